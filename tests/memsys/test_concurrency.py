@@ -1,11 +1,21 @@
-"""Jobs at once: their number, who draws them, and what an error leaves behind."""
+"""Jobs at once and threads: their number, who draws them, and what an error leaves behind."""
 
+from __future__ import annotations
+
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import faiss
+import numpy as np
 import pytest
 
-from memsys.concurrency import run_jobs
+from memsys.concurrency import one_thread, run_jobs
+from memsys.embed.base import unit_rows
+from memsys.index.vector import VectorIndex
+from memsys.types import Vectors
 
 WAIT_S = 60  # a test that passes waits for nothing
 
@@ -100,39 +110,99 @@ def test_after_an_error_no_further_job_starts(workers: int) -> None:
     assert len(ended) < 100
 
 
-@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_running_jobs_end_after_an_error_of_drawing_or_ctrl_c(error: type[BaseException]) -> None:
+@pytest.mark.parametrize("source", ["drawing", "Ctrl-C", "another job"])
+def test_running_jobs_end_after_an_error(source: str) -> None:
+    error = KeyboardInterrupt if source == "Ctrl-C" else ValueError
     begun, raised, ended = threading.Event(), threading.Event(), []
-
-    def job() -> None:
-        begun.set()
-        assert raised.wait(WAIT_S)
-        ended.append(1)
-
-    def jobs() -> Iterator[Callable[[], None]]:
-        yield job
-        assert begun.wait(WAIT_S)
-        raised.set()
-        raise error
-
-    with pytest.raises(error):
-        run_jobs(jobs(), 4)
-    assert ended == [1]
-
-
-def test_running_jobs_end_after_an_error_of_another() -> None:
-    begun, raised, ended = threading.Event(), threading.Event(), []
-
-    def fail() -> None:
-        assert begun.wait(WAIT_S)
-        raised.set()
-        raise ValueError
 
     def late() -> None:
         begun.set()
         assert raised.wait(WAIT_S)
         ended.append(1)
 
-    with pytest.raises(ValueError):  # noqa: PT011 - it has no message
-        run_jobs([fail, late], 2)
+    def fail() -> None:
+        assert begun.wait(WAIT_S)
+        raised.set()
+        raise error
+
+    def jobs() -> Iterator[Callable[[], None]]:
+        yield late
+        if source == "another job":
+            yield fail
+        else:
+            fail()
+
+    with pytest.raises(error):
+        run_jobs(jobs(), 2)
     assert ended == [1]
+
+
+ROWS = 12_000  # from about ten thousand on faiss splits one query among its threads
+
+
+@pytest.fixture
+def allowed() -> Iterator[Callable[[int], None]]:
+    """Allow faiss a number of threads; afterwards it has what it had."""
+    before = faiss.omp_get_max_threads()
+    yield faiss.omp_set_num_threads
+    faiss.omp_set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def rows() -> Vectors:
+    return unit_rows(np.random.default_rng(5).normal(size=(ROWS, 64)).astype(np.float32))
+
+
+def test_cosines_are_the_same_to_the_bit_whatever_is_allowed(
+    rows: Vectors, allowed: Callable[[int], None]
+) -> None:
+    index = VectorIndex(rows)
+    found = []
+    for number in (1, 2, 5):
+        allowed(number)
+        found.append(np.stack([index.similarities(row) for row in rows[:20]]))
+        assert faiss.omp_get_max_threads() == number
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+    assert found[0][:, :20] == pytest.approx(rows[:20] @ rows[:20].T, abs=1e-6)
+
+
+def test_what_was_allowed_is_allowed_again_after_a_failure(
+    allowed: Callable[[int], None],
+) -> None:
+    allowed(3)
+    with pytest.raises(ValueError, match="1 of them"), one_thread():
+        raise ValueError(f"{faiss.omp_get_max_threads()} of them")
+    assert faiss.omp_get_max_threads() == 3
+
+
+_STARTED = f"""
+import os, faiss, numpy as np
+from memsys.index.vector import VectorIndex
+from memsys.stores.faiss_vectors import FaissVectors
+rows = np.random.default_rng(5).normal(size=({ROWS}, 64)).astype(np.float32)
+rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+store = FaissVectors()
+store.put("ann", [str(n) for n in range(len(rows))], rows)
+flat = faiss.IndexFlatIP(64)
+flat.add(rows)
+faiss.omp_set_num_threads(4)
+threads = lambda: len(os.listdir("/proc/self/task"))
+before = threads()
+for ask in (
+    VectorIndex(rows).similarities,
+    lambda row: store.nearest("ann", row, 5),
+    lambda row: flat.search(row[None], 5),
+):
+    ask(rows[0])
+    print(threads() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
+def test_no_thread_is_started_for_a_query_but_by_faiss_itself() -> None:
+    command = [sys.executable, "-c", _STARTED]
+    output = subprocess.run(command, capture_output=True, text=True, check=True)
+    index, store, library = map(int, output.stdout.split())
+    assert (index, store) == (0, 0)
+    assert library > 0

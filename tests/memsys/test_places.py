@@ -1,14 +1,28 @@
-"""What a RUN stands for, and where the user's data are stored."""
+"""The version, what a RUN stands for, and where the user's data are stored."""
 
 from __future__ import annotations
 
 import os
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+import memsys
 from memsys.errors import InputError
 from memsys.places import RUNS, cache_folder, find_run
+
+
+def test_it_is_that_of_the_installed_package_if_there_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", lambda name: f"1.2 of {name}")
+    assert memsys.__version__ == "1.2 of memsys"
+    monkeypatch.setattr(metadata, "version", missing)
+    assert memsys.__version__ == "0+unknown"
 
 
 @pytest.fixture(autouse=True)
@@ -41,11 +55,6 @@ def test_a_run_is_named_by_folder_id_part_or_last(
     assert capsys.readouterr().err == (f"{name}: {RUNS / found}\n" if guessed else "")
 
 
-def test_a_folder_called_last_comes_first(runs: Path) -> None:
-    (runs / "last").mkdir()
-    assert find_run("last") == Path("last")
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -63,9 +72,12 @@ def test_other_names_are_refused(name: str, message: str) -> None:
         find_run(name)
 
 
-def test_without_runs_there_is_no_last(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (runs / "elsewhere").mkdir()
-    monkeypatch.chdir(runs / "elsewhere")
+def test_last_may_be_a_folder_and_is_nothing_without_runs(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (runs / "last").mkdir()
+    assert find_run("last") == Path("last")
+    monkeypatch.chdir(runs / "last")
     with pytest.raises(InputError, match="last: no such run"):
         find_run("last")
 

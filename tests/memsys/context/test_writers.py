@@ -1,3 +1,5 @@
+"""Contexts as text: their layouts, and what fits a budget."""
+
 from __future__ import annotations
 
 import re
@@ -7,6 +9,8 @@ from datetime import datetime
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memsys.context.writers import ContextWriter, Flat, Layered, Xml, stamp
 from memsys.text.tokens import count_tokens
@@ -119,15 +123,9 @@ def test_all_formats_hold_the_same_facts(writer: ContextWriter) -> None:
 
 
 @EACH
-def test_nothing_found_is_no_text(writer: ContextWriter) -> None:
-    assert writer.write([], None) == ((), "")
-    assert writer.write([], 100) == ((), "")
-
-
-@EACH
-def test_a_budget_below_one_memory_gives_nothing(writer: ContextWriter) -> None:
-    assert writer.write(FOUND, 1) == ((), "")
-    assert writer.write(FOUND, 10) == ((), "")
+def test_nothing_found_and_a_budget_below_one_memory_give_no_text(writer: ContextWriter) -> None:
+    for found, budget in (([], None), ([], 100), (FOUND, 1), (FOUND, 10)):
+        assert writer.write(found, budget) == ((), "")
 
 
 @EACH
@@ -149,16 +147,10 @@ def test_a_layer_is_opened_only_where_its_tags_fit() -> None:
     more = candidate("c", "Mara: so")
     room = count_tokens(LAYERED.write([direct, more], None)[1])
     assert LAYERED.write([direct, linked, more], room)[0] == (direct, more)
-
-
-def test_tags_count_towards_the_budget_before_any_memory() -> None:
-    first, long, last = (
-        candidate(id_, text)
-        for id_, text in [("a", "Mara: tea"), ("b", "Mara: rain, rain, rain"), ("c", "Mara: yes")]
-    )
-    room = count_tokens(LAYERED.write([first, last], None)[1])
-    assert count_tokens(FLAT.write([first, long, last], None)[1]) <= room
-    assert LAYERED.write([first, long, last], room)[0] == (first, last)
+    # Tags count towards the budget before any memory.
+    long = candidate("d", "Mara: rain, rain, rain")
+    assert count_tokens(FLAT.write([direct, long, more], None)[1]) <= room
+    assert LAYERED.write([direct, long, more], room)[0] == (direct, more)
 
 
 def test_a_whole_that_is_longer_than_its_lines_loses_its_last() -> None:
@@ -178,7 +170,8 @@ def test_a_whole_that_is_longer_than_its_lines_loses_its_last() -> None:
 
 @EACH
 def test_the_budget_is_spent_by_rank(writer: ContextWriter) -> None:
-    found = [candidate(f"{i}", f"Mara: fact {i}", day=20 - i) for i in range(8)]
+    same = [candidate(f"{i}", f"Mara: fact {i}", day=20 - i) for i in range(8)]
+    found = [replace(one, score=float(i)) for i, one in enumerate(same)]  # the order says the rank
     full = count_tokens(writer.write(found, None)[1])
     assert writer.write(found, full)[0] == tuple(found)
     for budget in range(0, full, 9):
@@ -187,7 +180,36 @@ def test_the_budget_is_spent_by_rank(writer: ContextWriter) -> None:
     assert writer.write(found, full - 1)[0] == tuple(found[:-1])
 
 
-@EACH
-def test_origin_and_score_do_not_change_what_fits(writer: ContextWriter) -> None:
-    found: list[Candidate] = [replace(one, score=-5.0) for one in FOUND]
-    assert [one.memory.id for one in writer.write(found, None)[0]] == ["b", "a", "c", "d"]
+TEXT = st.one_of(
+    st.text(max_size=60),
+    st.text(alphabet="我喜欢爬山的茶馆。，\n", max_size=60),
+    st.text(alphabet="<>&'\"/memory \n\t\r[]", max_size=60),
+    st.lists(st.sampled_from(["Mara:", "kiln", "\n", " ", "<|endoftext|>", "12:30", "…"])).map(
+        "".join
+    ),
+)
+ANY = st.lists(
+    st.builds(
+        candidate,
+        st.text(max_size=3),
+        TEXT,
+        st.integers(1, 28),
+        st.sampled_from(["direct", "expanded"]),
+    ),
+    max_size=12,
+)
+
+
+@pytest.mark.parametrize(
+    "writer", [Flat("flat"), Xml("xml"), Layered("layered")], ids=["flat", "xml", "layered"]
+)
+@given(found=ANY, budget=st.integers(1, 400))
+@settings(max_examples=120, deadline=None)
+def test_the_text_never_exceeds_its_budget(
+    writer: ContextWriter, found: list[Candidate], budget: int
+) -> None:
+    kept, text = writer.write(found, budget)
+    assert count_tokens(text) <= budget
+    ranks = iter(found)
+    assert all(any(one is other for other in ranks) for one in kept)  # in rank order, each once
+    assert text == writer.write(kept, None)[1]

@@ -6,7 +6,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from tests.memsys.build import BagOfWords
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = """
-import os, sys, time
+import os, sys
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
 from tests.memsys.build import BagOfWords
@@ -28,21 +27,39 @@ class Mortal(BagOfWords):
             os._exit(9)
         return super().embed(texts)
 
-time.sleep(max(0.0, {start} - time.time()))
+print("ready", flush=True)
+sys.stdin.readline()
 for folder in sys.argv[1:]:
     cached = CachedEmbedder(Mortal(), folder, Meter())
     cached.documents([f"word{{i}}" for i in range({first}, {last})])
 """
 
 
-def start(folders: list[Path], **numbers: float) -> subprocess.Popen[bytes]:
-    script = SCRIPT.format(**{"dies_at": -1, "start": 0, "first": 0, "last": 200, **numbers})
-    return subprocess.Popen([sys.executable, "-c", script, *map(str, folders)], cwd=ROOT)
+def start(folders: list[Path], **numbers: int) -> subprocess.Popen[str]:
+    """A process that fills the caches in `folders` as soon as it reads a line."""
+    script = SCRIPT.format(**{"dies_at": -1, "first": 0, "last": 200, **numbers})
+    command = [sys.executable, "-c", script, *map(str, folders)]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def end(*processes: subprocess.Popen[str]) -> list[int]:
+    """Let them go on at the same moment; their exit codes."""
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    for process in processes:
+        process.communicate(timeout=60)
+    return [process.returncode for process in processes]
 
 
 def test_a_kill_loses_nothing_that_was_written(tmp_path: Path) -> None:
     # Batches of 64 after the warm-up: it dies in the third, so 128 are safe.
-    assert start([tmp_path], dies_at=3).wait(timeout=60) == 9
+    assert end(start([tmp_path], dies_at=3)) == [9]
     embedder = BagOfWords()
     texts = [f"word{i}" for i in range(200)]
     vectors = CachedEmbedder(embedder, tmp_path, Meter()).documents(texts)
@@ -53,9 +70,7 @@ def test_a_kill_loses_nothing_that_was_written(tmp_path: Path) -> None:
 
 def test_processes_share_one_file_from_its_first_moment(tmp_path: Path) -> None:
     folders = [tmp_path / str(i) for i in range(10)]
-    moment = time.time() + 1.5
-    both = [start(folders, start=moment, first=low, last=low + 90) for low in (0, 30)]
-    assert [process.wait(timeout=60) for process in both] == [0, 0]
+    assert end(*[start(folders, first=low, last=low + 90) for low in (0, 30)]) == [0, 0]
     texts = [f"word{i}" for i in range(120)]
     expected = BagOfWords().embed(texts)[0]
     for folder in folders:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -20,120 +18,60 @@ from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording
 from memsys.types import Usage
 from tests.memsys.embed.test_cache import Notes
+from tests.memsys.llm import faults
+from tests.memsys.llm.answers import Body
+from tests.memsys.llm.conftest import certificates, no_key
+from tests.memsys.llm.server import FaultyServer, Handler
 
+__all__ = ["certificates", "no_key"]  # fixtures
 KEY = "sk-very-secret-0123456789"
 
 
-class Server(ThreadingHTTPServer):
-    """Speaks POST /v1/embeddings: [length of text, 1], rows in reverse order, indexes right."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.failures = 0  # answers with 500 so many times first
-        self.short = False  # leaves a row out
-        self.answer: Any = None  # instead of the right one
-        self.requests: list[dict[str, Any]] = []
-        self.keys: list[str | None] = []
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.requests.append({"path": self.path, **body})
-        self.server.keys.append(self.headers["Authorization"])
-        if self.server.failures:
-            self.server.failures -= 1
-            self._reply(500, {"error": {"message": "out of order"}})
-            return
-        if self.server.answer is not None:
-            self._reply(200, self.server.answer)
-            return
-        rows = [
-            {"object": "embedding", "index": i, "embedding": [float(len(text)), 1.0]}
-            for i, text in enumerate(body["input"])
-        ]
-        if self.server.short:
-            rows.pop()
-        usage = {"prompt_tokens": 7 * len(rows), "total_tokens": 7 * len(rows)}
-        self._reply(
-            200, {"object": "list", "data": rows[::-1], "model": body["model"], "usage": usage}
-        )
-
-    def _reply(self, status: int, value: dict[str, Any]) -> None:
-        data = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.send_header("retry-after-ms", "10")
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        pass
+def lengths(handler: Handler, body: Body) -> None:
+    """A row [length of text, 1] for each text, in reverse order; the indexes are right."""
+    rows = [row(i, [float(len(text)), 1.0]) for i, text in enumerate(body["input"])]
+    usage = {"prompt_tokens": 7 * len(rows), "total_tokens": 7 * len(rows)}
+    handler.reply(200, {"object": "list", "data": rows[::-1], "usage": usage})
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    for proxy in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(proxy, raising=False)
-    one = Server()
-    threading.Thread(target=one.serve_forever, args=(0.05,), daemon=True).start()
-    yield one
-    one.shutdown()
-    one.server_close()
+def server() -> Iterator[FaultyServer]:
+    with FaultyServer(lambda _: lengths) as one:
+        yield one
 
 
 def make(url: str, **more: Any) -> EndpointEmbedder:
     return EndpointEmbedder("small", url, typical_similarity=0.5, **more)
 
 
-def test_rows_follow_the_index_and_have_length_1(server: Server) -> None:
-    vectors, usage = make(server.url).embed(["abc", "", "abcd"])
+def test_rows_follow_the_index_and_have_length_1(server: FaultyServer) -> None:
+    vectors, usage = make(server.base_url).embed(["abc", "", "abcd"])
     expected = np.array([[3, 1], [0, 1], [4, 1]]) / np.sqrt([[10], [1], [17]])
     assert vectors == pytest.approx(expected)
     assert vectors.dtype == np.float32
     assert usage == Usage(calls=1, input_tokens=21)
-    assert server.requests[0]["path"] == "/v1/embeddings"
-    assert server.requests[0]["model"] == "small"
+    assert server.paths == ["/v1/embeddings"]
+    assert server.bodies[0]["model"] == "small"
 
 
-def test_a_failing_server_is_asked_again(server: Server) -> None:
-    server.failures = 2
-    vectors, usage = make(server.url, retries=2).embed(["abc"])
-    assert vectors.shape == (1, 2)
-    assert len(server.requests) == 3
+def test_a_failing_server_is_asked_again() -> None:
+    with FaultyServer([faults.status(500)] * 4) as server:
+        with pytest.raises(LLMError, match="500"):
+            make(server.base_url, retries=1).embed(["abc"])
+        assert server.requests == 2
+        vectors, usage = make(server.base_url, retries=2).embed(["abc"])
+    assert vectors.shape == (1, 8)
+    assert server.requests == 5
     assert usage == Usage(calls=1, input_tokens=7)
 
 
-def test_a_server_that_stays_out_of_order_is_an_error(server: Server) -> None:
-    server.failures = 9
-    with pytest.raises(LLMError, match="500"):
-        make(server.url, retries=1).embed(["abc"])
-    assert len(server.requests) == 2
-
-
-def test_too_few_rows_are_an_error(server: Server) -> None:
-    server.short = True
-    with pytest.raises(LLMError, match="1 vectors for 2 texts"):
-        make(server.url).embed(["abc", "de"])
-
-
 def test_the_key_is_sent_and_never_stored(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_KEY", KEY)
-    embedder = make(server.url, key_variable="MY_KEY")
+    embedder = make(server.base_url, key_variable="MY_KEY")
     CachedEmbedder(embedder, tmp_path, Meter()).documents(["abc"])
-    assert set(server.keys) == {f"Bearer {KEY}"}
+    assert {head["authorization"] for head in server.headers} == {f"Bearer {KEY}"}
     assert KEY not in repr(embedder) + str(embedder) + embedder.name + repr(vars(embedder))
     written = [path for path in tmp_path.iterdir() if path.is_file()]
     assert written
@@ -161,9 +99,9 @@ def test_a_missing_key_is_named(monkeypatch: pytest.MonkeyPatch, value: str | No
 
 
 def test_a_replay_needs_neither_key_nor_server(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = make(server.url)
+    first = make(server.base_url)
     calls = Notes()
     first.open(Recording(tmp_path), calls)
     vectors, usage = first.embed(["abc", "de"])
@@ -173,7 +111,7 @@ def test_a_replay_needs_neither_key_nor_server(
     replayed, replayed_usage = again.embed(["abc", "de"])
     assert (replayed == vectors).all()
     assert replayed_usage == usage
-    assert len(server.requests) == 1
+    assert server.requests == 1
     live, call = calls.calls
     assert (live.replayed, live.attempts, call.replayed, call.attempts) == (False, 1, True, 0)
     assert (call.live_ms, call.key) == (live.live_ms, live.key)
@@ -183,24 +121,22 @@ def test_a_replay_needs_neither_key_nor_server(
 
 
 @pytest.mark.parametrize(
-    "url",
+    ("url", "words"),
     [
-        f"http://user:{KEY}@localhost/v1",
-        f"http://{KEY}@localhost/v1",
-        f"http://localhost/v1?api-key={KEY}",
-        f"ftp://user:{KEY}@localhost/v1",
+        *((f"{start}{KEY}@localhost/v1", "") for start in ("http://", "http://u:", "ftp://u:")),
+        (f"http://localhost/v1?api-key={KEY}", ""),
+        *(
+            (url, r".*not an http\(s\) address")
+            for url in ("localhost:8000", "ftp://localhost/v1", "http://", "")
+        ),
     ],
 )
-def test_an_address_with_a_secret_is_refused_and_not_repeated(url: str) -> None:
-    with pytest.raises(InputError, match=r"embedder\.base_url") as raised:
+def test_an_address_that_is_none_or_has_a_secret_is_refused_without_it(
+    url: str, words: str
+) -> None:
+    with pytest.raises(InputError, match=rf"embedder\.base_url{words}") as raised:
         make(url)
     assert KEY not in str(raised.value)
-
-
-@pytest.mark.parametrize("url", ["localhost:8000", "ftp://localhost/v1", "http://", ""])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(InputError, match=r"not an http\(s\) address"):
-        make(url)
 
 
 def row(index: Any, vector: Any) -> dict[str, Any]:
@@ -238,30 +174,50 @@ UNUSABLE: dict[str, tuple[Any, str]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def faulty() -> Iterator[FaultyServer]:
+    """A server whose first answer to the texts of a case is the case's."""
+    asked: list[str] = []
+
+    def choose(body: Body) -> Any:
+        name = body["input"][0]
+        if name not in UNUSABLE or name in asked:
+            return lengths
+        asked.append(name)
+        return faults.answer(UNUSABLE[name][0])
+
+    with FaultyServer(choose) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def embedders(
+    faulty: FaultyServer, tmp_path_factory: pytest.TempPathFactory
+) -> dict[Mode, EndpointEmbedder]:
+    """One that is live and one that replays, both of which know vectors of two numbers."""
+    folder = tmp_path_factory.mktemp("calls")
+    modes: tuple[Mode, ...] = ("auto", "replay")
+    made = {mode: make(faulty.base_url, retries=0) for mode in modes}
+    for mode, embedder in made.items():
+        embedder.open(Recording(folder, mode), Meter())
+        embedder.embed(["first"])
+    return made
+
+
 @pytest.mark.parametrize("name", UNUSABLE)
 def test_unusable_vectors_are_an_error_and_requested_again(
-    name: str, server: Server, tmp_path: Path
+    name: str, faulty: FaultyServer, embedders: dict[Mode, EndpointEmbedder]
 ) -> None:
-    answer, words = UNUSABLE[name]
-
-    def opened(mode: Mode) -> EndpointEmbedder:
-        one = make(server.url, retries=0)
-        one.open(Recording(tmp_path, mode), Meter())
-        one.embed(["first"])  # two numbers
-        return one
-
-    live = opened("auto")
-    server.answer = answer
-    with pytest.raises(LLMError, match=words) as error:
-        live.embed(["abc", "de"])
-    server.answer = None
+    before = faulty.requests
+    with pytest.raises(LLMError, match=UNUSABLE[name][1]) as error:
+        embedders["auto"].embed([name, "de"])
     with pytest.raises(LLMError) as again:
-        opened("replay").embed(["abc", "de"])
+        embedders["replay"].embed([name, "de"])
     assert str(again.value) == str(error.value)
-    assert len(server.requests) == 2
-    vectors, _ = opened("auto").embed(["abc", "de"])  # a resumed run
+    assert faulty.requests == before + 1
+    vectors, _ = embedders["auto"].embed([name, "de"])
     assert vectors.shape == (2, 2)
-    assert len(server.requests) == 3
+    assert faulty.requests == before + 2
 
 
 @pytest.mark.parametrize(
@@ -271,16 +227,14 @@ def test_unusable_vectors_are_an_error_and_requested_again(
         *({"retries": value} for value in (float("nan"), -1, 1.5, True, "9", None)),
         {"key_variable": None},
         {"key_variable": "sk-secret-0123"},
+        *({"model": value} for value in (5, None, "", " ")),
     ],
 )
 def test_wrong_settings_are_named(wrong: dict[str, Any]) -> None:
     [name] = wrong
     with pytest.raises(InputError, match=rf"embedder\.{name}: ") as error:
-        make("http://127.0.0.1:1/v1", **wrong)
+        EndpointEmbedder(
+            **{"model": "small", "base_url": "http://127.0.0.1:1/v1", **wrong},
+            typical_similarity=0.5,
+        )
     assert "secret" not in str(error.value)
-
-
-@pytest.mark.parametrize("model", [5, None, "", " "])
-def test_a_model_without_a_name_is_refused(model: Any) -> None:
-    with pytest.raises(InputError, match=r"embedder\.model"):
-        EndpointEmbedder(model, "http://127.0.0.1:1/v1", 0.5)

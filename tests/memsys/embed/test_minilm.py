@@ -10,17 +10,21 @@ import numpy as np
 import pytest
 import yaml
 
-from memsys.embed.minilm import VOCABULARY_SHA256, MiniLM
+from memsys.embed.minilm import VOCABULARY_SHA256, MiniLM, WordPiece
 from memsys.errors import InputError
 
 CONF = Path(__file__).parents[3] / "conf" / "embedder" / "minilm.yaml"
+SETTINGS = yaml.safe_load(CONF.read_text(encoding="utf-8"))
+del SETTINGS["_target_"]
+
+
+def model(**change: object) -> MiniLM:
+    return MiniLM(**{**SETTINGS, "threads": 1, **change})
 
 
 @pytest.fixture(scope="module")
 def minilm() -> MiniLM:
-    settings = yaml.safe_load(CONF.read_text(encoding="utf-8"))
-    del settings["_target_"]
-    return MiniLM(**{**settings, "threads": 1})
+    return model(pooling="tokens")
 
 
 def test_vectors_have_384_dimensions_and_length_1(minilm: MiniLM) -> None:
@@ -31,31 +35,22 @@ def test_vectors_have_384_dimensions_and_length_1(minilm: MiniLM) -> None:
     assert usage.calls == 0
 
 
-def test_meaning_is_near_meaning(minilm: MiniLM) -> None:
-    kitten, cat, stocks = minilm.embed(["kitten", "cat", "stock market"])[0]
+def test_a_vector_depends_on_its_text_alone_and_meaning_is_near_meaning(minilm: MiniLM) -> None:
+    kitten, cat, stocks = minilm.embed(["kitten", "cat", "stock market, and its longer text"])[0]
     assert kitten @ cat > 0.7
     assert kitten @ stocks < 0.3
-
-
-def test_a_vector_depends_on_its_text_alone(minilm: MiniLM) -> None:
-    alone = minilm.embed(["My bowl cracked."])[0][0]
-    among = minilm.embed(["A much, much longer text before it", "My bowl cracked.", "x"])[0][1]
-    assert alone.tobytes() == among.tobytes()
+    assert minilm.embed(["cat"])[0][0].tobytes() == cat.tobytes()
 
 
 def test_words_beyond_the_limit_do_not_count() -> None:
-    settings = yaml.safe_load(CONF.read_text(encoding="utf-8"))
-    short = MiniLM(settings["sha256"], 0.5, max_tokens=4, threads=1)
-    vectors = short.embed(["red kiln", "red kiln and more", "red bowl"])[0]
+    vectors = model(max_tokens=4).embed(["red kiln", "red kiln and more", "red bowl"])[0]
     assert vectors[0].tobytes() == vectors[1].tobytes()
     assert vectors[0].tobytes() != vectors[2].tobytes()
 
 
 def test_the_name_contains_all_that_changes_a_vector() -> None:
     names = {
-        MiniLM("a" * 64, 0.5).name,
-        MiniLM("b" * 64, 0.5).name,
-        MiniLM("a" * 64, 0.5, 128).name,
+        MiniLM(*given).name for given in (("a" * 64, 0.5), ("b" * 64, 0.5), ("a" * 64, 0.5, 128))
     }
     assert len(names) == 3
     assert MiniLM("a" * 64, 0.1, threads=1).name in names  # neither of these does
@@ -66,37 +61,26 @@ def test_another_model_file_is_refused() -> None:
         MiniLM("0" * 64, 0.5).embed(["kitten"])
 
 
-def test_the_vocabulary_is_the_pinned_one() -> None:
+def test_another_vocabulary_than_the_pinned_one_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data = (files("memsys.embed") / "vocab.txt").read_bytes()
     assert hashlib.sha256(data).hexdigest() == VOCABULARY_SHA256
     assert len(data.decode("utf-8").splitlines()) == 30_522
-
-
-def test_another_vocabulary_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memsys.embed.minilm.VOCABULARY_SHA256", "1" * 64)
-    settings = yaml.safe_load(CONF.read_text(encoding="utf-8"))
     with pytest.raises(InputError, match=r"vocab\.txt: sha256 is 07eced"):
-        MiniLM(settings["sha256"], 0.5).embed(["kitten"])
+        model().embed(["kitten"])
 
 
-@pytest.fixture(scope="module")
-def by_token() -> MiniLM:
-    settings = yaml.safe_load(CONF.read_text(encoding="utf-8"))
-    del settings["_target_"]
-    return MiniLM(**{**settings, "threads": 1, "pooling": "tokens"})
+def test_pooling_minilm_leaves_name_and_mean_vectors_as_they_are(minilm: MiniLM) -> None:
+    mean, texts = model(pooling="mean"), ["My bowl cracked in the kiln.", ""]
+    assert minilm.name == mean.name
+    assert minilm.embed(texts)[0].tobytes() == mean.embed(texts)[0].tobytes()
+    assert (minilm.token_length, mean.token_length) == (384, None)
 
 
-def test_pooling_by_token_leaves_name_and_mean_vectors_as_they_are(by_token: MiniLM) -> None:
-    settings = yaml.safe_load(CONF.read_text(encoding="utf-8"))
-    mean = MiniLM(settings["sha256"], 0.57, threads=1, pooling="mean")
-    texts = ["My bowl cracked in the kiln.", ""]
-    assert by_token.name == mean.name
-    assert by_token.embed(texts)[0].tobytes() == mean.embed(texts)[0].tobytes()
-    assert (by_token.token_length, mean.token_length) == (384, None)
-
-
-def test_tokens_are_word_pieces_with_unit_vectors(by_token: MiniLM) -> None:
-    bowl, marks, spaced = by_token.embed_tokens(["Kiln, bowl!", "?!", "kiln bowl"])
+def test_tokens_are_word_pieces_with_unit_vectors(minilm: MiniLM) -> None:
+    bowl, marks, spaced = minilm.embed_tokens(["Kiln, bowl!", "?!", "kiln bowl"])
     assert bowl.ids.tolist() == spaced.ids.tolist()  # no mark, no [CLS], no [SEP]
     assert (bowl.ids.dtype, bowl.vectors.dtype) == (np.int32, np.float16)
     assert bowl.vectors.shape == (len(bowl.ids), 384)
@@ -106,8 +90,8 @@ def test_tokens_are_word_pieces_with_unit_vectors(by_token: MiniLM) -> None:
     assert marks.vectors.shape == (0, 384)
 
 
-def test_a_token_s_vector_depends_on_its_text(by_token: MiniLM) -> None:
-    river, money, water = by_token.embed_tokens(["river bank", "money bank", "river shore"])
+def test_a_token_s_vector_depends_on_its_text(minilm: MiniLM) -> None:
+    river, money, water = minilm.embed_tokens(["river bank", "money bank", "river shore"])
     assert river.ids[1] == money.ids[1]
     assert river.vectors[1] @ money.vectors[1] < 0.95
     assert river.vectors[1] @ water.vectors[1] > money.vectors[1] @ water.vectors[1]
@@ -119,14 +103,64 @@ def test_an_unknown_pooling_is_named() -> None:
 
 
 def test_the_mean_and_the_tokens_of_a_query_take_one_pass(
-    by_token: MiniLM, monkeypatch: pytest.MonkeyPatch
+    minilm: MiniLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, runs = by_token._model, []
-    counting = SimpleNamespace(run=lambda *given: runs.append(given) or model.run(*given))
+    session, runs = minilm._model, []
+    counting = SimpleNamespace(run=lambda *given: runs.append(given) or session.run(*given))
     monkeypatch.setattr("memsys.embed.minilm._session", lambda *_: counting)
-    by_token.embed(["Where is the kiln?"])
-    tokens = by_token.embed_tokens(["Where is the kiln?"])[0]
+    minilm.embed(["Where is the kiln?"])
+    tokens = minilm.embed_tokens(["Where is the kiln?"])[0]
     assert len(runs) == 1
-    other, again = by_token.embed_tokens(["Where is the bowl?", "Where is the kiln?"])
+    other, again = minilm.embed_tokens(["Where is the bowl?", "Where is the kiln?"])
     assert len(runs) == 3
     assert again.vectors.tobytes() == tokens.vectors.tobytes() != other.vectors.tobytes()
+
+
+PIECES = """[PAD] [UNK] [CLS] [SEP] un able ##able ##aff un##able unaff play ##ing ##i cafe
+! $ ' don t 茶 馆 a ##a strasse stra ##ße""".split()
+NUMBERS = {piece: i for i, piece in enumerate(PIECES)}
+
+
+def pieces(text: str, limit: int = 256) -> list[str]:
+    """The pieces of `text` without the marks at both ends."""
+    ids = WordPiece(NUMBERS, limit).encode(text)
+    assert (ids[0], ids[-1]) == (NUMBERS["[CLS]"], NUMBERS["[SEP]"])
+    return [PIECES[i] for i in ids[1:-1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("playing", ["play", "##ing"]),
+        ("unaffable", ["unaff", "##able"]),  # the longest first piece, not `un`
+        ("able", ["able"]),  # a first piece has no ##
+        ("playable able", ["play", "##able", "able"]),
+        ("playfully", ["[UNK]"]),  # one unknown rest makes the word unknown, once
+        ("zzz play", ["[UNK]", "play"]),
+        ("PLAY", ["play"]),
+        ("Café", ["cafe"]),
+        ("Cafe\u0301", ["cafe"]),  # the accent as a sign of its own
+        ("play!!", ["play", "!", "!"]),
+        ("don't", ["don", "'", "t"]),
+        ("$a", ["$", "a"]),  # a symbol, but punctuation to BERT
+        ("茶馆", ["茶", "馆"]),
+        ("a茶a", ["a", "茶", "a"]),  # not ##a
+        ("un\tplay\nun", ["un", "play", "un"]),
+        ("pl\u200bay", ["play"]),  # a format sign vanishes
+        ("pl\ufffd\x00ay", ["play"]),
+        ("straße", ["stra", "##ße"]),
+        ("   ", []),
+        ("", []),
+        ("a" * 100, ["a"] + ["##a"] * 99),
+        ("a" * 101, ["[UNK]"]),
+    ],
+)
+def test_pieces(text: str, expected: list[str]) -> None:
+    assert pieces(text) == expected
+
+
+def test_the_limit_counts_both_marks() -> None:
+    assert pieces("play play play", limit=5) == ["play"] * 3
+    assert pieces("play play play play", limit=5) == ["play"] * 3
+    assert pieces("un playing", limit=4) == ["un", "play"]  # cut within a word
+    assert pieces("play", limit=2) == []

@@ -40,36 +40,34 @@ def test_tokens_are_computed_once(kind: type[CachedEmbedder], tmp_path: Path) ->
     assert first.batches == []  # no vector of a whole text is computed for it
 
 
-def test_a_query_is_not_a_document(tmp_path: Path) -> None:
-    embedder = BagOfTokens()
-    cached = CachedEmbedder(embedder, tmp_path, Meter())
-    cached.document_tokens(["a bowl"])
-    for _ in range(2):
-        assert cached.query_tokens("a bowl").vectors.shape == (1, 64)
-    assert asked(embedder) == ["a bowl", "a bowl"]
-
-
-def test_a_replayed_query_reports_the_latency_of_its_live_call(tmp_path: Path) -> None:
+def test_a_query_is_not_a_document_and_a_replayed_one_reports_its_live_latency(
+    tmp_path: Path,
+) -> None:
     class Slow(BagOfTokens):
         def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
             time.sleep(0.02)
             return super().embed_tokens(texts)
 
-    meter = Meter()
-    with meter.phase() as live:
-        CachedEmbedder(Slow(), tmp_path, meter).query_tokens("a bowl")
-    with meter.phase() as replayed:
-        CachedEmbedder(BagOfTokens(), tmp_path, meter).query_tokens("a bowl")
-    assert (live.source, replayed.source) == ("live", "recorded")
-    assert replayed.ms >= 20
+    embedder, meter = Slow(), Meter()
+    cached = CachedEmbedder(embedder, tmp_path, meter)
+    cached.document_tokens(["a bowl"])
+    for source in ("live", "recorded"):
+        with meter.phase() as reading:
+            assert cached.query_tokens("a bowl").vectors.shape == (1, 64)
+        assert reading.source == source
+        assert reading.ms >= 20
+    assert asked(embedder) == ["a bowl", "a bowl"]
 
 
-def test_an_embedder_without_tokens_is_named(tmp_path: Path) -> None:
+def test_an_embedder_without_tokens_and_a_file_that_is_no_cache_are_named(tmp_path: Path) -> None:
     cached = CachedEmbedder(BagOfWords(), tmp_path, Meter())
     remedy = r"embedder\.pooling=tokens embedder\.fallback=null$"
     with pytest.raises(InputError, match=rf"^bag: .*{remedy}"):
         cached.query_tokens("a bowl")
     assert [path.name for path in tmp_path.glob("*.sqlite")] == ["bag.sqlite"]
+    (tmp_path / "tokens-tokens.sqlite").write_text("not a database" * 1000)
+    with pytest.raises(InputError, match=r"tokens-tokens\.sqlite.*delete it"):
+        CachedEmbedder(BagOfTokens(), tmp_path, Meter()).query_tokens("a bowl")
 
 
 IDS, ROWS = BagOfTokens().tokens_of("a bowl of clay")
@@ -106,9 +104,3 @@ def test_a_latency_that_is_none_is_measured_anew(ms: object, tmp_path: Path) -> 
     embedder = BagOfTokens()
     CachedEmbedder(embedder, tmp_path, Meter()).query_tokens("a bowl")
     assert asked(embedder) == ["a bowl"]
-
-
-def test_a_file_that_is_no_cache_is_named(tmp_path: Path) -> None:
-    (tmp_path / "tokens-tokens.sqlite").write_text("not a database" * 1000)
-    with pytest.raises(InputError, match=r"tokens-tokens\.sqlite.*delete it"):
-        CachedEmbedder(BagOfTokens(), tmp_path, Meter()).query_tokens("a bowl")

@@ -13,7 +13,7 @@ from memsys.fusion.signals import Signals
 from memsys.fusion.weights import SIGNALS
 from memsys.index.rank import Scores
 from memsys.types import UNDATED, Memory, Vectors
-from tests.memsys.build import memory
+from tests.memsys.build import NOON, memory
 
 # Two sessions: rows 0 to 2 on 2 March 2024, rows 3 and 4 on 9 March.
 TALK = [
@@ -64,11 +64,12 @@ def test_words_are_of_the_memory_its_neighbours_and_its_session() -> None:
     assert found["window_words"][0] > found["window_words"][1]
     assert positive(found["session_words"]) == [0, 1, 2]
     assert len(set(found["session_words"][:3])) == 1
-
-
-def test_neighbours_end_with_the_session() -> None:
+    # Neighbours end with the session.
     assert positive(signals(TALK, "hot")["window_words"]) == [1, 2]
     assert positive(signals(TALK, "council")["window_words"]) == [3, 4]
+    # A session is resumed by no later one.
+    interrupted = signals([TALK[0], TALK[3], TALK[2]], "kiln")
+    assert positive(interrupted["session_words"]) == [0]
 
 
 def test_another_owner_begins_a_session() -> None:
@@ -80,34 +81,18 @@ def test_another_owner_begins_a_session() -> None:
     assert positive(apart["session_words"]) == [0, 1, 2]
 
 
-def test_a_session_is_resumed_by_no_later_one() -> None:
-    found = signals([TALK[0], TALK[3], TALK[2]], "kiln")
-    assert positive(found["session_words"]) == [0]
-
-
 def test_documents_without_a_time_have_no_neighbours() -> None:
     documents = [memory(one.id, one.content, time=UNDATED, speaker="") for one in TALK]
     found = signals(documents, QUESTION, random_vectors(5))
-    alone = signals([documents[0]], QUESTION)
     assert positive(found["window_words"]) == positive(found["session_words"]) == [0, 2]
     assert not found["speaker"].any()
-    assert alone["words"].shape == (1,)
 
 
-@pytest.mark.parametrize("question", ["What was yesterday?", "Who came on 7 May?", "昨天谁来了?"])
-def test_a_question_with_a_date_finds_none_among_memories_without(question: str) -> None:
-    documents = [memory(one.id, one.content, time=UNDATED) for one in TALK]
-    assert not signals(documents, question)["date"].any()
-
-
-def test_a_word_in_the_lead_counts_for_the_words_alone() -> None:
+def test_a_word_in_the_lead_counts_for_the_words_and_an_unknown_one_lowers_their_share() -> None:
     led = [memory("a", "Yes", index_text="Is the kiln new? Yes"), *TALK[3:]]
     found = signals(led, "kiln")
     assert positive(found["words"]) == [0]
     assert not found["window_words"].any()
-
-
-def test_all_words_of_the_question_are_near_1_and_unknown_ones_lower_the_share() -> None:
     long = [memory("a", "kiln " * 60), *TALK[3:]]
     assert signals(long, "kiln")["words"][0] > 0.95
     assert signals(long, "kiln volcano")["words"][0] < 0.6
@@ -132,17 +117,14 @@ def test_the_window_cosine_is_that_of_the_summed_vectors() -> None:
     assert found.std() == pytest.approx(1)
 
 
-def test_equal_vectors_say_nothing() -> None:
+def test_equal_vectors_or_none_give_no_window_cosine() -> None:
     apart = [memory(str(i), "same", day=i + 1) for i in range(7)]
     vectors = unit_rows(np.ones((7, 5), dtype=np.float32))
     vectors[3, 0] += np.float32(1e-7)  # as another order of summation gives
     assert not signals(apart, QUESTION, vectors)["window_cosine"].any()
-
-
-def test_without_vectors_the_window_cosine_is_0() -> None:
-    found = signals(TALK, QUESTION)
-    assert not found["window_cosine"].any()
-    assert found["feedback"].any()
+    without = signals(TALK, QUESTION)
+    assert not without["window_cosine"].any()
+    assert without["feedback"].any()
 
 
 @pytest.mark.parametrize("owners", [None, ["x", "y"]])
@@ -156,26 +138,19 @@ def test_one_memory_and_memories_without_text(owners: list[str] | None) -> None:
         assert found["words"].any() == (content == "kiln")
 
 
-def test_the_speaker_who_is_named() -> None:
+def test_who_is_named_and_what_is_asked_for_speak_for_a_memory() -> None:
     assert signals(TALK, "What did Theo buy?")["speaker"].tolist() == [0, 1, 0, 1, 0]
     assert not signals(TALK, "What did Theo give Mara?")["speaker"].any()
     assert not signals(TALK, "What did she buy?")["speaker"].any()
-
-
-def test_times_and_counts_speak_for_a_memory_if_they_are_asked_for() -> None:
     assert positive(signals(TALK, "When was it?")["time"]) == [3]
     assert positive(signals(TALK, "How many are there?")["count"]) == [1]
-    neither = signals(TALK, "Where is it?")
+    neither = signals([*TALK, memory("f", "kiln " * 40, 9)], "Where is it?")
     assert not neither["time"].any()
     assert not neither["count"].any()
-
-
-def test_questions_and_lengths_are_of_the_memories_alone() -> None:
-    found = signals([*TALK, memory("f", "kiln " * 40, 9)], "Where?")
-    assert positive(found["question"]) == [2]
-    lengths = found["length"]
-    assert lengths[0] == pytest.approx(np.log(3) / np.log(9))  # kiln, broken
-    assert lengths[5] == 1
+    # Questions and lengths are of the memories alone.
+    assert positive(neither["question"]) == [2]
+    assert neither["length"][0] == pytest.approx(np.log(3) / np.log(9))  # kiln, broken
+    assert neither["length"][5] == 1
     assert signals([memory("a", "the")], "Where?")["length"].tolist() == [0]
 
 
@@ -238,13 +213,24 @@ def test_dates_of_a_question_meet_those_said_on_or_mentioned(
     assert signals(DATED, question)["date"].tolist() == expected
 
 
-def test_a_month_ends_with_its_last_day() -> None:
-    on_the_first = [memory("a", "It rained", time=datetime(2023, 7, 1))]
-    assert signals(on_the_first, "What happened on 15 June 2023?")["date"].tolist() == [0]
-
-
-def test_a_time_outside_the_calendar_is_none() -> None:
-    odd = [memory("a", "The stars formed 9999999999 days ago, in 9999999 weeks; 9999999周前")]
-    assert signals(odd, "What formed in March 2024?")["date"].tolist() == [1]
-    early = [memory("a", "Yesterday", time=datetime(1, 1, 2))]
-    assert signals(early, "What happened two weeks ago?")["date"].tolist() == [0]
+@pytest.mark.parametrize(
+    ("said", "time", "question", "date"),
+    [
+        # A month ends with its last day.
+        ("It rained", datetime(2023, 7, 1), "What happened on 15 June 2023?", 0),
+        # A time outside the calendar is none.
+        (
+            "The stars formed 9999999999 days ago, in 9999999 weeks; 9999999周前",
+            NOON,
+            "What formed in March 2024?",
+            1,
+        ),
+        ("Yesterday", datetime(1, 1, 2), "What happened two weeks ago?", 0),
+        *(
+            ("My kiln is broken", UNDATED, question, 0)
+            for question in ("What was yesterday?", "Who came on 7 May?", "昨天谁来了?")
+        ),
+    ],
+)
+def test_the_edges_of_dates(said: str, time: datetime, question: str, date: float) -> None:
+    assert signals([memory("a", said, time=time)], question)["date"].tolist() == [date]

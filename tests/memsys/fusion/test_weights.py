@@ -1,7 +1,8 @@
-"""Weights of the fusion ranking: read from a file or refused, and the score that they give."""
+"""Cues of the fusion ranking in English and Chinese, and the weights of its signals."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,76 @@ import pytest
 import yaml
 
 from memsys.errors import InputError
+from memsys.fusion import cues
 from memsys.fusion.weights import SETS, SIGNALS, WEIGHTS, FusionWeights, load_weights
+
+ROLES = ("user", "assistant")
+FRIENDS = ("Mara Lind", "Theo")
+
+
+CUES: dict[Callable[[str], bool], tuple[str, str]] = {  # what is one and what is not
+    cues.is_question: (
+        "Where is it | where's it? | Tell me of it | It is? | 你喜欢什么 | 他来了吗 | ؟",
+        "My knee hurts again. | I wonder |  | 膝盖又疼了。",
+    ),
+    cues.asks_time: (
+        "When did it end? | In what year was it? | How long was it? | 他什么时候来? | 几月几号",
+        "Whenever did end it | Where was it when it ended? | 他在哪里? | ",
+    ),
+    cues.asks_count: (
+        "How many are there? | how often | How old is she? | 有多少只? | 他去了几次?",
+        "How is she? | Where? | 他怎么样? | ",
+    ),
+    cues.states_time: (
+        "I came last Friday | two weeks ago | in May | just now | 我昨天来 | 三个月前",
+        "I may come | The lastly named | 我喜欢茶 | ",
+    ),
+    cues.states_count: (
+        "I have 3 | two of them | a dozen | 我有三只猫 | 去了两次",
+        "I have often | none | 我有猫 | ",
+    ),
+    cues.ends_as_question: (
+        "Is it?  | 真的吗？ | It is. Is it?\n",
+        "Is it? It is. |  | 它是。",
+    ),
+}
+
+
+@pytest.mark.parametrize("cue", CUES)
+def test_cues(cue: Callable[[str], bool]) -> None:
+    yes, no = (texts.split(" | ") for texts in CUES[cue])
+    assert [text for text in yes if not cue(text)] == []
+    assert [text for text in no if cue(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "speakers", "named"),
+    [
+        ("What did Mara's kiln do?", FRIENDS, "Mara Lind"),
+        ("what did mara buy?", FRIENDS, "Mara Lind"),
+        ("What did Lind buy?", FRIENDS, None),
+        ("What did Tamara buy?", FRIENDS, None),
+        ("What did Mara give Theo?", FRIENDS, None),
+        ("What did she buy?", FRIENDS, None),
+        ("What did Mara buy?", ("Mara", "Mara"), "Mara"),
+        ("What did J. buy?", ("J. Doe", "Theo"), "J. Doe"),
+        ("李雷买了什么?", ("李雷", "韩梅梅"), "李雷"),
+        ("李雷给了韩梅梅什么?", ("李雷", "韩梅梅"), None),
+        ("Where did I buy it?", ROLES, "user"),
+        ("Where did you buy it?", ROLES, "assistant"),
+        ("Where did I tell you to buy it?", ROLES, None),
+        ("Where is it?", ROLES, None),
+        ("我在哪里买的?", ROLES, "user"),
+        ("你推荐了什么?", ROLES, "assistant"),
+        ("What do you say?", ("user",), None),
+        ("What did I say?", (), None),
+        ("What did I say?", FRIENDS, None),
+        ("What of it?", ("",), None),
+    ],
+)
+def test_the_speaker_named(question: str, speakers: tuple[str, ...], named: str | None) -> None:
+    assert cues.named_speaker(question, speakers) == named
+
 
 SHIPPED: dict[str, Any] = yaml.safe_load(WEIGHTS.read_text("utf-8"))
 QUESTION, REMARK = "Where is the kiln?", "My knee hurts again."
@@ -88,18 +158,19 @@ def scored(question: str, coverage: float, understood: bool = True) -> list[floa
     return found.tolist()
 
 
-@pytest.mark.parametrize("coverage", [0.0, 0.4, 1.0])
-def test_a_question_always_trusts_words(coverage: float) -> None:
-    assert scored(QUESTION, coverage) == [1, 0]
-
-
 @pytest.mark.parametrize(
-    ("coverage", "trust"), [(0.0, 0), (0.2, 0), (0.3, 0.25), (0.4, 0.5), (0.6, 1), (0.9, 1)]
+    ("question", "coverage", "expected"),
+    [
+        *((QUESTION, coverage, [1, 0]) for coverage in (0.0, 0.4, 1.0)),
+        *(
+            (REMARK, coverage, [trust, 10 * (1 - trust)])
+            for coverage, trust in {0.0: 0, 0.2: 0, 0.3: 0.25, 0.4: 0.5, 0.6: 1, 0.9: 1}.items()
+        ),
+    ],
 )
-def test_a_remark_trusts_words_as_far_as_a_memory_has_them(coverage: float, trust: float) -> None:
-    assert scored(REMARK, coverage) == pytest.approx([trust, 10 * (1 - trust)])
-
-
-@pytest.mark.parametrize("question", [QUESTION, REMARK])
-def test_an_embedder_that_does_not_know_the_language_does_not_count(question: str) -> None:
-    assert scored(question, 0.4, understood=False) == [100, 0]
+def test_a_question_trusts_words_and_a_remark_as_far_as_a_memory_has_them(
+    question: str, coverage: float, expected: list[float]
+) -> None:
+    assert scored(question, coverage) == pytest.approx(expected)
+    # An embedder that does not know the language does not count.
+    assert scored(question, coverage, understood=False) == [100, 0]

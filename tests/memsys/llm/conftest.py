@@ -1,9 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import httpcore2
 import pytest
 
 from memsys.llm.client import ChatClient, ChatSettings
@@ -12,12 +16,35 @@ from memsys.llm.recording import Mode, Recording
 from tests.memsys.llm.server import FaultyServer
 
 Make = Callable[..., ChatClient]
+HELLO = [{"role": "user", "content": "hello there"}]
 
 
 @pytest.fixture(autouse=True)
 def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def certificates() -> Iterator[None]:
+    """The system's certificates are read once: each client would take 50 ms for them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
+        yield
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that clients wait before they try again; each pause ends after 10 ms."""
+    asked: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        asked.append(seconds)
+        time.sleep(0.01)
+
+    clock = SimpleNamespace(**{**vars(time), "sleep": sleep})
+    monkeypatch.setattr("openai._base_client.time", clock)
+    return asked
 
 
 @pytest.fixture
@@ -36,3 +63,10 @@ def make(tmp_path: Path) -> Make:
         return one.open(Recording(tmp_path, mode), meter or Meter(), budget)
 
     return made
+
+
+@pytest.fixture
+def server() -> Iterator[FaultyServer]:
+    """A server that answers everything."""
+    with FaultyServer() as one:
+        yield one

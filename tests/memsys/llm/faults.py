@@ -29,16 +29,21 @@ def answer(value: Any) -> Behaviour:
     return lambda handler, _: handler.reply(200, value)
 
 
-def says(text: str | None, finish: str = "stop") -> Behaviour:
-    """A chat answer of these words."""
+def message(value: Body, finish: str) -> Behaviour:
+    """A chat answer with this message of the assistant."""
 
     def behave(handler: Handler, body: Body) -> None:
-        value = right_answer({"model": body["model"], "messages": body["messages"]})
-        message = {"role": "assistant", "content": text}
-        value["choices"][0] |= {"message": message, "finish_reason": finish}
-        handler.reply(200, value)
+        answered = right_answer({"model": body["model"], "messages": body["messages"]})
+        said = {"role": "assistant", **value}
+        answered["choices"][0] |= {"message": said, "finish_reason": finish}
+        handler.reply(200, answered)
 
     return behave
+
+
+def says(text: str | None, finish: str = "stop") -> Behaviour:
+    """A chat answer of these words."""
+    return message({"content": text}, finish)
 
 
 def raw(data: bytes) -> Behaviour:

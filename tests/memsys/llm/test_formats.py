@@ -1,4 +1,4 @@
-"""Which reply format a server accepts is found out once, recorded and replayed."""
+"""JSON of a schema: the reply format that a server accepts, and what a value must be."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.meter import Meter
+from memsys.llm.schema import violation
 from memsys.types import Usage
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
@@ -45,8 +46,10 @@ def only(accepted: str, code: int = 400, text: str = RIGHT) -> Any:
     return choose
 
 
-@pytest.mark.parametrize("code", [400, 404, 422])
-@pytest.mark.parametrize("accepted", ["json_schema", "json_object", "text"])
+@pytest.mark.parametrize(
+    ("accepted", "code"),
+    [("json_schema", 400), *(("json_object", code) for code in (400, 404, 422)), ("text", 400)],
+)
 def test_the_first_format_that_is_accepted_is_used_and_replayed(
     accepted: str, code: int, make: Make
 ) -> None:
@@ -95,13 +98,12 @@ def test_a_refusal_of_every_format_is_the_request_s_error_and_replayed(make: Mak
     assert str(replayed.value) == str(live.value)
 
 
-def test_a_model_that_does_not_exist_is_named(make: Make) -> None:
+def test_a_missing_model_and_a_request_that_is_too_long_say_nothing_of_the_format(
+    make: Make,
+) -> None:
     gone = faults.status(404)
     with FaultyServer(lambda _: gone) as server, pytest.raises(InputError, match=r"llm\.model"):
         make(server).complete(ASKED, schema=SCHEMA)
-
-
-def test_a_request_that_is_too_long_says_nothing_of_the_format(make: Make) -> None:
     long = faults.status(400, "maximum context length is 5", "context_length_exceeded")
     with FaultyServer([long, faults.says(RIGHT)]) as server:
         client = make(server)
@@ -157,3 +159,48 @@ def test_what_surrounds_the_json_is_left_out(reply: str, text: str, make: Make) 
 def test_no_json_of_the_schema_is_an_error(reply: str, words: str, make: Make) -> None:
     with FaultyServer([faults.says(reply)]) as server, pytest.raises(LLMError, match=words):
         make(server).complete(ASKED, schema=SCHEMA)
+
+
+ROW = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+ROWS = {"type": "array", "items": ROW}
+
+
+@pytest.mark.parametrize(
+    ("value", "schema"),
+    [
+        ({"n": 1}, ROW),
+        ({"n": 1, "more": 2}, ROW),
+        ({"n": 1.0}, ROW),  # JSON Schema: a number without a fraction is an integer
+        ([{"n": 1}, {"n": 2}], ROWS),
+        (None, {"type": ["string", "null"]}),
+        (1.5, {"type": "number"}),
+        ("a", {"enum": ["a", "b"]}),
+        (3, {"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+        (3, {"minimum": 5}),  # not checked, and said so
+    ],
+)
+def test_a_value_fits_its_schema(value: Any, schema: dict[str, Any]) -> None:
+    assert violation(value, schema) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "schema", "words"),
+    [
+        ([], ROW, "reply is no object"),
+        ({}, ROW, "reply lacks n"),
+        ({"n": "1"}, ROW, "reply.n is no integer"),
+        ({"n": True}, ROW, "reply.n is no integer"),
+        ({"n": 1.5}, ROW, "reply.n is no integer"),
+        ({"n": 1, "m": 2}, {**ROW, "additionalProperties": False}, "the field m"),
+        ([{"n": 1}, {}], ROWS, r"reply[1] lacks n"),
+        ("c", {"enum": ["a", "b"]}, "none of"),
+        (True, {"enum": [1]}, "none of"),
+        (2, {"const": 1}, "is not 1"),
+        (None, {"anyOf": [{"type": "string"}, {"type": "integer"}]}, "fits no alternative"),
+        (1, {"type": "boolean"}, "no boolean"),
+    ],
+)
+def test_what_is_wrong_with_a_value_is_named(
+    value: Any, schema: dict[str, Any], words: str
+) -> None:
+    assert words in (violation(value, schema) or "")

@@ -18,24 +18,17 @@ def test_a_replayed_call_counts_at_its_live_time() -> None:
     assert reading.usage == Usage(calls=3, input_tokens=35, output_tokens=10)
 
 
-def test_a_live_call_is_not_counted_twice() -> None:
+def test_a_live_call_is_not_counted_twice_and_what_is_around_it_by_the_clock() -> None:
     meter = Meter()
     with meter.phase() as reading:
+        time.sleep(0.01)
         started = time.perf_counter()
         time.sleep(0.02)
         took = (time.perf_counter() - started) * 1000
         meter.note(Call(spent_ms=took, live_ms=took, replayed=False))
     assert reading.ms == pytest.approx(reading.wall_ms)
-    assert reading.wall_ms >= 20
-    assert reading.source == "live"
-
-
-def test_code_around_the_calls_counts_by_the_clock() -> None:
-    meter = Meter()
-    with meter.phase() as reading:
-        time.sleep(0.02)
-    assert reading.ms == reading.wall_ms >= 20
-    assert reading.usage == Usage()
+    assert reading.wall_ms >= 30
+    assert (reading.source, reading.usage) == ("live", Usage())
 
 
 def test_phases_do_not_leak() -> None:
@@ -43,29 +36,20 @@ def test_phases_do_not_leak() -> None:
     meter.note(Call(0.0, 1000.0, replayed=True, usage=Usage(1, 1, 1)))  # before any phase
     with meter.phase() as first:
         meter.note(Call(0.0, 2000.0, replayed=True, usage=Usage(1, 1, 1)))
-    with meter.phase() as second:
-        pass
     assert 2000 <= first.ms < 3000
     assert first.usage.calls == 1
-    assert second.ms < 1000
-    assert second.source == "live"
-    assert second.usage == Usage()
-
-
-def test_a_failed_phase_is_closed() -> None:
-    meter = Meter()
 
     def fail() -> None:
         with meter.phase():
-            meter.note(Call(0.0, 700.0, replayed=True))
+            meter.note(Call(0.0, 1000.0, replayed=True))
             raise ValueError("boom")
 
     with pytest.raises(ValueError, match="boom"):
         fail()
     with meter.phase() as after:
         pass
-    assert after.ms < 700
-    assert after.source == "live"
+    assert after.ms < 1000
+    assert (after.source, after.usage) == ("live", Usage())
 
 
 def test_time_is_never_negative() -> None:

@@ -91,37 +91,24 @@ def test_only_one_has_a_claim(tmp_path: Path) -> None:
         list(pool.map(work, range(200)))
     assert most == 1
     assert recording._waiting == {}
-
-
-def test_a_claim_is_given_up_on_failure(tmp_path: Path) -> None:
-    recording = Recording(tmp_path)
     with pytest.raises(ValueError, match="x"), recording.claim(_ONE.key):
         raise ValueError("x")
-    with recording.claim(_ONE.key):
+    with recording.claim(_ONE.key):  # it is given up on failure
         pass
 
 
-def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
-    (tmp_path / "calls.sqlite").write_text("this is no database, " * 100)
+def test_no_usable_folder_file_or_mode_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "calls.sqlite"
+    path.write_text("this is no database, " * 100)
     with pytest.raises(InputError, match=r"calls\.sqlite.*cache="):
         Recording(tmp_path)
-
-
-def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:
-    db = sqlite3.connect(tmp_path / "calls.sqlite")
-    db.execute("CREATE TABLE calls (key TEXT)")
-    db.close()
+    with pytest.raises(InputError, match="cache="):
+        Recording(path)
+    path.unlink()
+    with sqlite3.connect(path) as db:  # of something else
+        db.execute("CREATE TABLE calls (key TEXT)")
     with pytest.raises(InputError, match=r"calls\.sqlite"):
         Recording(tmp_path).keep([_ONE])
-
-
-def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="cache="):
-        Recording(tmp_path / "file")
-
-
-def test_an_unknown_mode_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="auto, off, replay"):
         Recording(tmp_path, "on")  # type: ignore[arg-type]
 
@@ -164,37 +151,28 @@ def test_a_request_is_recorded_with_its_answer_and_without_secrets(
         assert request["messages"][0]["content"] == "of $SOME_API_KEY: é"
     assert recording.request("ef" * 32) is None
     assert Recording(tmp_path / "off", "off").request(_ONE.key) is None
-
-
-def test_a_file_of_an_earlier_version_gets_the_table_of_requests(tmp_path: Path) -> None:
-    recording = Recording(tmp_path)
-    recording.keep([_ONE])
     with recording._db as db:
         db.execute("DROP TABLE requests")
-    again = Recording(tmp_path)
+    again = Recording(tmp_path)  # of an earlier version: it gets the table
     assert again.find(_ONE.key) == _ONE
     assert again.request(_ONE.key) is None
 
 
-DAMAGE = [
-    *(("body", value) for value in ("no JSON", "[]", "null", "", b"{}", 5.5)),
-    *(("latency_ms", value) for value in ("long", float("inf"), -1.0, b"x")),
-    *(("status", value) for value in ("fine", 2.5, -1, 10**6, b"x")),
-    *(("input_tokens", value) for value in ("many", 0.5, -1, b"x")),
-    *(("output_tokens", value) for value in ("many", 0.5, -1)),
-    *(("created", value) for value in (b"x",)),
-    *(("model", value) for value in (b"x",)),
-]
+DAMAGED = r"calls\.sqlite: the recorded call .* is damaged"
+DAMAGE: dict[str, tuple[object, ...]] = {
+    "body": ("no JSON", "[]", "null", "", b"{}", 5.5),
+    "latency_ms": ("long", float("inf"), -1.0, b"x"),
+    "status": ("fine", 2.5, -1, 10**6, b"x"),
+    "input_tokens": ("many", 0.5, -1, b"x"),
+    "output_tokens": ("many", 0.5, -1),
+    "created": (b"x",),
+    "model": (b"x",),
+}
 
 
-UPDATES = {column: f"UPDATE calls SET {column} = ?" for column, _ in DAMAGE}  # noqa: S608
-
-
-@pytest.mark.parametrize(("column", "value"), DAMAGE)
+@pytest.mark.parametrize("column", DAMAGE)
 @pytest.mark.parametrize("mode", ["auto", "replay"])
-def test_a_damaged_row_is_named_in_one_line(
-    column: str, value: object, mode: Mode, tmp_path: Path
-) -> None:
+def test_a_damaged_row_is_named_in_one_line(column: str, mode: Mode, tmp_path: Path) -> None:
     settings = ChatSettings(model="m", base_url="http://127.0.0.1:9/v1", retries=0)
     recording = Recording(tmp_path, mode)
     body = {"model": "m", "messages": [], "temperature": 0.0, "max_tokens": 512}
@@ -203,23 +181,22 @@ def test_a_damaged_row_is_named_in_one_line(
     recording.keep([_ONE._replace(key=key, body=json.dumps(answer))])
     client = settings.open(recording, Meter())
     assert client.complete([]).text == "yes"
-    with recording._db as db:
-        db.execute(UPDATES[column], (value,))
-    with pytest.raises(
-        InputError, match=r"calls\.sqlite: the recorded call .* is damaged"
-    ) as error:
-        client.complete([])
-    assert "\n" not in str(error.value)
+    for value in DAMAGE[column]:
+        with recording._db as db:
+            db.execute(f"UPDATE calls SET {column} = ?", (value,))  # noqa: S608
+        with pytest.raises(InputError, match=DAMAGED) as error:
+            client.complete([])
+        assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("value", [b"x", "text", zlib.compress(b"[]"), zlib.compress(b"[" * 9999)])
-def test_a_damaged_request_is_named(value: object, tmp_path: Path) -> None:
+def test_a_damaged_request_is_named(tmp_path: Path) -> None:
     recording = Recording(tmp_path)
     recording.keep([_ONE], {_ONE.key: {"model": "m"}})
-    with recording._db as db:
-        db.execute("UPDATE requests SET body = ?", (value,))
-    with pytest.raises(InputError, match=r"calls\.sqlite: the recorded call .* is damaged"):
-        recording.request(_ONE.key)
+    for value in (b"x", "text", zlib.compress(b"[]"), zlib.compress(b"[" * 9999)):
+        with recording._db as db:
+            db.execute("UPDATE requests SET body = ?", (value,))
+        with pytest.raises(InputError, match=DAMAGED):
+            recording.request(_ONE.key)
 
 
 def test_a_claim_of_a_process_that_dies_is_free_again(tmp_path: Path) -> None:

