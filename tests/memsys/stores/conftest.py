@@ -11,14 +11,16 @@ from tests.memsys.stores.places import (
     networkx_file,
     networkx_memory,
 )
+from tests.shared import made_once
 
 
 @pytest.fixture(scope="session")
 def bolt_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A graph database on a free port of this machine, which takes ten seconds to start."""
+    folder = made_once(tmp_path_factory, "arcadedb", lambda _: None)
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv(PASSWORD_VARIABLE, "of-the-tests")
-        with served(tmp_path_factory.mktemp("arcadedb"), "of-the-tests") as url:
+        with served(folder, "of-the-tests") as url:
             yield url
 
 

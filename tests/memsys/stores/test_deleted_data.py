@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,7 @@ import pytest
 
 from memsys.stores.neo4j_relations import Neo4jRelations
 from memsys.stores.qdrant_vectors import QdrantVectors
-from tests.memsys.left import files_with
-from tests.memsys.stores import arcadedb
+from tests.memsys.stores.arcadedb import served
 from tests.memsys.stores.made import DIMENSION, node, pool, relation
 from tests.memsys.stores.places import (
     PASSWORD_VARIABLE,
@@ -24,6 +23,7 @@ from tests.memsys.stores.places import (
     qdrant_edge_folder,
     qdrant_edge_temporary,
 )
+from tests.memsys.stores.sparse import files_with
 
 ROWS = pool(1, 60, 32)
 GONE, CHANGED, CLEARED = "memo-7-zebra", "memo-8", "memo-0-yak"
@@ -113,22 +113,23 @@ def test_a_server_says_that_it_alone_decides() -> None:
     assert Neo4jRelations("bolt://127.0.0.1:1", password_variable=None).compact() is False
 
 
-@pytest.fixture
-def arcade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+@pytest.mark.soak
+def test_what_a_graph_server_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recorded in docs/stores.md: ArcadeDB deletes the record, and its index has the key still.
+
+    Of the engine, not of this project: on a server of its own, whose files nobody else writes.
+    """
     monkeypatch.setenv(PASSWORD_VARIABLE, "of-the-tests")
-    with arcadedb.served(tmp_path, "of-the-tests") as url:
-        yield url
-
-
-@pytest.mark.slow
-def test_what_a_graph_server_leaves(arcade: str, tmp_path: Path) -> None:
-    """Recorded in docs/stores.md: ArcadeDB deletes the record, and its index has the key still."""
     names = [f"zebra{i}x" for i in range(20)]
-    with closing(neo4j_on_arcadedb(arcade).open()) as store:
-        rows = pool(1, 20, DIMENSION)
-        store.put_nodes("ann", [node(*one) for one in zip(names, rows, strict=True)])
-        assert any(name.endswith(".bucket") for name in files_with(tmp_path, "name of zebra7x"))
-        store.drop_nodes("ann", ["zebra7x"])
-        assert len(store.nodes("ann")) == 19
-    assert {Path(name).suffix for name in files_with(tmp_path, "name of zebra7x")} <= {".wal"}
-    assert {Path(name).suffix for name in files_with(tmp_path, "zebra7x")} <= {".wal", ".numtidx"}
+    with served(tmp_path, "of-the-tests") as url:
+        with closing(neo4j_on_arcadedb(url).open()) as store:
+            rows = pool(1, 20, DIMENSION)
+            store.put_nodes("ann", [node(*one) for one in zip(names, rows, strict=True)])
+            named = files_with(tmp_path, "name of zebra7x")
+            assert any(name.endswith(".bucket") for name in named)
+            store.drop_nodes("ann", ["zebra7x"])
+            assert len(store.nodes("ann")) == 19
+        named = files_with(tmp_path, "name of zebra7x")
+        assert {Path(name).suffix for name in named} <= {".wal"}
+        kept = files_with(tmp_path, "zebra7x")
+        assert {Path(name).suffix for name in kept} <= {".wal", ".numtidx"}
