@@ -6,10 +6,9 @@ import pytest
 from tests.memsys.stores.arcadedb import served
 from tests.memsys.stores.places import (
     PASSWORD_VARIABLE,
+    RELATIONS,
     RelationPlace,
     neo4j_on_arcadedb,
-    networkx_file,
-    networkx_memory,
 )
 from tests.shared import made_once
 
@@ -31,6 +30,6 @@ def relation_place(request: pytest.FixtureRequest) -> Callable[[str, Path], Rela
     def make(name: str, folder: Path) -> RelationPlace:
         if name == "neo4j_on_arcadedb":
             return neo4j_on_arcadedb(request.getfixturevalue("bolt_url"))
-        return {"networkx_memory": networkx_memory, "networkx_file": networkx_file}[name](folder)
+        return RELATIONS[name](folder)
 
     return make

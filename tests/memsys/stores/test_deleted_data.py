@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,10 @@ from tests.memsys.stores.arcadedb import served
 from tests.memsys.stores.made import DIMENSION, node, pool, relation
 from tests.memsys.stores.places import (
     PASSWORD_VARIABLE,
+    RELATIONS,
+    VECTORS,
     VectorPlace,
-    faiss_file,
-    faiss_memory,
     neo4j_on_arcadedb,
-    networkx_file,
-    qdrant_edge_folder,
-    qdrant_edge_temporary,
 )
 from tests.memsys.stores.sparse import files_with
 
@@ -42,9 +38,9 @@ def filled(place: VectorPlace) -> Any:
     return store
 
 
-@pytest.mark.parametrize("make", [faiss_file, qdrant_edge_folder])
-def test_a_vector_store_leaves_nothing(make: Callable[[Path], VectorPlace], tmp_path: Path) -> None:
-    place = make(tmp_path)
+@pytest.mark.parametrize("name", ["faiss_file", "qdrant_edge_folder"])
+def test_a_vector_store_leaves_nothing(name: str, tmp_path: Path) -> None:
+    place = VECTORS[name](tmp_path)
     gone = (GONE, CLEARED, ROWS[7], ROWS[8], -ROWS[0])
     with closing(filled(place)) as store:
         assert files_with(tmp_path, GONE), "what is searched for has to be found before"
@@ -62,11 +58,9 @@ def test_a_vector_store_leaves_nothing(make: Callable[[Path], VectorPlace], tmp_
         assert store.compact() is True  # of nothing
 
 
-@pytest.mark.parametrize("make", [faiss_memory, qdrant_edge_temporary])
-def test_an_empty_store_and_one_in_memory_are_compact(
-    make: Callable[[Path], VectorPlace], tmp_path: Path
-) -> None:
-    with closing(make(tmp_path).open()) as store:
+@pytest.mark.parametrize("name", ["faiss_memory", "qdrant_edge_temporary"])
+def test_an_empty_store_and_one_in_memory_are_compact(name: str, tmp_path: Path) -> None:
+    with closing(VECTORS[name](tmp_path).open()) as store:
         assert store.compact() is True
         store.put("ann", IDS, ROWS)
         assert store.compact() is True
@@ -75,7 +69,7 @@ def test_an_empty_store_and_one_in_memory_are_compact(
 
 @pytest.mark.parametrize("moved", [False, True])
 def test_an_interrupted_compaction_loses_nothing(tmp_path: Path, moved: bool) -> None:
-    place = qdrant_edge_folder(tmp_path)
+    place = VECTORS["qdrant_edge_folder"](tmp_path)
     with closing(filled(place)):
         pass
     shard = tmp_path / "new" / "shard"
@@ -91,7 +85,7 @@ def test_an_interrupted_compaction_loses_nothing(tmp_path: Path, moved: bool) ->
 
 
 def test_a_relation_file_leaves_nothing(tmp_path: Path) -> None:
-    place, rows = networkx_file(tmp_path), pool(1, 20)
+    place, rows = RELATIONS["networkx_file"](tmp_path), pool(1, 20)
     names = [f"zebra{i}x" for i in range(20)]
     with closing(place.open()) as store:
         store.put_nodes("ann", [node(*one) for one in zip(names, rows, strict=True)])

@@ -18,15 +18,20 @@ from tests.memsys.stores.made import (
     near_copies,
     pool,
 )
-from tests.memsys.stores.places import LASTING_VECTOR_PLACES, VECTOR_PLACES, VectorPlace
+from tests.memsys.stores.places import (
+    LASTING_VECTOR_PLACES,
+    VECTOR_PLACES,
+    VECTORS,
+    VectorPlace,
+)
 
 # What the imitation of a server says of itself.
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes", "ignore:Local mode performs")
 
 
-@pytest.fixture(params=VECTOR_PLACES, ids=lambda place: place.__name__)
+@pytest.fixture(params=VECTOR_PLACES)
 def place(request, tmp_path) -> VectorPlace:
-    return request.param(tmp_path)
+    return VECTORS[request.param](tmp_path)
 
 
 @pytest.fixture
@@ -154,9 +159,9 @@ def test_does_as_a_dict_would_over_a_long_life(place, seed):
     store.close()
 
 
-@pytest.mark.parametrize("lasting", LASTING_VECTOR_PLACES, ids=lambda place: place.__name__)
-def test_all_is_there_after_closing_and_opening(lasting, tmp_path):
-    place = lasting(tmp_path)
+@pytest.mark.parametrize("name", LASTING_VECTOR_PLACES)
+def test_all_is_there_after_closing_and_opening(name, tmp_path):
+    place = VECTORS[name](tmp_path)
     rows = pool(6, len(ODD))
     with closing(place.open()) as store:
         store.put("ann", ODD, rows)
