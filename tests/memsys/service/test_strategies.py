@@ -195,7 +195,7 @@ def test_weights_are_added_to_the_score_of_a_strategy(tmp_path: Path) -> None:
 
 
 # Of the others, test_every_strategy_ranks_as_in_the_benchmark shows that settings are accepted.
-RUNS = [*sorted(FACTS), "graph_walk", "graph_expand graph=relations"]
+RUNS = [*sorted(FACTS), "graph_walk", "hybrid_gate", "graph_expand graph=relations"]
 RARE = [pytest.param(one, marks=pytest.mark.soak) for one in RANKING if one not in RUNS]
 
 
