@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,8 @@ from memsys.memory.turns import Turns
 from memsys.service.memory import Memory
 from memsys.service.setup import Setup
 from tests.memsys.build import BagOfWords
+
+PROJECT = Path(__file__).parents[3]
 
 
 def setup(**own: Any) -> Setup:
@@ -34,3 +39,15 @@ def memory(folder: Path, **own: Any) -> Memory:
 def texts(found: Any) -> list[str]:
     """Of search results or records."""
     return [getattr(one, "record", one).memory for one in found]
+
+
+def run(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run Python code in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )

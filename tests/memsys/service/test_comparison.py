@@ -21,14 +21,11 @@ from tests.memsys.service.made import memory
 from tests.memsys.service.test_facts import JUNE, MAY, add, said
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path
-
-
-def test_facts_are_compared_with_those_that_the_ids_match_and_of_one_speaker(folder: Path) -> None:
+def test_facts_are_compared_with_those_of_matching_ids_and_of_one_speaker(
+    tmp_path: Path,
+) -> None:
     llm = Planned([facts(fact("Mara has a kiln", "Mara", 1))], [(call("NOOP"),)])
-    with memory(folder, llm=llm) as store:
+    with memory(tmp_path, llm=llm) as store:
         add(store, "I got a kiln")
         add(store, "I got a kiln", user_id="theo")
         add(store, "I got a kiln", agent_id="cook", user_id="ida")
@@ -63,7 +60,7 @@ def badminton(
 @pytest.mark.parametrize("name", ["Alice", None])
 @pytest.mark.parametrize("own", [{"run_id": "r1"}, {"agent_id": "coach"}, {}])
 def test_a_contradiction_is_found_under_wider_ids_and_without_a_name(
-    folder: Path, name: str | None, own: dict[str, str]
+    tmp_path: Path, name: str | None, own: dict[str, str]
 ) -> None:
     first = {**LOVES, "speaker": name or "user"}
     new = "Alice, the user, gave up badminton"
@@ -72,24 +69,24 @@ def test_a_contradiction_is_found_under_wider_ids_and_without_a_name(
         (call("DELETE", id=1), []),
     ):
         llm = Planned([facts(first), facts(NO_MORE)], [(kind,)])
-        with memory(folder / kind[0], llm=llm) as store:
+        with memory(tmp_path / kind[0], llm=llm) as store:
             owners = {"user_id": "alice", **own}, {"user_id": "alice"}
             assert badminton(store, *owners, name) == left
 
 
-def test_a_setting_compares_facts_of_exactly_the_same_ids(folder: Path) -> None:
+def test_a_setting_compares_facts_of_exactly_the_same_ids(tmp_path: Path) -> None:
     llm = Planned([facts(LOVES), facts(NO_MORE)], [(call("DELETE", id=1),)])
     update = UpdateSettings(calls="tools", similar=3, prompt="mem0_update", compare="owner")
-    with memory(folder, llm=llm, update=update) as store:
+    with memory(tmp_path, llm=llm, update=update) as store:
         left = badminton(store, {"user_id": "alice", "run_id": "r1"}, {"user_id": "alice"})
     assert (len(left), llm.asked["decide"]) == (2, [])
 
 
-def test_facts_of_several_users_are_compared_under_their_agent(folder: Path) -> None:
+def test_facts_of_several_users_are_compared_under_their_agent(tmp_path: Path) -> None:
     rows = [fact("Alice loves to play badminton", "user", 1), fact("Bob loves kilns", "user", 2)]
     llm = Planned([facts(rows[0]), facts(rows[1]), facts(NO_MORE)], [(call("DELETE", id=1),)])
     update = UpdateSettings(calls="tools", similar=2, prompt="mem0_update", scores=True)
-    with memory(folder, llm=llm, update=update) as store:
+    with memory(tmp_path, llm=llm, update=update) as store:
         for user in ("alice", "bob"):
             store.add("A fact", user_id=user, agent_id="coach", infer=True)
         store.add("I do not like badminton any more", agent_id="coach", infer=True)
@@ -100,7 +97,7 @@ def test_facts_of_several_users_are_compared_under_their_agent(folder: Path) -> 
     assert re.search(r"\n2. user: Bob loves kilns \(similarity 0\.\d\d\)\n", shown)
 
 
-def test_a_contradiction_over_the_wire_leaves_one_memory(folder: Path) -> None:
+def test_a_contradiction_over_the_wire_leaves_one_memory(tmp_path: Path) -> None:
     replies = iter([facts(LOVES), "They play.", facts(NO_MORE)])
     kinds: list[str] = []
 
@@ -114,7 +111,7 @@ def test_a_contradiction_over_the_wire_leaves_one_memory(folder: Path) -> None:
     with FaultyServer(script) as server:
         chat = ChatSettings(model="m", base_url=server.base_url, key_variable="", retries=0)
         llm = chat.open(Recording("", "off"), Meter())
-        with memory(folder, llm=llm) as store:
+        with memory(tmp_path, llm=llm) as store:
             first = {"user_id": "alice", "run_id": "r1"}
             left = badminton(store, first, {"user_id": "alice"}, "Alice")
     assert left == [("Alice gave up badminton", "r1", None)]

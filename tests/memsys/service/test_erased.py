@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from memsys.embed.base import Embedder
 from memsys.errors import InputError
 from memsys.service.memory import Memory
 from memsys.service.summaries import SummarySettings
@@ -20,9 +19,9 @@ from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
 from memsys.stores.vectors import VectorStore
 from tests.memsys.build import BagOfTokens, BagOfWords
 from tests.memsys.facts.models import Planned, call, fact, facts
-from tests.memsys.left import files_with
 from tests.memsys.service.made import memory, texts
 from tests.memsys.service.test_relations import model, opened, remembered, say, stated
+from tests.memsys.stores.sparse import files_with
 
 MAY = datetime(2024, 5, 8)
 STORES: dict[str, Callable[[Path], VectorStore | None]] = {
@@ -47,13 +46,11 @@ def by_id(store: Memory, id_: str) -> str:
 
 
 @pytest.mark.parametrize("kind", STORES)
-@pytest.mark.parametrize("embedder", [BagOfWords(), BagOfTokens()], ids=["words", "tokens"])
-def test_a_message_is_in_no_file(tmp_path: Path, kind: str, embedder: Embedder) -> None:
-    with memory(tmp_path, vectors=STORES[kind](tmp_path), embedder=embedder) as store:
+def test_a_message_is_in_no_file(tmp_path: Path, kind: str) -> None:
+    with memory(tmp_path, vectors=STORES[kind](tmp_path), embedder=BagOfTokens()) as store:
         said = [message("I fed the zebra", "m1"), message("It likes pears", "m2")]
         store.add(said, user_id="mara", time=MAY)
-        if embedder.token_length:
-            store._writer._embedder.document_tokens(["Mara: I fed the zebra"])
+        store._writer._embedder.document_tokens(["Mara: I fed the zebra"])
         id_ = by_id(store, "m1")
         store.update(id_, "I fed the quagga")
         store.search("quagga", user_id="mara", time=MAY)
@@ -137,9 +134,12 @@ def test_relations_of_a_memory_that_was_deleted_before_are_in_no_file(tmp_path: 
         assert files_with(tmp_path, "m1")
         assert store.delete(id_, history=False) is not None
         assert stated(store) == ["Mara likes badminton"]
+        store.add("a zebra", user_id="mara", infer=False)
+        store.add("a pear", user_id="theo", infer=False)
         store.reset(user_id="mara")
         store.compact()
-        assert not files_with(tmp_path, "kiln", "m1\x1f", "m1\\u001f")
+        assert not files_with(tmp_path, "kiln", "badminton", "zebra", "m1\x1f", "m1\\u001f")
+        assert texts(store.get_all(user_id="theo")) == ["a pear"]
 
 
 def test_a_part_that_another_process_deletes_meanwhile_is_not_made_again(
@@ -197,17 +197,6 @@ def test_relations_of_a_message_without_a_run_that_changed_a_memory_of_one(tmp_p
         assert stated(store) == []
 
 
-def test_a_reset_owner_is_in_no_file(tmp_path: Path) -> None:
-    with opened(tmp_path) as store:
-        say(store, "Mara - owns - kiln", "m1")
-        store.add("a zebra", user_id="mara", infer=False)
-        store.add("a pear", user_id="theo", infer=False)
-        store.reset(user_id="mara")
-        store.compact()
-        assert not files_with(tmp_path, "kiln", "zebra")
-        assert texts(store.get_all(user_id="theo")) == ["a pear"]
-
-
 def test_a_store_on_a_server_is_named(tmp_path: Path) -> None:
     server = Neo4jRelations("bolt://127.0.0.1:1", password_variable=None)
     with opened(tmp_path, store=server) as store:
@@ -229,8 +218,3 @@ def test_a_reader_in_the_way_is_named(tmp_path: Path, monkeypatch: pytest.Monkey
         reading.close()
         other.close()
         assert store.compact() == []
-
-
-def test_a_wrong_argument_is_named(tmp_path: Path) -> None:
-    with memory(tmp_path) as store, pytest.raises(InputError, match=r"^history: 'no'"):
-        store.delete("x", history="no")  # type: ignore[arg-type]

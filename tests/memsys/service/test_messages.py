@@ -16,6 +16,7 @@ from memsys.llm.base import Completion, LLMError
 from memsys.service.instructions import InstructedLLM, instructed
 from memsys.service.records import NoModelError
 from memsys.service.setup import load_setup
+from tests.memsys.build import BagOfWords
 from tests.memsys.facts.models import Planned, call, completion, fact, facts
 from tests.memsys.service.made import memory, texts
 
@@ -230,3 +231,34 @@ def test_recency_falls_with_the_time_of_the_query(tmp_path: Path) -> None:
         assert score(2024, 4, 10) == pytest.approx(0.3679, abs=1e-4)  # no access of a later day
         store.search("kiln", user_id="mara")  # now
         assert score(2025, 4, 10) < 0.011  # 465 days after it was said
+
+
+CHINESE = "我上周开始在柳树工作室上陶艺课,老师说我做的第{}个碗很好看。"
+ENGLISH = "I started pottery lessons at the Willow studio, and bowl number {} is fine."
+
+
+class EnglishOnly(BagOfWords):
+    languages = frozenset({"en"})
+
+
+@pytest.mark.parametrize(
+    ("embedder", "text", "warned"),
+    [
+        (EnglishOnly(), CHINESE, 1),
+        (EnglishOnly(), ENGLISH, 0),
+        (BagOfWords(), CHINESE, 0),
+    ],
+)
+def test_it_warns_once_if_the_language_is_not_known(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    embedder: BagOfWords,
+    text: str,
+    warned: int,
+) -> None:
+    with memory(tmp_path, embedder=embedder) as store:
+        for number in range(60):
+            store.add(text.format(number), user_id="mara")
+            if number == 10:
+                assert caplog.messages == []  # too few to say
+    assert len([one for one in caplog.messages if "vectors mean little" in one]) == warned

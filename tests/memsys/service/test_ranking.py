@@ -13,7 +13,7 @@ from memsys.errors import InputError
 from memsys.service.ranking import SearchWeights
 from memsys.strategies.plain import VectorOnly
 from memsys.text.turns import importance
-from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.build import SESSIONS, MakeParts
 from tests.memsys.service.made import memory, texts
 
 NOW = datetime(2024, 7, 1)
@@ -28,20 +28,6 @@ def fill(store: Any) -> None:
             for turn in session.turns
         ]
         store.add(said, user_id="talk", time=session.time)
-
-
-def test_it_finds_what_the_benchmarked_strategy_finds(tmp_path: Path, parts: MakeParts) -> None:
-    benchmarked = VectorOnly(parts(), k=4)
-    for session in SESSIONS:
-        benchmarked.ingest(session)
-    with memory(tmp_path) as store:
-        fill(store)
-        for text in WORDS:
-            expected = benchmarked.retrieve(query(text)).candidates
-            found = store.search(text, user_id="talk", top_k=4)
-            assert [f.record.turns for f in found] == [c.memory.turns for c in expected]
-            assert [f.score for f in found] == pytest.approx([c.score for c in expected], abs=1e-6)
-            assert texts(found) == [c.memory.content for c in expected]
 
 
 @pytest.mark.parametrize("start", ["lexical", "hybrid"])

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sqlite3
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -29,9 +26,8 @@ from memsys.stores.networkx_relations import NetworkxRelations
 from tests.memsys.build import MakeParts, query, session
 from tests.memsys.facts.models import call, fact
 from tests.memsys.relations.models import Scripted, conflict, entity, relation, settings
-from tests.memsys.service.made import memory, texts
+from tests.memsys.service.made import memory, run, texts
 
-PROJECT = Path(__file__).parents[3]
 MAY = datetime(2024, 5, 8, 13, 56)
 ADD = (call("ADD"),)
 NAMES = [entity("badminton", "activity"), entity("kiln")]
@@ -322,6 +318,7 @@ def test_an_unanswered_exchange_is_an_error_and_the_facts_remain(tmp_path: Path)
         assert texts(store.get_all(user_id="mara")) == ["Mara owns a kiln"]
 
 
+# Each in a process of its own, which kills itself after the change of the store.
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -340,36 +337,37 @@ class Deadly(NetworkxRelations):
         super().clear(owner)
         if self.armed == "clear": os.kill(os.getpid(), signal.SIGKILL)
 
-folder = Path(sys.argv[1])
-store = opened(folder, model(facts=remembered), store=Deadly(str(folder / "relations.sqlite")))
-for number in range(3):
-    say(store, f"Mara - owns{number} - kiln")
-    print("done", number, flush=True)
-Deadly.armed = sys.argv[2]
-if sys.argv[2] == "clear": store.delete_all(user_id="mara")
-say(store, "Mara - owns3 - kiln")
+for moment in sys.argv[2:]:
+    child = os.fork()
+    if child == 0:
+        folder = Path(sys.argv[1], moment)
+        folder.mkdir()
+        relations = Deadly(str(folder / "relations.sqlite"))
+        store = opened(folder, model(facts=remembered), store=relations)
+        for number in range(3):
+            say(store, f"Mara - owns{number} - kiln")
+        print(moment, "done", flush=True)
+        Deadly.armed = moment
+        if moment == "clear": store.delete_all(user_id="mara")
+        say(store, "Mara - owns3 - kiln")
+        os._exit(0)
+    print(moment, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
-@pytest.mark.parametrize("moment", ["nodes", "relations", "clear"])
-def test_a_kill_loses_no_relation_that_was_acknowledged(tmp_path: Path, moment: str) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", _KILLED, str(tmp_path), moment],
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
-        text=True,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert ended.returncode == -signal.SIGKILL, ended.stderr
-    assert ended.stdout.count("done") == 3
-    with opened(tmp_path) as store:
-        acknowledged = [f"Mara owns{number} kiln" for number in range(3)]
-        assert stated(store)[:3] == ([] if moment == "clear" else acknowledged)
-        facts = [f"Mara - owns{number} - kiln" for number in range(3)]
-        assert texts(store.get_all(user_id="mara"))[:3] == facts
-        say(store, "Mara - sells - kiln")  # the folder can be written
-        assert "Mara sells kiln" in stated(store)
-        store.delete_all(user_id="mara")  # what the kill interrupted can be repeated
-        assert store.get_all(user_id="mara") == []
-    assert rows(tmp_path) == (0, 0)
+def test_a_kill_loses_no_relation_that_was_acknowledged(tmp_path: Path) -> None:
+    moments = ("nodes", "relations", "clear")
+    ended = run(_KILLED, tmp_path, *moments)
+    expected = [f"{moment} {said}" for moment in moments for said in ("done", -signal.SIGKILL)]
+    assert ended.stdout.splitlines() == expected, ended.stderr
+    for moment in moments:
+        with opened(tmp_path / moment) as store:
+            acknowledged = [f"Mara owns{number} kiln" for number in range(3)]
+            assert stated(store)[:3] == ([] if moment == "clear" else acknowledged)
+            facts = [f"Mara - owns{number} - kiln" for number in range(3)]
+            assert texts(store.get_all(user_id="mara"))[:3] == facts
+            say(store, "Mara - sells - kiln")  # the folder can be written
+            assert "Mara sells kiln" in stated(store)
+            store.delete_all(user_id="mara")  # what the kill interrupted can be repeated
+            assert store.get_all(user_id="mara") == []
+        assert rows(tmp_path / moment) == (0, 0)

@@ -23,9 +23,7 @@ from memsys.trusted import CONF
 BAG = "embedder: {_target_: tests.memsys.build.BagOfWords}\n"
 
 
-@pytest.fixture(autouse=True)
-def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMSYS_TRUSTED", "tests.memsys.build")
+pytestmark = pytest.mark.usefixtures("trusting")
 
 
 def run(folder: Path, *overrides: str) -> Path:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sqlite3
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -16,20 +13,7 @@ import pytest
 from memsys.errors import InputError
 from memsys.stores.faiss_vectors import FaissVectors
 from tests.memsys.build import BagOfWords
-from tests.memsys.service.made import memory, texts
-
-PROJECT = Path(__file__).parents[3]
-
-
-def run(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
-        text=True,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+from tests.memsys.service.made import memory, run, texts
 
 
 def vectors_in(file: str) -> int:
@@ -37,7 +21,7 @@ def vectors_in(file: str) -> int:
         return int(db.execute("SELECT count(*) FROM vectors").fetchone()[0])
 
 
-# Kills itself as the vector store is told of the second text, or of the change of the first.
+# Each in a process of its own, which kills itself as the vector store learns of the change.
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -53,32 +37,37 @@ class Deadly(FaissVectors):
         if self.armed: os.kill(os.getpid(), signal.SIGKILL)
         super().drop(*given)
 
-store = memory(Path(sys.argv[1]), vectors=Deadly(sys.argv[2]))
-(first,) = store.add("kiln", user_id="mara").changes
-Deadly.armed = True
-if sys.argv[3] == "add": store.add("bowl", user_id="mara")
-if sys.argv[3] == "update": store.update(first.id, "bowl")
-if sys.argv[3] == "delete": store.delete(first.id)
+for deed in sys.argv[2:]:
+    child = os.fork()
+    if child == 0:
+        folder = Path(sys.argv[1], deed)
+        store = memory(folder, vectors=Deadly(str(folder / "vectors.sqlite")))
+        (first,) = store.add("kiln", user_id="mara").changes
+        Deadly.armed = True
+        if deed == "add": store.add("bowl", user_id="mara")
+        if deed == "update": store.update(first.id, "bowl")
+        if deed == "delete": store.delete(first.id)
+        os._exit(0)
+    print(deed, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
-@pytest.mark.parametrize(
-    ("deed", "there"), [("add", ["kiln", "bowl"]), ("update", ["bowl"]), ("delete", [])]
-)
-def test_vectors_are_repaired_after_a_kill(tmp_path: Path, deed: str, there: list[str]) -> None:
-    file = str(tmp_path / "vectors.sqlite")
-    ended = run(_KILLED, tmp_path, file, deed)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr
-    with memory(tmp_path, vectors=FaissVectors(file)) as store:
-        assert texts(store.get_all(user_id="mara")) == there  # the change itself was kept
-        for text in there:
-            found = store.search(text, user_id="mara")
-            assert found[0].record.memory == text
-            assert found[0].score == pytest.approx(1)
-            assert len(found) == len(there)
-        if not there:
-            assert store.search("kiln", user_id="mara") == []
-    assert vectors_in(file) == len(there)  # no vector of what is gone
+def test_vectors_are_repaired_after_a_kill(tmp_path: Path) -> None:
+    left = {"add": ["kiln", "bowl"], "update": ["bowl"], "delete": []}
+    ended = run(_KILLED, tmp_path, *left)
+    assert ended.stdout.splitlines() == [f"{deed} {-signal.SIGKILL}" for deed in left], ended.stderr
+    for deed, there in left.items():
+        file = str(tmp_path / deed / "vectors.sqlite")
+        with memory(tmp_path / deed, vectors=FaissVectors(file)) as store:
+            assert texts(store.get_all(user_id="mara")) == there  # the change itself was kept
+            for text in there:
+                found = store.search(text, user_id="mara")
+                assert found[0].record.memory == text
+                assert found[0].score == pytest.approx(1)
+                assert len(found) == len(there)
+            if not there:
+                assert store.search("kiln", user_id="mara") == []
+        assert vectors_in(file) == len(there)  # no vector of what is gone
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -129,19 +118,25 @@ def test_two_folders_may_share_a_store_of_vectors(tmp_path: Path) -> None:
 
 
 _WRITES = """
-import sys
+import os, sys
 from pathlib import Path
 from tests.memsys.service.made import memory
-store = memory(Path(sys.argv[1]))
-for i in range(20):
-    store.add(f"kiln {sys.argv[2]} {i}", user_id="mara")
+writers = []
+for name in "abc":
+    writers.append(os.fork())
+    if writers[-1] == 0:
+        store = memory(Path(sys.argv[1]))
+        for i in range(20):
+            store.add(f"kiln {name} {i}", user_id="mara")
+        os._exit(0)
+print(*(os.waitstatus_to_exitcode(os.waitpid(writer, 0)[1]) for writer in writers))
 """
 
 
 def test_processes_write_one_folder_at_once(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(3) as pool, memory(tmp_path) as store:
-        ended = list(pool.map(lambda name: run(_WRITES, tmp_path, name), "abc"))
-        assert [one.returncode for one in ended] == [0, 0, 0], ended[0].stderr
+    with memory(tmp_path) as store:
+        ended = run(_WRITES, tmp_path)
+        assert ended.stdout.split() == ["0", "0", "0"], ended.stderr
         assert len(store.search("kiln", user_id="mara", top_k=99)) == 60
         assert len(store.get_all(user_id="mara")) == 60
 

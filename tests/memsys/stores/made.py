@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from itertools import product
 
 import numpy as np
+import pytest
 
 from memsys.embed.base import unit_rows
 from memsys.stores.relations import Node, Relation
@@ -16,6 +17,7 @@ ODD = [
     "it's", 'say "so"', "back\\slash\\", "trailing\\", "上海", "a/b/../c", "new\nline", "tab\t",
     " ", "`tick`", "$dollar {brace}", "emoji 🐈", "%_*?", "'; DROP TABLE nodes; --", "null", "0",
 ]  # fmt: skip
+LIVES = [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (1, 2))]  # seeds
 IDS = [*ODD, *(f"id {i}" for i in range(24))]
 
 

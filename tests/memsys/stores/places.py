@@ -28,32 +28,6 @@ class RelationPlace(NamedTuple):
     lasting: bool
 
 
-def faiss_memory(folder: Path) -> VectorPlace:
-    return VectorPlace(FaissVectors, lasting=False)
-
-
-def faiss_file(folder: Path) -> VectorPlace:
-    return VectorPlace(lambda: FaissVectors(str(folder / "new folder" / "v.sqlite")), lasting=True)
-
-
-def networkx_memory(folder: Path) -> RelationPlace:
-    return RelationPlace(NetworkxRelations, lasting=False)
-
-
-def networkx_file(folder: Path) -> RelationPlace:
-    return RelationPlace(
-        lambda: NetworkxRelations(str(folder / "new folder" / "r.sqlite")), lasting=True
-    )
-
-
-def qdrant_edge_temporary(folder: Path) -> VectorPlace:
-    return VectorPlace(QdrantEdgeVectors, lasting=False)
-
-
-def qdrant_edge_folder(folder: Path) -> VectorPlace:
-    return VectorPlace(lambda: QdrantEdgeVectors(str(folder / "new" / "shard")), lasting=True)
-
-
 class LocalQdrant(QdrantVectors):
     """The client's own imitation of a server, for want of one: it speaks no HTTP."""
 
@@ -65,12 +39,26 @@ class LocalQdrant(QdrantVectors):
         return QdrantClient(**self.where)
 
 
-def qdrant_client_memory(folder: Path) -> VectorPlace:
-    return VectorPlace(lambda: LocalQdrant(location=":memory:"), lasting=False)
-
-
-def qdrant_client_folder(folder: Path) -> VectorPlace:
-    return VectorPlace(lambda: LocalQdrant(path=str(folder / "local")), lasting=True)
+# By name, from a folder to a place in it.
+VECTORS: dict[str, Callable[[Path], VectorPlace]] = {
+    "faiss_memory": lambda _: VectorPlace(FaissVectors, lasting=False),
+    "faiss_file": lambda folder: VectorPlace(
+        lambda: FaissVectors(str(folder / "new folder" / "v.sqlite")), lasting=True
+    ),
+    "qdrant_edge_temporary": lambda _: VectorPlace(QdrantEdgeVectors, lasting=False),
+    "qdrant_edge_folder": lambda folder: VectorPlace(
+        lambda: QdrantEdgeVectors(str(folder / "new" / "shard")), lasting=True
+    ),
+    "qdrant_client_memory": lambda _: VectorPlace(
+        lambda: LocalQdrant(location=":memory:"), lasting=False
+    ),
+    # Takes a tenth of a second a write: not for long lives.
+    "qdrant_client_folder": lambda folder: VectorPlace(
+        lambda: LocalQdrant(path=str(folder / "local")), lasting=True
+    ),
+}
+VECTOR_PLACES = [name for name in VECTORS if name != "qdrant_client_folder"]
+LASTING_VECTOR_PLACES = ["faiss_file", "qdrant_edge_folder", "qdrant_client_folder"]
 
 
 PASSWORD_VARIABLE = "MEMSYS_TEST_BOLT_PASSWORD"  # noqa: S105 - a variable's name
@@ -84,22 +72,12 @@ def neo4j_on_arcadedb(url: str) -> RelationPlace:
     )
 
 
-VECTOR_PLACES: list[Callable[[Path], VectorPlace]] = [
-    faiss_memory,
-    faiss_file,
-    qdrant_edge_temporary,
-    qdrant_edge_folder,
-    qdrant_client_memory,
-]
-LASTING_VECTOR_PLACES: list[Callable[[Path], VectorPlace]] = [
-    faiss_file,
-    qdrant_edge_folder,
-    qdrant_client_folder,  # takes a tenth of a second a write: not for long lives
-]
-# By name, as the last wants a server: see the fixture `relation_place`.
-RELATION_PLACES = [
-    "networkx_memory",
-    "networkx_file",
-    pytest.param("neo4j_on_arcadedb", marks=pytest.mark.slow),
-]
+RELATIONS: dict[str, Callable[[Path], RelationPlace]] = {
+    "networkx_memory": lambda _: RelationPlace(NetworkxRelations, lasting=False),
+    "networkx_file": lambda folder: RelationPlace(
+        lambda: NetworkxRelations(str(folder / "new folder" / "r.sqlite")), lasting=True
+    ),
+}
+# The last wants a server: see the fixture `relation_place`.
+RELATION_PLACES = [*RELATIONS, pytest.param("neo4j_on_arcadedb", marks=pytest.mark.slow)]
 LASTING_RELATION_PLACES = RELATION_PLACES[1:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,19 +10,16 @@ import pytest
 
 from memsys.stores.neo4j_relations import Neo4jRelations
 from memsys.stores.qdrant_vectors import QdrantVectors
-from tests.memsys.left import files_with
-from tests.memsys.stores import arcadedb
+from tests.memsys.stores.arcadedb import served
 from tests.memsys.stores.made import DIMENSION, node, pool, relation
 from tests.memsys.stores.places import (
     PASSWORD_VARIABLE,
+    RELATIONS,
+    VECTORS,
     VectorPlace,
-    faiss_file,
-    faiss_memory,
     neo4j_on_arcadedb,
-    networkx_file,
-    qdrant_edge_folder,
-    qdrant_edge_temporary,
 )
+from tests.memsys.stores.sparse import files_with
 
 ROWS = pool(1, 60, 32)
 GONE, CHANGED, CLEARED = "memo-7-zebra", "memo-8", "memo-0-yak"
@@ -42,9 +38,9 @@ def filled(place: VectorPlace) -> Any:
     return store
 
 
-@pytest.mark.parametrize("make", [faiss_file, qdrant_edge_folder])
-def test_a_vector_store_leaves_nothing(make: Callable[[Path], VectorPlace], tmp_path: Path) -> None:
-    place = make(tmp_path)
+@pytest.mark.parametrize("name", ["faiss_file", "qdrant_edge_folder"])
+def test_a_vector_store_leaves_nothing(name: str, tmp_path: Path) -> None:
+    place = VECTORS[name](tmp_path)
     gone = (GONE, CLEARED, ROWS[7], ROWS[8], -ROWS[0])
     with closing(filled(place)) as store:
         assert files_with(tmp_path, GONE), "what is searched for has to be found before"
@@ -62,11 +58,9 @@ def test_a_vector_store_leaves_nothing(make: Callable[[Path], VectorPlace], tmp_
         assert store.compact() is True  # of nothing
 
 
-@pytest.mark.parametrize("make", [faiss_memory, qdrant_edge_temporary])
-def test_an_empty_store_and_one_in_memory_are_compact(
-    make: Callable[[Path], VectorPlace], tmp_path: Path
-) -> None:
-    with closing(make(tmp_path).open()) as store:
+@pytest.mark.parametrize("name", ["faiss_memory", "qdrant_edge_temporary"])
+def test_an_empty_store_and_one_in_memory_are_compact(name: str, tmp_path: Path) -> None:
+    with closing(VECTORS[name](tmp_path).open()) as store:
         assert store.compact() is True
         store.put("ann", IDS, ROWS)
         assert store.compact() is True
@@ -75,7 +69,7 @@ def test_an_empty_store_and_one_in_memory_are_compact(
 
 @pytest.mark.parametrize("moved", [False, True])
 def test_an_interrupted_compaction_loses_nothing(tmp_path: Path, moved: bool) -> None:
-    place = qdrant_edge_folder(tmp_path)
+    place = VECTORS["qdrant_edge_folder"](tmp_path)
     with closing(filled(place)):
         pass
     shard = tmp_path / "new" / "shard"
@@ -91,7 +85,7 @@ def test_an_interrupted_compaction_loses_nothing(tmp_path: Path, moved: bool) ->
 
 
 def test_a_relation_file_leaves_nothing(tmp_path: Path) -> None:
-    place, rows = networkx_file(tmp_path), pool(1, 20)
+    place, rows = RELATIONS["networkx_file"](tmp_path), pool(1, 20)
     names = [f"zebra{i}x" for i in range(20)]
     with closing(place.open()) as store:
         store.put_nodes("ann", [node(*one) for one in zip(names, rows, strict=True)])
@@ -113,22 +107,23 @@ def test_a_server_says_that_it_alone_decides() -> None:
     assert Neo4jRelations("bolt://127.0.0.1:1", password_variable=None).compact() is False
 
 
-@pytest.fixture
-def arcade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+@pytest.mark.soak
+def test_what_a_graph_server_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recorded in docs/stores.md: ArcadeDB deletes the record, and its index has the key still.
+
+    Of the engine, not of this project: on a server of its own, whose files nobody else writes.
+    """
     monkeypatch.setenv(PASSWORD_VARIABLE, "of-the-tests")
-    with arcadedb.served(tmp_path, "of-the-tests") as url:
-        yield url
-
-
-@pytest.mark.slow
-def test_what_a_graph_server_leaves(arcade: str, tmp_path: Path) -> None:
-    """Recorded in docs/stores.md: ArcadeDB deletes the record, and its index has the key still."""
     names = [f"zebra{i}x" for i in range(20)]
-    with closing(neo4j_on_arcadedb(arcade).open()) as store:
-        rows = pool(1, 20, DIMENSION)
-        store.put_nodes("ann", [node(*one) for one in zip(names, rows, strict=True)])
-        assert any(name.endswith(".bucket") for name in files_with(tmp_path, "name of zebra7x"))
-        store.drop_nodes("ann", ["zebra7x"])
-        assert len(store.nodes("ann")) == 19
-    assert {Path(name).suffix for name in files_with(tmp_path, "name of zebra7x")} <= {".wal"}
-    assert {Path(name).suffix for name in files_with(tmp_path, "zebra7x")} <= {".wal", ".numtidx"}
+    with served(tmp_path, "of-the-tests") as url:
+        with closing(neo4j_on_arcadedb(url).open()) as store:
+            rows = pool(1, 20, DIMENSION)
+            store.put_nodes("ann", [node(*one) for one in zip(names, rows, strict=True)])
+            named = files_with(tmp_path, "name of zebra7x")
+            assert any(name.endswith(".bucket") for name in named)
+            store.drop_nodes("ann", ["zebra7x"])
+            assert len(store.nodes("ann")) == 19
+        named = files_with(tmp_path, "name of zebra7x")
+        assert {Path(name).suffix for name in named} <= {".wal"}
+        kept = files_with(tmp_path, "zebra7x")
+        assert {Path(name).suffix for name in kept} <= {".wal", ".numtidx"}

@@ -64,22 +64,23 @@ def check_relations(store: RelationStore, writes: int) -> None:
     assert relation("0", "after", "1") in store.relations("ann", ["0"])
 
 
-@pytest.mark.parametrize("writes", [3, 40])
-@pytest.mark.parametrize("kind", [FaissVectors, QdrantEdgeVectors], ids=["faiss", "qdrant_edge"])
-def test_vectors_outlive_a_kill(kind, writes, tmp_path):
-    path = str(tmp_path / "store")
-    name = {FaissVectors: "faiss", QdrantEdgeVectors: "qdrant_edge"}[kind]
-    written = killed_after(writes, name, path)
-    with closing(kind(path)) as store:
-        check_vectors(store, written)
+WRITES = [pytest.param(3, marks=pytest.mark.soak), 40]
 
 
-@pytest.mark.parametrize("writes", [3, 40])
-def test_relations_in_a_file_outlive_a_kill(writes, tmp_path):
+@pytest.mark.parametrize("writes", WRITES)
+@pytest.mark.parametrize(
+    ("kind", "store", "check"),
+    [
+        ("faiss", FaissVectors, check_vectors),
+        ("qdrant_edge", QdrantEdgeVectors, check_vectors),
+        ("networkx", NetworkxRelations, check_relations),
+    ],
+)
+def test_a_store_outlives_a_kill(kind, store, check, writes, tmp_path):
     path = str(tmp_path / "store")
-    written = killed_after(writes, "networkx", path)
-    with closing(NetworkxRelations(path)) as store:
-        check_relations(store, written)
+    written = killed_after(writes, kind, path)
+    with closing(store(path)) as opened:
+        check(opened, written)
 
 
 @pytest.mark.slow

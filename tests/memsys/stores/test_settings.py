@@ -37,19 +37,14 @@ def message(error) -> str:
 
 
 @pytest.mark.parametrize("store", [FaissVectors, NetworkxRelations])
-def test_a_file_that_is_no_store(store, tmp_path):
+def test_a_file_that_is_no_store_or_cannot_be_written(store, tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("no database, but long enough to look like one" * 100)
     with pytest.raises(InputError, match="name a file") as error:
         store(str(path))
     assert f"store.path={path}" in message(error)
-
-
-@pytest.mark.parametrize("store", [FaissVectors, NetworkxRelations])
-def test_a_place_that_cannot_be_written(store, tmp_path):
-    (tmp_path / "file").touch()
     with pytest.raises(InputError, match="name a file"):
-        store(str(tmp_path / "file" / "store.sqlite"))
+        store(str(path / "store.sqlite"))
 
 
 def test_one_qdrant_edge_at_a_time_has_a_folder_open(tmp_path):
@@ -107,20 +102,23 @@ def test_the_variable_of_a_password_or_key_is_empty(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "url", [f"bolt://neo4j:{SECRET}@localhost", f"http://{SECRET}", "localhost:7687", "bolt://"]
+    ("store", "place", "urls"),
+    [
+        (
+            *(Neo4jRelations, "relation_store"),
+            [f"bolt://neo4j:{SECRET}@localhost", "http://localhost", "localhost:7687", "bolt://"],
+        ),
+        (
+            *(QdrantVectors, "vector_store"),
+            [f"http://u:{SECRET}@localhost:6333", "localhost:6333", "bolt://x"],
+        ),
+    ],
 )
-def test_addresses_of_graph_databases(url):
-    with pytest.raises(InputError, match=r"relation_store\.url") as error:
-        Neo4jRelations(url)
-    if "@" in url:
+def test_addresses_of_servers(store, place, urls):
+    for url in urls:
+        with pytest.raises(InputError, match=rf"{place}\.url") as error:
+            store(url)
         message(error)
-
-
-@pytest.mark.parametrize("url", [f"http://u:{SECRET}@localhost:6333", "localhost:6333", "bolt://x"])
-def test_addresses_of_qdrant(url):
-    with pytest.raises(InputError, match=r"vector_store\.url") as error:
-        QdrantVectors(url)
-    message(error)
 
 
 def test_names_that_go_into_statements():
@@ -159,20 +157,17 @@ def test_the_default_stores_load_no_driver():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("variable", "database", "similarity", "words"),
-    [
-        ("WRONG", DATABASE, "vector.similarity.cosine", "Authentication failed"),
-        (PASSWORD_VARIABLE, "nowhere", "vector.similarity.cosine", "nowhere"),
-        (PASSWORD_VARIABLE, DATABASE, "no.such.function", "no.such.function"),
-    ],
-)
-def test_a_server_that_refuses(bolt_url, variable, database, similarity, words, monkeypatch):
+def test_a_server_that_refuses(bolt_url, monkeypatch):
     monkeypatch.setenv("WRONG", SECRET)
-    right = Neo4jRelations(bolt_url, "root", PASSWORD_VARIABLE, DATABASE, "Refused")
-    wrong = Neo4jRelations(bolt_url, "root", variable, database, "Refused", similarity)
-    with closing(right), closing(wrong):
+    cosine = "vector.similarity.cosine"
+    with closing(Neo4jRelations(bolt_url, "root", PASSWORD_VARIABLE, DATABASE, "Refused")) as right:
         right.put_nodes("ann", [node("a", ROW)])
-        with pytest.raises(InputError, match=words) as error:
+    for variable, database, similarity, words in (
+        ("WRONG", DATABASE, cosine, "Authentication failed"),
+        (PASSWORD_VARIABLE, "nowhere", cosine, "nowhere"),
+        (PASSWORD_VARIABLE, DATABASE, "no.such.function", "no.such.function"),
+    ):
+        wrong = Neo4jRelations(bolt_url, "root", variable, database, "Refused", similarity)
+        with closing(wrong), pytest.raises(InputError, match=words) as error:
             wrong.similar("ann", ROW, 0, 1)
         assert f"relation_store.url={bolt_url}" in message(error)

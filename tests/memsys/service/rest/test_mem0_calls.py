@@ -13,7 +13,8 @@ from tests.memsys.facts.models import fact, facts
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour, FaultyServer
-from tests.memsys.service.rest.serving import CONFIG, serving
+from tests.memsys.service.rest.serving import CONFIG, Answer, serving
+from tests.memsys.service.rest.test_server import IMAGE, failed
 from tests.memsys.service.test_mem0_users import MODEL
 from tests.memsys.service.test_messages import STEPS
 
@@ -22,11 +23,14 @@ CHAT = [
     {"role": "user", "content": "I love science fiction."},
     {"role": "assistant", "content": "Noted."},
 ]
+REFUSED, DOWN = "Its key is refused.", "The model is down."
 STEPS_TEXT = json.dumps(STEPS)
-IMAGE = {"type": "image_url", "image_url": {"url": "https://x.example/a.png", "detail": "auto"}}
 
 
 def script(body: Body) -> Behaviour | None:
+    for words, status in ((REFUSED, 401), (DOWN, 500)):
+        if words in str(body["messages"]):
+            return faults.status(status)
     if isinstance(body["messages"][-1]["content"], list):
         return faults.says("A kiln of brick.")
     if "tools" in body:
@@ -43,7 +47,12 @@ OWNER = {"user_id": "alice"}
 
 
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("mem0")
+
+
+@pytest.fixture(scope="module")
+def ask(folder: Path) -> Iterator[Ask]:
     """`ask(status, method, path, body)` returns the answer's body, of this status."""
     with (
         FaultyServer(script) as model,
@@ -51,7 +60,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     ):
         patch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
         config = CONFIG + MODEL % model.base_url
-        with serving(tmp_path_factory.mktemp("mem0"), config=config) as server:
+        with serving(folder, config=config) as server:
 
             def answer(status: int, method: str, path: str, body: Any = None) -> Any:
                 reply = server.ask(method, path, body)
@@ -127,19 +136,11 @@ def test_retrieve_search_update_delete_and_reset(ask: Ask) -> None:
         ask(422, "POST", "/search", wrong)
 
 
-def test_what_needs_a_model_is_409_without_one(tmp_path: Path) -> None:
-    with serving(tmp_path) as server:
-        for more in (
-            {"infer": True},
-            {"prompt": "In short."},
-            {"memory_type": "procedural_memory"},
-            {"messages": {"role": "user", "content": [IMAGE]}},
-        ):
-            body = {"messages": "kiln", "user_id": "alice", **more}
-            answer = server.ask("POST", "/memories", body)
-            assert (answer.status, answer.body["error"]["type"]) == (409, "no_model"), answer.body
-        many = [{"role": "user", "content": [IMAGE] * 26}] * 2
-        answer = server.ask("POST", "/memories", {"messages": many, "user_id": "alice"})
-        assert answer.status == 422
-        assert "over 50 images" in answer.body["error"]["message"]
-        assert server.ask("GET", "/memories?user_id=alice").body["results"] == []
+def test_the_key_of_a_model_that_fails_is_told_to_nobody(ask: Ask, folder: Path) -> None:
+    for words, status, kind in ((REFUSED, 422, "invalid_input"), (DOWN, 502, "model_failed")):
+        body = ask(
+            status, "POST", "/memories", {"messages": words, "user_id": "zoe", "infer": True}
+        )
+        failed(Answer(status, {}, body), status, kind)
+        assert "sk-of-the-tests" not in json.dumps(body)
+    assert "sk-of-the-tests" not in (folder / "server.log").read_text()

@@ -33,8 +33,9 @@ use_after_free.enabled = false
 """
 
 
-@pytest.mark.slow
-def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("examples", [3, pytest.param(50, marks=pytest.mark.soak)])
+def test_schemathesis_finds_nothing(tmp_path: Path, examples: int) -> None:
+    """So many examples of each operation, beside those of the coverage of the document."""
     pytest.importorskip("schemathesis")
     (tmp_path / "schemathesis.toml").write_text(SETTINGS, encoding="utf-8")
     with serving(tmp_path, key=KEY) as server:
@@ -42,7 +43,7 @@ def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
             [
                 *(str(Path(sys.executable).parent / "schemathesis"), "--config-file"),
                 *("schemathesis.toml", "run", f"{server.url}/openapi.json"),
-                *("-H", f"X-API-Key: {KEY}", "--seed", "1", "-n", "10", "--no-color"),
+                *("-H", f"X-API-Key: {KEY}", "--seed", "1", "-n", str(examples), "--no-color"),
                 *("--phases", "coverage,fuzzing,stateful"),
                 *("--generation-database", "none", "--continue-on-failure"),
             ],
@@ -50,7 +51,7 @@ def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
             env={**os.environ, "NO_PROXY": "127.0.0.1"},
             text=True,
             capture_output=True,
-            timeout=240,
+            timeout=3600,
             check=False,
         )
         assert server.process.poll() is None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uvicorn
 
 from memsys import serve
 from memsys.serve import is_loopback
-from tests.memsys.service.rest.serving import KEY, serving
+from tests.memsys.service.rest.in_process import ask
+from tests.memsys.service.rest.serving import CONFIG, KEY
 
 
 @pytest.mark.parametrize(
@@ -39,19 +42,36 @@ def test_beyond_this_machine_it_wants_a_key(
     assert err.count("\n") == 1
 
 
-def test_with_a_key_it_serves_under_any_name(tmp_path: Path) -> None:
-    with serving(tmp_path, "--host", "0.0.0.0", key=KEY) as server:  # noqa: S104
-        url = server.url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
-        there = type(server)(url, server.process, KEY)
-        headers = {"Host": "memories.example"}
-        assert there.ask("GET", "/memories?user_id=m", headers=headers).status == 200
-        assert type(server)(url, server.process).ask("GET", "/memories?user_id=m").status == 401
+@pytest.mark.parametrize(
+    ("arguments", "key"),
+    [(["--host", "0.0.0.0"], KEY), (["--allow-host", "Memories.example"], None)],  # noqa: S104
+    ids=["with a key, under any name", "under the name of a proxy"],
+)
+def test_which_names_it_serves_under(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], key: str | None
+) -> None:
+    told = []
 
+    def asked(server: uvicorn.Server, sockets: Any) -> None:
+        """In place of the server's loop: within this process, while the memory is open."""
+        (listening,) = sockets
+        assert listening.getsockname()[0] == ("0.0.0.0" if key else "127.0.0.1")  # noqa: S104
+        named, other = {"Host": "memories.example"}, {"Host": "other.example"}
+        told.extend(
+            ask(server.config.app, "GET", "/memories?user_id=m", None, headers).status
+            for headers in (named | {"X-API-Key": key or ""}, named, other)
+        )
+        listening.close()
 
-def test_a_proxy_s_name_can_be_allowed(tmp_path: Path) -> None:
-    with serving(tmp_path, "--allow-host", "Memories.example") as server:
-        headers = {"Host": "memories.example"}
-        assert server.ask("GET", "/memories?user_id=m", headers=headers).status == 200
+    (tmp_path / "mine.yaml").write_text(CONFIG)
+    monkeypatch.setattr(uvicorn.Server, "run", asked)
+    monkeypatch.setenv("MEMSYS_TRUSTED", "tests.memsys.build")
+    monkeypatch.delenv("MEMSYS_API_KEY", raising=False)
+    if key:
+        monkeypatch.setenv("MEMSYS_API_KEY", key)
+    files = ["--config", str(tmp_path / "mine.yaml"), "--folder", str(tmp_path / "memories")]
+    assert serve.main([*files, "--port", "0", *arguments]) == 0
+    assert told == ([200, 401, 401] if key else [200, 200, 403])
 
 
 def test_wrong_ports_and_configurations_are_one_line(

@@ -7,18 +7,22 @@ import json
 import socket
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from memsys.service.rest.access import AccessPolicy
+from memsys.service.rest.app import make_app
 from tests.memsys.left import files_with
-from tests.memsys.llm import faults
-from tests.memsys.llm.server import FaultyServer
-from tests.memsys.service.rest.serving import CONFIG, KEY, Served, serving
+from tests.memsys.service.made import memory
+from tests.memsys.service.rest.in_process import ask
+from tests.memsys.service.rest.serving import KEY, Served, serving
 
 NOBODY = "0" * 32
+IMAGE = {"type": "image_url", "image_url": {"url": "https://x.example/a.png", "detail": "auto"}}
 
 
 @pytest.fixture(scope="module")
@@ -182,59 +186,54 @@ def test_everything_is_deleted_if_all_says_so(server: Served) -> None:
     assert server.ask("GET", f"/memories/{ids['theo']}/history").status == 200
 
 
+MARA = {"user_id": "mara"}
+BAD_REQUESTS = [
+    ("POST /reset", None, "all=true"),
+    ("POST /reset", {}, "all=true"),
+    ("POST /reset", {"all": False}, "all=true"),
+    ("POST /reset", {"all": True, **MARA}, "not both"),
+    ("DELETE /memories", None, "all=true"),
+    ("DELETE /memories?all=false", None, "all=true"),
+    ("DELETE /memories?all=true&user_id=mara", None, "not both"),
+]
+INVALID_INPUTS = [
+    ("POST /reset", {"all": 1}, "body.all"),
+    ("POST /reset", {"agent": "cook", **MARA}, "body.agent"),
+    ("POST /reset?user_id=mara", None, "query.user_id"),
+    ("POST /reset?all=true", MARA, "query.all"),
+    ("DELETE /memories?user_id=mara&agent=cook", None, "query.agent: there is no such"),
+    ("DELETE /memories?user_id=mara&agent_id=", None, "query.agent_id"),
+    ("DELETE /memories?user_id=mara&agent", None, "query.agent"),
+    ("DELETE /memories?user_id=mara&USER_ID=x", None, "query.USER_ID"),
+    ("DELETE /memories?user_id=theo&user_id=mara", None, "query.user_id: is given twice"),
+    ("DELETE /memories?user_id=mara&limit=1", None, "query.limit"),
+    ("DELETE /memories?user_id=mara", {"agent_id": "cook"}, "reads no body"),
+    ("GET /memories?user_id=mara&agent=cook", None, "query.agent"),
+    ("GET /memories?user_id=mara&top_k=1", None, "query.top_k"),
+    ("POST /memories?user_id=mara", {"messages": "x", **MARA}, "query"),
+    ("POST /memories", {"messages": "x", **MARA, "agent": "y"}, "body.agent"),
+    ("POST /search?limit=1", {"query": "x", **MARA}, "query.limit"),
+    ("POST /search", {"query": "x", **MARA, "count": 1}, "body.count"),
+    ("GET /memories/{id}?user_id=mara", None, "query.user_id"),
+    ("GET /memories/{id}/history?limit=1", None, "query.limit"),
+    ("PUT /memories/{id}?text=x", {"text": "x"}, "query.text"),
+    ("PUT /memories/{id}", {"text": "x", "user_id": "theo"}, "body.user_id"),
+    ("DELETE /memories/{id}?user_id=theo", None, "query.user_id"),
+]
+
+
 @pytest.mark.parametrize(
-    ("method", "path", "body", "status", "words"),
-    [
-        ("POST", "/reset", None, 400, "all=true"),
-        ("POST", "/reset", {}, 400, "all=true"),
-        ("POST", "/reset", {"all": False}, 400, "all=true"),
-        ("POST", "/reset", {"all": True, "user_id": "mara"}, 400, "not both"),
-        ("POST", "/reset", {"all": 1}, 422, "body.all"),
-        ("POST", "/reset", {"agent": "cook", "user_id": "mara"}, 422, "body.agent"),
-        ("POST", "/reset?user_id=mara", None, 422, "query.user_id"),
-        ("POST", "/reset?all=true", {"user_id": "mara"}, 422, "query.all"),
-        ("DELETE", "/memories", None, 400, "all=true"),
-        ("DELETE", "/memories?all=false", None, 400, "all=true"),
-        ("DELETE", "/memories?all=true&user_id=mara", None, 400, "not both"),
-        ("DELETE", "/memories?user_id=mara&agent=cook", None, 422, "query.agent: there is no such"),
-        ("DELETE", "/memories?user_id=mara&agent_id=", None, 422, "query.agent_id"),
-        ("DELETE", "/memories?user_id=mara&agent", None, 422, "query.agent"),
-        ("DELETE", "/memories?user_id=mara&USER_ID=x", None, 422, "query.USER_ID"),
-        (
-            "DELETE",
-            "/memories?user_id=theo&user_id=mara",
-            None,
-            422,
-            "query.user_id: is given twice",
-        ),
-        ("DELETE", "/memories?user_id=mara&limit=1", None, 422, "query.limit"),
-        ("DELETE", "/memories?user_id=mara", {"agent_id": "cook"}, 422, "reads no body"),
-        ("GET", "/memories?user_id=mara&agent=cook", None, 422, "query.agent"),
-        ("GET", "/memories?user_id=mara&top_k=1", None, 422, "query.top_k"),
-        ("POST", "/memories?user_id=mara", {"messages": "x", "user_id": "mara"}, 422, "query"),
-        (
-            "POST",
-            "/memories",
-            {"messages": "x", "user_id": "mara", "agent": "y"},
-            422,
-            "body.agent",
-        ),
-        ("POST", "/search?limit=1", {"query": "x", "user_id": "mara"}, 422, "query.limit"),
-        ("POST", "/search", {"query": "x", "user_id": "mara", "count": 1}, 422, "body.count"),
-        ("GET", "/memories/{id}?user_id=mara", None, 422, "query.user_id"),
-        ("GET", "/memories/{id}/history?limit=1", None, 422, "query.limit"),
-        ("PUT", "/memories/{id}?text=x", {"text": "x"}, 422, "query.text"),
-        ("PUT", "/memories/{id}", {"text": "x", "user_id": "theo"}, 422, "body.user_id"),
-        ("DELETE", "/memories/{id}?user_id=theo", None, 422, "query.user_id"),
-    ],
+    ("status", "kind", "requests"),
+    [(400, "bad_request", BAD_REQUESTS), (422, "invalid_input", INVALID_INPUTS)],
 )
 def test_what_would_be_ignored_is_refused_and_nothing_changes(
-    server: Served, method: str, path: str, body: Any, status: int, words: str
+    server: Served, status: int, kind: str, requests: list[tuple[str, Any, str]]
 ) -> None:
     ids = owners(server)
-    answer = server.ask(method, path.format(id=ids["theo"]), body)
-    failed(answer, status, "bad_request" if status == 400 else "invalid_input", words)
-    assert left(server, ids) == {"mara": 1, "cook": 1, "theo": 1}
+    for request, body, words in requests:
+        answer = server.ask(*request.format(id=ids["theo"]).split(" "), body)
+        failed(answer, status, kind, words)
+        assert left(server, ids) == {"mara": 1, "cook": 1, "theo": 1}, request
 
 
 def nested(depth: int, innermost: str = "1") -> str:
@@ -272,10 +271,9 @@ def test_stored_metadata_that_are_too_deep_hide_no_memory(
     server: Served, folder: Path, depth: int
 ) -> None:
     id_, other = added(server), added(server, metadata={"a": 1})
-    with sqlite3.connect(folder / "memories" / "memories.sqlite") as db:
-        stored = nested(depth)
+    stored, file = nested(depth), folder / "memories" / "memories.sqlite"
+    with closing(sqlite3.connect(file)) as db, db:
         db.execute("UPDATE memories SET metadata=? WHERE id=?", (stored, id_))
-    db.close()
     search = {"query": "kiln", "user_id": "mara"}
     for answer in (
         server.ask("GET", "/memories?user_id=mara"),
@@ -287,9 +285,8 @@ def test_stored_metadata_that_are_too_deep_hide_no_memory(
     assert (one["memory"], list(one["metadata"])) == ("The kiln", ["error"])
     assert server.ask("GET", f"/memories/{other}").body["metadata"] == {"a": 1}
     assert server.ask("PUT", f"/memories/{id_}", {"text": "A kiln"}).status == 200
-    with sqlite3.connect(folder / "memories" / "memories.sqlite") as db:
+    with closing(sqlite3.connect(file)) as db:
         rows = db.execute("SELECT content, metadata FROM memories WHERE id=?", (id_,)).fetchall()
-    db.close()
     assert rows == [("A kiln", stored)]
     assert server.ask("PUT", f"/memories/{id_}", {"metadata": {"b": 1}}).status == 200
     assert server.ask("GET", f"/memories/{id_}").body["metadata"] == {"b": 1}
@@ -333,14 +330,14 @@ def test_a_body_too_large_is_413_told_or_not(server: Served) -> None:
 
 
 def test_a_broken_store_is_500_and_tells_nothing(tmp_path: Path) -> None:
-    with serving(tmp_path) as server:
-        with sqlite3.connect(tmp_path / "memories" / "memories.sqlite") as db:
+    with memory(tmp_path) as store:
+        with closing(sqlite3.connect(tmp_path / "memories.sqlite")) as db:
             db.execute("DROP TABLE dialogues")
             db.execute("DROP TABLE memories")
-        answer = server.ask("POST", "/search", {"query": "kiln", "agent_id": "mara"})
+        answer = ask(store, "POST", "/search", {"query": "kiln", "agent_id": "mara"})
         failed(answer, 500, "error", "internal error")
         assert "sqlite" not in json.dumps(answer.body)
-        assert server.ask("GET", "/openapi.json").status == 200
+        assert ask(store, "GET", "/openapi.json").status == 200
 
 
 def test_a_page_of_another_origin_or_name_is_refused(server: Served) -> None:
@@ -363,27 +360,19 @@ def test_a_form_of_a_page_is_no_request(server: Served) -> None:
     failed(answer, 422, "invalid_input")
 
 
-def test_infer_without_a_model_is_409(server: Served) -> None:
-    body = {"messages": "x", "user_id": "m", "infer": True}
-    failed(server.ask("POST", "/memories", body), 409, "no_model")
-
-
-def test_a_model_that_fails_is_502_and_its_key_is_told_to_nobody(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret-of-the-tests")
-    with FaultyServer(lambda _: faults.status(401)) as model:
-        llm = (
-            "llm: {_target_: memsys.llm.client.ChatSettings, model: m, retries: 0, "
-            f"base_url: '{model.base_url}'}}\n"
-        )
-        with serving(tmp_path, config=CONFIG + llm) as server:
-            body = {"messages": "I sold a bowl", "user_id": "m", "infer": True}
-            answer = server.ask("POST", "/memories", body)
-    assert answer.status in {422, 502}
-    failed(answer, answer.status, answer.body["error"]["type"])
-    assert "sk-a-secret" not in json.dumps(answer.body)
-    assert "sk-a-secret" not in (tmp_path / "server.log").read_text()
+def test_what_needs_a_model_is_409_without_one(server: Served) -> None:
+    for more in (
+        {"infer": True},
+        {"prompt": "In short."},
+        {"memory_type": "procedural_memory"},
+        {"messages": {"role": "user", "content": [IMAGE]}},
+    ):
+        body = {"messages": "kiln", "user_id": "alice", **more}
+        failed(server.ask("POST", "/memories", body), 409, "no_model")
+    many = [{"role": "user", "content": [IMAGE] * 26}] * 2
+    answer = server.ask("POST", "/memories", {"messages": many, "user_id": "alice"})
+    failed(answer, 422, "invalid_input", "over 50 images")
+    assert server.ask("GET", "/memories?user_id=alice").body["results"] == []
 
 
 def test_the_page_needs_no_network(server: Served) -> None:
@@ -399,42 +388,32 @@ def test_what_was_added_is_there_after_a_kill(tmp_path: Path) -> None:
         id_ = added(server)
         server.process.kill()
         server.process.wait(10)
-    with serving(tmp_path) as server:
-        (found,) = server.ask("POST", "/search", {"query": "kiln", "user_id": "mara"}).body[
-            "results"
-        ]
-        assert found["id"] == id_
+    with memory(tmp_path / "memories") as store:
+        (found,) = store.search("kiln", user_id="mara")
+        assert found.record.id == id_
 
 
-@pytest.fixture(scope="module")
-def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serving(tmp_path_factory.mktemp("locked"), key=KEY) as server:
-        yield server
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"X-API-Key": ""},
-        {"X-API-Key": KEY[:-1]},
-        {"X-API-Key": KEY + "x"},
-        {"X-API-Key": "", "Authorization": f"Basic {KEY}"},
-        {"X-API-Key": "", "Authorization": "Bearer "},
-    ],
-)
-def test_without_the_key_nothing_is_told(locked: Served, headers: dict[str, str]) -> None:
-    for method, path in (("GET", "/memories?user_id=m"), ("POST", "/reset"), ("GET", "/nowhere")):
-        answer = locked.ask(method, path, headers=headers)
-        failed(answer, 401, "unauthorized")
-        assert answer.headers["www-authenticate"] == "Bearer"
-
-
-def test_with_the_key_all_is(locked: Served) -> None:
-    assert locked.ask("GET", "/memories?user_id=m").status == 200
-    bearer = {"X-API-Key": "", "Authorization": f"Bearer {KEY}"}
-    assert locked.ask("GET", "/memories?user_id=m", headers=bearer).status == 200
-    schemes = locked.ask("GET", "/openapi.json").body["components"]["securitySchemes"]
-    assert {one["type"] for one in schemes.values()} == {"apiKey", "http"}
+def test_without_the_key_nothing_is_told_and_with_it_all_is(tmp_path: Path) -> None:
+    with memory(tmp_path) as store:
+        app = make_app(store, AccessPolicy(KEY, None))
+        for headers in (
+            {},
+            {"X-API-Key": ""},
+            {"X-API-Key": KEY[:-1]},
+            {"X-API-Key": KEY + "x"},
+            {"Authorization": f"Basic {KEY}"},
+            {"Authorization": "Bearer "},
+        ):
+            for method, path in (
+                *(("GET", "/memories?user_id=m"), ("POST", "/reset"), ("GET", "/nowhere")),
+            ):
+                answer = ask(app, method, path, headers=headers)
+                failed(answer, 401, "unauthorized")
+                assert answer.headers["www-authenticate"] == "Bearer"
+        for right in ({"X-API-Key": KEY}, {"X-API-Key": "", "Authorization": f"Bearer {KEY}"}):
+            assert ask(app, "GET", "/memories?user_id=m", headers=right).status == 200
+        schemes = ask(app, "GET", "/openapi.json").body["components"]["securitySchemes"]
+        assert {one["type"] for one in schemes.values()} == {"apiKey", "http"}
 
 
 def test_a_memory_without_history_is_in_no_file(server: Served, folder: Path) -> None:

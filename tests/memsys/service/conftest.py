@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from functools import cache
+from typing import Any
+
+import pytest
+
+from memsys.service import configuration, setup
+
+
+@pytest.fixture
+def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Configurations may name the embedders of the tests."""
+    monkeypatch.setenv("MEMSYS_TRUSTED", "tests.memsys.build")
+
+
+@cache
+def _composed(wanted: str) -> dict[str, Any]:
+    return configuration.composed(json.loads(wanted), "test")
+
+
+@pytest.fixture
+def composed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The options of conf/ are composed once a process: Hydra needs most of a test's time."""
+
+    def composed(wanted: Any, where: str) -> dict[str, Any]:
+        named = {n: v for n, v in wanted.items() if n in configuration.OPTIONS}
+        named = {n: v for n, v in named.items() if isinstance(v, str)}
+        return {**wanted, **deepcopy(_composed(json.dumps(named)))}
+
+    monkeypatch.setattr(setup, "composed", composed)
