@@ -94,25 +94,6 @@ def test_a_filter_that_cannot_be_met(sample, load, options, says):
         load([sample], **options)
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ("{not json", r"^my.json: not JSON \(line 1, column 2"),
-        ("", "not JSON"),
-        (b"\xff\xfe", "not UTF-8"),
-        ("{}", "must be a list of samples"),
-        ("[]", "must be a list of samples"),
-        ("7", "must be a list of samples"),
-        ("[7]", "my.json: sample #1: sample: is a number; must be an object"),
-        ([{"qa": []}], "my.json: sample #1: sample_id: missing"),
-        ('[{"sample_id": "a", "sample_id": "b"}]', "key 'sample_id' occurs twice"),
-    ],
-)
-def test_a_file_of_another_shape(load, content, says):
-    with pytest.raises(InputError, match=says):
-        load(content)
-
-
 def test_a_sample_id_used_twice_names_both_files(sample, load, tmp_path):
     with pytest.raises(InputError, match=r"my.json: sample conv-1: sample_id: used twice"):
         load([sample, sample])
