@@ -120,7 +120,7 @@ def within(found: Interval, least: float, most: float) -> bool:
     return least <= found.low <= found.high <= most
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(rows(UNIT))
 def test_means_stay_in_0_to_1(chosen: list[tuple[float, str]]) -> None:
     values, clusters = split(chosen)
@@ -134,7 +134,7 @@ def test_means_stay_in_0_to_1(chosen: list[tuple[float, str]]) -> None:
     assert within(shares, 0, 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(rows(st.integers(-100, 100).map(lambda hundredths: hundredths / 100)))
 def test_differences_stay_in_minus_1_to_1(chosen: list[tuple[float, str]]) -> None:
     values, clusters = split(chosen)
@@ -143,7 +143,7 @@ def test_differences_stay_in_minus_1_to_1(chosen: list[tuple[float, str]]) -> No
     assert found.detectable == detectable(mean(values, clusters))  # clipping is no gain of power
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(rows(st.floats(0, 1e6)))
 def test_tokens_and_seconds_are_not_negative(chosen: list[tuple[float, str]]) -> None:
     values, clusters = split(chosen)
@@ -154,7 +154,7 @@ def test_tokens_and_seconds_are_not_negative(chosen: list[tuple[float, str]]) ->
     assert cell["tokens_ci"][0] >= 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), NAMES), min_size=1, max_size=30))
 def test_kappa_stays_in_minus_1_to_1(chosen: list[tuple[bool, bool, str]]) -> None:
     one, other, clusters = ([row[i] for row in chosen] for i in range(3))
@@ -163,7 +163,7 @@ def test_kappa_stays_in_minus_1_to_1(chosen: list[tuple[bool, bool, str]]) -> No
         assert math.isnan(found.low) or within(found, -1, 1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.booleans(), NAMES), min_size=1, max_size=30),
     st.floats(0, 1),

@@ -1,8 +1,15 @@
-"""The official F1: hand-computed values, and each way in which it differs from a plain F1."""
+"""The published scores, by hand: the official F1, those over sets, BLEU-1, and how they differ."""
+
+from __future__ import annotations
+
+from math import exp
 
 import pytest
 
+from eval.metrics import overlap_f1
+from eval.metrics.bleu1 import bleu1
 from eval.metrics.locomo_f1 import locomo_f1, stems
+from eval.metrics.set_f1 import mem0_f1, memos_f1
 from memsys.errors import InputError
 
 MULTI_HOP, TEMPORAL, OPEN_DOMAIN, SINGLE_HOP, ADVERSARIAL = 1, 2, 3, 4, 5
@@ -95,3 +102,76 @@ def test_an_unknown_type_is_an_error() -> None:
 def test_a_missing_gold_is_an_error_outside_type_5() -> None:
     with pytest.raises(InputError, match="temporal question needs a gold answer"):
         locomo_f1("red", None, TEMPORAL)
+
+
+@pytest.mark.parametrize(
+    ("common", "answer", "gold", "score"),
+    [(0, 0, 0, 0.0), (0, 3, 2, 0.0), (2, 2, 2, 1.0), (1, 2, 1, 2 / 3), (1, 4, 4, 0.25)],
+)
+def test_overlap(common: int, answer: int, gold: int, score: float) -> None:
+    assert overlap_f1(common, answer, gold) == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "score"),
+    [
+        ("Blue car!", "blue,car", 1.0),
+        ("two two", "two", 1.0),  # sets: the official F1 says 2/3
+        ("the car", "car", 2 / 3),  # articles count: the official F1 says 1
+        ("cars", "car", 0.0),  # no stems: the official F1 says 1
+        ("(blue)", "blue", 0.0),  # brackets stay on the word
+        ("blue-green", "blue green", 0.0),
+        ("", "blue", 0.0),
+        ("blue", "", 0.0),
+        ("!?", "blue", 0.0),
+    ],
+)
+def test_mem0(answer: str, gold: str, score: float) -> None:
+    assert mem0_f1(answer, gold) == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "score"),
+    [
+        ("Blue car", "blue car", 1.0),
+        ("two two", "two", 1.0),
+        ("red.", "blue.", 0.5),  # the full stop is a token that both have
+        ("blue-green", "blue green", 0.0),
+        ("can't", "ca n't", 1.0),
+        ("", "blue", 0.0),
+        ("blue", " ", 0.0),
+    ],
+)
+def test_memos(answer: str, gold: str, score: float) -> None:
+    assert memos_f1(answer, gold) == pytest.approx(score)
+
+
+def test_three_f1s_of_one_answer_differ() -> None:
+    answer, gold = "The cars, the boats.", "Cars and the boat."
+    assert locomo_f1(answer, gold, 4) == pytest.approx(1.0)  # car boat | car boat
+    assert mem0_f1(answer, gold) == pytest.approx(4 / 7)  # the cars boats | cars and the boat
+    assert memos_f1(answer, gold) == pytest.approx(0.6)  # the cars , boats . | cars and the boat .
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "score"),
+    [
+        ("blue car", "Blue car", 1.0),
+        ("blue car", "blue bike", 0.5),
+        ("blue", "blue old car", exp(-2)),  # precision 1, r/c = 3: 1 - 3
+        ("a blue old car", "blue car", 0.5),  # longer than the gold: no penalty
+        ("the the the", "the cat sat", 1 / 3),  # clipped: "the" counts once
+        ("it is blue.", "blue.", 0.5),  # the full stop is a token
+        ("red", "blue", 0.0),
+        ("", "blue", 0.0),
+        ("blue", "", 0.0),
+        (" ", "blue", 0.0),
+    ],
+)
+def test_bleu1(answer: str, gold: str, score: float) -> None:
+    assert bleu1(answer, gold) == pytest.approx(score)
+
+
+def test_it_is_not_symmetric() -> None:
+    assert bleu1("blue car", "blue") == 0.5
+    assert bleu1("blue", "blue car") == pytest.approx(exp(-1))
