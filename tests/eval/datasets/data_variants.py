@@ -45,10 +45,10 @@ _MUST = {
 
 
 class Variant(NamedTuple):
-    """A file's bytes and the expectation: a number of questions, or a pattern."""
+    """Files and their expectation: a number of questions, or a pattern."""
 
     name: str
-    data: bytes
+    files: list[bytes]
     expected: int | str
 
 
@@ -308,20 +308,19 @@ def _files() -> Iterator[tuple[str, bytes, int | str]]:
     )
 
 
-def _sample(place: str, value: Any, expected: int | str) -> Variant:
-    data = json.dumps([put(base(), place, value)]).encode()
-    return Variant(f"{place}={value!r:.40}", data, expected)
+def _samples(place: str, values: list[Any], expected: int | str) -> Variant:
+    files = [json.dumps([put(base(), place, value)]).encode() for value in values]
+    return Variant(f"{place}={values[0]!r:.40}", files, expected)
 
 
 def variants() -> list[Variant]:
     """Return all variants."""
     made = [
-        _sample(place, value, f"{field}: {state}; {_MUST[kind][1]}")
+        _samples(place, values, f"{field}: {state}; {_MUST[kind][1]}")
         for place, kind, field in _TYPED
         for state, values in _STATES.items()
-        for value in values
         if state != _MUST[kind][0] and not (place == "observation" and state == "missing")
     ]
-    made += [_sample(place, value, wanted) for place, values, wanted in _EDITS for value in values]
-    made += [Variant(name, data, expected) for name, data, expected in _files()]
+    made += [_samples(*edit) for edit in _EDITS]
+    made += [Variant(name, [data], expected) for name, data, expected in _files()]
     return made

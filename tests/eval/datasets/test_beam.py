@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
-from eval.datasets import beam as module
 from eval.datasets.beam import Beam
 from eval.datasets.beam_questions import BEAM_TYPES
 from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES
@@ -198,13 +195,6 @@ def test_what_is_no_folder_of_the_repository(tmp_path: Path) -> None:
     (write(tmp_path / "1") / "chat.json").unlink()
     with pytest.raises(InputError, match=r"neither chat_trunecated\.json nor chat\.json"):
         load(tmp_path)
-
-
-def test_every_option_is_in_the_config() -> None:
-    config = OmegaConf.load(Path(module.__file__).parents[2] / "conf" / "dataset" / "beam.yaml")
-    fields = {"_target_", *Beam.__dataclass_fields__}
-    assert set(config) == fields
-    assert isinstance(instantiate(config), Beam)
 
 
 def test_a_run(start: Start, tmp_path: Path) -> None:

@@ -45,20 +45,22 @@ def refusal(load: Callable[[], object]) -> str:
 @pytest.mark.parametrize(
     "variant", VARIANTS, ids=[f"{n}-{one.name:.50}" for n, one in enumerate(VARIANTS)]
 )
-def test_a_file_is_loaded_or_refused_in_one_line(variant: Variant, tmp_path: Path) -> None:
+def test_files_are_loaded_or_refused_in_one_line(variant: Variant, tmp_path: Path) -> None:
     path = tmp_path / "my.json"
-    path.write_bytes(variant.data)
     source = LoCoMo(name="mine", path=str(path))
-    if isinstance(variant.expected, str):
-        line = refusal(source.load)
-        assert "my.json" in line
-        assert re.search(variant.expected, line), line
-        return
-    dataset = source.load()
-    assert len(dataset.questions) == variant.expected
-    ids = [f"{one.id}/{number}" for one in dataset.conversations for number in range(N)]
-    assert [question.id for question in dataset.questions] == ids
-    json.dumps([asdict(one) for one in dataset.questions], ensure_ascii=False, default=str).encode()
+    for data in variant.files:
+        path.write_bytes(data)
+        if isinstance(variant.expected, str):
+            line = refusal(source.load)
+            assert "my.json" in line
+            assert re.search(variant.expected, line), line
+            continue
+        dataset = source.load()
+        assert len(dataset.questions) == variant.expected
+        ids = [f"{one.id}/{number}" for one in dataset.conversations for number in range(N)]
+        assert [question.id for question in dataset.questions] == ids
+        rows = [asdict(one) for one in dataset.questions]
+        json.dumps(rows, ensure_ascii=False, default=str).encode()
 
 
 @pytest.mark.parametrize(
@@ -138,22 +140,20 @@ LONGMEMEVAL: list[tuple[str, list[Any], int | str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("place", "value", "expected"),
-    [(place, value, expected) for place, values, expected in LONGMEMEVAL for value in values],
-)
-def test_a_history_is_loaded_or_refused_in_one_line(
-    place: str, value: Any, expected: int | str, tmp_path: Path
+@pytest.mark.parametrize(("place", "values", "expected"), LONGMEMEVAL)
+def test_histories_are_loaded_or_refused_in_one_line(
+    place: str, values: list[Any], expected: int | str, tmp_path: Path
 ) -> None:
     path = tmp_path / "my.json"
-    path.write_text(json.dumps([put(instance(), place, value)]))
     source = LongMemEval(name="mine", path=str(path))
-    if isinstance(expected, str):
-        line = refusal(source.load)
-        assert "my.json" in line
-        assert re.search(expected, line), line
-    else:
-        assert len(source.load().questions) == expected
+    for value in values:
+        path.write_text(json.dumps([put(instance(), place, value)]))
+        if isinstance(expected, str):
+            line = refusal(source.load)
+            assert "my.json" in line
+            assert re.search(expected, line), line
+        else:
+            assert len(source.load().questions) == expected
 
 
 def test_session_ids_never_collide(tmp_path: Path) -> None:

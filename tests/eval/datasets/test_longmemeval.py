@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
-from eval.datasets import longmemeval as module
 from eval.datasets.files import shared_folder
 from eval.datasets.longmemeval import LONGMEMEVAL_TYPES, LongMemEval
 from eval.datasets.types import TYPES, Dataset
@@ -99,28 +96,6 @@ def test_a_file_of_another_shape_is_refused(tmp_path: Path):
         load(tmp_path)
     with pytest.raises(InputError, match="sample q1: question_id: used twice"):
         load(tmp_path, instance(), instance())
-
-
-def test_where_it_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("eval.datasets.files.DATA", tmp_path / "data")
-    monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "shared"))
-    read = LongMemEval(name="longmemeval")
-    with pytest.raises(InputError, match=r"python -m eval\.fetch longmemeval"):
-        read.load()
-    for folder, name in ((tmp_path / "shared" / "longmemeval", "s"), (tmp_path / "data", "d")):
-        folder.mkdir(parents=True)
-        write(folder / "longmemeval_oracle.json", instance(name))
-        assert read.load().conversations[0].id == name
-
-
-def test_every_option_is_in_the_config():
-    path = Path(module.__file__).parents[2] / "conf" / "dataset" / "longmemeval.yaml"
-    config = OmegaConf.load(path)
-    assert set(config) == {
-        *("_target_", "name", "path", "conversations", "types", "limit", "session_ids"),
-        *("key", "key_file"),
-    }
-    assert isinstance(instantiate(config), LongMemEval)
 
 
 @pytest.mark.skipif(not _REAL.is_file(), reason="the published instances are not here")
