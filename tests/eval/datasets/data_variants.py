@@ -23,6 +23,8 @@ class _Missing:
 
 MISSING = _Missing()
 
+N = 5  # questions of the changed conversation
+SESSIONS = 5
 LONG = "a" * 20_000
 DEEP = "[" * 100_000
 HUGE = 10**400  # json writes it; reading refuses it
@@ -55,17 +57,19 @@ class Variant(NamedTuple):
 @functools.cache
 def _base_text() -> str:
     sample = json.loads((FOLDER / "harbour.json").read_text(encoding="utf-8"))[0]
-    sample["qa"] = [*sample["qa"][:4], sample["qa"][75]]
+    asked = [*sample["qa"][:4], sample["qa"][75]]
+    sample["qa"] = [{**one, "evidence": ["D1:1"]} for one in asked]
+    for part in (sample["conversation"], sample["observation"]):
+        for name in [*part]:
+            if name.startswith("session") and int(name.split("_")[1]) > SESSIONS:
+                del part[name]
     return json.dumps(sample)
 
 
 def base() -> dict[str, Any]:
-    """The bundled conversation with five of its questions, the last of type 5; to be changed."""
+    """The first sessions of the bundled conversation, and five questions, the last of type 5."""
     sample: dict[str, Any] = json.loads(_base_text())
     return sample
-
-
-N = 5  # questions of it
 
 
 def put(value: Any, place: str, new: Any) -> Any:
