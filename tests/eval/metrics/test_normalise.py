@@ -65,7 +65,7 @@ def test_terms(text: str, expected: str) -> None:
     assert terms(text) == tuple(expected.split())
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 @given(TEXTS)
 def test_normalising_twice_changes_nothing(text: str) -> None:
     once = normalise(text)
