@@ -64,20 +64,10 @@ def test_of_four_conversations_how_they_differ_does_not_matter_of_five_it_does()
     assert width(FEWEST, 0.1) > 3 * width(FEWEST, 0.0)
 
 
-def test_two_conversations_have_no_interval_as_wide_as_the_scale() -> None:
-    values = [0.0, 1.0] * 10 + [0.0, 0.0, 0.0, 1.0] * 5
-    found = mean(values, ["a"] * 20 + ["b"] * 20)
-    assert found.high - found.low < 0.35
-
-
-def test_conversations_of_one_question_each_are_one_stratum() -> None:
-    values = [0.2, 0.5, 0.9]
-    found = mean(values, ["a", "b", "c"])
+def test_conversations_of_one_question_are_one_stratum_or_join_the_smallest_other() -> None:
+    found = mean([0.2, 0.5, 0.9], ["a", "b", "c"])
     assert found.degrees == 2
-    assert found.error == pytest.approx(np.std(values, ddof=1) / math.sqrt(3))
-
-
-def test_a_single_conversation_of_one_question_joins_the_smallest_other() -> None:
+    assert found.error == pytest.approx(np.std([0.2, 0.5, 0.9], ddof=1) / math.sqrt(3))
     clusters = ["a"] * 6 + ["b"] * 3 + ["c"]
     values = [0.1, 0.2, 0.4, 0.1, 0.3, 0.5, 0.6, 0.8, 0.7, 0.1]
     joined = mean(values, ["a"] * 6 + ["b"] * 4)

@@ -10,9 +10,8 @@ import pytest
 
 from eval.datasets.synthetic.languages import LANGUAGES, parse_question
 from eval.datasets.types import Question
-from memsys.errors import InputError
 from memsys.types import Memory
-from tests.eval.datasets.synthetic.test_worlds import PARAMETERS, READER, made, memories, retrieval
+from tests.eval.datasets.synthetic.test_worlds import READER, made, memories, retrieval
 
 PAST: dict[str, Any] = {"past": True, "hops": 1, "updates": 2, "sessions": 12}
 
@@ -98,21 +97,3 @@ def test_a_relation_that_ended_counts_for_the_days_before(
     assert read(9, ended, holds) == read(None, ended, holds) == new
     assert read(None, ended) is None
     assert read(1, ended, holds) is None
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"past": True, "updates": 0}, r"dataset\.past: requires dataset\.updates of 1 to 5"),
-        ({"past": True, "updates": 6, "turns": 60}, "one less than dataset.sessions; it is 6"),
-        ({"past": "maybe"}, r"dataset\.past: 'maybe'; use true or false"),
-        ({"tellers": "both"}, r"dataset\.tellers: 'both' is none of any, one"),
-        (
-            {"tellers": "one", "distractors": 0.0, "updates": 30, "hops": 1, "turns": 10},
-            "too few turns to state facts by one speaker",
-        ),
-    ],
-)
-def test_wrong_dials_of_changes_are_named(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        made(**{**PARAMETERS, **wrong})

@@ -170,8 +170,16 @@ def test_a_later_telling_wins_whatever_the_order_of_retrieval() -> None:
         ({"relative_dates": "all"}, r"dataset\.relative_dates: 'all'; use a share"),
         ({"language": "fr"}, r"dataset\.language: 'fr' is none of en, zh"),
         ({"distractors": 0.99}, "too few for a question of 6; raise sessions"),
+        ({"past": True, "updates": 0}, r"dataset\.past: requires dataset\.updates of 1 to 5"),
+        ({"past": True, "updates": 6, "turns": 60}, "one less than dataset.sessions; it is 6"),
+        ({"past": "maybe"}, r"dataset\.past: 'maybe'; use true or false"),
+        ({"tellers": "both"}, r"dataset\.tellers: 'both' is none of any, one"),
+        (
+            {"tellers": "one", "distractors": 0.0, "updates": 30, "hops": 1, "turns": 10},
+            "too few turns to state facts by one speaker",
+        ),
     ],
 )
-def test_wrong_dials_are_named(wrong: dict[str, Any], message: str) -> None:
+def test_wrong_parameters_are_named(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         made(**wrong)
