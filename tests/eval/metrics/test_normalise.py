@@ -159,6 +159,8 @@ def test_what_is_a_date_and_what_is_not(text: str, expected: str) -> None:
         ("two thousand and twenty three", "2023"),
         ("a hundred", "a 100"),
         ("two dozen", "24"),
+        ("two thousand million", "2000 1000000"),
+        ("two million thousand", "2000000 1000"),
         ("1.5 million", "1500000"),
         ("dogs and cats one and two", "dogs and cats 1 and 2"),
         ("the second dog", "the 2nd dog"),

@@ -161,14 +161,28 @@ def test_metric_without_its_first_line_ends_a_run_with_one_line(
     assert "the first line of the metric's YAML" in line
 
 
+def spoiled(folder: Path, value: str) -> None:
+    """Have the metric's score be `value`."""
+    path = folder / FILES[0]
+    path.write_text(path.read_text().replace("return float(", f"return {value}  # ("))
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [("3", "the score is 3; it must be 0 to 1, or None"), ("1 / 0", "ZeroDivisionError: division")],
 )
 def test_wrong_score_is_one_line(value: str, message: str, folder: Path) -> None:
-    path = folder / FILES[0]
-    path.write_text(path.read_text().replace("return float(", f"return {value}  # ("))
+    spoiled(folder, value)
     registry.use_configured(settings())
     with pytest.raises(InputError) as refused:
         registry.score(Answered(4, "tea", "tea", id="ash/0"))
     assert str(refused.value).startswith(f"metric=exact_match: question ash/0: {message}")
+
+
+def test_wrong_score_ends_a_run(folder: Path, cache: Path, small: tuple[str, ...]) -> None:
+    spoiled(folder, "3")
+    chosen = ("--config-dir", "conf", "metric=exact_match", "strategy=no_memory")
+    ended = run_main(folder, cache, *chosen, *small)
+    assert ended.code == 2
+    assert "metric=exact_match: question ash/" in ended.err
+    assert "0 to 1, or None" in ended.err

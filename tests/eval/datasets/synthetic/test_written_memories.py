@@ -79,7 +79,8 @@ def test_memories_are_linked_by_the_relations_that_are_written(
 def test_a_report_finds_the_words_of_the_conversation_again(
     tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    f1(tmp_path, cache, "strategy=bm25")
+    more = ("dataset.sessions=8", "dataset.turns=12")  # questions enough to say where points are
+    f1(tmp_path, cache, "strategy=bm25", *more)
     assert losses([str(tmp_path / "run")]) == 0
     assert "lost in writing" not in capsys.readouterr().out
     run = Run(tmp_path / "run")
