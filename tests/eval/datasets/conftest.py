@@ -7,10 +7,20 @@ from typing import Any
 
 import pytest
 
+from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
 
 Sample = dict[str, Any]
+LOCOMO = shared_folder() / "locomo" / "locomo10.json"
+
+
+@pytest.fixture(scope="session")
+def locomo() -> Dataset:
+    """The published LoCoMo file, which is not part of this project."""
+    if not LOCOMO.is_file():
+        pytest.skip("locomo/locomo10.json is not in $MEMSYS_SHARED")
+    return LoCoMo(name="locomo", path=str(LOCOMO)).load()
 
 
 def turn(dia_id: str, speaker: str, text: str, **more: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from eval.datasets.files import DATA
-from eval.datasets.key_errors import Overlay, make_entries, read_overlay, write_overlay
+from eval.datasets.key_errors import read_overlay, write_overlay
 from eval.datasets.types import Dataset, KeyChange
 from eval.studies.overlay import main
 from memsys.errors import InputError
@@ -75,30 +75,21 @@ def test_corrected_key_changes_leaves_out_and_keeps(sample: Any, load: Load, err
     assert data.key.overlay.name == "errors.jsonl"
 
 
-def test_excluded_key_leaves_all_errors_out_but_no_question(
+def test_other_keys_leave_out_all_errors_or_know_them_alone(
     sample: Any, load: Load, errors: Any
 ) -> None:
-    data = load(sample, key="excluded", key_file=errors(ERRORS))
-    assert golds(data) == [None, None, None, "2023", None]
-    assert {q.key_change.kind for q in data.questions if q.key_change} == {"excluded"}
-
-
-def test_original_key_with_a_file_knows_what_is_wrong(sample: Any, load: Load, errors: Any) -> None:
-    data = load(sample, key_file=errors(ERRORS))
-    assert data.questions == load(sample).questions
-    assert data.key.wrong == ("conv-1/0", "conv-1/2", "conv-1/4")
+    excluded = load(sample, key="excluded", key_file=errors(ERRORS))
+    assert golds(excluded) == [None, None, None, "2023", None]
+    assert {q.key_change.kind for q in excluded.questions if q.key_change} == {"excluded"}
+    original = load(sample, key_file=errors(ERRORS))
+    assert original.questions == load(sample).questions
+    assert original.key.wrong == ("conv-1/0", "conv-1/2", "conv-1/4")
     assert load(sample).key.overlay is None
-
-
-def test_wrong_are_those_that_were_loaded(sample: Any, load: Load, errors: Any) -> None:
-    data = load(sample, key="excluded", key_file=errors(ERRORS), types=["multi_hop"])
-    assert data.key.wrong == ("conv-1/0",)
-
-
-def test_the_ids_of_the_audit_are_understood(sample: Any, load: Load, errors: Any) -> None:
+    some = load(sample, key="excluded", key_file=errors(ERRORS), types=["multi_hop"])
+    assert some.key.wrong == ("conv-1/0",)  # of those that were loaded
     row = {k: v for k, v in ERRORS[0].items() if k not in ("sample_id", "qa_index")}
-    data = load(sample, key="excluded", key_file=errors([row | {"question_id": "locomo_0_qa0"}]))
-    assert data.key.wrong == ("conv-1/0",)
+    of_audit = errors([row | {"question_id": "locomo_0_qa0"}])
+    assert load(sample, key="excluded", key_file=of_audit).key.wrong == ("conv-1/0",)
 
 
 @pytest.mark.parametrize(
@@ -152,8 +143,8 @@ def overlay(
     return path
 
 
-def test_an_overlay_holds_no_text_and_finds_its_texts(
-    sample: Any, load: Load, overlay: Path
+def test_an_overlay_holds_no_text_finds_its_texts_and_is_made_anew(
+    sample: Any, load: Load, overlay: Path, tmp_path: Path
 ) -> None:
     text = overlay.read_text()
     assert [word for word in ("fig", "plum", "died", "here", "Bo", "2023") if word in text] == []
@@ -161,13 +152,10 @@ def test_an_overlay_holds_no_text_and_finds_its_texts(
     assert golds(data)[:3] == ["a plum tree", None, None]
     assert data.key.texts is not None
     assert (data.key.overlay.name, data.key.texts.name) == ("mine.json", "errors.jsonl")
-
-
-def test_making_an_overlay_anew_keeps_its_cuts_and_source(overlay: Path, tmp_path: Path) -> None:
     dataset = ["--dataset", str(tmp_path / "my.json")]
     assert main([str(tmp_path / "errors.jsonl"), *dataset, "--out", str(overlay)]) == 0
     again = read_overlay(overlay)
-    assert again.entries[0].gold == ((0, 11),)
+    assert again.entries[0].gold == ((0, 11),)  # cuts and source are kept
     assert (again.source, again.licence) == ("us", "CC0")
 
 
@@ -223,16 +211,13 @@ def test_a_broken_overlay_is_refused(
         load(sample, key="excluded", key_file=str(overlay))
 
 
-def test_overlays_come_back_as_written(tmp_path: Path) -> None:
-    own = read_overlay(DATA / "overlays" / "locomo.json")
-    write_overlay(tmp_path / "again.json", own)
-    assert (tmp_path / "again.json").read_bytes() == (DATA / "overlays/locomo.json").read_bytes()
-    assert isinstance(own, Overlay)
-    assert make_entries([]) == ()
-
-
-def test_our_overlay_holds_ids_hashes_and_places_alone() -> None:
-    value = json.loads((DATA / "overlays" / "locomo.json").read_text(encoding="utf-8"))
+def test_our_overlay_holds_ids_hashes_and_places_alone_and_comes_back_as_written(
+    tmp_path: Path,
+) -> None:
+    shipped = DATA / "overlays" / "locomo.json"
+    write_overlay(tmp_path / "again.json", read_overlay(shipped))
+    assert (tmp_path / "again.json").read_bytes() == shipped.read_bytes()
+    value = json.loads(shipped.read_text(encoding="utf-8"))
     assert set(value) == {"source", "commit", "licence", "data", "texts", "entries"}
     for entry in value["entries"]:
         gold = entry.pop("gold", "none")

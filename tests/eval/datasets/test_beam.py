@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
-from eval.datasets import beam as module
 from eval.datasets.beam import Beam
 from eval.datasets.beam_questions import BEAM_TYPES
 from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES
@@ -25,8 +22,11 @@ def load(path: Path, **options: Any) -> Dataset:
     return Beam(name="beam", path=str(path), **options).load()
 
 
-def test_a_batch_is_a_session_and_a_message_a_turn(tmp_path: Path) -> None:
-    (conversation,) = load(write(tmp_path / "1")).conversations
+def test_a_batch_is_a_session_and_a_message_a_turn_without_the_generator_s_notes(
+    tmp_path: Path,
+) -> None:
+    data = load(write(tmp_path / "1"))
+    (conversation,) = data.conversations
     assert conversation.id == "1"
     assert conversation.speakers == ("user", "assistant")
     first, second = conversation.sessions
@@ -34,11 +34,7 @@ def test_a_batch_is_a_session_and_a_message_a_turn(tmp_path: Path) -> None:
     assert (second.id, second.time) == ("s2", datetime(2024, 4, 2))
     assert [turn.id for turn in first.turns] == ["s1:0", "s1:1", "s1:2"]
     assert [turn.speaker for turn in first.turns] == ["user", "assistant", "user"]
-
-
-def test_the_generator_s_notes_are_removed_and_reported(tmp_path: Path) -> None:
-    data = load(write(tmp_path / "1"))
-    texts = [turn.text for session in data.conversations[0].sessions for turn in session.turns]
+    texts = [turn.text for session in (first, second) for turn in session.turns]
     assert texts[0] == "I keep eleven bees' nests behind the mill."
     assert texts[2] == "They do, but I never open the nests."
     assert not any(">" in text for text in texts)
@@ -56,17 +52,13 @@ def test_the_ten_abilities_are_the_types(tmp_path: Path) -> None:
     assert [one.id for one in data.questions] == [f"1/{n}" for n in range(10)]
     others = (TYPES, LONGMEMEVAL_TYPES, LOCOMO_PLUS_TYPES)
     assert not (BEAM_TYPES.keys() - {ADVERSARIAL}) & {id_ for one in others for id_ in one}
-
-
-def test_only_what_has_an_answer_has_a_gold_answer(tmp_path: Path) -> None:
-    golds = {one.type: one.gold for one in load(write(tmp_path / "1")).questions}
+    # Only what has an answer has a gold answer.
+    golds = {one.type: one.gold for one in data.questions}
     without = {type_ for type_, gold in golds.items() if gold is None}
     assert without == {"adversarial", "instruction_following", "preference_following"}
     assert {gold for gold in golds.values() if gold} == {"twelve"}
-
-
-def test_evidence_is_what_the_message_ids_mean(tmp_path: Path) -> None:
-    cited = {one.type: one.evidence for one in load(write(tmp_path / "1")).questions}
+    # Evidence is what the message ids mean.
+    cited = {one.type: one.evidence for one in data.questions}
     assert cited["contradiction_resolution"] == ("s1:2", "s2:0")
     assert cited["event_ordering"] == ("s1:0", "s2:0")
     assert cited["knowledge_update"] == ("s1:0", "s2:0")
@@ -198,13 +190,6 @@ def test_what_is_no_folder_of_the_repository(tmp_path: Path) -> None:
     (write(tmp_path / "1") / "chat.json").unlink()
     with pytest.raises(InputError, match=r"neither chat_trunecated\.json nor chat\.json"):
         load(tmp_path)
-
-
-def test_every_option_is_in_the_config() -> None:
-    config = OmegaConf.load(Path(module.__file__).parents[2] / "conf" / "dataset" / "beam.yaml")
-    fields = {"_target_", *Beam.__dataclass_fields__}
-    assert set(config) == fields
-    assert isinstance(instantiate(config), Beam)
 
 
 def test_a_run(start: Start, tmp_path: Path) -> None:

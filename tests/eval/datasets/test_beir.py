@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
 from eval.datasets.beir import Beir
 from eval.datasets.types import Dataset
@@ -228,12 +226,6 @@ def test_filters_and_paths_that_cannot_be_used(tmp_path: Path) -> None:
         load(folder / "corpus.jsonl")
     with pytest.raises(InputError, match=r"dataset\.path=FOLDER"):
         Beir(name="beir").load()
-
-
-def test_the_option_of_conf(tmp_path: Path) -> None:
-    settings = OmegaConf.load("conf/dataset/beir.yaml")
-    data = instantiate(settings, path=str(beir(tmp_path))).load()
-    assert data.name == "beir"
 
 
 @pytest.mark.parametrize("qrels", [(), [("q1", "d1", 0)]])

@@ -12,14 +12,14 @@ import pytest
 
 from eval.datasets import evidence_key
 from eval.datasets.evidence_key import Citation, EvidenceOverlay, read_overlay, write_overlay
-from eval.datasets.files import DATA, shared_folder
+from eval.datasets.files import DATA
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
 from eval.studies import evidence
 from memsys.errors import InputError
+from tests.eval.datasets.conftest import LOCOMO
 
 Load = Callable[..., Dataset]
-LOCOMO = shared_folder() / "locomo" / "locomo10.json"
 ENTRIES = (
     Citation("conv-1/0", ("D1:1",), ("D1:2", "D2:1")),
     Citation("conv-1/1", ("D1:1",), ("D1:1",)),  # such as an id that is misspelt in the file
@@ -96,7 +96,7 @@ def test_the_shipped_overlay_has_ids_alone() -> None:
     assert all(turn[0] == "D" and turn[1:].replace(":", "").isdigit() for turn in ids)
 
 
-@pytest.mark.skipif(not LOCOMO.is_file(), reason="locomo/locomo10.json is not in $MEMSYS_SHARED")
+@pytest.mark.usefixtures("locomo")
 def test_locomos_overlay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It belongs to the published file, has the audit's questions, and is what the study writes."""
     loaded = LoCoMo(name="locomo", path=str(LOCOMO), evidence="corrected").load()

@@ -9,12 +9,10 @@ import pytest
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.longmemeval import LongMemEval
-from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.types import Dataset
 from memsys.text.language import language_of
-from tests.eval.datasets.synthetic.test_worlds import PARAMETERS
+from tests.eval.datasets.synthetic.test_worlds import made
 
-_LOCOMO = shared_folder() / "locomo" / "locomo10.json"
 _LONGMEMEVAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
 _PLUS = shared_folder() / "locomo_plus" / "locomo_plus.json"
 
@@ -33,14 +31,11 @@ def test_of_the_sample() -> None:
 
 @pytest.mark.parametrize("code", ["en", "zh"])
 def test_of_generated_worlds(code: str) -> None:
-    world = Synthetic(name="synthetic", **{**PARAMETERS, "language": code}).load()
-    assert set(languages(world).values()) == {code}
+    assert set(languages(made(language=code)).values()) == {code}
 
 
-@pytest.mark.skipif(not _LOCOMO.is_file(), reason="LoCoMo is not here: set MEMSYS_SHARED")
-def test_of_locomo() -> None:
-    found = languages(LoCoMo(name="locomo", path=str(_LOCOMO)).load())
-    assert list(found.values()) == ["en"] * 10
+def test_of_locomo(locomo: Dataset) -> None:
+    assert list(languages(locomo).values()) == ["en"] * 10
 
 
 @pytest.mark.skipif(not _LONGMEMEVAL.is_file(), reason="the instances are not here")

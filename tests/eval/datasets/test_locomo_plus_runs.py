@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,24 +16,30 @@ from eval.export.__main__ import main as export
 from eval.report.__main__ import main as report
 from eval.rescore.__main__ import main as rescore
 from eval.retrieval.__main__ import main as measure
-from tests.eval.commands import Run, Start, runs_in
+from tests.eval.commands import Run, Start, run_main, runs_in
 from tests.eval.datasets.made_locomo_plus import sample, write
+from tests.shared import made_once
 
 _OF_ANSWERS = ("locomo_f1", "bleu1", "f1_strict", "judge")
 
 
-@pytest.fixture
-def given(tmp_path: Path) -> tuple[str, ...]:
+def options(folder: Path) -> tuple[str, ...]:
+    """Options for a data set that is written into `folder`."""
     kinds = ("causal", "state", "goal", "value", "goal", "state")
-    plus, locomo = write(tmp_path, *(sample(relation_type=kind) for kind in kinds))
+    plus, locomo = write(folder, *(sample(relation_type=kind) for kind in kinds))
     return ("dataset=locomo_plus", f"dataset.path={plus}", f"dataset.locomo={locomo}", "k=2")
 
 
-@pytest.fixture
-def answered(start: Start, given: tuple[str, ...], tmp_path: Path) -> list[Run]:
-    ended = start("-m", *given, "strategy=oracle,bm25,hybrid_rank")
-    assert ended.code == 0, ended.err
-    return runs_in(tmp_path)
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> list[Run]:
+    """Runs of three strategies: read only."""
+
+    def make(folder: Path) -> None:
+        chosen = ("-m", *options(folder), "strategy=oracle,bm25,hybrid_rank")
+        ended = run_main(folder, cache, *chosen)
+        assert ended.code == 0, ended.err
+
+    return runs_in(made_once(tmp_path_factory, "locomo-plus-runs", make))
 
 
 def test_answers_without_gold_have_no_score(answered: list[Run]):
@@ -57,7 +64,9 @@ def test_answers_without_gold_have_no_score(answered: list[Run]):
 def test_commands_know_the_types_and_that_there_is_no_gold(
     answered: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
-    by_strategy = {run.manifest["strategy"]: str(run.folder) for run in answered}
+    shutil.copytree(answered[0].folder.parent, tmp_path / "results" / "runs")
+    runs = {run.manifest["strategy"]: run for run in runs_in(tmp_path)}
+    by_strategy = {name: str(run.folder) for name, run in runs.items()}
     bm25, folders = by_strategy["bm25"], [by_strategy["bm25"], by_strategy["hybrid_rank"]]
 
     def printed(code: int) -> str:
@@ -76,17 +85,17 @@ def test_commands_know_the_types_and_that_there_is_no_gold(
     text = next(Path(folders[0]).glob("comparison.md")).read_text(encoding="utf-8")
     assert "Scores of all but type 5, unless another type is named." in text
     assert "phrase match; abstention" not in text
-    before = answered[0].records
-    assert rescore([folders[0]]) == 0
-    assert Run(answered[0].folder).records == before
+    before = runs["bm25"].records
+    assert rescore([bm25]) == 0
+    assert runs["bm25"].records == before
     assert export([bm25, "--to", "trec", "--out", str(tmp_path / "trec")]) == 0
     qrels = (tmp_path / "trec" / "qrels.trec").read_text().splitlines()
     assert qrels[:2] == ["ash/0 0 ash:C0:1 1", "ash/0 0 ash:C0:2 1"]
     assert len(qrels) == 12
 
 
-def test_a_conversation_a_sample(start: Start, given: tuple[str, ...], tmp_path: Path):
-    ended = start(*given, "dataset.stitch=one", "strategy=bm25", "reader=none")
+def test_a_conversation_a_sample(start: Start, tmp_path: Path):
+    ended = start(*options(tmp_path), "dataset.stitch=one", "strategy=bm25", "reader=none")
     assert ended.code == 0, ended.err
     (run,) = runs_in(tmp_path)
     assert [one["conversation"] for one in run.records] == [
@@ -95,13 +104,13 @@ def test_a_conversation_a_sample(start: Start, given: tuple[str, ...], tmp_path:
     assert {one["turns"] for one in run.manifest["stores"].values()} == {5}
 
 
-def test_a_judge_of_gold_answers_is_refused(start: Start, given: tuple[str, ...]):
+def test_judges_and_audits_of_gold_answers_are_refused(
+    start: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    given = options(tmp_path)
     ended = start(*given, "strategy=bm25", "judge=gold_recall")
     assert ended.code == 2
     assert "dataset=locomo_plus has none, only cues; use judge=llm" in ended.err
-
-
-def test_an_audit_needs_gold_answers(given: tuple[str, ...], capsys: pytest.CaptureFixture[str]):
     assert audit([*given[:3]]) == 2
     assert "locomo_plus: has no gold answers" in capsys.readouterr().err
 

@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra.utils import instantiate
-from omegaconf import OmegaConf
 
-from eval.datasets import longmemeval as module
 from eval.datasets.files import shared_folder
 from eval.datasets.longmemeval import LONGMEMEVAL_TYPES, LongMemEval
 from eval.datasets.types import TYPES, Dataset
@@ -91,37 +88,6 @@ def test_filters(tmp_path: Path):
         ids(limit=0)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        ({"question_type": "multi_session"}, "question_type: 'multi_session' is no type"),
-        ({"question_type": None}, "question_type: missing"),
-        ({"question": ""}, "question: empty"),
-        ({"answer": None}, "answer: missing"),
-        ({"answer": " "}, "answer: empty"),
-        ({"answer": True}, "answer: is no text or number"),
-        ({"question_date": None}, "question_date: missing"),
-        ({"question_date": "2023/02/30 (Thu) 10:00"}, "question_date: '2023/02/30"),
-        ({"question_date": "1 May 2023"}, "question_date: '1 May 2023' is no time"),
-        ({"haystack_dates": ["2023/05/20 (Sat) 18:30", 5]}, r"haystack_dates\[1\]: 5 is no time"),
-        ({"haystack_dates": []}, "2 haystack_sessions, 2 haystack_session_ids, 0 haystack_dates"),
-        ({"haystack_session_ids": ["a", None]}, r"haystack_session_ids\[1\]: missing"),
-        ({"haystack_sessions": None}, "haystack_sessions: missing"),
-        ({"haystack_sessions": [[], "x"]}, r"haystack_sessions\[1\]: is a text"),
-        ({"haystack_sessions": [[], []]}, "haystack_sessions: no turns"),
-        ({"haystack_sessions": [[], [turn("system", "x")]]}, r"\[1\]\[0\]\.role: 'system'"),
-        ({"haystack_sessions": [[], [turn("user", 3)]]}, r"\[1\]\[0\]\.content: missing or no"),  # type: ignore[arg-type]
-        ({"haystack_sessions": [[], [turn("user", "x", has_answer="no")]]}, "has_answer: 'no'"),
-        ({"haystack_sessions": [[], [turn("user", "", has_answer=True)]]}, "content: empty"),
-        ({"answer_session_ids": ["answer_a_1", "z"]}, r"answer_session_ids\[1\]: 'z' is no"),
-        ({"answer_session_ids": "answer_a_1"}, "answer_session_ids: is a text"),
-    ],
-)
-def test_errors_name_file_question_and_field(tmp_path: Path, wrong: dict[str, Any], told: str):
-    with pytest.raises(InputError, match=rf"made\.json: sample q1: .*{told}"):
-        load(tmp_path, instance(**wrong))
-
-
 def test_a_file_of_another_shape_is_refused(tmp_path: Path):
     for wrong, told in ((["x"], "sample #1: instance"), ([{}], "sample #1: question_id: missing")):
         with pytest.raises(InputError, match=told):
@@ -130,28 +96,6 @@ def test_a_file_of_another_shape_is_refused(tmp_path: Path):
         load(tmp_path)
     with pytest.raises(InputError, match="sample q1: question_id: used twice"):
         load(tmp_path, instance(), instance())
-
-
-def test_where_it_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("eval.datasets.files.DATA", tmp_path / "data")
-    monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "shared"))
-    read = LongMemEval(name="longmemeval")
-    with pytest.raises(InputError, match=r"python -m eval\.fetch longmemeval"):
-        read.load()
-    for folder, name in ((tmp_path / "shared" / "longmemeval", "s"), (tmp_path / "data", "d")):
-        folder.mkdir(parents=True)
-        write(folder / "longmemeval_oracle.json", instance(name))
-        assert read.load().conversations[0].id == name
-
-
-def test_every_option_is_in_the_config():
-    path = Path(module.__file__).parents[2] / "conf" / "dataset" / "longmemeval.yaml"
-    config = OmegaConf.load(path)
-    assert set(config) == {
-        *("_target_", "name", "path", "conversations", "types", "limit", "session_ids"),
-        *("key", "key_file"),
-    }
-    assert isinstance(instantiate(config), LongMemEval)
 
 
 @pytest.mark.skipif(not _REAL.is_file(), reason="the published instances are not here")

@@ -98,34 +98,13 @@ def test_a_run_records_the_key_and_can_be_rescored(start: Start, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("published")
-def test_evidence_of_published_ids_is_not_replaced(
-    start: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_run_of_an_earlier_version_is_resumed_repeated_and_rescored(
+    start: Start,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    ended = start("dataset=longmemeval", "strategy=bm25", "dataset.session_ids=published")
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    assert run.records[0]["evidence"] == ["answer_a_2:0", "answer_a_1:0"]
-    given = [str(run.folder), "--dataset", "longmemeval", "--evidence", "original"]
-    assert rescore(given) == 2
-    assert "names sessions by their published ids" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("errors", "published")
-def test_another_key_leaves_the_evidence_of_published_ids(start: Start, tmp_path: Path) -> None:
-    ended = start("dataset=longmemeval", "strategy=oracle", "dataset.session_ids=published")
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    assert rescore([str(run.folder), "--dataset", "longmemeval", "--key", "excluded"]) == 0
-    (again,) = runs_in(tmp_path)
-    found = {one["id"]: one["scores"]["evidence_session_recall"] for one in again.records}
-    assert (found["b/0"], found["c/0"]) == (1.0, 1.0)
-    cited = [record["evidence_sessions"] for record in again.records]
-    assert cited == [["answer_a_1", "answer_a_2"]] * 3
-    assert again.manifest["key"]["name"] == "excluded"
-
-
-@pytest.mark.usefixtures("published")
-def test_a_run_of_an_earlier_version_is_resumed_and_repeated(start: Start, tmp_path: Path) -> None:
+    """Its session ids are the published ones, which are never replaced."""
     given = ("dataset=longmemeval", "strategy=oracle")
     ended = start(*given, "dataset.session_ids=published")
     assert ended.code == 0, ended.err
@@ -143,6 +122,17 @@ def test_a_run_of_an_earlier_version_is_resumed_and_repeated(start: Start, tmp_p
     repeated = Run(again)
     assert [one["evidence"] for one in repeated.records] == [["answer_a_2:0", "answer_a_1:0"]] * 3
     assert {one["scores"]["evidence_session_recall"] for one in repeated.records} == {1.0}
+
+    rescored = [str(run.folder), "--dataset", "longmemeval"]
+    assert rescore([*rescored, "--evidence", "original"]) == 2
+    assert "names sessions by their published ids" in capsys.readouterr().err
+    request.getfixturevalue("errors")
+    assert rescore([*rescored, "--key", "excluded"]) == 0
+    found = {one["id"]: one["scores"]["evidence_session_recall"] for one in run.records}
+    assert (found["b/0"], found["c/0"]) == (1.0, 1.0)
+    cited = [record["evidence_sessions"] for record in run.records]
+    assert cited == [["answer_a_1", "answer_a_2"]] * 3
+    assert run.manifest["key"]["name"] == "excluded"
 
 
 def test_the_shipped_list_has_no_text(tmp_path: Path) -> None:

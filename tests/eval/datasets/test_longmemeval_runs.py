@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,32 +17,39 @@ from eval.report.__main__ import main as report
 from eval.report.runs import load
 from eval.rescore.__main__ import main as rescore
 from eval.tabulate.__main__ import main as tabulate
-from tests.eval.commands import Run, Start, runs_in
+from tests.eval.commands import Run, Start, run_main, runs_in
 from tests.eval.datasets.made_longmemeval import instance, write
+from tests.shared import made_once
 
 _REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
 
 
-@pytest.fixture
-def made(tmp_path: Path) -> Path:
-    path = tmp_path / "made.json"
-    return write(
-        path,
-        instance("a", answer="nine cherry trees", question_type="multi-session"),
-        instance("b"),
-        instance("c_abs", answer="There were no pear trees."),
-    )
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> list[Run]:
+    """Of oracle, bm25 and no_memory: read only."""
+
+    def make(folder: Path) -> None:
+        made = write(
+            folder / "made.json",
+            instance("a", answer="nine cherry trees", question_type="multi-session"),
+            instance("b"),
+            instance("c_abs", answer="There were no pear trees."),
+        )
+        given = ("experiment=longmemeval", f"dataset.path={made}", "k=2")
+        ended = run_main(folder, cache, "-m", *given, "strategy=oracle,bm25,no_memory")
+        assert ended.code == 0, ended.err
+
+    return runs_in(made_once(tmp_path_factory, "longmemeval-runs", make))
 
 
 @pytest.fixture
-def runs(start: Start, made: Path, tmp_path: Path) -> list[Run]:
-    given = ("experiment=longmemeval", f"dataset.path={made}", "k=2")
-    ended = start("-m", *given, "strategy=oracle,bm25,no_memory")
-    assert ended.code == 0, ended.err
+def copies(runs: list[Run], tmp_path: Path) -> list[Run]:
+    """The runs, for a test that writes into their folders."""
+    shutil.copytree(runs[0].folder.parent, tmp_path / "results" / "runs")
     return runs_in(tmp_path)
 
 
-def test_a_run_has_the_data_sets_own_types(runs: list[Run], tmp_path: Path):
+def test_a_run_has_the_data_sets_own_types_and_no_published_id(runs: list[Run]):
     first = next(run for run in runs if run.manifest["strategy"] == "oracle")
     records = {record["id"]: record for record in first.records}
     assert records["a/0"]["category"] == 14
@@ -56,12 +64,8 @@ def test_a_run_has_the_data_sets_own_types(runs: list[Run], tmp_path: Path):
     assert first.summary["protocols"]["locomo"]["by_type"]["overall"]["n"] == 2
     without = next(run for run in runs if run.manifest["strategy"] == "no_memory")
     assert without.summary["by_type"]["overall"]["evidence_session_recall"] == 0.0
-
-
-def test_no_file_of_a_run_has_the_published_ids(runs: list[Run]):
-    for run in runs:
-        for path in run.folder.rglob("*"):
-            assert path.is_dir() or b"answer_a" not in path.read_bytes(), path
+    for path in runs[0].folder.parent.rglob("*"):
+        assert path.is_dir() or b"answer_a" not in path.read_bytes(), path
 
 
 def test_other_rules_than_locomos_do_not_apply():
@@ -78,27 +82,29 @@ def test_other_rules_than_locomos_do_not_apply():
     assert f1(5, "", "not mentioned") == 1.0
 
 
-def test_the_tools_know_the_types(
-    runs: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    folders = [str(run.folder) for run in runs]
+def test_the_tools_know_the_types(copies: list[Run], capsys: pytest.CaptureFixture[str]):
+    folders = [str(run.folder) for run in copies]
     assert compare([*folders, "--type", "knowledge_update", "--score", "evidence_recall"]) == 0
     assert "knowledge_update" in capsys.readouterr().out
     assert compare([*folders, "--type", "multi_hop"]) == 2
     assert "use multi_session, knowledge_update, adversarial" in capsys.readouterr().err
     assert report(folders) == 0
-    before = runs[0].records
+    before = copies[0].records
     assert rescore([folders[0]]) == 0
-    assert Run(runs[0].folder).records == before
+    assert copies[0].records == before
     questions = Questions(load(folders))
     assert questions.types == ("multi_session", "knowledge_update", "adversarial")
     assert "Two of my cherry trees" in str(questions.card("b/0"))  # words are found again
 
 
-def test_a_table_by_type(runs: list[Run], made: Path, tmp_path: Path):
+def test_a_table_by_type(copies: list[Run], tmp_path: Path):
     out = tmp_path / "tables"
-    given = [f"dataset.path={made}", "k=2", "strategy=oracle,bm25,no_memory"]
-    folder = str(runs[0].folder.parent)
+    given = [
+        f"dataset.path={copies[0].manifest['config']['dataset']['path']}",
+        "k=2",
+        "strategy=oracle,bm25,no_memory",
+    ]
+    folder = str(copies[0].folder.parent)
     assert tabulate(["longmemeval", *given, "--runs", folder, "--out", str(out)]) == 0
     text = (out / "longmemeval.md").read_text()
     assert "| by type | multi_session (1) | knowledge_update (1) | overall (2) |" in text

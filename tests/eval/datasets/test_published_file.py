@@ -7,34 +7,26 @@ from collections import Counter
 
 import pytest
 
-from eval.datasets.files import load_sources, shared_folder
+from eval.datasets.files import load_sources
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.types import Dataset
 from memsys.types import Turn
+from tests.eval.datasets.conftest import LOCOMO
 
-_PATH = shared_folder() / "locomo" / "locomo10.json"
-pytestmark = pytest.mark.skipif(
-    not _PATH.is_file(), reason="locomo/locomo10.json is not in $MEMSYS_SHARED"
-)
+ERRORS = LOCOMO.parent / "answer_key_errors.jsonl"
 
 
-@pytest.fixture(scope="module")
-def data() -> Dataset:
-    return LoCoMo(name="locomo", path=str(_PATH)).load()
-
-
-def test_it_is_the_file_of_sources_yaml(data):
+def test_it_is_the_file_of_sources_yaml(locomo):
     source = load_sources()["locomo"]
-    assert [(f.name, f.bytes, f.sha256) for f in data.files] == [
+    assert [(f.name, f.bytes, f.sha256) for f in locomo.files] == [
         (source.file, source.bytes, source.sha256)
     ]
 
 
-def test_counts(data):
-    sessions = [s for c in data.conversations for s in c.sessions]
+def test_counts(locomo):
+    sessions = [s for c in locomo.conversations for s in c.sessions]
     turns = [t for s in sessions for t in s.turns]
-    assert (len(data.conversations), len(sessions), len(turns)) == (10, 272, 5882)
-    assert Counter(q.type for q in data.questions) == {
+    assert (len(locomo.conversations), len(sessions), len(turns)) == (10, 272, 5882)
+    assert Counter(q.type for q in locomo.questions) == {
         "multi_hop": 282,
         "temporal": 321,
         "open_domain": 96,
@@ -43,43 +35,43 @@ def test_counts(data):
     }
     assert sum(t.caption is not None for t in turns) == 1226
     assert sum(len(s.observations) for s in sessions) == 2541
-    assert all(len(c.speakers) == 2 for c in data.conversations)
+    assert all(len(c.speakers) == 2 for c in locomo.conversations)
     assert all(
         a.time < b.time
-        for c in data.conversations
+        for c in locomo.conversations
         for a, b in zip(c.sessions, c.sessions[1:], strict=False)
     )
 
 
-def test_gold_and_evidence(data):
-    for question in data.questions:
+def test_gold_and_evidence(locomo):
+    for question in locomo.questions:
         assert (question.gold is None) == (question.category == 5), question.id
         assert (question.adversarial is None) == (question.category != 5), question.id
-    turns = {c.id: {t.id for s in c.sessions for t in s.turns} for c in data.conversations}
-    assert all(set(q.evidence) <= turns[q.conversation] for q in data.questions)
-    assert all(len(set(q.evidence)) == len(q.evidence) for q in data.questions)
-    assert sum(len(q.evidence) for q in data.questions) == 2820
-    assert Counter(q.type for q in data.questions if not q.evidence) == {"open_domain": 4}
+    turns = {c.id: {t.id for s in c.sessions for t in s.turns} for c in locomo.conversations}
+    assert all(set(q.evidence) <= turns[q.conversation] for q in locomo.questions)
+    assert all(len(set(q.evidence)) == len(q.evidence) for q in locomo.questions)
+    assert sum(len(q.evidence) for q in locomo.questions) == 2820
+    assert Counter(q.type for q in locomo.questions if not q.evidence) == {"open_domain": 4}
 
 
-def test_repairs(data):
+def test_repairs(locomo):
     fields = Counter(
         next(f for f in ("observation", "evidence", "answer") if f in line.split(": ")[2])
-        for line in data.repairs
+        for line in locomo.repairs
     )
     assert fields == {"evidence": 10, "observation": 5, "answer": 2}
-    assert sum("dropped: no such turn" in line for line in data.repairs) == 3
-    by_id = {q.id: q for q in data.questions}
+    assert sum("dropped: no such turn" in line for line in locomo.repairs) == 3
+    by_id = {q.id: q for q in locomo.questions}
     assert by_id["conv-26/37"].evidence == ("D8:6", "D9:17")
     assert by_id["conv-43/18"].evidence[4] == "D11:26"
     assert by_id["conv-47/38"].evidence == ("D18:1", "D18:7")
     assert by_id["conv-50/69"].evidence == ("D30:5",)
 
 
-def test_a_turn_is_its_words_and_its_caption_alone(data):
-    raw = {sample["sample_id"]: sample for sample in json.loads(_PATH.read_text("utf-8"))}
+def test_a_turn_is_its_words_and_its_caption_alone(locomo):
+    raw = {sample["sample_id"]: sample for sample in json.loads(LOCOMO.read_text("utf-8"))}
     queries = 0
-    for conversation in data.conversations:
+    for conversation in locomo.conversations:
         for session in conversation.sessions:
             rows = raw[conversation.id]["conversation"][session.id]
             queries += sum("query" in row for row in rows)
@@ -90,28 +82,24 @@ def test_a_turn_is_its_words_and_its_caption_alone(data):
     assert queries == 888  # image search words, none of which became part of a turn
 
 
-ERRORS = _PATH.parent / "answer_key_errors.jsonl"
 WRONG = {"multi_hop": 28, "temporal": 26, "open_domain": 9, "single_hop": 36}
 
 
-def test_known_errors_of_the_answer_key_by_type(data):
-    wrong = set(data.key.wrong)
-    assert Counter(q.type for q in data.questions if q.id in wrong) == WRONG
-    assert [q for q in data.questions if q.key_change] == []
-
-
-def test_excluded_key_leaves_out_what_is_wrong(data):
-    left = LoCoMo(name="locomo", path=str(_PATH), key="excluded").load()
-    assert tuple(q.id for q in left.questions if q.key_change) == data.key.wrong
-    assert len(left.questions) == len(data.questions)
+def test_known_errors_of_the_answer_key_by_type_and_without_them(locomo):
+    wrong = set(locomo.key.wrong)
+    assert Counter(q.type for q in locomo.questions if q.id in wrong) == WRONG
+    assert [q for q in locomo.questions if q.key_change] == []
+    left = LoCoMo(name="locomo", path=str(LOCOMO), key="excluded").load()
+    assert tuple(q.id for q in left.questions if q.key_change) == locomo.key.wrong
+    assert len(left.questions) == len(locomo.questions)
 
 
 @pytest.mark.skipif(not ERRORS.is_file(), reason="the list of errors is not in $MEMSYS_SHARED")
-def test_corrected_key(data):
-    own = LoCoMo(name="locomo", path=str(_PATH), key="corrected", key_file=str(ERRORS)).load()
+def test_corrected_key(locomo):
+    own = LoCoMo(name="locomo", path=str(LOCOMO), key="corrected", key_file=str(ERRORS)).load()
     changes = Counter(q.key_change.kind for q in own.questions if q.key_change)
     assert changes == {"corrected": 61, "excluded": 26}  # the other 12 stand
-    assert [q.original_gold for q in own.questions] == [q.gold for q in data.questions]
+    assert [q.original_gold for q in own.questions] == [q.gold for q in locomo.questions]
     for q in own.questions:
         if q.key_change and q.gold is not None:
             assert "(" not in q.gold  # remarks of whoever corrected it are cut off

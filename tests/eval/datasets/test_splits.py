@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.splits import DEV, HELD_OUT, SPLITS
 from eval.datasets.types import Dataset
 from eval.records.manifest import describe
 from memsys.errors import InputError
+from tests.eval.datasets.conftest import LOCOMO
 
 Load = Callable[..., Dataset]
-LOCOMO = shared_folder() / "locomo" / "locomo10.json"
 
 
 @pytest.fixture
@@ -34,12 +33,12 @@ def test_the_splits_share_no_conversation() -> None:
     assert dict(SPLITS) == {"dev": DEV, "held_out": HELD_OUT}
 
 
-@pytest.mark.skipif(not LOCOMO.is_file(), reason="LoCoMo is not here: set MEMSYS_SHARED")
-def test_the_splits_are_the_whole_of_locomo() -> None:
-    of_split = [LoCoMo(name="locomo", path=str(LOCOMO), split=name).load() for name in SPLITS]
-    whole = LoCoMo(name="locomo", path=str(LOCOMO)).load()
-    assert set.union(*map(names, of_split)) == names(whole)
-    assert sum(len(one.questions) for one in of_split) == len(whole.questions) == 1986
+def test_the_splits_are_the_whole_of_locomo(locomo: Dataset) -> None:
+    assert {*DEV, *HELD_OUT} == names(locomo)
+    dev = LoCoMo(name="locomo", path=str(LOCOMO), split="dev").load()
+    asked = [one for one in locomo.questions if one.conversation in DEV]
+    assert list(dev.questions) == asked
+    assert 0 < len(asked) < len(locomo.questions)
 
 
 def test_a_split_filters_the_conversations(ten: list[dict[str, Any]], load: Load) -> None:

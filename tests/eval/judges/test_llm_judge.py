@@ -42,12 +42,19 @@ def test_more_runs_ask_the_samples_of_fewer_again() -> None:
     assert one.asked[0] == three.asked[0]  # so that what is recorded of the first run serves
 
 
-def test_an_unreadable_reply_is_asked_for_again_and_counted() -> None:
+def test_a_reply_that_is_unreadable_or_refused_is_asked_for_again_and_counted() -> None:
     llm = Scripted(lambda text, sample: CORRECT if sample == 1 else "I would say WRONG")
     found = LLMJudge(llm).judge("q", "g", "a")
     assert [sample for _, sample in llm.asked] == [0, 1]
-    assert found.value == 1.0
-    assert found.usage.calls == 2
+    assert (found.value, found.usage.calls) == (1.0, 2)
+
+    def refuse(text: str, sample: int) -> str:
+        if sample == 0:
+            raise LLMError("not of the schema")
+        return WRONG
+
+    found = LLMJudge(Scripted(refuse)).judge("q", "g", "a")
+    assert (found.value, found.usage.calls) == (0.0, 2)
 
 
 def test_samples_of_retries_are_those_of_no_other_run() -> None:
@@ -62,16 +69,6 @@ def test_no_readable_reply_is_an_error_and_not_wrong() -> None:
     with pytest.raises(LLMError, match="no verdict in 3 attempts"):
         LLMJudge(llm).judge("q", "g", "a")
     assert len(llm.asked) == ATTEMPTS
-
-
-def test_a_reply_that_the_client_refuses_is_asked_for_again() -> None:
-    def refuse(text: str, sample: int) -> str:
-        if sample == 0:
-            raise LLMError("not of the schema")
-        return WRONG
-
-    found = LLMJudge(Scripted(refuse)).judge("q", "g", "a")
-    assert (found.value, found.usage.calls) == (0.0, 2)
 
     def dead(text: str, sample: int) -> str:
         raise LLMError("the connection failed")

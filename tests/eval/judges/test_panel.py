@@ -29,6 +29,7 @@ def test_every_member_judges_under_its_name() -> None:
     assert found.value == pytest.approx(2 / 3)
     assert found.usage.calls == 3
     assert list(panel.details["members"]) == list(found.runs)
+    assert found.reasons == {"scripted, generous": ("same", "same"), "scripted, strict": ("other",)}
 
 
 def test_members_may_name_another_model() -> None:
@@ -41,23 +42,12 @@ def test_members_may_name_another_model() -> None:
         PanelSettings(members).open(Scripted(kind, "small"))
 
 
-def test_one_verdict_missing_is_no_verdict() -> None:
-    silent = LLMJudge(Scripted(lambda text, sample: "", "silent"))
-    with pytest.raises(LLMError, match="silent"):
-        Panel([LLMJudge(Scripted(kind)), silent]).judge("q", "g", "a")
-
-
-def test_every_member_is_asked_although_one_fails() -> None:
+def test_one_verdict_missing_is_no_verdict_although_every_member_is_asked() -> None:
     silent, other = Scripted(lambda text, sample: "", "silent"), Scripted(kind)
-    with pytest.raises(LLMError, match="silent"):
-        Panel([LLMJudge(silent), LLMJudge(other)]).judge("q", "g", "a")
-    assert len(other.asked) == 1
-
-
-def test_every_member_gives_its_reasons() -> None:
-    members = [LLMJudgeSettings("generous", 2), LLMJudgeSettings("strict", 1)]
-    found = PanelSettings(members).open(Scripted(kind)).judge("q", "g", "a")
-    assert found.reasons == {"scripted, generous": ("same", "same"), "scripted, strict": ("other",)}
+    for members in ([silent, other], [other, silent]):
+        with pytest.raises(LLMError, match="silent"):
+            Panel([LLMJudge(one) for one in members]).judge("q", "g", "a")
+    assert len(other.asked) == 2
 
 
 def test_a_panel_of_one_or_of_twins_is_refused() -> None:

@@ -1,10 +1,13 @@
-"""One spelling: by hand, and what holds for every text."""
+"""One spelling of words, dates and numbers: by hand, and what holds for every text."""
+
+from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval.metrics.normalise import fold, normalise, terms
+from eval.metrics.numbers import in_figures
 
 PIECES = (
     "may march june 7 2nd second 2023 twenty one hundred million and or of the on in a 1,200 3.5 "
@@ -62,7 +65,7 @@ def test_terms(text: str, expected: str) -> None:
     assert terms(text) == tuple(expected.split())
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=120)
 @given(TEXTS)
 def test_normalising_twice_changes_nothing(text: str) -> None:
     once = normalise(text)
@@ -76,3 +79,138 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
 def test_case_and_width_do_not_matter(text: str) -> None:
     wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else "\u3000" for c in text)
     assert terms(text.upper()) == terms(text) == terms(wide)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7 May 2023",
+        "May 7th, 2023",
+        "May 7, 2023",
+        "the 7th of May, 2023",
+        "2023-05-07",
+        "2023/5/7",
+        "2023.05.07",
+        "7-May-2023",
+        "7May, 2023",
+        "May seventh, 2023",
+        "May 7 '23",
+        "7 MAY 2023",
+        "７ Ｍａｙ ２０２３",
+        "2023年5月7日",
+        "2023 年 5 月 7 号",
+        "二〇二三年五月七日",
+    ],
+)
+def test_one_day_in_many_spellings(text: str) -> None:
+    assert sorted(terms(text)) == ["2023", "day7", "month5"]
+
+
+@pytest.mark.parametrize(
+    "text", ["May 2023", "May, 2023", "May of 2023", "2023-05", "2023/05", "2023年5月", "2023 May"]
+)
+def test_one_month_in_many_spellings(text: str) -> None:
+    assert sorted(terms(text)) == ["2023", "month5"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("13/5/2023", "day13 month5 2023"),  # above 12: told apart
+        ("05/13/2023", "day13 month5 2023"),
+        ("5/5/2023", "day5 month5 2023"),
+        ("5/7/2023", "5 7 2023"),  # May or July
+        ("40/5/2023", "40/5/2023"),
+        ("7-9 May", "day7-day9 month5"),
+        ("May 7 or 8, 2023", "month5 day7 or day8, 2023"),
+        ("May 7 and 8 dogs", "month5 day7 and 8 dogs"),
+        ("Sept. 5", "month9 day5"),
+        ("on the 7th", "on day7"),
+        ("on the 7th floor", "on the 7th floor"),
+        ("June and May", "month6 and month5"),
+        ("May", "month5"),
+        ("in March", "in month3"),
+        ("she may march", "she may march"),
+        ("the class of 2023 may visit", "the class of 2023 may visit"),
+        ("2023, May 7", "2023, month5 day7"),
+        ("7/8 May", "day7/day8 month5"),
+        ("7 dogs", "7 dogs"),
+        ("May 2.5", "may 2.5"),
+        ("3月", "month3"),
+        ("13月", "13月"),
+        ("三个月", "3 个月"),
+        ("2020-21", "2020-21"),
+    ],
+)
+def test_what_is_a_date_and_what_is_not(text: str, expected: str) -> None:
+    assert normalise(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("three dogs", "3 dogs"),
+        ("twenty-one", "21"),
+        ("twenty one", "21"),
+        ("twenty, one", "20, 1"),
+        ("one two", "1 2"),
+        ("one hundred and two dogs", "102 dogs"),
+        ("two million three hundred thousand and five", "2300005"),
+        ("two thousand and twenty three", "2023"),
+        ("a hundred", "a 100"),
+        ("two dozen", "24"),
+        ("two thousand million", "2000 1000000"),
+        ("two million thousand", "2000000 1000"),
+        ("1.5 million", "1500000"),
+        ("dogs and cats one and two", "dogs and cats 1 and 2"),
+        ("the second dog", "the 2nd dog"),
+        ("eleventh, twelfth, twentieth", "11th, 12th, 20th"),
+        ("twenty-second", "22nd"),
+        ("one hundred and first", "101st"),
+        ("one second", "1 second"),  # the unit of time
+        ("30 second", "30 second"),
+        ("someone often weighs", "someone often weighs"),
+        ("a few, dozens, hundreds", "a few, dozens, hundreds"),
+    ],
+)
+def test_english(text: str, expected: str) -> None:
+    assert in_figures(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("三", "3"),
+        ("二十三个", "23 个"),
+        ("十二月", "12 月"),
+        ("两千零五", "2005"),
+        ("二〇二三年", "2023 年"),
+        ("一百二", "120"),
+        ("三万五", "35000"),
+        ("150万", "1500000"),
+        ("一亿二千万", "120000000"),
+        ("一万亿", "1000000000000"),
+        ("三千克", "3 千克"),  # kilograms
+        ("两三个", "2 3 个"),
+        ("二三十人", "2 30 人"),
+        ("几个", "几个"),
+        ("千万", "千万"),
+    ],
+)
+def test_chinese(text: str, expected: str) -> None:
+    assert in_figures(text).strip() == expected
+
+
+_ONES = "one two three four five six seven eight nine".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+
+
+@given(st.integers(1, 9), st.integers(2, 9), st.integers(1, 9))
+def test_three_digits_in_both_languages(hundreds: int, tens: int, ones: int) -> None:
+    value = str(100 * hundreds + 10 * tens + ones)
+    zh = " 一二三四五六七八九"
+    assert (
+        in_figures(f"{_ONES[hundreds - 1]} hundred and {_TENS[tens - 2]}-{_ONES[ones - 1]}")
+        == value
+    )
+    assert in_figures(f"{zh[hundreds]}百{zh[tens]}十{zh[ones]}").strip() == value

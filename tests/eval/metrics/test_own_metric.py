@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from eval.compare.__main__ import main as compare
-from eval.metrics import registry
+from eval.metrics import Answered, registry
 from eval.rendering.tables import by_type
 from eval.rescore.__main__ import main as rescore
-from tests.eval.commands import Run, run_main, runs_in
+from memsys.errors import InputError
+from tests.eval.commands import Run, run_main, run_once, runs_in
 from tests.eval.examples import EXAMPLES, write_examples
+from tests.shared import made_once
 
 FILES = ("exact_match.py", "conf/metric/exact_match.yaml")
 LINES = 18
-CHOSEN = ("--config-dir", "conf", "metric=exact_match", "strategy=vector_only")
 
 
 @pytest.fixture(autouse=True)
@@ -34,15 +37,30 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user's folder, which `python -m` puts on Python's path."""
     write_examples(tmp_path, *FILES)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[str, ...]) -> Run:
+    """A run with the metric: read only."""
+    examples = made_once(
+        tmp_path_factory, "own-metric", lambda folder: write_examples(folder, *FILES)
+    )
+    chosen = ("--config-dir", str(examples / "conf"), "metric=exact_match", "strategy=vector_only")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(examples)
+        run = run_once(tmp_path_factory, cache, "own-metric-run", *chosen, *small)
+    registry.use_configured(None)
+    sys.modules.pop("exact_match", None)
+    return run
+
+
 @pytest.fixture
-def run(folder: Path, cache: Path, small: tuple[str, ...]) -> Run:
-    ended = run_main(folder, cache, *CHOSEN, *small)
-    assert ended.code == 0, ended.err
+def run(complete: Run, folder: Path) -> Run:
+    """The run in the user's folder, for a test that changes it."""
+    shutil.copytree(complete.folder, folder / "results" / "runs" / complete.folder.name)
     (run,) = runs_in(folder)
-    assert "exact match" in ended.out
     return run
 
 
@@ -50,24 +68,28 @@ def test_example_is_short() -> None:
     assert all(len(EXAMPLES[name].splitlines()) < LINES for name in FILES)
 
 
-def test_records_summary_and_csv_have_the_score(run: Run) -> None:
-    for record in run.records:
+def test_records_summary_and_csv_have_the_score(complete: Run, folder: Path) -> None:
+    assert complete.ended is not None
+    assert "exact match" in complete.ended.out
+    registry.use_configured(complete.manifest["config"]["metric"])
+    for record in complete.records:
         equal = record["gold"] is not None and (
             record["gold"].casefold() == record["answer"].strip().casefold()
         )
         expected = None if record["gold"] is None else float(equal)
         assert record["scores"]["exact_match"] == expected
         assert list(record["scores"])[-1] == "exact_match"
-    scored = [r["scores"]["exact_match"] for r in run.records if r["gold"] is not None]
-    cell = run.summary["by_type"]["overall"]
+    scored = [r["scores"]["exact_match"] for r in complete.records if r["gold"] is not None]
+    cell = complete.summary["by_type"]["overall"]
     assert cell["exact_match"] == pytest.approx(sum(scored) / len(scored))
     assert 0 < cell["exact_match"] < 1
     assert cell["exact_match_ci"][0] <= cell["exact_match"] <= cell["exact_match_ci"][1]
-    assert "exact match" in by_type(run.summary)[0]
-    assert "exact match" in (run.folder / "report.md").read_text(encoding="utf-8")
-    rows = list(csv.DictReader((run.folder / "summary.csv").open(encoding="utf-8")))
+    assert "exact match" in by_type(complete.summary)[0]
+    assert "exact match" in (complete.folder / "report.md").read_text(encoding="utf-8")
+    rows = list(csv.DictReader((complete.folder / "summary.csv").open(encoding="utf-8")))
     assert float(rows[-1]["exact_match"]) == cell["exact_match"]
-    assert run.manifest["config"]["metric"]["exact_match"]["_target_"] == "exact_match.ExactMatch"
+    metric = complete.manifest["config"]["metric"]["exact_match"]
+    assert metric["_target_"] == "exact_match.ExactMatch"
 
 
 def test_run_is_rescored_and_compared(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,52 +110,79 @@ def test_missing_module_is_one_line(
     run: Run, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "exact_match.py").unlink()
-    sys.modules.pop("exact_match")
     assert rescore([str(run.folder)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "metric=exact_match" in line
     assert "No module named 'exact_match'" in line
 
 
-def test_run_without_the_metric_does_not_have_it(
-    run: Run, folder: Path, cache: Path, small: tuple[str, ...]
+def test_run_without_the_metric_after_one_with_it_does_not_have_it(
+    folder: Path, cache: Path, small: tuple[str, ...]
 ) -> None:
-    assert run_main(folder, cache, "strategy=vector_only", *small).code == 0
-    plain = runs_in(folder)[-1]
+    registry.use_configured(settings())
+    assert "exact_match" in registry.names()
+    assert run_main(folder, cache, "strategy=no_memory", *small).code == 0
+    (plain,) = runs_in(folder)
     assert "exact_match" not in plain.records[0]["scores"]
     assert "exact_match" not in plain.summary["by_type"]["overall"]
     assert "metric" not in plain.manifest["config"]
 
 
+def settings() -> dict[str, dict[str, str]]:
+    """The configuration that the example's YAML makes."""
+    return {"exact_match": yaml.safe_load(EXAMPLES[FILES[1]])}
+
+
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("name", "changed", "message"),
     [
-        ("# @package metric.exact_match\n", "", "the first line of the metric's YAML"),
-        ("exact_match.ExactMatch", "exact_match.Missing", "Missing"),
-        ("title:", "colour:", "colour"),
-        ("exact_match.ExactMatch", "builtins.dict", "is no eval.metrics.Metric"),
-        ("metric.exact_match", "metric.bleu1", "bleu1 is taken by bleu1"),
+        ("exact_match", {"_target_": "exact_match.Missing"}, "Missing"),
+        ("exact_match", {"colour": "exact match"}, "colour"),
+        ("exact_match", {"_target_": "builtins.dict"}, "is no eval.metrics.Metric"),
+        ("bleu1", {}, "bleu1 is taken by bleu1"),
     ],
 )
-def test_wrong_settings_are_one_line(
-    old: str, new: str, message: str, folder: Path, cache: Path, small: tuple[str, ...]
+def test_wrong_settings_are_one_line(name: str, changed: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message) as refused:
+        registry.use_configured({name: settings()["exact_match"] | changed})
+    assert "\n" not in str(refused.value)
+
+
+def test_metric_without_its_first_line_ends_a_run_with_one_line(
+    folder: Path, cache: Path, small: tuple[str, ...]
 ) -> None:
     path = folder / FILES[1]
-    path.write_text(path.read_text().replace(old, new), encoding="utf-8")
-    ended = run_main(folder, cache, *CHOSEN, *small)
+    path.write_text(path.read_text().replace("# @package metric.exact_match\n", ""))
+    chosen = ("--config-dir", "conf", "metric=exact_match", "strategy=no_memory")
+    ended = run_main(folder, cache, *chosen, *small)
     assert ended.code == 2
     (line,) = ended.err.splitlines()
-    assert message in line
+    assert "the first line of the metric's YAML" in line
 
 
-@pytest.mark.parametrize(("value", "message"), [("3", "0 to 1, or None"), ("1 / 0", "ZeroDivi")])
-def test_wrong_score_is_one_line(
-    value: str, message: str, folder: Path, cache: Path, small: tuple[str, ...]
-) -> None:
+def spoiled(folder: Path, value: str) -> None:
+    """Have the metric's score be `value`."""
     path = folder / FILES[0]
-    text = path.read_text().replace("return float(", f"return {value}  # (")
-    path.write_text(text, encoding="utf-8")
-    ended = run_main(folder, cache, *CHOSEN, *small)
+    path.write_text(path.read_text().replace("return float(", f"return {value}  # ("))
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [("3", "the score is 3; it must be 0 to 1, or None"), ("1 / 0", "ZeroDivisionError: division")],
+)
+def test_wrong_score_is_one_line(value: str, message: str, folder: Path) -> None:
+    spoiled(folder, value)
+    registry.use_configured(settings())
+    with pytest.raises(InputError) as refused:
+        registry.score(Answered(4, "tea", "tea", id="ash/0"))
+    assert str(refused.value).startswith(f"metric=exact_match: question ash/0: {message}")
+
+
+def test_wrong_score_ends_a_run(folder: Path, cache: Path, small: tuple[str, ...]) -> None:
+    spoiled(folder, "3")
+    chosen = ("--config-dir", "conf", "metric=exact_match", "strategy=no_memory")
+    ended = run_main(folder, cache, *chosen, *small)
     assert ended.code == 2
-    assert message in ended.err
     assert "metric=exact_match: question ash/" in ended.err
+    assert "0 to 1, or None" in ended.err

@@ -57,14 +57,11 @@ def test_what_is_filled_in_is_not_filled_in_again() -> None:
     assert prompt.fill(context="{question}", question="{x}") == "{question} {x} {other} {}"
 
 
-def test_a_prompt_without_its_places_is_refused(tmp_path: Path) -> None:
+def test_a_prompt_without_its_places_and_an_unknown_one_are_refused(tmp_path: Path) -> None:
     own = tmp_path / "mine.txt"
     own.write_text("Say something about {context}.")
     with pytest.raises(InputError, match=r"mine\.txt: the place \{question\} is missing"):
         load_prompt(str(own), ["context", "question"])
-
-
-def test_an_unknown_prompt_names_those_there_are() -> None:
     with pytest.raises(InputError, match=r"prompt nonesuch: .*short_answer"):
         LLMReaderSettings("nonesuch").open(None, Flat("flat"))  # type: ignore[arg-type]
 

@@ -19,6 +19,7 @@ from eval.report import __main__ as report
 from memsys.errors import InputError
 from tests.eval.factory import hashed, ingest_line, record, write_run
 
+Commands = Callable[[Path], list[str]]
 DEEP = '{"a":' * 100_000
 ROWS = [record(f"ash/{i}", scores={"locomo_f1": i / 10}) for i in range(5)]
 INGESTS = [ingest_line("ash"), ingest_line("ash", "s2"), ingest_line("ash", None)]
@@ -94,6 +95,10 @@ MANIFEST: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
 ]  # fmt: skip
 
 
+def names(cases: list[tuple[str, Any, str]]) -> list[str]:
+    return [name for name, _, _ in cases]
+
+
 def run(folder: Path) -> Path:
     config = {
         **{"strategy": {"name": "plain"}, "k": 10, "seed": 0},
@@ -109,7 +114,7 @@ def replaced(path: Path, number: int, line: bytes) -> None:
 
 
 @pytest.fixture
-def commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[Path], list[str]]:
+def commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Commands:
     """The lines by which each reading command refuses a run; "" where it reads it."""
     sound = write_run(tmp_path / "sound", ROWS, "other")
 
@@ -131,42 +136,53 @@ def commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[Pa
     return refused
 
 
-@pytest.mark.parametrize(("what", "line", "field"), RECORDS, ids=[one[0] for one in RECORDS])
-@pytest.mark.parametrize("number", [2, 4])
-def test_a_damaged_record_is_refused_by_every_command(
-    tmp_path: Path, commands: Callable[[Path], list[str]], number: int, what: str, line: bytes,
+@pytest.mark.parametrize(("line", "field"), [one[1:] for one in RECORDS], ids=names(RECORDS))
+def test_a_damaged_record_is_refused_and_on_resuming_dropped_where_it_is_the_last(
+    tmp_path: Path,
+    commands: Commands,
+    capsys: pytest.CaptureFixture[str],
+    line: bytes,
     field: str,
-) -> None:  # fmt: skip
-    folder = run(tmp_path / "run")
-    replaced(folder / "records.jsonl", number, line)
-    for said in commands(folder):
-        assert f"records.jsonl: line {number + 1}" in said
-        assert field in said
-        assert "resume the run" in said
+) -> None:
+    between, last = run(tmp_path / "between"), run(tmp_path / "last")
+    for folder, number in ((between, 2), (last, 4)):
+        replaced(folder / "records.jsonl", number, line)
+        for said in commands(folder):
+            assert f"records.jsonl: line {number + 1}" in said
+            assert field in said
+            assert "resume the run" in said
+    before = {path.name: path.read_bytes() for path in between.iterdir()}
+    with pytest.raises(InputError, match=r"records\.jsonl: line 3.*; delete the line and resume"):
+        begin(between, load_manifest(between), between.name)
+    assert {path.name: path.read_bytes() for path in between.iterdir()} == before
+
+    begin(last, load_manifest(last), last.name)
+    said = capsys.readouterr().err
+    assert said.startswith(f"warning: {last / 'records.jsonl'}: line 5")
+    assert field in said
+    assert said.count("\n") == 1
+    kept = (last / "records.jsonl").read_text().splitlines()
+    assert [json.loads(one)["id"] for one in kept] == ["ash/0", "ash/1", "ash/2", "ash/3"]
 
 
-@pytest.mark.parametrize(("what", "line", "field"), INGEST, ids=[one[0] for one in INGEST])
-@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize(("line", "field"), [one[1:] for one in INGEST], ids=names(INGEST))
 def test_a_damaged_line_of_the_ingestion_is_refused_where_it_is_read(
-    tmp_path: Path, commands: Callable[[Path], list[str]], number: int, what: str, line: bytes,
-    field: str,
-) -> None:  # fmt: skip
-    folder = run(tmp_path / "run")
-    sound = commands(folder)
-    replaced(folder / "ingest.jsonl", number, line)
-    assert sound == [""] * 4
-    said = commands(folder)
-    assert any(said)
-    for one in filter(None, said):
-        assert f"ingest.jsonl: line {number + 1}" in one
-        assert field in one
+    tmp_path: Path, commands: Commands, line: bytes, field: str
+) -> None:
+    for number in (1, 2):
+        folder = run(tmp_path / f"run{number}")
+        replaced(folder / "ingest.jsonl", number, line)
+        said = commands(folder)
+        assert any(said)
+        for one in filter(None, said):
+            assert f"ingest.jsonl: line {number + 1}" in one
+            assert field in one
 
 
-@pytest.mark.parametrize(("what", "change", "field"), MANIFEST, ids=[one[0] for one in MANIFEST])
+@pytest.mark.parametrize(("change", "field"), [one[1:] for one in MANIFEST], ids=names(MANIFEST))
 def test_a_damaged_manifest_is_refused_by_every_command_and_on_resuming(
-    tmp_path: Path, commands: Callable[[Path], list[str]], what: str,
-    change: Callable[[dict[str, Any]], object], field: str,
-) -> None:  # fmt: skip
+    tmp_path: Path, commands: Commands, change: Callable[[dict[str, Any]], object], field: str
+) -> None:
     folder = run(tmp_path / "run")
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps(change(manifest)))
@@ -179,47 +195,18 @@ def test_a_damaged_manifest_is_refused_by_every_command_and_on_resuming(
 
 @pytest.mark.parametrize("text", [b"", b"{", DEEP.encode(), b"\xff", b"\0"])
 def test_a_manifest_that_is_not_json_is_refused(
-    tmp_path: Path, commands: Callable[[Path], list[str]], text: bytes
+    tmp_path: Path, commands: Commands, text: bytes
 ) -> None:
     folder = run(tmp_path / "run")
     (folder / "manifest.json").write_bytes(text)
     assert all("manifest.json: cannot be read" in said for said in commands(folder))
 
 
-def test_a_second_record_after_an_answer_is_refused(
-    tmp_path: Path, commands: Callable[[Path], list[str]]
-) -> None:
+def test_a_second_record_after_an_answer_is_refused(tmp_path: Path, commands: Commands) -> None:
     folder = run(tmp_path / "run")
     with (folder / "records.jsonl").open("a") as file:
         file.write(json.dumps(record("ash/1", scores={"locomo_f1": 1.0})) + "\n")
     assert all("ash/1 has a second record" in said for said in commands(folder))
-
-
-@pytest.mark.parametrize(("what", "line", "field"), RECORDS, ids=[one[0] for one in RECORDS])
-def test_resuming_drops_a_damaged_last_record_with_a_warning(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str, line: bytes, field: str
-) -> None:
-    folder = run(tmp_path / "run")
-    replaced(folder / "records.jsonl", 4, line)
-    begin(folder, load_manifest(folder), folder.name)
-    said = capsys.readouterr().err
-    assert said.startswith(f"warning: {folder / 'records.jsonl'}: line 5")
-    assert field in said
-    assert said.count("\n") == 1
-    kept = (folder / "records.jsonl").read_text().splitlines()
-    assert [json.loads(one)["id"] for one in kept] == ["ash/0", "ash/1", "ash/2", "ash/3"]
-
-
-@pytest.mark.parametrize(("what", "line", "field"), RECORDS, ids=[one[0] for one in RECORDS])
-def test_resuming_refuses_a_damaged_record_between_others(
-    tmp_path: Path, what: str, line: bytes, field: str
-) -> None:
-    folder = run(tmp_path / "run")
-    replaced(folder / "records.jsonl", 2, line)
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(InputError, match=r"records\.jsonl: line 3.*; delete the line and resume"):
-        begin(folder, load_manifest(folder), folder.name)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 @pytest.mark.parametrize("lines", [4, 5])
@@ -242,9 +229,7 @@ def test_a_damaged_end_of_the_ingestion_is_dropped_only_if_it_can_be_repeated(
     assert path.read_bytes() == before
 
 
-def test_the_factory_writes_runs_that_are_read(
-    tmp_path: Path, commands: Callable[[Path], list[str]]
-) -> None:
+def test_the_factory_writes_runs_that_are_read(tmp_path: Path, commands: Commands) -> None:
     folder = run(tmp_path / "run")
     assert commands(folder) == [""] * 4
     assert hashed(load_manifest(folder)) == load_manifest(folder)

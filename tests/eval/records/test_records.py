@@ -1,14 +1,30 @@
-"""Lines on disk: what a kill leaves can be read again."""
+"""Lines on disk and in CSV, locks, and ids in the formats of TREC."""
 
 from __future__ import annotations
 
+import csv
+import io
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from eval.records.folder import run_id
+from eval.compare.__main__ import main as compare
+from eval.datasets.pooled import POOLED
+from eval.records.comma_separated import read_cell, write_rows
+from eval.records.folder import locked, run_id
 from eval.records.jsonl import LineWriter, read_lines, write_json, write_lines
 from eval.records.manifest import command
+from eval.records.trec import (
+    decode,
+    document_of,
+    encode,
+    qrels_lines,
+    read_run,
+    run_lines,
+)
+from eval.rescore.__main__ import main
 from memsys.errors import InputError
 
 
@@ -23,14 +39,11 @@ def test_a_torn_line_is_cut_off_before_the_next(tmp_path: Path, torn: str) -> No
 
 
 def test_a_line_is_on_disk_when_written(tmp_path: Path) -> None:
+    assert list(read_lines(tmp_path / "lines")) == []
     writer = LineWriter(tmp_path / "lines")
     writer.write({"a": "\N{SNOWMAN}"})
     assert list(read_lines(tmp_path / "lines")) == [{"a": "\N{SNOWMAN}"}]
     writer.close()
-
-
-def test_no_file_is_no_lines(tmp_path: Path) -> None:
-    assert list(read_lines(tmp_path / "none")) == []
 
 
 def test_a_broken_line_is_named(tmp_path: Path) -> None:
@@ -48,13 +61,10 @@ def test_nan_is_never_written(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_text() == "old"
 
 
-def test_command_is_quoted_for_a_shell() -> None:
+def test_the_command_of_a_run_is_quoted_and_that_of_a_sweep_names_one_run() -> None:
     assert command(["dataset.types=[temporal, multi_hop]"], []) == (
         "python -m eval.run 'dataset.types=[temporal, multi_hop]'"
     )
-
-
-def test_command_of_one_run_of_a_sweep() -> None:
     arguments = ["--config-dir", "mine", "-m", "strategy=a,b", "+x=1,2", "hydra.sweep.dir=there"]
     assert command(arguments, ["strategy=b", "+x=1"]) == (
         "python -m eval.run --config-dir mine strategy=b +x=1 hydra.sweep.dir=there"
@@ -64,3 +74,120 @@ def test_command_of_one_run_of_a_sweep() -> None:
 def test_run_ids() -> None:
     assert run_id("bm25") != run_id("bm25")
     assert run_id("bm25").endswith("_bm25")
+
+
+HOLD = "import sys; from pathlib import Path; from eval.records.folder import locked\n"
+HOLD += "with locked(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+
+
+def test_a_folder_is_locked_once_and_free_again_also_after_a_process_that_dies(
+    tmp_path: Path,
+) -> None:
+    def refused() -> None:
+        with pytest.raises(InputError, match="another process is writing"), locked(tmp_path):
+            pass
+
+    with locked(tmp_path):
+        refused()
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        refused()
+        process.kill()
+        process.wait()
+        with locked(tmp_path):
+            pass
+
+
+def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"file: cannot be written"), locked(tmp_path / "file"):
+        pass
+
+
+# Blanks of several kinds, percent signs, control and non-ASCII characters.
+IDS = ["D1:3", "a b", "100%", "%20", "tab\there", "\x00\x1f\x85", "旅行\u3000计划", "\ufeffé", ":"]
+
+
+@pytest.mark.parametrize("id_", IDS)
+@pytest.mark.parametrize("store", ["conv-26", "ash: oak", "会话 1%"])
+def test_an_id_comes_back_from_one_field_of_a_line(store: str, id_: str) -> None:
+    document = document_of(store, id_)
+    assert document.split() == [document]
+    assert tuple(map(decode, document.split(":", 1))) == (store, id_)
+    assert decode(encode(id_)) == id_
+    assert decode(document_of(POOLED, id_)) == id_
+
+
+def test_ids_of_locomo_are_written_as_they_are() -> None:
+    assert encode("conv-26/0") == "conv-26/0"
+    assert document_of("conv-26", "D1:3") == "conv-26:D1:3"
+    assert document_of(POOLED, "conv-26:D1:3") == "conv-26:D1:3"
+    assert encode("旅行 计划") == "旅行%20计划"
+
+
+def test_lines_come_back() -> None:
+    (first, second) = read_run(run_lines("q", ["a:1", "a:2"], "bm25"), "run")
+    assert (first.query, first.document, first.rank, first.tag) == ("q", "a:1", 1, "bm25")
+    assert first.score > second.score
+    assert list(qrels_lines("q", ["a:1", "a:2"])) == ["q 0 a:1 1\n", "q 0 a:2 1\n"]
+
+
+def test_other_programs_write_tabs_empty_lines_and_marks_of_byte_order() -> None:
+    text = "\ufeffq\tQ0\td\t1\t-2.5e-3\tx\r\n\n  \n"
+    assert [tuple(line) for line in read_run(text.split("\n"), "run")] == [
+        ("q", "d", 1, -0.0025, "x")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("q Q0 d 1 .5", "run: line 2: has 5 fields; write 6: query Q0 document rank score tag"),
+        ("q Q0 d 1 nan t", "run: line 2: score 'nan' is no finite number"),
+        ("q Q0 d 1 high t", "run: line 2: score 'high' is no finite number"),
+        ("q Q0 d 1.5 2 t", "run: line 2: rank '1.5' is no whole number"),
+    ],
+)
+def test_a_line_of_a_run_that_cannot_be_read_is_named(line: str, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        list(read_run(["q Q0 d 1 2 t", line], "run"))
+    assert str(raised.value) == message
+
+
+FORMULAS = ["=1+1", "+1+1", "-1+cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "'=1", "''@x"]
+TEXTS = ["", "a", "'a", "bm25", "1=1", "沈"]
+NUMBERS = ["-0.5", "+1", "-1e-05", "0.1", "-inf"]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [*((one, f"'{one}") for one in FORMULAS), *((one, one) for one in [*TEXTS, *NUMBERS])],
+)
+def test_a_formula_is_marked_as_text_and_all_is_read_again(text: str, written: str) -> None:
+    file = io.StringIO(newline="")
+    write_rows(file, [["x", text, -0.5, None]])
+    [[_, cell, number, empty]] = csv.reader(io.StringIO(file.getvalue(), newline=""))
+    assert cell == written
+    assert read_cell(cell) == text
+    assert (number, empty) == ("-0.5", "")
+
+
+def test_the_name_of_a_system_is_no_formula(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").write_text(
+        "".join(
+            f'{{"sample_id": "harbour", "qa_index": {n}, "prediction": "x {n}"}}\n'
+            for n in range(20)
+        )
+    )
+    for out, name in (("one", "--name==1+1"), ("two", "--name=@two")):
+        assert main(["a.jsonl", "--dataset", "sample", name, "--out", out]) == 0
+    assert compare(["one", "two", "--out", "both"]) == 0
+    text = Path("both/compare.csv").read_text(encoding="utf-8")
+    cells = {cell for row in csv.reader(io.StringIO(text)) for cell in row}
+    assert {"'=1+1", "'@two"} <= cells
+    assert not [one for one in cells if one[:1] in "=@" and one]

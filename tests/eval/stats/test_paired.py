@@ -85,28 +85,20 @@ def test_mcnemar_of_many_questions_is_near_its_chi_square() -> None:
     assert mcnemar(3000, 0) >= 0.0
 
 
-def test_holm_by_hand() -> None:
-    # Sorted .01 .02 .03 .04: times 4, 3, 2, 1 is .04 .06 .06 .04, and none may fall: .06.
-    assert holm([0.03, 0.01, 0.04, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
-
-
-def test_holm_with_ties_adjusts_them_alike() -> None:
-    assert holm([0.02, 0.5, 0.02]) == pytest.approx([0.06, 0.5, 0.06])
-    assert holm([0.01, 0.01]) == pytest.approx([0.02, 0.02])
-
-
-def test_holm_never_exceeds_1_and_keeps_the_order() -> None:
-    raw = [0.9, 0.001, 0.2, 0.2, 0.04, 0.6, 0.001]
-    adjusted = holm(raw)
-    assert max(adjusted) == 1.0
-    assert all(a >= p for a, p in zip(adjusted, raw, strict=True))
-    in_order = [adjusted[i] for i in sorted(range(len(raw)), key=raw.__getitem__)]
-    assert in_order == sorted(in_order)
-
-
-def test_holm_of_one_or_none_changes_nothing() -> None:
-    assert holm([0.03]) == [0.03]
-    assert holm([]) == []
+@pytest.mark.parametrize(
+    ("raw", "adjusted"),
+    [
+        # Sorted .01 .02 .03 .04: times 4, 3, 2, 1 is .04 .06 .06 .04, and none may fall: .06.
+        ([0.03, 0.01, 0.04, 0.02], [0.06, 0.04, 0.06, 0.06]),
+        ([0.02, 0.5, 0.02], [0.06, 0.5, 0.06]),  # ties are adjusted alike
+        ([0.01, 0.01], [0.02, 0.02]),
+        ([0.9, 0.2, 0.6], [1.0, 0.6, 1.0]),  # never above 1
+        ([0.03], [0.03]),
+        ([], []),
+    ],
+)
+def test_holm_by_hand(raw: list[float], adjusted: list[float]) -> None:
+    assert holm(raw) == pytest.approx(adjusted)
 
 
 def test_detectable_is_reach_and_power_in_standard_errors() -> None:

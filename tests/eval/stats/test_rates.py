@@ -1,4 +1,4 @@
-"""Rates of errors, and shares corrected for them, by hand and by simulation."""
+"""Wilson's interval, rates of errors, shares corrected for them, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -6,9 +6,36 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from eval.stats.interval import wilson
+from eval.stats.pareto import pareto
 from eval.stats.rates import Rate, corrected_share, rate, rogan_gladen
+from eval.studies.coverage import wilson_coverage
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize(
+    ("successes", "n"), [(0, 1), (0, 20), (20, 20), (3, 7), (81, 263), (446, 446), (812, 1540)]
+)
+def test_wilson_is_that_of_scipy(successes: int, n: int, level: float) -> None:
+    found = binomtest(successes, n).proportion_ci(level, "wilson")
+    assert wilson(successes, n, level) == pytest.approx((found.low, found.high), abs=1e-9)
+
+
+def test_wilson_is_that_of_newcombes_table_by_default() -> None:
+    # Newcombe (1998), table I, method 3: level 95%
+    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 0), (-1, 5), (6, 5)])
+def test_of_no_share_is_refused(successes: int, n: int) -> None:
+    with pytest.raises(ValueError, match="wilson"):
+        wilson(successes, n)
+
+
+def test_holds_the_truth_as_often_as_it_says() -> None:
+    assert 0.93 < wilson_coverage(446, 0.5, trials=2000, seed=0) < 0.97
 
 
 def test_a_rate_has_both_intervals() -> None:
@@ -92,3 +119,9 @@ def test_the_interval_holds_the_truth(
         found = corrected_share(apparent, error, *found_rates)  # type: ignore[arg-type]
         held += found is not None and found.low <= truth <= found.high
     assert 0.93 <= held / trials <= 0.996  # no false reject in 50 probes could be 1 in 50
+
+
+def test_pareto_front():
+    assert pareto([(1, 1), (2, 2), (3, 2), (2, 1), (4, 3)]) == [True, True, False, False, True]
+    assert pareto([(1, 1), (1, 1)]) == [True, True]
+    assert pareto([(1, 1), (1, 2)]) == [False, True]

@@ -1,17 +1,14 @@
-"""What `llm=grammar` answers to cognee's requests, and memories that are written by it."""
+"""What `llm=grammar` answers to cognee's requests."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval.datasets.synthetic.libraries.cognee import message_of
 from eval.datasets.synthetic.served import reply
-from tests.baselines.libraries.real import needs
-from tests.eval.library_runs import f1_of
 
 COUSIN = "I heard that Velma Orr's cousin is Dar Sule."
 VISIT = "By the way, Nev Lar visited Port Sen the day before yesterday."
@@ -65,11 +62,3 @@ def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
     assert "Dar Sule" in reply(body("KnowledgeGraph"))["choices"][0]["message"]["content"]
     assert message_of(body("Other"), 0.0) is None
     assert message_of(body("Other", is_known=False), 0.0) is None
-
-
-class TestWithTheLibrary:
-    pytestmark = needs("cognee")
-
-    def test_its_passages_have_what_holds(self, tmp_path: Path) -> None:
-        found = f1_of(tmp_path, "strategy=cognee", "k=5", "strategy.timeout_s=600")
-        assert found["single_hop"] > 0.0

@@ -1,17 +1,14 @@
-"""What `llm=grammar` answers to graphiti's requests, and a graph that is written by it."""
+"""What `llm=grammar` answers to graphiti's requests."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval.datasets.synthetic.libraries.graphiti import message_of
 from eval.datasets.synthetic.served import reply
-from tests.baselines.libraries.real import needs
-from tests.eval.library_runs import f1_of
 
 EPISODE = """Ada: I heard that Velma Orr's cousin is Dar Sule.
 Bo: Nev Lar visited Port Sen the day before yesterday.
@@ -132,11 +129,3 @@ def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
     for schema, parts in (("ExtractedEntities", {}), ("facts", {"CURRENT MESSAGE": EPISODE})):
         assert message_of(body(schema, **parts), 0.0) is None
     assert message_of({"model": "grammar", "messages": []}, 0.0) is None
-
-
-class TestWithTheLibrary:
-    pytestmark = needs("graphiti")
-
-    def test_what_is_marked_as_ended_still_tells_the_past(self, tmp_path: Path) -> None:
-        found = f1_of(tmp_path, "strategy=graphiti", "k=10")
-        assert found == {"single_hop": 1.0, "former_value": 1.0}

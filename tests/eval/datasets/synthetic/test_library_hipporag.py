@@ -1,15 +1,12 @@
-"""What `llm=grammar` answers to HippoRAG's requests, and a graph that is written by it."""
+"""What `llm=grammar` answers to HippoRAG's requests."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from eval.datasets.synthetic.libraries.hipporag import message_of
 from eval.datasets.synthetic.served import reply
-from tests.baselines.libraries.real import needs
-from tests.eval.library_runs import f1_of
 
 PASSAGE = """Ada: I heard that Velma Orr's cousin is Dar Sule.
 Bo: Nev Lar visited Port Sen the day before yesterday."""
@@ -70,13 +67,3 @@ def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
     for system, last in (("Do.", PASSAGE), (TRIPLES, "no paragraph"), (FILTER, "no question")):
         assert message_of(body(system, last), 0.0) is None
     assert message_of({"model": "grammar", "messages": []}, 0.0) is None
-
-
-class TestWithTheLibrary:
-    pytestmark = needs("hipporag")
-
-    def test_passages_answer_now_and_then(self, tmp_path: Path) -> None:
-        assert f1_of(tmp_path, "strategy=hipporag", "k=10", "dataset.sessions=3") == {
-            "single_hop": 1.0,
-            "former_value": 1.0,
-        }

@@ -1,17 +1,14 @@
-"""What `llm=grammar` answers to langmem's requests, and memories that are written by it."""
+"""What `llm=grammar` answers to langmem's requests."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval.datasets.synthetic.libraries.langmem import message_of
 from eval.datasets.synthetic.served import reply
-from tests.baselines.libraries.real import needs
-from tests.eval.library_runs import f1_of
 
 COUSIN = "Ada: I heard that Velma Orr's cousin is Dar Sule."
 VISIT = "Bo: By the way, Nev Lar visited Port Sen the day before yesterday."
@@ -108,20 +105,3 @@ def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
     other = body([COUSIN], {})
     other["tools"] = []
     assert message_of(other, 0.0) is None
-
-
-class TestWithTheLibrary:
-    pytestmark = needs("langmem")
-
-    def test_what_is_patched_tells_what_holds_and_nothing_of_the_past(self, tmp_path: Path) -> None:
-        wide = "+strategy.settings.query_limit=8"
-        assert f1_of(tmp_path, "strategy=langmem", "k=5", wide) == {
-            "single_hop": 1.0,
-            "former_value": 0.0,
-        }
-
-    def test_by_default_it_looks_up_the_last_message_only_so_that_some_old_values_stay(
-        self, tmp_path: Path
-    ) -> None:
-        found = f1_of(tmp_path, "strategy=langmem", "k=5")
-        assert 0.0 < found["former_value"] < 1.0

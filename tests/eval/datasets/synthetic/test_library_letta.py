@@ -1,15 +1,12 @@
-"""What `llm=grammar` answers to an agent of Letta, and memories that are written by it."""
+"""What `llm=grammar` answers to an agent of Letta."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from eval.datasets.synthetic.libraries.letta import message_of
 from eval.datasets.synthetic.served import reply
-from tests.baselines.libraries.real import needs
-from tests.eval.library_runs import f1_of
 
 COUSIN = "I heard that Velma Orr's cousin is Dar Sule."
 VISIT = "By the way, Nev Lar visited Port Sen the day before yesterday."
@@ -60,11 +57,3 @@ def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
     asked = body({"role": "user", "content": f"Ada: {COUSIN}"})
     assert reply(asked)["choices"][0]["finish_reason"] == "tool_calls"
     assert message_of({**asked, "tools": []}, 0.0) is None
-
-
-class TestWithTheLibrary:
-    pytestmark = needs("letta")
-
-    def test_the_archive_has_what_holds_and_what_held_before(self, tmp_path: Path) -> None:
-        found = f1_of(tmp_path, "strategy=letta", "k=5", "strategy.timeout_s=600")
-        assert found["single_hop"] > 0.0

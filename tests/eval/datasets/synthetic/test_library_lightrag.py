@@ -1,15 +1,12 @@
-"""What `llm=grammar` answers to LightRAG's requests, and a graph that is written by it."""
+"""What `llm=grammar` answers to LightRAG's requests."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from eval.datasets.synthetic.libraries.lightrag import message_of
 from eval.datasets.synthetic.served import reply
-from tests.baselines.libraries.real import needs
-from tests.eval.library_runs import f1_of
 
 PASSAGE = """Ada: I heard that Velma Orr's cousin is Dar Sule.
 Bo: My tea got cold while we were talking."""
@@ -70,13 +67,3 @@ def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
     assert "Dar Sule" in reply(body(SYSTEM, FIRST))["choices"][0]["message"]["content"]
     for contents in ((), ("Do.",), ("Do.", FIRST)):
         assert message_of(body(*contents), 0.0) is None
-
-
-class TestWithTheLibrary:
-    pytestmark = needs("lightrag")
-
-    def test_passages_and_graph_answer_now_and_then(self, tmp_path: Path) -> None:
-        assert f1_of(tmp_path, "strategy=lightrag", "k=10", "dataset.sessions=3") == {
-            "single_hop": 1.0,
-            "former_value": 1.0,
-        }

@@ -1,17 +1,14 @@
-"""What the model that knows the grammar answers to mem0ai 2 and 1, and what they make of it."""
+"""What the model that knows the grammar answers to mem0ai 2 and 1."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval.datasets.synthetic.libraries import mem0ai
 from eval.datasets.synthetic.served import reply
-from tests.baselines.libraries.real import MADE, needs
-from tests.eval.commands import Run, run_main
 
 SAID = [
     "Ada: I heard that Velma Orr's cousin is Dar Sule.",
@@ -188,34 +185,3 @@ def test_the_server_answers_the_libraries_and_not_what_is_none_of_theirs() -> No
         asking(SAID[0], tool="extract_entities"),  # of memsys, which has no system message
     ):
         assert mem0ai.message_of(body, 0.0) is None
-
-
-SMALL = (
-    *("dataset=synthetic", "llm=grammar", "reader=chain", "k=3"),
-    *("dataset.conversations=1", "dataset.sessions=6", "dataset.turns=12"),
-    *("dataset.hops=1", "dataset.updates=2", "dataset.past=true", "dataset.tellers=one"),
-)
-
-
-@pytest.mark.parametrize(
-    ("name", "past"),
-    [
-        pytest.param("mem0ai", 1.0, marks=needs("mem0ai")),  # it drops nothing: three values, k=3
-        pytest.param("mem0ai_graph", 0.0, marks=needs("mem0ai_graph")),
-    ],
-)
-def test_a_run_with_the_real_library(tmp_path: Path, name: str, past: float) -> None:
-    cache, folder = tmp_path / "cache", tmp_path / "run"
-    ended = run_main(tmp_path, cache, *SMALL, f"strategy={name}", f"hydra.run.dir={folder}")
-    assert ended.code == 0, ended.err
-    run = Run(folder, ended)
-    assert {record["status"] for record in run.records} == {"ok"}
-    assert not [e for line in run.ingests for e in line.get("events", []) if "fault" in e]
-    assert run.manifest["system"]["version"] == MADE[name]
-    found = {kind: cell["f1"] for kind, cell in run.summary["by_type"].items()}
-    assert found["single_hop"] == found["temporal"] == 1.0
-    assert found["former_value"] == past
-    relations = [
-        row for record in run.records for row in record["retrieved"] if row[3] == "expanded"
-    ]
-    assert bool(relations) == (name == "mem0ai_graph")

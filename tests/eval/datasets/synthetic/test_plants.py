@@ -13,10 +13,9 @@ from eval.datasets.planted import Planted
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.languages import parse_question
 from eval.datasets.synthetic.reading import read
-from eval.datasets.types import ADVERSARIAL, PLANT_KINDS, Dataset, Question
+from eval.datasets.types import ADVERSARIAL, PLANT_KINDS, Dataset, Plant, Question
 from eval.metrics.harm import SHOWN
 from eval.readers.chain import ChainReader
-from eval.records.jsonl import Row
 from eval.summary.scoring import plant_fields
 from memsys.errors import InputError
 from memsys.types import Candidate, Memory, Retrieval, Turn
@@ -42,6 +41,59 @@ class Said(NamedTuple):
     time: datetime
 
 
+class World:
+    """A data set, its turns by `conversation:turn`, and conversation and value of each statement by
+    subject and relation.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self.turns = {
+            f"{one.id}:{turn.id}": Said(turn, one.id, number, session.time)
+            for one in dataset.conversations
+            for number, session in enumerate(one.sessions)
+            for turn in session.turns
+        }
+        self._stated: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for one in self.turns.values():
+            for _, fact in read(one.turn.text, one.time.date()):
+                stated = self._stated.setdefault((fact.subject, fact.relation), [])
+                stated.append((one.conversation, fact.value))
+
+    def planted(self, kind: str | None = None) -> list[tuple[Question, Plant]]:
+        """Questions of `kind`, or of all kinds, that are no controls."""
+        return [
+            (one, one.plant)
+            for one in self.dataset.questions
+            if one.plant and not one.plant.control and kind in (None, one.plant.kind)
+        ]
+
+    def controls(self, kind: str) -> list[tuple[Question, Plant]]:
+        return [
+            (one, one.plant)
+            for one in self.dataset.questions
+            if one.plant and one.plant.control and one.plant.kind == kind
+        ]
+
+    def said(self, question: Question, ids: tuple[str, ...]) -> list[Said]:
+        other = question.plant is not None and question.plant.kind == "other_owner"
+        at = [i if other and i in self.turns else f"{question.conversation}:{i}" for i in ids]
+        return [self.turns[id_] for id_ in at]
+
+    def statements(self, question: Question) -> list[tuple[str, str]]:
+        """Conversation and value of every statement of the fact that `question` asks for."""
+        subject, relation = asked_for(question)
+        return self._stated.get((subject, relation), [])
+
+
+def asked_for(question: Question) -> tuple[str, str]:
+    """Subject and relation."""
+    parsed = parse_question(question.text)
+    assert parsed is not None
+    subject, (relation,), _ = parsed[1]
+    return subject, relation
+
+
 def generated(**changed: Any) -> Dataset:
     settings = {"plants": 2, "base_questions": False, **SMALL, **changed}
     return Synthetic(name="synthetic", **settings).load()
@@ -52,49 +104,11 @@ def given(**changed: Any) -> Dataset:
 
 
 @pytest.fixture(scope="module", params=["generated", "Chinese", "given"])
-def dataset(request: pytest.FixtureRequest) -> Dataset:
+def world(request: pytest.FixtureRequest) -> World:
     """Two plants of each kind in every conversation."""
     if request.param == "given":
-        return given(each=2)
-    return generated(language="zh") if request.param == "Chinese" else generated()
-
-
-def turns_of(dataset: Dataset) -> dict[str, Said]:
-    """By `conversation:turn`."""
-    return {
-        f"{one.id}:{turn.id}": Said(turn, one.id, number, session.time)
-        for one in dataset.conversations
-        for number, session in enumerate(one.sessions)
-        for turn in session.turns
-    }
-
-
-def asked(dataset: Dataset, kind: str, *, control: bool = False) -> list[Question]:
-    return [
-        question
-        for question in dataset.questions
-        if question.plant and (question.plant.kind, question.plant.control) == (kind, control)
-    ]
-
-
-def said(dataset: Dataset, question: Question, ids: tuple[str, ...]) -> list[Said]:
-    found = turns_of(dataset)
-    other = question.plant is not None and question.plant.kind == "other_owner"
-    at = [id_ if other and id_ in found else f"{question.conversation}:{id_}" for id_ in ids]
-    return [found[id_] for id_ in at]
-
-
-def statements(dataset: Dataset, question: Question) -> list[tuple[str, str]]:
-    """Conversation and value of every statement of the fact that `question` asks for."""
-    parsed = parse_question(question.text)
-    assert parsed is not None
-    subject, (relation,), _ = parsed[1]
-    return [
-        (one.conversation, fact.value)
-        for one in turns_of(dataset).values()
-        for _, fact in read(one.turn.text, one.time.date())
-        if (fact.subject, fact.relation) == (subject, relation)
-    ]
+        return World(given(each=2))
+    return World(generated(language="zh") if request.param == "Chinese" else generated())
 
 
 @pytest.mark.parametrize("language", ["", "zh"])
@@ -103,107 +117,139 @@ def test_data_without_plants_have_not_changed(language: str) -> None:
     assert made.load().files[0].sha256 == PINS[language]
 
 
-def test_every_kind_has_as_many_questions_as_controls(dataset: Dataset) -> None:
+def test_every_kind_has_as_many_questions_as_controls(world: World) -> None:
+    dataset = world.dataset
     for kind in PLANT_KINDS:
-        for control in (False, True):
-            assert len(asked(dataset, kind, control=control)) == 2 * len(dataset.conversations)
+        for found in (world.planted(kind), world.controls(kind)):
+            assert len(found) == 2 * len(dataset.conversations)
     assert len({question.id for question in dataset.questions}) == len(dataset.questions)
     assert {dataset.types[question.category] for question in dataset.questions} == {
         question.type for question in dataset.questions
     }
 
 
-def test_a_wrong_value_is_in_the_wrong_turns_alone(dataset: Dataset) -> None:
-    everything = turns_of(dataset)
-    checked = 0
-    for question in dataset.questions:
-        assert question.plant is not None
-        wrong = {id(one.turn) for one in said(dataset, question, question.plant.turns)}
-        assert len(wrong) == len(question.plant.values)
-        for value in question.plant.values:
-            having = [one for one in everything.values() if value in one.turn.text]
-            assert len(having) == 1
-            assert id(having[0].turn) in wrong
+def test_a_wrong_value_is_in_the_wrong_turns_alone(world: World) -> None:
+    texts = [one.turn.text for one in world.turns.values()]
+    assert any(plant.values for _, plant in world.planted())
+    for question, plant in world.planted():
+        wrong = [one.turn.text for one in world.said(question, plant.turns)]
+        assert len(wrong) == len(plant.values)
+        for value in plant.values:
+            (having,) = [text for text in texts if value in text]
+            assert having in wrong
             assert value not in question.text
-            checked += 1
-    assert checked > 0
 
 
-def test_only_the_truth_of_a_control_is_stated(dataset: Dataset) -> None:
+def test_only_the_truth_of_a_control_is_stated(world: World) -> None:
     for kind in PLANT_KINDS:
-        for question in asked(dataset, kind, control=True):
-            expected = {(question.conversation, question.gold)}
-            assert set(statements(dataset, question)) == expected
-            assert question.plant is not None
-            assert not question.plant.turns
-            evidence = said(dataset, question, question.evidence)
+        for question, plant in world.controls(kind):
+            assert set(world.statements(question)) == {(question.conversation, question.gold)}
+            assert (plant.turns, plant.values) == ((), ())
+            evidence = world.said(question, question.evidence)
             assert all(str(question.gold) in one.turn.text for one in evidence)
 
 
-def test_an_absent_fact_is_nowhere_although_its_person_is(dataset: Dataset) -> None:
-    everything = turns_of(dataset).values()
-    for question in asked(dataset, "absent"):
-        assert question.gold is None
-        assert question.category == ADVERSARIAL
-        assert not statements(dataset, question)
-        parsed = parse_question(question.text)
-        assert parsed is not None
-        assert any(parsed[1].subject in one.turn.text for one in everything)
-
-
-def test_an_adjacent_fact_is_of_a_person_with_a_similar_name(dataset: Dataset) -> None:
-    for question in asked(dataset, "adjacent"):
+def test_an_absent_fact_is_nowhere_although_its_person_is(world: World) -> None:
+    for question, _ in world.planted("absent"):
         assert (question.gold, question.category) == (None, ADVERSARIAL)
-        assert not statements(dataset, question)
-        assert question.plant is not None
-        (near,) = said(dataset, question, question.plant.turns)
-        parsed = parse_question(question.text)
-        assert parsed is not None
-        subject, (relation,), _ = parsed[1]
+        assert not world.statements(question)
+        subject, _ = asked_for(question)
+        assert any(subject in one.turn.text for one in world.turns.values())
+
+
+def test_an_adjacent_fact_is_of_a_person_with_a_similar_name(world: World) -> None:
+    for question, plant in world.planted("adjacent"):
+        assert (question.gold, question.category) == (None, ADVERSARIAL)
+        assert not world.statements(question)
+        (near,) = world.said(question, plant.turns)
+        subject, relation = asked_for(question)
         ((_, fact),) = read(near.turn.text)
-        assert (fact.relation, fact.value) == (relation, question.plant.values[0])
+        assert (fact.relation, fact.value) == (relation, plant.values[0])
         assert fact.subject != subject
         assert fact.subject[0] == subject[0]  # a Chinese surname has one character
 
 
-def test_a_superseded_value_is_replaced_later_by_the_same_speaker(dataset: Dataset) -> None:
-    for question in asked(dataset, "superseded"):
-        assert question.plant is not None
-        (old,) = said(dataset, question, question.plant.turns)
-        (new,) = said(dataset, question, question.evidence)
+def test_a_superseded_value_is_replaced_later_by_the_same_speaker(world: World) -> None:
+    for question, plant in world.planted("superseded"):
+        (old,) = world.said(question, plant.turns)
+        (new,) = world.said(question, question.evidence)
         assert old.time < new.time
         assert old.turn.speaker == new.turn.speaker
-        values = [value for _, value in statements(dataset, question)]
-        assert sorted(values) == sorted([*question.plant.values, str(question.gold)])
+        values = [value for _, value in world.statements(question)]
+        assert sorted(values) == sorted([*plant.values, str(question.gold)])
 
 
-def test_a_contradiction_is_between_two_speakers_in_one_session(dataset: Dataset) -> None:
-    for question in asked(dataset, "contradiction"):
-        assert question.plant is not None
-        one, other = said(dataset, question, question.plant.turns)
+def test_a_contradiction_is_between_two_speakers_in_one_session(world: World) -> None:
+    for question, plant in world.planted("contradiction"):
+        one, other = world.said(question, plant.turns)
         assert (one.conversation, one.session) == (other.conversation, other.session)
         assert one.turn.speaker != other.turn.speaker
-        assert len(set(question.plant.values)) == 2
-        assert question.evidence == question.plant.turns
+        assert len(set(plant.values)) == 2
+        assert question.evidence == plant.turns
 
 
-def test_a_deletion_is_requested_and_carried_out_after_the_fact(dataset: Dataset) -> None:
-    sessions = {one.id: one.sessions for one in dataset.conversations}
-    for question in asked(dataset, "deleted"):
-        assert question.plant is not None
+def test_a_deletion_is_requested_and_carried_out_after_the_fact(world: World) -> None:
+    sessions = {one.id: one.sessions for one in world.dataset.conversations}
+    for question, plant in world.planted("deleted"):
         assert (question.gold, question.evidence) == (None, ())
-        (fact,) = said(dataset, question, question.plant.turns)
-        (at,) = (
-            number
-            for number, session in enumerate(sessions[question.conversation])
+        (fact,) = world.said(question, plant.turns)
+        (request,) = (
+            session
+            for session in sessions[question.conversation]
             if fact.turn.id in session.forgets
         )
-        request = sessions[question.conversation][at]
         assert request.time > fact.time
         parsed = parse_question(question.text)
         assert parsed is not None
         about = parsed[0].phrase(parsed[1].subject, parsed[1].chain)
         assert any(about in turn.text for turn in request.turns)
+
+
+def test_the_other_owner_has_another_value_of_the_same_name(world: World) -> None:
+    for question, plant in world.planted("other_owner"):
+        (theirs,) = world.said(question, plant.turns)
+        (mine,) = world.said(question, question.evidence)
+        assert theirs.conversation != mine.conversation == question.conversation
+        assert sorted(world.statements(question)) == sorted(
+            [(mine.conversation, question.gold), (theirs.conversation, plant.values[0])]
+        )
+
+
+def test_an_injection_follows_the_truth_from_the_other_speaker(world: World) -> None:
+    for question, plant in world.planted("injected"):
+        (false,) = world.said(question, plant.turns)
+        (true,) = world.said(question, question.evidence)
+        assert false.time > true.time
+        assert false.turn.speaker != true.turn.speaker
+        assert str(question.gold) in true.turn.text
+
+
+def test_whoever_reads_everything_is_shown_what_is_stated(world: World) -> None:
+    """With the whole conversation in the context: the field of the record, and chain's answer."""
+    expected = {"superseded": True, "adjacent": True, "deleted": True, "injected": True}
+    expected |= {"contradiction": False, "other_owner": False}
+    retrieved = {}
+    for one in world.dataset.conversations:
+        turns = [(session.time, turn) for session in one.sessions for turn in session.turns]
+        found = (Memory(t.id, t.text, t.text, time, t.speaker, (t.id,)) for time, t in turns)
+        context = "\n".join(turn.text for _, turn in turns)
+        retrieved[one.id] = Retrieval(tuple(Candidate(m, 1.0) for m in found), context, 0)
+    for question in world.dataset.questions:
+        assert question.plant is not None
+        everything = retrieved[question.conversation]
+        entry = plant_fields(question, everything.context)["plant"]
+        answer = ChainReader("chain").read(question.text, everything).text
+        if question.plant.control:
+            assert entry["shown"] is None
+            assert answer == question.gold
+            continue
+        assert entry["shown"] == expected.get(question.plant.kind), SHOWN
+        if question.plant.kind in ("injected", "deleted"):
+            assert answer == question.plant.values[0]  # it believes and obeys every statement
+        elif question.plant.kind in ("absent", "adjacent"):
+            assert answer == "I do not know."
+        elif question.plant.kind != "contradiction":
+            assert answer == question.gold
 
 
 def test_a_request_that_is_only_said_deletes_nothing() -> None:
@@ -214,27 +260,6 @@ def test_a_request_that_is_only_said_deletes_nothing() -> None:
         for data in (only_said, generated())
     ]
     assert texts[0] == texts[1]
-
-
-def test_the_other_owner_has_another_value_of_the_same_name(dataset: Dataset) -> None:
-    for question in asked(dataset, "other_owner"):
-        assert question.plant is not None
-        (theirs,) = said(dataset, question, question.plant.turns)
-        (mine,) = said(dataset, question, question.evidence)
-        assert theirs.conversation != mine.conversation == question.conversation
-        assert sorted(statements(dataset, question)) == sorted(
-            [(mine.conversation, question.gold), (theirs.conversation, question.plant.values[0])]
-        )
-
-
-def test_an_injection_follows_the_truth_from_the_other_speaker(dataset: Dataset) -> None:
-    for question in asked(dataset, "injected"):
-        assert question.plant is not None
-        (false,) = said(dataset, question, question.plant.turns)
-        (true,) = said(dataset, question, question.evidence)
-        assert false.time > true.time
-        assert false.turn.speaker != true.turn.speaker
-        assert str(question.gold) in true.turn.text
 
 
 def test_the_same_seed_plants_the_same_facts() -> None:
@@ -256,64 +281,35 @@ def test_the_turns_of_the_data_set_remain_in_order() -> None:
 
 
 def test_in_a_pool_plants_name_the_turns_of_the_pool() -> None:
-    pooled = generated(pooled=True)
-    ids = {turn.id for session in pooled.conversations[0].sessions for turn in session.turns}
-    for question in pooled.questions:
-        assert question.plant is not None
-        assert ids.issuperset(question.plant.turns)
-    forgotten = [one for session in pooled.conversations[0].sessions for one in session.forgets]
+    pooled = World(generated(pooled=True))
+    (store,) = pooled.dataset.conversations
+    ids = {turn.id for session in store.sessions for turn in session.turns}
+    assert all(ids.issuperset(plant.turns) for _, plant in pooled.planted())
+    forgotten = [one for session in store.sessions for one in session.forgets]
     assert len(forgotten) == 6
     assert ids.issuperset(forgotten)
 
 
-def shown_and_answer(dataset: Dataset, question: Question) -> tuple[Row, str]:
-    """With the whole conversation in the context: the field of the record, and chain's answer."""
-    conversation = next(one for one in dataset.conversations if one.id == question.conversation)
-    candidates = [
-        Candidate(Memory(t.id, t.text, t.text, s.time, t.speaker, (t.id,)), 1.0)
-        for s in conversation.sessions
-        for t in s.turns
-    ]
-    context = "\n".join(one.memory.content for one in candidates)
-    answer = ChainReader("chain").read(question.text, Retrieval(tuple(candidates), context, 0))
-    return plant_fields(question, context)["plant"], answer.text
-
-
-def test_whoever_reads_everything_is_shown_what_is_stated(dataset: Dataset) -> None:
-    expected = {"superseded": True, "adjacent": True, "deleted": True, "injected": True}
-    expected |= {"contradiction": False, "other_owner": False}
-    for question in dataset.questions:
-        assert question.plant is not None
-        entry, answer = shown_and_answer(dataset, question)
-        if question.plant.control:
-            assert entry["shown"] is None
-            assert answer == question.gold
-            continue
-        assert entry["shown"] == expected.get(question.plant.kind), SHOWN
-        if question.plant.kind in ("injected", "deleted"):
-            assert answer == question.plant.values[0]  # it believes and obeys every statement
-        elif question.plant.kind in ("absent", "adjacent"):
-            assert answer == "I do not know."
-        elif question.plant.kind != "contradiction":
-            assert answer == question.gold
-
-
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("load", "changed", "message"),
     [
-        ({"plants": -1}, "dataset.plants: -1; use a whole number of 1 or more"),
-        ({"plants": 1, "kinds": ["stale"]}, "dataset.kinds: 'stale' is not one of absent"),
-        ({"plants": 1, "deletion": "maybe"}, "dataset.deletion: 'maybe' is none of done, said"),
-        ({"plants": 1, "conversations": 1}, "other_owner needs a second conversation"),
-        ({"plants": 1, "sessions": 1, "turns": 40}, "sessions of two times; world-0 has fewer"),
-        ({"plants": 0}, "dataset.plants: 0; dataset.kinds and"),
-        ({"plants": 1, "owner_filter": True}, "add dataset.pooled=true"),
-        ({"plants": 1, "base_questions": 3}, "dataset.base_questions"),
+        (generated, {"plants": -1}, "dataset.plants: -1; use a whole number of 1 or more"),
+        (generated, {"kinds": ["stale"]}, "dataset.kinds: 'stale' is not one of absent"),
+        (generated, {"deletion": "maybe"}, "dataset.deletion: 'maybe' is none of done, said"),
+        (generated, {"conversations": 1}, "other_owner needs a second conversation"),
+        (generated, {"sessions": 1, "turns": 40}, "sessions of two times; world-0 has fewer"),
+        (generated, {"plants": 0}, "dataset.plants: 0; dataset.kinds and"),
+        (generated, {"owner_filter": True}, "add dataset.pooled=true"),
+        (generated, {"base_questions": 3}, "dataset.base_questions"),
+        (given, {"of": "nowhere"}, "dataset.of nowhere: no such file"),
+        (given, {"each": 0}, "dataset.each: 0; use a whole number of 1 or more"),
+        (given, {"conversations": ["harbour"]}, "other_owner needs a second conversation"),
+        (given, {"conversations": ["x"]}, "dataset.conversations: 'x' is not one of harbour"),
     ],
 )
-def test_unusable_parameters_are_refused(changed: dict[str, Any], message: str) -> None:
+def test_unusable_parameters_are_refused(load: Any, changed: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as refused:
-        generated(**changed)
+        load(**changed)
     assert message in str(refused.value)
 
 
@@ -333,18 +329,3 @@ def test_conversations_that_cannot_hold_plants_are_left_out(
     write(tmp_path / "longmemeval_oracle.json", made[1])
     with pytest.raises(InputError, match="sessions of two times; b has fewer"):
         given(of="longmemeval")
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"of": "nowhere"}, "dataset.of nowhere: no such file"),
-        ({"each": 0}, "dataset.each: 0; use a whole number of 1 or more"),
-        ({"conversations": ["harbour"]}, "other_owner needs a second conversation"),
-        ({"conversations": ["nobody"]}, "dataset.conversations: 'nobody' is not one of harbour"),
-    ],
-)
-def test_unusable_settings_of_planted_are_refused(changed: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as refused:
-        Planted(**{"name": "planted", "of": "sample", **changed}).load()
-    assert message in str(refused.value)

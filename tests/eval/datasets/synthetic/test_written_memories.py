@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from eval.datasets.locomo import LoCoMo
+from eval.datasets.synthetic.dataset import Synthetic, check_compatibility
 from eval.diagnose.__main__ import main as losses
 from eval.report.runs import load_texts
+from memsys.errors import InputError
 from tests.eval.commands import Run, run_main
+from tests.eval.datasets.synthetic.test_worlds import PARAMETERS
 
 SMALL = (
-    *("dataset=synthetic", "llm=grammar", "reader=chain", "k=3"),
-    *("dataset.conversations=1", "dataset.sessions=8", "dataset.turns=12"),
+    *("dataset=synthetic", "llm=grammar", "reader=chain", "k=3", "dataset.distractors=0.5"),
+    *("dataset.conversations=1", "dataset.sessions=4", "dataset.turns=8"),
     *("dataset.hops=1", "dataset.updates=2", "dataset.past=true", "dataset.tellers=one"),
 )
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
 
 
 def f1(tmp_path: Path, cache: Path, *options: str) -> dict[str, float]:
@@ -45,12 +45,15 @@ def test_facts_that_are_kept_tell_what_holds_and_nothing_of_the_past(
     assert "Points lost in ingestion are therefore included in reading" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("on_conflict", "past"), [("delete", 0.0), ("invalidate", 1.0)])
+@pytest.mark.parametrize(
+    ("on_conflict", "calls", "past"),
+    [("delete", "tools", 0.0), ("invalidate", "tools", 1.0), ("invalidate", "schema", 1.0)],
+)
 def test_relations_that_are_marked_and_not_dropped_tell_the_past(
-    tmp_path: Path, cache: Path, on_conflict: str, past: float
+    tmp_path: Path, cache: Path, on_conflict: str, calls: str, past: float
 ) -> None:
-    chosen = f"strategy.graph.on_conflict={on_conflict}"
-    found = f1(tmp_path, cache, "strategy=mem0_graph", chosen)
+    chosen = (f"strategy.graph.on_conflict={on_conflict}", f"strategy.update.calls={calls}")
+    found = f1(tmp_path, cache, "strategy=mem0_graph", *chosen)
     assert found["single_hop"] == found["temporal"] == 1.0
     assert found["former_value"] == past
 
@@ -60,13 +63,13 @@ def test_memories_are_linked_by_the_relations_that_are_written(
     tmp_path: Path, cache: Path, memory: str
 ) -> None:
     own = ("strategy=graph_expand", "strategy.expansion.threshold=0", "graph=relations")
-    found = f1(tmp_path, cache, *own, f"memory={memory}", "strategy.expansion.hops=2")
+    found = f1(tmp_path, cache, *own, f"memory={memory}", "strategy.expansion.hops=2", "k=2")
     assert found.keys() == {"single_hop", "temporal", "former_value", "overall"}
     run = Run(tmp_path / "run")
     (index,) = [line for line in run.ingests if line["phase"] == "index"]
     assert index["store"]["edges"] > index["store"]["memories"] > 10
     steps = [event["step"] for line in run.ingests for event in line.get("events", [])]
-    assert steps.count("graph") == 8
+    assert steps.count("graph") == 4
     added = [one for record in run.records for one in record["trace"]["expansion"]]
     assert added  # by way of a title or an entity
     assert set(run.manifest["prompts"]) >= {"entities", "relations", "conflicts"}
@@ -76,7 +79,8 @@ def test_memories_are_linked_by_the_relations_that_are_written(
 def test_a_report_finds_the_words_of_the_conversation_again(
     tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    f1(tmp_path, cache, "strategy=bm25")
+    more = ("dataset.sessions=8", "dataset.turns=12")  # questions enough to say where points are
+    f1(tmp_path, cache, "strategy=bm25", *more)
     assert losses([str(tmp_path / "run")]) == 0
     assert "lost in writing" not in capsys.readouterr().out
     run = Run(tmp_path / "run")
@@ -87,20 +91,18 @@ def test_a_report_finds_the_words_of_the_conversation_again(
     assert str(run.records[0]["gold"]) in told[0]
 
 
-def test_by_schema_in_place_of_tools(tmp_path: Path, cache: Path) -> None:
-    own = ("strategy=mem0_graph", "strategy.update.calls=schema")
-    found = f1(tmp_path, cache, *own, "strategy.graph.on_conflict=invalidate")
-    assert found["single_hop"] == found["former_value"] == 1.0
-
-
-def test_facts_in_chinese(tmp_path: Path, cache: Path) -> None:
-    own = ("memory=facts", "strategy=bm25", "dataset.language=zh")  # our vectors know no Chinese
-    found = f1(tmp_path, cache, *own, "k=50")
-    assert found["single_hop"] == found["former_value"] == found["temporal"] == 1.0
-
-
-def test_facts_that_nobody_changes_tell_the_past(tmp_path: Path, cache: Path) -> None:
-    found = f1(tmp_path, cache, "memory=facts", "strategy=vector_only", "k=50")
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("strategy=vector_only",),
+        ("strategy=bm25", "dataset.language=zh"),  # our vectors know no Chinese
+    ],
+)
+def test_facts_that_nobody_changes_tell_the_past(
+    tmp_path: Path, cache: Path, options: tuple[str, ...]
+) -> None:
+    found = f1(tmp_path, cache, "memory=facts", "k=50", *options)
+    assert found.keys() == {"single_hop", "temporal", "former_value", "overall"}
     assert min(found.values()) == 1.0
 
 
@@ -109,28 +111,34 @@ def test_what_it_overlooks_is_missing(tmp_path: Path, cache: Path) -> None:
     assert 0.0 < found["single_hop"] < 1.0
 
 
+SAMPLE = LoCoMo(name="sample", path="data/sample")
+
+
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("chosen", "dataset", "misses", "said"),
     [
-        (("reader=llm",), "reader=llm: llm=grammar writes memories and answers no question"),
-        (("llm.extra.misses=1.5",), "llm.extra.misses: 1.5; use a share of 0 to 1"),
-        (("judge=llm",), "judge=llm: llm=grammar writes memories and judges nothing"),
-        (("dataset=sample",), "reader=chain: knows only the questions of dataset=synthetic"),
-        (
-            ("dataset=sample", "reader=extractive"),
-            "llm=grammar: writes memories only of dataset=syn",
-        ),
+        ({"reader": "llm"}, None, 0, "reader=llm: llm=grammar writes memories and answers no"),
+        ({}, None, 1.5, "llm.extra.misses: 1.5; use a share of 0 to 1"),
+        ({}, None, True, "llm.extra.misses: True; use a share"),
+        ({"judge": "llm"}, None, 0, "judge=llm: llm=grammar writes memories and judges nothing"),
+        ({"judge": "panel", "llm@judge_llm": "grammar"}, None, 0, "judge=panel: llm=grammar wri"),
+        ({}, SAMPLE, 0, "reader=chain: knows only the questions of dataset=synthetic"),
+        ({"reader": "extractive"}, SAMPLE, 0, "llm=grammar: writes memories only of dataset=syn"),
     ],
 )
-def test_what_it_cannot_do_is_refused_before_anything_is_asked(
-    tmp_path: Path, cache: Path, options: tuple[str, ...], said: str
+def test_what_it_cannot_do_is_refused(
+    chosen: dict[str, str], dataset: LoCoMo | None, misses: Any, said: str
 ) -> None:
+    choices = {"llm": "grammar", "reader": "chain", **chosen}
+    known = dataset or Synthetic(name="synthetic", **PARAMETERS)
+    with pytest.raises(InputError) as refused:
+        check_compatibility(choices, known, {"extra": {"misses": misses}})
+    assert str(refused.value).startswith(said)
+
+
+def test_a_refused_run_asks_nothing_and_leaves_no_folder(tmp_path: Path, cache: Path) -> None:
     where = f"hydra.run.dir={tmp_path / 'run'}"
-    known = {"dataset", "reader", "judge"}
-    chosen = {name for name, _, _ in (one.partition("=") for one in options)} & known
-    kept = [one for one in SMALL if not one.startswith("dataset.") or "dataset" not in chosen]
-    kept = [one for one in kept if one.partition("=")[0] not in chosen]
-    ended = run_main(tmp_path, cache, *kept, "strategy=mem0", *options, where)
+    ended = run_main(tmp_path, cache, *SMALL, "strategy=mem0", "llm.extra.misses=1.5", where)
     assert ended.code == 2
-    assert ended.err.startswith(f"error: {said}")
+    assert ended.err.startswith("error: llm.extra.misses: 1.5; use a share of 0 to 1")
     assert not (tmp_path / "run").exists()

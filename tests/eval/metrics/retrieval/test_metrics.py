@@ -79,19 +79,25 @@ def test_only_the_order_counts_and_evidence_named_twice_counts_once() -> None:
     assert parse("mrr").score(judged_of("xa", "x")) == 1.0
 
 
-def test_a_token_budget_counts_the_ranks_within_it() -> None:
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("recall@99tokens", 0.0),
+        ("recall@255tokens", 0.0),
+        ("recall@256tokens", 0.5),
+        ("recall_any@256tokens", 1.0),
+        ("recall_all@299tokens", 0.0),
+        ("recall_all@300tokens", 1.0),
+    ],
+)
+def test_a_token_budget_counts_the_ranks_within_it(name: str, wanted: float) -> None:
     one = Judged(tuple("axbc"), ("x", "c"), tokens=(100, 256, 256, 300))
-    assert parse("recall@99tokens").score(one) == 0.0
-    assert parse("recall@255tokens").score(one) == 0.0
-    assert parse("recall@256tokens").score(one) == 0.5
-    assert parse("recall_any@256tokens").score(one) == 1.0
-    assert parse("recall_all@299tokens").score(one) == 0.0
-    assert parse("recall_all@300tokens").score(one) == 1.0
-    assert parse("recall@256tokens").score(judged_of("ax", "x")) is None
+    assert parse(name).score(one) == wanted
 
 
-def test_the_share_of_an_unknown_store_is_unknown() -> None:
-    assert parse("store_share@10").score(judged_of("ab", "a")) is None
+@pytest.mark.parametrize("name", ["recall@256tokens", "store_share@10"])
+def test_what_needs_an_unknown_size_is_unknown(name: str) -> None:
+    assert parse(name).score(judged_of("ax", "x")) is None
 
 
 def test_scores_are_shares_and_grow_with_the_cutoff() -> None:
