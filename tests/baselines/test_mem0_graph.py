@@ -82,9 +82,10 @@ def fields(parts: Parts) -> dict[str, Any]:
     return {name: getattr(parts, name) for name in Parts.__dataclass_fields__}
 
 
-def test_relations_come_beside_the_k_facts(parts: MakeParts) -> None:
+def test_relations_come_beside_the_k_facts_in_one_ranking(parts: MakeParts) -> None:
     strategy = ingested(strategy_of(parts(llm=model()), k=1, infer=False))
-    found = strategy.retrieve(query("Does Mara like badminton?"))
+    asked = query("Does Mara like badminton?")
+    found = strategy.retrieve(asked)
     origins = [one.origin for one in found.candidates]
     assert origins.count("direct") == 1
     assert 1 < len(origins) <= 6
@@ -94,30 +95,33 @@ def test_relations_come_beside_the_k_facts(parts: MakeParts) -> None:
     expanded = {turn for c in found.candidates if c.origin == "expanded" for turn in c.memory.turns}
     assert {"D1:1", "D2:1"} <= expanded
 
-
-def test_facts_and_relations_are_one_ranking(parts: MakeParts) -> None:
     strategy = ingested(strategy_of(parts(llm=model()), k=3, infer=False))
-    found = strategy.retrieve(query("Does Mara like badminton?")).candidates
-    scores = [one.score for one in found]
+    ranked = strategy.retrieve(asked).candidates
+    scores = [one.score for one in ranked]
     assert scores == sorted(scores, reverse=True)
-    assert found[0].origin != found[-1].origin
-    origins = [one.origin for one in found]
+    assert ranked[0].origin != ranked[-1].origin
+    origins = [one.origin for one in ranked]
     assert origins != sorted(origins)  # not the facts and then the relations
 
-
-def test_the_limit_is_for_relations_alone(parts: MakeParts) -> None:
-    strategy = ingested(strategy_of(parts(llm=model()), k=3, infer=False, relations={"limit": 1}))
-    found = strategy.retrieve(query("Does Mara like badminton?"))
+    limited = ingested(strategy_of(parts(llm=model()), k=3, infer=False, relations={"limit": 1}))
+    found = limited.retrieve(asked)
     origins = sorted(one.origin for one in found.candidates)
-    assert origins == ["direct", "direct", "direct", "expanded"]
+    assert origins == ["direct", "direct", "direct", "expanded"]  # the limit is for relations
     assert len(found.trace["relations"]["found"]) == 1
 
 
-def test_relations_alone_are_context_enough(parts: MakeParts) -> None:
+def test_relations_alone_are_context_enough_and_their_events_are_in_the_log(
+    parts: MakeParts,
+) -> None:
     strategy = ingested(strategy_of(parts(llm=model())))
     assert strategy.store.memories == []
     found = strategy.retrieve(query("Who owns a kiln?"))
     assert "r:mara|owns|kiln small" in {one.memory.id for one in found.candidates}
+    assert json.loads(json.dumps(strategy.events)) == strategy.events
+    steps = {event["step"] for event in strategy.events}
+    assert {"extract", "entities", "relations", "conflicts", "apply_relation", "graph"} <= steps
+    roles = {"facts", "update", "entities", "relations", "conflicts"}
+    assert roles <= set(strategy.prompts)
 
 
 def test_relations_take_part_in_the_budget_and_are_escaped(parts: MakeParts) -> None:
@@ -159,13 +163,6 @@ def test_its_size_counts_nodes_and_edges_and_closing_clears_its_own(parts: MakeP
     assert (one.size()["nodes"], other.size()["nodes"]) == (0, 3)
 
 
-def test_events_of_facts_and_relations_are_one_plain_log(parts: MakeParts) -> None:
-    strategy = ingested(strategy_of(parts(llm=model())))
-    assert json.loads(json.dumps(strategy.events)) == strategy.events
-    steps = {event["step"] for event in strategy.events}
-    assert {"extract", "entities", "relations", "conflicts", "apply_relation", "graph"} <= steps
-
-
 def test_the_facts_of_a_session_stay_where_the_graph_fails(parts: MakeParts) -> None:
     llm = model(entities=[LLMError("refused")])
     strategy = strategy_of(parts(llm=llm), infer=False)
@@ -179,11 +176,6 @@ def test_without_a_model_it_refuses(parts: MakeParts) -> None:
         strategy_of(parts())
     with pytest.raises(InputError, match="strategy=mem0_graph"):
         strategy_of(parts(), infer=False)
-
-
-def test_its_prompts_are_named_for_the_manifest(parts: MakeParts) -> None:
-    roles = {"facts", "update", "entities", "relations", "conflicts"}
-    assert roles <= set(strategy_of(parts(llm=model())).prompts)
 
 
 def test_forgotten_relations_and_their_entities_are_gone(parts: MakeParts) -> None:
