@@ -40,7 +40,9 @@ def test_a_change_of_mind_deletes_the_relation(bag_of_words: CachedEmbedder, cal
     assert written.faults == []
 
 
-def test_or_ends_it_at_the_time_of_the_session(bag_of_words: CachedEmbedder) -> None:
+def test_or_ends_it_at_the_time_of_the_session_and_it_may_begin_anew(
+    bag_of_words: CachedEmbedder,
+) -> None:
     written = changed(bag_of_words, "invalidate")
     old, new = (
         written.relations["Mara likes badminton"],
@@ -50,18 +52,13 @@ def test_or_ends_it_at_the_time_of_the_session(bag_of_words: CachedEmbedder) -> 
     assert (old.created, old.last_seen, old.turns) == (DAY, DAY, ("D2:1",))
     assert written.applied[1] == ("END", "Mara likes badminton")
 
-
-def test_what_ended_is_not_asked_about_again_and_may_begin_anew(
-    bag_of_words: CachedEmbedder,
-) -> None:
-    written = changed(bag_of_words, "invalidate")
     llm = written.extractor._llm
     assert isinstance(llm, Scripted)
     llm.plans["relations"] = [LIKES]
     llm.plans["conflicts"] = [[conflict(1)]]
     written.read(4, "I like badminton again.")
-    shown = llm.asked["conflicts"][-1].partition("<stored_relations>\n")[2].partition("\n</")[0]
-    assert shown == "1. Mara does not like badminton (stated 3 March 2024)"
+    # What ended is not asked about again.
+    assert shown(llm) == "1. Mara does not like badminton (stated 3 March 2024)"
     again = written.relations["Mara likes badminton"]
     assert (again.ended, again.mentions, again.created) == (None, 2, DAY)
     assert again.turns == ("D2:1", "D4:1")
@@ -69,8 +66,12 @@ def test_what_ended_is_not_asked_about_again_and_may_begin_anew(
     assert written.relations["Mara does not like badminton"].ended == DAY.replace(day=4)
     llm.plans["relations"], llm.plans["conflicts"] = [[relation("I", "watch", "badminton")]], [[]]
     written.read(5, "I watch badminton.")
-    shown = llm.asked["conflicts"][-1].partition("<stored_relations>\n")[2].partition("\n</")[0]
-    assert shown == "1. Mara likes badminton (stated 2 March 2024, last 4 March 2024)"
+    assert shown(llm) == "1. Mara likes badminton (stated 2 March 2024, last 4 March 2024)"
+
+
+def shown(llm: Scripted) -> str:
+    """The stored relations that the model was last shown."""
+    return llm.asked["conflicts"][-1].partition("<stored_relations>\n")[2].partition("\n</")[0]
 
 
 @pytest.mark.parametrize("on_conflict", ["delete", "invalidate"])
@@ -131,9 +132,8 @@ def test_the_nearest_relations_are_shown_first_and_not_too_many(
     written = Written(llm, bag_of_words, shown=2)
     written.read(2, "I own kelp, a flute, a kayak and an anvil.")
     written.read(3, "I sold the kayak.")
-    shown = llm.asked["conflicts"][0].partition("<stored_relations>\n")[2].partition("\n</")[0]
     owned = ["1. Mara owns kayak", "2. Mara owns anvil"]
-    assert shown.splitlines() == [f"{one} (stated 2 March 2024)" for one in owned]
+    assert shown(llm).splitlines() == [f"{one} (stated 2 March 2024)" for one in owned]
     assert llm.schemas[-1]["properties"]["conflicts"]["maxItems"] == 2
 
 

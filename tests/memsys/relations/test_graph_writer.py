@@ -41,18 +41,12 @@ def test_like_names_are_one_node(bag_of_words: CachedEmbedder) -> None:
         "Mara sells at the Lantern market",
         "Mara left the Lantern market",
     }
+    llm.plans["entities"] = [[entity("kiln"), entity("kiln shelf")]]
+    llm.plans["relations"] = [[relation("kiln shelf", "is in", "kiln")]]
+    written.read(4, "The kiln shelf is in the kiln.")
+    assert "kiln shelf is in kiln" in written.relations  # unlike names are two
     (last,) = [event for event in written.log if event.get("merged")]
     assert last["merged"] == {"Lantern markets": "the Lantern market"}
-
-
-def test_unlike_names_are_two(bag_of_words: CachedEmbedder) -> None:
-    llm = Scripted(
-        entities=[[entity("kiln"), entity("kiln shelf")]],
-        relations=[[relation("kiln shelf", "is in", "kiln")]],
-    )
-    written = Written(llm, bag_of_words)
-    written.read(2, "The kiln shelf is in the kiln.")
-    assert set(written.relations) == {"kiln shelf is in kiln"}
 
 
 def test_whoever_speaks_is_meant_by_i(bag_of_words: CachedEmbedder) -> None:
@@ -78,14 +72,6 @@ def test_a_speaker_without_a_name_is_the_user_whose_memory_it_is(
     assert set(written.relations) == {"alice_01 eats kelp", "alice_01 grows kelp"}
     assert written.faults == []
     assert "1. alice_01: I eat kelp" in llm.asked["entities"][0]
-
-
-def test_nothing_is_asked_of_what_speaks_of_nothing(bag_of_words: CachedEmbedder) -> None:
-    llm = Scripted(entities=[[]], relations=[LIKES])
-    written = Written(llm, bag_of_words)
-    written.read(2, "Mind the gap.")
-    assert set(llm.asked) == {"entities"}
-    assert written.log[-1] == {"step": "graph", "faults": 0, "lost": 0, "of": 1}
 
 
 def test_the_log_tells_every_step_and_its_cost(bag_of_words: CachedEmbedder) -> None:
@@ -149,10 +135,16 @@ def test_keeping_again_does_what_was_left_undone_and_nothing_twice(
     }
 
 
-def test_a_session_without_any_answer_is_an_error(bag_of_words: CachedEmbedder) -> None:
-    written = Written(Scripted(entities=[LLMError("gone")]), bag_of_words)
+def test_nothing_is_asked_of_what_speaks_of_nothing_and_no_answer_is_an_error(
+    bag_of_words: CachedEmbedder,
+) -> None:
+    llm = Scripted(entities=[[], LLMError("gone")], relations=[LIKES])
+    written = Written(llm, bag_of_words)
+    written.read(2, "Mind the gap.")
+    assert set(llm.asked) == {"entities"}
+    assert written.log[-1] == {"step": "graph", "faults": 0, "lost": 0, "of": 1}
     with pytest.raises(LLMError, match="none of 2 exchanges was ingested into the graph: gone"):
-        written.read(2, "One.", "Two.")
+        written.read(3, "One.", "Two.")
     assert written.faults == ["no_answer", "no_answer"]
 
 
