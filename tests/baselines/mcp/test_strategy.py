@@ -232,12 +232,16 @@ def test_a_server_sees_the_named_variables_and_no_others(
 ) -> None:
     monkeypatch.setenv("SHOWN_KEY", KEY)
     monkeypatch.setenv("HIDDEN_KEY", KEY)
-    command = Command("sh -c 'env > seen.txt'", {"MORE": "{folder}/x"}, ("SHOWN_KEY",))
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "shell").symlink_to("/bin/sh")
+    monkeypatch.chdir(tmp_path)  # a relative path is of our folder, and not of the server's
+    command = Command("./shell -c 'env > seen.txt'", {"MORE": "{folder}/x"}, ("SHOWN_KEY",))
     with pytest.raises(LibraryError, match="the start"):
-        Connection(command.open(tmp_path), 20)
-    lines = (tmp_path / "seen.txt").read_text(encoding="utf-8").splitlines()
+        Connection(command.open(folder), 20)
+    lines = (folder / "seen.txt").read_text(encoding="utf-8").splitlines()
     seen = dict(line.split("=", 1) for line in lines if "=" in line)
-    assert (seen["SHOWN_KEY"], seen["MORE"]) == (KEY, f"{tmp_path}/x")
+    assert (seen["SHOWN_KEY"], seen["MORE"]) == (KEY, f"{folder}/x")
     documented = "PATH LANG LC_ALL TMPDIR SSL_CERT_FILE NODE_EXTRA_CA_CERTS USER LOGNAME SHELL TERM"
     ours = "HOME PYTHONNOUSERSITE XDG_DATA_HOME XDG_CONFIG_HOME XDG_STATE_HOME SHOWN_KEY MORE"
     caches = "npm_config_cache NPM_CONFIG_USERCONFIG UV_CACHE_DIR UV_TOOL_DIR"
