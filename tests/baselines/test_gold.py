@@ -23,23 +23,22 @@ def shipped() -> MappingProxyType[str, Any]:
     """The class of every strategy that conf/ offers, by its option."""
     found = {}
     with initialize_config_dir(str(CONF.parent.resolve()), version_base="1.3"):
-        options = {
-            path: compose("config", [f"strategy={path.stem}"]) for path in CONF.glob("*.yaml")
-        }
-    for path, config in sorted(options.items()):
-        module, name = config.strategy._target_.rsplit(".", 1)
-        found[path.stem] = getattr(import_module(module), name)
+        for name in sorted(path.stem for path in CONF.glob("*.yaml")):
+            config = compose("config", [f"strategy={name}"])
+            module, _, target = config.strategy._target_.rpartition(".")
+            found[name] = getattr(import_module(module), target)
     return MappingProxyType(found)
 
 
 STRATEGIES = shipped()
 
 
-def test_all_are_here() -> None:
+def test_all_are_here_and_a_query_is_an_id_words_a_conversation_and_a_time() -> None:
     assert set(STRATEGIES) >= {
         *("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate"),
         *("no_memory", "oracle", "bm25", "hybrid_rank"),
     }
+    assert {field.name for field in fields(Query)} == {"id", "text", "conversation", "time"}
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -48,10 +47,6 @@ def test_only_the_oracle_sees_evidence(name: str) -> None:
     assert strategy.sees_evidence is (name == "oracle")
     assert ("evidence" in signature(strategy).parameters) is (name == "oracle")
     assert not (GOLD - {"evidence"}) & set(signature(strategy).parameters)
-
-
-def test_a_query_is_an_id_words_a_conversation_and_a_time() -> None:
-    assert {field.name for field in fields(Query)} == {"id", "text", "conversation", "time"}
 
 
 @pytest.mark.parametrize("record", [Turn, Session, Conversation, Memory, Query, Retrieval])

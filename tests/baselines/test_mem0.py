@@ -11,7 +11,7 @@ import pytest
 
 from baselines.mem0 import Mem0
 from memsys.errors import InputError
-from memsys.llm.base import LLM, LLMError
+from memsys.llm.base import LLMError
 from memsys.store import Parts
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.size import lines
@@ -57,63 +57,40 @@ class TestRawMessages(Contract):
         return mem0(parts, k, budget, infer=False)
 
 
-def test_both_speakers_facts_are_found(parts: MakeParts) -> None:
-    strategy, grown = ingested(parts, (call("ADD"),))
-    assert grown == [2, 1, 2]
-    assert contents(strategy, "Who sold a bowl? Who has an allotment?") > {
-        *("Mara sold a bowl", "Theo has an allotment")
-    }
-
-
 @pytest.mark.parametrize("calls", ["tools", "schema"])
-def test_what_was_dropped_is_not_found_and_lowers_the_count(parts: MakeParts, calls: str) -> None:
+def test_facts_of_both_speakers_are_found_and_what_was_dropped_is_not(
+    parts: MakeParts, calls: str
+) -> None:
     drop: Reply = (call("DELETE", id=1),)
     add: Reply = (call("ADD"),)
     if calls == "schema":
         drop, add = operations(operation("DELETE", 1)), operations(operation("ADD"))
-    strategy, grown = ingested(parts, add, add, drop, update={**UPDATE, "calls": calls}, k=9)
+    own = {"update": {**UPDATE, "calls": calls}, "k": 9}
+    strategy, grown = ingested(parts, add, **own)
+    assert grown == [2, 1, 2]
+    assert contents(strategy, "allotment") > {"Mara sold a bowl", "Theo has an allotment"}
+    strategy, grown = ingested(parts, add, add, drop, **own)
     assert grown == [2, 1, 0]
     assert contents(strategy, "allotment") == {
         *("Mara takes pottery lessons", "Mara broke a bowl", "Mara sold a bowl")
     }
     assert [change.operation for change in strategy.history][-1] == "DELETE"
-
-
-def test_memories_can_grow_fewer(parts: MakeParts) -> None:
-    strategy, grown = ingested(parts, (call("DELETE", id=1),))
+    strategy, grown = ingested(parts, drop, **own)
     assert grown == [2, -1, 0]
-    assert len(strategy.store.memories) == sum(grown)
+    assert len(strategy.store.memories) == 1
 
 
 def test_vectors_are_counted_once_and_the_history_is_too(parts: MakeParts) -> None:
-    strategy, _ = ingested(parts, (call("ADD"),), (call("DELETE", id=1),))
+    strategy, _ = ingested(parts, (call("ADD"),), (call("DELETE", id=1), ("ADD", "{")))
     held, kept = strategy.size(), strategy.store.memories
     assert {change.operation for change in strategy.history} == {"ADD", "DELETE"}
     told_of = sum(len(change.new or "") + len(change.old or "") for change in strategy.history)
     history = held["bytes"] - lines(kept) - len(kept) * 64 * 4
     assert told_of < history == lines(strategy.history)
-    strategy.retrieve(query("bowl"))  # the facts' own vectors go into the store's index
+    first = strategy.retrieve(query("bowl"))  # the facts' own vectors go into the store's index
+    assert strategy.retrieve(query("bowl")) == first
     assert strategy.size() == held
     assert held.keys() == {"memories", "tokens", "bytes"}
-
-
-def test_k_and_budget_are_kept(parts: MakeParts) -> None:
-    strategy, _ = ingested(parts, (call("ADD"),), k=2)
-    assert len(strategy.retrieve(query("bowl")).candidates) == 2
-    strategy, _ = ingested(parts, (call("ADD"),), budget=20)
-    found = strategy.retrieve(query("bowl"))
-    assert 0 < found.context_tokens <= 20
-
-
-def test_asking_changes_nothing(parts: MakeParts) -> None:
-    strategy, _ = ingested(parts, (call("ADD"),))
-    first = strategy.retrieve(query("bowl"))
-    strategy.retrieve(query("allotment"))
-    assert strategy.retrieve(query("bowl")) == first
-
-
-def test_events_are_plain_json(parts: MakeParts) -> None:
-    strategy, _ = ingested(parts, (call("ADD"), call("DELETE", id=7), ("ADD", "{")))
     assert json.loads(json.dumps(strategy.events)) == strategy.events
     assert {event["step"] for event in strategy.events} == {"extract", "decide", "apply", "session"}
 
@@ -148,23 +125,20 @@ def test_two_conversations_in_one_store_share_nothing_and_leave_nothing(parts: M
     assert [store.ids(owner) for owner in store.owners] == [[], []]
 
 
-def test_without_a_model_it_refuses(parts: MakeParts) -> None:
-    with pytest.raises(InputError, match=r"^strategy=mem0: no model .* llm=openai"):
-        mem0(parts())
-
-
-def test_its_prompts_are_named_for_the_manifest(parts: MakeParts, tmp_path: Path) -> None:
+def test_its_prompts_are_named_and_it_takes_a_model(parts: MakeParts, tmp_path: Path) -> None:
     path = tmp_path / "own.txt"
     path.write_text("{memories} {fact}", encoding="utf-8")
-    llm: LLM = Planned()
-    strategy = mem0(parts(llm=llm), update={**UPDATE, "prompt": str(path)})
+    own = {**UPDATE, "prompt": str(path)}
+    strategy = mem0(parts(llm=Planned()), update=own)
     assert {role: prompt.name for role, prompt in strategy.prompts.items()} == {
         "facts": "facts_extract",
         "update": str(path),
     }
     path.write_text("{memories}", encoding="utf-8")
     with pytest.raises(InputError, match=r"own.txt: the place \{fact\} is missing"):
-        mem0(parts(llm=llm), update={**UPDATE, "prompt": str(path)})
+        mem0(parts(llm=Planned()), update=own)
+    with pytest.raises(InputError, match=r"^strategy=mem0: no model .* llm=openai"):
+        mem0(parts())
 
 
 def test_forgetting_sets_facts_back_to_what_other_turns_said(parts: MakeParts) -> None:

@@ -12,6 +12,9 @@ from baselines.mem0 import Mem0Graph
 from memsys.context.writers import Layered
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
+from memsys.relations.extract import RelationExtractor
+from memsys.relations.relation_graph import RelationGraphSettings
+from memsys.relations.same_reply import SameReply
 from memsys.store import Parts
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.size import lines
@@ -19,6 +22,7 @@ from memsys.strategy import Strategy
 from memsys.text.tokens import count_tokens
 from tests.memsys.build import MakeParts, query, session
 from tests.memsys.contract import Contract
+from tests.memsys.facts.models import fact
 from tests.memsys.reach import mentions
 from tests.memsys.relations.models import Reply, Scripted, conflict, entity, relation
 
@@ -78,9 +82,10 @@ def fields(parts: Parts) -> dict[str, Any]:
     return {name: getattr(parts, name) for name in Parts.__dataclass_fields__}
 
 
-def test_relations_come_beside_the_k_facts(parts: MakeParts) -> None:
+def test_relations_come_beside_the_k_facts_in_one_ranking(parts: MakeParts) -> None:
     strategy = ingested(strategy_of(parts(llm=model()), k=1, infer=False))
-    found = strategy.retrieve(query("Does Mara like badminton?"))
+    asked = query("Does Mara like badminton?")
+    found = strategy.retrieve(asked)
     origins = [one.origin for one in found.candidates]
     assert origins.count("direct") == 1
     assert 1 < len(origins) <= 6
@@ -90,30 +95,33 @@ def test_relations_come_beside_the_k_facts(parts: MakeParts) -> None:
     expanded = {turn for c in found.candidates if c.origin == "expanded" for turn in c.memory.turns}
     assert {"D1:1", "D2:1"} <= expanded
 
-
-def test_facts_and_relations_are_one_ranking(parts: MakeParts) -> None:
     strategy = ingested(strategy_of(parts(llm=model()), k=3, infer=False))
-    found = strategy.retrieve(query("Does Mara like badminton?")).candidates
-    scores = [one.score for one in found]
+    ranked = strategy.retrieve(asked).candidates
+    scores = [one.score for one in ranked]
     assert scores == sorted(scores, reverse=True)
-    assert found[0].origin != found[-1].origin
-    origins = [one.origin for one in found]
+    assert ranked[0].origin != ranked[-1].origin
+    origins = [one.origin for one in ranked]
     assert origins != sorted(origins)  # not the facts and then the relations
 
-
-def test_the_limit_is_for_relations_alone(parts: MakeParts) -> None:
-    strategy = ingested(strategy_of(parts(llm=model()), k=3, infer=False, relations={"limit": 1}))
-    found = strategy.retrieve(query("Does Mara like badminton?"))
+    limited = ingested(strategy_of(parts(llm=model()), k=3, infer=False, relations={"limit": 1}))
+    found = limited.retrieve(asked)
     origins = sorted(one.origin for one in found.candidates)
-    assert origins == ["direct", "direct", "direct", "expanded"]
+    assert origins == ["direct", "direct", "direct", "expanded"]  # the limit is for relations
     assert len(found.trace["relations"]["found"]) == 1
 
 
-def test_relations_alone_are_context_enough(parts: MakeParts) -> None:
+def test_relations_alone_are_context_enough_and_their_events_are_in_the_log(
+    parts: MakeParts,
+) -> None:
     strategy = ingested(strategy_of(parts(llm=model())))
     assert strategy.store.memories == []
     found = strategy.retrieve(query("Who owns a kiln?"))
     assert "r:mara|owns|kiln small" in {one.memory.id for one in found.candidates}
+    assert json.loads(json.dumps(strategy.events)) == strategy.events
+    steps = {event["step"] for event in strategy.events}
+    assert {"extract", "entities", "relations", "conflicts", "apply_relation", "graph"} <= steps
+    roles = {"facts", "update", "entities", "relations", "conflicts"}
+    assert roles <= set(strategy.prompts)
 
 
 def test_relations_take_part_in_the_budget_and_are_escaped(parts: MakeParts) -> None:
@@ -155,13 +163,6 @@ def test_its_size_counts_nodes_and_edges_and_closing_clears_its_own(parts: MakeP
     assert (one.size()["nodes"], other.size()["nodes"]) == (0, 3)
 
 
-def test_events_of_facts_and_relations_are_one_plain_log(parts: MakeParts) -> None:
-    strategy = ingested(strategy_of(parts(llm=model())))
-    assert json.loads(json.dumps(strategy.events)) == strategy.events
-    steps = {event["step"] for event in strategy.events}
-    assert {"extract", "entities", "relations", "conflicts", "apply_relation", "graph"} <= steps
-
-
 def test_the_facts_of_a_session_stay_where_the_graph_fails(parts: MakeParts) -> None:
     llm = model(entities=[LLMError("refused")])
     strategy = strategy_of(parts(llm=llm), infer=False)
@@ -177,11 +178,6 @@ def test_without_a_model_it_refuses(parts: MakeParts) -> None:
         strategy_of(parts(), infer=False)
 
 
-def test_its_prompts_are_named_for_the_manifest(parts: MakeParts) -> None:
-    roles = {"facts", "update", "entities", "relations", "conflicts"}
-    assert roles <= set(strategy_of(parts(llm=model())).prompts)
-
-
 def test_forgotten_relations_and_their_entities_are_gone(parts: MakeParts) -> None:
     store = NetworkxRelations()
     strategy = ingested(strategy_of(parts(llm=model()), store=store, infer=False))
@@ -195,3 +191,80 @@ def test_forgotten_relations_and_their_entities_are_gone(parts: MakeParts) -> No
     assert strategy.forget(["D1:1", "D2:1"]) == 4
     assert (strategy.size()["nodes"], strategy.size()["edges"]) == (0, 0)
     assert not mentions(store, "badminton")
+
+
+SAME = {**FACTS, "relations": "same_reply"}
+
+
+def reply(entities: Any, relations: Any, *rows: Any) -> str:
+    return json.dumps({"facts": rows, "entities": entities, "relations": relations})
+
+
+def talkative(*replies: str, **own: Any) -> Scripted:
+    """Gives everything about the three messages in one reply each."""
+    given = replies or (
+        reply([entity("badminton")], [relation("Mara", "likes", "badminton")]),
+        reply(
+            [entity("kiln")], [relation("I", "owns", "kiln <small>", 2)], fact("Mara has a kiln")
+        ),
+        reply([entity("badminton")], [relation("Mara", "does not like", "badminton", 3)]),
+    )
+    return Scripted(facts=list(given), conflicts=[[], [conflict(1)]], **own)
+
+
+def found(strategy: Mem0Graph) -> set[str]:
+    context = strategy.retrieve(query("Does Mara like badminton? Who owns a kiln?")).context
+    return {line.partition("]")[2].strip() for line in context.splitlines() if line}
+
+
+def test_the_graph_is_that_of_separate_calls_without_their_calls(parts: MakeParts) -> None:
+    one, two = talkative(), model()
+    same = ingested(strategy_of(parts(llm=one), facts=SAME))
+    apart = ingested(strategy_of(parts(llm=two)))
+    assert same._graph.sentences(same._graph.relations()) == apart._graph.sentences(
+        apart._graph.relations()
+    )
+    assert same._graph.relations() == apart._graph.relations()
+    assert {kind: len(asked) for kind, asked in two.asked.items()} == {
+        **{"facts": 3, "entities": 3, "relations": 3, "conflicts": 2}
+    }
+    assert {kind: len(asked) for kind, asked in one.asked.items()} == {"facts": 3, "conflicts": 2}
+    assert "Mara has a kiln" in " ".join(found(same))
+    steps = [event["step"] for event in same.events]
+    assert steps.count("same_reply") == 3
+    assert "same_reply" in same.prompts
+    schema = next(one for one in one.schemas if "facts" in one.get("properties", {}))
+    assert list(schema["properties"]) == ["facts", "entities", "relations"]
+
+
+def test_lists_are_checked_and_what_cannot_be_read_is_asked_for_apart(parts: MakeParts) -> None:
+    llm = talkative(
+        json.dumps({"facts": [], "entities": [entity("badminton")]}),
+        reply([entity("kiln"), 3], [relation("Mara", "owns", "spaceship", 2)]),
+        reply([], []),
+        entities=[[entity("badminton")]],
+        relations=[[relation("Mara", "likes", "badminton")]],
+    )
+    strategy = ingested(strategy_of(parts(llm=llm), facts=SAME))
+    assert strategy._graph.sentences(strategy._graph.relations()) == ["Mara likes badminton"]
+    assert [event["fault"] for event in strategy.events if "fault" in event] == [
+        *("no_call", "bad_argument", "unknown_entity")
+    ]
+    assert (len(llm.asked["entities"]), len(llm.asked["relations"])) == (1, 1)
+
+
+def test_both_read_the_same_exchanges(parts: MakeParts) -> None:
+    with pytest.raises(InputError, match=r"^strategy.graph.exchange: relations come with the f"):
+        strategy_of(parts(llm=talkative()), facts=SAME, graph={**GRAPH, "exchange": 2})
+
+
+def test_a_reply_on_other_turns_is_not_taken_for_an_exchange(parts: MakeParts) -> None:
+    found = SameReply(RelationExtractor(talkative(), RelationGraphSettings(**GRAPH)))
+    turns = FIRST.turns
+    lists = json.loads(reply([entity("kiln")], [relation("Mara", "owns", "kiln <small>", 2)]))
+    found.read(lists, turns, turns[1:], [])
+    assert found.pop(turns) == found.pop(turns[:1]) == (None, None)
+    entities, triples = found.pop(turns[1:])
+    assert [one.name for one in entities or ()] == ["kiln", "Mara"]
+    assert [one.turns for one in triples or ()] == [("D1:2",)]
+    assert found.pop(turns[1:]) == (None, None)

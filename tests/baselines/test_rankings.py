@@ -1,16 +1,19 @@
-"""What each baseline does by itself."""
+"""What each baseline does by itself, and that it keeps the contract of every strategy."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from math import log
+from typing import Any, ClassVar
 
 import pytest
 
-from baselines.rankings import BM25, HybridRank, NoMemory, Oracle
+from baselines.rankings import BM25, GraphWalk, HybridRank, NoMemory, Oracle
+from memsys.errors import InputError
 from memsys.index.rank import IndexSettings
 from memsys.memory.turns import Turns
-from memsys.types import Retrieval
+from memsys.store import Parts
+from memsys.strategy import Strategy
 from tests.memsys.build import (
     SESSIONS,
     BagOfWords,
@@ -21,6 +24,7 @@ from tests.memsys.build import (
     query,
     session,
 )
+from tests.memsys.contract import QUERIES, Contract
 
 COSINES = {"Mara: salt": 0.1, "Mara: kiln": 0.3, "Mara: wool": 0.5, "Mara: fern": -0.3}
 TALK = session(
@@ -31,10 +35,9 @@ FILLER = session(2, datetime(2024, 3, 3), *[("Theo", "rain")] * 4)
 
 def test_bm25_ranks_by_words_and_embeds_nothing(parts: MakeParts) -> None:
     embedder = BagOfWords()
-    strategy = ingest_all(BM25(parts(embedder), 3))
-    asked = query("Whose seedlings were sold at a market?")
-    assert ids(strategy.retrieve(asked))[0] == "D3:1"  # sold and market
-    assert set(ids(strategy.retrieve(asked))[1:]) <= {"D1:3", "D1:4", "D3:3"}
+    found = ids(ingest_all(BM25(parts(embedder), 3)).retrieve(query("Whose seedlings were sold?")))
+    assert found[0] == "D3:1"
+    assert set(found[1:]) == {"D1:3", "D1:4"}
     assert embedder.batches == []
 
 
@@ -67,11 +70,9 @@ def test_hybrid_rank_mixes_by_alpha(
     assert [one.score for one in found.candidates] == pytest.approx(scores, abs=1e-6)
 
 
-def test_no_memory_finds_nothing_and_embeds_nothing(parts: MakeParts) -> None:
+def test_no_memory_embeds_nothing(parts: MakeParts) -> None:
     embedder = BagOfWords()
-    strategy = NoMemory(parts(embedder))
-    assert [strategy.ingest(one) for one in SESSIONS] == [0, 0, 0]
-    assert strategy.retrieve(query("Where was the bowl sold?")) == Retrieval((), "", 0, {})
+    ingest_all(NoMemory(parts(embedder))).retrieve(query("Where was the bowl sold?"))
     assert embedder.batches == []
 
 
@@ -92,13 +93,90 @@ def test_the_oracle_sees_its_question_s_evidence_alone(
     assert {one.score for one in retrieval.candidates} <= {1.0}
 
 
-def test_the_oracle_takes_every_memory_with_evidence(parts: MakeParts) -> None:
+def test_the_oracle_takes_every_memory_with_evidence_that_was_said(parts: MakeParts) -> None:
     windows = parts(memory=Turns("windows", before=1, after=1, lead=0))
     strategy = ingest_all(Oracle(windows, None, EVIDENCE))
     assert ids(strategy.retrieve(query("?", "talk/1"))) == ["D2:1", "D2:2", "D2:3"]
+    early = Oracle(parts(), None, EVIDENCE)
+    early.ingest(SESSIONS[0])
+    assert ids(early.retrieve(query("?", "talk/0"))) == ["D1:2"]
 
 
-def test_the_oracle_cannot_see_evidence_that_was_not_said_yet(parts: MakeParts) -> None:
-    strategy = Oracle(parts(), None, EVIDENCE)
-    strategy.ingest(SESSIONS[0])
-    assert ids(strategy.retrieve(query("?", "talk/0"))) == ["D1:2"]
+SHOWN = dict.fromkeys((one.id for one in QUERIES), ("D3:1", "D1:4", "D2:1"))
+
+
+class TestBM25(Contract):
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        return BM25(parts, k, budget)
+
+
+class TestHybridRank(Contract):
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        return HybridRank(parts, k, budget)
+
+
+class TestGraphWalk(Contract):
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        return GraphWalk(
+            parts, k, budget, start="hybrid", seeds=2, damping=0.9, steps=20, weight=0.3
+        )
+
+
+class TestNoMemory(Contract):
+    remembers: ClassVar[bool] = False
+
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        return NoMemory(parts, k, budget)
+
+
+class TestOracle(Contract):
+    cut_by_k: ClassVar[bool] = False
+
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        return Oracle(parts, budget, SHOWN)
+
+
+NUMBERS = {"start": "vector", "seeds": 1, "damping": 0.9, "steps": 20, "weight": 0.0}
+CHAIN = (
+    "the copper kettle belongs to Selwyn",
+    "Selwyn lives beside Ostrava mill",
+    "Ostrava mill grinds barley",
+    "nobody expected thunder",
+    "winter came early",
+)
+FOUND = {f"Mara: {text}": 0.9 - 0.1 * row for row, text in enumerate(CHAIN[:1] + CHAIN[3:])}
+WALKED = {f"Mara: {text}": 0.05 for text in CHAIN} | FOUND
+
+
+def walk(parts: MakeParts, k: int, **own: Any) -> Strategy:
+    strategy = GraphWalk(parts(Planned(WALKED)), k, None, **{**NUMBERS, **own})
+    strategy.ingest(session(1, datetime(2024, 3, 2), *(("Mara", text) for text in CHAIN)))
+    return strategy
+
+
+def walked(strategy: Strategy) -> list[str]:
+    return [
+        c.memory.content.removeprefix("Mara: ") for c in strategy.retrieve(query("?")).candidates
+    ]
+
+
+def test_the_walk_follows_links_and_by_relevance_alone_the_start_ranking(parts: MakeParts) -> None:
+    assert set(walked(walk(parts, 3))) == set(CHAIN[:3])
+    assert walked(walk(parts, 3, weight=1.0)) == [CHAIN[0], CHAIN[3], CHAIN[4]]
+
+
+def test_a_new_session_changes_the_graph(parts: MakeParts) -> None:
+    strategy = walk(parts, 5)
+    assert set(walked(strategy)[:3]) == set(CHAIN[:3])
+    strategy.ingest(session(2, datetime(2024, 3, 3), ("Mara", "barley feeds the geese of Ilse")))
+    # Unknown texts are most like the question: the walk starts at the new one, from the other end.
+    assert walked(strategy)[:2] == ["barley feeds the geese of Ilse", CHAIN[2]]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"seeds": 0}, {"steps": 0}, {"damping": 1.0}, {"weight": 1.5}, {"start": "random"}]
+)
+def test_wrong_numbers_are_named(parts: MakeParts, wrong: dict[str, Any]) -> None:
+    (name,) = wrong
+    with pytest.raises(InputError, match=name):
+        walk(parts, 3, **wrong)

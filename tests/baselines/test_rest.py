@@ -93,80 +93,79 @@ def test_turns_are_posted_one_by_one_with_their_ids(service: Service, parts: Mak
 
 
 @pytest.mark.parametrize(("batch", "posts"), [(1, 4), (3, 2), (None, 1)])
-def test_a_post_contains_a_batch(
+def test_a_post_contains_a_batch_and_memories_are_counted_by_what_was_done(
     service: Service, parts: MakeParts, batch: int | None, posts: int
 ) -> None:
+    done = ("ADD", "ADD", "DELETE", "UPDATE")
+    service.script = lambda *_: (201, {"results": [{"event": event} for event in done]})
     rest = make(parts, service.url, batch=batch, infer=False)
-    rest.ingest(SESSIONS[0])
+    assert rest.ingest(SESSIONS[0]) == posts
     assert len(service.asked) == posts
     posted = [one["id"] for _, _, body, _ in service.asked for one in body["messages"]]
     assert posted == ["D1:1", "D1:2", "D1:3", "D1:4"]
     assert {body["infer"] for _, _, body, _ in service.asked} == {False}
-
-
-def test_memories_are_counted_by_what_was_done(service: Service, parts: MakeParts) -> None:
-    service.script = lambda *_: (
-        201,
-        {"results": [{"event": "ADD"}, {"event": "ADD"}, {"event": "DELETE"}, {"event": "UPDATE"}]},
-    )
-    rest = make(parts, service.url, batch=None)
-    assert [rest.ingest(one) for one in SESSIONS[:2]] == [1, 1]
-    assert rest.size() == {"memories": 2}
+    rest.ingest(SESSIONS[0])
+    assert rest.size() == {"memories": 2 * posts}
 
 
 ROW = {"id": "m1", "memory": "Mara sold a bowl", "score": 0.5}
 
 
 @pytest.mark.parametrize(
-    ("more", "turns"),
+    ("more", "turns", "title"),
     [
-        ({"turns": ["D3:1"], "metadata": {"turns": ["D1:1", "D1:2"]}}, ("D3:1",)),
-        ({"metadata": {"turns": ["D1:1"], "time": "2024-03-02T10:00:00Z"}}, ("D1:1",)),
-        ({"metadata": None}, ()),
-        ({}, ()),
+        ({"turns": ["D3:1"], "metadata": {"turns": ["D1:1", "D1:2"]}}, ("D3:1",), ""),
+        ({"metadata": {"turns": ["D1:1"], "time": "2024-03-02T10:00:00Z"}}, ("D1:1",), ""),
+        ({"metadata": None, "title": "bowl"}, (), "bowl"),
+        ({"metadata": {"title": "bowl"}}, (), "bowl"),
     ],
 )
-def test_evidence_is_the_turns_of_a_result(
-    service: Service, parts: MakeParts, more: dict[str, Any], turns: tuple[str, ...]
+def test_turns_time_and_title_are_those_of_a_result(
+    service: Service, parts: MakeParts, more: dict[str, Any], turns: tuple[str, ...], title: str
 ) -> None:
-    service.script = lambda *_: (200, {"results": [{**ROW, **more}] * 5})
-    rest = make(parts, service.url, k=2)
-    found = rest.retrieve(query("bowl"))
-    assert [c.memory.turns for c in found.candidates] == [turns] * 2  # k, though it gave more
+    service.script = lambda *_: (200, {"results": [{**ROW, **more}, *[ROW] * 4]})
+    found = make(parts, service.url, k=2).retrieve(query("bowl"))
+    first, second = (one.memory for one in found.candidates)  # k, though it gave more
+    assert (first.turns, first.title) == (turns, title)
+    assert (second.turns, second.title) == ((), "")
     assert "Mara sold a bowl" in found.context
     assert found.context_tokens > 0
     asked = service.asked[-1][2]
     assert (asked["query"], asked["top_k"]) == ("bowl", 2)
     time = (more.get("metadata") or {}).get("time")
-    expected = datetime(2024, 3, 2, 10, 0) if time else query("").time
-    assert found.candidates[0].memory.time == expected
-
-
-@pytest.mark.parametrize("more", [{"title": "bowl"}, {"metadata": {"title": "bowl"}}])
-def test_the_title_of_a_result_is_that_of_the_memory(
-    service: Service, parts: MakeParts, more: dict[str, Any]
-) -> None:
-    service.script = lambda *_: (200, {"results": [{**ROW, **more}, ROW]})
-    found = make(parts, service.url).retrieve(query("bowl"))
-    assert [one.memory.title for one in found.candidates] == ["bowl", ""]
+    assert first.time == (datetime(2024, 3, 2, 10, 0) if time else query("").time)
 
 
 @pytest.mark.parametrize(
     ("reply", "message"),
     [
-        ((500, {"error": {"message": "oh"}}), "POST /search: 500 oh"),
-        ((503, b"busy"), "POST /search: 503"),
-        ((404, {"detail": "no"}), "POST /search: 404"),
-        ((200, b"<html>"), "POST /search: the answer is not a JSON object"),
-        ((200, {"results": 3}), "POST /search: `results` is not a list"),
+        ((500, {"error": {"message": "oh"}}), "500 oh"),
+        ((503, b"busy"), "503"),
+        ((404, {"detail": "no"}), "404"),
+        ((200, b"<html>"), "the answer is not a JSON object"),
+        ((200, b"[]"), "the answer is not a JSON object"),
+        ((200, b'"\\ud800"'), "the answer is not a JSON object"),
+        ((200, b"[" * 100_000), "the answer is not a JSON object"),
+        ((200, b'{"results": ' + b"[" * 200 + b"]" * 200 + b"}"), "the answer is not a JSON obj"),
+        ((200, {"results": 3}), "`results` is not a list"),
+        ((200, {"results": ["x" * 2_000]}), "the answer is larger than"),
     ],
 )
-def test_a_failure_names_its_status(
-    service: Service, parts: MakeParts, reply: Reply, message: str
+def test_a_failure_names_its_status_and_is_of_its_request_alone(
+    service: Service,
+    parts: MakeParts,
+    monkeypatch: pytest.MonkeyPatch,
+    reply: Reply,
+    message: str,
 ) -> None:
+    if "larger" in message:
+        monkeypatch.setattr(client, "_REPLY_MOST", 1_000)
     service.script = lambda *_: reply
-    with pytest.raises(ServiceError, match=f"^{message}"):
-        make(parts, service.url).retrieve(query("bowl"))
+    rest = make(parts, service.url)
+    with pytest.raises(ServiceError, match=f"^POST /search: {message}"):
+        rest.retrieve(query("bowl"))
+    service.script = lambda *_: None
+    assert rest.rank(query("bowl"))[0] == []
 
 
 def test_who_never_answered_is_wrong_input_and_who_is_gone_is_not(
@@ -218,11 +217,15 @@ def test_close_deletes_what_was_posted_and_asks_nobody_else(
         ({"batch": 0}, "^strategy.batch: 0"),
         ({"timeout_s": 0}, "^strategy.timeout_s: 0"),
         ({"k": 0}, "^k: 0"),
+        ({"key_variable": "sk-secret-horse"}, r"strategy\.key_variable"),
     ],
 )
-def test_wrong_settings_are_named(parts: MakeParts, wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_wrong_settings_are_named_and_secrets_are_not_repeated(
+    parts: MakeParts, wrong: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as error:
         make(parts, **{"url": "http://127.0.0.1:9", **wrong})
+    assert "secret" not in str(error.value)
 
 
 def test_a_key_that_the_service_repeats_goes_no_further(
@@ -243,37 +246,6 @@ def test_a_key_that_the_service_repeats_goes_no_further(
     with pytest.raises(ServiceError, match=r"500 not for \$MEM_PASS"):
         rest.rank(query("what?"))
     assert without_secrets("it was correct-horse-9") == "it was $MEM_PASS"  # wherever it appears
-
-
-def test_a_key_in_place_of_its_variable_is_not_repeated(parts: MakeParts) -> None:
-    with pytest.raises(InputError, match=r"strategy\.key_variable") as error:
-        make(parts, "http://127.0.0.1:1", key_variable="sk-correct-horse")
-    assert "horse" not in str(error.value)
-
-
-@pytest.mark.parametrize("answer", [b"[" * 100_000, b"[]", b'{"results": 5}', b'"\\ud800"'])
-def test_an_answer_that_cannot_be_read_is_an_error(
-    service: Service, parts: MakeParts, answer: bytes
-) -> None:
-    service.script = lambda *_: (200, answer)
-    with pytest.raises(ServiceError, match="POST /search"):
-        make(parts, service.url).rank(query("what?"))
-
-
-def test_an_answer_beyond_a_limit_is_an_error_of_that_request(
-    service: Service, parts: MakeParts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(client, "_REPLY_MOST", 1_000)
-    rest = make(parts, service.url)
-    for answer, problem in (
-        ({"results": ["x" * 1_000]}, "larger than"),
-        (b'{"results": ' + b"[" * 200 + b"]" * 200 + b"}", "not a JSON object"),
-    ):
-        service.script = lambda *_, answer=answer: (200, answer)
-        with pytest.raises(ServiceError, match=f"POST /search: the answer is {problem}"):
-            rest.rank(query("bowl"))
-    service.script = lambda *_: None
-    assert rest.rank(query("bowl"))[0] == []
 
 
 def test_forgetting_deletes_what_the_service_lists_with_the_turns(

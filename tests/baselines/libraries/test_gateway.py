@@ -113,10 +113,7 @@ def test_while_a_question_is_asked_a_text_is_a_query(tmp_path: Path, meter: Mete
     one.gateway.kind = "query"
     one.ask(lambda c: c.embeddings.create(model="m", input="kite"))
     one.gateway.close()
-    assert [texts for texts in bag.batches if "kite" in texts[0]] == [
-        ["passage: kite"],
-        ["query: kite"],
-    ]
+    assert bag.batches[-2:] == [["passage: kite"], ["query: kite"]]
 
 
 def test_a_chat_passes_as_it_is_but_for_model_and_key(desk: Open, meter: Meter) -> None:
@@ -210,18 +207,14 @@ def test_what_is_not_served_says_so(
     assert server.requests == 0
 
 
-def test_a_refusal_of_the_model_is_passed_to_the_library_and_logged(desk: Open) -> None:
+def test_a_refusal_is_passed_to_the_library_and_a_spent_budget_ends_the_run(desk: Open) -> None:
     with FaultyServer([faults.status(400, "no talk of that")]) as server:
         one = desk(server)
         with pytest.raises(openai.BadRequestError, match="no talk of that"):
             one.ask(lambda c: c.chat.completions.create(model="m", messages=SAID))
-        assert server.requests == 1
-    assert "no talk of that" in one.gateway.refused[0]
-
-
-def test_a_spent_budget_is_raised_where_the_run_is(desk: Open) -> None:
-    with FaultyServer() as server:
-        one = desk(server, usd=1e-7)
+        assert "no talk of that" in one.gateway.refused[0]
         with pytest.raises(BudgetReached):
-            one.ask(lambda c: c.chat.completions.create(model="m", messages=SAID))
-        assert server.requests == 0
+            desk(server, usd=1e-7).ask(
+                lambda c: c.chat.completions.create(model="m", messages=[*SAID, *SAID])
+            )
+        assert server.requests == 1

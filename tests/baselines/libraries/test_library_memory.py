@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import runpy
+import sys
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -20,6 +24,7 @@ from memsys.llm.recording import Recording
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from tests.baselines.libraries.conftest import Keeper
+from tests.memsys import contract
 from tests.memsys.build import SESSIONS, TURN_IDS, MakeParts, query, session
 from tests.memsys.contract import Contract
 from tests.memsys.llm import faults
@@ -28,11 +33,19 @@ from tests.memsys.llm.server import FaultyServer, Script
 DAY = datetime(2024, 3, 2, 10, 0)
 
 
-def test_a_library_forgets_by_its_own_means(keeper: Keeper, parts: MakeParts) -> None:
+def test_a_library_ranks_counts_and_forgets_by_its_own_means(
+    keeper: Keeper, parts: MakeParts
+) -> None:
     strategy = keeper(parts(), 10)
+    assert strategy.details == {}
     assert strategy.forget(["D1:1"]) == 0  # nothing was started
     for one in SESSIONS:
         strategy.ingest(one)
+    first = strategy.retrieve(query("sold a bowl at the Lantern market")).candidates[0]
+    assert (first.memory.turns, first.memory.time) == (("D3:1",), SESSIONS[2].time)
+    assert first.memory.speaker == "Mara"
+    assert 0 < first.score <= 1
+    assert strategy.size() == {"memories": 10}
     assert strategy.forget(["D1:1", "D2:2", "D9:9"]) == 2
     found = strategy.retrieve(query("pottery in a kiln")).candidates
     assert {one.memory.id for one in found} == set(TURN_IDS) - {"D1:1", "D2:2"}
@@ -41,7 +54,6 @@ def test_a_library_forgets_by_its_own_means(keeper: Keeper, parts: MakeParts) ->
 def test_a_library_that_cannot_delete_says_so(
     keeper: Keeper, parts: MakeParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    strategy = keeper(parts(), 10)
     script = tmp_path / "adapter.py"
     text = (Path(__file__).parent / "keeper.py").read_text(encoding="utf-8")
     script.write_text(text.replace("def forget(", "def other("), encoding="utf-8")
@@ -56,34 +68,17 @@ class TestContract(Contract):
     rewrites: ClassVar[bool] = False
 
     @pytest.fixture(autouse=True)
-    def made_by(self, keeper: Keeper) -> None:
+    def made_by(self, keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
         self.keeper = keeper
+        # Many tests start a process for each question.
+        first, second, *_, empty = contract.QUERIES
+        monkeypatch.setattr(contract, "QUERIES", [first, second, empty])
 
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
         return self.keeper(parts, k, budget)
 
 
-def test_evidence_time_and_score_are_the_library_s(keeper: Keeper, parts: MakeParts) -> None:
-    strategy = keeper(parts(), k=1)
-    for one in SESSIONS:
-        strategy.ingest(one)
-    (found,) = strategy.retrieve(query("sold a bowl at the Lantern market")).candidates
-    assert found.memory.turns == ("D3:1",)
-    assert found.memory.time == SESSIONS[2].time
-    assert found.memory.speaker == "Mara"
-    assert 0 < found.score <= 1
-    assert strategy.size() == {"memories": 10}
-
-
-def test_what_the_library_lacks_is_in_the_details(keeper: Keeper, parts: MakeParts) -> None:
-    strategy = keeper(parts())
-    assert strategy.details == {}
-    strategy.ingest(session(1, DAY, ("Mara", "I mumble."), ("Theo", "I mumble as well.")))
-    assert strategy.details == {"library": "keeper", "version": "1.2.3", "degraded": ["no poetry"]}
-    assert strategy.events == [{"step": "library", "warning": "keeper: a word was dropped"}]
-
-
-def test_the_network_is_not_reached_and_the_attempt_is_reported(
+def test_the_network_is_not_reached_and_a_crash_is_an_error_of_the_session(
     keeper: Keeper, parts: MakeParts
 ) -> None:
     strategy = keeper(parts())
@@ -92,12 +87,8 @@ def test_the_network_is_not_reached_and_the_attempt_is_reported(
         strategy.ingest(session(2, DAY, ("Mara", "I telephone.")))
     strategy.ingest(SESSIONS[2])
     assert strategy.details["blocked"] == ["192.0.2.1"]
-
-
-def test_a_crash_is_an_error_of_the_session(keeper: Keeper, parts: MakeParts) -> None:
-    strategy = keeper(parts())
     with pytest.raises(LibraryError, match="code 3"):
-        strategy.ingest(session(1, DAY, ("Mara", "It will crash.")))
+        strategy.ingest(session(4, DAY, ("Mara", "It will crash.")))
     with pytest.raises(LibraryError, match="code 3"):
         strategy.retrieve(query("What will it do?"))
 
@@ -150,26 +141,21 @@ def test_the_budget_ends_the_run_and_not_a_session(
         assert server.requests == 0
 
 
-def test_without_a_model_there_is_one_clear_line(parts: MakeParts) -> None:
+def test_what_cannot_be_used_is_one_clear_line(
+    keeper: Keeper, parts: MakeParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for wrong in ({"exchange": 0}, {"timeout_s": 0}, {"k": None}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            keeper(parts(), **wrong)
+    monkeypatch.undo()
+    monkeypatch.setenv("MEMSYS_BASELINES", str(tmp_path))
     with pytest.raises(InputError, match=r"^strategy=mem0ai: no model .*strategy\.infer=false"):
         LibraryMemory(parts(), 3, None, "mem0ai")
-
-
-def test_a_missing_library_is_refused_with_its_command(
-    parts: MakeParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMSYS_BASELINES", str(tmp_path))
     message = "^strategy=mem0ai: not installed; make baseline NAME=mem0ai$"
     with pytest.raises(InputError, match=message):
         LibraryMemory(parts(), 3, None, "mem0ai", infer=False)
     with pytest.raises(InputError, match=r"^strategy\.name: 'zap' is no known library"):
         LibraryMemory(parts(), 3, None, "zap", infer=False)
-
-
-@pytest.mark.parametrize("wrong", [{"exchange": 0}, {"timeout_s": 0}, {"k": None}])
-def test_a_wrong_number_is_refused(keeper: Keeper, parts: MakeParts, wrong: dict[str, int]) -> None:
-    with pytest.raises(InputError, match=next(iter(wrong))):
-        keeper(parts(), **wrong)
 
 
 def test_every_library_has_its_three_files() -> None:
@@ -179,3 +165,52 @@ def test_every_library_has_its_three_files() -> None:
         assert (HERE.parents[1] / f"conf/strategy/{name}.yaml").is_file()
         lines = adapter.read_text(encoding="utf-8").splitlines()
         assert len(lines) < 90
+
+
+def talk(name: str, *said: str) -> dict[str, Any]:
+    turns = [
+        {"dia_id": f"D1:{i}", "speaker": "Ada" if i % 2 else "Bo", "text": text}
+        for i, text in enumerate(said, 1)
+    ]
+    conversation = {"speaker_a": "Ada", "speaker_b": "Bo"}
+    conversation |= {"session_1_date_time": "1:56 pm on 1 May, 2023", "session_1": turns}
+    asked = {"question": "What is red?", "answer": "a kite", "evidence": ["D1:1"], "category": 4}
+    return {"sample_id": name, "conversation": conversation, "qa": [asked]}
+
+
+def test_a_crash_costs_its_conversation_and_the_manifest_names_the_library(
+    keeper: Keeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    samples = [
+        talk("ash", "My kite is red, I mumble.", "I mumble as well."),
+        talk("beech", "My kite is red.", "It will crash."),
+        talk("cedar", "My kite is red.", "I sing."),
+    ]
+    (tmp_path / "talks.json").write_text(json.dumps(samples))
+    options = ["strategy=mem0ai", "strategy.infer=false", "k=1", "dataset.name=talks"]
+    options += [f"dataset.path={tmp_path}/talks.json", f"hydra.run.dir={tmp_path}/run"]
+    monkeypatch.setattr(sys, "argv", ["eval.run", *options])
+    monkeypatch.setenv("MEMSYS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "0")
+    monkeypatch.chdir(tmp_path)
+    with suppress(SystemExit):  # that it went well shows in the files
+        runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["status"] == "complete"
+    assert manifest["system"] == {
+        "library": "keeper",
+        "version": "1.2.3",
+        "degraded": ["no poetry"],
+    }
+    lines = [json.loads(x) for x in (tmp_path / "run" / "ingest.jsonl").read_text().splitlines()]
+    assert [one.get("store") for one in lines if one["phase"] == "index"] == [{"memories": 2}] * 2
+    assert lines[0]["events"] == [{"step": "library", "warning": "keeper: a word was dropped"}]
+    text = (tmp_path / "run" / "records.jsonl").read_text()
+    records = {one["conversation"]: one for one in map(json.loads, text.splitlines())}
+    assert {name: one["status"] for name, one in records.items()} == {
+        "ash": "ok",
+        "beech": "error",
+        "cedar": "ok",
+    }
+    assert records["beech"]["error"]["kind"] == "LibraryError"
+    assert records["ash"]["retrieved"][0][1] == ["D1:1"]

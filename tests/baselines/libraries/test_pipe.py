@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from baselines.libraries import pipe as module
 from baselines.libraries.gateway import GatewayRequest
+from baselines.libraries.memory import HERE
 from baselines.libraries.pipe import LibraryError, Pipe
 
 SCRIPT = Path(__file__).parent / "misbehaving.py"
@@ -20,9 +24,14 @@ SCRIPT = Path(__file__).parent / "misbehaving.py"
 
 @pytest.fixture
 def pipe(tmp_path: Path) -> Iterator[Pipe]:
-    made = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=60)
-    yield made
-    made.close()
+    with opened(tmp_path) as made:
+        yield made
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Pipe]:
+    with closing(Pipe("lib", [sys.executable, SCRIPT], folder, timeout_s=60)) as made:
+        yield made
 
 
 def never(job: GatewayRequest) -> None:
@@ -48,10 +57,6 @@ def ends(pid: int) -> bool:
     return not is_alive(pid)
 
 
-def test_one_reply_for_each_request(pipe: Pipe) -> None:
-    assert [ask(pipe, "reply")["id"] for _ in range(3)] == [1, 2, 3]
-
-
 @pytest.mark.parametrize(
     ("do", "message"),
     [
@@ -72,69 +77,64 @@ def test_a_broken_process_fails_this_request_and_all_later_ones(
         ask(pipe, "reply")
 
 
-def test_an_error_of_one_request_is_not_the_end(pipe: Pipe) -> None:
-    with pytest.raises(LibraryError, match="lib: ValueError: no such thing"):
-        ask(pipe, "error")
-    assert ask(pipe, "reply")["id"] == 2
-
-
-def test_silence_ends_with_its_children(tmp_path: Path) -> None:
-    pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=6)
+def test_silence_ends_with_its_children(pipe: Pipe) -> None:
     child = ask(pipe, "child")["child"]
     assert is_alive(child)
-    with pytest.raises(LibraryError, match=r"no answer within 6 s; killed"):
+    pipe._timeout_s = 0.3  # the process has started
+    with pytest.raises(LibraryError, match=r"no answer within 0\.3 s; killed"):
         ask(pipe, "hang")
     assert ends(child)
-    pipe.close()
 
 
 def test_a_line_without_an_end_is_not_read_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MOST_BYTES", 10_000)
-    pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=60)
-    assert len(ask(pipe, "huge", bytes=9_000)["text"]) == 9_000
-    with pytest.raises(LibraryError, match="longer than 10000 bytes"):
-        ask(pipe, "huge", bytes=11_000)
-    pipe.close()
+    with opened(tmp_path) as pipe:
+        assert len(ask(pipe, "huge", bytes=9_000)["text"]) == 9_000
+        with pytest.raises(LibraryError, match="longer than 10000 bytes"):
+            ask(pipe, "huge", bytes=11_000)
 
 
-def test_a_long_request_and_a_long_reply_pass(pipe: Pipe) -> None:
+def test_each_request_has_one_reply_also_a_long_one_and_after_an_error(pipe: Pipe) -> None:
     long = "é" * 300_000
     assert len(ask(pipe, "huge", bytes=2_000_000, more=long)["text"]) == 2_000_000
+    with pytest.raises(LibraryError, match="lib: ValueError: no such thing"):
+        ask(pipe, "error")
+    assert [ask(pipe, "reply")["id"] for _ in range(2)] == [3, 4]
 
 
-def test_a_process_that_does_not_read_cannot_block(tmp_path: Path) -> None:
-    pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=6)
+def test_a_process_that_does_not_read_cannot_block(pipe: Pipe) -> None:
     ask(pipe, "deaf")
-    with pytest.raises(LibraryError, match="no answer within 6 s"):
+    pipe._timeout_s = 0.3
+    with pytest.raises(LibraryError, match=r"no answer within 0\.3 s"):
         ask(pipe, "reply", more="x" * 1_000_000)
-    pipe.close()
 
 
 def test_no_key_and_no_proxy_go_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-distinctive")
     monkeypatch.setenv("HTTPS_PROXY", "http://192.0.2.1")
-    pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=60)
-    found = ask(pipe, "reply")["env"]
+    with opened(tmp_path) as pipe:
+        found = ask(pipe, "reply")["env"]
     assert "sk-distinctive" not in str(found)
     assert not {"OPENAI_API_KEY", "HTTPS_PROXY"} & set(found)
     assert found["HOME"] == str(tmp_path)
-    pipe.close()
 
 
-def test_time_of_calls_to_models_is_not_the_library_s(tmp_path: Path) -> None:
-    pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=6)
-    served = []
+def test_time_of_calls_to_models_is_not_the_library_s(
+    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now))
 
     def slow(job: GatewayRequest) -> None:
-        served.append(job.path)
-        time.sleep(7)
+        nonlocal now
+        assert job.path == "/embeddings"
+        now += 61  # longer than a library may be silent
 
     pipe.inbox.put(GatewayRequest("/embeddings", {}))
-    assert pipe.request({"do": "sleep", "seconds": 8}, slow)["id"] == 1
-    assert served == ["/embeddings"]
-    pipe.close()
+    assert pipe.request({"do": "sleep", "seconds": 0.2}, slow)["id"] == 1
+    assert now == 61
 
 
 def test_what_ends_the_run_ends_the_process(pipe: Pipe) -> None:
@@ -169,3 +169,25 @@ def test_a_forgotten_pipe_leaves_no_process(tmp_path: Path) -> None:
 def test_no_interpreter_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LibraryError, match="cannot be started"):
         Pipe("lib", [tmp_path / "python"], tmp_path, timeout_s=60)
+
+
+ADAPTER = Path(__file__).parent / "with_child.py"
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_a_library_ends_its_own_server_when_nobody_is_left(tmp_path: Path, busy: bool) -> None:
+    command = [sys.executable, HERE / "adapters" / "serve.py", ADAPTER]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=tmp_path, **pipes, stderr=subprocess.DEVNULL) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps({"id": 1, "op": "start"}).encode() + b"\n")
+        process.stdin.flush()
+        child = json.loads(process.stdout.readline())["version"]
+        assert is_alive(child)
+        if busy:
+            process.stdin.write(json.dumps({"id": 2, "op": "add", "items": [1]}).encode() + b"\n")
+        process.stdin.close()
+        process.stdout.close()
+        process.wait(10)
+    assert ends(child)

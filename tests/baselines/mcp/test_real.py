@@ -17,7 +17,7 @@ from memsys.errors import InputError
 from memsys.types import Query
 from tests.memsys.build import NOON, SESSIONS, MakeParts
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.soak]
 
 NODE = venv("node") / "node_modules" / ".bin"
 REAL = {

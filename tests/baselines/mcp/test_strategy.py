@@ -21,10 +21,13 @@ from baselines.mcp.strategy import Mcp
 from baselines.mcp.strategy import server_of as from_settings
 from baselines.mcp.transports import Command
 from memsys.errors import InputError
+from memsys.service.mcp.server import make_server
 from memsys.store import Parts
 from memsys.types import Memory, Query
+from tests.baselines.mcp import conftest
 from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
 from tests.memsys.build import NOON, SESSIONS, MakeParts, session
+from tests.memsys.service.made import memory as opened_memory
 
 Make = Callable[[Server, Parts], Mcp]
 
@@ -53,6 +56,21 @@ def test_results_are_the_memories_that_were_stored(
     assert strategy.details["server"]["name"] == "toy"
 
 
+def test_our_own_server_is_admitted_finds_and_forgets(
+    mcp_of: Make, parts: MakeParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened_memory(tmp_path) as memory:
+        ours = SimpleNamespace(server=make_server(memory))
+        monkeypatch.setattr(conftest, "Toy", lambda _: ours)
+        strategy = mcp_of(server_of("memsys"), parts())
+        for one in SESSIONS:
+            strategy.ingest(one)
+        asked = query("Did two tomato seedlings survive?")
+        assert ("D1:4",) in [one.memory.turns for one in strategy.retrieve(asked).candidates]
+        assert strategy.forget(["D1:4"]) == 1
+        assert ("D1:4",) not in [one.memory.turns for one in strategy.retrieve(asked).candidates]
+
+
 def test_an_error_of_the_server_costs_the_session_or_the_question(
     mcp_of: Make, parts: MakeParts
 ) -> None:
@@ -69,18 +87,21 @@ def test_an_error_of_the_server_costs_the_session_or_the_question(
 def test_a_server_that_hangs_is_closed_and_later_calls_fail_at_once(
     mcp_of: Make, parts: MakeParts
 ) -> None:
-    strategy = mcp_of(server_of("plain", timeout_s=1), parts())
+    strategy = mcp_of(server_of("plain"), parts())
     strategy.ingest(session(1, NOON, ("Ada", "I sing.")))
+    assert strategy._memory
+    strategy._memory._connection._timeout_s = 0.3
     for text in ("hang", "sing"):
-        with pytest.raises(LibraryError, match="recall: no answer within 1 s; closed"):
+        with pytest.raises(LibraryError, match=r"recall: no answer within 0\.3 s; closed"):
             strategy.retrieve(query(text))
 
 
 def test_the_last_output_of_a_server_that_has_ended_declines_nothing(tmp_path: Path) -> None:
     server, stderr = server_of("plain"), tmp_path / "stderr.txt"
     stderr.write_text("table memories already exists", encoding="utf-8")
-    with closing(Connection(server.at.open(tmp_path), 0.5, stderr)) as connection:
+    with closing(Connection(server.at.open(tmp_path), 20, stderr)) as connection:
         memory = OwnerMemory(connection, check(server).chosen, "ana", "")
+        connection._timeout_s = 0.3
         for text in ("hang", "I sing."):
             with pytest.raises(LibraryError, match="already exists"):
                 memory.add(Memory("m", text, text, NOON, "Ada", ("D1:1",)))
@@ -211,12 +232,16 @@ def test_a_server_sees_the_named_variables_and_no_others(
 ) -> None:
     monkeypatch.setenv("SHOWN_KEY", KEY)
     monkeypatch.setenv("HIDDEN_KEY", KEY)
-    command = Command("sh -c 'env > seen.txt'", {"MORE": "{folder}/x"}, ("SHOWN_KEY",))
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (tmp_path / "shell").symlink_to("/bin/sh")
+    monkeypatch.chdir(tmp_path)  # a relative path is of our folder, and not of the server's
+    command = Command("./shell -c 'env > seen.txt'", {"MORE": "{folder}/x"}, ("SHOWN_KEY",))
     with pytest.raises(LibraryError, match="the start"):
-        Connection(command.open(tmp_path), 20)
-    lines = (tmp_path / "seen.txt").read_text(encoding="utf-8").splitlines()
+        Connection(command.open(folder), 20)
+    lines = (folder / "seen.txt").read_text(encoding="utf-8").splitlines()
     seen = dict(line.split("=", 1) for line in lines if "=" in line)
-    assert (seen["SHOWN_KEY"], seen["MORE"]) == (KEY, f"{tmp_path}/x")
+    assert (seen["SHOWN_KEY"], seen["MORE"]) == (KEY, f"{folder}/x")
     documented = "PATH LANG LC_ALL TMPDIR SSL_CERT_FILE NODE_EXTRA_CA_CERTS USER LOGNAME SHELL TERM"
     ours = "HOME PYTHONNOUSERSITE XDG_DATA_HOME XDG_CONFIG_HOME XDG_STATE_HOME SHOWN_KEY MORE"
     caches = "npm_config_cache NPM_CONFIG_USERCONFIG UV_CACHE_DIR UV_TOOL_DIR"

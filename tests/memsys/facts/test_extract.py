@@ -79,26 +79,16 @@ def test_the_summary_is_refreshed_from_the_old_one_and_the_session() -> None:
     assert "a cracked bowl" in between(llm.asked["summary"][1], "latest_conversation")
 
 
-def test_a_summary_that_fails_leaves_the_old_one_and_is_logged() -> None:
-    llm = Planned([facts()], summary=["one", LLMError("refused")])
-    extractor, log = FactExtractor(llm, settings()), []
+def test_a_summary_that_fails_or_is_cut_off_leaves_the_old_one_and_is_logged() -> None:
+    llm, log = Planned(summary=["one", LLMError("refused"), "on and on and"]), list[Event]()
+    extractor = FactExtractor(llm, settings())
     extractor.refresh(FIRST, log)
     extractor.refresh(LATER, log)
+    llm._finish = "length"
+    extractor.refresh(LATER, log)
     assert extractor.summary == "one"
-    assert [one.get("fault") for one in log] == [None, "no_answer"]
-
-
-def test_a_summary_that_was_cut_off_is_not_taken() -> None:
-    extractor, log = (
-        FactExtractor(Planned(summary=["on and on and"], finish="length"), settings()),
-        [],
-    )
-    extractor.refresh(FIRST, log)
-    assert extractor.summary == ""
-    assert (log[0]["fault"], log[0]["tokens"]["output_tokens"]) == ("cut_off", 10)
-
-
-def test_without_a_summary_prompt_there_is_no_such_call() -> None:
+    assert [one.get("fault") for one in log] == [None, "no_answer", "cut_off"]
+    assert log[-1]["tokens"]["output_tokens"] == 10
     llm = Planned([facts()])
     extracted(llm, summary_prompt=None)
     assert llm.asked["summary"] == []
@@ -125,23 +115,15 @@ def test_a_fact_has_title_text_event_speaker_and_sources() -> None:
     assert (memory.time, memory.turns) == (LATER.time, ("D2:1",))
 
 
-def test_relative_words_count_from_the_session_of_their_message() -> None:
-    found, *_ = extracted(Planned([facts(fact("Theo has word6", "Theo", 6, when="yesterday"))]))
-    assert (found[0].turns, found[0].event) == (("D1:6",), "2024-03-01")
-
-
 def test_sources_that_were_not_shown_are_dropped_and_logged() -> None:
     rows = fact("Mara has a kiln", "Mara", 7.0, 70, 0), fact("Theo knows kilns", "Nobody", -1)
-    found, log, _ = extracted(Planned([facts(*rows)]))
-    assert [one.turns for one in found] == [("D2:1",), ()]
+    more = fact(" ", "Mara", 7), fact("mara has a  kiln!", "Mara")  # empty, and repeated
+    before = fact("Theo has word6", "Theo", 6, when="yesterday")
+    found, log, _ = extracted(Planned([facts(*rows, *more, before)]))
+    assert [one.turns for one in found] == [("D2:1",), (), ("D1:6",)]
     assert found[1].speaker == "Theo"  # of the last message, for want of a better one
+    assert found[2].event == "2024-03-01"  # the day before the session of its message
     assert [one.get("fault") for one in log] == ["unknown_turn", "unknown_turn", None]
-
-
-def test_empty_and_repeated_statements_are_no_facts() -> None:
-    rows = fact(" ", "Mara", 7), fact("A bowl cracked", "Mara", 7), fact("a bowl  cracked!", "Mara")
-    found, *_ = extracted(Planned([facts(*rows)]))
-    assert [one.content for one in found] == ["A bowl cracked"]
 
 
 EXAMPLE = """On {time} write notes on {messages}
@@ -175,13 +157,10 @@ def test_an_example_of_the_prompt_never_becomes_a_fact(with_example: str, echo: 
     assert (log[0]["fault"], log[0]["detail"]) == ("prompt_example", echo)
 
 
-def test_nor_does_an_example_become_a_title(with_example: str) -> None:
+def test_nor_a_title_but_what_was_said_is_no_echo(with_example: str) -> None:
     row = fact("Mara cracked a bowl", "Mara", 7, title="striped unicycle")
     found, *_ = extracted(Planned([facts(row)]), prompt=with_example)
     assert (found[0].title, found[0].content) == ("", "Mara cracked a bowl")
-
-
-def test_what_was_said_is_no_echo_though_an_example_says_it_too(with_example: str) -> None:
     llm = Planned([facts(fact("Quimby has a unicycle", "Mara", 1))])
     extractor = FactExtractor(llm, settings(prompt=with_example))
     said = session(1, datetime(2024, 3, 2), ("Mara", "Quimby has a new unicycle."))

@@ -37,16 +37,12 @@ def talk(number: int, *texts: str) -> Session:
     return session(number, DAY.replace(day=number), *(("Mara", text) for text in texts))
 
 
-def writer(llm: Planned, embedder: CachedEmbedder, calls: Any = "tools", **own: Any) -> BookWriter:
-    extract = {
-        "prompt": "facts_extract",
-        "summary_prompt": None,
-        "exchange": 1,
-        "retries": 0,
-        **own,
-    }
-    update = UpdateSettings(calls=calls, similar=10, prompt="mem0_update")
-    return BookWriter(llm, embedder, ExtractSettings(**extract), update)
+def writer(
+    llm: Planned, embedder: CachedEmbedder, calls: Any = "tools", similar: int = 10
+) -> BookWriter:
+    extract = ExtractSettings(prompt="facts_extract", summary_prompt=None, exchange=1, retries=0)
+    update = UpdateSettings(calls=calls, similar=similar, prompt="mem0_update")
+    return BookWriter(llm, embedder, extract, update)
 
 
 def written(
@@ -95,14 +91,6 @@ def test_a_change_of_mind_ends_in_one_fact_and_a_history(
     assert faults(one) == []
 
 
-def test_a_second_liking_deletes_nothing(bag_of_words: CachedEmbedder) -> None:
-    rows = [fact("Mara loves pizza", "Mara", 1), fact("Mara also likes burgers", "Mara", 1)]
-    one, llm = written(bag_of_words, rows, [(call("ADD"),)])
-    assert contents(one) == ["Mara loves pizza", "Mara also likes burgers"]
-    assert "1. Mara loves pizza" in llm.asked["decide"][0]
-    assert [change.operation for change in one.book.history] == ["ADD", "ADD"]
-
-
 def test_an_update_keeps_the_id_and_rests_on_both_turns(bag_of_words: CachedEmbedder) -> None:
     change = call("UPDATE", id=1, content="likes badminton and squash")
     one, _ = written(bag_of_words, [BADMINTON, fact("Mara likes squash", "Mara", 2)], [(change,)])
@@ -112,7 +100,11 @@ def test_an_update_keeps_the_id_and_rests_on_both_turns(bag_of_words: CachedEmbe
     assert memory.time == DAY.replace(day=2)
 
 
-def test_nothing_changes_by_noop(bag_of_words: CachedEmbedder) -> None:
+def test_adding_deletes_nothing_and_nothing_changes_by_noop(bag_of_words: CachedEmbedder) -> None:
+    one, llm = written(bag_of_words, [BADMINTON, NO_MORE], [(call("ADD"),)])
+    assert contents(one) == ["Mara likes badminton", "Mara does not like badminton any more"]
+    assert "1. Mara likes badminton" in llm.asked["decide"][0]
+    assert [change.operation for change in one.book.history] == ["ADD", "ADD"]
     one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [(call("NOOP"),)])
     assert contents(one) == ["Mara likes badminton"]
     assert len(one.book.history) == 1
@@ -130,10 +122,7 @@ def test_only_facts_of_the_same_speaker_are_compared(bag_of_words: CachedEmbedde
 def test_the_most_similar_are_shown_best_first(bag_of_words: CachedEmbedder) -> None:
     rows = [fact(f"Mara likes {word}", "Mara", 1) for word in ("kelp", "old kilns", "kilns")]
     llm = Planned([facts(*rows), facts(fact("Mara sold kilns", "Mara", 2))], [(call("ADD"),)])
-    update = UpdateSettings(calls="tools", similar=2, prompt="mem0_update")
-    settings = ExtractSettings(prompt="facts_extract", summary_prompt=None, exchange=1)
-    one = BookWriter(llm, bag_of_words, settings, update)
-    one.write(talk(1, "first", "second"))
+    writer(llm, bag_of_words, similar=2).write(talk(1, "first", "second"))
     shown = llm.asked["decide"][-1].partition("<stored_facts>\n")[2].partition("\n</stored")[0]
     assert shown == "1. Mara likes kilns\n2. Mara likes old kilns"
 
@@ -217,18 +206,6 @@ def test_a_bad_operation_is_logged_and_does_nothing(
     assert event["fact"] == "Mara does not like badminton any more"
 
 
-def test_what_one_operation_dropped_the_next_cannot_change(bag_of_words: CachedEmbedder) -> None:
-    calls = call("DELETE", id=1), call("UPDATE", id=1, content="Mara likes squash")
-    one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [calls])
-    assert contents(one) == []
-    assert faults(one) == ["unknown_id"]
-
-
-def test_an_empty_choice_is_a_fault(bag_of_words: CachedEmbedder) -> None:
-    one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [operations()], "schema")
-    assert faults(one) == ["no_operation"]
-
-
 REFUSED = LLMError("the model refused")
 
 
@@ -267,6 +244,15 @@ def test_a_fact_that_is_stored_word_for_word_is_not_doubled(bag_of_words: Cached
     one, _ = written(bag_of_words, [BADMINTON, BADMINTON], [(call("ADD"),)])
     assert contents(one) == ["Mara likes badminton"]
     assert one.log[-2]["operation"] == "NOOP"
+
+
+def test_what_one_operation_dropped_the_next_cannot_change(bag_of_words: CachedEmbedder) -> None:
+    calls = call("DELETE", id=1), call("UPDATE", id=1, content="Mara likes squash")
+    one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [calls])
+    assert contents(one) == []
+    assert faults(one) == ["unknown_id"]
+    one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [operations()], "schema")
+    assert faults(one) == ["no_operation"]  # an empty choice
 
 
 def test_a_session_that_nobody_answered_for_is_an_error(bag_of_words: CachedEmbedder) -> None:

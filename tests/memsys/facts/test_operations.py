@@ -44,15 +44,12 @@ def test_tools_and_schema_say_the_same() -> None:
     assert list(read_operations(by_text(rows))) == expected
 
 
-def test_only_numbers_that_are_shown_are_offered() -> None:
+def test_every_tool_asks_for_all_that_it_takes_and_for_numbers_that_are_shown() -> None:
+    for tool in TOOLS:
+        assert list(tool.parameters["properties"]) == tool.parameters["required"]
     row = schema(7)["properties"]["operations"]["items"]
     assert row["properties"]["id"] == {"type": "integer", "minimum": 0, "maximum": 7}
     assert row["required"] == ["operation", "id", "content", "why"]
-
-
-def test_every_tool_asks_for_all_that_it_takes() -> None:
-    for tool in TOOLS:
-        assert list(tool.parameters["properties"]) == tool.parameters["required"]
 
 
 @pytest.mark.parametrize(
@@ -80,15 +77,18 @@ def test_a_tool_call_that_cannot_be_used_costs_itself_alone(
     assert (second["step"], second["fault"]) == ("decide", fault)
 
 
-@pytest.mark.parametrize("text", ["I would add it.", "", "[]", "null", '{"facts": []}'])
-def test_a_text_without_operations_is_one_fault(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        *(
+            (text, "no_operation")
+            for text in ("I would add it.", "", "[]", "null", '{"facts": []}')
+        ),
+        ('{"operations": [3]}', "unknown_operation"),
+        ('{"operations": "ADD"}', "unknown_operation"),
+    ],
+)
+def test_a_text_without_operations_is_one_fault(text: str, fault: str) -> None:
     (event,) = read_operations(by_text(text))
     assert isinstance(event, dict)
-    assert event["fault"] == "no_operation"
-
-
-@pytest.mark.parametrize("rows", ['{"operations": [3]}', '{"operations": "ADD"}'])
-def test_rows_that_are_no_operations_are_faults(rows: str) -> None:
-    (event,) = read_operations(by_text(rows))
-    assert isinstance(event, dict)
-    assert event["fault"] == "unknown_operation"
+    assert event["fault"] == fault

@@ -97,7 +97,7 @@ def test_a_retry_never_doubles_a_fact(bag_of_words: CachedEmbedder) -> None:
     assert [c.operation for c in one.book.history] == ["ADD"] * 3
 
 
-def test_a_passing_timeout_of_a_server_costs_no_memory(
+def test_a_passing_outage_of_a_server_costs_no_memory(
     make: Make, bag_of_words: CachedEmbedder
 ) -> None:
     late = {"second", "Mara swims"}  # one extraction and one decision, each the first time
@@ -107,14 +107,14 @@ def test_a_passing_timeout_of_a_server_costs_no_memory(
         new = text.partition("<new_messages>")[2]
         for word in [one for one in late if one in new + text.partition("<new_fact>")[2]]:
             late.remove(word)
-            return faults.hang()
+            return faults.reset
         if "tools" in body:
             return faults.answer(_tool_call(body, "ADD"))
         number = next(n for n, word in enumerate(("first", "second", "third"), 1) if word in new)
         return faults.says(facts(ROWS[number - 1]))
 
     with FaultyServer(script) as server:
-        one = writer(make(server, retries=0, timeout_s=5), bag_of_words)
+        one = writer(make(server, retries=0), bag_of_words)
         one.write(TALK)
     assert sorted(contents(one)) == ["Mara pots", "Mara rows", "Mara swims"]
     assert [e["fault"] for e in one.log if "fault" in e] == ["no_answer", "no_answer"]

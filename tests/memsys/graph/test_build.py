@@ -45,13 +45,10 @@ def test_weights_by_the_formulas() -> None:
     assert graph.titles == {"a": "e:kiln", "b": "e:kiln", "c": "e:sea", "d": "e:sea"}
 
 
-def test_an_entity_of_too_many_memories_is_dropped() -> None:
+def test_an_entity_of_too_many_memories_is_dropped_but_two_may_always_share() -> None:
     graph = build_graph(FIVE, rules(max_share=0.5))
     assert graph.store.neighbours(["e:kiln"]) == [[]]
     assert graph.titles == {"c": "e:sea", "d": "e:sea"}
-
-
-def test_two_memories_may_always_share() -> None:
     assert build_graph(FIVE, rules(max_share=0.01)).titles == {"c": "e:sea", "d": "e:sea"}
 
 
@@ -204,16 +201,13 @@ def test_a_word_of_every_session_links_nothing_and_that_of_a_few_does() -> None:
     assert mentioned(many, "m:3a", min_concentration=0.3).keys() == {"e:kiln"}
 
 
-def test_adjacent_memories_of_a_session_share_a_node() -> None:
+def test_adjacent_memories_of_a_session_share_a_node_and_documents_do_not() -> None:
     three = [memory("a", "kiln"), memory("b", "sea"), memory("c", "rain", day=3)]
     weight = 0.5 * log(3 / 2) / log(3)
     found = mentioned(three, "e:after:a", adjacent_weight=0.5)
     assert found == pytest.approx({"m:a": weight, "m:b": weight})
     assert mentioned(three, "m:c", adjacent_weight=0.5) == {}  # of another session
     assert mentioned(three, "m:b", adjacent_weight=0.5).keys() == {"e:after:a"}
-
-
-def test_documents_are_not_adjacent() -> None:
     documents = [memory(name, name, time=UNDATED) for name in ("kiln", "sea", "rain")]
     assert mentioned(documents, "m:sea", adjacent_weight=1, date_weight=1) == {}
 

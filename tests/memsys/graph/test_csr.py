@@ -136,14 +136,13 @@ def test_the_title_of_an_only_memory_is_a_node() -> None:
     assert graph.store.neighbours(["m:D0"]) == [[("e:hobbi", "mentions", 1.0)]]
 
 
-def test_unknown_nodes_have_no_edges() -> None:
+@pytest.mark.parametrize("texts", [["a"], ["a", "b"], ["of the", "of the", "of the"]])
+def test_unknown_nodes_and_a_store_in_which_nothing_is_shared_have_no_edges(
+    texts: list[str],
+) -> None:
     known = memories(n=20)
     store = build_csr(known, rows(known), SETTINGS).store
     assert store.neighbours([MEMORY + "nobody", ENTITY + "nothing", "neither"]) == [[], [], []]
-
-
-@pytest.mark.parametrize("texts", [["a"], ["a", "b"], ["of the", "of the", "of the"]])
-def test_a_store_in_which_nothing_is_shared_has_no_edges(texts: list[str]) -> None:
     known = [Memory(str(i), t, t, datetime(2024, 1, 1), "M", ()) for i, t in enumerate(texts)]
     graph = build_csr(known, rows(known), SETTINGS)
     assert not len(graph.titles)

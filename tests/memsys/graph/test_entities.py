@@ -1,9 +1,15 @@
+"""Entities of a text, their numbers, and how closely they are associated."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import exp, log2
 
+import numpy as np
 import pytest
+from scipy.stats import chi2_contingency
 
+from memsys.graph.association import associations, concentrations
 from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
 
 
@@ -85,3 +91,45 @@ def test_speakers_are_left_out_in_every_form() -> None:
 
 def test_a_speaker_s_name_parts_a_phrase() -> None:
     assert "red bowl" not in entities("red Mara bowl", ["Mara"])
+
+
+def test_a_key_has_one_number_whatever_it_came_from() -> None:
+    keys = NumberedKeys()
+    quoted = keys.quoted("high tides")
+    high, tide = keys["high"][0], keys["tides"][0]
+    assert high is not None
+    assert tide is not None
+    assert quoted == keys.phrase(high, tide) == keys.number("high tide")
+    assert keys.phrase(tide, high) != quoted
+    assert len({high, tide, quoted, keys.number("one two three")}) == 4
+    assert keys.quoted("of the") is None
+
+
+@pytest.mark.parametrize(
+    ("together", "one", "other", "n"),
+    [(4, 5, 6, 100), (1, 9, 9, 50), (3, 3, 3, 10), (2, 2, 40, 41)],
+)
+def test_association_is_the_log_likelihood_ratio(
+    together: int, one: int, other: int, n: int
+) -> None:
+    table = [[together, one - together], [other - together, n - one - other + together]]
+    known = chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
+    found = associations(*(np.array([count]) for count in (together, one, other)), n)
+    assert found == pytest.approx([known if together > one * other / n else 0.0])
+
+
+def test_words_that_meet_less_often_than_by_chance_are_not_associated() -> None:
+    one, many = np.array([1]), np.array([40])
+    assert associations(one, many, many, 60) == [0.0]
+
+
+def test_concentration_compares_sessions_with_those_expected() -> None:
+    # Four sessions: entity 0 four times in the first, 1 once in each, 2 never
+    entities, sessions = np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 0, 0, 1, 2, 3])
+    expected = 4 * (1 - exp(-4 / 4))
+    found = concentrations(entities, sessions, 3)
+    assert found == pytest.approx([log2(expected / 1), log2(expected / 4), 0.0])
+
+
+def test_one_session_concentrates_nothing() -> None:
+    assert concentrations(np.array([0, 0, 1]), np.array([0, 0, 0]), 2).tolist() == [0.0, 0.0]

@@ -84,8 +84,6 @@ def test_the_edge_may_be_the_product_along_the_path(store: Counting) -> None:
     assert product["d"] == pytest.approx(0.5 * 0.6)
     assert product["f"] == pytest.approx(0.5 * 0.8 * 0.7)
     assert edge["b"] == product["b"] == 0.4  # a mention of the title itself
-    with pytest.raises(InputError, match=r"path_weight: 'sum' is none of edge, product"):
-        run(store, "s1", path_weight="sum")
 
 
 def test_a_seed_is_never_added(store: Counting) -> None:
@@ -148,6 +146,8 @@ def test_a_seed_without_a_title_adds_nothing(store: Counting) -> None:
         ({"seeds": 0}, "must be 1 or more"),
         ({"neighbours": 0}, "must be 1 or more"),
         ({"per_seed": 0}, "must be 1 or more"),
+        ({"hops": 3}, r"expansion\.hops: 3; use 1 or 2"),
+        ({"path_weight": "sum"}, r"path_weight: 'sum' is none of edge, product"),
     ],
 )
 def test_wrong_numbers_are_named(store: Counting, change: dict[str, Any], message: str) -> None:
@@ -169,6 +169,34 @@ def test_a_second_hop_goes_on_from_the_related_entities() -> None:
     assert far.look_ups == [["e:x"], ["e:z"], ["e:v"]]  # one a hop and one more, back never
 
 
-def test_hops_are_one_or_two(store: Counting) -> None:
-    with pytest.raises(InputError, match=r"expansion\.hops: 3; use 1 or 2"):
-        run(store, "s1", hops=3)
+def test_look_ups_are_batched_and_in_the_order_asked() -> None:
+    store = NetworkXStore()
+    store.add([("m:a", "e:x", "mentions", 0.5), ("m:b", "e:y", "mentions", 0.4)])
+    assert store.neighbours(["e:y", "m:a", "none", "m:a"]) == [
+        [Edge("m:b", "mentions", 0.4)],
+        [Edge("e:x", "mentions", 0.5)],
+        [],
+        [Edge("e:x", "mentions", 0.5)],
+    ]
+    assert store.neighbours([]) == []
+
+
+def test_edges_are_seen_from_both_ends_heaviest_first_ties_by_name() -> None:
+    store = NetworkXStore()
+    store.add(
+        [
+            ("m:c", "e:x", "mentions", 0.2),
+            ("m:b", "e:x", "mentions", 0.2),
+            ("e:x", "e:y", "related_to", 0.9),
+            ("m:a", "e:x", "mentions", 0.1),
+        ]
+    )
+    assert [edge.node for edge in store.neighbours(["e:x"])[0]] == ["e:y", "m:b", "m:c", "m:a"]
+    assert store.neighbours(["e:y"]) == [[Edge("e:x", "related_to", 0.9)]]
+
+
+def test_the_last_weight_of_a_repeated_edge_counts() -> None:
+    store = NetworkXStore()
+    store.add([("m:a", "e:x", "mentions", 0.2)])
+    store.add([("e:x", "m:a", "mentions", 0.8)])
+    assert store.neighbours(["m:a"]) == [[Edge("e:x", "mentions", 0.8)]]

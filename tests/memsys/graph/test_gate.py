@@ -44,12 +44,10 @@ def test_association_words(query: str, rule: str) -> None:
     assert decision == Decision(rule != "closed", rule, pytest.approx(0.85))
 
 
-def test_a_low_mean_similarity_opens() -> None:
+def test_a_low_mean_similarity_or_nothing_found_opens_after_the_words() -> None:
     assert GATE.decide("Where?", [0.9, 0.4], 0.1) == Decision(True, "similarity", 0.65)
     assert GATE.decide("Where?", [0.7, 0.7], 0.1) == Decision(False, "closed", 0.7)
-
-
-def test_a_word_goes_before_similarity() -> None:
+    assert GATE.decide("Where?", [], 0.1) == Decision(True, "similarity", 0.0)
     assert GATE.decide("Which other one?", [0.1], 0.9).rule == "word:other"
 
 
@@ -59,10 +57,6 @@ def test_without_a_number_the_embedder_s_typical_similarity_decides() -> None:
     assert gate.decide("also", [0.5], typical=0.4).rule == "closed"
     zero = Gate(english=[], chinese=[], similarity=0.0)  # a number, although it is 0
     assert zero.decide("also", [0.5], typical=0.6).rule == "closed"
-
-
-def test_nothing_found_opens() -> None:
-    assert GATE.decide("Where?", [], 0.1) == Decision(True, "similarity", 0.0)
 
 
 def test_the_words_that_are_shipped_can_match() -> None:

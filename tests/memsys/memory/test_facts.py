@@ -45,9 +45,12 @@ def writer(llm: Planned, **own: Any) -> FactMemoryBuilder:
     return unit(**own).open(llm)
 
 
-def test_every_fact_is_added_once_and_none_is_dropped() -> None:
-    llm = Planned(REPLIES)
+def test_every_fact_is_added_once_and_logged_and_none_is_dropped() -> None:
+    llm = Planned([LLMError("no answer"), *REPLIES])
     one = writer(llm)
+    with pytest.raises(LLMError, match="none of 1 exchanges was ingested: no answer"):
+        one.build(SESSIONS[0])
+    one.events.clear()
     built = [one.build(session) for session in SESSIONS]
     assert [len(memories) for memories in built] == [2, 1, 2]
     memories = [memory for found in built for memory in found]
@@ -56,12 +59,6 @@ def test_every_fact_is_added_once_and_none_is_dropped() -> None:
     assert memories[2].turns == ("D2:2",)
     assert [memory.time for memory in memories[2:4]] == [SESSIONS[1].time, SESSIONS[2].time]
     assert llm.asked["decide"] == []
-
-
-def test_what_was_done_is_logged() -> None:
-    one = writer(Planned(REPLIES))
-    for session in SESSIONS:
-        one.build(session)
     done = [event["operation"] for event in one.events if event["step"] == "apply"]
     assert done == ["ADD", "ADD", "ADD", "ADD", "NOOP", "ADD"]
     last = {"step": "session", "ADD": 2, "NOOP": 1, "faults": 0, "lost": 0, "of": 1}
@@ -101,13 +98,6 @@ def test_two_conversations_of_a_run_share_nothing(parts: MakeParts) -> None:
     assert ids == [["f1", "f2"], ["f1", "f2"]]
 
 
-def test_a_session_without_any_answer_fails_and_the_next_goes_on() -> None:
-    one = writer(Planned([LLMError("no answer"), REPLIES[1]]))
-    with pytest.raises(LLMError, match="none of 1 exchanges was ingested: no answer"):
-        one.build(SESSIONS[0])
-    assert [memory.content for memory in one.build(SESSIONS[1])] == ["Mara broke a bowl"]
-
-
 def test_a_session_that_comes_again_brings_what_was_lost_alone() -> None:
     plan = [REPLIES[1], LLMError("no answer"), facts(fact("Mara has a kiln", "Mara", 3))]
     one = writer(Planned(plan), exchange=2)
@@ -116,16 +106,13 @@ def test_a_session_that_comes_again_brings_what_was_lost_alone() -> None:
     assert one.build(SESSIONS[1]) == []
 
 
-def test_without_a_model_it_refuses(parts: MakeParts) -> None:
+def test_wrong_settings_and_a_missing_model_are_named(parts: MakeParts) -> None:
+    for wrong in ({"exchange": 0}, {"retries": -1}, {"images": "eyes"}):
+        with pytest.raises(InputError, match=f"^memory.{min(wrong)}: "):
+            VectorOnly(parts(memory=unit(**wrong), llm=Planned()), 9, None)
     message = "^memory=facts: no model to write the facts; add llm=openai or llm=local$"
     with pytest.raises(InputError, match=message):
         VectorOnly(parts(memory=unit()), 9, None)
-
-
-@pytest.mark.parametrize("wrong", [{"exchange": 0}, {"retries": -1}, {"images": "eyes"}])
-def test_wrong_settings_are_named(parts: MakeParts, wrong: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=f"^memory.{min(wrong)}: "):
-        VectorOnly(parts(memory=unit(**wrong), llm=Planned()), 9, None)
 
 
 def test_an_option_without_state_is_its_own_builder() -> None:

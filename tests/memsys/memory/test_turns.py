@@ -1,13 +1,17 @@
+"""Turns, windows and observations as memories."""
+
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from memsys.errors import InputError
+from memsys.memory.observations import Observations
 from memsys.memory.turns import Turns
 from memsys.text.turns import importance, line
-from memsys.types import Conversation, Session, Turn
+from memsys.types import Conversation, Observation, Session, Turn
 from tests.memsys.build import SESSIONS
 
 FIRST = SESSIONS[0]
@@ -31,6 +35,8 @@ def test_the_lead_is_matched_but_not_shown() -> None:
     assert made[1].index_text == "\n".join(LINES[0:2])
     assert made[3].index_text == "\n".join(LINES[1:4])
     assert made[3].turns == ("D1:4",)
+    assert [memory.importance for memory in made] == [importance(line) for line in LINES]
+    assert 0 < made[3].importance < made[0].importance < 1
 
 
 def test_a_window_ends_with_its_session() -> None:
@@ -60,18 +66,12 @@ def test_an_image_is_remembered_by_its_caption() -> None:
     assert line(Turn("D1:2", "Mara", "Look!")) == "Mara: Look!"
 
 
-def test_an_empty_session_makes_no_memory() -> None:
+def test_an_empty_session_and_every_conversation_will_do_but_no_negative_number() -> None:
     assert Turns("turns").build(Session("1", datetime(2024, 3, 2), ())) == []
-
-
-@pytest.mark.parametrize("field", ["before", "after", "lead"])
-def test_a_negative_number_is_named(field: str) -> None:
-    with pytest.raises(InputError, match=rf"memory\.{field}: -1"):
-        Turns("turns", **{field: -1})
-
-
-def test_every_conversation_will_do() -> None:
     Turns("turns").check(Conversation("talk", ("Mara", "Theo"), SESSIONS))
+    for field in ("before", "after", "lead"):
+        with pytest.raises(InputError, match=rf"memory\.{field}: -1"):
+            Turns("turns", **{field: -1})
 
 
 def test_importance_is_distinct_terms_over_20() -> None:
@@ -81,7 +81,37 @@ def test_importance_is_distinct_terms_over_20() -> None:
     assert importance(" ".join(f"word{i}" for i in range(300))) == 1
 
 
-def test_a_memory_carries_the_importance_of_what_it_shows() -> None:
-    made = Turns("turns", lead=3).build(FIRST)
-    assert [memory.importance for memory in made] == [importance(line) for line in LINES]
-    assert 0 < made[3].importance < made[0].importance < 1
+NOTES = (
+    Observation("Mara", "Mara takes pottery lessons.", ("D1:1",)),
+    Observation("Theo", "Theo grows tomatoes on an allotment.", ("D1:2", "D1:4")),
+)
+NOTED = replace(SESSIONS[0], observations=NOTES)
+
+
+def test_a_fact_is_one_memory_and_rests_on_its_turns() -> None:
+    made = Observations("observations").build(NOTED)
+    assert [memory.content for memory in made] == [
+        "Mara: Mara takes pottery lessons.",
+        "Theo: Theo grows tomatoes on an allotment.",
+    ]
+    assert [memory.turns for memory in made] == [("D1:1",), ("D1:2", "D1:4")]
+    assert [memory.speaker for memory in made] == ["Mara", "Theo"]
+    assert {memory.time for memory in made} == {NOTED.time}
+    assert [memory.index_text for memory in made] == [memory.content for memory in made]
+    assert made[0].importance == pytest.approx(4 / 20)  # mara take potteri lesson
+
+
+def test_ids_are_unique_in_a_conversation_and_without_facts_there_is_no_memory() -> None:
+    builder = Observations("observations")
+    sessions = [replace(session, observations=NOTES) for session in SESSIONS]
+    ids = [memory.id for session in sessions for memory in builder.build(session)]
+    assert len(set(ids)) == len(ids) == 6
+    assert builder.build(SESSIONS[0]) == []
+
+
+def test_a_conversation_without_any_fact_is_refused() -> None:
+    builder = Observations("facts")
+    talk = Conversation("talk-7", ("Mara", "Theo"), SESSIONS)
+    with pytest.raises(InputError, match=r"memory=facts: sample talk-7 .*use memory=turns"):
+        builder.check(talk)
+    builder.check(replace(talk, sessions=(*SESSIONS[1:], NOTED)))

@@ -1,4 +1,5 @@
-"""A new relation ends what a model says it contradicts, and only of what the model was shown."""
+"""A new relation ends what a model says it contradicts, and only of what the model was shown: those
+of its owner and of the owners in view."""
 
 from __future__ import annotations
 
@@ -8,12 +9,14 @@ import pytest
 
 from memsys.embed.cache import CachedEmbedder
 from memsys.relations.triples import dated
+from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import Node, Relation
 from tests.memsys.relations.models import (
     BADMINTON,
     DAY,
     LIKES,
     NO_MORE,
+    Rows,
     Scripted,
     Written,
     changed,
@@ -37,7 +40,9 @@ def test_a_change_of_mind_deletes_the_relation(bag_of_words: CachedEmbedder, cal
     assert written.faults == []
 
 
-def test_or_ends_it_at_the_time_of_the_session(bag_of_words: CachedEmbedder) -> None:
+def test_or_ends_it_at_the_time_of_the_session_and_it_may_begin_anew(
+    bag_of_words: CachedEmbedder,
+) -> None:
     written = changed(bag_of_words, "invalidate")
     old, new = (
         written.relations["Mara likes badminton"],
@@ -47,18 +52,13 @@ def test_or_ends_it_at_the_time_of_the_session(bag_of_words: CachedEmbedder) -> 
     assert (old.created, old.last_seen, old.turns) == (DAY, DAY, ("D2:1",))
     assert written.applied[1] == ("END", "Mara likes badminton")
 
-
-def test_what_ended_is_not_asked_about_again_and_may_begin_anew(
-    bag_of_words: CachedEmbedder,
-) -> None:
-    written = changed(bag_of_words, "invalidate")
     llm = written.extractor._llm
     assert isinstance(llm, Scripted)
     llm.plans["relations"] = [LIKES]
     llm.plans["conflicts"] = [[conflict(1)]]
     written.read(4, "I like badminton again.")
-    shown = llm.asked["conflicts"][-1].partition("<stored_relations>\n")[2].partition("\n</")[0]
-    assert shown == "1. Mara does not like badminton (stated 3 March 2024)"
+    # What ended is not asked about again.
+    assert shown(llm) == "1. Mara does not like badminton (stated 3 March 2024)"
     again = written.relations["Mara likes badminton"]
     assert (again.ended, again.mentions, again.created) == (None, 2, DAY)
     assert again.turns == ("D2:1", "D4:1")
@@ -66,8 +66,12 @@ def test_what_ended_is_not_asked_about_again_and_may_begin_anew(
     assert written.relations["Mara does not like badminton"].ended == DAY.replace(day=4)
     llm.plans["relations"], llm.plans["conflicts"] = [[relation("I", "watch", "badminton")]], [[]]
     written.read(5, "I watch badminton.")
-    shown = llm.asked["conflicts"][-1].partition("<stored_relations>\n")[2].partition("\n</")[0]
-    assert shown == "1. Mara likes badminton (stated 2 March 2024, last 4 March 2024)"
+    assert shown(llm) == "1. Mara likes badminton (stated 2 March 2024, last 4 March 2024)"
+
+
+def shown(llm: Scripted) -> str:
+    """The stored relations that the model was last shown."""
+    return llm.asked["conflicts"][-1].partition("<stored_relations>\n")[2].partition("\n</")[0]
 
 
 @pytest.mark.parametrize("on_conflict", ["delete", "invalidate"])
@@ -128,9 +132,8 @@ def test_the_nearest_relations_are_shown_first_and_not_too_many(
     written = Written(llm, bag_of_words, shown=2)
     written.read(2, "I own kelp, a flute, a kayak and an anvil.")
     written.read(3, "I sold the kayak.")
-    shown = llm.asked["conflicts"][0].partition("<stored_relations>\n")[2].partition("\n</")[0]
     owned = ["1. Mara owns kayak", "2. Mara owns anvil"]
-    assert shown.splitlines() == [f"{one} (stated 2 March 2024)" for one in owned]
+    assert shown(llm).splitlines() == [f"{one} (stated 2 March 2024)" for one in owned]
     assert llm.schemas[-1]["properties"]["conflicts"]["maxItems"] == 2
 
 
@@ -161,3 +164,83 @@ def test_a_relation_says_when_it_was_stated_and_when_it_ended(bag_of_words: Cach
     one = replace(one, last_seen=DAY.replace(day=4), ended=DAY.replace(day=9))
     dates = "(stated 2 March 2024, last 4 March 2024, until 9 March 2024)"
     assert dated(one, (node, kelp)) == f"Mara eats kelp {dates}"
+
+
+NAMES = [entity("badminton", "activity"), entity("kelp")]
+EATS = [relation("Mara", "eats", "kelp")]
+
+
+def written(embedder: CachedEmbedder, store: NetworkxRelations, owner: str, rows: Rows) -> Written:
+    one = Written(Scripted(entities=[NAMES], relations=[rows]), embedder, store, owner)
+    one.read(2, "badminton and kelp")
+    return one
+
+
+@pytest.mark.parametrize("on_conflict", ["delete", "invalidate"])
+def test_a_conflict_ends_the_relation_of_another_owner_in_view(
+    bag_of_words: CachedEmbedder, on_conflict: str
+) -> None:
+    store = NetworkxRelations()
+    run = written(bag_of_words, store, "alice/r1", [*LIKES, *EATS])
+    stranger = written(bag_of_words, store, "bob", LIKES)
+    llm = Scripted(entities=[NAMES[:1]], relations=[NO_MORE], conflicts=[[conflict(1)]])
+    user = Written(llm, bag_of_words, store, "alice", ["alice/r1"], on_conflict=on_conflict)
+    assert set(user.relations) == {"Mara likes badminton", "Mara eats kelp"}
+    user.read(3, "I do not like badminton any more.")
+    assert "1. Mara likes badminton" in llm.asked["conflicts"][0]
+    still = {text for text, one in user.relations.items() if one.ended is None}
+    assert still == {"Mara does not like badminton", "Mara eats kelp"}
+    ended = [one.ended for text, one in run.relations.items() if text == "Mara likes badminton"]
+    assert ended == ([] if on_conflict == "delete" else [DAY.replace(day=3)])
+    assert stranger.relations["Mara likes badminton"].ended is None
+    assert [one.name for one in store.relations("alice")] == ["does not like"]
+
+
+def test_a_relation_of_two_owners_is_found_once_and_valid_while_it_is_for_one(
+    bag_of_words: CachedEmbedder,
+) -> None:
+    store = NetworkxRelations()
+    written(bag_of_words, store, "a", LIKES)
+    second = Written(Scripted(entities=[NAMES], relations=[LIKES]), bag_of_words, store, "b", ["a"])
+    second.read(4, "badminton")
+    (one,) = second.relations.values()
+    assert (one.mentions, one.created, one.last_seen) == (2, DAY, DAY.replace(day=4))
+    assert one.turns == ("D4:1", "D2:1")
+    assert [node.mentions for node in store.nodes("b")] == [1, 1]  # not those of the other owner
+    assert second.graph.around(["badminton"]) == [(one, pytest.approx(1.0))]
+    (old,) = store.relations("a")
+    store.drop_relations("a", [old.key])
+    assert second.relations["Mara likes badminton"].mentions == 1
+    second.graph.clear()
+    assert store.nodes("a")
+    assert not store.nodes("b")
+
+
+def test_a_node_of_another_owner_takes_in_an_equal_or_like_name(
+    bag_of_words: CachedEmbedder,
+) -> None:
+    store = NetworkxRelations()
+    market = [relation("Mara", "sells at", "the Lantern market")]
+    llm = Scripted(entities=[[entity("the Lantern market")]], relations=[market])
+    Written(llm, bag_of_words, store, "a").read(2, "I sell at the Lantern market.")
+    left = [relation("Mara", "left", "Lantern markets")]
+    llm = Scripted(entities=[[entity("Lantern markets")]], relations=[left])
+    user = Written(llm, bag_of_words, store, "b", ["a"])
+    user.read(3, "I left the Lantern markets.")
+    assert set(user.relations) == {
+        "Mara sells at the Lantern market",
+        "Mara left the Lantern market",
+    }
+    assert {node.id for node in store.nodes("b")} == {"mara", "the lantern market"}
+
+
+def test_the_order_of_the_other_owners_changes_nothing(bag_of_words: CachedEmbedder) -> None:
+    store = NetworkxRelations()
+    for owner, rows in (("a", LIKES), ("b", EATS), ("c", NO_MORE)):
+        written(bag_of_words, store, owner, rows)
+    seen = [
+        Written(Scripted(), bag_of_words, store, "d", others).graph.around(["Mara"])
+        for others in (["a", "b", "c"], ["c", "a", "b", "a"])
+    ]
+    assert seen[0] == seen[1]
+    assert len(seen[0]) == 3

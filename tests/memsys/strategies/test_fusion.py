@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,8 @@ from memsys.store import Parts, Store
 from memsys.strategies.fusion import Fusion
 from memsys.strategies.plain import VectorOnly
 from memsys.strategy import Strategy
-from memsys.types import UNDATED, Query
+from memsys.types import UNDATED
 from tests.memsys.build import (
-    SESSIONS,
     BagOfTokens,
     BagOfWords,
     MakeParts,
@@ -37,8 +35,9 @@ from tests.memsys.build import (
 from tests.memsys.contract import QUERIES, Contract
 from tests.memsys.strategies.make import conf
 
-STARTS = ("graph_expand", "graph_score", "hybrid_gate", "graph_walk", "late_interaction")
-ALL_STARTS = (*STARTS, "decompose")
+ALL_STARTS = (
+    *("graph_expand", "graph_score", "hybrid_gate", "graph_walk", "late_interaction", "decompose"),
+)
 TEXT = "Where did Mara sell a bowl at the market?"
 
 
@@ -70,12 +69,6 @@ def large(vectors: str) -> IndexSettings:
     return IndexSettings(0.9, 0.4, 0.5, vectors=vectors, lexical="sparse")  # type: ignore[arg-type]
 
 
-def test_a_query_has_nothing_of_the_answer() -> None:
-    assert {one.name for one in fields(Query)} == {"id", "text", "conversation", "time"}
-    assert not Fusion.sees_evidence
-    assert "evidence" not in inspect.signature(Fusion).parameters
-
-
 def test_neither_id_nor_time_of_the_query_change_the_ranking(parts: MakeParts) -> None:
     strategy = ingest_all(Fusion(parts(), 10))
     for one in QUERIES:
@@ -83,17 +76,10 @@ def test_neither_id_nor_time_of_the_query_change_the_ranking(parts: MakeParts) -
         assert strategy.rank(one) == strategy.rank(other)
 
 
-def test_it_ranks_by_the_score_of_its_signals(parts: MakeParts) -> None:
-    strategy = ingest_all(Fusion(parts(), 10))
-    found, trace = strategy.rank(query(TEXT))
-    scores = min_max(strategy.store.fused(TEXT))
-    assert [one.score for one in found] == sorted(scores.tolist(), reverse=True)
-    assert found[0].memory.id == "D3:1"
-    assert trace == {}
-
-
 @pytest.mark.parametrize("name", ALL_STARTS)
-def test_every_strategy_starts_from_the_fusion(parts: MakeParts, name: str) -> None:
+def test_every_strategy_starts_from_the_fusion(
+    parts: MakeParts, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     strategy = ingest_all(option(name, parts(BagOfTokens())))
     store = strategy.store
     for one in QUERIES:
@@ -104,12 +90,6 @@ def test_every_strategy_starts_from_the_fusion(parts: MakeParts, name: str) -> N
             best = {store.memories[row].id for row in np.argsort(-store.fused(one.text))[:4]}
             direct = {c.memory.id for c in found if c.origin == "direct"}
             assert direct <= best
-
-
-@pytest.mark.parametrize("name", STARTS)
-def test_the_start_decides_what_is_found(
-    parts: MakeParts, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
     asked: list[str] = []
     fused = Store.fused
 
@@ -118,16 +98,21 @@ def test_the_start_decides_what_is_found(
         return fused(store, text, *more)
 
     monkeypatch.setattr(Store, "fused", counted)
-    ingest_all(option(name, parts(BagOfTokens()))).retrieve(query(TEXT))
-    assert asked == [TEXT]
+    strategy.retrieve(query(TEXT))
+    assert asked == [TEXT]  # TEXT has no conjuncts
 
 
-def test_relevance_is_the_fused_score_from_0_to_1(parts: MakeParts) -> None:
-    store = ingest_all(Fusion(parts(), 10)).store
+def test_it_ranks_by_the_fused_score_from_0_to_1(parts: MakeParts) -> None:
+    strategy = ingest_all(Fusion(parts(), 10))
+    store, (found, trace) = strategy.store, strategy.rank(query(TEXT))
     fused = store.fused(TEXT)
-    assert store.relevance(TEXT, "fusion").tolist() == min_max(fused).tolist()
+    scores = min_max(fused).tolist()
+    assert [one.score for one in found] == sorted(scores, reverse=True)
+    assert found[0].memory.id == "D3:1"
+    assert trace == {}
+    assert store.relevance(TEXT, "fusion").tolist() == scores
     assert store.ranking(TEXT, "fusion").best(10) == [
-        (row, pytest.approx(min_max(fused)[row])) for row in np.argsort(-fused, kind="stable")
+        (row, pytest.approx(scores[row])) for row in np.argsort(-fused, kind="stable")
     ]
     assert store.fused(TEXT, store.similarity(TEXT)).tolist() == fused.tolist()
 
@@ -146,14 +131,6 @@ def test_a_large_store_ranks_alike_if_every_memory_has_a_score(parts: MakeParts)
         assert ids(flat.retrieve(one)) == ids(small.retrieve(one))
     with pytest.raises(InputError, match=r"index\.vectors=flat"):
         ingest_all(Fusion(parts(index=large("ivf")), 4)).retrieve(QUERIES[0])
-
-
-def test_new_memories_are_found_at_once(parts: MakeParts) -> None:
-    strategy = Fusion(parts(), 3)
-    strategy.ingest(SESSIONS[0])
-    strategy.retrieve(QUERIES[0])
-    strategy.ingest(SESSIONS[1])
-    assert ids(strategy.retrieve(query("Where did the bowl crack in the kiln?")))[0] == "D2:2"
 
 
 CHINESE = session(

@@ -102,21 +102,21 @@ def test_an_embedder_without_tokens_is_refused_at_once(parts: MakeParts) -> None
         late(parts(BagOfWords("other")))
 
 
-def test_a_fallback_without_tokens_leaves_the_start_ranking(parts: MakeParts) -> None:
-    given = parts(BagOfWords("fallback"))
-    given.embedder.is_fallback = True
+class Chinese(BagOfTokens):
+    languages = frozenset(("zh",))
+
+
+@pytest.mark.parametrize(
+    ("embedder", "why"),
+    [(BagOfWords("fallback"), "no token vectors"), (Chinese(), "language")],
+)
+def test_without_fit_token_vectors_the_start_ranking_is_left(
+    parts: MakeParts, embedder: BagOfWords, why: str
+) -> None:
+    given = parts(embedder)
+    given.embedder.is_fallback = embedder.name == "fallback"
     strategy = ingest_all(late(given, 10, start="hybrid"))
-    for one in QUERIES:
+    for one in QUERIES[:3]:
         ranked, trace = strategy.rank(one)
         assert ranked == strategy.best(strategy.store.ranking(one.text, "hybrid"))
-        assert trace == {"late_interaction": "no token vectors"}
-
-
-def test_a_language_unknown_to_the_embedder_leaves_the_start_ranking(parts: MakeParts) -> None:
-    class Chinese(BagOfTokens):
-        languages = frozenset(("zh",))
-
-    strategy = ingest_all(late(parts(Chinese()), 10, start="hybrid"))
-    ranked, trace = strategy.rank(QUERIES[0])
-    assert ranked == strategy.best(strategy.store.ranking(QUERIES[0].text, "hybrid"))
-    assert trace == {"late_interaction": "language"}
+        assert trace == {"late_interaction": why}

@@ -59,20 +59,19 @@ def asked(make: Make, parts: Parts, text: str = QUERY.text) -> tuple[Strategy, R
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_only_memories_of_the_owner_are_returned(name: str, parts: MakeParts) -> None:
-    made = parts(depth=6, owner_filter=True)
-    strategy, found = asked(ALL[name], made)
+def test_only_memories_of_the_owner_are_returned_if_that_is_set(
+    name: str, parts: MakeParts
+) -> None:
+    strategy, found = asked(ALL[name], parts(depth=6, owner_filter=True))
     whole = [*found.candidates, *(found.ranking or ())]
     assert {one.memory.id for one in whole} <= set(TURNS)
     assert len(found.candidates) == (10 if name == "full_context" else 3)
     assert strategy.size()["memories"] == 20
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_without_the_filter_all_conversations_are_searched(name: str, parts: MakeParts) -> None:
+    nobody = strategy.retrieve(replace(QUERY, conversation="nobody"))
+    assert (nobody.candidates, nobody.context) == ((), "")
     _, found = asked(ALL[name], parts(depth=20))
-    whole = found.candidates if found.ranking is None else found.ranking
-    assert {one.memory.id.startswith("other:") for one in whole} == {True, False}
+    every = found.candidates if found.ranking is None else found.ranking
+    assert {one.memory.id.startswith("other:") for one in every} == {True, False}
 
 
 @pytest.mark.parametrize("name", RANKERS)
@@ -105,9 +104,3 @@ def test_full_context_fills_the_budget_with_the_owners_newest(parts: MakeParts) 
     ids = [one.memory.id for one in found.candidates]
     assert ids
     assert ids == TURNS[-len(ids) :]
-
-
-def test_somebody_without_memories_gets_none(parts: MakeParts) -> None:
-    strategy, _ = asked(ALL["graph_walk"], parts(owner_filter=True))
-    found = strategy.retrieve(replace(QUERY, conversation="nobody"))
-    assert (found.candidates, found.context) == ((), "")

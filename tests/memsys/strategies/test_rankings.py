@@ -28,27 +28,23 @@ from tests.memsys.contract import QUERIES
 from tests.memsys.strategies.make import graph_score
 
 
-def test_full_context_is_all_turns_in_the_order_they_were_said(parts: MakeParts) -> None:
-    retrieval = ingest_all(FullContext(parts())).retrieve(QUERIES[0])
+def test_full_context_is_all_turns_in_their_order_or_the_newest_of_a_budget(
+    parts: MakeParts,
+) -> None:
+    embedder = BagOfWords()
+    retrieval = ingest_all(FullContext(parts(embedder))).retrieve(QUERIES[0])
+    whole = retrieval.context.splitlines(keepends=True)
     said = [f"{turn.speaker}: {turn.text}" for one in SESSIONS for turn in one.turns]
-    assert [line.split("] ", 1)[1] for line in retrieval.context.splitlines()] == said
+    assert [line.strip().split("] ", 1)[1] for line in whole] == said
     assert ids(retrieval) == TURN_IDS
     assert retrieval.context.startswith("[2 March 2024, 10:00] Mara: I started")
+    assert embedder.batches == []
 
-
-def test_full_context_takes_the_newest_under_a_budget(parts: MakeParts) -> None:
-    whole = ingest_all(FullContext(parts())).retrieve(QUERIES[0]).context.splitlines(keepends=True)
     budget = count_tokens("".join(whole[-4:]))
     retrieval = ingest_all(FullContext(parts(), budget=budget)).retrieve(QUERIES[0])
     assert retrieval.context == "".join(whole[-4:])
     assert ids(retrieval) == TURN_IDS[-4:]
     assert retrieval.context_tokens == budget
-
-
-def test_full_context_embeds_nothing(parts: MakeParts) -> None:
-    embedder = BagOfWords()
-    ingest_all(FullContext(parts(embedder))).retrieve(QUERIES[0])
-    assert embedder.batches == []
 
 
 COSINES = {"Mara: bread": 0.2, "Mara: rain": 0.9, "Mara: salt": -0.4, "Mara: wool": 0.6}
@@ -57,19 +53,16 @@ TALK = session(
 )
 
 
-def test_vector_only_ranks_by_cosine(parts: MakeParts) -> None:
+def test_vector_only_ranks_by_cosine_of_equals_the_older_first(parts: MakeParts) -> None:
     strategy = VectorOnly(parts(Planned(COSINES)), k=3)
     strategy.ingest(TALK)
     found = strategy.retrieve(query("?")).candidates
     assert [one.memory.content for one in found] == ["Mara: rain", "Mara: wool", "Mara: bread"]
     assert [one.score for one in found] == pytest.approx([0.9, 0.6, 0.2], abs=1e-6)
     assert {one.origin for one in found} == {"direct"}
-
-
-def test_equal_cosines_keep_the_older_first(parts: MakeParts) -> None:
-    strategy = VectorOnly(parts(Planned(dict.fromkeys(COSINES, 0.5))), k=3)
-    strategy.ingest(TALK)
-    assert ids(strategy.retrieve(query("?"))) == ["D1:1", "D1:2", "D1:3"]
+    equal = VectorOnly(parts(Planned(dict.fromkeys(COSINES, 0.5))), k=3)
+    equal.ingest(TALK)
+    assert ids(equal.retrieve(query("?"))) == ["D1:1", "D1:2", "D1:3"]
 
 
 NONE = {"similarity": 0, "access": 0, "recency": 0, "importance": 0, "graph": 0}
@@ -161,10 +154,12 @@ def test_what_is_outside_the_pool_never_comes_in(parts: MakeParts) -> None:
     assert ids(strategy.retrieve(query("?"))) == ["D1:1", "D2:1"]
 
 
-def test_a_pool_smaller_than_k_is_refused(parts: MakeParts) -> None:
+def test_wrong_settings_are_refused(parts: MakeParts) -> None:
     graph_score(parts(), 4, pool=4)
     with pytest.raises(InputError, match=r"strategy\.pool: 3; use a whole number of k=4 or more"):
         graph_score(parts(), 4, pool=3)
+    with pytest.raises(InputError, match=r"strategy\.start: 'dense'"):
+        graph_score(parts(), start="dense")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
@@ -176,20 +171,11 @@ def test_graph_score_reorders_what_the_start_finds(parts: MakeParts, start: Star
     assert ids(strategy.retrieve(QUERIES[0])) == [TURN_IDS[row] for row in best]
 
 
-def test_the_starts_differ(parts: MakeParts) -> None:
-    by_word = ingest_all(graph_score(parts(Planned({})), 1, start="lexical", pool=1))
+def test_the_starts_differ_and_by_words_nothing_is_embedded(parts: MakeParts) -> None:
+    embedder = BagOfWords()
+    by_word = ingest_all(graph_score(parts(embedder), 1, start="lexical", pool=1))
     by_vector = ingest_all(graph_score(parts(Planned({})), 1, start="vector", pool=1))
     asked = query("Who will drain the field?")
     assert ids(by_word.retrieve(asked)) == ["D2:1"]
-    assert ids(by_vector.retrieve(asked)) == ["D1:1"]  # all cosines are equal: the oldest
-
-
-def test_a_lexical_start_embeds_nothing(parts: MakeParts) -> None:
-    embedder = BagOfWords()
-    ingest_all(graph_score(parts(embedder), start="lexical")).retrieve(QUERIES[0])
     assert embedder.batches == []
-
-
-def test_an_unknown_start_is_refused(parts: MakeParts) -> None:
-    with pytest.raises(InputError, match=r"strategy\.start: 'dense'"):
-        graph_score(parts(), start="dense")  # type: ignore[arg-type]
+    assert ids(by_vector.retrieve(asked)) == ["D1:1"]  # all cosines are equal: the oldest

@@ -155,13 +155,6 @@ def test_one_reply_can_have_facts_and_relations(parts: MakeParts) -> None:
     assert "same_reply" in strategy.prompts
 
 
-def test_one_reply_needs_equal_exchanges(parts: MakeParts) -> None:
-    with pytest.raises(InputError, match=r"^graph.exchange: relations come with the facts .* 1 of"):
-        make.graph_expand(parts(**osha("same_reply", graph=written(exchange=2))))
-    with pytest.raises(InputError, match=r"same_reply: no relations .* use graph=relations"):
-        VectorOnly(parts(**osha("same_reply")), 3)
-
-
 def test_strategies_without_a_graph_ask_nothing(parts: MakeParts) -> None:
     llm = Scripted()
     ingested(VectorOnly(parts(graph=written(), llm=llm), 3))
@@ -196,6 +189,10 @@ def test_what_cannot_be_used_is_named(parts: MakeParts) -> None:
     walk = {"start": "vector", "seeds": 1, "damping": 0.5, "steps": 1, "weight": 0.5}
     with pytest.raises(InputError, match=r"^strategy=graph_walk: .* graph=rules"):
         GraphWalk(parts(graph=written(), llm=model()), 3, None, **walk)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^graph.exchange: relations come with the facts .* 1 of"):
+        make.graph_expand(parts(**osha("same_reply", graph=written(exchange=2))))
+    with pytest.raises(InputError, match=r"same_reply: no relations .* use graph=relations"):
+        VectorOnly(parts(**osha("same_reply")), 3)
 
 
 def test_a_forgotten_turn_links_no_memories(parts: MakeParts) -> None:
