@@ -82,8 +82,10 @@ def test_each_pool_is_a_store_of_its_own(tmp_path: Path, start: Start, strategy:
     }
 
 
-def test_an_exported_run_read_back_has_the_same_scores(tmp_path: Path, start: Start) -> None:
-    ended = start("dataset=sample", "strategy=vector_only", "reader=none")
+def test_an_exported_run_read_back_has_the_same_scores(
+    tmp_path: Path, start: Start, small: tuple[str, ...]
+) -> None:
+    ended = start(*small[:2], "strategy=vector_only", "reader=none")
     assert ended.code == 0, ended.err
     (first,) = runs_in(tmp_path)
     assert export([str(first.folder), "--to", "beir", "--out", str(tmp_path / "out")]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -153,15 +154,10 @@ def test_parts_of_pooled_runs_are_not_merged(
     assert "its store is pooled" in capsys.readouterr().err
 
 
-def test_settings_at_their_defaults_are_in_no_hash(
-    start: Start, small: tuple[str, ...], tmp_path: Path
-) -> None:
-    plain = run(start, tmp_path / "plain", *small)
-    assert (
-        plain.manifest["config"]["dataset"]
-        .keys()
-        .isdisjoint({"pooled", "owner_filter", "evidence"})
-    )
+def test_settings_at_their_defaults_are_in_no_hash(keyed: dict[str, Run]) -> None:
+    plain = keyed["plain"]
+    settings = plain.manifest["config"]["dataset"]
+    assert settings.keys().isdisjoint({"pooled", "owner_filter", "evidence"})
     assert "evidence" not in plain.manifest
     assert all(record.keys().isdisjoint({"store", "evidence_original"}) for record in plain.records)
 
@@ -192,6 +188,7 @@ def test_a_run_rescored_is_as_a_run_under_that_evidence(
     assert "scored by different evidence (original, corrected); rescore one by" in (
         capsys.readouterr().err
     )
+    fresh = {key: copied(run, tmp_path / f"fresh_{key}") for key, run in runs.items()}
     again = ["--dataset", path]
     assert rescore([str(runs["original"].folder), str(runs["corrected"].folder), *again]) == 2
     assert "different evidence keys; name one for all by --evidence" in capsys.readouterr().err
@@ -199,27 +196,17 @@ def test_a_run_rescored_is_as_a_run_under_that_evidence(
     for first in keys:
         for key in keys:
             assert rescore([str(runs[first].folder), *again, "--evidence", key]) == 0
-            assert [strip(one) for one in runs[first].records] == [
-                strip(one) for one in start_of(start, small, tmp_path, options, key).records
-            ]
-            hashes = {
-                one.manifest["config_sha256"]
-                for one in (runs[first], start_of(start, small, tmp_path, options, key))
-            }
-            assert len(hashes) == 1
-            assert runs[first].manifest["rescored"][-1]["evidence"] == key
-            report = (runs[first].folder / "report.md").read_text()
+            rescored, made = runs[first], fresh[key]
+            assert [strip(one) for one in rescored.records] == [strip(one) for one in made.records]
+            assert rescored.manifest["config_sha256"] == made.manifest["config_sha256"]
+            assert rescored.manifest["rescored"][-1]["evidence"] == key
+            report = (rescored.folder / "report.md").read_text()
             assert (f"evidence key than the data set's: {key}" in report) is (key != "original")
 
 
-def start_of(
-    start: Start, small: tuple[str, ...], tmp_path: Path, options: tuple[str, ...], key: str
-) -> Run:
-    """The run under `key`, never rescored."""
-    folder = tmp_path / f"fresh_{key}"
-    if folder.exists():
-        return Run(folder)
-    return run(start, folder, *small, *options, f"dataset.evidence={key}")
+def copied(run: Run, folder: Path) -> Run:
+    """The run as it was made, never rescored."""
+    return Run(Path(shutil.copytree(run.folder, folder)))
 
 
 def strip(record: dict[str, object]) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from eval.metrics.retrieval.registry import parse
 from eval.records.rankings import Ranked
 from eval.records.run import load_run
 from eval.summary.retrieval import unknown
-from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in
+from memsys.errors import InputError
+from tests.eval.commands import FAULTY, Run, Start, run_once, runs_in
+from tests.eval.run.conftest import THIRD
 
 TURNS = ["D1:1", "D1:2", "D1:3", "D2:1", "D2:2", "D2:3"]
 DEPTH = "retrieval.depth=4"
@@ -28,12 +30,9 @@ def lines(run: Run, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.fixture
-def bm25(start: Start, small: tuple[str, ...], tmp_path: Path) -> Run:
-    ended = start("strategy=bm25", DEPTH, *small)
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    return run
+@pytest.fixture(scope="module")
+def bm25(tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[str, ...]) -> Run:
+    return run_once(tmp_path_factory, cache, "depth-4", "strategy=bm25", DEPTH, *small)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +45,9 @@ def bm25(start: Start, small: tuple[str, ...], tmp_path: Path) -> Run:
 def test_what_is_read_is_the_head_of_the_ranking(
     strategy: str, start: Start, small: tuple[str, ...], tmp_path: Path
 ) -> None:
-    assert start(f"strategy={strategy}", *small).code == 0
-    assert start(f"strategy={strategy}", "retrieval.depth=null", *small).code == 0
+    chosen = (f"strategy={strategy}", *small, "dataset.conversations=[ash]")
+    assert start(*chosen).code == 0
+    assert start(*chosen, "retrieval.depth=null").code == 0
     deep, flat = runs_in(tmp_path)
     for with_ranking, without in zip(deep.untimed, flat.untimed, strict=True):
         ranking = with_ranking.pop("scores"), without.pop("scores")
@@ -116,36 +116,27 @@ def test_tokens_are_those_of_the_memories_down_to_a_turn(bm25: Run) -> None:
         assert ranked.turns.tokens[-1] == sum(spent)
 
 
-THIRD = (*FAULTY, *PATIENT, "strategy=faulty", "strategy.fault=third")
-
-
 def test_resumed_runs_have_one_ranking_a_question_in_order(
-    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
+    start: Start, small: tuple[str, ...], third: Run
 ) -> None:
-    assert start(*THIRD, *small).code == 0
-    fault.unlink()
-    (run,) = runs_in(tmp_path)
-    assert len(lines(run, "rankings.jsonl")) == 15  # of 21
-    with (run.folder / "rankings.jsonl").open("a") as file:
+    assert len(lines(third, "rankings.jsonl")) == 15  # of 21
+    with (third.folder / "rankings.jsonl").open("a") as file:
         file.write('{"id": "ash/0", "sto')  # a kill left the line unfinished
-    assert start(*THIRD, *small, f"resume={run.folder.name}").code == 0
-    assert [row["id"] for row in lines(run, "rankings.jsonl")] == [r["id"] for r in run.records]
-    rows = [(row["store"], row["id"]) for row in lines(run, "memories.jsonl")]
+    assert start(*THIRD, *small, f"resume={third.folder.name}").code == 0
+    assert [row["id"] for row in lines(third, "rankings.jsonl")] == [r["id"] for r in third.records]
+    rows = [(row["store"], row["id"]) for row in lines(third, "memories.jsonl")]
     assert len(rows) == len(set(rows))
 
 
 def test_a_kill_before_the_first_ranking_leaves_a_run_to_resume(
-    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
+    start: Start, small: tuple[str, ...], third: Run
 ) -> None:
-    assert start(*THIRD, *small).code == 0
-    fault.unlink()
-    (run,) = runs_in(tmp_path)
-    (run.folder / "rankings.jsonl").unlink()
-    (run.folder / "records.jsonl").write_text("")
-    (run.folder / "memories.jsonl").write_text('{"store": "ash", "id"')
-    ended = start(*THIRD, *small, f"resume={run.folder.name}")
+    (third.folder / "rankings.jsonl").unlink()
+    (third.folder / "records.jsonl").write_text("")
+    (third.folder / "memories.jsonl").write_text('{"store": "ash", "id"')
+    ended = start(*THIRD, *small, f"resume={third.folder.name}")
     assert ended.code == 0, ended.err
-    assert len(rankings(run)) == len(run.records) == 21
+    assert len(rankings(third)) == len(third.records) == 21
 
 
 def test_a_run_that_began_without_rankings_goes_on_without(
@@ -189,23 +180,20 @@ def test_a_strategy_that_ranks_only_what_is_read_is_known_no_further(
     ]
 
 
-def test_a_repetition_takes_the_rankings_over(
-    bm25: Run, start: Start, tmp_path: Path, small: tuple[str, ...]
-) -> None:
-    assert start(f"from={bm25.folder.name}", "judge=gold_recall").code == 0
-    _, again = runs_in(tmp_path)
+def test_a_repetition_takes_the_rankings_over(bm25: Run, start: Start, tmp_path: Path) -> None:
+    assert start(f"from={bm25.folder}", "judge=gold_recall").code == 0
+    (again,) = runs_in(tmp_path)
     assert lines(again, "rankings.jsonl") == lines(bm25, "rankings.jsonl")
     assert [record["scores"]["mrr"] for record in again.records] == [
         record["scores"]["mrr"] for record in bm25.records
     ]
 
 
-def test_a_ranking_of_an_unknown_memory_is_refused(bm25: Run, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(bm25.folder, copy)
-    (copy / "memories.jsonl").write_text("")
-    with pytest.raises(Exception, match=r"rankings\.jsonl: ash/0: memories\.jsonl lacks"):
-        _ = load_run(copy).rankings
+def test_a_ranking_of_an_unknown_memory_is_refused(bm25: Run, copy: Callable[[Run], Run]) -> None:
+    run = copy(bm25)
+    (run.folder / "memories.jsonl").write_text("")
+    with pytest.raises(InputError, match=r"rankings\.jsonl: ash/0: memories\.jsonl lacks"):
+        _ = rankings(run)
 
 
 def test_without_a_reader_nothing_is_answered(
