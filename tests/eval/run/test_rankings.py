@@ -15,7 +15,7 @@ from eval.records.run import load_run
 from eval.summary.retrieval import unknown
 from memsys.errors import InputError
 from tests.eval.commands import FAULTY, Run, Start, run_once, runs_in
-from tests.eval.run.conftest import THIRD
+from tests.eval.run.conftest import THIRD, Make
 
 TURNS = ["D1:1", "D1:2", "D1:3", "D2:1", "D2:2", "D2:3"]
 DEPTH = "retrieval.depth=4"
@@ -80,11 +80,8 @@ def test_rankings_end_at_their_depth(bm25: Run) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["full_context", "oracle", "no_memory"])
-def test_selections_are_marked(
-    strategy: str, start: Start, small: tuple[str, ...], tmp_path: Path
-) -> None:
-    assert start(f"strategy={strategy}", *small).code == 0
-    (run,) = runs_in(tmp_path)
+def test_selections_are_marked(made: Make, strategy: str) -> None:
+    run = made(f"strategy={strategy}")
     given = {record["id"]: [id_ for id_, *_ in record["retrieved"]] for record in run.records}
     for id_, ranked in rankings(run).items():
         assert ranked.selected
@@ -92,11 +89,8 @@ def test_selections_are_marked(
     assert {record["scores"]["mrr"] for record in run.records} == {None}
 
 
-def test_windows_become_turns_at_their_first_place(
-    start: Start, small: tuple[str, ...], tmp_path: Path
-) -> None:
-    assert start("strategy=bm25", "memory=windows", *small).code == 0
-    (run,) = runs_in(tmp_path)
+def test_windows_become_turns_at_their_first_place(made: Make) -> None:
+    run = made("strategy=bm25", "memory=windows")
     memories = {(row["store"], row["id"]): row["turns"] for row in lines(run, "memories.jsonl")}
     assert max(map(len, memories.values())) > 1
     for ranked in rankings(run).values():
@@ -154,11 +148,9 @@ def test_a_run_that_began_without_rankings_goes_on_without(
     assert {record["scores"]["mrr"] for record in run.records} == {None}
 
 
-def test_failed_questions_count_as_zero_in_columns_of_their_own(
-    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
-) -> None:
-    assert start(*THIRD, "reader=none", *small).code == 0
-    (run,) = runs_in(tmp_path)
+@pytest.mark.usefixtures("fault")
+def test_failed_questions_count_as_zero_in_columns_of_their_own(made: Make) -> None:
+    run = made(*THIRD, "reader=none")
     cell = run.summary["by_type"]["overall"]
     share = 1 - cell["errors"] / cell["n"]
     for name in ("recall@10", "ndcg@10", "mrr", "evidence_recall"):
@@ -166,11 +158,9 @@ def test_failed_questions_count_as_zero_in_columns_of_their_own(
     assert "f1_errors_as_zero" not in cell or cell["f1_errors_as_zero"] is None
 
 
-def test_a_strategy_that_ranks_only_what_is_read_is_known_no_further(
-    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
-) -> None:
-    assert start(*FAULTY, "strategy=faulty", "strategy.fault=short", *small).code == 0
-    (run,) = runs_in(tmp_path)
+@pytest.mark.usefixtures("fault")
+def test_a_strategy_that_ranks_only_what_is_read_is_known_no_further(made: Make) -> None:
+    run = made(*FAULTY, "strategy=faulty", "strategy.fault=short")
     for ranked in rankings(run).values():
         assert ranked.turns is not None
         assert (len(ranked.memories), ranked.turns.complete, ranked.turns.known) == (2, False, 2)
@@ -196,13 +186,9 @@ def test_a_ranking_of_an_unknown_memory_is_refused(bm25: Run, copy: Callable[[Ru
         _ = rankings(run)
 
 
-def test_without_a_reader_nothing_is_answered(
-    start: Start, small: tuple[str, ...], tmp_path: Path
-) -> None:
-    ended = start("strategy=bm25", "reader=none", *small)
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    assert ended.out.endswith(f"Next:\n  python -m eval.retrieval {run.folder.name}\n")
+def test_without_a_reader_nothing_is_answered(made: Make) -> None:
+    run = made("strategy=bm25", "reader=none")
+    assert run.ended.out.endswith(f"Next:\n  python -m eval.retrieval {run.folder.name}\n")
     for record in run.records:
         assert (record["status"], record["answer"], record["abstained"]) == ("ok", None, None)
         assert record["scores"]["locomo_f1"] is None

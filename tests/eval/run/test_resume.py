@@ -74,11 +74,12 @@ def test_a_signal_leaves_its_code_and_the_command_that_goes_on(
     start: Start, tmp_path: Path, small: tuple[str, ...], clean: Run, fault: Path,
     sent: signal.Signals, code: int, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell ignores Ctrl-C
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # may be ignored
     hung = SimpleNamespace(sleep=lambda _: os.kill(os.getpid(), sent))
     monkeypatch.setattr(faulty, "time", hung)
     types = "dataset.types=[multi_hop, temporal, open_domain, single_hop, adversarial]"
     ended = start(*HANG, *small, types)
+    signal.signal(signal.SIGINT, before)
     fault.unlink()
     assert ended.code == code
     assert "Traceback" not in ended.err
