@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,13 +13,14 @@ import pytest
 from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from hydra.utils import instantiate
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 
 from baselines.libraries.memory import is_installed, names
 from eval.rendering.errors import CONF
 from eval.run.hydra_help import help_text, register, title
 from memsys.store import Parts
 from memsys.strategy import Strategy
+from tests.eval.composing import quick_composition
 
 PROJECT = CONF.parent
 FILES = sorted(CONF.rglob("*.yaml"))
@@ -35,7 +35,13 @@ NEEDS = {
     **{("tracker", name): name for name in ("mlflow", "wandb")},
     ("strategy", "mcp"): "mcp",
 }
-SETTINGS = {("strategy", "mcp"): ["strategy.url=http://127.0.0.1:9/mcp"]}  # without a default
+SETTINGS = {("strategy", "mcp"): [("strategy.url", "http://127.0.0.1:9/mcp")]}  # without a default
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick() -> Iterator[None]:
+    with quick_composition():
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +51,18 @@ def conf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
         yield
+
+
+def chosen(group: str, option: str) -> DictConfig:
+    """The configuration with this option; only what sets values of any group is composed anew."""
+    if group in ("debug", "experiment"):
+        return compose("config", [f"{group}={option}"])
+    config = compose("config")
+    OmegaConf.set_struct(config, False)
+    config[group] = compose(f"{group}/{option}")[group]
+    for setting in SETTINGS.get((group, option), ()):
+        OmegaConf.update(config, *setting)
+    return config
 
 
 def built(config: Any) -> dict[str, Any]:
@@ -59,13 +77,16 @@ def built(config: Any) -> dict[str, Any]:
 
 
 def test_every_group_is_in_the_defaults() -> None:
-    chosen = compose("config", return_hydra_config=True).hydra.runtime.choices
-    assert {group for group, _ in OPTIONS} <= set(chosen)
+    config = compose("config", return_hydra_config=True)
+    assert {group for group, _ in OPTIONS} <= set(config.hydra.runtime.choices)
+    assert config.hydra.mode is None  # as tests/eval/composing.py takes for granted
 
 
 @pytest.mark.parametrize(("group", "option"), OPTIONS, ids=NAMES)
 def test_option_composes_and_can_be_built(group: str, option: str) -> None:
-    config = compose("config", [f"{group}={option}", *SETTINGS.get((group, option), ())])
+    config = chosen(group, option)
+    if group in ("memory", "context"):
+        assert config[group].name == option
     OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
     package = NEEDS.get((group, option))
     if package and find_spec(package) is None:
@@ -80,13 +101,6 @@ def test_option_composes_and_can_be_built(group: str, option: str) -> None:
     assert isinstance(make(**given), Strategy)
 
 
-@pytest.mark.parametrize("memory", [o for g, o in OPTIONS if g == "memory"])
-@pytest.mark.parametrize("context", [o for g, o in OPTIONS if g == "context"])
-def test_memory_and_context_compose(memory: str, context: str) -> None:
-    config = compose("config", [f"memory={memory}", f"context={context}", "strategy=hybrid_gate"])
-    assert (config.memory.name, config.context.name) == (memory, context)
-
-
 def stand_in(parts: dict[str, Any]) -> Parts:
     """Parts without a cache and with a model that is never asked: nothing is embedded here."""
     names = ("memory", "context", "index", "graph")
@@ -96,19 +110,19 @@ def stand_in(parts: dict[str, Any]) -> Parts:
     return Parts(embedder=embedder, llm=llm, **{name: parts[name] for name in names})
 
 
-@pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(CONF)) for p in FILES])
-def test_the_first_line_says_what_a_file_is(path: Path) -> None:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    if path.parent.name in ("debug", "experiment"):
-        assert lines.pop(0) == "# @package _global_", "it sets values of any group"
-        if path.parent.name == "experiment":
-            assert lines.pop(1) == f"# to run: python -m eval.run -m experiment={path.stem}"
-    assert re.match(r"# [A-Za-z]", lines[0]), "the first line is what --help shows"
+def test_the_first_line_says_what_a_file_is() -> None:
+    for path in FILES:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if path.parent.name in ("debug", "experiment"):
+            assert lines.pop(0) == "# @package _global_", "it sets values of any group"
+            if path.parent.name == "experiment":
+                assert lines.pop(1) == f"# to run: python -m eval.run -m experiment={path.stem}"
+        assert re.match(r"# [A-Za-z]", lines[0]), f"{path}: the first line is what --help shows"
 
 
 def test_every_strategy_of_memsys_has_an_option() -> None:
     offered = {
-        compose("config", [f"strategy={option}"]).strategy._target_
+        compose(f"strategy/{option}").strategy._target_
         for group, option in OPTIONS
         if group == "strategy"
     }
@@ -120,8 +134,11 @@ def test_every_strategy_of_memsys_has_an_option() -> None:
                 assert f"{module.__name__}.{name}" in offered
 
 
-def test_help_has_a_line_for_every_option() -> None:
-    shown = help_text().splitlines()
+def test_help_has_a_line_for_every_option_and_shows_the_settings() -> None:
+    text = help_text()
+    for name in ("k: 10", "budget: 2048", "seed: 0", "resume: null", "cache:"):
+        assert f"\n{name}" in text
+    shown = text.splitlines()
     for path in FILES:
         if path.parent == CONF or CONF / "hydra" in path.parents:
             continue
@@ -130,14 +147,9 @@ def test_help_has_a_line_for_every_option() -> None:
         assert [path.stem, title(path).replace("$", "$$")] in lines, f"{path.parent.name}"
 
 
-def test_help_shows_the_settings() -> None:
-    text = help_text()
-    for name in ("k: 10", "budget: 2048", "seed: 0", "resume: null", "cache:"):
-        assert f"\n{name}" in text
-
-
-@pytest.mark.parametrize("name", [option for group, option in OPTIONS if group == "experiment"])
-def test_experiment_is_a_grid_of_several_runs(name: str) -> None:
-    config = compose("config", [f"experiment={name}"], return_hydra_config=True)
-    assert config.dataset.name != "sample", "a finding takes more than the sample"
-    assert all("," in values for values in config.hydra.sweeper.params.values())
+def test_experiments_are_grids_of_several_runs() -> None:
+    for group, name in OPTIONS:
+        if group == "experiment":
+            config = compose("config", [f"experiment={name}"], return_hydra_config=True)
+            assert config.dataset.name != "sample", "a finding takes more than the sample"
+            assert all("," in values for values in config.hydra.sweeper.params.values()), name

@@ -139,7 +139,7 @@ def test_wide_is_an_option_of_commands_that_print_tables(start: Start, small) ->
     assert "total p95 ms" in ended.out
 
 
-@pytest.mark.parametrize("command", ["eval", "eval.run", "eval.compare"])
+@pytest.mark.parametrize("command", ["eval", "eval.run"])
 def test_help_whose_reader_has_gone_ends_quietly(command: str) -> None:
     arguments = [sys.executable, "-u", "-m", command, "--help"]
     with subprocess.Popen(

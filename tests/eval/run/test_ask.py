@@ -32,8 +32,8 @@ class Fixed(MemoryStrategy, Reader):
 
     name = "fixed"
 
-    def __init__(self, meter: Meter, words: str = "Ada") -> None:
-        self._meter, self._words = meter, words
+    def __init__(self, words: str = "Ada") -> None:
+        self.meter, self._words = Meter(), words
         self.asked: list[Query] = []
 
     def ingest(self, _: Session) -> int:
@@ -41,31 +41,26 @@ class Fixed(MemoryStrategy, Reader):
 
     def retrieve(self, query: Query) -> Retrieval:
         self.asked.append(query)
-        self._meter.note(Call(0.0, 500.0, True, Usage(1, 7, 0)))
+        self.meter.note(Call(0.0, 500.0, True, Usage(1, 7, 0)))
         found = (candidate(("D1:1", "D1:2"), "direct"), candidate(("D1:2", "D1:3"), "expanded"))
         return Retrieval(found, "text", 1, {"gate": "word"})
 
     def read(self, question: str, retrieval: Retrieval) -> Answer:
-        self._meter.note(Call(0.0, 1.0, False, Usage(1, 20, 2), model="some-model"))
+        self.meter.note(Call(0.0, 1.0, False, Usage(1, 20, 2), model="some-model"))
         return Answer(self._words, False)
 
 
-def asked(
-    fixed: Fixed, meter: Meter, question: Question = QUESTION, judge: Judge | None = None
-) -> Asked:
-    agent = Agent(fixed, fixed, judge, meter, {"c": SAID})
+def asked(fixed: Fixed, question: Question = QUESTION, judge: Judge | None = None) -> Asked:
+    agent = Agent(fixed, fixed, judge, fixed.meter, {"c": SAID})
     return ask(question, agent, lambda *_: Stored("the hash", None))()
 
 
-def recorded(
-    fixed: Fixed, meter: Meter, question: Question = QUESTION, judge: Judge | None = None
-) -> Record:
-    return json.loads(asked(fixed, meter, question, judge).line)
+def recorded(fixed: Fixed, question: Question = QUESTION, judge: Judge | None = None) -> Record:
+    return json.loads(asked(fixed, question, judge).line)
 
 
 def test_evidence_found_both_ways_counts_as_direct() -> None:
-    meter = Meter()
-    record = recorded(Fixed(meter), meter)
+    record = recorded(Fixed())
     assert record["evidence_found"] == {"direct": ["D1:1", "D1:2"], "expanded": ["D1:3"]}
     assert record["scores"]["evidence_recall"] == 1
     assert record["retrieved"][0] == ["D1:1", ["D1:1", "D1:2"], 0.123457, "direct"]
@@ -73,18 +68,16 @@ def test_evidence_found_both_ways_counts_as_direct() -> None:
 
 
 def test_a_question_that_has_a_time_is_asked_then() -> None:
-    meter = Meter()
-    fixed = Fixed(meter)
+    fixed = Fixed()
     later = datetime(2023, 6, 1, 9, 5)
-    without = recorded(fixed, meter)
-    record = recorded(fixed, meter, replace(QUESTION, asked_at=later))
+    without = recorded(fixed)
+    record = recorded(fixed, replace(QUESTION, asked_at=later))
     assert [query.time for query in fixed.asked] == [SAID, later]
     assert "asked_at" not in without
     assert record["asked_at"] == "2023-06-01T09:05:00"
 
 
 def test_a_reader_that_heeds_time_is_told_when_the_question_is_asked() -> None:
-    meter = Meter()
     told = []
 
     class Dated(Fixed):
@@ -94,16 +87,15 @@ def test_a_reader_that_heeds_time_is_told_when_the_question_is_asked() -> None:
             told.append(question)
             return super().read(question, retrieval)
 
-    asked(Dated(meter), meter)
-    record = recorded(Dated(meter), meter, replace(QUESTION, asked_at=datetime(2023, 6, 1, 9, 5)))
+    asked(Dated())
+    record = recorded(Dated(), replace(QUESTION, asked_at=datetime(2023, 6, 1, 9, 5)))
     assert told == ["Who?", "Who? (asked on 1 June 2023, 09:05)"]
     assert record["question"] == "Who?"
 
 
 def test_a_replayed_call_counts_at_its_live_time_and_is_marked() -> None:
-    meter = Meter()
-    fixed = Fixed(meter)
-    found = asked(fixed, meter)
+    fixed = Fixed()
+    found = asked(fixed)
     record = json.loads(found.line)
     assert record["latency_source"] == "recorded"
     assert record["latency_ms"]["retrieve"] >= 500
@@ -115,15 +107,14 @@ def test_a_replayed_call_counts_at_its_live_time_and_is_marked() -> None:
 
 
 def test_the_strategy_sees_the_question_and_nothing_of_its_answer() -> None:
-    fixed = Fixed(Meter())
-    asked(fixed, Meter())
+    fixed = Fixed()
+    asked(fixed)
     assert fixed.asked == [Query("c/0", "Who?", "c", SAID)]
 
 
 @pytest.mark.parametrize(("words", "abstained"), [("Ada", False), ("I don't know.", True)])
 def test_an_answer_in_words_of_refusal_is_an_abstention(words: str, abstained: bool) -> None:
-    meter = Meter()
-    record = recorded(Fixed(meter, words), meter)
+    record = recorded(Fixed(words))
     assert record["abstained"] is abstained
 
 
@@ -144,9 +135,8 @@ class Judging:
 
 
 def test_a_judge_costs_the_system_nothing() -> None:
-    meter = Meter()
-    fixed = Fixed(meter)
-    record = recorded(fixed, meter, judge=Judging(meter))
+    fixed = Fixed()
+    record = recorded(fixed, judge=Judging(fixed.meter))
     assert record["scores"]["judge"] == 0.5
     assert record["judge"] == {"judging": [True, False]}
     assert record["usage"]["judge"] == {"calls": 1, "input_tokens": 50, "output_tokens": 5}
@@ -156,14 +146,13 @@ def test_a_judge_costs_the_system_nothing() -> None:
 
 
 def test_a_failed_judge_takes_nothing_but_its_verdict_away() -> None:
-    meter = Meter()
-    fixed = Fixed(meter)
-    failed = asked(fixed, meter, judge=Judging(meter, fails=True))
+    fixed = Fixed()
+    failed = asked(fixed, judge=Judging(fixed.meter, fails=True))
     record = json.loads(failed.line)
     assert (failed.failure, failed.judge_failure.phase) == (None, "judge")
     assert (record["status"], record["error"], record["judge"]) == ("ok", None, None)
     assert record["judge_error"] == {"phase": "judge", "kind": "LLMError", "message": "no verdict"}
-    other = recorded(fixed, meter)
+    other = recorded(fixed)
     assert (record["answer"], record["scores"]) == ("Ada", other["scores"])
     assert record["scores"]["locomo_f1"] == 1
     assert record["scores"]["judge"] is None
@@ -172,11 +161,10 @@ def test_a_failed_judge_takes_nothing_but_its_verdict_away() -> None:
 
 
 def test_judging_again_changes_the_verdict_and_its_cost_alone() -> None:
-    meter = Meter()
-    fixed = Fixed(meter)
-    before = recorded(fixed, meter, judge=Judging(meter, fails=True))
-    after = json.loads(judge_again(QUESTION, before, Judging(meter), meter).line)
-    at_once = recorded(fixed, meter, judge=Judging(meter))
+    fixed = Fixed()
+    before = recorded(fixed, judge=Judging(fixed.meter, fails=True))
+    after = json.loads(judge_again(QUESTION, before, Judging(fixed.meter), fixed.meter).line)
+    at_once = recorded(fixed, judge=Judging(fixed.meter))
     fields = {field for field in before if before[field] != after[field]}
     assert fields <= {"judge", "judge_error", "scores", "latency_ms", "waited_ms"}
     assert {field for field in at_once if at_once[field] != after[field]} <= {"latency_ms"}
@@ -191,18 +179,16 @@ def test_a_context_that_is_no_text_is_a_failure() -> None:
         def retrieve(self, query: Query) -> Retrieval:
             return replace(super().retrieve(query), context="\ud800")
 
-    meter = Meter()
-    torn = Torn(meter)
-    found = ask(QUESTION, Agent(torn, torn, None, meter, {"c": SAID}), refuse)()
+    torn = Torn()
+    found = ask(QUESTION, Agent(torn, torn, None, torn.meter, {"c": SAID}), refuse)()
     assert (found.failure.phase, found.failure.kind) == ("record", "UnicodeEncodeError")
     assert json.loads(found.line)["context_sha256"] is None
 
 
 def test_type_5_is_not_judged() -> None:
-    meter = Meter()
-    fixed = Fixed(meter)
+    fixed = Fixed()
     question = Question("c/1", "c", 5, "adversarial", "Who?", None, ())
-    record = recorded(fixed, meter, question, Judging(meter))
+    record = recorded(fixed, question, Judging(fixed.meter))
     assert record["judge"] is None
     assert record["scores"]["judge"] is None
     assert set(record["usage"]) == {"retrieve", "answer"}
@@ -213,7 +199,5 @@ def test_a_budget_that_is_reached_ends_the_run_and_not_the_question() -> None:
         def read(self, question: str, retrieval: Retrieval) -> Answer:
             raise BudgetReached("no more")
 
-    meter = Meter()
-    broke = Broke(meter)
     with pytest.raises(BudgetReached):
-        asked(broke, meter)
+        asked(Broke())

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 
-from memsys import places
+from eval.run.estimate import add_estimate, show_estimates
+from eval.run.experiment import composed
+from memsys.errors import InputError
 from memsys.llm.prompt import load_prompt
+from memsys.places import CONF
 from memsys.text.tokens import count_tokens
-from tests.eval.commands import Ended, Start, run_main, runs_in
+from tests.eval.commands import Ended, Run, Start, run_main, runs_in
 from tests.memsys.llm.server import FaultyServer
 
 FIVE = ("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate")
-CONF = places.CONF / "strategy"
-EVERY = {path.stem for path in CONF.glob("*.yaml")}
+EVERY = {path.stem for path in (CONF / "strategy").glob("*.yaml")}
 NAMES = ("calls", "read", "written", "system", "judge", "most", "break_even")
 MODELS = ("llm=openai", "reader=llm")
+PRICES = "as_of: 2025-01-01\nsource: a test\nmodels: {gpt-4o-mini: {input: 1000, output: 1000}}\n"
 
 
 @pytest.fixture(autouse=True)
@@ -47,9 +54,36 @@ def table(ended: Ended) -> tuple[list[str], int]:
     return lines[start + 2 : lines.index("", start)], len(lines[start + 1].partition("  ")[0])
 
 
-def ask(*strategies: str) -> tuple[str, ...]:
-    """The arguments of a sweep of these strategies."""
-    return ("-m", "estimate=true", f"strategy={','.join(strategies)}")
+def printed(strategies: tuple[str, ...], *overrides: str) -> Ended:
+    """What a sweep over the strategies prints, from one configuration."""
+    config, _ = composed(overrides)
+    OmegaConf.set_struct(config, False)
+    out = io.StringIO()
+    with initialize_config_dir(str(CONF), version_base="1.3"), redirect_stdout(out):
+        try:
+            for name in strategies:
+                config.strategy = compose(f"strategy/{name}").strategy
+                add_estimate(config, name)
+        finally:
+            show_estimates()
+    return Ended(0, out.getvalue(), "")
+
+
+def estimate(strategies: tuple[str, ...], *overrides: str) -> dict[str, dict[str, str]]:
+    """The table of a sweep over the strategies."""
+    return estimated(printed(strategies, *overrides))
+
+
+def estimate_of(*overrides: str) -> dict[str, str]:
+    """The row of the one run with these settings."""
+    config, choices = composed(overrides)
+    out = io.StringIO()
+    with initialize_config_dir(str(CONF), version_base="1.3"), redirect_stdout(out):
+        try:
+            add_estimate(config, choices["strategy"])
+        finally:
+            show_estimates()
+    return estimated(Ended(0, out.getvalue(), ""))[choices["strategy"]]
 
 
 def number(text: str) -> float:
@@ -73,37 +107,28 @@ def test_every_strategy_without_key_or_request(
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_no_key_is_needed_for_a_server_elsewhere(start: Start, small: tuple[str, ...]) -> None:
-    command = (*ask("bm25", "mem0"), *MODELS, "judge=llm", "embedder=openai", *small)
-    assert list(estimated(start(*command))) == ["full_context", "bm25", "mem0"]
-
-
-def test_calls_are_counted_by_stage(start: Start, small: tuple[str, ...]) -> None:
-    three = ask("full_context", "vector_only", "hybrid_gate")
-    plain = estimated(start(*three, *MODELS, *small))
-    judged = estimated(start(*three, *MODELS, "judge=llm", "judge.runs=2", *small))
-    panel = estimated(start(*three, *MODELS, "judge=panel", *small))
-    embedded = estimated(start(*three, *MODELS, "embedder=openai", *small))
+def test_calls_are_counted_by_stage(small: tuple[str, ...]) -> None:
+    """Without a key for the models, which are elsewhere."""
+    three = ("full_context", "vector_only", "hybrid_gate")
+    plain = estimate(three, *MODELS, *small)
+    judged = estimate(three, *MODELS, "judge=llm", "judge.runs=2", *small)
+    panel = estimate(three, *MODELS, "judge=panel", *small)
+    embedded = estimate(three, *MODELS, "embedder=openai", *small)
     assert plain["vector_only"]["calls"] == "21"
     assert judged["vector_only"]["calls"] == str(21 + 2 * 18)  # type 5 is not judged
     assert panel["vector_only"]["calls"] == str(21 + 2 * 18)
     assert embedded["vector_only"]["calls"] == str(21 + 21 + 6)  # queries, sessions
     assert embedded["full_context"]["calls"] == "21"
     assert plain["hybrid_gate"]["calls"] == str(21 + 21 + 3)  # the gate's, warm-ups too
-    closed = estimated(
-        start(
-            "estimate=true", *MODELS, "strategy=hybrid_gate", "strategy.gate.domains=null", *small
-        )
-    )
-    assert list(closed) == ["full_context", "hybrid_gate"]
-    assert closed["hybrid_gate"] == plain["vector_only"]
+    closed = ("strategy=hybrid_gate", "strategy.gate.domains=null")
+    assert estimate_of(*MODELS, *closed, *small) == plain["vector_only"]
     assert plain["vector_only"]["judge"] == "0.00"
     for name in ("full_context", "vector_only"):
         assert number(judged[name]["read"]) > number(plain[name]["read"])
 
 
-def test_a_run_without_models_takes_nothing(start: Start, small: tuple[str, ...]) -> None:
-    ended = start(*ask("bm25", "graph_score", "mem0", "langmem", "rest"), *small)
+def test_a_run_without_models_takes_nothing(small: tuple[str, ...]) -> None:
+    ended = printed(("bm25", "graph_score", "mem0", "langmem", "rest"), *small)
     found = estimated(ended)
     for name in ("full_context", "bm25", "graph_score"):
         row = found[name]
@@ -113,51 +138,47 @@ def test_a_run_without_models_takes_nothing(start: Start, small: tuple[str, ...]
     assert "mem0, langmem: unknown, as a model writes its memories; add llm=openai" in ended.out
 
 
-def test_an_unknown_price_is_said(start: Start, small: tuple[str, ...]) -> None:
-    ended = start(*ask("graph_expand"), *MODELS, "llm.model=mystery", *small)
+def test_an_unknown_price_is_said(small: tuple[str, ...]) -> None:
+    ended = printed(("graph_expand",), *MODELS, "llm.model=mystery", *small)
     found = estimated(ended)
     assert {row["system"] for row in found.values()} == {"unknown"}
     assert found["graph_expand"]["break_even"] == "unknown"
     assert "No price is known for mystery" in ended.out
 
 
-@pytest.mark.parametrize("strategy", ["full_context", "vector_only"])
-def test_tokens_are_those_of_a_real_run(
-    strategy: str, server: FaultyServer, start: Start, tmp_path: Path, small: tuple[str, ...]
+def sent_by(server: FaultyServer, start: Start, folder: Path, *options: str) -> tuple[Run, int]:
+    """A run against the server, and the tokens that it sent."""
+    assert start(f"llm.base_url={server.base_url}", "llm.cache=off", *options).code == 0
+    (run,) = runs_in(folder)
+    assert len(server.bodies) == 21
+    return run, sum(count_tokens(body["messages"][0]["content"]) for body in server.bodies)
+
+
+def test_tokens_of_full_context_are_those_of_a_real_run(
+    server: FaultyServer, start: Start, tmp_path: Path, small: tuple[str, ...]
 ) -> None:
-    ended = start(*ask(strategy), *MODELS, *small)
-    expected = number(estimated(ended)[strategy]["read"])
-    url = f"llm.base_url={server.base_url}"
-    assert start(f"strategy={strategy}", *MODELS, url, "llm.cache=off", *small).code == 0
-    (run,) = runs_in(tmp_path)
-    sent = [body["messages"][0]["content"] for body in server.bodies]
-    assert len(sent) == 21
-    real = sum(map(count_tokens, sent))
+    expected = number(estimate(("full_context",), *MODELS, *small)["full_context"]["read"])
+    run, real = sent_by(server, start, tmp_path, "strategy=full_context", *MODELS, *small)
     frame = count_tokens(load_prompt("short_answer", ()).fill(context="", question=""))
     contexts = expected - sum(frame + count_tokens(r["question"]) for r in run.records)
-    if strategy == "full_context":
-        held = sum(record["context_tokens"] for record in run.records)
-        assert abs(contexts - held) <= 0.01 * held
-        assert abs(expected - real) <= 0.01 * real
-    else:  # k memories of mean length
-        assert abs(expected - real) <= 0.1 * real
+    held = sum(record["context_tokens"] for record in run.records)
+    assert abs(contexts - held) <= 0.01 * held
+    assert abs(expected - real) <= 0.01 * real
 
 
-def test_at_most_is_no_less_than_a_run_can_cost(
+def test_a_real_run_takes_about_the_expected_tokens_and_no_more_than_at_most(
     server: FaultyServer, start: Start, tmp_path: Path, small: tuple[str, ...]
 ) -> None:
     prices = tmp_path / "prices.yaml"
-    prices.write_text(
-        "as_of: 2025-01-01\nsource: a test\nmodels: {gpt-4o-mini: {input: 1000, output: 1000}}\n"
-    )
+    prices.write_text(PRICES)
     options = (f"pricing={prices}", "llm.max_tokens=10", *MODELS, *small)
-    found = estimated(start(*ask(*FIVE, "mem0", "mem0ai"), *options))
+    found = estimate((*FIVE, "mem0", "mem0ai"), *options)
     for row in found.values():
         assert row["most"] == "unknown" or number(row["system"]) <= number(row["most"])
-    url = f"llm.base_url={server.base_url}"
-    assert start("strategy=vector_only", url, "llm.cache=off", *options).code == 0
-    sent = sum(count_tokens(body["messages"][0]["content"]) for body in server.bodies)
-    assert (sent + 21 * 10) / 1000 <= number(found["vector_only"]["most"]) + 0.01
+    _, sent = sent_by(server, start, tmp_path, "strategy=vector_only", *options)
+    mine = found["vector_only"]
+    assert abs(number(mine["read"]) - sent) <= 0.1 * sent  # k memories of mean length
+    assert (sent + 21 * 10) / 1000 <= number(mine["most"]) + 0.01
 
 
 def test_wrong_input_is_refused_as_by_a_run(start: Start, small: tuple[str, ...]) -> None:
@@ -170,13 +191,10 @@ def test_wrong_input_is_refused_as_by_a_run(start: Start, small: tuple[str, ...]
 def test_the_gates_calls_are_at_most_the_estimated_ones(
     server: FaultyServer, start: Start, small: tuple[str, ...]
 ) -> None:
-    found = estimated(start(*ask("hybrid_gate"), *MODELS, *small))["hybrid_gate"]
-    options = (
-        "strategy.gate.english=[]",
-        "strategy.gate.similarity=-1",
-        f"llm.base_url={server.base_url}",
-    )
-    ended = start("strategy=hybrid_gate", *MODELS, *options, "llm.cache=off", *small)
+    found = estimate(("hybrid_gate",), *MODELS, *small)["hybrid_gate"]
+    options = ("strategy.gate.english=[]", "strategy.gate.similarity=-1", "llm.cache=off")
+    url = f"llm.base_url={server.base_url}"
+    ended = start("strategy=hybrid_gate", *MODELS, url, *options, *small)
     assert ended.code == 0, ended.err
     assert server.requests == number(found["calls"])  # every question came to the gate's model
 
@@ -190,9 +208,8 @@ def asked(ended: Ended) -> list[str]:
 def test_what_was_asked_is_estimated(start: Start, small: tuple[str, ...]) -> None:
     ended = start("estimate=true", *MODELS, "strategy=bm25", "k=2", *small)
     assert asked(ended) == ["full_context", "bm25"]
-    two = estimated(ended)["bm25"]
-    one = estimated(start("estimate=true", *MODELS, "strategy=bm25", "strategy.k=1", *small))
-    assert number(one["bm25"]["read"]) < number(two["read"])
+    one = estimate_of(*MODELS, "strategy=bm25", "strategy.k=1", *small)
+    assert number(one["read"]) < number(estimated(ended)["bm25"]["read"])
     ended = start("estimate=true", *MODELS, "strategy=full_context", *small)
     assert asked(ended) == ["full_context"]
     cut = ("strategy=full_context", "strategy.budget=5")
@@ -203,18 +220,19 @@ def test_what_was_asked_is_estimated(start: Start, small: tuple[str, ...]) -> No
 
 
 def test_a_sweep_is_one_table_with_each_run_once(start: Start, small: tuple[str, ...]) -> None:
-    ended = start("-m", "estimate=true", "strategy=bm25,full_context,oracle", *MODELS, *small)
-    assert asked(ended) == ["full_context", "bm25", "oracle"]
+    ended = start("-m", "estimate=true", "strategy=bm25,full_context", *MODELS, *small)
+    assert asked(ended) == ["full_context", "bm25"]
     assert ended.out.count("Nothing is called") == 1
     ended = start("-m", "estimate=true", "strategy=bm25", "budget=1,2", *MODELS, *small)
     assert asked(ended) == ["full_context", "bm25 budget=1", "bm25 budget=2"]
-    ended = start("-m", "estimate=true", "strategy=bm25", "llm.model=gpt-4o,gpt-4o-mini", *MODELS)
+    models = "llm.model=gpt-4o,gpt-4o-mini"
+    ended = start("-m", "estimate=true", "strategy=bm25", models, *MODELS, *small)
     assert ended.out.count("Nothing is called") == 2
 
 
-def test_contexts_are_those_of_the_strategy(start: Start, small: tuple[str, ...]) -> None:
+def test_contexts_are_those_of_the_strategy(small: tuple[str, ...]) -> None:
     names = ("no_memory", "oracle", "bm25", "hybrid_rank", "graph_walk", "vector_only")
-    found = estimated(start(*ask(*names), *MODELS, "embedder=openai", "k=2", *small))
+    found = estimate(names, *MODELS, "embedder=openai", "k=2", *small)
     read = {name: number(row["read"]) for name, row in found.items()}
     assert read["no_memory"] < read["oracle"] < read["full_context"]
     assert read["no_memory"] < read["bm25"] < read["full_context"]
@@ -223,48 +241,42 @@ def test_contexts_are_those_of_the_strategy(start: Start, small: tuple[str, ...]
     assert calls["hybrid_rank"] == calls["graph_walk"] == calls["vector_only"] == str(21 + 21 + 6)
 
 
-def test_libraries_count_as_measured_and_have_no_upper_bound(
-    start: Start, small: tuple[str, ...]
-) -> None:
-    names = ("mem0ai", "mem0ai_graph", "graphiti", "langmem")
-    ended = start(*ask(*names), *MODELS, *small)
+def test_libraries_count_as_measured_and_have_no_upper_bound(small: tuple[str, ...]) -> None:
+    of_each = {"mem0ai": (1, 0), "mem0ai_graph": (5, 1), "graphiti": (6, 0), "langmem": (1, 0)}
+    ended = printed(tuple(of_each), *MODELS, *small)
     found = estimated(ended)
     exchanges = 12
-    for name, (an_exchange, a_question) in {
-        "mem0ai": (1, 0), "mem0ai_graph": (5, 1), "graphiti": (6, 0), "langmem": (1, 0)
-    }.items():  # fmt: skip
+    for name, (an_exchange, a_question) in of_each.items():
         assert found[name]["calls"] == str(21 + an_exchange * exchanges + a_question * 21)
         assert found[name]["most"] == "unknown"
     assert "at least so many" in " ".join(ended.out.split())
-    given = ("strategy=langmem", "strategy.infer=false")
-    stored = estimated(start("estimate=true", *MODELS, *given, *small))["langmem"]
+    stored = estimate_of(*MODELS, "strategy=langmem", "strategy.infer=false", *small)
     assert stored["calls"] == "21"
     assert stored["most"] != "unknown"
 
 
-def test_a_reasoning_models_limit_is_at_most(start: Start, small: tuple[str, ...]) -> None:
-    command = ("estimate=true", "llm=openai_reasoning", "reader=llm", "strategy=bm25", *small)
-    little = start(*command, "llm.extra.max_completion_tokens=1000")
-    much = start(*command, "llm.extra.max_completion_tokens=100000")
-    assert number(estimated(little)["bm25"]["most"]) < number(estimated(much)["bm25"]["most"])
-    assert "reasoning is billed as output" in much.out
+def test_a_reasoning_models_limit_is_at_most(small: tuple[str, ...]) -> None:
+    most = []
+    for limit in (1_000, 100_000):
+        model = ("llm=openai_reasoning", f"llm.extra.max_completion_tokens={limit}")
+        ended = printed(("bm25",), *model, "reader=llm", *small)
+        assert "reasoning is billed as output" in ended.out
+        most.append(number(estimated(ended)["bm25"]["most"]))
+    assert most[0] < most[1]
 
 
 @pytest.mark.parametrize("value", ["abc", "true", "nan", "-1"])
-def test_a_wrong_budget_is_refused(value: str, start: Start, small: tuple[str, ...]) -> None:
-    ended = start("estimate=true", *MODELS, "strategy=bm25", f"llm.budget_usd={value}", *small)
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith("error: llm.budget_usd: ")
-    assert ended.err.count("\n") == 1
+def test_a_wrong_budget_is_refused(value: str, small: tuple[str, ...]) -> None:
+    with pytest.raises(InputError, match=r"^llm\.budget_usd: ") as refused:
+        printed(("bm25",), *MODELS, f"llm.budget_usd={value}", *small)
+    assert "\n" not in str(refused.value)
 
 
 def test_a_part_that_is_done_again_is_estimated_alone(
-    start: Start, tmp_path: Path, small: tuple[str, ...]
+    start: Start, tmp_path: Path, keyed: dict[str, Run]
 ) -> None:
-    assert start("strategy=bm25", *small).code == 0
-    (run,) = runs_in(tmp_path)
-    judged = start(f"from={run.folder.name}", "judge=llm", "llm=openai", "estimate=true")
+    judged = start(f"from={keyed['plain'].folder}", "judge=llm", "llm=openai", "estimate=true")
     assert asked(judged)[0].startswith("bm25")
     (row,) = estimated(judged).values()
     assert (row["calls"], row.get("break_even")) == ("18", None)
-    assert runs_in(tmp_path) == [run]
+    assert runs_in(tmp_path) == []

@@ -7,9 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from memsys.errors import InputError
 from memsys.llm.pricing import input_tokens
 from tests.eval.commands import Start, runs_in
-from tests.eval.run.test_estimate import FIVE, MODELS, ask, estimated, number
+from tests.eval.run.test_estimate import (
+    FIVE,
+    MODELS,
+    estimate,
+    estimate_of,
+    estimated,
+    no_key,
+    number,
+    printed,
+)
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body, right_answer
 from tests.memsys.llm.server import Behaviour, FaultyServer
@@ -18,63 +28,55 @@ ASKED, EXCHANGES, SESSIONS, CONVERSATIONS = 21, 12, 6, 3
 DECISIONS = 3  # three facts a conversation stand for .43 of six turns; one is its speaker's second
 
 
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
+__all__ = ["no_key"]  # used by each test
 
 
-def test_calls_are_counted_by_what_they_are_for(start: Start, small: tuple[str, ...]) -> None:
-    found = estimated(start(*ask("mem0", "mem0_graph"), *MODELS, *small))
+def test_calls_are_counted_by_what_they_are_for(small: tuple[str, ...]) -> None:
+    found = estimate(("mem0", "mem0_graph"), *MODELS, *small)
     facts = ASKED + EXCHANGES + SESSIONS + DECISIONS
     assert found["mem0"]["calls"] == str(facts)
     graph = 3 * EXCHANGES + ASKED + CONVERSATIONS  # questions name entities, warm-ups too
     assert found["mem0_graph"]["calls"] == str(facts + graph)
     assert number(found["mem0_graph"]["read"]) > number(found["mem0"]["read"])
     together = ("strategy=mem0_graph", "strategy.facts.relations=same_reply")
-    fewer = estimated(start("estimate=true", *MODELS, *small, *together))["mem0_graph"]
+    fewer = estimate_of(*MODELS, *small, *together)
     assert fewer["calls"] == str(facts + graph - 2 * EXCHANGES)
     assert number(fewer["read"]) < number(found["mem0_graph"]["read"])
     own = ("strategy=mem0", "strategy.facts.exchange=3", "strategy.facts.summary_prompt=null")
-    one = estimated(start("estimate=true", *MODELS, *small, *own))["mem0"]
-    assert one["calls"] == str(ASKED + SESSIONS + DECISIONS)
+    assert estimate_of(*MODELS, *small, *own)["calls"] == str(ASKED + SESSIONS + DECISIONS)
 
 
-def test_without_a_model_its_calls_are_unknown(start: Start, small: tuple[str, ...]) -> None:
-    ended = start("estimate=true", "strategy=mem0", *small)
+def test_without_a_model_its_calls_are_unknown(small: tuple[str, ...]) -> None:
+    ended = printed(("mem0",), *small)
     assert estimated(ended)["mem0"]["calls"] == "unknown"
     assert "mem0: unknown, as a model writes its memories; add llm=openai" in ended.out
-    stored = ("strategy=mem0", "strategy.infer=false")
-    assert estimated(start("estimate=true", *stored, *small))["mem0"]["calls"] == "0"
+    assert estimate_of("strategy=mem0", "strategy.infer=false", *small)["calls"] == "0"
 
 
-def test_facts_as_memories_count_for_every_strategy(start: Start, small: tuple[str, ...]) -> None:
-    names = ask(*FIVE, "mem0")
-    plain = estimated(start(*names, *MODELS, *small))
-    found = estimated(start(*names, *MODELS, *small, "memory=facts"))
+def test_facts_as_memories_count_for_every_strategy(small: tuple[str, ...]) -> None:
+    names = (*FIVE, "mem0")
+    plain = estimate(names, *MODELS, *small)
+    found = estimate(names, *MODELS, *small, "memory=facts")
     for name in FIVE:
         assert number(found[name]["calls"]) == number(plain[name]["calls"]) + EXCHANGES + SESSIONS
     for name in ("calls", "read", "written", "system", "most"):
         assert found["mem0"][name] == plain["mem0"][name]  # memory= says nothing to it
-    ended = start("estimate=true", *small, "memory=facts")
-    assert ended.code == 2
-    assert ended.err.startswith("error: memory=facts: no model")
+    with pytest.raises(InputError, match=r"^memory=facts: no model"):
+        printed(names, *small, "memory=facts")
 
 
-def test_a_written_graph_counts_for_strategies_over_a_graph(
-    start: Start, small: tuple[str, ...]
-) -> None:
-    names = ask("vector_only", "graph_expand", "hybrid_gate", "mem0")
-    plain = estimated(start(*names, *MODELS, *small))
-    found = estimated(start(*names, *MODELS, *small, "graph=relations"))
+def test_a_written_graph_counts_for_strategies_over_a_graph(small: tuple[str, ...]) -> None:
+    names = ("vector_only", "graph_expand", "hybrid_gate", "mem0")
+    plain = estimate(names, *MODELS, *small)
+    found = estimate(names, *MODELS, *small, "graph=relations")
     for name, more in (("vector_only", 0), ("graph_expand", 3), ("hybrid_gate", 3), ("mem0", 0)):
         assert number(found[name]["calls"]) == number(plain[name]["calls"]) + more * EXCHANGES
-    facts = estimated(start(*names, *MODELS, *small, "graph=relations", "memory=facts"))
+    facts = estimate(("graph_expand",), *MODELS, *small, "graph=relations", "memory=facts")
     own = ("graph=relations", "memory=facts", "memory.relations=same_reply")
-    same = estimated(start(*ask("graph_expand"), *MODELS, *small, *own))
+    same = estimate(("graph_expand",), *MODELS, *small, *own)
     saved = number(facts["graph_expand"]["calls"]) - number(same["graph_expand"]["calls"])
     assert saved == 2 * EXCHANGES
-    ended = start("estimate=true", "strategy=graph_expand", *small, "graph=relations")
+    ended = printed(("graph_expand",), *small, "graph=relations")
     assert "graph_expand: unknown, as a model writes its graph; add llm=openai" in ended.out
 
 
@@ -108,7 +110,7 @@ def test_no_run_of_mem0_takes_more_than_at_most(
         "as_of: 2025-01-01\nsource: a test\nmodels: {gpt-4o-mini: {input: 1000, output: 0}}\n"
     )
     options = (f"pricing={prices}", *MODELS, *small, "dataset.conversations=[ash]")
-    found = estimated(start(*ask("mem0"), *options))["mem0"]
+    found = estimate(("mem0",), *options)["mem0"]
     with FaultyServer(Verbose()) as server:
         url = f"llm.base_url={server.base_url}"
         ended = start("strategy=mem0", url, "llm.cache=off", "llm.retries=0", *options)
@@ -133,19 +135,14 @@ def test_expected_tokens_are_those_of_a_run_with_so_many_facts(
             return faults.says(" ".join(["word"] * 200))
         new = content.partition("<new_messages>")[2].partition("</new_messages>")[0]
         rows = [
-            {
-                "title": "t",
-                "content": said,
-                "when": "",
-                "speaker": said[:3].strip(": "),
-                "turns": [],
-            }
+            {"title": "t", "content": said, "when": "", "turns": []}
+            | {"speaker": said[:3].strip(": ")}
             for said in (row.partition(". ")[2] for row in new.splitlines()[2:])
             if any(word in said for word in ("flute", "bees", "boat"))
         ]
         return faults.says(json.dumps({"facts": rows}))
 
-    found = estimated(start(*ask("mem0"), "llm=openai", *small))["mem0"]
+    found = estimate(("mem0",), "llm=openai", *small)["mem0"]
     with FaultyServer(script) as server:
         url = f"llm.base_url={server.base_url}"
         own = ("strategy=mem0", "llm=openai", url, "llm.cache=off", *small)

@@ -53,13 +53,6 @@ def test_a_run_of_21_questions_fails(tolerated: float, failed: int, is_failed: b
     assert FailurePolicy(tolerated=tolerated).is_failed(failed, 21) is is_failed
 
 
-def test_a_setting_that_cannot_be_leaves_nothing(start: Start, tmp_path: Path, small) -> None:
-    ended = start("strategy=bm25", *small, "failures.tolerated=2")
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err == "error: failures.tolerated: 2; use a share, 0 to 1\n"
-    assert runs_in(tmp_path) == []
-
-
 def test_a_strategy_that_raises_at_once_stops_the_run(
     start: Start, tmp_path: Path, fault: Path, small
 ) -> None:

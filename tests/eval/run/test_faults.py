@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in
+from tests.eval.run.conftest import THIRD
 
 ALL = [f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)]
 
@@ -32,32 +33,32 @@ class Case:
         return run
 
 
-def test_every_third_question(start: Start, tmp_path: Path, fault: Path, small, clean: Run) -> None:
-    case = Case(start, tmp_path, fault, *small, "strategy.fault=third")
-    assert case.ended.code == 0
-    assert "6 of 21 questions failed; they are in no mean" in case.ended.out
-    assert (
-        "the first: ash/2: retrieve: ValueError: question 2 of ash is a third one" in case.ended.out
-    )
-    assert f"resume={case.run.folder.name}" in case.ended.out
-    assert list(case.errors) == [i for i in ALL if i[-1] in "25"]
-    error = case.errors["beech/5"]
+def test_every_third_question(start: Start, third: Run, small, clean: Run) -> None:
+    said = third.ended.out
+    assert "6 of 21 questions failed; they are in no mean" in said
+    assert "the first: ash/2: retrieve: ValueError: question 2 of ash is a third one" in said
+    assert f"resume={third.folder.name}" in said
+    errors = {r["id"]: r["error"] for r in third.records if r["status"] != "ok"}
+    assert list(errors) == [i for i in ALL if i[-1] in "25"]
+    error = errors["beech/5"]
     assert (error["phase"], error["kind"]) == ("retrieve", "ValueError")
     assert error["message"] == "question 5 of beech is a third one"
     assert error["traceback"].startswith("Traceback (most recent call last):")
     assert error["traceback"].endswith("ValueError: question 5 of beech is a third one\n")
-    failed = next(r for r in case.run.records if r["id"] == "beech/5")
+    failed = next(r for r in third.records if r["id"] == "beech/5")
     assert (failed["answer"], failed["abstained"], failed["retrieved"]) == (None, None, [])
     assert set(failed) == set(clean.records[0])
     assert set(failed["scores"].values()) == {None}
-    assert case.run.manifest["status"] == "complete"
-    summary = case.run.summary
+    assert third.manifest["status"] == "complete"
+    summary = third.summary
     assert summary["errors"] == 6
     assert {name: cell["errors"] for name, cell in summary["by_type"].items()} == {
         **{"multi_hop": 0, "temporal": 0, "open_domain": 3, "single_hop": 3, "adversarial": 0},
         "overall": 6,
     }
-    assert case.resume().untimed == clean.untimed
+    assert start(*THIRD, *small, f"resume={third.folder.name}").code == 0
+    assert third.untimed == clean.untimed
+    assert third.summary["errors"] == 0
 
 
 def test_the_first_exception_of_users_code_is_shown_with_its_line_and_each_is_logged(
@@ -77,11 +78,8 @@ def test_the_first_exception_of_users_code_is_shown_with_its_line_and_each_is_lo
         assert "$SHELF_KEY is a third one" in text
 
 
-def test_means_leave_errors_out_and_the_other_column_counts_them_as_0(
-    start: Start, tmp_path: Path, fault: Path, small
-) -> None:
-    by_type = Case(start, tmp_path, fault, *small, "strategy.fault=third").run.summary["by_type"]
-    records = runs_in(tmp_path)[0].records
+def test_means_leave_errors_out_and_the_other_column_counts_them_as_0(failed_thirds: Run) -> None:
+    by_type, records = failed_thirds.summary["by_type"], failed_thirds.records
     # single_hop is questions 3 and 5 of three conversations, and every 5 failed
     f1 = [r["scores"]["locomo_f1"] for r in records if r["id"][-1] == "3"]
     recall = [r["scores"]["evidence_recall"] for r in records if r["id"][-1] == "3"]
@@ -125,14 +123,11 @@ def test_indexes_that_cannot_be_built(
     assert case.resume().untimed == clean.untimed
 
 
-def test_a_score_that_is_no_number(
-    start: Start, tmp_path: Path, fault: Path, small, clean: Run
-) -> None:
+def test_a_score_that_is_no_number(start: Start, tmp_path: Path, fault: Path, small) -> None:
     case = Case(start, tmp_path, fault, *small, "strategy.fault=no_number", "strategy.at=ash/1")
     assert case.ended.code == 0, case.ended.err
     assert list(case.errors) == ["ash/1"]
     assert case.errors["ash/1"]["phase"] == "record"
-    assert case.resume().untimed == clean.untimed
 
 
 def test_a_reader_that_fails(start: Start, tmp_path: Path, fault: Path, small) -> None:
@@ -144,7 +139,6 @@ def test_a_reader_that_fails(start: Start, tmp_path: Path, fault: Path, small) -
         ("kind", "TimeoutError"),
         ("message", "the reader took too long"),
     }
-    assert [r["id"] for r in case.resume().records] == ALL
 
 
 def test_an_answer_that_no_file_can_hold(start: Start, tmp_path: Path, fault: Path, small) -> None:
@@ -155,15 +149,12 @@ def test_an_answer_that_no_file_can_hold(start: Start, tmp_path: Path, fault: Pa
     assert [r["id"] for r in case.resume().records] == ALL
 
 
-def test_a_fault_that_stays_is_told_again(start: Start, tmp_path: Path, fault: Path, small) -> None:
-    case = Case(start, tmp_path, fault, *small, "strategy.fault=third")
-    before = case.run.untimed
-    ended = start(
-        *(*FAULTY, "strategy=faulty", *small, "strategy.fault=third", *PATIENT),
-        f"resume={case.run.folder.name}",
-    )
+@pytest.mark.usefixtures("fault")
+def test_a_fault_that_stays_is_told_again(start: Start, third: Run, small) -> None:
+    before = third.untimed
+    ended = start(*THIRD, *small, f"resume={third.folder.name}")
     assert ended.code == 0
-    assert case.run.untimed == before
+    assert third.untimed == before
 
 
 def test_wrong_input_that_shows_late_ends_the_run_and_it_can_go_on(

@@ -9,33 +9,33 @@ import pytest
 
 from baselines.rankings import BM25
 from memsys.strategy import Strategy
-from tests.eval.commands import Start, runs_in
+from tests.eval.commands import Start
+from tests.eval.run.conftest import Make
 
 
 def test_the_size_of_the_store_and_the_system_behind_it_are_recorded(
-    start: Start, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[Strategy] = []
+    services: list[Strategy] = []
     closed: list[Strategy] = []
 
     class Service(BM25):
         def __init__(self, *given: Any, **named: Any) -> None:
             super().__init__(*given, **named)
             self.details = {"library": "shelf", "degraded": ["no keyword search"]}
-            made.append(self)
+            services.append(self)
 
         def close(self) -> None:
             closed.append(self)
 
     monkeypatch.setattr("baselines.rankings.BM25", Service)
-    assert start("strategy=bm25", *small).code == 0
-    (run,) = runs_in(tmp_path)
+    run = made("strategy=bm25")
     assert run.manifest["system"] == {"library": "shelf", "degraded": ["no keyword search"]}
     stores = [line["store"] for line in run.ingests if line["phase"] == "index"]
     assert [store["memories"] for store in stores] == [6, 6, 6]
     assert all(store["tokens"] > 6 for store in stores)
     assert not any("store" in line for line in run.ingests if line["phase"] == "ingest")
-    fed = [one for one in made if one.store.memories]
+    fed = [one for one in services if one.store.memories]
     assert closed == fed
     assert len(fed) == 3
 

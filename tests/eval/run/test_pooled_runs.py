@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from eval.merge.__main__ import main as merge
 from eval.report.runs import load
 from eval.rescore.__main__ import main as rescore
 from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in
+from tests.eval.run.conftest import Make
 
 POOLED = "dataset.pooled=true"
 FILTERED = (POOLED, "dataset.owner_filter=true")
@@ -39,44 +41,31 @@ def overlay(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_overlay(tmp_path / "evidence" / "small.json", overlay)
 
 
-def run(start: Start, folder: Path, *arguments: str) -> Run:
-    """A run of bm25, unless the arguments name another strategy."""
-    named = any(one.startswith("strategy=") for one in arguments)
-    chosen = () if named else ("strategy=bm25",)
-    ended = start(*chosen, *arguments, f"hydra.run.dir={folder}")
-    assert ended.code == 0, ended.err
-    return Run(folder, ended)
-
-
-def test_a_pooled_run_searches_one_store(
-    start: Start, small: tuple[str, ...], tmp_path: Path
-) -> None:
-    pooled = run(start, tmp_path / "pooled", *small, POOLED)
+def test_a_pooled_run_searches_one_store(made: Make) -> None:
+    pooled = made("strategy=bm25", POOLED)
     assert pooled.manifest["stores"] == {"pooled": {"turns": 18, "sessions": 6}}
     assert {(one["conversation"], one["store"]) for one in pooled.records} == {
         (name, "pooled") for name in ("ash", "beech", "cedar")
     }
     assert {one["conversation"] for one in pooled.ingests} == {"pooled"}
-    lines = (tmp_path / "pooled" / "rankings.jsonl").read_text().splitlines()
+    lines = (pooled.folder / "rankings.jsonl").read_text().splitlines()
     assert {json.loads(line)["store"] for line in lines} == {"pooled"}
     found = {turn for one in pooled.records for _, turns, *_ in one["retrieved"] for turn in turns}
     assert {turn.partition(":")[0] for turn in found} == {"ash", "beech", "cedar"}
-    (reported,) = load([str(tmp_path / "pooled")])
+    (reported,) = load([str(pooled.folder)])
     assert reported.texts is not None
     assert reported.texts.turn("pooled", "ash:D1:1") is not None
 
 
 def test_the_owner_filter_returns_the_own_conversation(
-    start: Start, small: tuple[str, ...], tmp_path: Path
+    made: Make, start: Start, small: tuple[str, ...]
 ) -> None:
-    filtered = run(start, tmp_path / "filtered", *small, *FILTERED)
+    filtered = made("strategy=bm25", *FILTERED)
     for record in filtered.records:
         owners = {id_.partition(":")[0] for id_, *_ in record["retrieved"]}
         assert owners == {record["conversation"]}
-    own, among_others = (
-        run(start, tmp_path / name, *small, "strategy=vector_only", *options)
-        for name, options in (("own", ()), ("among", FILTERED))
-    )  # a cosine does not depend on the other memories
+    # A cosine does not depend on the other memories.
+    own, among_others = made("strategy=vector_only"), made("strategy=vector_only", *FILTERED)
     assert [one["scores"] for one in among_others.records] == [one["scores"] for one in own.records]
     ended = start("strategy=mem0", "llm=local", "strategy.update.calls=schema", *small, *FILTERED)
     assert ended.code == 2
@@ -84,13 +73,8 @@ def test_the_owner_filter_returns_the_own_conversation(
 
 
 @pytest.mark.parametrize("strategy", ["full_context", "graph_score", "hybrid_gate", "oracle"])
-def test_every_strategy_runs_pooled(
-    start: Start, small: tuple[str, ...], tmp_path: Path, strategy: str
-) -> None:
-    out = tmp_path / "out"
-    ended = start(f"strategy={strategy}", *small[:2], *FILTERED, f"hydra.run.dir={out}")
-    assert ended.code == 0, ended.err
-    records = Run(out).records
+def test_every_strategy_runs_pooled(made: Make, strategy: str) -> None:
+    records = made(f"strategy={strategy}", "k=10", *FILTERED).records
     assert {one["status"] for one in records} == {"ok"}
     assert all(
         id_.startswith(one["conversation"]) for one in records for id_, *_ in one["retrieved"]
@@ -100,7 +84,7 @@ def test_every_strategy_runs_pooled(
 
 
 def test_questions_are_asked_at_the_end_of_their_own_conversation(
-    start: Start, path: str, tmp_path: Path
+    made: Make, path: str, tmp_path: Path
 ) -> None:
     """graph_score's recency, with the clock of one conversation a year later."""
     samples = json.loads(Path(path).read_text())
@@ -109,12 +93,9 @@ def test_questions_are_asked_at_the_end_of_their_own_conversation(
     data = tmp_path / "later.json"
     data.write_text(json.dumps(samples))
     terms = []
-    for name, options in (("own", ()), ("pooled", FILTERED)):
-        settings = ("dataset.name=later", "k=2", f"dataset.path={data}", *options)
-        out = tmp_path / name
-        ended = start("strategy=graph_score", *settings, f"hydra.run.dir={out}")
-        assert ended.code == 0, ended.err
-        record = Run(out).records[0]
+    for options in ((), FILTERED):
+        run = made("strategy=graph_score", "dataset.name=later", f"dataset.path={data}", *options)
+        record = run.records[0]
         fields = record["trace"]["memory_score"]["terms"]
         found = record["trace"]["memory_score"]["of"]
         first = next(value for id_, value in found.items() if id_.endswith("D1:1"))
@@ -143,25 +124,20 @@ def test_a_pooled_run_can_be_resumed(
 
 
 def test_parts_of_pooled_runs_are_not_merged(
-    start: Start, small: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    made: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     parts = [
-        run(start, tmp_path / name, *small, POOLED, f"dataset.conversations=[{name}]")
+        made("strategy=bm25", POOLED, f"dataset.conversations=[{name}]")
         for name in ("ash", "beech")
     ]
     assert merge([*(str(part.folder) for part in parts), "--out", str(tmp_path / "out")]) == 2
     assert "its store is pooled" in capsys.readouterr().err
 
 
-def test_settings_at_their_defaults_are_in_no_hash(
-    start: Start, small: tuple[str, ...], tmp_path: Path
-) -> None:
-    plain = run(start, tmp_path / "plain", *small)
-    assert (
-        plain.manifest["config"]["dataset"]
-        .keys()
-        .isdisjoint({"pooled", "owner_filter", "evidence"})
-    )
+def test_settings_at_their_defaults_are_in_no_hash(keyed: dict[str, Run]) -> None:
+    plain = keyed["plain"]
+    settings = plain.manifest["config"]["dataset"]
+    assert settings.keys().isdisjoint({"pooled", "owner_filter", "evidence"})
     assert "evidence" not in plain.manifest
     assert all(record.keys().isdisjoint({"store", "evidence_original"}) for record in plain.records)
 
@@ -169,13 +145,10 @@ def test_settings_at_their_defaults_are_in_no_hash(
 @pytest.mark.usefixtures("overlay")
 @pytest.mark.parametrize("options", [(), FILTERED])
 def test_a_run_rescored_is_as_a_run_under_that_evidence(
-    start: Start, small: tuple[str, ...], path: str, tmp_path: Path, options: tuple[str, ...],
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    made: Make, path: str, tmp_path: Path, options: tuple[str, ...], capsys
+) -> None:
     keys = ("original", "corrected", "excluded")
-    runs = {
-        key: run(start, tmp_path / key, *small, *options, f"dataset.evidence={key}") for key in keys
-    }
+    runs = {key: made("strategy=bm25", *options, f"dataset.evidence={key}") for key in keys}
     excluded = {one["id"]: one for one in runs["excluded"].records}
     assert excluded["ash/0"]["evidence"] == []
     assert excluded["ash/0"]["scores"]["recall@10"] is None
@@ -192,6 +165,7 @@ def test_a_run_rescored_is_as_a_run_under_that_evidence(
     assert "scored by different evidence (original, corrected); rescore one by" in (
         capsys.readouterr().err
     )
+    fresh = {key: copied(run, tmp_path / f"fresh_{key}") for key, run in runs.items()}
     again = ["--dataset", path]
     assert rescore([str(runs["original"].folder), str(runs["corrected"].folder), *again]) == 2
     assert "different evidence keys; name one for all by --evidence" in capsys.readouterr().err
@@ -199,27 +173,17 @@ def test_a_run_rescored_is_as_a_run_under_that_evidence(
     for first in keys:
         for key in keys:
             assert rescore([str(runs[first].folder), *again, "--evidence", key]) == 0
-            assert [strip(one) for one in runs[first].records] == [
-                strip(one) for one in start_of(start, small, tmp_path, options, key).records
-            ]
-            hashes = {
-                one.manifest["config_sha256"]
-                for one in (runs[first], start_of(start, small, tmp_path, options, key))
-            }
-            assert len(hashes) == 1
-            assert runs[first].manifest["rescored"][-1]["evidence"] == key
-            report = (runs[first].folder / "report.md").read_text()
+            rescored, whole = runs[first], fresh[key]
+            assert [strip(one) for one in rescored.records] == [strip(one) for one in whole.records]
+            assert rescored.manifest["config_sha256"] == whole.manifest["config_sha256"]
+            assert rescored.manifest["rescored"][-1]["evidence"] == key
+            report = (rescored.folder / "report.md").read_text()
             assert (f"evidence key than the data set's: {key}" in report) is (key != "original")
 
 
-def start_of(
-    start: Start, small: tuple[str, ...], tmp_path: Path, options: tuple[str, ...], key: str
-) -> Run:
-    """The run under `key`, never rescored."""
-    folder = tmp_path / f"fresh_{key}"
-    if folder.exists():
-        return Run(folder)
-    return run(start, folder, *small, *options, f"dataset.evidence={key}")
+def copied(run: Run, folder: Path) -> Run:
+    """The run as it was made, never rescored."""
+    return Run(Path(shutil.copytree(run.folder, folder)))
 
 
 def strip(record: dict[str, object]) -> dict[str, object]:

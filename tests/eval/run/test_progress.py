@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -39,24 +40,24 @@ def no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO) -> str:
+@pytest.mark.parametrize(
+    ("stream", "modules", "is_shown"),
+    [
+        (io.StringIO(), {}, False),  # a log file
+        (Terminal(), {}, True),
+        (io.StringIO(), {"ipykernel": ModuleType("ipykernel")}, True),  # a notebook
+    ],
+)
+def test_a_text_bar_on_a_terminal_and_in_a_notebook(
+    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, modules: dict[str, Any], is_shown: bool
+) -> None:
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(sys, "stderr", stream)
     with progress(2, "question", file=stream) as bar:
         bar.update(2)
-    return stream.getvalue()
-
-
-def test_silent_in_a_log_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shown(monkeypatch, io.StringIO()) == ""
-
-
-def test_a_text_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "2/2" in shown(monkeypatch, Terminal())
-
-
-def test_a_text_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
-    assert "2/2" in shown(monkeypatch, io.StringIO())
+    assert ("2/2" in stream.getvalue()) is is_shown
+    assert is_shown or stream.getvalue() == ""
 
 
 def test_dollars_are_shown_and_tokens_without_a_price_are_not_0_dollars() -> None:

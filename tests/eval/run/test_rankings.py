@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from eval.metrics.retrieval.registry import parse
 from eval.records.rankings import Ranked
 from eval.records.run import load_run
 from eval.summary.retrieval import unknown
-from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in
+from memsys.errors import InputError
+from tests.eval.commands import FAULTY, Run, Start, run_once, runs_in
+from tests.eval.run.conftest import THIRD, Make
 
 TURNS = ["D1:1", "D1:2", "D1:3", "D2:1", "D2:2", "D2:3"]
 DEPTH = "retrieval.depth=4"
@@ -28,12 +30,9 @@ def lines(run: Run, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.fixture
-def bm25(start: Start, small: tuple[str, ...], tmp_path: Path) -> Run:
-    ended = start("strategy=bm25", DEPTH, *small)
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    return run
+@pytest.fixture(scope="module")
+def bm25(tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[str, ...]) -> Run:
+    return run_once(tmp_path_factory, cache, "depth-4", "strategy=bm25", DEPTH, *small)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +45,9 @@ def bm25(start: Start, small: tuple[str, ...], tmp_path: Path) -> Run:
 def test_what_is_read_is_the_head_of_the_ranking(
     strategy: str, start: Start, small: tuple[str, ...], tmp_path: Path
 ) -> None:
-    assert start(f"strategy={strategy}", *small).code == 0
-    assert start(f"strategy={strategy}", "retrieval.depth=null", *small).code == 0
+    chosen = (f"strategy={strategy}", *small, "dataset.conversations=[ash]")
+    assert start(*chosen).code == 0
+    assert start(*chosen, "retrieval.depth=null").code == 0
     deep, flat = runs_in(tmp_path)
     for with_ranking, without in zip(deep.untimed, flat.untimed, strict=True):
         ranking = with_ranking.pop("scores"), without.pop("scores")
@@ -80,11 +80,8 @@ def test_rankings_end_at_their_depth(bm25: Run) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["full_context", "oracle", "no_memory"])
-def test_selections_are_marked(
-    strategy: str, start: Start, small: tuple[str, ...], tmp_path: Path
-) -> None:
-    assert start(f"strategy={strategy}", *small).code == 0
-    (run,) = runs_in(tmp_path)
+def test_selections_are_marked(made: Make, strategy: str) -> None:
+    run = made(f"strategy={strategy}")
     given = {record["id"]: [id_ for id_, *_ in record["retrieved"]] for record in run.records}
     for id_, ranked in rankings(run).items():
         assert ranked.selected
@@ -92,11 +89,8 @@ def test_selections_are_marked(
     assert {record["scores"]["mrr"] for record in run.records} == {None}
 
 
-def test_windows_become_turns_at_their_first_place(
-    start: Start, small: tuple[str, ...], tmp_path: Path
-) -> None:
-    assert start("strategy=bm25", "memory=windows", *small).code == 0
-    (run,) = runs_in(tmp_path)
+def test_windows_become_turns_at_their_first_place(made: Make) -> None:
+    run = made("strategy=bm25", "memory=windows")
     memories = {(row["store"], row["id"]): row["turns"] for row in lines(run, "memories.jsonl")}
     assert max(map(len, memories.values())) > 1
     for ranked in rankings(run).values():
@@ -116,36 +110,27 @@ def test_tokens_are_those_of_the_memories_down_to_a_turn(bm25: Run) -> None:
         assert ranked.turns.tokens[-1] == sum(spent)
 
 
-THIRD = (*FAULTY, *PATIENT, "strategy=faulty", "strategy.fault=third")
-
-
 def test_resumed_runs_have_one_ranking_a_question_in_order(
-    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
+    start: Start, small: tuple[str, ...], third: Run
 ) -> None:
-    assert start(*THIRD, *small).code == 0
-    fault.unlink()
-    (run,) = runs_in(tmp_path)
-    assert len(lines(run, "rankings.jsonl")) == 15  # of 21
-    with (run.folder / "rankings.jsonl").open("a") as file:
+    assert len(lines(third, "rankings.jsonl")) == 15  # of 21
+    with (third.folder / "rankings.jsonl").open("a") as file:
         file.write('{"id": "ash/0", "sto')  # a kill left the line unfinished
-    assert start(*THIRD, *small, f"resume={run.folder.name}").code == 0
-    assert [row["id"] for row in lines(run, "rankings.jsonl")] == [r["id"] for r in run.records]
-    rows = [(row["store"], row["id"]) for row in lines(run, "memories.jsonl")]
+    assert start(*THIRD, *small, f"resume={third.folder.name}").code == 0
+    assert [row["id"] for row in lines(third, "rankings.jsonl")] == [r["id"] for r in third.records]
+    rows = [(row["store"], row["id"]) for row in lines(third, "memories.jsonl")]
     assert len(rows) == len(set(rows))
 
 
 def test_a_kill_before_the_first_ranking_leaves_a_run_to_resume(
-    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
+    start: Start, small: tuple[str, ...], third: Run
 ) -> None:
-    assert start(*THIRD, *small).code == 0
-    fault.unlink()
-    (run,) = runs_in(tmp_path)
-    (run.folder / "rankings.jsonl").unlink()
-    (run.folder / "records.jsonl").write_text("")
-    (run.folder / "memories.jsonl").write_text('{"store": "ash", "id"')
-    ended = start(*THIRD, *small, f"resume={run.folder.name}")
+    (third.folder / "rankings.jsonl").unlink()
+    (third.folder / "records.jsonl").write_text("")
+    (third.folder / "memories.jsonl").write_text('{"store": "ash", "id"')
+    ended = start(*THIRD, *small, f"resume={third.folder.name}")
     assert ended.code == 0, ended.err
-    assert len(rankings(run)) == len(run.records) == 21
+    assert len(rankings(third)) == len(third.records) == 21
 
 
 def test_a_run_that_began_without_rankings_goes_on_without(
@@ -163,11 +148,9 @@ def test_a_run_that_began_without_rankings_goes_on_without(
     assert {record["scores"]["mrr"] for record in run.records} == {None}
 
 
-def test_failed_questions_count_as_zero_in_columns_of_their_own(
-    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
-) -> None:
-    assert start(*THIRD, "reader=none", *small).code == 0
-    (run,) = runs_in(tmp_path)
+@pytest.mark.usefixtures("fault")
+def test_failed_questions_count_as_zero_in_columns_of_their_own(made: Make) -> None:
+    run = made(*THIRD, "reader=none")
     cell = run.summary["by_type"]["overall"]
     share = 1 - cell["errors"] / cell["n"]
     for name in ("recall@10", "ndcg@10", "mrr", "evidence_recall"):
@@ -175,11 +158,9 @@ def test_failed_questions_count_as_zero_in_columns_of_their_own(
     assert "f1_errors_as_zero" not in cell or cell["f1_errors_as_zero"] is None
 
 
-def test_a_strategy_that_ranks_only_what_is_read_is_known_no_further(
-    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
-) -> None:
-    assert start(*FAULTY, "strategy=faulty", "strategy.fault=short", *small).code == 0
-    (run,) = runs_in(tmp_path)
+@pytest.mark.usefixtures("fault")
+def test_a_strategy_that_ranks_only_what_is_read_is_known_no_further(made: Make) -> None:
+    run = made(*FAULTY, "strategy=faulty", "strategy.fault=short")
     for ranked in rankings(run).values():
         assert ranked.turns is not None
         assert (len(ranked.memories), ranked.turns.complete, ranked.turns.known) == (2, False, 2)
@@ -189,32 +170,25 @@ def test_a_strategy_that_ranks_only_what_is_read_is_known_no_further(
     ]
 
 
-def test_a_repetition_takes_the_rankings_over(
-    bm25: Run, start: Start, tmp_path: Path, small: tuple[str, ...]
-) -> None:
-    assert start(f"from={bm25.folder.name}", "judge=gold_recall").code == 0
-    _, again = runs_in(tmp_path)
+def test_a_repetition_takes_the_rankings_over(bm25: Run, start: Start, tmp_path: Path) -> None:
+    assert start(f"from={bm25.folder}", "judge=gold_recall").code == 0
+    (again,) = runs_in(tmp_path)
     assert lines(again, "rankings.jsonl") == lines(bm25, "rankings.jsonl")
     assert [record["scores"]["mrr"] for record in again.records] == [
         record["scores"]["mrr"] for record in bm25.records
     ]
 
 
-def test_a_ranking_of_an_unknown_memory_is_refused(bm25: Run, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(bm25.folder, copy)
-    (copy / "memories.jsonl").write_text("")
-    with pytest.raises(Exception, match=r"rankings\.jsonl: ash/0: memories\.jsonl lacks"):
-        _ = load_run(copy).rankings
+def test_a_ranking_of_an_unknown_memory_is_refused(bm25: Run, copy: Callable[[Run], Run]) -> None:
+    run = copy(bm25)
+    (run.folder / "memories.jsonl").write_text("")
+    with pytest.raises(InputError, match=r"rankings\.jsonl: ash/0: memories\.jsonl lacks"):
+        _ = rankings(run)
 
 
-def test_without_a_reader_nothing_is_answered(
-    start: Start, small: tuple[str, ...], tmp_path: Path
-) -> None:
-    ended = start("strategy=bm25", "reader=none", *small)
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    assert ended.out.endswith(f"Next:\n  python -m eval.retrieval {run.folder.name}\n")
+def test_without_a_reader_nothing_is_answered(made: Make) -> None:
+    run = made("strategy=bm25", "reader=none")
+    assert run.ended.out.endswith(f"Next:\n  python -m eval.retrieval {run.folder.name}\n")
     for record in run.records:
         assert (record["status"], record["answer"], record["abstained"]) == ("ok", None, None)
         assert record["scores"]["locomo_f1"] is None

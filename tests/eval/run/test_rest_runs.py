@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import PATIENT, Run, Start, runs_in
+from tests.eval.commands import PATIENT, Run, Start
+from tests.eval.run.conftest import Make
 from tests.memsys.service.rest.serving import Served, serving
 
 pytestmark = pytest.mark.slow  # a server and its embedder are started for each
@@ -59,7 +60,7 @@ def test_it_retrieves_what_vector_only_does_and_leaves_nothing_there(
 
 
 def test_errors_are_counted_when_the_server_is_killed_in_the_middle(
-    start: Start, tmp_path: Path, small: tuple[str, ...], server: Served
+    made: Make, server: Served
 ) -> None:
     from baselines.libraries.rest import Rest  # noqa: PLC0415
 
@@ -75,9 +76,7 @@ def test_errors_are_counted_when_the_server_is_killed_in_the_middle(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Rest, "retrieve", fatal)
-        ended = start(*small, "strategy=rest", f"strategy.url={server.url}", *PATIENT)
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
+        run = made("strategy=rest", f"strategy.url={server.url}", *PATIENT)
     failed = {r["id"]: r["error"] for r in run.records if r["status"] == "error"}
     assert set(failed) == {f"beech/{i}" for i in range(3, 7)} | {f"cedar/{i}" for i in range(7)}
     assert run.summary["errors"] == len(failed) == 11

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shlex
 import signal
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from memsys.fusion.weights import WEIGHTS
+from tests.eval import faulty
 from tests.eval.commands import FAULTY, PATIENT, Run, Start, hanging, runs_in, small_sample
 
 HANG = (*FAULTY, "strategy=faulty", "strategy.fault=hang", "strategy.at=beech/3")
@@ -67,35 +71,46 @@ def test_records_stand_in_the_order_of_the_data_set(clean: Run) -> None:
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_leaves_its_code_and_the_command_that_goes_on(
-    start: Start, tmp_path: Path, cache: Path, small: tuple[str, ...], clean: Run,
-    sent: signal.Signals, code: int,
+    start: Start, tmp_path: Path, small: tuple[str, ...], clean: Run, fault: Path,
+    sent: signal.Signals, code: int, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # may be ignored
+    hung = SimpleNamespace(sleep=lambda _: os.kill(os.getpid(), sent))
+    monkeypatch.setattr(faulty, "time", hung)
     types = "dataset.types=[multi_hop, temporal, open_domain, single_hop, adversarial]"
-    with hanging(tmp_path, cache, *HANG, *small, types, lines=DONE) as process:
-        process.send_signal(sent)
-        _, err = process.communicate(timeout=60)
-    assert process.returncode == code
-    assert "Traceback" not in err
+    ended = start(*HANG, *small, types)
+    signal.signal(signal.SIGINT, before)
+    fault.unlink()
+    assert ended.code == code
+    assert "Traceback" not in ended.err
     (run,) = runs_in(tmp_path)
+    assert len(run.records) == DONE
     assert run.manifest["status"] == "interrupted"
     assert run.manifest["ended"] is not None
 
-    command = shlex.split(err.strip().splitlines()[-1])
+    command = shlex.split(ended.err.strip().splitlines()[-1])
     assert command[:3] == ["python", "-m", "eval.run"]
     assert command[-1] == f"resume={run.folder.name}"
     assert start(*command[3:]).code == 0
     assert_as_clean(run, clean)
 
 
-def test_complete_run_can_be_resumed_to_no_effect(start: Start, tmp_path: Path, small) -> None:
-    assert start("strategy=bm25", *small).code == 0
-    (run,) = runs_in(tmp_path)
-    before = run.files
-    assert start("strategy=bm25", *small, f"resume={run.folder.name}").code == 0
-    assert run.files["records.jsonl"] == before["records.jsonl"]
-    assert run.files["ingest.jsonl"] == before["ingest.jsonl"]
-    mine, its = run.summary, json.loads(before["summary.json"])
+def test_complete_run_can_be_resumed_to_no_effect_wherever_the_cache_is(
+    start: Start, tmp_path: Path, small, plain: Run
+) -> None:
+    before = plain.files
+    other = f"cache={tmp_path / 'other'}"
+    assert start("strategy=bm25", *small, f"resume={plain.folder.name}", other).code == 0
+    assert plain.files["records.jsonl"] == before["records.jsonl"]
+    assert plain.files["ingest.jsonl"] == before["ingest.jsonl"]
+    mine, its = plain.summary, json.loads(before["summary.json"])
     assert mine["by_type"] == its["by_type"]
+
+
+@pytest.fixture
+def plain(keyed: dict[str, Run], copy: Callable[[Run], Run]) -> Run:
+    """A complete run of bm25."""
+    return copy(keyed["plain"])
 
 
 def refused(start: Start, run: Run, *arguments: str) -> str:
@@ -108,27 +123,14 @@ def refused(start: Start, run: Run, *arguments: str) -> str:
     return ended.err
 
 
-def test_resume_refuses_another_configuration(start: Start, tmp_path: Path, small) -> None:
-    assert start("strategy=bm25", *small).code == 0
-    (run,) = runs_in(tmp_path)
-    resume = f"resume={run.folder.name}"
-    assert "differs in index.k1;" in refused(
-        start, run, "strategy=bm25", *small, resume, "index.k1=1"
-    )
-    assert "strategy.k" in refused(start, run, "strategy=bm25", *small, resume, "k=3")
-    assert "strategy._target_" in refused(start, run, "strategy=oracle", *small, resume)
-    assert "dataset.limit" in refused(
-        start, run, "strategy=bm25", *small, resume, "dataset.limit=2"
-    )
-
-
-def test_resume_does_not_mind_where_the_cache_is(start: Start, tmp_path: Path, small) -> None:
-    assert start("strategy=bm25", *small).code == 0
-    (run,) = runs_in(tmp_path)
-    ended = start(
-        "strategy=bm25", *small, f"resume={run.folder.name}", f"cache={tmp_path / 'other'}"
-    )
-    assert ended.code == 0, ended.err
+def test_resume_refuses_another_configuration(start: Start, small, plain: Run) -> None:
+    for differing, overrides in {
+        "differs in index.k1;": ("strategy=bm25", *small, "index.k1=1"),
+        "strategy.k": ("strategy=bm25", *small, "k=3"),
+        "strategy._target_": ("strategy=oracle", *small),
+        "dataset.limit": ("strategy=bm25", *small, "dataset.limit=2"),
+    }.items():
+        assert differing in refused(start, plain, *overrides, f"resume={plain.folder.name}")
 
 
 def test_resume_refuses_changed_data(start: Start, tmp_path: Path) -> None:

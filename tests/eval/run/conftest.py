@@ -1,0 +1,67 @@
+"""What tests of runs share."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.eval.commands import FAULTY, PATIENT, Run, Start, run_once, runs_in
+from tests.eval.composing import quick_composition
+
+Make = Callable[..., Run]
+THIRD = (*FAULTY, "strategy=faulty", *PATIENT, "strategy.fault=third")
+
+
+@pytest.fixture(scope="package", autouse=True)
+def quick() -> Iterator[None]:
+    """Most of the time of a small run would go into its configuration."""
+    with quick_composition():
+        yield
+
+
+@pytest.fixture
+def made(start: Start, tmp_path: Path, small: tuple[str, ...]) -> Make:
+    """Make a run over the small data set in the test's own folder, and return it."""
+
+    def make(*arguments: str) -> Run:
+        before = {run.folder for run in runs_in(tmp_path)}
+        ended = start(*small, *arguments)
+        assert ended.code == 0, ended.err
+        (folder,) = {run.folder for run in runs_in(tmp_path)} - before
+        return Run(folder, ended)
+
+    return make
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Callable[[Run], Run]:
+    """Copy a shared run to the test's own folder, where it may be changed or resumed."""
+
+    def copied(run: Run) -> Run:
+        folder = tmp_path / "results" / "runs" / run.folder.name
+        shutil.copytree(run.folder, folder)
+        return replace(run, folder=folder)
+
+    return copied
+
+
+@pytest.fixture(scope="session")
+def failed_thirds(
+    tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[str, ...]
+) -> Run:
+    """A run of which every third question failed."""
+    fault = tmp_path_factory.mktemp("faults") / "fault"
+    fault.touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FAULT", str(fault))
+        return run_once(tmp_path_factory, cache, "thirds", *THIRD, *small)
+
+
+@pytest.fixture
+def third(failed_thirds: Run, copy: Callable[[Run], Run]) -> Run:
+    """Such a run in the test's own folder, of the command (*THIRD, *small)."""
+    return copy(failed_thirds)
