@@ -115,12 +115,7 @@ VERDICTS = [
         ("score", "score", lambda r: int(r["judge"]), ["judge"]),
         ("llm_score", "llm_score", lambda r: int(r["judge"]), ["judge"]),
         ("metrics.llm_score", "metrics", lambda r: {"llm_score": int(r["judge"])}, ["judge"]),
-        (
-            "response_duration_ms",
-            "response_duration_ms",
-            _ms("answering"),
-            ["answering"],
-        ),
+        ("response_duration_ms", "response_duration_ms", _ms("answering"), ["answering"]),
         ("search_duration_ms", "search_duration_ms", _ms("search"), ["search"]),
         ("total_duration_ms", "total_duration_ms", _ms("total"), ["total"]),
         ("time_cost", "time_cost", _of("total"), ["total"]),
