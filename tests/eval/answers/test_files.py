@@ -1,5 +1,4 @@
 import csv
-import gzip
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -149,15 +148,3 @@ def test_what_is_wrong_is_said_in_one_line(text: str, says: str, tmp_path: Path)
         read_answers(path, None)
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        read_answers(tmp_path / "nowhere.jsonl", None)
-    torn, latin = tmp_path / "torn.gz", tmp_path / "latin.csv"
-    torn.write_bytes(gzip.compress(b"some bytes to cut" * 9)[:-9])
-    latin.write_bytes("sample_id,question,answer\ns,Q,caf\xe9".encode("latin-1"))
-    with pytest.raises(InputError, match="damaged or truncated"):
-        read_answers(torn, None)
-    with pytest.raises(InputError, match=r"not UTF-8 \(byte 33\)"):
-        read_answers(latin, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -33,10 +34,7 @@ def again(small: Options, errors: Path, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def copy(run: Run, folder: Path) -> Run:
-    folder.mkdir()
-    for name, text in run.files.items():
-        (folder / name).write_bytes(text)
-    return Run(folder)
+    return Run(copytree(run.folder, folder))
 
 
 @pytest.mark.parametrize("key", ["original", "corrected", "excluded"])
