@@ -79,23 +79,6 @@ def _number(row: Row) -> int:
     return IDS.index(row["sample_id"])
 
 
-ANSWERS = "pred predicted prediction generated_answer generatedAnswer predicted_answer".split()
-ANSWERS += "system_answer model_answer hypothesis response answer".split()
-QUESTIONS = ["question", "query", "question_input"]
-GOLDS = "gold golden_answer reference reference_answer expected ground_truth".split()
-GOLDS += ["standard_answer", "answer"]
-CONVERSATIONS = ["conv", "conv_id", "conversation_id", "user_id", "group_id", None]
-
-# Each column name of the published files, with the other names in turn.
-NAMES = [
-    Style(
-        f"{answer}, {QUESTIONS[n % 3]}, {gold}, {CONVERSATIONS[n % 6]}",
-        _named(QUESTIONS[n % 3], answer, gold, CONVERSATIONS[n % 6], judge=_of("judge")),
-        frozenset({"judge"}),
-    )
-    for n, answer in enumerate(ANSWERS)
-    for gold in [GOLDS[n % 7] if answer == "answer" else GOLDS[n % 8]]
-]
 _BASE = _named("question", "response", "answer", "conv_id")
 VERDICTS = [
     Style(name, {**_BASE, column: value}, frozenset(kept))

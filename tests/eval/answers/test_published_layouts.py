@@ -22,7 +22,6 @@ from tests.eval.answers.published_fixtures import (
     EVERY,
     IDS,
     MEM0_NAMES,
-    NAMES,
     UNLISTED,
     VERDICTS,
     WHOLE,
@@ -78,7 +77,7 @@ def test_containers_of_all_types(
     _check(case, all_types, dataset, tmp_path)
 
 
-@pytest.mark.parametrize("case", [*map(as_array, [*NAMES, *VERDICTS]), *UNLISTED], ids=_id)
+@pytest.mark.parametrize("case", [*map(as_array, VERDICTS), *UNLISTED], ids=_id)
 def test_names_and_layouts(
     case: Container, few: list[Row], dataset: Dataset, tmp_path: Path
 ) -> None:
