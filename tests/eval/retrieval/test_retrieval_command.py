@@ -163,7 +163,9 @@ def test_selected_memories_have_no_cutoff(tmp_path: Path, capsys: Capture) -> No
     assert "full_context: its memories are selected, without an order: recall@10" in error
 
 
-def test_a_cutoff_beyond_the_depth_is_unknown(tmp_path: Path, capsys: Capture) -> None:
+def test_a_cutoff_beyond_the_depth_is_unknown_and_whole_rankings_are_not_compared(
+    tmp_path: Path, capsys: Capture
+) -> None:
     shallow = ranked(tmp_path / "one", strategy="shallow", length=10, depth=10)
     deep = ranked(tmp_path / "two", strategy="deep")
     error = refused(capsys, deep, shallow, "--measure", "recall@20", "--measure", "recall@10")
@@ -174,20 +176,15 @@ def test_a_cutoff_beyond_the_depth_is_unknown(tmp_path: Path, capsys: Capture) -
     assert "note: shallow: depth 10: recall@20 is unknown" in " ".join(out.split())
     assert cells(out, "recall@20")[1:] == ["1.000 [1.000, 1.000]", "-"]
     assert cells(out, "recall@10")[2] == "0.500 [0.500, 0.500]"
-
-
-def test_whole_rankings_of_different_depths_have_no_difference(
-    tmp_path: Path, capsys: Capture
-) -> None:
-    shallow = ranked(tmp_path / "one", strategy="shallow", length=10, depth=10)
-    deep = ranked(tmp_path / "two", strategy="deep")
     out = " ".join(printed(capsys, deep, shallow).split())
     assert "note: mrr: no difference, since the rankings are of depth 100, 10" in out
     assert "on types 1-4: recall@10 0.000" in out
     assert "on types 1-4: mrr" not in out
 
 
-def test_other_data_or_evidence_has_no_difference(tmp_path: Path, capsys: Capture) -> None:
+def test_other_data_or_evidence_has_no_difference_and_a_pooled_store_has_the_same_evidence(
+    tmp_path: Path, capsys: Capture
+) -> None:
     one = ranked(tmp_path / "one", strategy="bm25")
     corrected = [row | {"evidence": ["D9:1"]} if row["id"] == "a/10" else row for row in records()]
     other = ranked(tmp_path / "two", strategy="key", rows=corrected)
@@ -198,18 +195,12 @@ def test_other_data_or_evidence_has_no_difference(tmp_path: Path, capsys: Captur
     elsewhere = ranked(tmp_path / "three", strategy="elsewhere", data=[file])
     out = " ".join(printed(capsys, one, elsewhere).split())
     assert "no difference of elsewhere to bm25: they ranked different data (some.json 5555" in out
-
-
-def test_a_pooled_store_has_the_same_evidence(tmp_path: Path, capsys: Capture) -> None:
     pooled = [
         row | {"evidence": [f"{row['conversation']}:{turn}" for turn in row["evidence"]]}
         for row in records()
     ]
-    runs = (
-        ranked(tmp_path / "one", strategy="bm25"),
-        ranked(tmp_path / "two", strategy="pooled", rows=pooled),
-    )
-    assert "pooled is worse than bm25 on types 1-4: recall@10 -0.500" in printed(capsys, *runs)
+    other = ranked(tmp_path / "four", strategy="pooled", rows=pooled)
+    assert "pooled is worse than bm25 on types 1-4: recall@10 -0.500" in printed(capsys, one, other)
 
 
 def test_both_evidence_keys_are_side_by_side(tmp_path: Path, capsys: Capture) -> None:
