@@ -96,9 +96,9 @@ def test_cards_that_do_not_follow_from_what_is_downloaded_are_refused(
     card = json.loads((published / "card.json").read_text(encoding="utf-8"))
     scores = [dict(one) for one in card["scores"]]
     scores[0]["mean"] = round(scores[0]["mean"] + 0.001, 6)
-    # In the order of names: the answers of the first card are not those of the next.
-    not_found = {f"b_{name}": f"{_SITE}/{name}" for name in ("missing", "large")}
-    others = {f"c_{name}": f"{_SITE}/{name}" for name in ("nothing", "page")}
+    # In the order of names: what was downloaded for the first card is not there for the next.
+    others = {"b_nothing": f"{_SITE}/nothing", "d_page": f"{_SITE}/page"}
+    not_found = {f"c_{name}": f"{_SITE}/{name}" for name in ("missing", "large")}
     no_links = {"http": "http://example.org/a", "shell": "$(touch pwned)"}
     links = not_found | others | no_links
     code, out = check(
