@@ -243,11 +243,7 @@ def variants() -> list[Variant]:
         ("Mem0, a conversation twice", b'{"0": [], "0": []}', "key '0' occurs twice"),
         ("Mem0, no rows", b'{"0": []}', "contains no answers"),
         ("Mem0, rows of numbers", b'{"0": [5]}', "no list of objects"),
-        (
-            "Mem0, a value that is no list",
-            b'{"0": [], "1": 5}\n\n',
-            "no list of objects",
-        ),
+        ("Mem0, a value that is no list", b'{"0": [], "1": 5}\n\n', "no list of objects"),
         ("Mem0, deep", b'{"0":' + DEEP.encode(), "nested more than 100 deep"),
         ("Mem0, surrogate", b'{"0": [{"question": "\\ud800", "response": "x"}]}', "surrogate"),
         ("CSV", comma(base), ALL),

@@ -58,16 +58,11 @@ SAMPLES = [
 ]
 
 
-@pytest.fixture
-def data_file(tmp_path: Path) -> Path:
-    path = tmp_path / "talks.json"
+@pytest.fixture(scope="session")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    path = tmp_path_factory.mktemp("data") / "talks.json"
     path.write_text(json.dumps(SAMPLES), encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def dataset(data_file: Path) -> Dataset:
-    return LoCoMo(name="talks", path=str(data_file)).load()
+    return LoCoMo(name="talks", path=str(path)).load()
 
 
 @pytest.fixture

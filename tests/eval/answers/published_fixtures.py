@@ -26,7 +26,7 @@ def read_rows(path: Path, every: int = 1) -> list[Row]:
     """Return rows of a normalised file in the data set's order, with numbers made up."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    rows.sort(key=lambda row: (IDS.index(row["sample_id"]), row["qa_index"]))
+    rows = in_order(rows)
     for n, row in enumerate(rows):
         verdict = bool(row["judge"])
         row |= {
@@ -39,6 +39,11 @@ def read_rows(path: Path, every: int = 1) -> list[Row]:
         row["total"] = round(row["search"] + row["answering"], 3)
         row["gold"] = row["gold"] if row["gold"] is not None else ""
     return rows[::every]
+
+
+def in_order(rows: Sequence[Row]) -> list[Row]:
+    """Return rows in the data set's order."""
+    return sorted(rows, key=lambda row: (IDS.index(row["sample_id"]), row["qa_index"]))
 
 
 class Style(NamedTuple):
@@ -74,23 +79,6 @@ def _number(row: Row) -> int:
     return IDS.index(row["sample_id"])
 
 
-ANSWERS = "pred predicted prediction generated_answer generatedAnswer predicted_answer".split()
-ANSWERS += "system_answer model_answer hypothesis response answer".split()
-QUESTIONS = ["question", "query", "question_input"]
-GOLDS = "gold golden_answer reference reference_answer expected ground_truth".split()
-GOLDS += ["standard_answer", "answer"]
-CONVERSATIONS = ["conv", "conv_id", "conversation_id", "user_id", "group_id", None]
-
-# Each column name of the published files, with the other names in turn.
-NAMES = [
-    Style(
-        f"{answer}, {QUESTIONS[n % 3]}, {gold}, {CONVERSATIONS[n % 6]}",
-        _named(QUESTIONS[n % 3], answer, gold, CONVERSATIONS[n % 6], judge=_of("judge")),
-        frozenset({"judge"}),
-    )
-    for n, answer in enumerate(ANSWERS)
-    for gold in [GOLDS[n % 7] if answer == "answer" else GOLDS[n % 8]]
-]
 _BASE = _named("question", "response", "answer", "conv_id")
 VERDICTS = [
     Style(name, {**_BASE, column: value}, frozenset(kept))
@@ -110,12 +98,7 @@ VERDICTS = [
         ("score", "score", lambda r: int(r["judge"]), ["judge"]),
         ("llm_score", "llm_score", lambda r: int(r["judge"]), ["judge"]),
         ("metrics.llm_score", "metrics", lambda r: {"llm_score": int(r["judge"])}, ["judge"]),
-        (
-            "response_duration_ms",
-            "response_duration_ms",
-            _ms("answering"),
-            ["answering"],
-        ),
+        ("response_duration_ms", "response_duration_ms", _ms("answering"), ["answering"]),
         ("search_duration_ms", "search_duration_ms", _ms("search"), ["search"]),
         ("total_duration_ms", "total_duration_ms", _ms("total"), ["total"]),
         ("time_cost", "time_cost", _of("total"), ["total"]),
@@ -205,7 +188,7 @@ class Container(NamedTuple):
     write: Callable[[Path, Sequence[Row], Style], Path]
 
 
-def _json(make: Callable[[Sequence[Row], Style], Any], name: str = "out.json") -> Any:
+def json_of(make: Callable[[Sequence[Row], Style], Any], name: str = "out.json") -> Any:
     def write(folder: Path, rows: Sequence[Row], style: Style) -> Path:
         data = json.dumps(make(rows, style), ensure_ascii=False).encode()
         path = folder / name
@@ -218,6 +201,11 @@ def _json(make: Callable[[Sequence[Row], Style], Any], name: str = "out.json") -
 def array(rows: Sequence[Row], style: Style) -> list[Row]:
     """A JSON array of rows."""
     return [style.row(row) for row in rows]
+
+
+def as_array(style: Style) -> Container:
+    """An array of rows in a style."""
+    return Container(style.name, style, json_of(array))
 
 
 def _by(key: Callable[[Row], Any]) -> Callable[[Sequence[Row], Style], Any]:
@@ -304,7 +292,7 @@ def _folder(name: Callable[[str], str], make: Callable[[Sequence[Row], Style], A
         made = folder / "answers"
         made.mkdir()
         for conversation, part in groups(rows, _of("sample_id")).items():
-            _json(make, name(conversation))(made, part, style)
+            json_of(make, name(conversation))(made, part, style)
         return made
 
     return write
@@ -323,13 +311,13 @@ def _beside(name: str) -> Callable[[Sequence[Row], Style], Any]:
 
 
 CONTAINERS = [
-    Container("array", PLAIN, _json(array)),
-    Container("array, bare", BARE, _json(array)),
-    Container("array, gzip", PLAIN, _json(array, "out.json.gz")),
-    Container("array, conversations by number", NUMBERED, _json(array)),
-    Container("array of this project's columns", OWN, _json(array)),
+    Container("array", PLAIN, json_of(array)),
+    Container("array, bare", BARE, json_of(array)),
+    Container("array, gzip", PLAIN, json_of(array, "out.json.gz")),
+    Container("array, conversations by number", NUMBERED, json_of(array)),
+    Container("array of this project's columns", OWN, json_of(array)),
     *(
-        Container(name, style, _json(_beside(name)))
+        Container(name, style, json_of(_beside(name)))
         for name, style in (
             ("detailed_results", PLAIN),
             ("individual_results", BARE),
@@ -338,16 +326,16 @@ CONTAINERS = [
         )
     ),
     Container(
-        "conversations[].results", PLAIN, _json(_conversations("results", "conversation_id"))
+        "conversations[].results", PLAIN, json_of(_conversations("results", "conversation_id"))
     ),
-    Container("conversations[].qa_results", BARE, _json(_conversations("qa_results", "conv"))),
-    Container("item_results[].metrics.detailed_results", PLAIN, _json(_items)),
-    Container("official", Style("official", {}), _json(official)),
-    Container("Mem0", MEM0, _json(_by(_number))),
-    Container("by conversation", PLAIN, _json(_by(_of("sample_id")))),
-    Container("by category", BARE, _json(_by(_of("category")))),
-    Container("by category of Mem0", BARE, _json(_by(lambda row: MEM0_NAMES[row["category"]]))),
-    Container("by name of category", PLAIN, _json(_by(lambda row: OFFICIAL[row["category"]]))),
+    Container("conversations[].qa_results", BARE, json_of(_conversations("qa_results", "conv"))),
+    Container("item_results[].metrics.detailed_results", PLAIN, json_of(_items)),
+    Container("official", Style("official", {}), json_of(official)),
+    Container("Mem0", MEM0, json_of(_by(_number))),
+    Container("by conversation", PLAIN, json_of(_by(_of("sample_id")))),
+    Container("by category", BARE, json_of(_by(_of("category")))),
+    Container("by category of Mem0", BARE, json_of(_by(lambda row: MEM0_NAMES[row["category"]]))),
+    Container("by name of category", PLAIN, json_of(_by(lambda row: OFFICIAL[row["category"]]))),
     Container("JSON lines", BARE, _lines("out.jsonl")),
     Container("JSON lines, gzip", PLAIN, _lines("out.jsonl.gz")),
     Container("CSV", BARE, _csv("out.csv")),
@@ -356,6 +344,12 @@ CONTAINERS = [
     Container("folder sample_3.json", PLAIN, _folder(lambda n: f"sample_{IDS.index(n)}.json")),
     Container("folder conv-26.json of results", BARE, _folder(lambda n: f"{n}.json", _wrapped)),
     Container("folder, gzip", BARE, _folder(lambda name: f"{IDS.index(name)}.json.gz")),
+]
+
+# Those that are read by different code, for a file of many rows.
+WHOLE = [
+    *("array", "individual_results", "conversations[].results", "official", "Mem0"),
+    *("by category of Mem0", "JSON lines, gzip", "CSV", "folder sample_3.json"),
 ]
 
 
@@ -405,12 +399,12 @@ def _qa(row: Row) -> Row:
 
 
 UNLISTED = [
-    Container("object of rows by index", BARE, _json(_rows_by_index)),
-    Container("three levels down", PLAIN, _json(_nested)),
-    Container("list of categories", BARE, _json(_category_list)),
-    Container("summaries beside the rows", PLAIN, _json(_summaries)),
-    Container("by conversation, beside a version", BARE, _json(_systems)),
-    Container("by conversation and category", BARE, _json(_two_levels)),
+    Container("object of rows by index", BARE, json_of(_rows_by_index)),
+    Container("three levels down", PLAIN, json_of(_nested)),
+    Container("list of categories", BARE, json_of(_category_list)),
+    Container("summaries beside the rows", PLAIN, json_of(_summaries)),
+    Container("by conversation, beside a version", BARE, json_of(_systems)),
+    Container("by conversation and category", BARE, json_of(_two_levels)),
     Container(
         "other names",
         Style(
@@ -425,7 +419,7 @@ UNLISTED = [
             },
             frozenset({"judge"}),
         ),
-        _json(array),
+        json_of(array),
     ),
     Container(
         "questions in capitals with other quotes",
@@ -439,7 +433,7 @@ UNLISTED = [
             },
             frozenset({"judge"}),
         ),
-        _json(array),
+        json_of(array),
     ),
     Container(
         "numbers as texts",
@@ -457,7 +451,7 @@ UNLISTED = [
             },
             frozenset({"judge", "total", "tokens"}),
         ),
-        _json(array),
+        json_of(array),
     ),
     Container(
         "question and gold in an object",
@@ -471,7 +465,7 @@ UNLISTED = [
             },
             frozenset({"judge", "search"}),
         ),
-        _json(array),
+        json_of(array),
     ),
     Container(
         "judge's reasons, contexts and prompts beside",
@@ -492,7 +486,7 @@ UNLISTED = [
             },
             frozenset({"judge"}),
         ),
-        _json(array),
+        json_of(array),
     ),
     Container(
         "gold and answer are `answer` and `output`, category in words",
@@ -520,7 +514,7 @@ UNLISTED = [
             },
             frozenset({"judge"}),
         ),
-        _json(_wrapped),
+        json_of(_wrapped),
     ),
     Container(
         "a table with an index column",

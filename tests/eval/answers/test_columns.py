@@ -86,9 +86,15 @@ def texts(rows: Rows) -> list[str]:
     ],
 )
 def test_any_names(
-    answer: str, question: str, gold: str, conversation: str | None, verdict: str,
-    answered: Rows, write: Write, dataset: Dataset,
-) -> None:  # fmt: skip
+    answer: str,
+    question: str,
+    gold: str,
+    conversation: str | None,
+    verdict: str,
+    answered: Rows,
+    write: Write,
+    dataset: Dataset,
+) -> None:
     names = {"answer": answer, "gold": gold, "question": question, "judge": verdict}
     path = write({"detailed": named(answered, **names, sample_id=conversation)})
     found = matched(path, dataset)
@@ -254,9 +260,13 @@ def test_a_history_with_one_question_is_named_by_the_id_of_the_question(
     ],
 )  # fmt: skip
 def test_verdicts_in_any_form(
-    fields: dict[str, Any], judge: float, runs: dict[str, Any],
-    answered: Rows, write: Write, dataset: Dataset,
-) -> None:  # fmt: skip
+    fields: dict[str, Any],
+    judge: float,
+    runs: dict[str, Any],
+    answered: Rows,
+    write: Write,
+    dataset: Dataset,
+) -> None:
     path = write([row | fields for row in named(answered, judge=None)])
     row = matched(path, dataset)["first/0"]
     assert row.judge == pytest.approx(judge)
@@ -321,7 +331,8 @@ def test_too_few_matching_rows_are_refused(answered: Rows, write: Write, dataset
         read_import(strange(13), said, "mine", dataset)
     found = read_import(strange(99), None, "mine", dataset, partial=True)
     assert len(found.matching.answers) == 12
-    with pytest.raises(UnclearColumnsError, match="answered by an earlier row: 12"):
+    doubled = r"by an earlier row: 12\).*give each question one answer, or name one list by --rows"
+    with pytest.raises(UnclearColumnsError, match=doubled):
         read_import(write(answered * 2), None, "mine", dataset)
     with pytest.raises(UnclearColumnsError, match="none of the 1 rows"):
         read_import(write([answered[0] | {"question": "Who?", "qa_index": None}]), None, "mine",

@@ -264,7 +264,7 @@ def test_a_folder_has_the_rows_of_its_files(write: Callable[..., Path]) -> None:
     (line,) = found.lists[1].items()
     assert (line.place, line.group) == ("more.csv.gz: line 2", "more")
     assert [one.name for one in found.sources] == [
-        *("more.csv.gz", "sample_0.json", "sample_2.json", "sample_10.json", "summary.json"),
+        *("more.csv.gz", "sample_0.json", "sample_2.json", "sample_10.json", "summary.json")
     ]
     assert found.passed_over == ("README.md", "summary.json")
 
@@ -301,10 +301,7 @@ ERRORS: dict[str, tuple[bytes, str]] = {
     "cut, between": (b'[\n{"answer": "Bo"},\n{"answer": "Cy"}\n', "line 4, column 1: Expecting ',"),
     "no comma": (b'[{"a": "%b"}\n {"a": "b"}]' % (b"x" * 60), "line 2, column 2: Expecting ','"),
     "no colon": (b'[\n{"answer" "Bo"}]', "line 2, column 11: Expecting ':'"),
-    "no key": (
-        b'{\n"a": [{"b": "c"}], 5: [{"b": "c"}], "d": []}',
-        "line 2, column 20: Expec",
-    ),
+    "no key": (b'{\n"a": [{"b": "c"}], 5: [{"b": "c"}], "d": []}', "line 2, column 20: Expec"),
     "more": (b'[\n{"answer": "Bo"}]\n[]', "line 3, column 1: Extra data"),
     "no value": (b'[{"answer": "Bo"},\n]', "line 2, column 1: Expecting value"),
     "deep": (b'{"a":\n' + b"[" * 100_000, "nested more than 100 deep"),
@@ -338,8 +335,7 @@ def test_bad_files_are_refused_in_one_line(
 
 
 @pytest.mark.parametrize(
-    "value",
-    [[row("a", 0), 5], {"results": [None, row("a", 0)]}, [row("a", 0), [1, 2]]],
+    "value", [[row("a", 0), 5], {"results": [None, row("a", 0)]}, [row("a", 0), [1, 2]]]
 )
 def test_other_values_among_the_rows_are_refused(value: Any, write: Callable[..., Path]) -> None:
     for limits in (Limits(), TINY):

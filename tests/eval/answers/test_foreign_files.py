@@ -1,4 +1,4 @@
-"""Files that are no answers to the data set, or to a part of it: one line, or an honest account."""
+"""Files of other layouts than answers to LoCoMo have: one line, or an account of what was read."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from eval.datasets.files import shared_folder
 from eval.records.manifest import load_manifest
 from eval.rescore.__main__ import main
 from tests.eval.answers.published_fixtures import BARE, MEM0_NAMES, PLAIN, Row, read_rows
+
+Patch = pytest.MonkeyPatch
 
 ANSWERS = shared_folder() / "locomo" / "answers"
 
@@ -31,7 +33,7 @@ def rows() -> list[Row]:
 
 @pytest.fixture
 def rescore(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
     """Rescore a value as a JSON file; return exit code, output and errors."""
     monkeypatch.chdir(tmp_path)
@@ -40,7 +42,7 @@ def rescore(
         data = value if isinstance(value, bytes) else json.dumps(value).encode()
         name = "out.json.gz" if data.startswith(b"\x1f\x8b") else "out.json"
         Path(name).write_bytes(data)
-        code = main([name, "--out", "run", *options])
+        code = main([name, "--out", "run", *options])  # a later --out counts
         read = capsys.readouterr()
         return code, read.out, read.err
 
@@ -48,14 +50,6 @@ def rescore(
 
 
 Rescore = Callable[..., tuple[int, str, str]]
-
-
-def _strange(count: int) -> list[Row]:
-    """Rows of another benchmark, under the same columns."""
-    return [
-        {"query": f"Which port did ship {n} leave?", "expected": "Oslo", "predicted": "Bergen"}
-        for n in range(count)
-    ]
 
 
 def _refused(found: tuple[int, str, str], says: str) -> None:
@@ -67,58 +61,9 @@ def _refused(found: tuple[int, str, str], says: str) -> None:
     assert not Path("run").exists()
 
 
-def test_another_benchmark(rescore: Rescore) -> None:
-    _refused(rescore(_strange(50)), "none of the 50 rows matches a question of locomo")
-
-
-def test_another_benchmark_by_conversation(rescore: Rescore) -> None:
-    value = {str(n): _strange(9) for n in range(10)}
-    _refused(rescore(value), "rows matches a question of locomo")
-
-
-def test_another_data_set(rescore: Rescore, rows: list[Row]) -> None:
-    _refused(rescore(rows, "--dataset", "sample"), "correct --dataset")
-
-
-@pytest.mark.parametrize("share", [20, 49, 94])
-def test_few_matching_rows(share: int, rescore: Rescore, rows: list[Row]) -> None:
-    value = rows[:share] + _strange(100 - share)
-    found = rescore(value)
-    _refused(found, f"only {share} of 100 rows give an answer to a question of locomo")
-    assert "no such question in the data set: " in found[2]
-    assert "predicted" in found[1]  # the table of columns
-
-
-def test_a_fifth_of_the_rows_is_scored_on_demand_only(rescore: Rescore, rows: list[Row]) -> None:
-    value = rows[:20] + _strange(80)
-    _refused(rescore(value, "--columns", "answer=predicted"), "only 20 of 100 rows")
-    code, out, _ = rescore(value, "--partial")
-    assert code == 0
-    assert "Not scored: 80 of 100 rows (no such question in the data set: 80)" in out
-    assert any("Not scored: 80 of 100" in line for line in load_manifest(Path("run"))["warnings"])
-
-
-def test_doubled_rows(rescore: Rescore, rows: list[Row]) -> None:
-    _refused(rescore(rows + rows), "its question is answered by an earlier row: ")
-
-
-def test_each_conversation_thrice(rescore: Rescore, rows: list[Row]) -> None:
-    runs = [row | {"run": n} for n in range(3) for row in rows]
-    _refused(rescore({"runs": runs}), "its question is answered by an earlier row: ")
-
-
-def test_far_too_many_rows(
-    rescore: Rescore, rows: list[Row], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_far_too_many_rows(rescore: Rescore, rows: list[Row], monkeypatch: Patch) -> None:
     monkeypatch.setattr("eval.answers.files._MOST", 99)
     _refused(rescore(rows, "--partial"), "100 rows are more than any data set has questions")
-
-
-def test_golds_in_place_of_answers(rescore: Rescore, rows: list[Row]) -> None:
-    golds = [{"question": row["query"], "answer": str(row["expected"])} for row in rows]
-    code, _, _ = rescore(golds)
-    assert code == 0
-    assert any("word for word" in line for line in load_manifest(Path("run"))["warnings"])
 
 
 def test_golds_under_a_name_of_golds(rescore: Rescore, rows: list[Row]) -> None:
@@ -156,34 +101,30 @@ def test_two_systems_in_one_file(rescore: Rescore, rows: list[Row]) -> None:
     assert record["answer"].startswith("not ")
 
 
-def test_the_same_answers_twice_in_one_file(rescore: Rescore, rows: list[Row]) -> None:
-    code, out, _ = rescore({"details": rows, "failures": rows[:30], "judged": rows})
-    assert code == 0
-    assert "Matched: 100 of 100 rows" in out
-
-
-def test_what_was_retrieved_is_no_list_of_answers(rescore: Rescore, rows: list[Row]) -> None:
+def test_the_same_answers_twice_and_what_was_retrieved_are_no_other_answers(
+    rescore: Rescore, rows: list[Row]
+) -> None:
     memories = [{"memory": f"memory {n}", "score": 0.5, "timestamp": "May"} for n in range(30)]
-    code, out, _ = rescore([row | {"search_results": memories} for row in rows])
-    assert code == 0
-    assert "Matched: 100 of 100 rows" in out
+    for value in (
+        {"details": rows, "failures": rows[:30], "judged": rows},
+        [row | {"search_results": memories} for row in rows],
+    ):
+        code, out, _ = rescore(value, "--out", f"run {len(value)}")
+        assert code == 0
+        assert "Matched: 100 of 100 rows" in out
 
 
-@pytest.mark.parametrize("name", ["exact_match", "contains_gold", "retrieval_hit", "rouge_hit"])
-def test_other_scores_are_no_verdicts(name: str, rescore: Rescore, rows: list[Row]) -> None:
+def test_other_scores_are_no_verdicts(rescore: Rescore, rows: list[Row]) -> None:
+    def scores(n: int, row: Row) -> Row:
+        hit = str(row["expected"]).lower() in str(row["predicted"]).lower()
+        names = ("exact_match", "contains_gold", "retrieval_hit", "rouge_hit")
+        return dict.fromkeys(names, hit) | {"score": 1 + n % 5}
+
     value = [
-        {key: row[key] for key in ("query", "expected", "predicted")}
-        | {name: str(row["expected"]).lower() in str(row["predicted"]).lower()}
-        for row in rows
+        {key: row[key] for key in ("query", "expected", "predicted")} | scores(n, row)
+        for n, row in enumerate(rows)
     ]
-    code, _, _ = rescore(value)
-    assert code == 0
-    assert load_manifest(Path("run"))["matching"]["told"]["verdicts"] == 0
-
-
-def test_a_score_that_is_no_verdict_is_passed_over(rescore: Rescore, rows: list[Row]) -> None:
-    others = [{k: v for k, v in row.items() if k != "result"} for row in rows]
-    code, out, _ = rescore([row | {"score": 1 + n % 5} for n, row in enumerate(others)])
+    code, out, _ = rescore(value)
     assert code == 0
     assert load_manifest(Path("run"))["matching"]["told"]["verdicts"] == 0
     assert "score" in out.split("Run folder")[0]

@@ -1,8 +1,15 @@
+"""Records of imported answers: verdicts and labels in any form, and what a row does not say."""
+
+from __future__ import annotations
+
 import pytest
 
+from eval.answers import values
 from eval.answers.files import AnswerRow
 from eval.datasets.types import Dataset
+from eval.rescore.account import Labels
 from eval.rescore.imports import record
+from memsys.errors import InputError
 
 
 def _row(**fields: object) -> AnswerRow:
@@ -73,3 +80,75 @@ def test_an_empty_answer_is_wrong_not_failed(dataset: Dataset) -> None:
     assert (made["status"], made["answer"], made["error"]) == ("ok", "", None)
     assert (made["scores"]["locomo_f1"], made["scores"]["bleu1"]) == (0.0, 0.0)
     assert made["answer_tokens"] == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        *(
+            (value, 1.0)
+            for value in (True, 1, 1.0, "1", "1.0", "CORRECT", "correct ", "True", "yes")
+        ),
+        *((value, 0.0) for value in (False, 0, 0.0, "0", "WRONG", "incorrect", "false", "No")),
+        *((value, None) for value in (None, "", " ", float("nan"))),
+        (2 / 3, 2 / 3),
+    ],
+)
+def test_verdicts(written: object, expected: float | None) -> None:
+    assert values.verdict(written, "a: line 1", "judge") == expected
+
+
+@pytest.mark.parametrize("written", [4, -1, "maybe", "85%", ["maybe"], "nan"])
+def test_what_is_no_verdict(written: object) -> None:
+    with pytest.raises(InputError, match=r"a: line 1: judge .* is no verdict"):
+        values.verdict(written, "a: line 1", "judge")
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        *((value, "4") for value in (4, "4", 4.0, " 4.0", "04")),
+        *((value, "single_hop") for value in ("single-hop", "Single Hop", "single_hop")),
+        ("Reasoning", "Reasoning"),
+        (None, None),
+        ("", None),
+    ],
+)
+def test_labels(written: object, expected: str | None) -> None:
+    assert values.label(written, "a", "category") == expected
+
+
+def test_official_labels_by_number_or_name_are_right() -> None:
+    labels = Labels({("1", 1): 5, ("temporal", 2): 3, ("4", 4): 9})
+    assert labels.relabelled == 0
+    assert labels.sentence() is None
+
+
+def test_a_permutation_is_named() -> None:
+    labels = Labels({("3", 1): 282, ("2", 2): 321, ("4", 3): 96, ("1", 4): 841})
+    assert labels.relabelled == 282 + 96 + 841
+    sentence = labels.sentence() or ""
+    assert sentence.startswith("The file's categories are a permutation of the official")
+    assert "1 is 4 single_hop; 3 is 1 multi_hop; 4 is 3 open_domain" in sentence
+    assert "2 is" not in sentence
+    assert labels.table() == (
+        ["label in the file", "1 multi_hop", "2 temporal", "3 open_domain", "4 single_hop"],
+        [
+            ["1", "0", "0", "0", "841"],
+            ["2", "0", "321", "0", "0"],
+            ["3", "282", "0", "0", "0"],
+            ["4", "0", "0", "96", "0"],
+        ],
+    )
+
+
+def test_other_names_for_the_same_types_are_no_permutation() -> None:
+    sentence = Labels({("Reasoning", 1): 4, ("Time", 2): 4}).sentence() or ""
+    assert "other names: Reasoning is 1 multi_hop; Time is 2 temporal" in sentence
+    assert "permutation" not in sentence
+
+
+def test_labels_that_are_mixed_up_are_counted() -> None:
+    sentence = Labels({("1", 1): 4, ("1", 4): 2, ("4", 4): 1_000}).sentence() or ""
+    assert "Another category than the official one: 2 of 1,006 rows" in sentence
+    assert "permutation" not in sentence

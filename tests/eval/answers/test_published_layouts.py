@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
@@ -12,19 +14,23 @@ from eval.answers.files import AnswerRow
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
-from eval.rescore.imports import Import, read_import, record
+from eval.records.manifest import load_manifest
+from eval.rescore.imports import Import, read_import, record, write_import
 from memsys.errors import InputError
 from tests.eval.answers.published_fixtures import (
     CONTAINERS,
     EVERY,
-    NAMES,
+    IDS,
+    MEM0_NAMES,
     UNLISTED,
     VERDICTS,
+    WHOLE,
     Container,
     Row,
     Style,
-    _json,
-    array,
+    as_array,
+    in_order,
+    json_of,
     official,
     read_rows,
 )
@@ -44,43 +50,44 @@ def dataset() -> Dataset:
 
 @pytest.fixture(scope="module")
 def few() -> list[Row]:
-    """Fifty rows, of all conversations and types 1 to 4."""
+    """Fifty rows, of all conversations and types 1 to 4, with verdicts."""
     return read_rows(ANSWERS / "mirix_run1.jsonl.gz", EVERY)
 
 
 @pytest.fixture(scope="module")
-def all_types() -> list[Row]:
-    return read_rows(ANSWERS / "automem_e2e.jsonl.gz", EVERY)
+def all_types(few: list[Row]) -> list[Row]:
+    """The same with fourteen rows of type 5."""
+    others = read_rows(ANSWERS / "automem_e2e.jsonl.gz", EVERY)
+    return in_order([*few, *(row for row in others if row["category"] == 5)])
 
 
-def _id(case: Container | Style) -> str:
+@pytest.fixture(scope="module")
+def whole() -> list[Row]:
+    return read_rows(ANSWERS / "memobase_0503.jsonl.gz")
+
+
+def _id(case: Container) -> str:
     return case.name
 
 
 @pytest.mark.parametrize("case", CONTAINERS, ids=_id)
-def test_container(case: Container, few: list[Row], dataset: Dataset, tmp_path: Path) -> None:
-    _check(case.write(tmp_path, few, case.style), few, case.style.kept, dataset)
+def test_containers_of_all_types(
+    case: Container, all_types: list[Row], dataset: Dataset, tmp_path: Path
+) -> None:
+    _check(case, all_types, dataset, tmp_path)
 
 
-@pytest.mark.parametrize("style", [*NAMES, *VERDICTS], ids=_id)
-def test_names(style: Style, few: list[Row], dataset: Dataset, tmp_path: Path) -> None:
-    _check(_json(array)(tmp_path, few, style), few, style.kept, dataset)
+@pytest.mark.parametrize("case", [*map(as_array, VERDICTS), *UNLISTED], ids=_id)
+def test_names_and_layouts(
+    case: Container, few: list[Row], dataset: Dataset, tmp_path: Path
+) -> None:
+    _check(case, few, dataset, tmp_path)
 
 
-@pytest.mark.parametrize("case", UNLISTED, ids=_id)
-def test_unlisted(case: Container, few: list[Row], dataset: Dataset, tmp_path: Path) -> None:
-    _check(case.write(tmp_path, few, case.style), few, case.style.kept, dataset)
-
-
-@pytest.mark.parametrize("case", CONTAINERS, ids=_id)
-def test_all_types(case: Container, all_types: list[Row], dataset: Dataset, tmp_path: Path) -> None:
-    _check(case.write(tmp_path, all_types, case.style), all_types, case.style.kept, dataset)
-
-
-@pytest.mark.parametrize("case", CONTAINERS, ids=_id)
-def test_whole_file(case: Container, dataset: Dataset, tmp_path: Path) -> None:
-    rows = read_rows(ANSWERS / "memobase_0503.jsonl.gz")
-    _check(case.write(tmp_path, rows, case.style), rows, case.style.kept, dataset, scores=False)
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_file(name: str, whole: list[Row], dataset: Dataset, tmp_path: Path) -> None:
+    (case,) = (one for one in CONTAINERS if one.name == name)
+    _check(case, whole, dataset, tmp_path, scores=False)
 
 
 def test_two_models_beside_each_other_are_not_guessed(
@@ -92,18 +99,48 @@ def test_two_models_beside_each_other_are_not_guessed(
             one["qa"] = [a | b for a, b in zip(one["qa"], two["qa"], strict=True)]
         return found
 
-    path = _json(both)(tmp_path, few, Style("both", {}))
+    path = json_of(both)(tmp_path, few, Style("both", {}))
     with pytest.raises(InputError, match="several columns may be the answer: gpt-4o_prediction"):
         read_import(path, None, "both", dataset)
 
 
-def _check(
-    path: Path, rows: list[Row], kept: frozenset[str], dataset: Dataset, *, scores: bool = True
+def test_conversations_and_categories_of_mem0_under_other_names(
+    dataset: Dataset, tmp_path: Path
 ) -> None:
-    """Compare what is read from `path` with `rows`."""
-    found = read_import(path, None, "out", dataset)
+    value: dict[str, list[Row]] = {}
+    rows = read_rows(ANSWERS / "zep_mirix.jsonl.gz")
+    for row in rows:
+        item = {"question": row["question"], "answer": row["gold"], "response": row["answer"]}
+        item |= {"category": MEM0_NAMES[row["category"]], "llm_score": int(row["judge"])}
+        moved = (IDS.index(row["sample_id"]) + 3) % len(IDS)
+        value.setdefault(str(moved), []).append(item)
+    path = tmp_path / "mem0.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    summary = write_import(read_import(path, None, "zep", dataset), tmp_path / "run", {})
+    told = load_manifest(tmp_path / "run")["matching"]
+    assert (told["matched"], told["unmatched"]) == (1540, 0)
+    assert len(told["conversations_moved"]) == 10
+    assert told["categories_sentence"].startswith("The file's categories are a permutation")
+    # 11 questions are asked twice with one gold answer; one more is asked again as type 5, which
+    # categories under other names do not tell.
+    assert told["ambiguous"] == 23
+    overall = summary["by_type"]["overall"]
+    assert overall["n"] == 1540
+    assert overall["judge"] == pytest.approx(fmean(float(row["judge"]) for row in rows), abs=1e-12)
+    reference = ANSWERS.parent / "reference" / "zep_mirix.jsonl.gz"
+    with gzip.open(reference, "rt", encoding="utf-8") as lines:
+        scores = [json.loads(line)["locomo_f1"] for line in lines]
+    assert overall["f1"] == pytest.approx(fmean(scores), abs=1e-9, rel=0)
+
+
+def _check(
+    case: Container, rows: list[Row], dataset: Dataset, folder: Path, *, scores: bool = True
+) -> None:
+    """Compare what is read from `rows` in the layout of `case` with them."""
+    found = read_import(case.write(folder, rows, case.style), None, "out", dataset)
     assert found.matching.unmatched == []
     assert len(found.matching.answers) == len(rows)
+    questions = {question.id: question for question in dataset.questions}
     wanted = {f"{row['sample_id']}/{row['qa_index']}": row for row in rows}
     twins = _twins(found, dataset)
     for id_, row in wanted.items():
@@ -111,12 +148,11 @@ def _check(
             continue
         read = found.matching.answers[id_]
         assert read.answer == row["answer"]
-        _check_kept(read, row, kept)
+        _check_kept(read, row, case.style.kept)
         if scores:
-            question = next(one for one in dataset.questions if one.id == id_)
             expected = AnswerRow("", None, None, None, row["answer"])
-            got = record(question, read)["scores"] | {"judge": None}
-            assert got == record(question, expected)["scores"]
+            got = record(questions[id_], read)["scores"] | {"judge": None}
+            assert got == record(questions[id_], expected)["scores"]
 
 
 def _twins(found: Import, dataset: Dataset) -> set[str]:

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from eval.card import __main__ as command
+from eval.card import data as loading
 from eval.card.files import load_card
 from eval.card.schema import Card
+from eval.datasets.types import Dataset
 from eval.rescore import __main__ as rescore
+from memsys.errors import InputError
 from tests.eval.commands import Run
 
 Options = tuple[str, ...]
@@ -78,3 +81,16 @@ def published(
 @pytest.fixture
 def card(published: Path) -> Card:
     return load_card(published / "card.json")
+
+
+@pytest.fixture
+def no_corrections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The corrected answers are not on this machine."""
+    load = loading._load
+
+    def refuse(config: str) -> Dataset:
+        if json.loads(config).get("key") == "corrected":
+            raise InputError("dataset.key=corrected: the corrected answers are not here")
+        return load(config)
+
+    monkeypatch.setattr(loading, "_load", refuse)

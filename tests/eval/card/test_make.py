@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -63,10 +64,8 @@ def test_absolute_paths_are_recognised(text: str, absolute: bool) -> None:
 def test_a_secret_of_the_environment_is_not_in_a_card(
     keyed: dict[str, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, folder = keyed["plain"], tmp_path / "run"
-    folder.mkdir()
-    for name, content in run.files.items():
-        (folder / name).write_bytes(content)
+    run = keyed["plain"]
+    folder = copytree(run.folder, tmp_path / "run")
     manifest = run.manifest | {"command": "python -m eval.run llm.note=verysecretvalue"}
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     monkeypatch.setenv("SOME_API_KEY", "verysecretvalue")
@@ -169,10 +168,8 @@ def test_a_run_on_data_that_have_changed_has_no_card(
 def test_the_scores_of_a_card_are_not_those_written_in_the_run(
     keyed: dict[str, Run], tmp_path: Path
 ) -> None:
-    run, folder = keyed["plain"], tmp_path / "run"
-    folder.mkdir()
-    for name, content in run.files.items():
-        (folder / name).write_bytes(content)
+    run = keyed["plain"]
+    folder = copytree(run.folder, tmp_path / "run")
     perfect = [
         json.dumps(row | {"scores": {name: 1.0 for name in row["scores"] if name != "judge"}})
         for row in run.records
@@ -238,10 +235,7 @@ def test_a_verdict_counts_for_the_gold_answer_that_it_was_given_for(
     run = keyed["corrected"]
     counts = {}
     for name, judged in (("under its key", {}), ("under the original key", {"judge": 1.0})):
-        folder = tmp_path / name
-        folder.mkdir()
-        for file, content in run.files.items():
-            (folder / file).write_bytes(content)
+        folder = copytree(run.folder, tmp_path / name)
         rows = [
             row
             | {"scores": row["scores"] | {"judge": None if judged and row["key"] else 1.0}}

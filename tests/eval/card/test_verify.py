@@ -11,19 +11,15 @@ from pathlib import Path
 import pytest
 
 from eval.card import __main__ as command
-from eval.card import data as loading
 from eval.card.files import load_card
 from eval.card.schema import Card, Score
-from eval.datasets.types import Dataset
 from eval.export import __main__ as export
 from eval.metrics.protocols import PROTOCOLS
 from eval.records.answer_key_views import left_out, under_original
 from eval.records.run import load_run
 from eval.rescore import __main__ as rescore
 from eval.summary.protocols import by_protocol
-from memsys.errors import InputError
 from tests.eval.card.conftest import rows_of, write_rows
-from tests.eval.card.test_shared import ANSWERS, locomo
 from tests.eval.commands import Run
 
 Verified = Callable[..., tuple[int, str]]
@@ -220,19 +216,6 @@ def test_failed_questions_count_as_the_protocol_says(
     assert command.main(["--verify", str(path), *where]) == 1
 
 
-@pytest.fixture
-def no_corrections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The corrected answers are not on this machine."""
-    load = loading._load
-
-    def refuse(config: str) -> Dataset:
-        if json.loads(config).get("key") == "corrected":
-            raise InputError("dataset.key=corrected: the corrected answers are not here")
-        return load(config)
-
-    monkeypatch.setattr(loading, "_load", refuse)
-
-
 @pytest.mark.usefixtures("no_corrections")
 def test_scores_under_a_key_that_is_not_here_are_listed_as_such(
     published: Path, verified: Verified
@@ -242,31 +225,6 @@ def test_scores_under_a_key_that_is_not_here_are_listed_as_such(
     assert (code, "16 numbers cannot be recomputed: dataset.key=corrected: " in out) == (0, True)
     code, out = verified(*verify, "--complete")
     assert (code, "16 numbers are not verified: dataset.key=corrected: " in out) == (1, True)
-
-
-@locomo
-def test_a_card_may_lack_the_corrected_answers(
-    tmp_path: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
-) -> None:
-    answers, path = ANSWERS / "automem_e2e.jsonl.gz", tmp_path / "card.json"
-    assert rescore.main([str(answers), "--out", str(tmp_path / "run")]) == 0
-    patch = request.getfixturevalue("monkeypatch")
-    request.getfixturevalue("no_corrections")
-    assert command.main([str(tmp_path / "run"), "--out", str(path)]) == 0
-    assert {score.key for score in load_card(path).scores} == {"original", "excluded"}
-    patch.undo()
-    capsys.readouterr()
-    verify = ["--verify", str(path), "--answers", str(answers)]
-    assert command.main(verify) == 0
-    assert "note: the card has no scores under the key corrected" in capsys.readouterr().out
-    kept = [
-        line
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if not line.startswith('{"key":"excluded","protocol":"mem0"')
-    ]
-    path.write_text("\n".join(kept), encoding="utf-8")
-    assert command.main(verify) == 1
-    assert "excluded mem0 overall f1: left out of the card" in capsys.readouterr().out
 
 
 def _overall_f1(score: Score, protocol: str | None = None) -> bool:

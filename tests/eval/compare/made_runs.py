@@ -63,5 +63,10 @@ def judged(rows: list[dict], *right: str, **more: Any) -> list[dict]:
     ]
 
 
+def run(label: str, rows: list[dict] | None = None, **more: Any) -> Run:
+    """A run that is in no folder; `more` fields are of its manifest."""
+    return factory.run_of(records() if rows is None else rows, label, **more)
+
+
 def load(*folders: Path) -> list[Run]:
     return load_runs(folders, complete=False)

@@ -12,23 +12,35 @@ import pytest
 from eval.compare.__main__ import main
 from tests.eval.compare.made_runs import FILE, edit, judged, noisy, records, write_run
 
+Patch = pytest.MonkeyPatch
 
-@pytest.fixture
-def runs(tmp_path: Path) -> tuple[str, str, str]:
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, str]:
+    """Three runs that tests only read."""
+    folder = tmp_path_factory.mktemp("compared")
     return (
-        str(write_run(tmp_path / "one", records(), "vector_only")),
-        str(write_run(tmp_path / "two", noisy(0.1, 0.05), "graph_expand")),
-        str(write_run(tmp_path / "three", noisy(0.0, 0.1), "hybrid_rank")),
+        str(write_run(folder / "one", records(), "vector_only")),
+        str(write_run(folder / "two", noisy(0.1, 0.05), "graph_expand")),
+        str(write_run(folder / "three", noisy(0.0, 0.1), "hybrid_rank")),
     )
 
 
-def last_line(capsys: pytest.CaptureFixture[str]) -> str:
+@pytest.fixture(scope="module")
+def written(runs: tuple[str, str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a comparison of F1 and abstention writes."""
+    out = tmp_path_factory.mktemp("written") / "new" / "folder"
+    assert main([*runs, "--out", str(out)]) == 0
+    return out
+
+
+def last_line(capsys: Capture) -> str:
     return capsys.readouterr().out.splitlines()[-1]
 
 
-def test_the_last_line_answers_the_question(
-    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_last_line_answers_the_question(runs: tuple[str, str, str], capsys: Capture) -> None:
     assert main([runs[0], runs[1], "--type", "multi_hop"]) == 0
     assert re.fullmatch(
         r"graph_expand is better than vector_only on multi_hop: locomo_f1 \+0\.100 "
@@ -45,20 +57,22 @@ def test_the_last_line_answers_the_question(
     assert last_line(capsys).startswith("vector_only is worse than graph_expand on multi_hop")
 
 
-def test_without_a_type_it_speaks_of_types_1_to_4_a_line_for_each_run(
-    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
+def test_every_type_and_abstention_and_a_line_for_each_run_on_types_1_to_4(
+    runs: tuple[str, str, str], capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Without --out, nothing is written and no pictures are made."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    before = sorted(Path(runs[0]).parent.rglob("*"))
     assert main([*runs]) == 0
-    *_, one, other = capsys.readouterr().out.splitlines()
+    assert "matplotlib" not in sys.modules
+    assert sorted(Path(runs[0]).parent.rglob("*")) == before
+    assert list(tmp_path.rglob("*")) == []
+    out = capsys.readouterr().out
+    *_, one, other = out.splitlines()
     assert one.startswith("graph_expand is better than vector_only on types 1-4: locomo_f1 +0.100")
     assert other.startswith("No difference shown between hybrid_rank and vector_only on types 1-4")
-
-
-def test_shows_every_type_and_abstention(
-    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    main([*runs])
-    out = capsys.readouterr().out
     f1, abstained = out.split("\nabstained:")
     types = ("multi_hop", "temporal", "open_domain", "single_hop", "overall")
     assert all(f"\n{name}" in f1 for name in types)
@@ -67,10 +81,14 @@ def test_shows_every_type_and_abstention(
     assert "\noverall" in abstained
     assert "the 14 comparisons" in out
     assert "(needs >= 0." in out
+    main([*runs])
+    assert capsys.readouterr().out == out
+    main([*runs, "--seed", "2"])
+    assert capsys.readouterr().out != out
 
 
 def test_adversarial_is_compared_by_abstention(
-    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+    runs: tuple[str, str, str], capsys: Capture, tmp_path: Path
 ) -> None:
     wrong = [row | {"abstained": False} for row in records()]
     eager = str(write_run(tmp_path / "eager", wrong, "eager"))
@@ -81,7 +99,7 @@ def test_adversarial_is_compared_by_abstention(
 
 
 def test_names_the_questions_that_do_not_count(
-    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+    runs: tuple[str, str, str], capsys: Capture, tmp_path: Path
 ) -> None:
     failed = {f"a/{100 + i}": {"status": "error", "abstained": None} for i in range(4)}
     other = str(write_run(tmp_path / "four", edit(records(), failed), "faulty", status="running"))
@@ -94,7 +112,7 @@ def test_names_the_questions_that_do_not_count(
 
 
 def test_verdicts_of_imports_are_compared_and_their_source_is_told(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
+    capsys: Capture, tmp_path: Path
 ) -> None:
     ids = [row["id"] for row in records()]
     folders = [
@@ -116,18 +134,8 @@ def test_verdicts_of_imports_are_compared_and_their_source_is_told(
     assert "zep is worse than mem on types 1-4: judge" in out.splitlines()[-1]
 
 
-def test_writes_only_when_told_where(
-    runs: tuple[str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    before = sorted(tmp_path.rglob("*"))
-    assert main([*runs]) == 0
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_writes_tables_and_pictures(runs: tuple[str, str, str], tmp_path: Path) -> None:
-    out = tmp_path / "new" / "folder"
-    assert main([*runs, "--out", str(out)]) == 0
+def test_writes_tables_and_pictures(written: Path) -> None:
+    out = written
     charts = {f"{name}.{ending}" for name in ("forest", "heatmap") for ending in ("png", "svg")}
     assert {path.name for path in out.iterdir()} == {
         *charts,
@@ -154,34 +162,21 @@ def test_writes_tables_and_pictures(runs: tuple[str, str, str], tmp_path: Path) 
     assert "graph_expand is better than vector_only on types 1-4" in text
 
 
-def test_the_latex_table_escapes_what_latex_would_read(
-    runs: tuple[str, str, str], tmp_path: Path
-) -> None:
-    assert main([*runs, "--out", str(tmp_path / "out"), "--score", "f1"]) == 0
-    text = (tmp_path / "out" / "compare.tex").read_text()
-    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
+def test_the_latex_table_escapes_what_latex_would_read(written: Path) -> None:
+    text = (written / "compare.tex").read_text()
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
     assert r"multi\_hop & vector\_only & 80 & " in text
     assert not re.search(r"(?<!\\)_(?!z\$)|(?<![\\\n])%(?! needs)|>=", text)
-    body = text.split(r"\midrule")[1].split(r"\bottomrule")[0]
-    lines = [line for line in body.splitlines() if line.endswith(r"\\")]
-    columns = re.search(r"\\begin\{tabular\}\{([lr]+)\}", text)
-    assert columns is not None
-    assert {line.count(" & ") for line in lines} == {len(columns[1]) - 1}
-
-
-def test_the_same_seed_gives_the_same_figures(
-    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    shown = []
-    for seed in ("1", "1", "2"):
-        main([*runs, "--seed", seed])
-        shown.append(capsys.readouterr().out)
-    assert shown[0] == shown[1]
-    assert shown[0] != shown[2]
+    for table in text.split(r"\begin{table}")[1:]:
+        body = table.split(r"\midrule")[1].split(r"\bottomrule")[0]
+        lines = [line for line in body.splitlines() if line.endswith(r"\\")]
+        columns = re.search(r"\\begin\{tabular\}\{([lr]+)\}", table)
+        assert columns is not None
+        assert {line.count(" & ") for line in lines} == {len(columns[1]) - 1}
 
 
 def test_what_should_not_be_compared_is_refused_unless_forced(
-    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+    runs: tuple[str, str, str], capsys: Capture, tmp_path: Path
 ) -> None:
     data = [FILE | {"sha256": "6" * 64}]
     other = str(write_run(tmp_path / "other", records(), "elsewhere", data=data))
@@ -208,11 +203,7 @@ def test_what_should_not_be_compared_is_refused_unless_forced(
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(
-    runs: tuple[str, str, str],
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    options: list[str],
-    told: str,
+    runs: tuple[str, str, str], capsys: Capture, tmp_path: Path, options: list[str], told: str
 ) -> None:
     (tmp_path / "file").touch()
     filled = [option.format(file=tmp_path / "file") for option in options]
@@ -224,26 +215,15 @@ def test_wrong_input_is_one_line_and_exit_code_2(
     assert shown.err.count("\n") == 1
 
 
-def test_a_single_run_is_refused(
-    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_single_run_is_refused(runs: tuple[str, str, str], capsys: Capture) -> None:
     assert main([runs[0]]) == 2
     assert "name two or more to compare" in capsys.readouterr().err
 
 
-def test_help_shows_how_to_ask(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_shows_how_to_ask(capsys: Capture) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["-h"])
     assert stop.value.code == 0
     out = capsys.readouterr().out
     assert "--type multi_hop" in out
     assert "results/runs" in out
-
-
-def test_matplotlib_is_loaded_only_for_pictures(
-    runs: tuple[str, str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
-        monkeypatch.delitem(sys.modules, name)
-    assert main([*runs]) == 0
-    assert "matplotlib" not in sys.modules

@@ -19,6 +19,8 @@ from tests.eval import factory
 from tests.eval.compare.made_runs import CONVERSATIONS, load, write_run
 from tests.eval.factory import write_rankings
 
+Capture = pytest.CaptureFixture[str]
+
 TURNS = [f"D{i // 5}:{i}" for i in range(30)]
 
 
@@ -35,9 +37,7 @@ def ranked(folder: Path, place: Callable[[int], int], depth: int = 30, **more: A
     return write_rankings(folder, rankings, **{"depth": depth, **more})
 
 
-def test_a_measure_of_rankings_is_compared_as_a_score(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_measure_of_rankings_is_compared_as_a_score(tmp_path: Path, capsys: Capture) -> None:
     one = ranked(tmp_path / "one", lambda i: 4 if i % 3 else 20)
     other = ranked(tmp_path / "other", lambda i: 2 if i % 12 else 20)
     names = ["recall_any@5", "ndcg@10", "session_mrr", "recall@10tokens"]
@@ -69,16 +69,14 @@ def test_failed_questions_are_left_out_as_of_any_score(tmp_path: Path) -> None:
     assert (shared.left_out, shared.why) == (("a/3",), {"other": {"failed": 1}})
 
 
-def problem(one: Path, other: Path, name: str, capsys: pytest.CaptureFixture[str]) -> str:
+def problem(one: Path, other: Path, name: str, capsys: Capture) -> str:
     """The line that compare prints on stderr, with exit code 2."""
     assert main([str(one), str(other), "--score", name]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     return line
 
 
-def test_what_cannot_be_compared_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_compared_is_one_line(tmp_path: Path, capsys: Capture) -> None:
     one = ranked(tmp_path / "one", lambda i: i % 9)
     shallow = ranked(tmp_path / "shallow", lambda i: i % 9, depth=10)
     rows = [factory.record("a/1", evidence=[TURNS[0]])]
@@ -104,7 +102,7 @@ def test_what_cannot_be_compared_is_one_line(
 
 
 def test_a_measure_that_does_not_depend_on_the_depth_is_compared_across_depths(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: Capture
 ) -> None:
     one = ranked(tmp_path / "one", lambda i: i % 9)
     shallow = ranked(tmp_path / "shallow", lambda i: i % 9, depth=10)

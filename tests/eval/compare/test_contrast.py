@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from eval.records.run import Run
 from eval.stats.interval import Interval
 from eval.stats.paired import holm, mcnemar
-from eval.summary.contrast import Row, contrast, needed_difference, verdict
+from eval.summary.contrast import Contrast, Row, contrast, needed_difference, verdict
 from eval.summary.measures import ALL_TYPES, Measure
 from eval.summary.shared import share
-from tests.eval.compare.made_runs import (
-    CONVERSATIONS,
-    edit,
-    judged,
-    load,
-    noisy,
-    records,
-    write_run,
-)
+from tests.eval.compare.made_runs import CONVERSATIONS, edit, judged, noisy, records, run
 
 F1 = Measure("locomo_f1", ALL_TYPES)
 
 
-def rows_of(tmp_path: Path, measure: Measure, *runs: list[dict]) -> dict[str, Row]:
-    folders = [write_run(tmp_path / f"run{i}", rows, f"run{i}") for i, rows in enumerate(runs)]
-    loaded = load(*folders)
-    (rows,) = contrast([(measure, share(loaded, measure))], seed=0)
-    return {row.type: row for row in rows}
+def rows_of(measure: Measure, *runs: list[dict]) -> dict[str, Row]:
+    compared = [run(f"run{i}", rows) for i, rows in enumerate(runs)]
+    (found,) = contrast([(measure, share(compared, measure))], seed=0)
+    return {row.type: row for row in found}
 
 
-def test_a_row_for_each_type_with_n_and_means(tmp_path: Path) -> None:
-    found = rows_of(tmp_path, F1, records(), records(shift=0.1))
+def test_a_row_for_each_type_with_n_and_means() -> None:
+    found = rows_of(F1, records(), records(shift=0.1))
     assert tuple(found) == ALL_TYPES
     assert (found["temporal"].n, found["temporal"].clusters) == (80, 8)
     assert found["overall"].n == 320  # without type 5
@@ -42,9 +32,9 @@ def test_a_row_for_each_type_with_n_and_means(tmp_path: Path) -> None:
     assert all(own.low < own.value < own.high for own in found["temporal"].means)
 
 
-def test_a_clear_difference_is_better_and_its_mirror_worse(tmp_path: Path) -> None:
-    up = rows_of(tmp_path / "up", F1, records(), noisy(0.1, 0.05))["overall"].contrasts[0]
-    down = rows_of(tmp_path / "down", F1, records(), noisy(-0.1, 0.05))["overall"].contrasts[0]
+def test_a_clear_difference_is_better_and_its_mirror_worse() -> None:
+    up = rows_of(F1, records(), noisy(0.1, 0.05))["overall"].contrasts[0]
+    down = rows_of(F1, records(), noisy(-0.1, 0.05))["overall"].contrasts[0]
     assert (up.verdict, down.verdict) == ("better", "worse")
     assert up.difference.value == pytest.approx(0.1)
     assert down.difference.value == pytest.approx(-0.1)
@@ -52,25 +42,17 @@ def test_a_clear_difference_is_better_and_its_mirror_worse(tmp_path: Path) -> No
     assert up.p_holm < 0.05
 
 
-def test_noise_without_a_difference_shows_none_and_says_what_it_takes(tmp_path: Path) -> None:
-    one = rows_of(tmp_path, F1, records(), noisy(0.0, 0.2))["temporal"].contrasts[0]
-    assert one.verdict == "no difference shown"
-    assert one.p_holm == 1.0
-    assert one.needed > 0.05
+def test_noise_without_a_difference_shows_none_and_says_what_it_takes() -> None:
+    noise = rows_of(F1, records(), noisy(0.0, 0.2))["temporal"].contrasts[0]
+    equal = rows_of(F1, records(), records())["overall"].contrasts[0]
+    assert noise.verdict == equal.verdict == "no difference shown"
+    assert noise.p_holm == equal.p_holm == 1.0
+    assert noise.needed > 0.05
+    assert (equal.difference.value, equal.needed) == (0.0, 0.0)
 
 
-def test_equal_scores_need_nothing(tmp_path: Path) -> None:
-    one = rows_of(tmp_path, F1, records(), records())["overall"].contrasts[0]
-    assert (one.difference.value, one.p_holm, one.needed) == (0.0, 1.0, 0.0)
-    assert one.verdict == "no difference shown"
-
-
-def test_p_is_adjusted_over_every_comparison_shown(tmp_path: Path) -> None:
-    folders = [
-        write_run(tmp_path / name, rows, name)
-        for name, rows in (("x", records()), ("y", noisy(0.01, 0.2)), ("z", noisy(0.02, 0.2)))
-    ]
-    runs = load(*folders)
+def test_p_is_adjusted_over_every_comparison_shown() -> None:
+    runs = [run("x"), run("y", noisy(0.01, 0.2)), run("z", noisy(0.02, 0.2))]
     measures = [F1, Measure("abstained", ("adversarial", "overall"))]
     tables = contrast([(measure, share(runs, measure)) for measure in measures], seed=0)
     shown = [one for rows in tables for row in rows for one in row.contrasts]
@@ -79,42 +61,37 @@ def test_p_is_adjusted_over_every_comparison_shown(tmp_path: Path) -> None:
     assert any(one.p_holm > one.p for one in shown)
 
 
-def test_mcnemar_stands_beside_scores_that_are_right_or_wrong(tmp_path: Path) -> None:
+def test_mcnemar_stands_beside_scores_that_are_right_or_wrong_and_no_others() -> None:
     ids = [f"{c}/{400 + i}" for c in CONVERSATIONS for i in range(10)]
     first, second = judged(records(), *ids[:40]), judged(records(), *ids[30:60])
-    found = rows_of(tmp_path, Measure("judge", ALL_TYPES), first, second)
+    found = rows_of(Measure("judge", ALL_TYPES), first, second)
     assert found["single_hop"].contrasts[0].p_mcnemar == mcnemar(30, 20)
     assert found["temporal"].contrasts[0].p_mcnemar == 1.0
-
-
-def test_mcnemar_is_not_for_shares(tmp_path: Path) -> None:
-    found = rows_of(tmp_path, F1, records(), records(shift=0.1))
+    found = rows_of(F1, records(), records(shift=0.1))
     # Type 5 is right or wrong here, but the score is not one of two values.
     assert {row.contrasts[0].p_mcnemar for row in found.values()} == {None}
 
 
-def test_abstaining_is_right_on_adversarial_and_wrong_elsewhere(tmp_path: Path) -> None:
+def test_abstaining_is_right_on_adversarial_and_wrong_elsewhere() -> None:
     refusing = edit(records({5: 0.0}), {})
     eager = [row | {"abstained": True} for row in refusing]
     measure = Measure("abstained", ("adversarial", "overall"))
-    found = rows_of(tmp_path, measure, refusing, eager)
+    found = rows_of(measure, refusing, eager)
     mixed = {name: row.contrasts[0].difference.value for name, row in found.items()}
     assert mixed == {"adversarial": 1.0, "overall": 1.0}
     verdicts = {name: row.contrasts[0].verdict for name, row in found.items()}
     assert verdicts == {"adversarial": "better", "overall": "worse"}
 
 
-def test_the_first_run_is_what_all_others_are_compared_with(tmp_path: Path) -> None:
-    found = rows_of(tmp_path, F1, records(), noisy(0.1, 0.05), noisy(0.2, 0.05))["overall"]
-    assert [one.difference.value for one in found.contrasts] == pytest.approx([0.1, 0.2])
-
-
-def test_differences_are_those_of_the_means(tmp_path: Path) -> None:
+def test_differences_are_those_of_the_means_to_the_first_run() -> None:
     short = noisy(0.1, 0.05)[25:]  # not all questions
-    for row in rows_of(tmp_path, F1, records(), short, noisy(0.2, 0.1)).values():
+    found = rows_of(F1, records(), short, noisy(0.2, 0.1))
+    for row in found.values():
         first, *others = (own.value for own in row.means)
-        found = [one.difference.value for one in row.contrasts]
-        assert found == pytest.approx([own - first for own in others])
+        differences = [one.difference.value for one in row.contrasts]
+        assert differences == pytest.approx([own - first for own in others])
+    overall = [one.difference.value for one in found["overall"].contrasts]
+    assert overall == pytest.approx([0.1, 0.2], abs=0.01)
 
 
 def between(low: float, high: float) -> Interval:
@@ -148,22 +125,22 @@ def test_what_is_needed_is_the_greater_of_both_conditions() -> None:
         needed_difference(0.0, 0.01, 0)
 
 
-def test_what_is_needed_is_found_about_four_times_in_five(tmp_path: Path) -> None:
+def test_what_is_needed_is_found_about_four_times_in_five() -> None:
     rng = np.random.default_rng(0)
-    base = records()
-    draw = [row | {"scores": row["scores"] | {"locomo_f1": 0.5}} for row in base]
-    first = write_run(tmp_path / "first", draw, "first")
+    asked = [row for row in records() if row["type"] == "temporal"]
+    measure = Measure("locomo_f1", ("temporal",))
 
-    def run(shift: float, trial: int) -> Row:
-        rows = [
-            row | {"scores": row["scores"] | {"locomo_f1": 0.5 + shift + rng.normal(0, 0.1)}}
-            for row in base
-        ]
-        other = write_run(tmp_path / f"{shift}-{trial}", rows, "other")
-        measure = Measure("locomo_f1", ("temporal",))
-        runs = load(first, other)
-        return contrast([(measure, share(runs, measure))], trial)[0][0]
+    def scored(label: str, scores: np.ndarray) -> Run:
+        rows = zip(asked, scores, strict=True)
+        return run(label, [row | {"scores": {"locomo_f1": float(f1)}} for row, f1 in rows])
 
-    needed = np.mean([run(0.0, trial).contrasts[0].needed for trial in range(10)])
-    found = [run(float(needed), trial).contrasts[0].verdict == "better" for trial in range(60)]
+    first = scored("first", np.full(len(asked), 0.5))
+
+    def trial(shift: float, number: int) -> Contrast:
+        other = scored("other", 0.5 + shift + rng.normal(0, 0.1, len(asked)))
+        ((row,),) = contrast([(measure, share([first, other], measure))], number)
+        return row.contrasts[0]
+
+    needed = np.mean([trial(0.0, number).needed for number in range(10)])
+    found = [trial(float(needed), number).verdict == "better" for number in range(60)]
     assert 0.65 < np.mean(found) < 0.95

@@ -13,6 +13,8 @@ from eval.summary.measures import choose
 from tests.eval.compare.made_runs import load, record, write_run
 from tests.eval.factory import write_rankings
 
+Capture = pytest.CaptureFixture[str]
+
 IDS = [f"{conversation}/{n}" for conversation in "abcd" for n in range(6)]
 
 
@@ -31,7 +33,7 @@ def _run(folder: Path, place: int, *, read: bool = False, **more: object) -> Pat
 
 @pytest.mark.parametrize("read", [False, True])
 def test_runs_without_answers_are_compared_by_their_rankings(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], *, read: bool
+    tmp_path: Path, capsys: Capture, *, read: bool
 ):
     first = _run(tmp_path / "first", 12, read=read, scoring=["mem0"] if read else ["locomo"])
     assert main([str(first), str(_run(tmp_path / "theirs", 2))]) == 0
@@ -45,7 +47,7 @@ def test_answers_come_first_where_all_runs_have_some(tmp_path: Path):
     assert [measure.key for measure in choose(runs, (), None)] == ["locomo_f1", "abstained"]
 
 
-def test_neither_answers_nor_rankings(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_neither_answers_nor_rankings(tmp_path: Path, capsys: Capture):
     one, two = _run(tmp_path / "one", 2), _run(tmp_path / "two", 2)
     (two / "rankings.jsonl").unlink()
     assert main([str(one), str(two)]) == 2
@@ -74,9 +76,7 @@ def _of_sessions(folder: Path) -> Path:
     return folder
 
 
-def test_whole_sessions_are_compared_by_measures_of_sessions(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_whole_sessions_are_compared_by_measures_of_sessions(tmp_path: Path, capsys: Capture):
     theirs = _of_sessions(_run(tmp_path / "theirs", 1))  # D1 is the last of 20
     for mine in (_run(tmp_path / "read", 2, read=True), _run(tmp_path / "unread", 2)):
         assert main([str(theirs), str(mine)]) == 0
@@ -90,9 +90,7 @@ def test_whole_sessions_are_compared_by_measures_of_sessions(
     assert "unread has no losses against theirs in session_recall@10." in block.parts
 
 
-def test_abstention_is_listed_where_it_is_recorded(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_abstention_is_listed_where_it_is_recorded(tmp_path: Path, capsys: Capture):
     unread = [str(_run(tmp_path / name, 2)) for name in ("one", "two")]
     assert main([*unread, "--score", "abstained"]) == 2
     assert "no record has the score 'abstained'; it has none; and" in capsys.readouterr().err

@@ -15,21 +15,23 @@ import pytest
 from eval.records.manifest import load_manifest
 from eval.rescore.__main__ import main
 
+SAMPLE = Path(__file__).parents[3] / "data" / "sample"
+Capture = pytest.CaptureFixture[str]
+Rescore = Callable[..., int]
+Rows = list[dict[str, Any]]
+Sample = dict[str, Rows]
 
-@pytest.fixture
-def sample() -> dict[str, list[dict[str, Any]]]:
+
+def _sample() -> Sample:
     """The questions of the bundled sample, by conversation."""
-    folder = Path(__file__).parents[3] / "data" / "sample"
-    found: dict[str, list[dict[str, Any]]] = {}
-    for path in sorted(folder.glob("*.json")):
-        value = json.loads(path.read_text(encoding="utf-8"))
-        for one in value if isinstance(value, list) else [value]:
+    found: Sample = {}
+    for path in sorted(SAMPLE.glob("*.json")):
+        for one in json.loads(path.read_text(encoding="utf-8")):
             found[one["sample_id"]] = one["qa"]
     return found
 
 
-@pytest.fixture
-def answers(sample: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+def _answers(sample: Sample) -> Rows:
     """The gold answer, without its reason, to every question, as rows of JSON lines."""
     return [
         {
@@ -45,7 +47,12 @@ def answers(sample: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def rescore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+def answers() -> Rows:
+    return _answers(_sample())
+
+
+@pytest.fixture
+def rescore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rescore:
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: str) -> int:
@@ -54,13 +61,13 @@ def rescore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., in
     return call
 
 
-def _write(rows: list[dict[str, Any]], name: str = "mine.jsonl") -> str:
+def _write(rows: Rows, name: str = "mine.jsonl") -> str:
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     Path(name).write_text(text, encoding="utf-8")
     return name
 
 
-def _records(folder: Path) -> list[dict[str, Any]]:
+def _records(folder: Path) -> Rows:
     text = (folder / "records.jsonl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
 
@@ -69,11 +76,7 @@ def _summary(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "summary.json").read_text(encoding="utf-8"))
 
 
-def test_an_import_is_a_run_folder(
-    rescore: Callable[..., int],
-    answers: list[dict[str, Any]],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_import_is_a_run_folder(rescore: Rescore, answers: Rows, capsys: Capture) -> None:
     path = _write(answers[::-1])
     assert rescore(path) == 0
     out = capsys.readouterr().out
@@ -113,9 +116,7 @@ def test_an_import_is_a_run_folder(
     assert "- Not in the file: judge verdicts, context tokens, retrieval latency" in report
 
 
-def test_answers_that_are_the_gold_are_pointed_out(
-    rescore: Callable[..., int], answers: list[dict[str, Any]]
-) -> None:
+def test_answers_that_are_the_gold_are_pointed_out(rescore: Rescore, answers: Rows) -> None:
     assert rescore(_write(answers), "--out", "run") == 0
     (warning,) = load_manifest(Path("run"))["warnings"]
     assert "are the gold answer word for word" in warning
@@ -125,11 +126,7 @@ def test_answers_that_are_the_gold_are_pointed_out(
     assert load_manifest(Path("other"))["warnings"] == []
 
 
-def test_judged_partial_and_failed_rows(
-    rescore: Callable[..., int],
-    answers: list[dict[str, Any]],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_judged_partial_and_failed_rows(rescore: Rescore, answers: Rows, capsys: Capture) -> None:
     kept = [row for row in answers if row["category"] == 4][:4]
     for row, (verdict, error) in zip(
         kept, [("CORRECT", None), ("WRONG", None), ("correct", None), (None, "429")], strict=True
@@ -158,12 +155,8 @@ def test_judged_partial_and_failed_rows(
     assert any("single_hop have no row" in line for line in manifest["warnings"])
 
 
-def test_permuted_labels_and_positions_of_mem0(
-    rescore: Callable[..., int],
-    sample: dict[str, list[dict[str, Any]]],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    labels = {1: 3, 2: 2, 3: 4, 4: 1, 5: 5}
+def test_permuted_labels_and_positions_of_mem0(rescore: Rescore, capsys: Capture) -> None:
+    labels, sample = {1: 3, 2: 2, 3: 4, 4: 1, 5: 5}, _sample()
     keys = dict(zip(sample, ("1", "2", "0"), strict=True))
     value = {
         keys[name]: [
@@ -193,11 +186,7 @@ def test_permuted_labels_and_positions_of_mem0(
     assert "| label in the file |" in Path("run/report.md").read_text(encoding="utf-8")
 
 
-def test_several_files_end_in_one_table(
-    rescore: Callable[..., int],
-    answers: list[dict[str, Any]],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_several_files_end_in_one_table(rescore: Rescore, answers: Rows, capsys: Capture) -> None:
     files = [_write(answers, "one.jsonl"), _write(answers[:5], "two.jsonl")]
     assert rescore(*files) == 0
     table = capsys.readouterr().out.split("Types 1-4, mean with 95% interval:")[1]
@@ -207,10 +196,8 @@ def test_several_files_end_in_one_table(
     assert len(list(Path("results/runs").iterdir())) == 2
 
 
-def test_a_run_folder_is_scored_anew(
-    rescore: Callable[..., int],
-    answers: list[dict[str, Any]],
-    capsys: pytest.CaptureFixture[str],
+def test_a_run_folder_is_scored_anew_but_not_on_other_data(
+    rescore: Rescore, answers: Rows, capsys: Capture
 ) -> None:
     assert rescore(_write(answers), "--out", "run") == 0
     capsys.readouterr()
@@ -219,16 +206,7 @@ def test_a_run_folder_is_scored_anew(
     assert f"run: 0 of {len(answers)} records have a new score" in out
     assert "overall (types 1-4)" in out
     assert f"Matched: {len(answers)} of {len(answers)} rows" in out
-
-
-def test_a_run_on_other_data_is_refused(
-    rescore: Callable[..., int],
-    answers: list[dict[str, Any]],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert rescore(_write(answers), "--out", "run") == 0
-    folder = Path(__file__).parents[3] / "data" / "sample"
-    talks = [one for path in folder.glob("*.json") for one in json.loads(path.read_text())]
+    talks = [one for path in SAMPLE.glob("*.json") for one in json.loads(path.read_text())]
     Path("other.json").write_text(json.dumps(talks[:1]), encoding="utf-8")
     before = Path("run/manifest.json").read_text()
     capsys.readouterr()
@@ -237,17 +215,7 @@ def test_a_run_on_other_data_is_refused(
     assert Path("run/manifest.json").read_text() == before
 
 
-def test_doubled_rows_are_named_as_the_reason(
-    rescore: Callable[..., int],
-    answers: list[dict[str, Any]],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert rescore(_write(answers + answers), "--out", "run") == 2
-    assert "give each question one answer, or name one list by --rows" in capsys.readouterr().err
-    assert not Path("run").exists()
-
-
-def _strange(answers: list[dict[str, Any]]) -> str:
+def _strange(answers: Rows) -> str:
     """A file of which one row in five matches, with an unlisted column."""
     rows = [
         {"query": row["question"] if n % 5 == 0 else f"Which {n}?", "pred": "x", "conv": "1"}
@@ -257,11 +225,7 @@ def _strange(answers: list[dict[str, Any]]) -> str:
     return "strange.json"
 
 
-def test_a_fifth_of_the_rows_is_no_table(
-    rescore: Callable[..., int],
-    answers: list[dict[str, Any]],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_fifth_of_the_rows_is_no_table(rescore: Rescore, answers: Rows, capsys: Capture) -> None:
     path = _strange(answers)
     assert rescore(path) == 2
     out, err = capsys.readouterr()
@@ -277,9 +241,7 @@ def test_a_fifth_of_the_rows_is_no_table(
     assert load_manifest(Path("run"))["command"].endswith(" --partial")
 
 
-def test_a_saved_layout_is_used_again_and_in_the_command(
-    rescore: Callable[..., int], answers: list[dict[str, Any]]
-) -> None:
+def test_a_saved_layout_is_used_again_and_in_the_command(rescore: Rescore, answers: Rows) -> None:
     rows = [{"q": row["question"], "a": f"{row['prediction']}, or so"} for row in answers]
     Path("mine.json").write_text(json.dumps({"all": [{"rows": rows}]}), encoding="utf-8")
     assert rescore("mine.json", "--out", "one", "--save-layout", "mine.yaml") == 0
@@ -293,9 +255,7 @@ def test_a_saved_layout_is_used_again_and_in_the_command(
     assert _records(Path("three")) == _records(Path("one"))
 
 
-def test_runs_of_the_judge_have_statistics(
-    rescore: Callable[..., int], answers: list[dict[str, Any]]
-) -> None:
+def test_runs_of_the_judge_have_statistics(rescore: Rescore, answers: Rows) -> None:
     for row in answers:
         row["llm_judgments"] = [True, row["qa_index"] % 2 == 0, True]
     assert rescore(_write(answers), "--out", "run") == 0
@@ -305,10 +265,22 @@ def test_runs_of_the_judge_have_statistics(
     assert _records(Path("run"))[1]["judge"] == {"as reported": [True, False, True]}
 
 
-def _unfinished(folder: Path) -> None:
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text()) | {"status": "interrupted"}
-    path.write_text(json.dumps(manifest))
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of files, of a complete and of an interrupted run; commands that fail leave it."""
+    folder = tmp_path_factory.mktemp("prepared")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        _write(_answers(_sample()))
+        _write([{"sample_id": "harbour", "question": "Who?", "said": "x"}], "said.jsonl")
+        _write([{"sample_id": "harbour", "question": "Who?", "answer": "x"}], "strange.jsonl")
+        Path("full").mkdir()
+        Path("full/note.txt").touch()
+        for name in ("done", "stopped"):
+            assert main(["mine.jsonl", "--dataset", "sample", "--out", name]) == 0
+    path = folder / "stopped" / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"status": "interrupted"}))
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -336,64 +308,36 @@ def _unfinished(folder: Path) -> None:
         ),
         (["stopped"], "stopped: the run is interrupted; resume it to its end first"),
         (["mine.jsonl", "strange.jsonl"], "strange.jsonl: none of the 1 rows"),
+        (["mine.jsonl", "--name", "a" * 151], "at most 150 bytes that can be printed"),
+        (["mine.jsonl", "--name", "沈" * 51], "at most 150 bytes"),
+        (["mine.jsonl", "--name", "a\nb"], "that can be printed"),
+        (["mine.jsonl", "--name", "\udc80"], "that can be printed"),
+        (["mine.jsonl", "--name", " "], "give a name without a slash"),
+        (["mine.jsonl", "--out", "x" * 300], "File name too long"),
+        (["mine.jsonl", "--out", "a\0b"], "null byte"),
+        (["mine.jsonl", "--out", "/dev/null/x"], "Not a directory"),
+        (["mine.jsonl", "--out", "mine.jsonl"], "exists and is not empty"),
+        (["x" * 300], "File name too long"),
+        (["/dev/zero"], "is a device; name a regular file"),
     ],
 )
 def test_wrong_input_is_one_line_and_leaves_nothing(
     arguments: list[str],
     says: str,
-    rescore: Callable[..., int],
-    answers: list[dict[str, Any]],
-    capsys: pytest.CaptureFixture[str],
+    prepared: Path,
+    rescore: Rescore,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    _write(answers)
-    _write([{"sample_id": "harbour", "question": "Who?", "said": "x"}], "said.jsonl")
-    _write([{"sample_id": "harbour", "question": "Who?", "answer": "x"}], "strange.jsonl")
-    Path("full").mkdir()
-    Path("full/note.txt").touch()
-    for name in ("done", "stopped"):
-        assert rescore("mine.jsonl", "--out", name) == 0
-    _unfinished(Path("stopped"))
-    capsys.readouterr()
+    monkeypatch.chdir(prepared)
     assert rescore(*arguments) == 2
-    err = capsys.readouterr().err
-    assert err.startswith("error: ")
-    assert says in err
-    assert err.count("\n") == 1
-    assert not Path("results").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--name", "a" * 151], "at most 150 bytes that can be printed"),
-        (["--name", "沈" * 51], "at most 150 bytes"),
-        (["--name", "a\nb"], "that can be printed"),
-        (["--name", "\udc80"], "that can be printed"),
-        (["--name", " "], "give a name without a slash"),
-        (["--out", "x" * 300], "File name too long"),
-        (["--out", "a\0b"], "null byte"),
-        (["--out", "/dev/null/x"], "Not a directory"),
-        (["--out", "mine.jsonl"], "exists and is not empty"),
-        (["x" * 300], "File name too long"),
-        (["/dev/zero"], "is a device; name a regular file"),
-    ],
-)
-def test_names_and_paths_beyond_any_limit_are_one_line(
-    arguments: list[str],
-    says: str,
-    rescore: Callable[..., int],
-    answers: list[dict[str, Any]],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert rescore(_write(answers[:3]), *arguments) == 2
-    [line] = [one for one in capsys.readouterr().err.splitlines() if one.startswith("error")]
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")
     assert says in line
     assert not Path("results").exists()
 
 
-def test_names_of_150_bytes_are_accepted(
-    rescore: Callable[..., int], answers: list[dict[str, Any]]
-) -> None:
+def test_names_of_150_bytes_are_accepted(rescore: Rescore, answers: Rows) -> None:
     assert rescore(_write(answers[:3]), "--name", "沈" * 50) == 0
     [folder] = Path("results/runs").iterdir()
     assert load_manifest(folder)["strategy"] == "沈" * 50

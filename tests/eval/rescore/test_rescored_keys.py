@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -13,13 +14,14 @@ from eval.rescore import __main__ as rescore
 from tests.eval.commands import Run
 from tests.eval.factory import hashed
 
+Capture = pytest.CaptureFixture[str]
+
 Options = tuple[str, ...]
+Rescore = Callable[..., int]
 
 
 @pytest.fixture
-def again(
-    small: Options, errors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., int]:
+def again(small: Options, errors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rescore:
     """`eval.rescore` on the small data set; `key` adds the file of errors."""
     monkeypatch.chdir(tmp_path)
     path = small[0].removeprefix("dataset.path=")
@@ -32,16 +34,13 @@ def again(
 
 
 def copy(run: Run, folder: Path) -> Run:
-    folder.mkdir()
-    for name, text in run.files.items():
-        (folder / name).write_bytes(text)
-    return Run(folder)
+    return Run(copytree(run.folder, folder))
 
 
 @pytest.mark.parametrize("key", ["original", "corrected", "excluded"])
 @pytest.mark.parametrize("first", ["plain", "corrected", "excluded"])
 def test_a_run_rescored_is_as_a_run_under_that_key(
-    keyed: dict[str, Run], again: Callable[..., int], tmp_path: Path, first: str, key: str
+    keyed: dict[str, Run], again: Rescore, tmp_path: Path, first: str, key: str
 ) -> None:
     run, asked = copy(keyed[first], tmp_path / "copy"), keyed[key]
     assert again(str(run.folder), key=key) == 0
@@ -57,9 +56,8 @@ def test_a_run_rescored_is_as_a_run_under_that_key(
 
 
 def test_without_a_key_a_run_keeps_its_own(
-    keyed: dict[str, Run], again: Callable[..., int], tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    keyed: dict[str, Run], again: Rescore, tmp_path: Path, capsys: Capture
+) -> None:
     run = copy(keyed["corrected"], tmp_path / "copy")
     before = run.records
     assert again(str(run.folder)) == 0
@@ -70,7 +68,7 @@ def test_without_a_key_a_run_keeps_its_own(
 
 
 def test_verdicts_count_for_the_gold_they_were_given_for(
-    keyed: dict[str, Run], again: Callable[..., int], tmp_path: Path
+    keyed: dict[str, Run], again: Rescore, tmp_path: Path
 ) -> None:
     run = copy(keyed["plain"], tmp_path / "copy")
     rows = run.records
@@ -87,9 +85,8 @@ def test_verdicts_count_for_the_gold_they_were_given_for(
 
 
 def test_runs_of_before_there_were_keys_can_be_rescored_and_compared(
-    keyed: dict[str, Run], again: Callable[..., int], tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    keyed: dict[str, Run], again: Rescore, tmp_path: Path, capsys: Capture
+) -> None:
     old = copy(keyed["plain"], tmp_path / "old")
     rows = [
         {k: v for k, v in r.items() if k not in ("key", "scores_original")} for r in old.records
@@ -109,9 +106,8 @@ def test_runs_of_before_there_were_keys_can_be_rescored_and_compared(
 
 
 def test_rescoring_by_different_keys_or_data_is_refused(
-    keyed: dict[str, Run], again: Callable[..., int], tmp_path: Path, errors: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    keyed: dict[str, Run], again: Rescore, tmp_path: Path, errors: Path, capsys: Capture
+) -> None:
     one, two = (copy(keyed[key], tmp_path / key) for key in ("plain", "excluded"))
     before = [run.files for run in (one, two)]
     assert again(str(one.folder), str(two.folder)) == 2
@@ -128,7 +124,7 @@ def test_rescoring_by_different_keys_or_data_is_refused(
 
 
 def test_imported_answers_match_on_the_original_gold(
-    keyed: dict[str, Run], again: Callable[..., int], tmp_path: Path
+    keyed: dict[str, Run], again: Rescore, tmp_path: Path
 ) -> None:
     rows = [
         {

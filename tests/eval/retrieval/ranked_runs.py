@@ -58,3 +58,11 @@ def ranked(
     }
     factory.write_rankings(folder, found, depth=depth, selected=selected)
     return str(folder)
+
+
+def of_sessions(folder: Path) -> None:
+    """Make the run in `folder` one that ranked whole sessions."""
+    for name in ("manifest.json", "rankings.jsonl", "memories.jsonl"):
+        text = (folder / name).read_text(encoding="utf-8")
+        changed = text.replace('"unit": "turn"', '"unit": "session"')
+        (folder / name).write_text(changed, encoding="utf-8")

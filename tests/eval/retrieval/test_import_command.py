@@ -22,17 +22,16 @@ from eval.summary.retrieval import unknown, value, values
 from memsys.text.tokens import count_tokens
 from tests.eval.retrieval.conftest import QUESTIONS
 
+Patch = pytest.MonkeyPatch
+
+Capture = pytest.CaptureFixture[str]
+
 Ended = tuple[int, str, str]
 Import = Callable[..., Ended]
 
 
 @pytest.fixture
-def score(
-    tmp_path: Path,
-    trees: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Import:
+def score(tmp_path: Path, trees: Path, monkeypatch: Patch, capsys: Capture) -> Import:
     """Import a file; the run folder is tmp_path / "run" unless another one is named."""
     monkeypatch.chdir(tmp_path)
 
@@ -149,10 +148,7 @@ def test_a_pooled_ranking_is_scored_among_all_turns(
 
 
 def test_a_ranking_of_a_benchmark_in_the_layout_of_beir(
-    write: Callable[..., Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    write: Callable[..., Path], tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "nuts"
@@ -246,8 +242,8 @@ def test_two_files_of_different_depths_are_two_runs(
     trees: Path,
     ranked: dict[str, Any],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch: Patch,
+    capsys: Capture,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     short = {id_: ranking[:2] for id_, ranking in ranked.items()}
@@ -267,7 +263,7 @@ def test_compare_and_rescore_accept_an_import(
     write: Callable[..., Path],
     ranked: dict[str, Any],
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    capsys: Capture,
 ) -> None:
     runs = [str(tmp_path / name) for name in ("first", "second")]
     reversed_ = {id_: [turn for turn, _ in pairs[::-1]] for id_, pairs in ranked.items()}
@@ -303,7 +299,7 @@ def test_wrong_options_are_one_line(
     write: Callable[..., Path],
     tmp_path: Path,
     trees: Path,
-    capsys: pytest.CaptureFixture[str],
+    capsys: Capture,
 ) -> None:
     path = write({"ash/0": ["D1:1", "D1:2"]})
     score(path)

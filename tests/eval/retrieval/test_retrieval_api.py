@@ -1,14 +1,22 @@
-"""Measures of rankings as a data frame."""
+"""Measures of rankings as a data frame: of runs, and of rankings without a file and a folder."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from eval import api
 from memsys.errors import InputError
-from tests.eval.retrieval.ranked_runs import CONVERSATIONS, ranked, records
+from tests.eval.retrieval.ranked_runs import CONVERSATIONS, of_sessions, ranked, records
+
+PERFECT = {
+    "ash/0": ["D1:1", "D1:3"],
+    "ash/1": ["D1:2", "D3:4"],
+    "ash/2": ["D3:1", "D2:1"],
+    "fir/0": ["D2:2", "D1:1"],
+}
 
 
 def test_a_row_per_run_and_type_with_intervals(tmp_path: Path) -> None:
@@ -33,10 +41,7 @@ def test_a_row_per_run_and_type_with_intervals(tmp_path: Path) -> None:
 
 def test_the_unit_and_the_measures_are_those_of_the_runs(tmp_path: Path) -> None:
     ranked(tmp_path / "one", (), "sessions", rows=records(evidence=["D1:1", "D2:4"]))
-    for name in ("manifest.json", "rankings.jsonl", "memories.jsonl"):
-        path = tmp_path / "one" / name
-        text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace('"unit": "turn"', '"unit": "session"'), encoding="utf-8")
+    of_sessions(tmp_path / "one")
     ranked(tmp_path / "two", (5,), "all", length=20, selected=True)
     sessions, selected = api.load_runs([tmp_path / "one", tmp_path / "two"])
     assert {"session_recall@10", "session_mrr"} <= set(api.retrieval([sessions]))
@@ -52,3 +57,38 @@ def test_first_rank_has_no_mean(tmp_path: Path) -> None:
     for name in ("first_rank", "session_first_rank"):
         with pytest.raises(InputError, match=f"^{name}: has no value where nothing is found; use"):
             api.retrieval(api.load_runs([tmp_path / "one"]), ["mrr", name])
+
+
+def test_rankings_without_a_folder_have_a_table_by_type(
+    trees: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    table = api.score_rankings(PERFECT, dataset=str(trees), measures=["recall@2", "mrr"])
+    assert table["type"].tolist() == ["multi_hop", "temporal", "single_hop", "overall"]
+    overall = table.set_index("type").loc["overall"]
+    assert (overall["n"], overall["recall@2"], overall["mrr"]) == (4, 1.0, 0.875)
+    assert overall["mrr_low"] <= 0.875 <= overall["mrr_high"]
+    assert table.attrs["matching"]["matched"] == 4
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_rankings_own_unit_is_scored_by_default(trees: Path) -> None:
+    sessions = {"ash/1": {"D3": np.float32(0.5), "D1": np.float32(0.1), "D2": np.float32(0.9)}}
+    table = api.score_rankings(sessions, dataset=str(trees))
+    assert {"session_recall@10", "session_ndcg@10", "session_mrr"} <= set(table.columns)
+    assert table["session_mrr"].tolist() == [0.5, 0.5]
+
+
+def test_nothing_is_scored_by_guess(trees: Path) -> None:
+    with pytest.raises(InputError, match="rankings: depth 2: recall@10 is unknown"):
+        api.score_rankings(PERFECT, dataset=str(trees))
+    assert len(api.score_rankings(PERFECT, dataset=str(trees), depth=10)) == 4
+    with pytest.raises(InputError, match="'ash/0': 'D7:1' is no turn or session of ash"):
+        api.score_rankings({"ash/0": ["D7:1"]}, dataset=str(trees))
+    with pytest.raises(InputError, match="first_rank: has no value where nothing is found"):
+        api.score_rankings(PERFECT, dataset=str(trees), measures=["first_rank"])
+    with pytest.raises(InputError, match="contains no ranking"):
+        api.score_rankings({}, dataset=str(trees))
+    with pytest.raises(InputError, match="the question 7 must be a text"):
+        api.score_rankings({7: ["D1:1"]}, dataset=str(trees))  # type: ignore[dict-item]

@@ -10,17 +10,19 @@ from pathlib import Path
 import pytest
 
 from eval.retrieval.__main__ import main
-from tests.eval.retrieval.ranked_runs import CONVERSATIONS, ranked, records
+from tests.eval.retrieval.ranked_runs import CONVERSATIONS, of_sessions, ranked, records
+
+Capture = pytest.CaptureFixture[str]
 
 NDCG = (1 / (1 + 1 / log2(3))).__format__(".3f")  # the first of two at rank 1, the other beyond 10
 
 
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def printed(capsys: Capture, *arguments: str) -> str:
     assert main(list(arguments)) == 0
     return capsys.readouterr().out
 
 
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def refused(capsys: Capture, *arguments: str) -> str:
     assert main(list(arguments)) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -39,7 +41,7 @@ def table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_one_run_by_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_run_by_type(tmp_path: Path, capsys: Capture) -> None:
     out = printed(capsys, ranked(tmp_path / "one"))
     assert "Unit turn, recall fraction, any and all, cutoff 10\n" in out
     assert "48 questions of types 1-4 with evidence, in 6 conversations." in out
@@ -52,9 +54,7 @@ def test_one_run_by_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         assert cells(out, name)[:2] == [name, "12"]
 
 
-def test_unit_kind_and_cutoffs_are_chosen(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unit_kind_and_cutoffs_are_chosen(tmp_path: Path, capsys: Capture) -> None:
     run = ranked(tmp_path / "one", (1, 12))
     options = ("--unit", "session", "--kind", "all", "--at", "12,5", "--type", "temporal")
     out = printed(capsys, run, *options)
@@ -67,7 +67,7 @@ def test_unit_kind_and_cutoffs_are_chosen(
     assert "rankings of 60 questions contain fewer than 12 sessions" in out
 
 
-def test_named_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_named_measures(tmp_path: Path, capsys: Capture) -> None:
     run = ranked(tmp_path / "one", (3, 12))
     named = ("precision@12", "recall@50tokens", "first_rank")
     out = printed(capsys, run, *(part for name in named for part in ("--measure", name)))
@@ -77,7 +77,7 @@ def test_named_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert cells(out, "overall")[2:] == means
 
 
-def test_sessions_of_the_first_turns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sessions_of_the_first_turns(tmp_path: Path, capsys: Capture) -> None:
     run = ranked(tmp_path / "one", (1, 12))  # D8 is the sixth session and begins at the 12th turn
     named = ("session_recall@11turns", "session_recall@12turns", "session_recall@6")
     out = printed(capsys, run, *(part for name in named for part in ("--measure", name)))
@@ -92,7 +92,7 @@ def test_sessions_of_the_first_turns(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "session_recall@10turns" in printed(capsys, shallow, "--all")
 
 
-def test_differences_to_the_first_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_differences_to_the_first_run(tmp_path: Path, capsys: Capture) -> None:
     first = ranked(tmp_path / "one", (1, 12), "bm25")
     other = ranked(tmp_path / "two", (1, 2), "hybrid_rank")
     same = ranked(tmp_path / "three", (1, 12), "graph_walk")
@@ -107,7 +107,7 @@ def test_differences_to_the_first_run(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "No difference shown between graph_walk and bm25 on types 1-4: mrr 0.000" in sentence
 
 
-def test_every_definition_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_definition_side_by_side(tmp_path: Path, capsys: Capture) -> None:
     runs = (ranked(tmp_path / "one", (1, 12), "bm25"), ranked(tmp_path / "two", (2, 3), "walk"))
     out = printed(capsys, *runs, "--all")
     assert cells(out, "measure") == ["measure", "bm25", "walk"]
@@ -133,9 +133,7 @@ def test_every_definition_side_by_side(tmp_path: Path, capsys: pytest.CaptureFix
     assert "\nrecall_any@3" not in only
 
 
-def test_selected_memories_have_no_cutoff(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_selected_memories_have_no_cutoff(tmp_path: Path, capsys: Capture) -> None:
     given = ranked(tmp_path / "all", (5,), "full_context", length=20, selected=True)
     run = ranked(tmp_path / "one", strategy="bm25")
     out = printed(capsys, run, given)
@@ -165,8 +163,8 @@ def test_selected_memories_have_no_cutoff(
     assert "full_context: its memories are selected, without an order: recall@10" in error
 
 
-def test_a_cutoff_beyond_the_depth_is_unknown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_cutoff_beyond_the_depth_is_unknown_and_whole_rankings_are_not_compared(
+    tmp_path: Path, capsys: Capture
 ) -> None:
     shallow = ranked(tmp_path / "one", strategy="shallow", length=10, depth=10)
     deep = ranked(tmp_path / "two", strategy="deep")
@@ -178,21 +176,14 @@ def test_a_cutoff_beyond_the_depth_is_unknown(
     assert "note: shallow: depth 10: recall@20 is unknown" in " ".join(out.split())
     assert cells(out, "recall@20")[1:] == ["1.000 [1.000, 1.000]", "-"]
     assert cells(out, "recall@10")[2] == "0.500 [0.500, 0.500]"
-
-
-def test_whole_rankings_of_different_depths_have_no_difference(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shallow = ranked(tmp_path / "one", strategy="shallow", length=10, depth=10)
-    deep = ranked(tmp_path / "two", strategy="deep")
     out = " ".join(printed(capsys, deep, shallow).split())
     assert "note: mrr: no difference, since the rankings are of depth 100, 10" in out
     assert "on types 1-4: recall@10 0.000" in out
     assert "on types 1-4: mrr" not in out
 
 
-def test_other_data_or_evidence_has_no_difference(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_other_data_or_evidence_has_no_difference_and_a_pooled_store_has_the_same_evidence(
+    tmp_path: Path, capsys: Capture
 ) -> None:
     one = ranked(tmp_path / "one", strategy="bm25")
     corrected = [row | {"evidence": ["D9:1"]} if row["id"] == "a/10" else row for row in records()]
@@ -204,25 +195,15 @@ def test_other_data_or_evidence_has_no_difference(
     elsewhere = ranked(tmp_path / "three", strategy="elsewhere", data=[file])
     out = " ".join(printed(capsys, one, elsewhere).split())
     assert "no difference of elsewhere to bm25: they ranked different data (some.json 5555" in out
-
-
-def test_a_pooled_store_has_the_same_evidence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
     pooled = [
         row | {"evidence": [f"{row['conversation']}:{turn}" for turn in row["evidence"]]}
         for row in records()
     ]
-    runs = (
-        ranked(tmp_path / "one", strategy="bm25"),
-        ranked(tmp_path / "two", strategy="pooled", rows=pooled),
-    )
-    assert "pooled is worse than bm25 on types 1-4: recall@10 -0.500" in printed(capsys, *runs)
+    other = ranked(tmp_path / "four", strategy="pooled", rows=pooled)
+    assert "pooled is worse than bm25 on types 1-4: recall@10 -0.500" in printed(capsys, one, other)
 
 
-def test_both_evidence_keys_are_side_by_side(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_both_evidence_keys_are_side_by_side(tmp_path: Path, capsys: Capture) -> None:
     changed = {
         "a/10": {"evidence": ["D9:1"], "evidence_original": ["D7:7"]},
         "b/10": {"evidence": [], "evidence_original": ["D9:1"]},
@@ -244,9 +225,7 @@ def test_both_evidence_keys_are_side_by_side(
     assert "Under the original" not in printed(capsys, ranked(tmp_path / "two"))
 
 
-def test_what_cannot_be_measured_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_cannot_be_measured_is_one_line(tmp_path: Path, capsys: Capture) -> None:
     bare = ranked(tmp_path / "bare", strategy="bare")
     (tmp_path / "bare" / "rankings.jsonl").unlink()
     expected = "bare: no rankings are recorded; run it again with retrieval.depth=100"
@@ -270,9 +249,7 @@ def test_what_cannot_be_measured_is_one_line(
         main([run, "--at", "5,0"])
 
 
-def test_failed_questions_and_unfinished_runs_are_noted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_failed_questions_and_unfinished_runs_are_noted(tmp_path: Path, capsys: Capture) -> None:
     rows = records()
     rows[0] |= {"status": "error", "error": {"phase": "retrieve", "kind": "E", "message": "no"}}
     out = printed(capsys, ranked(tmp_path / "one", rows=rows, status="running"))
@@ -281,22 +258,26 @@ def test_failed_questions_and_unfinished_runs_are_noted(
     assert cells(out, "multi_hop")[1] == "11"
 
 
-def test_writes_every_measure_by_type_and_the_curves(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_writes_every_measure_by_type_and_the_curves(tmp_path: Path, capsys: Capture) -> None:
     places = {name: (1 + i, 40) for i, name in enumerate(CONVERSATIONS)}
     runs = (
         ranked(tmp_path / "one", strategy="bm25", by_conversation=places),
         ranked(tmp_path / "two", (1, 2), "walk"),
         ranked(tmp_path / "all", (5,), "full_context", length=20, selected=True),
     )
-    out = tmp_path / "new" / "out"
+    out, again = tmp_path / "new" / "out", tmp_path / "again"
     last = printed(capsys, *runs, "--out", str(out)).splitlines()[-1]
-    names = {f"{name}.{end}" for name in ("recall_at_k", "recall_by_tokens")
-             for end in ("png", "svg", "csv")}  # fmt: skip
+    curves = ("recall_at_k", "recall_by_tokens")
+    names = {f"{name}.{end}" for name in curves for end in ("png", "svg", "csv")}
     names |= {"retrieval.md", "retrieval.csv", "differences.csv"}
     assert {path.name for path in out.iterdir()} == names
     assert all(name in last for name in names)
+    printed(capsys, *runs, "--out", str(again))
+    for path in out.iterdir():  # the same files every time
+        assert path.read_bytes() == (again / path.name).read_bytes()
+    picture = (out / "recall_at_k.svg").read_text(encoding="utf-8")
+    assert "<dc:date>" not in picture
+    assert "Recall of evidence turns, overall (types 1-4)" in picture
     rows = table(out / "retrieval.csv")
     key = {(row["run"], row["type"], row["measure"]): row for row in rows}
     assert len(key) == len(rows)
@@ -325,32 +306,10 @@ def test_writes_every_measure_by_type_and_the_curves(
     assert "## Differences to bm25" in text
 
 
-def test_charts_are_the_same_files_every_time(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = ranked(tmp_path / "one")
-    for name in ("a", "b"):
-        printed(capsys, run, "--out", str(tmp_path / name))
-    for path in (tmp_path / "a").iterdir():
-        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
-    picture = (tmp_path / "a" / "recall_at_k.svg").read_text(encoding="utf-8")
-    assert "<dc:date>" not in picture
-    assert "Recall of evidence turns, overall (types 1-4)" in picture
-
-
-def test_rankings_of_sessions_are_measured_as_sessions(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rankings_of_sessions_are_measured_as_sessions(tmp_path: Path, capsys: Capture) -> None:
     rows = records(evidence=["D1:1", "D2:4"])
     run = ranked(tmp_path / "one", (), rows=rows)
-    folder = Path(run)
-    for name in ("manifest.json", "rankings.jsonl", "memories.jsonl"):
-        text = (
-            (folder / name)
-            .read_text(encoding="utf-8")
-            .replace('"unit": "turn"', '"unit": "session"')
-        )
-        (folder / name).write_text(text, encoding="utf-8")
+    of_sessions(Path(run))
     error = refused(capsys, run, "--unit", "turn")
     assert "whole sessions were ranked, not turns" in error
     error = refused(capsys, run, "--measure", "session_recall@10turns")

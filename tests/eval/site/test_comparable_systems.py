@@ -106,13 +106,13 @@ def test_a_verdict_of_this_project_is_not_marked_as_reported(tmp_path: Path):
     assert [row.cells[at].note for row in group.rows] == ["reported", ""]
 
 
-def test_a_reader_that_is_a_language_model_is_named_by_its_model(tmp_path: Path):
+def test_a_reader_that_is_a_language_model_is_named_and_an_unknown_one_is_not_called_so(
+    tmp_path: Path,
+):
     models = {"reader": "llm", "llm": "qwen3", "judge": None}
-    (group,) = groups(tmp_path, card("own", kind="run", models=models))
+    (group,) = groups(tmp_path / "known", card("own", kind="run", models=models))
     assert "answers of language models" in group.title
+    assert "unknown readers" not in group.title
     assert "qwen3" in [cell.text for cell in group.rows[0].cells]
-
-
-def test_a_reader_that_is_not_known_is_not_called_a_language_model(tmp_path: Path):
-    (group,) = groups(tmp_path, card("one"), card("other", reader=None))
+    (group,) = groups(tmp_path / "unknown", card("one"), card("other", reader=None))
     assert "answers of language models or unknown readers" in group.title

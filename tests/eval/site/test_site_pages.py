@@ -122,13 +122,6 @@ def test_verdicts_on_fewer_questions_are_marked(tmp_path: Path):
     assert "n=1,540" not in page
 
 
-def test_the_page_of_a_card_names_the_column_of_its_answers(tmp_path: Path):
-    reading = {"columns": {"answer": ["choices", "text"]}}
-    out = site(tmp_path, card("x", reading=reading))
-    page = next((out / "cards").glob("*.html")).read_text("utf-8")
-    assert "<dt>answers read from</dt><dd>choices + text</dd>" in page
-
-
 def test_names_that_cannot_be_seen_are_escaped(tmp_path: Path):
     shown = entry(card("mem0\u202egnp.exe\u200b"), tmp_path).system
     assert shown == "mem0\\u202egnp.exe\\u200b"
@@ -176,18 +169,14 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, capsys):
     assert content(folder) == before
 
 
-def test_a_file_that_is_no_card_is_named_and_nothing_is_written(tmp_path: Path, capsys):
+def test_a_file_that_is_no_card_and_a_folder_without_cards_are_named(tmp_path: Path, capsys):
     folder = write(tmp_path / "cards", card("one"))
     (folder / "bad.json").write_text('{"system": "x"}')
-    assert main([str(folder), "--out", str(tmp_path / "site")]) == 2
-    assert "bad.json: no score card" in capsys.readouterr().err
-    assert not (tmp_path / "site").exists()
-
-
-def test_a_folder_without_cards_is_named(tmp_path: Path, capsys):
     (tmp_path / "empty").mkdir()
-    assert main([str(tmp_path / "empty"), "--out", str(tmp_path / "site")]) == 2
-    assert "empty: no score card" in capsys.readouterr().err
+    for given, says in ((folder, "bad.json"), (tmp_path / "empty", "empty")):
+        assert main([str(given), "--out", str(tmp_path / "site")]) == 2
+        assert f"{says}: no score card" in capsys.readouterr().err
+        assert not (tmp_path / "site").exists()
 
 
 def test_a_card_that_is_named_twice_is_shown_once(tmp_path: Path):
@@ -239,8 +228,9 @@ def test_the_command_of_other_data_leaves_the_path_to_the_card(tmp_path: Path):
 
 
 def test_the_page_of_a_card_has_all_its_scores_and_hashes(tmp_path: Path):
-    one = card("one", 0.41)
-    page = Parsed(next((site(tmp_path, one) / "cards").glob("*.html")).read_text("utf-8")).words
+    one = card("one", 0.41, reading={"columns": {"answer": ["choices", "text"]}})
+    text = next((site(tmp_path, one) / "cards").glob("*.html")).read_text("utf-8")
+    page = Parsed(text).words
     for score in one.scores:
         assert f"{score.mean:.3f}" in page
     for file in one.files:
@@ -248,6 +238,7 @@ def test_the_page_of_a_card_has_all_its_scores_and_hashes(tmp_path: Path):
         assert file.rows_sha256 is None or file.rows_sha256 in page
     assert "The embedder is not known." in page
     assert one.command in page
+    assert "<dt>answers read from</dt><dd>choices + text</dd>" in text
 
 
 def test_a_table_is_accessible(tmp_path: Path):
@@ -260,17 +251,12 @@ def test_a_table_is_accessible(tmp_path: Path):
     assert region["aria-labelledby"] in {one.get("id") for one in page.all("h2")}
 
 
-def test_a_run_is_repeated_to_verify_its_card(tmp_path: Path):
+def test_pages_say_how_answers_without_a_link_are_had(tmp_path: Path):
     command = command_to_verify(entry(keyless("own"), tmp_path))
     assert command.endswith(".json --answers RUN --dataset locomo")
-    out = site(tmp_path, keyless("own"), card("published"))
-    pages = {path.name[:3]: path.read_text("utf-8") for path in (out / "cards").glob("*.html")}
-    assert "RUN is the folder" in pages["own"]
-    assert "RUN is the folder" not in pages["pub"]
-
-
-def test_a_card_without_a_link_to_its_answers_says_so(tmp_path: Path):
-    out = site(tmp_path, card("with"), card("without", url=None))
-    pages = {path.name[:5]: path.read_text("utf-8") for path in (out / "cards").glob("*.html")}
-    assert "no link to the answers" in pages["witho"]
-    assert "no link to the answers" not in pages["with-"]
+    out = site(tmp_path, keyless("own"), card("with"), card("without", url=None))
+    pages = {path.name.partition("-")[0]: path for path in (out / "cards").glob("*.html")}
+    for said, where in (("RUN is the folder", "own"), ("no link to the answers", "without")):
+        for name in ("own", "with", "without"):
+            if (said, name) != ("no link to the answers", "own"):
+                assert (said in pages[name].read_text("utf-8")) == (name == where)

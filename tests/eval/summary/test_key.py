@@ -12,6 +12,8 @@ import pytest
 
 from tests.eval.commands import run_main, runs_in
 
+Patch = pytest.MonkeyPatch
+
 KEY = "sk-test-fedcba9876543210"
 
 
@@ -57,7 +59,7 @@ def endpoint() -> Iterator[str]:
 
 
 def test_key_is_used_and_left_nowhere(
-    endpoint: str, tmp_path: Path, small: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    endpoint: str, tmp_path: Path, small: tuple[str, ...], monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     command = ("strategy=graph_expand", "embedder=openai", f"embedder.base_url={endpoint}", *small)
@@ -76,7 +78,7 @@ def test_key_is_used_and_left_nowhere(
 
 
 def test_key_that_the_server_repeats_is_not_recorded(
-    endpoint: str, tmp_path: Path, small: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    endpoint: str, tmp_path: Path, small: tuple[str, ...], monkeypatch: Patch
 ) -> None:
     wrong = "sk-test-wrong-0123456789"
     monkeypatch.setenv("OPENAI_API_KEY", wrong)

@@ -63,38 +63,37 @@ def test_only_the_questions_of_the_subset_are_loaded(files):
     assert load(*files, types=["temporal"]) == ["beech/1"]
 
 
-@pytest.mark.parametrize("lost", ["ash/99", "elm/0"])
-def test_a_question_that_is_not_there_is_refused(files, lost):
-    data, path = files
-    rows = json.loads(path.read_text())["questions"]
-    change(path, questions=[*rows, {**rows[0], "id": lost}])
-    with pytest.raises(InputError, match=f"tiny.json has {lost}, which is no question"):
-        load(data, path)
-
-
-def test_a_subset_of_other_data_is_refused(files):
-    data, path = files
-    data.write_text(data.read_text() + "\n")
-    with pytest.raises(InputError, match=r"built for another small\.json"):
-        load(data, path)
+def _more(questions: list[dict[str, Any]], id_: str | None) -> list[dict[str, Any]]:
+    """The questions and the first once more, as `id_` unless that is None."""
+    return [*questions, questions[0] | ({} if id_ is None else {"id": id_})]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
-    [("{}", "name: Field required"), ("[]", "the whole: Input should be"), (None, "no such file")],
-)
-def test_a_file_that_is_no_subset_is_refused(files, text, told):
+    ("edited", "told"),
+    [
+        (lambda text: json.dumps(text | {"questions": _more(text["questions"], "ash/99")}),
+         "tiny.json has ash/99, which is no question"),
+        (lambda text: json.dumps(text | {"questions": _more(text["questions"], "elm/0")}),
+         "tiny.json has elm/0, which is no question"),
+        (lambda text: json.dumps(text | {"questions": _more(text["questions"], None)}),
+         "a question twice"),
+        (lambda text: "{}", "name: Field required"),
+        (lambda text: "[]", "the whole: Input should be"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_subset_of_the_data_is_refused(files, edited, told):
     data, path = files
-    path.unlink() if text is None else path.write_text(text)
+    path.write_text(edited(json.loads(path.read_text())))
     with pytest.raises(InputError, match=told):
         load(data, path)
 
 
-def test_a_question_twice_is_refused(files):
+def test_a_missing_file_and_a_subset_of_other_data_are_refused(files):
     data, path = files
-    rows = json.loads(path.read_text())["questions"]
-    change(path, questions=[*rows, rows[0]])
-    with pytest.raises(InputError, match="a question twice"):
+    with pytest.raises(InputError, match="no such file"):
+        load(data, path.with_name("none.json"))
+    data.write_text(data.read_text() + "\n")
+    with pytest.raises(InputError, match=r"built for another small\.json"):
         load(data, path)
 
 

@@ -71,15 +71,7 @@ def test_a_type_without_questions_has_no_numbers_but_its_n() -> None:
     cell = cells(record(0, 4, 1.0))["temporal"]
     assert [cell.pop(name) for name in ("n", "errors", "judge_errors")] == [0, 0, 0]
     assert set(cell.values()) == {None}
-
-
-def test_no_records_at_all_is_a_summary_too() -> None:
     json.dumps(summarise([], MANIFEST, seed=0), allow_nan=False)
-
-
-def test_abstention_is_a_share() -> None:
-    rows = [record(i, 5, 0.0, abstained=i < 3) for i in range(4)]
-    assert cells(*rows)["adversarial"]["abstained"] == pytest.approx(0.75)
 
 
 def test_errors_count_as_0_only_where_the_score_applies() -> None:
@@ -121,19 +113,18 @@ def test_table_of_types_shows_n_and_interval_beside_every_mean() -> None:
 
 def test_table_of_runs_shows_n_and_interval_of_abstention_too() -> None:
     rows = [record(i, 5, 0.0, abstained=i < 3) for i in range(4)] + [record(4, 4, 1.0)]
-    header, table = by_run([("one", summarise(rows, MANIFEST, seed=0))])
+    summary = summarise(rows, MANIFEST, seed=0)
+    assert summary["by_type"]["adversarial"]["abstained"] == pytest.approx(0.75)
+    header, table = by_run([("one", summary)])
     row = dict(zip(header, table[0], strict=True))
     assert (row["run"], row["n"], row["n, type 5"]) == ("one", "1", "4")
     assert row["abstained, type 5"].startswith("0.750 [")
     assert row["false refusals, 1-4"] == "0.000 [0.000, 0.000]"
 
 
-def test_plain_columns_stand_under_each_other() -> None:
+def test_tables_as_text_and_as_markdown() -> None:
     lines = plain(["name", "n"], [["a", "1"], ["longer", "1,000"]]).splitlines()
     assert lines == ["name        n", "------  -----", "a           1", "longer  1,000"]
-
-
-def test_markdown() -> None:
     assert markdown(["name", "n"], [["a", "1"]]) == "| name | n |\n| --- | ---: |\n| a | 1 |"
 
 
