@@ -44,7 +44,7 @@ def package_graph() -> dict[str, set[str]]:
     return graph
 
 
-def test_no_package_imports_itself_through_others() -> None:
+def test_no_package_imports_itself_through_others():
     graph = package_graph()
     assert len(graph) > 20
     assert "memsys/store" in graph["memsys/strategy"]
@@ -54,18 +54,18 @@ def test_no_package_imports_itself_through_others() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_a_cycle_would_be_found() -> None:
+def test_a_cycle_would_be_found():
     with pytest.raises(CycleError):
         TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
 
 
-def test_eval_has_folders_and_four_files() -> None:
+def test_eval_has_folders_and_four_files():
     files = {path.name for path in (ROOT / "eval").iterdir() if path.is_file()}
     assert files == {"__init__.py", "__main__.py", "cli.py", "api.py"}
 
 
 @pytest.mark.parametrize("top", TOPS)
-def test_no_class_of_a_higher_layer_is_named_by_a_string(top: str) -> None:
+def test_no_class_of_a_higher_layer_is_named_by_a_string(top):
     above = TOPS[TOPS.index(top) + 1 :]
     for path in (ROOT / top).rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -76,7 +76,7 @@ def test_no_class_of_a_higher_layer_is_named_by_a_string(top: str) -> None:
                 assert not named, f"{path}:{node.lineno}: {node.value}"
 
 
-def test_every_command_is_listed_with_a_sentence() -> None:
+def test_every_command_is_listed_with_a_sentence():
     listed = commands()
     folders = {path.parent.name for path in (ROOT / "eval").glob("*/__main__.py")}
     assert set(listed) == folders | {"serve"}

@@ -8,7 +8,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 import yaml
 
 import memsys
@@ -23,12 +22,12 @@ def _project() -> dict[str, object]:
     return dict(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"])
 
 
-def test_the_citation_names_this_version() -> None:
+def test_the_citation_names_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert (citation["version"], citation["license"]) == (_project()["version"], "MIT")
 
 
-def test_every_command_can_be_imported_without_the_modules_of_posix() -> None:
+def test_every_command_can_be_imported_without_the_modules_of_posix():
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in sorted([*(ROOT / "eval").glob("*/__main__.py")])
@@ -40,9 +39,7 @@ def test_every_command_can_be_imported_without_the_modules_of_posix() -> None:
     assert ended.returncode == 0, ended.stderr
 
 
-def test_python_m_memsys_names_the_commands(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_python_m_memsys_names_the_commands(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["memsys"])
     assert main() == 0
     assert f"memsys {memsys.__version__}: " in capsys.readouterr().out
@@ -51,7 +48,7 @@ def test_python_m_memsys_names_the_commands(
     assert "python -m eval COMMAND" in capsys.readouterr().err
 
 
-def test_make_help_lists_every_target_that_a_user_names() -> None:
+def test_make_help_lists_every_target_that_a_user_names():
     command = ["make", "--no-print-directory", "help"]  # make test may have started this
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     listed = {line.split()[0] for line in made.stdout.splitlines()}
@@ -60,13 +57,13 @@ def test_make_help_lists_every_target_that_a_user_names() -> None:
     assert listed == set(phony.split()[1:])
 
 
-def test_the_devcontainer_and_the_hooks_are_valid() -> None:
+def test_the_devcontainer_and_the_hooks_are_valid():
     json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
     assert {hook["id"] for hook in hooks["repos"][0]["hooks"]} >= {"ruff", "ruff-format", "mypy"}
 
 
-def test_an_image_gets_no_data_that_may_not_be_redistributed() -> None:
+def test_an_image_gets_no_data_that_may_not_be_redistributed():
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     fetched = [
         line
@@ -77,7 +74,7 @@ def test_an_image_gets_no_data_that_may_not_be_redistributed() -> None:
     assert set(fetched) <= set(ignored)
 
 
-def test_every_installation_is_announced_and_shows_its_progress() -> None:
+def test_every_installation_is_announced_and_shows_its_progress():
     lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
     steps = [number for number, line in enumerate(lines) if line.startswith("\t@$(INSTALL)")]
     steps += [number for number, line in enumerate(lines) if "bin/python .ci/install -" in line]
@@ -88,7 +85,7 @@ def test_every_installation_is_announced_and_shows_its_progress() -> None:
     assert not any("pip install --quiet" in line for line in lines)
 
 
-def test_an_installation_ends_with_the_code_and_the_error_of_pip(tmp_path: Path) -> None:
+def test_an_installation_ends_with_the_code_and_the_error_of_pip(tmp_path):
     command = [sys.executable, ROOT / ".ci" / "install", str(tmp_path / "missing.whl")]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 1

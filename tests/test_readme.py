@@ -73,17 +73,17 @@ def memsys(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_it_is_read_in_five_minutes() -> None:
+def test_it_is_read_in_five_minutes():
     assert 400 < len(words(README)) <= MOST_WORDS
 
 
-def test_the_examples_are_short() -> None:
+def test_the_examples_are_short():
     python, yaml = EXAMPLES["recent.py"], EXAMPLES["conf/strategy/recent.yaml"]
     assert len(python.splitlines()) < 60
     assert len(yaml.splitlines()) < 10
 
 
-def test_the_strategy_of_the_readme_runs_beside_ours(tmp_path: Path) -> None:
+def test_the_strategy_of_the_readme_runs_beside_ours(tmp_path):
     for name, text in EXAMPLES.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,9 +98,7 @@ def test_the_strategy_of_the_readme_runs_beside_ours(tmp_path: Path) -> None:
     assert len(list((tmp_path / "results" / "runs").glob("*_recent/records.jsonl"))) == 1
 
 
-def test_the_conversation_of_the_readme_is_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_conversation_of_the_readme_is_measured(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.json").write_text(EXAMPLES["my.json"], encoding="utf-8")
     options = "dataset=locomo dataset.name=mine dataset.path=my.json strategy=hybrid_rank"
@@ -110,7 +108,7 @@ def test_the_conversation_of_the_readme_is_measured(
     assert run.frame()["answer"].to_list() == ["8 May 2023"]
 
 
-def test_the_first_output_is_what_the_command_prints(tmp_path: Path) -> None:
+def test_the_first_output_is_what_the_command_prints(tmp_path):
     (printed,) = OUTPUT
     assert max(map(len, printed.splitlines())) <= WIDTH
     assert "\nmemsys run strategy=graph_expand\n" in README
@@ -132,7 +130,7 @@ def test_the_first_output_is_what_the_command_prints(tmp_path: Path) -> None:
         assert shown == pytest.approx([means["f1"], means["evidence_recall"]], abs=0.0006)
 
 
-def test_the_table_has_the_figures_of_the_page_of_results() -> None:
+def test_the_table_has_the_figures_of_the_page_of_results():
     short, full = rows(section(README, "Results")), rows(RESULTS)
     assert short.pop("strategy")
     assert len(short) == 12
@@ -143,7 +141,7 @@ def test_the_table_has_the_figures_of_the_page_of_results() -> None:
 
 
 @pytest.mark.parametrize(("start", "page"), [("Findings", "findings"), ("What the", "limits")])
-def test_every_figure_is_on_the_longer_page(start: str, page: str) -> None:
+def test_every_figure_is_on_the_longer_page(start, page):
     shown = figures(section(README, start))
     assert shown
     assert shown <= figures((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
@@ -154,7 +152,7 @@ def test_every_figure_is_on_the_longer_page(start: str, page: str) -> None:
     ["README.md", "README.zh-CN.md"]
     + [f"docs/{name}.md" for name in ("commands", "findings", "limits", "results")],
 )
-def test_every_link_leads_somewhere(page: str) -> None:
+def test_every_link_leads_somewhere(page):
     path = ROOT / page
     links = re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8"))
     assert links

@@ -50,18 +50,18 @@ def targets(section: str) -> set[str]:
     return {link for link in links if not link.startswith("README")}
 
 
-def test_the_headings_stand_in_the_same_order() -> None:
+def test_the_headings_stand_in_the_same_order():
     assert len(headings(ENGLISH)) > 8
     assert headings(CHINESE) == headings(ENGLISH)
     assert not re.search(r"^## [\x00-\x7f]+$", prose(CHINESE), re.MULTILINE)
 
 
-def test_every_command_and_example_is_the_same() -> None:
+def test_every_command_and_example_is_the_same():
     assert len(code(ENGLISH)) > 8
     assert commands(CHINESE) == commands(ENGLISH)
 
 
-def test_comments_and_heads_of_tables_are_chinese() -> None:
+def test_comments_and_heads_of_tables_are_chinese():
     found = comments(CHINESE)
     assert len(found) == len(comments(ENGLISH)) > 8
     assert [one for one in found if " " in one and not HAN.search(one)] == []
@@ -71,14 +71,14 @@ def test_comments_and_heads_of_tables_are_chinese() -> None:
     assert [cell for cell in cells if not HAN.search(cell) and cell != "F1"] == []
 
 
-def test_it_is_as_short_as_the_english_one() -> None:
+def test_it_is_as_short_as_the_english_one():
     """Counts Chinese characters outside of code blocks and tables."""
     text = re.sub(r"^\|.*$", "", prose(CHINESE), flags=re.MULTILINE)
     assert 600 < len(HAN.findall(text)) <= MOST_CHARACTERS
 
 
 @pytest.mark.parametrize("number", range(len(sections(ENGLISH))))
-def test_every_section_has_the_same_figures_and_links(number: int) -> None:
+def test_every_section_has_the_same_figures_and_links(number):
     chinese, english = sections(CHINESE)[number], sections(ENGLISH)[number]
     assert figures(chinese) == figures(english)
     assert targets(chinese) == targets(english)

@@ -59,7 +59,7 @@ def _names(wheel: Path) -> set[str]:
     return set(zipfile.ZipFile(wheel).namelist())
 
 
-def test_it_contains_the_files_that_commands_read(wheel: Path) -> None:
+def test_it_contains_the_files_that_commands_read(wheel):
     names = _names(wheel)
     for folder in ("conf", "data/sample", "data/overlays", "data/evidence", "results/expected"):
         here = {path for path in (ROOT / folder).rglob("*.*") if "__pycache__" not in path.parts}
@@ -70,16 +70,14 @@ def test_it_contains_the_files_that_commands_read(wheel: Path) -> None:
     assert any(name.startswith("memsys/shipped/results/tables/") for name in names)
 
 
-def test_it_contains_no_fetched_data_and_no_folder_at_the_top(wheel: Path) -> None:
+def test_it_contains_no_fetched_data_and_no_folder_at_the_top(wheel):
     names = _names(wheel)
     assert not any(FETCHED in name or "locomo10" in name for name in names)
     tops = {name.partition("/")[0].partition("-")[0] for name in names}
     assert tops == {"memsys", "eval", "baselines"}
 
 
-def test_its_commands_run_without_a_clone_beside_files_of_the_same_names(
-    wheel: Path, tmp_path: Path
-) -> None:
+def test_its_commands_run_without_a_clone_beside_files_of_the_same_names(wheel, tmp_path):
     _pip("install", "--target", tmp_path / "site", wheel)
     (program,) = (tmp_path / "site" / "bin").glob("memsys")
     ended = subprocess.run(

@@ -33,7 +33,7 @@ def shipped() -> MappingProxyType[str, Any]:
 STRATEGIES = shipped()
 
 
-def test_all_are_here_and_a_query_is_an_id_words_a_conversation_and_a_time() -> None:
+def test_all_are_here_and_a_query_is_an_id_words_a_conversation_and_a_time():
     assert set(STRATEGIES) >= {
         *("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate"),
         *("no_memory", "oracle", "bm25", "hybrid_rank"),
@@ -42,7 +42,7 @@ def test_all_are_here_and_a_query_is_an_id_words_a_conversation_and_a_time() -> 
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_only_the_oracle_sees_evidence(name: str) -> None:
+def test_only_the_oracle_sees_evidence(name):
     strategy = STRATEGIES[name]
     assert strategy.sees_evidence is (name == "oracle")
     assert ("evidence" in signature(strategy).parameters) is (name == "oracle")
@@ -50,14 +50,14 @@ def test_only_the_oracle_sees_evidence(name: str) -> None:
 
 
 @pytest.mark.parametrize("record", [Turn, Session, Conversation, Memory, Query, Retrieval])
-def test_nothing_that_passes_a_strategy_has_room_for_gold(record: Any) -> None:
+def test_nothing_that_passes_a_strategy_has_room_for_gold(record):
     assert not GOLD & {field.name for field in fields(record)}
     one = record.__new__(record)
     with pytest.raises((AttributeError, TypeError)):
         object.__setattr__(one, "gold", "a fig tree")  # slots: nothing can be slipped in
 
 
-def test_every_record_is_frozen_and_has_slots() -> None:
+def test_every_record_is_frozen_and_has_slots():
     records = [one for one in vars(memsys.types).values() if is_dataclass(one)]
     assert len(records) >= 9
     for record in records:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -58,9 +57,7 @@ class TestRawMessages(Contract):
 
 
 @pytest.mark.parametrize("calls", ["tools", "schema"])
-def test_facts_of_both_speakers_are_found_and_what_was_dropped_is_not(
-    parts: MakeParts, calls: str
-) -> None:
+def test_facts_of_both_speakers_are_found_and_what_was_dropped_is_not(parts, calls):
     drop: Reply = (call("DELETE", id=1),)
     add: Reply = (call("ADD"),)
     if calls == "schema":
@@ -80,7 +77,7 @@ def test_facts_of_both_speakers_are_found_and_what_was_dropped_is_not(
     assert len(strategy.store.memories) == 1
 
 
-def test_vectors_are_counted_once_and_the_history_is_too(parts: MakeParts) -> None:
+def test_vectors_are_counted_once_and_the_history_is_too(parts):
     strategy, _ = ingested(parts, (call("ADD"),), (call("DELETE", id=1), ("ADD", "{")))
     held, kept = strategy.size(), strategy.store.memories
     assert {change.operation for change in strategy.history} == {"ADD", "DELETE"}
@@ -95,7 +92,7 @@ def test_vectors_are_counted_once_and_the_history_is_too(parts: MakeParts) -> No
     assert {event["step"] for event in strategy.events} == {"extract", "decide", "apply", "session"}
 
 
-def test_a_session_without_any_answer_fails_and_what_was_known_stays(parts: MakeParts) -> None:
+def test_a_session_without_any_answer_fails_and_what_was_known_stays(parts):
     llm = Planned([REPLIES[0], LLMError("no answer")])
     strategy = mem0(parts(llm=llm))
     strategy.ingest(SESSIONS[0])
@@ -104,7 +101,7 @@ def test_a_session_without_any_answer_fails_and_what_was_known_stays(parts: Make
     assert len(strategy.retrieve(query("pottery")).candidates) == 2
 
 
-def test_two_conversations_in_one_store_share_nothing_and_leave_nothing(parts: MakeParts) -> None:
+def test_two_conversations_in_one_store_share_nothing_and_leave_nothing(parts):
     class Noted(FaissVectors):
         owners: ClassVar[set[str]] = set()
 
@@ -125,7 +122,7 @@ def test_two_conversations_in_one_store_share_nothing_and_leave_nothing(parts: M
     assert [store.ids(owner) for owner in store.owners] == [[], []]
 
 
-def test_its_prompts_are_named_and_it_takes_a_model(parts: MakeParts, tmp_path: Path) -> None:
+def test_its_prompts_are_named_and_it_takes_a_model(parts, tmp_path):
     path = tmp_path / "own.txt"
     path.write_text("{memories} {fact}", encoding="utf-8")
     own = {**UPDATE, "prompt": str(path)}
@@ -141,7 +138,7 @@ def test_its_prompts_are_named_and_it_takes_a_model(parts: MakeParts, tmp_path: 
         mem0(parts())
 
 
-def test_forgetting_sets_facts_back_to_what_other_turns_said(parts: MakeParts) -> None:
+def test_forgetting_sets_facts_back_to_what_other_turns_said(parts):
     update: Reply = (call("UPDATE", id=1, content="Mara broke a bowl in pottery class"),)
     drop: Reply = (call("DELETE", id=1),)
     vectors = FaissVectors()

@@ -20,7 +20,7 @@ from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.size import lines
 from memsys.strategy import Strategy
 from memsys.text.tokens import count_tokens
-from tests.memsys.build import MakeParts, query, session
+from tests.memsys.build import query, session
 from tests.memsys.contract import Contract
 from tests.memsys.facts.models import fact
 from tests.memsys.reach import mentions
@@ -82,7 +82,7 @@ def fields(parts: Parts) -> dict[str, Any]:
     return {name: getattr(parts, name) for name in Parts.__dataclass_fields__}
 
 
-def test_relations_come_beside_the_k_facts_in_one_ranking(parts: MakeParts) -> None:
+def test_relations_come_beside_the_k_facts_in_one_ranking(parts):
     strategy = ingested(strategy_of(parts(llm=model()), k=1, infer=False))
     asked = query("Does Mara like badminton?")
     found = strategy.retrieve(asked)
@@ -110,9 +110,7 @@ def test_relations_come_beside_the_k_facts_in_one_ranking(parts: MakeParts) -> N
     assert len(found.trace["relations"]["found"]) == 1
 
 
-def test_relations_alone_are_context_enough_and_their_events_are_in_the_log(
-    parts: MakeParts,
-) -> None:
+def test_relations_alone_are_context_enough_and_their_events_are_in_the_log(parts):
     strategy = ingested(strategy_of(parts(llm=model())))
     assert strategy.store.memories == []
     found = strategy.retrieve(query("Who owns a kiln?"))
@@ -124,7 +122,7 @@ def test_relations_alone_are_context_enough_and_their_events_are_in_the_log(
     assert roles <= set(strategy.prompts)
 
 
-def test_relations_take_part_in_the_budget_and_are_escaped(parts: MakeParts) -> None:
+def test_relations_take_part_in_the_budget_and_are_escaped(parts):
     given = parts(llm=model(), context=Layered("layered"))
     strategy = ingested(strategy_of(given, k=3, infer=False))
     whole = strategy.retrieve(query("Who owns a kiln?"))
@@ -141,7 +139,7 @@ def test_relations_take_part_in_the_budget_and_are_escaped(parts: MakeParts) -> 
     assert 0 < len(found.candidates) < len(whole.candidates)
 
 
-def test_on_delete_the_old_relation_is_gone(parts: MakeParts) -> None:
+def test_on_delete_the_old_relation_is_gone(parts):
     graph = {**GRAPH, "on_conflict": "delete"}
     strategy = ingested(strategy_of(parts(llm=model()), graph=graph))
     found = strategy.retrieve(query("Does Mara like badminton?"))
@@ -150,7 +148,7 @@ def test_on_delete_the_old_relation_is_gone(parts: MakeParts) -> None:
     assert not any("likes" in content for content in contents)
 
 
-def test_its_size_counts_nodes_and_edges_and_closing_clears_its_own(parts: MakeParts) -> None:
+def test_its_size_counts_nodes_and_edges_and_closing_clears_its_own(parts):
     store = NetworkxRelations()
     one = ingested(strategy_of(parts(llm=model()), store=store))
     other = ingested(strategy_of(parts(llm=model()), store=store))
@@ -163,7 +161,7 @@ def test_its_size_counts_nodes_and_edges_and_closing_clears_its_own(parts: MakeP
     assert (one.size()["nodes"], other.size()["nodes"]) == (0, 3)
 
 
-def test_the_facts_of_a_session_stay_where_the_graph_fails(parts: MakeParts) -> None:
+def test_the_facts_of_a_session_stay_where_the_graph_fails(parts):
     llm = model(entities=[LLMError("refused")])
     strategy = strategy_of(parts(llm=llm), infer=False)
     with pytest.raises(LLMError, match="none of 2 exchanges was ingested into the graph"):
@@ -171,14 +169,14 @@ def test_the_facts_of_a_session_stay_where_the_graph_fails(parts: MakeParts) -> 
     assert len(strategy.retrieve(query("kiln")).candidates) == 2
 
 
-def test_without_a_model_it_refuses(parts: MakeParts) -> None:
+def test_without_a_model_it_refuses(parts):
     with pytest.raises(InputError, match=r"^strategy=mem0_graph: no model .* llm=openai"):
         strategy_of(parts())
     with pytest.raises(InputError, match="strategy=mem0_graph"):
         strategy_of(parts(), infer=False)
 
 
-def test_forgotten_relations_and_their_entities_are_gone(parts: MakeParts) -> None:
+def test_forgotten_relations_and_their_entities_are_gone(parts):
     store = NetworkxRelations()
     strategy = ingested(strategy_of(parts(llm=model()), store=store, infer=False))
     strategy.retrieve(query("Who owns a kiln?"))
@@ -217,7 +215,7 @@ def found(strategy: Mem0Graph) -> set[str]:
     return {line.partition("]")[2].strip() for line in context.splitlines() if line}
 
 
-def test_the_graph_is_that_of_separate_calls_without_their_calls(parts: MakeParts) -> None:
+def test_the_graph_is_that_of_separate_calls_without_their_calls(parts):
     one, two = talkative(), model()
     same = ingested(strategy_of(parts(llm=one), facts=SAME))
     apart = ingested(strategy_of(parts(llm=two)))
@@ -237,7 +235,7 @@ def test_the_graph_is_that_of_separate_calls_without_their_calls(parts: MakePart
     assert list(schema["properties"]) == ["facts", "entities", "relations"]
 
 
-def test_lists_are_checked_and_what_cannot_be_read_is_asked_for_apart(parts: MakeParts) -> None:
+def test_lists_are_checked_and_what_cannot_be_read_is_asked_for_apart(parts):
     llm = talkative(
         json.dumps({"facts": [], "entities": [entity("badminton")]}),
         reply([entity("kiln"), 3], [relation("Mara", "owns", "spaceship", 2)]),
@@ -253,12 +251,12 @@ def test_lists_are_checked_and_what_cannot_be_read_is_asked_for_apart(parts: Mak
     assert (len(llm.asked["entities"]), len(llm.asked["relations"])) == (1, 1)
 
 
-def test_both_read_the_same_exchanges(parts: MakeParts) -> None:
+def test_both_read_the_same_exchanges(parts):
     with pytest.raises(InputError, match=r"^strategy.graph.exchange: relations come with the f"):
         strategy_of(parts(llm=talkative()), facts=SAME, graph={**GRAPH, "exchange": 2})
 
 
-def test_a_reply_on_other_turns_is_not_taken_for_an_exchange(parts: MakeParts) -> None:
+def test_a_reply_on_other_turns_is_not_taken_for_an_exchange(parts):
     found = SameReply(RelationExtractor(talkative(), RelationGraphSettings(**GRAPH)))
     turns = FIRST.turns
     lists = json.loads(reply([entity("kiln")], [relation("Mara", "owns", "kiln <small>", 2)]))

@@ -33,7 +33,7 @@ TALK = session(
 FILLER = session(2, datetime(2024, 3, 3), *[("Theo", "rain")] * 4)
 
 
-def test_bm25_ranks_by_words_and_embeds_nothing(parts: MakeParts) -> None:
+def test_bm25_ranks_by_words_and_embeds_nothing(parts):
     embedder = BagOfWords()
     found = ids(ingest_all(BM25(parts(embedder), 3)).retrieve(query("Whose seedlings were sold?")))
     assert found[0] == "D3:1"
@@ -41,7 +41,7 @@ def test_bm25_ranks_by_words_and_embeds_nothing(parts: MakeParts) -> None:
     assert embedder.batches == []
 
 
-def test_bm25_scores_by_the_formula(parts: MakeParts) -> None:
+def test_bm25_scores_by_the_formula(parts):
     strategy = BM25(parts(Planned(COSINES)), 2)
     strategy.ingest(TALK)
     strategy.ingest(FILLER)
@@ -60,9 +60,7 @@ def test_bm25_scores_by_the_formula(parts: MakeParts) -> None:
         (0.0, ["D1:2", "D1:1", "D1:3", "D1:4"], [1, 0, 0, 0]),
     ],
 )
-def test_hybrid_rank_mixes_by_alpha(
-    parts: MakeParts, alpha: float, order: list[str], scores: list[float]
-) -> None:
+def test_hybrid_rank_mixes_by_alpha(parts, alpha, order, scores):
     strategy = HybridRank(parts(Planned(COSINES), index=IndexSettings(0.9, 0.4, alpha)), 4)
     strategy.ingest(TALK)
     found = strategy.retrieve(query("Which kiln?"))
@@ -70,7 +68,7 @@ def test_hybrid_rank_mixes_by_alpha(
     assert [one.score for one in found.candidates] == pytest.approx(scores, abs=1e-6)
 
 
-def test_no_memory_embeds_nothing(parts: MakeParts) -> None:
+def test_no_memory_embeds_nothing(parts):
     embedder = BagOfWords()
     ingest_all(NoMemory(parts(embedder))).retrieve(query("Where was the bowl sold?"))
     assert embedder.batches == []
@@ -83,9 +81,7 @@ EVIDENCE = {"talk/0": ("D1:2", "D3:1"), "talk/1": ("D2:2",), "talk/2": ()}
     ("question", "expected"),
     [("talk/0", ["D1:2", "D3:1"]), ("talk/1", ["D2:2"]), ("talk/2", []), ("talk/9", [])],
 )
-def test_the_oracle_sees_its_question_s_evidence_alone(
-    parts: MakeParts, question: str, expected: list[str]
-) -> None:
+def test_the_oracle_sees_its_question_s_evidence_alone(parts, question, expected):
     strategy = ingest_all(Oracle(parts(), None, EVIDENCE))
     retrieval = strategy.retrieve(query("The words do not matter", question))
     assert ids(retrieval) == expected
@@ -93,7 +89,7 @@ def test_the_oracle_sees_its_question_s_evidence_alone(
     assert {one.score for one in retrieval.candidates} <= {1.0}
 
 
-def test_the_oracle_takes_every_memory_with_evidence_that_was_said(parts: MakeParts) -> None:
+def test_the_oracle_takes_every_memory_with_evidence_that_was_said(parts):
     windows = parts(memory=Turns("windows", before=1, after=1, lead=0))
     strategy = ingest_all(Oracle(windows, None, EVIDENCE))
     assert ids(strategy.retrieve(query("?", "talk/1"))) == ["D2:1", "D2:2", "D2:3"]
@@ -160,12 +156,12 @@ def walked(strategy: Strategy) -> list[str]:
     ]
 
 
-def test_the_walk_follows_links_and_by_relevance_alone_the_start_ranking(parts: MakeParts) -> None:
+def test_the_walk_follows_links_and_by_relevance_alone_the_start_ranking(parts):
     assert set(walked(walk(parts, 3))) == set(CHAIN[:3])
     assert walked(walk(parts, 3, weight=1.0)) == [CHAIN[0], CHAIN[3], CHAIN[4]]
 
 
-def test_a_new_session_changes_the_graph(parts: MakeParts) -> None:
+def test_a_new_session_changes_the_graph(parts):
     strategy = walk(parts, 5)
     assert set(walked(strategy)[:3]) == set(CHAIN[:3])
     strategy.ingest(session(2, datetime(2024, 3, 3), ("Mara", "barley feeds the geese of Ilse")))
@@ -176,7 +172,7 @@ def test_a_new_session_changes_the_graph(parts: MakeParts) -> None:
 @pytest.mark.parametrize(
     "wrong", [{"seeds": 0}, {"steps": 0}, {"damping": 1.0}, {"weight": 1.5}, {"start": "random"}]
 )
-def test_wrong_numbers_are_named(parts: MakeParts, wrong: dict[str, Any]) -> None:
+def test_wrong_numbers_are_named(parts, wrong):
     (name,) = wrong
     with pytest.raises(InputError, match=name):
         walk(parts, 3, **wrong)

@@ -71,7 +71,7 @@ def make(parts: MakeParts, url: str, **own: Any) -> Rest:
     return Rest(parts(), **{**fields, "key_variable": "MEMSYS_API_KEY", "url": url, **own})
 
 
-def test_turns_are_posted_one_by_one_with_their_ids(service: Service, parts: MakeParts) -> None:
+def test_turns_are_posted_one_by_one_with_their_ids(service, parts):
     rest = make(parts, service.url)
     said = Session("1", datetime(2024, 3, 2, 10, 0), (Turn("D1:1", "Mara", "Look", "a bowl"),))
     rest.ingest(said)
@@ -94,8 +94,8 @@ def test_turns_are_posted_one_by_one_with_their_ids(service: Service, parts: Mak
 
 @pytest.mark.parametrize(("batch", "posts"), [(1, 4), (3, 2), (None, 1)])
 def test_a_post_contains_a_batch_and_memories_are_counted_by_what_was_done(
-    service: Service, parts: MakeParts, batch: int | None, posts: int
-) -> None:
+    service, parts, batch, posts
+):
     done = ("ADD", "ADD", "DELETE", "UPDATE")
     service.script = lambda *_: (201, {"results": [{"event": event} for event in done]})
     rest = make(parts, service.url, batch=batch, infer=False)
@@ -120,9 +120,7 @@ ROW = {"id": "m1", "memory": "Mara sold a bowl", "score": 0.5}
         ({"metadata": {"title": "bowl"}}, (), "bowl"),
     ],
 )
-def test_turns_time_and_title_are_those_of_a_result(
-    service: Service, parts: MakeParts, more: dict[str, Any], turns: tuple[str, ...], title: str
-) -> None:
+def test_turns_time_and_title_are_those_of_a_result(service, parts, more, turns, title):
     service.script = lambda *_: (200, {"results": [{**ROW, **more}, *[ROW] * 4]})
     found = make(parts, service.url, k=2).retrieve(query("bowl"))
     first, second = (one.memory for one in found.candidates)  # k, though it gave more
@@ -152,12 +150,8 @@ def test_turns_time_and_title_are_those_of_a_result(
     ],
 )
 def test_a_failure_names_its_status_and_is_of_its_request_alone(
-    service: Service,
-    parts: MakeParts,
-    monkeypatch: pytest.MonkeyPatch,
-    reply: Reply,
-    message: str,
-) -> None:
+    service, parts, monkeypatch, reply, message
+):
     if "larger" in message:
         monkeypatch.setattr(client, "_REPLY_MOST", 1_000)
     service.script = lambda *_: reply
@@ -168,9 +162,7 @@ def test_a_failure_names_its_status_and_is_of_its_request_alone(
     assert rest.rank(query("bowl"))[0] == []
 
 
-def test_who_never_answered_is_wrong_input_and_who_is_gone_is_not(
-    service: Service, parts: MakeParts
-) -> None:
+def test_who_never_answered_is_wrong_input_and_who_is_gone_is_not(service, parts):
     make(parts, service.url).retrieve(query("bowl"))
     url = service.url
     service.shutdown()
@@ -182,9 +174,7 @@ def test_who_never_answered_is_wrong_input_and_who_is_gone_is_not(
         make(parts, "http://127.0.0.1:9").retrieve(query("bowl"))
 
 
-def test_the_key_is_sent_and_a_refused_one_named(
-    service: Service, parts: MakeParts, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_key_is_sent_and_a_refused_one_named(service, parts, monkeypatch):
     monkeypatch.setenv("OTHER_KEY", "a-secret-of-the-tests")
     rest = make(parts, service.url, key_variable="OTHER_KEY")
     rest.retrieve(query("bowl"))
@@ -196,9 +186,7 @@ def test_the_key_is_sent_and_a_refused_one_named(
     assert "a-secret" not in json.dumps(rest.details)
 
 
-def test_close_deletes_what_was_posted_and_asks_nobody_else(
-    service: Service, parts: MakeParts
-) -> None:
+def test_close_deletes_what_was_posted_and_asks_nobody_else(service, parts):
     make(parts, service.url).close()
     assert service.asked == []
     rest = make(parts, service.url)
@@ -220,17 +208,13 @@ def test_close_deletes_what_was_posted_and_asks_nobody_else(
         ({"key_variable": "sk-secret-horse"}, r"strategy\.key_variable"),
     ],
 )
-def test_wrong_settings_are_named_and_secrets_are_not_repeated(
-    parts: MakeParts, wrong: dict[str, Any], message: str
-) -> None:
+def test_wrong_settings_are_named_and_secrets_are_not_repeated(parts, wrong, message):
     with pytest.raises(InputError, match=message) as error:
         make(parts, **{"url": "http://127.0.0.1:9", **wrong})
     assert "secret" not in str(error.value)
 
 
-def test_a_key_that_the_service_repeats_goes_no_further(
-    service: Service, parts: MakeParts, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_that_the_service_repeats_goes_no_further(service, parts, monkeypatch):
     """Under any name of its variable, plain or in escapes, in answers and in errors."""
     monkeypatch.setenv("MEM_PASS", "correct-horse-9")
     escaped = "".join(f"\\u{ord(letter):04x}" for letter in "correct-horse-9")
@@ -248,9 +232,7 @@ def test_a_key_that_the_service_repeats_goes_no_further(
     assert without_secrets("it was correct-horse-9") == "it was $MEM_PASS"  # wherever it appears
 
 
-def test_forgetting_deletes_what_the_service_lists_with_the_turns(
-    service: Service, parts: MakeParts
-) -> None:
+def test_forgetting_deletes_what_the_service_lists_with_the_turns(service, parts):
     rows = [{"id": f"m/{n}", "memory": "x", "metadata": {"turns": [f"D1:{n}"]}} for n in range(101)]
     rows[100]["turns"] = ["D1:3", "D1:7"]
 
@@ -268,7 +250,7 @@ def test_forgetting_deletes_what_the_service_lists_with_the_turns(
     assert deleted == [f"/memories/m%2F{n}?history=false" for n in (3, 100)]
 
 
-def test_a_service_that_names_no_turns_cannot_forget(service: Service, parts: MakeParts) -> None:
+def test_a_service_that_names_no_turns_cannot_forget(service, parts):
     rest = make(parts, service.url)
     assert rest.forget(["D1:3"]) == 0  # nothing is stored
     service.script = lambda *_: (200, {"results": [{"id": "m1", "memory": "x", "metadata": {}}]})

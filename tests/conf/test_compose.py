@@ -76,14 +76,14 @@ def built(config: Any) -> dict[str, Any]:
     return found
 
 
-def test_every_group_is_in_the_defaults() -> None:
+def test_every_group_is_in_the_defaults():
     config = compose("config", return_hydra_config=True)
     assert {group for group, _ in OPTIONS} <= set(config.hydra.runtime.choices)
     assert config.hydra.mode is None  # as tests/eval/composing.py takes for granted
 
 
 @pytest.mark.parametrize(("group", "option"), OPTIONS, ids=NAMES)
-def test_option_composes_and_can_be_built(group: str, option: str) -> None:
+def test_option_composes_and_can_be_built(group, option):
     config = chosen(group, option)
     if group in ("memory", "context"):
         assert config[group].name == option
@@ -110,7 +110,7 @@ def stand_in(parts: dict[str, Any]) -> Parts:
     return Parts(embedder=embedder, llm=llm, **{name: parts[name] for name in names})
 
 
-def test_the_first_line_says_what_a_file_is() -> None:
+def test_the_first_line_says_what_a_file_is():
     for path in FILES:
         lines = path.read_text(encoding="utf-8").splitlines()
         if path.parent.name in ("debug", "experiment"):
@@ -120,7 +120,7 @@ def test_the_first_line_says_what_a_file_is() -> None:
         assert re.match(r"# [A-Za-z]", lines[0]), f"{path}: the first line is what --help shows"
 
 
-def test_every_strategy_of_memsys_has_an_option() -> None:
+def test_every_strategy_of_memsys_has_an_option():
     offered = {
         compose(f"strategy/{option}").strategy._target_
         for group, option in OPTIONS
@@ -134,7 +134,7 @@ def test_every_strategy_of_memsys_has_an_option() -> None:
                 assert f"{module.__name__}.{name}" in offered
 
 
-def test_help_has_a_line_for_every_option_and_shows_the_settings() -> None:
+def test_help_has_a_line_for_every_option_and_shows_the_settings():
     text = help_text()
     for name in ("k: 10", "budget: 2048", "seed: 0", "resume: null", "cache:"):
         assert f"\n{name}" in text
@@ -147,7 +147,7 @@ def test_help_has_a_line_for_every_option_and_shows_the_settings() -> None:
         assert [path.stem, title(path).replace("$", "$$")] in lines, f"{path.parent.name}"
 
 
-def test_experiments_are_grids_of_several_runs() -> None:
+def test_experiments_are_grids_of_several_runs():
     for group, name in OPTIONS:
         if group == "experiment":
             config = compose("config", [f"experiment={name}"], return_hydra_config=True)

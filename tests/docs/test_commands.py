@@ -14,7 +14,7 @@ from memsys.places import CONF
 
 from .check import check
 from .examples import write_examples
-from .pages import PAGES, Command, commands, on_page
+from .pages import PAGES, commands, on_page
 
 COMMANDS = commands()
 pytestmark = pytest.mark.slow
@@ -32,13 +32,13 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder / "conf"
 
 
-def test_the_pages_have_commands() -> None:
+def test_the_pages_have_commands():
     assert len(COMMANDS) > 150
     assert {"README.md", "docs/tutorial.md", "data/README.md"} <= {one.page for one in COMMANDS}
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda one: one.place[:80])
-def test_the_command_exists_with_these_arguments(command: Command, examples: Path) -> None:
+def test_the_command_exists_with_these_arguments(command, examples):
     assert check(command.text, examples) is None, command.place
 
 
@@ -62,11 +62,11 @@ def test_the_command_exists_with_these_arguments(command: Command, examples: Pat
         ("pip install -e '.[nope]'", "no such extra"),
     ],
 )
-def test_a_wrong_command_is_found(text: str, said: str, examples: Path) -> None:
+def test_a_wrong_command_is_found(text, said, examples):
     assert said in (check(text, examples) or "")
 
 
-def test_commands_are_read_from_blocks_and_prose() -> None:
+def test_commands_are_read_from_blocks_and_prose():
     page = """`make quick` and `x=1`:
 ```sh
 FOO=1 python -m a 'b; # c' && memsys d   # fails: why

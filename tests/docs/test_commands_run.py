@@ -108,7 +108,7 @@ def run_words(command: Command) -> list[str]:
 
 
 @pytest.mark.parametrize("page", BY_PAGE)
-def test_the_commands_of_the_page_run(page: str, runs: Path, tmp_path: Path) -> None:
+def test_the_commands_of_the_page_run(page, runs, tmp_path):
     shutil.copytree(runs, tmp_path, dirs_exist_ok=True)
     write_examples(PROJECT / page, tmp_path)
     for name in ("data", "results/leaderboard", "results/expected"):
@@ -127,15 +127,15 @@ def python_blocks(page: str) -> list[str]:
     return re.findall(r"(?<!-->\n)```python\n(.*?)```", text, re.DOTALL)
 
 
-def test_the_tutorial_has_python_to_run() -> None:
+def test_the_tutorial_has_python_to_run():
     assert len(python_blocks(WHOLE)) == 1
 
 
-def test_most_commands_of_the_tutorial_run() -> None:
+def test_most_commands_of_the_tutorial_run():
     assert len(BY_PAGE[WHOLE]) >= 10
 
 
-def test_the_conclusions_of_the_tutorial_are_those_of_the_sample(tmp_path: Path) -> None:
+def test_the_conclusions_of_the_tutorial_are_those_of_the_sample(tmp_path):
     write_examples(PROJECT / WHOLE, tmp_path)
     text = (PROJECT / WHOLE).read_text(encoding="utf-8")
     told = re.findall(r"```text\n(.*?)```", text, re.DOTALL)

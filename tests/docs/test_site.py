@@ -54,7 +54,7 @@ def in_nav(node: Any) -> list[str]:
     return [page for one in below for page in in_nav(one)]
 
 
-def test_every_page_is_in_the_navigation_once() -> None:
+def test_every_page_is_in_the_navigation_once():
     text = (PROJECT / "mkdocs.yml").read_text(encoding="utf-8")
     found = in_nav(yaml.load(text, Loader=_Loader)["nav"])  # noqa: S506 - a safe loader
     of_docs = {path.name for path in DOCS.glob("*.md")}
@@ -63,7 +63,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(PROJECT).as_posix())
-def test_links_lead_somewhere(path: Path) -> None:
+def test_links_lead_somewhere(path):
     prose = _CODE.sub("", path.read_text(encoding="utf-8"))
     for target in _LINK.findall(prose):
         if re.match(r"[a-z]+:", target):
@@ -76,7 +76,7 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert anchor in anchors(found), target
 
 
-def test_pages_link_to_pages_of_the_site() -> None:
+def test_pages_link_to_pages_of_the_site():
     text = "[a](../data/README.md#x) [b](fusion.md) `[c](../README.md)` [d](../eval/cli.py)"
     assert rewritten(text, "docs/models.md", "https://x.org/y") == (
         "[a](data.md#x) [b](fusion.md) `[c](../README.md)` "
@@ -94,12 +94,12 @@ def test_pages_link_to_pages_of_the_site() -> None:
 @pytest.mark.parametrize(
     ("name", "page"), [("options.md", options.page), ("python-api.md", python_api.page)]
 )
-def test_the_generated_pages_are_current(name: str, page: Any) -> None:
+def test_the_generated_pages_are_current(name, page):
     committed = (DOCS / name).read_text(encoding="utf-8")
     assert page() == committed, "run python -m eval.studies.reference"
 
 
-def test_options_are_read_with_defaults_and_comments(tmp_path: Path) -> None:
+def test_options_are_read_with_defaults_and_comments(tmp_path):
     (tmp_path / "strategy").mkdir()
     (tmp_path / "config.yaml").write_text("defaults: [{strategy: mine}]\nk: 3  # places\n")
     (tmp_path / "strategy" / "mine.yaml").write_text(

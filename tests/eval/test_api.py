@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from eval import api
 from eval.api import compare, frames, load, load_all, load_runs, means, tables
 from memsys.errors import InputError
-from tests.eval.commands import Run, Start, runs_in
+from tests.eval.commands import Run, runs_in
 from tests.eval.factory import hashed
 
 ENDS = ("", "_low", "_high")
@@ -35,7 +35,7 @@ def rewritten(folder: Path, **changes: object) -> Path:
     return folder
 
 
-def test_a_row_holds_what_its_record_holds(keyed: dict[str, Run]) -> None:
+def test_a_row_holds_what_its_record_holds(keyed):
     run = keyed["plain"]
     frame = load(run.folder).frame()
     assert frame["id"].tolist() == [record["id"] for record in run.records]
@@ -49,7 +49,7 @@ def test_a_row_holds_what_its_record_holds(keyed: dict[str, Run]) -> None:
     assert frame["counted"].all()
 
 
-def test_gate_and_hops_come_from_the_trace(keyed: dict[str, Run], tmp_path: Path) -> None:
+def test_gate_and_hops_come_from_the_trace(keyed, tmp_path):
     folder = rewritten(
         copied(keyed["plain"], tmp_path / "run"),
         trace={"gate": {"open": True, "rule": "similarity"}, "expansion": []},
@@ -61,7 +61,7 @@ def test_gate_and_hops_come_from_the_trace(keyed: dict[str, Run], tmp_path: Path
     assert (row["evidence"], row["direct"], row["expanded"]) == (3, 1, 1)  # found twice is direct
 
 
-def test_what_failed_or_is_left_out_is_not_counted(keyed: dict[str, Run], tmp_path: Path) -> None:
+def test_what_failed_or_is_left_out_is_not_counted(keyed, tmp_path):
     excluded = load(keyed["excluded"].folder).frame()
     left_out = excluded.loc[~excluded["counted"], "id"].tolist()
     assert left_out == ["ash/0", "ash/5"]
@@ -69,7 +69,7 @@ def test_what_failed_or_is_left_out_is_not_counted(keyed: dict[str, Run], tmp_pa
     assert load(folder).frame()["counted"].tolist() == [False] + [True] * 20
 
 
-def test_means_are_those_of_the_summary(keyed: dict[str, Run]) -> None:
+def test_means_are_those_of_the_summary(keyed):
     run = load(keyed["excluded"].folder)
     found = means(run.frame(), "evidence_recall", ["type"]).set_index("type")
     assert set(found.index) == set(run.summary["by_type"])
@@ -83,13 +83,13 @@ def test_means_are_those_of_the_summary(keyed: dict[str, Run]) -> None:
     assert tokens.loc["overall", "high"] == pytest.approx(overall["context_tokens_mean_ci"][1])
 
 
-def test_the_mean_of_nothing_known_is_no_row(keyed: dict[str, Run]) -> None:
+def test_the_mean_of_nothing_known_is_no_row(keyed):
     found = means(load(keyed["plain"].folder).frame(), "judge", ["type"])
     assert found.empty
     assert list(found.columns) == ["type", "n", "mean", "low", "high"]
 
 
-def test_runs_are_named_as_in_comparisons(keyed: dict[str, Run]) -> None:
+def test_runs_are_named_as_in_comparisons(keyed):
     found = load_runs([keyed["plain"].folder, keyed["original"].folder])
     records, cells = frames(found), tables(found)
     names = records["run"].unique().tolist()
@@ -101,7 +101,7 @@ def test_runs_are_named_as_in_comparisons(keyed: dict[str, Run]) -> None:
     assert (overall["f1_low"], overall["f1_high"]) == (low, high)
 
 
-def test_differences_are_those_of_a_comparison(keyed: dict[str, Run], tmp_path: Path) -> None:
+def test_differences_are_those_of_a_comparison(keyed, tmp_path):
     changed = copied(keyed["plain"], tmp_path / "run")
     path = changed / "records.jsonl"
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -116,7 +116,7 @@ def test_differences_are_those_of_a_comparison(keyed: dict[str, Run], tmp_path: 
         compare(load_runs([keyed["plain"].folder, keyed["excluded"].folder]))
 
 
-def test_the_newest_of_each_configuration_is_found(keyed: dict[str, Run], tmp_path: Path) -> None:
+def test_the_newest_of_each_configuration_is_found(keyed, tmp_path):
     run = keyed["plain"]
     new = copied(run, tmp_path / "a_new", started="2030-01-02T00:00:00+00:00")
     copied(run, tmp_path / "b_old", started="2030-01-01T00:00:00+00:00")
@@ -131,7 +131,7 @@ def test_the_newest_of_each_configuration_is_found(keyed: dict[str, Run], tmp_pa
     assert [one.folder for one in load_all(tmp_path)] == [real]
 
 
-def test_texts_and_bars_are_of_any_table_with_intervals() -> None:
+def test_texts_and_bars_are_of_any_table_with_intervals():
     table = pd.DataFrame(
         {"gate": ["a", "b"], "run": "r", "mean": [0.5, None], "low": [0.25, None], "high": 1.0}
     )
@@ -141,7 +141,7 @@ def test_texts_and_bars_are_of_any_table_with_intervals() -> None:
     assert [line.get_ydata()[0] for line in axes.lines if len(line.get_xdata()) == 2] == [0.3]
 
 
-def test_shipped_tables_have_a_column_for_each_setting() -> None:
+def test_shipped_tables_have_a_column_for_each_setting():
     across = api.table("across_datasets")
     named = "dataset=" + across["dataset"] + " strategy=" + across["strategy"]
     assert (named == across["run"]).all()
@@ -153,7 +153,7 @@ def test_shipped_tables_have_a_column_for_each_setting() -> None:
         api.table("nothing")
 
 
-def test_scores_are_numbers_with_their_intervals(keyed: dict[str, Run]) -> None:
+def test_scores_are_numbers_with_their_intervals(keyed):
     run = load(keyed["plain"].folder)
     found = api.scores(run.table(), ["f1", "context_tokens_mean", "retrieve_ms_p50"], by="type")
     intervals = [f"{name}{end}" for name in ("f1", "context_tokens_mean") for end in ENDS]
@@ -171,7 +171,7 @@ RUNS = pd.DataFrame(
 )
 
 
-def test_a_strategy_has_its_colour_in_every_chart() -> None:
+def test_a_strategy_has_its_colour_in_every_chart():
     looks = {look.name: look.hex for look in api.looks(list(RUNS["run"]))}
     dots, curves = api.dots(RUNS, "f1"), api.curves(RUNS, ["recall@1", "recall@10"])
     bars = api.plot(RUNS.assign(type="all"), "f1")
@@ -182,7 +182,7 @@ def test_a_strategy_has_its_colour_in_every_chart() -> None:
         assert of_curve.get_color() == of_dot[0].get_color() == looks[name]
 
 
-def test_dots_are_a_row_each_from_the_top() -> None:
+def test_dots_are_a_row_each_from_the_top():
     axes = api.dots(RUNS, "f1", line=0.25)
     assert [label.get_text() for label in axes.get_yticklabels()] == list(RUNS["run"])
     assert axes.yaxis_inverted()
@@ -191,14 +191,14 @@ def test_dots_are_a_row_each_from_the_top() -> None:
     assert len(api.dots(two, "f1", colour="at").get_legend().texts) == 2
 
 
-def test_the_front_leaves_out_what_is_dearer_and_no_better() -> None:
+def test_the_front_leaves_out_what_is_dearer_and_no_better():
     assert list(api.on_front(RUNS, "tokens", "f1")["run"]) == ["bm25", "oracle"]
     axes = api.front(RUNS, "tokens")
     assert axes.get_xscale() == "log"
     assert list(axes.lines[-1].get_xdata()) == [10, 90]
 
 
-def test_shares_fill_a_row() -> None:
+def test_shares_fill_a_row():
     parts = pd.DataFrame({"type": ["a", "b"], "one": [0.25, 0.5], "rest": [0.75, 0.5]})
     axes = api.shares(parts, ["one", "rest"], by=["type"])
     ends = [bar.get_x() + bar.get_width() for bar in axes.containers[1]]
@@ -206,18 +206,12 @@ def test_shares_fill_a_row() -> None:
     assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
 
 
-def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_runs_is_refused(tmp_path):
     with pytest.raises(InputError, match="holds no complete run"):
         load_all(tmp_path)
 
 
-def test_a_run_from_python_is_that_of_the_command(
-    small: tuple[str, ...],
-    cache: Path,
-    start: Start,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_run_from_python_is_that_of_the_command(small, cache, start, tmp_path, monkeypatch):
     ended = start("strategy=bm25", *small)
     assert ended.code == 0, ended.err
     (commanded,) = runs_in(tmp_path)
@@ -241,13 +235,7 @@ def test_a_run_from_python_is_that_of_the_command(
 @pytest.mark.parametrize(
     ("override", "message"), [("strategy=nothing", "nothing"), ("k=0", "k: 0"), ("kk=1", "kk")]
 )
-def test_a_wrong_override_is_one_line(
-    override: str,
-    message: str,
-    small: tuple[str, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_wrong_override_is_one_line(override, message, small, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=message) as refused:
         api.run("strategy=bm25", *small, override)

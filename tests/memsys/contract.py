@@ -13,14 +13,13 @@ import pytest
 from memsys.context.writers import Layered
 from memsys.errors import InputError
 from memsys.graph.build import GraphSettings
-from memsys.memory.base import MemoryBuilder
 from memsys.memory.observations import Observations
 from memsys.memory.turns import Turns
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.text.tokens import count_tokens
 from memsys.types import Observation, Retrieval, Session
-from tests.memsys.build import SESSIONS, TURN_IDS, MakeParts, query
+from tests.memsys.build import SESSIONS, TURN_IDS, query
 from tests.memsys.reach import mentions
 
 QUERIES = [
@@ -74,7 +73,7 @@ class Contract:
             strategy.ingest(session)
         return strategy
 
-    def test_an_empty_store_gives_an_empty_retrieval(self, parts: MakeParts) -> None:
+    def test_an_empty_store_gives_an_empty_retrieval(self, parts):
         empty = Retrieval((), "", 0, {})
         shared = parts()
         self.ingested(shared)  # another conversation
@@ -82,7 +81,7 @@ class Contract:
         layered = self.make(parts(context=Layered("layered")), budget=50)
         assert layered.retrieve(QUERIES[0]) == empty
 
-    def test_asking_changes_nothing(self, parts: MakeParts) -> None:
+    def test_asking_changes_nothing(self, parts):
         strategy = self.ingested(parts())
         first = [strategy.retrieve(one) for one in QUERIES]
         assert [strategy.retrieve(one) for one in QUERIES] == first
@@ -94,7 +93,7 @@ class Contract:
             asked_early.retrieve(QUERIES[1])
         assert [asked_early.retrieve(one) for one in QUERIES] == first
 
-    def test_asking_for_the_size_changes_nothing(self, parts: MakeParts) -> None:
+    def test_asking_for_the_size_changes_nothing(self, parts):
         expected = [self.ingested(parts()).retrieve(one) for one in QUERIES]
         strategy = self.ingested(parts())
         strategy.size()
@@ -104,7 +103,7 @@ class Contract:
         assert [strategy.retrieve(one) for one in QUERIES] == expected
         assert strategy.size() == held
 
-    def test_only_sessions_so_far_are_found(self, parts: MakeParts) -> None:
+    def test_only_sessions_so_far_are_found(self, parts):
         strategy = self.make(parts(), k=99) if self.cut_by_k else self.make(parts())
         known: set[str] = set()
         counts = []
@@ -119,9 +118,7 @@ class Contract:
         assert ("D3:1" in found) is bool(found) is self.remembers
 
     @pytest.mark.parametrize("memory", MEMORIES, ids=lambda builder: builder.name)
-    def test_a_store_that_forgot_turns_is_one_that_never_had_them(
-        self, parts: MakeParts, memory: MemoryBuilder
-    ) -> None:
+    def test_a_store_that_forgot_turns_is_one_that_never_had_them(self, parts, memory):
         if not self.rewrites and memory.name != "turns":
             pytest.skip("memories of several turns are deleted")
         given = parts(memory=memory, depth=5, graph=GRAPH)
@@ -146,7 +143,7 @@ class Contract:
         assert {one.candidates for one in map(strategy.retrieve, QUERIES)} == {()}
 
     @pytest.mark.parametrize("k", [1, 2, 5])
-    def test_at_most_k_are_retrieved(self, parts: MakeParts, k: int) -> None:
+    def test_at_most_k_are_retrieved(self, parts, k):
         if not self.cut_by_k:
             pytest.skip("k says nothing to this strategy")
         strategy = self.ingested(parts(), k=k)
@@ -155,7 +152,7 @@ class Contract:
 
     @pytest.mark.parametrize("layered", [False, True])
     @pytest.mark.parametrize("budget", [1, 25, 70, 120])
-    def test_the_budget_is_respected(self, parts: MakeParts, budget: int, layered: bool) -> None:
+    def test_the_budget_is_respected(self, parts, budget, layered):
         given = parts(context=Layered("layered")) if layered else parts()
         strategy = self.ingested(given, budget=budget)
         for one in QUERIES:
@@ -166,7 +163,7 @@ class Contract:
         if budget >= 70 and self.remembers:
             assert strategy.retrieve(QUERIES[0]).candidates
 
-    def test_a_retrieval_is_ranked_unique_shown_and_traced(self, parts: MakeParts) -> None:
+    def test_a_retrieval_is_ranked_unique_shown_and_traced(self, parts):
         strategy = self.ingested(parts())
         for one in QUERIES:
             found = strategy.retrieve(one)
@@ -180,7 +177,7 @@ class Contract:
                 assert strategy.retrieve(replace(one, id="talk/99")) == found
 
     @pytest.mark.parametrize("wrong", [{"k": 0}, {"k": -1}, {"k": 2.5}, {"budget": 0}])
-    def test_wrong_numbers_are_named(self, parts: MakeParts, wrong: dict[str, int]) -> None:
+    def test_wrong_numbers_are_named(self, parts, wrong):
         (name,) = wrong
         if name == "k" and not self.cut_by_k:
             pytest.skip("k says nothing to this strategy")

@@ -21,13 +21,13 @@ WAIT_S = 60  # a test that passes waits for nothing
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7])
-def test_each_job_runs_once(workers: int) -> None:
+def test_each_job_runs_once(workers):
     ended: list[int] = []
     run_jobs([lambda i=i: ended.append(i) for i in range(50)], workers)  # type: ignore[misc]
     assert sorted(ended) == list(range(50))
 
 
-def test_a_slow_job_holds_up_no_other() -> None:
+def test_a_slow_job_holds_up_no_other():
     others = threading.Semaphore(0)
 
     def slow() -> None:
@@ -37,7 +37,7 @@ def test_a_slow_job_holds_up_no_other() -> None:
     run_jobs([slow, *[others.release] * 99], 2)
 
 
-def test_no_more_than_so_many_are_under_way() -> None:
+def test_no_more_than_so_many_are_under_way():
     lock, now, most = threading.Lock(), 0, 0
     three = threading.Barrier(3)  # passed only by three at once
 
@@ -54,7 +54,7 @@ def test_no_more_than_so_many_are_under_way() -> None:
     assert most == 3
 
 
-def test_jobs_are_drawn_by_the_caller_and_only_a_few_ahead() -> None:
+def test_jobs_are_drawn_by_the_caller_and_only_a_few_ahead():
     drawn, begun = [], threading.Semaphore(0)
     go_on = threading.Event()
 
@@ -83,7 +83,7 @@ def test_jobs_are_drawn_by_the_caller_and_only_a_few_ahead() -> None:
     assert len(drawn) == 50
 
 
-def test_one_worker_starts_no_thread_and_draws_nothing_ahead() -> None:
+def test_one_worker_starts_no_thread_and_draws_nothing_ahead():
     steps: list[str] = []
 
     def jobs() -> Iterator[Callable[[], None]]:
@@ -98,7 +98,7 @@ def test_one_worker_starts_no_thread_and_draws_nothing_ahead() -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_after_an_error_no_further_job_starts(workers: int) -> None:
+def test_after_an_error_no_further_job_starts(workers):
     ended: list[int] = []
 
     def fail() -> None:
@@ -111,7 +111,7 @@ def test_after_an_error_no_further_job_starts(workers: int) -> None:
 
 
 @pytest.mark.parametrize("source", ["drawing", "Ctrl-C", "another job"])
-def test_running_jobs_end_after_an_error(source: str) -> None:
+def test_running_jobs_end_after_an_error(source):
     error = KeyboardInterrupt if source == "Ctrl-C" else ValueError
     begun, raised, ended = threading.Event(), threading.Event(), []
 
@@ -153,9 +153,7 @@ def rows() -> Vectors:
     return unit_rows(np.random.default_rng(5).normal(size=(ROWS, 64)).astype(np.float32))
 
 
-def test_cosines_are_the_same_to_the_bit_whatever_is_allowed(
-    rows: Vectors, allowed: Callable[[int], None]
-) -> None:
+def test_cosines_are_the_same_to_the_bit_whatever_is_allowed(rows, allowed):
     index = VectorIndex(rows)
     found = []
     for number in (1, 2, 5):
@@ -167,9 +165,7 @@ def test_cosines_are_the_same_to_the_bit_whatever_is_allowed(
     assert found[0][:, :20] == pytest.approx(rows[:20] @ rows[:20].T, abs=1e-6)
 
 
-def test_what_was_allowed_is_allowed_again_after_a_failure(
-    allowed: Callable[[int], None],
-) -> None:
+def test_what_was_allowed_is_allowed_again_after_a_failure(allowed):
     allowed(3)
     with pytest.raises(ValueError, match="1 of them"), one_thread():
         raise ValueError(f"{faiss.omp_get_max_threads()} of them")
@@ -200,7 +196,7 @@ for ask in (
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
-def test_no_thread_is_started_for_a_query_but_by_faiss_itself() -> None:
+def test_no_thread_is_started_for_a_query_but_by_faiss_itself():
     command = [sys.executable, "-c", _STARTED]
     output = subprocess.run(command, capture_output=True, text=True, check=True)
     index, store, library = map(int, output.stdout.split())

@@ -13,9 +13,7 @@ from memsys.errors import InputError
 from memsys.places import RUNS, cache_folder, find_run
 
 
-def test_it_is_that_of_the_installed_package_if_there_is_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_it_is_that_of_the_installed_package_if_there_is_one(monkeypatch):
     def missing(name: str) -> str:
         raise metadata.PackageNotFoundError(name)
 
@@ -47,9 +45,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("last", "2026-01-02_bm25"),
     ],
 )
-def test_a_run_is_named_by_folder_id_part_or_last(
-    name: str, found: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_is_named_by_folder_id_part_or_last(name, found, capsys):
     assert find_run(name) == RUNS / found
     guessed = name in {"2026-01-03", "mem0", "last"}
     assert capsys.readouterr().err == (f"{name}: {RUNS / found}\n" if guessed else "")
@@ -67,14 +63,12 @@ def test_a_run_is_named_by_folder_id_part_or_last(
         ("a\0b", "no such run"),
     ],
 )
-def test_other_names_are_refused(name: str, message: str) -> None:
+def test_other_names_are_refused(name, message):
     with pytest.raises(InputError, match=message):
         find_run(name)
 
 
-def test_last_may_be_a_folder_and_is_nothing_without_runs(
-    runs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_last_may_be_a_folder_and_is_nothing_without_runs(runs, monkeypatch):
     (runs / "last").mkdir()
     assert find_run("last") == Path("last")
     monkeypatch.chdir(runs / "last")
@@ -96,8 +90,8 @@ def test_last_may_be_a_folder_and_is_nothing_without_runs(
     ],
 )
 def test_answers_are_stored_by_the_conventions_of_the_platform(
-    monkeypatch: pytest.MonkeyPatch, platform: str, variables: dict[str, str], folder: str
-) -> None:
+    monkeypatch, platform, variables, folder
+):
     for name in ("MEMSYS_CACHE", "XDG_DATA_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": "/home/ada", **variables}.items():

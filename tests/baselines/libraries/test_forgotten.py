@@ -57,7 +57,7 @@ def opened(name: str, parts: MakeParts, folder: Path) -> Iterator[LibraryMemory]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_forgotten_message_is_not_found(name: str, parts: MakeParts, tmp_path: Path) -> None:
+def test_a_forgotten_message_is_not_found(name, parts, tmp_path):
     with opened(name, parts, tmp_path / "calls") as strategy:
         asked = query("Does Ada love pizza or burgers?")
         folder = Path(strategy._open[2].name)  # type: ignore[index]

@@ -93,9 +93,7 @@ def desk(
 
 
 @pytest.mark.parametrize("form", [{}, {"encoding_format": "float"}, {"dimensions": 64}])
-def test_embeddings_are_the_run_s_own_and_metered(
-    desk: Open, embedder: CachedEmbedder, meter: Meter, form: dict[str, Any]
-) -> None:
+def test_embeddings_are_the_run_s_own_and_metered(desk, embedder, meter, form):
     texts = ["a red kite", "the blue kayak"]
     with meter.phase() as reading:
         answer = desk().ask(lambda c: c.embeddings.create(model="m", input=texts, **form))
@@ -105,7 +103,7 @@ def test_embeddings_are_the_run_s_own_and_metered(
     assert answer.usage.prompt_tokens == 6
 
 
-def test_while_a_question_is_asked_a_text_is_a_query(tmp_path: Path, meter: Meter) -> None:
+def test_while_a_question_is_asked_a_text_is_a_query(tmp_path, meter):
     bag: Any = BagOfWords()
     bag.query_prefix, bag.document_prefix = "query: ", "passage: "
     one = Desk(CachedEmbedder(bag, tmp_path, meter))
@@ -116,7 +114,7 @@ def test_while_a_question_is_asked_a_text_is_a_query(tmp_path: Path, meter: Mete
     assert bag.batches[-2:] == [["passage: kite"], ["query: kite"]]
 
 
-def test_a_chat_passes_as_it_is_but_for_model_and_key(desk: Open, meter: Meter) -> None:
+def test_a_chat_passes_as_it_is_but_for_model_and_key(desk, meter):
     given: dict[str, Any] = {"messages": SAID, "tools": [TOOL], "temperature": 0.7}
     given |= {"tool_choice": "auto", "top_p": 0.5}
     with FaultyServer() as server:
@@ -133,7 +131,7 @@ def test_a_chat_passes_as_it_is_but_for_model_and_key(desk: Open, meter: Meter) 
     assert len(reading.keys) == 1
 
 
-def test_a_format_passes_and_so_does_the_library_s_own_limit(desk: Open) -> None:
+def test_a_format_passes_and_so_does_the_library_s_own_limit(desk):
     form = {"type": "json_schema", "json_schema": {"name": "f", "schema": PARAMETERS}}
     with FaultyServer() as server:
         answer = desk(server).ask(
@@ -146,7 +144,7 @@ def test_a_format_passes_and_so_does_the_library_s_own_limit(desk: Open) -> None
     assert '"fact"' in answer.choices[0].message.content
 
 
-def test_a_recorded_chat_is_replayed_without_a_server(desk: Open, meter: Meter) -> None:
+def test_a_recorded_chat_is_replayed_without_a_server(desk, meter):
     def ask(one: Desk, mode: str) -> Any:
         with meter.phase() as reading:
             answer = one.ask(lambda c: c.chat.completions.create(model="m", messages=SAID))
@@ -160,7 +158,7 @@ def test_a_recorded_chat_is_replayed_without_a_server(desk: Open, meter: Meter) 
     assert first == again == ask(desk(server, "replay"), "replay")
 
 
-def test_no_key_lies_on_disk(desk: Open, tmp_path: Path) -> None:
+def test_no_key_lies_on_disk(desk, tmp_path):
     with FaultyServer([faults.answer({"error": {"message": f"bad {KEY}"}})]) as server:
         one = desk(server)
         with pytest.raises(openai.BadRequestError) as raised:
@@ -174,7 +172,7 @@ def test_no_key_lies_on_disk(desk: Open, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "sk-guess", KEY])
-def test_another_process_without_the_key_is_turned_away(desk: Open, key: str) -> None:
+def test_another_process_without_the_key_is_turned_away(desk, key):
     one = desk()
     stranger = OpenAI(api_key=key or "none", base_url=one.gateway.base_url, max_retries=0)
     with pytest.raises(openai.AuthenticationError, match="not the key"):
@@ -182,7 +180,7 @@ def test_another_process_without_the_key_is_turned_away(desk: Open, key: str) ->
     assert one.jobs.empty()
 
 
-def test_without_a_model_a_chat_is_refused_once_and_says_why(desk: Open) -> None:
+def test_without_a_model_a_chat_is_refused_once_and_says_why(desk):
     one = desk()
     with pytest.raises(openai.BadRequestError, match="llm=none; add llm=openai"):
         one.ask(lambda c: c.chat.completions.create(model="m", messages=SAID))
@@ -199,15 +197,13 @@ def test_without_a_model_a_chat_is_refused_once_and_says_why(desk: Open) -> None
         (lambda c: c.responses.create(model="m", input="hi"), "/responses: not served"),
     ],
 )
-def test_what_is_not_served_says_so(
-    desk: Open, call: Callable[[OpenAI], Any], message: str
-) -> None:
+def test_what_is_not_served_says_so(desk, call, message):
     with FaultyServer() as server, pytest.raises(openai.BadRequestError, match=message):
         desk(server).ask(call)
     assert server.requests == 0
 
 
-def test_a_refusal_is_passed_to_the_library_and_a_spent_budget_ends_the_run(desk: Open) -> None:
+def test_a_refusal_is_passed_to_the_library_and_a_spent_budget_ends_the_run(desk):
     with FaultyServer([faults.status(400, "no talk of that")]) as server:
         one = desk(server)
         with pytest.raises(openai.BadRequestError, match="no talk of that"):

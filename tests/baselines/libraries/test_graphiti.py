@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from baselines.libraries.pipe import LibraryError
 from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
-from tests.memsys.build import MakeParts, query
+from tests.memsys.build import query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
@@ -68,9 +67,7 @@ def contradicted(text: str) -> list[int]:
     return [int(i) for i in re.findall(r"idx\W+(\d+)[^}]*?I like badminton", known)]
 
 
-def test_a_changed_mind_ends_the_old_fact_and_both_foods_are_kept(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_a_changed_mind_ends_the_old_fact_and_both_foods_are_kept(parts, tmp_path):
     with (
         FaultyServer(graph) as server,
         ingested("graphiti", asking(parts, server, tmp_path)) as strategy,
@@ -94,9 +91,7 @@ def test_a_changed_mind_ends_the_old_fact_and_both_foods_are_kept(
         assert "2023-05-20" in str(server.bodies[-1]), "relative dates are the session's"
 
 
-def test_a_recorded_graph_is_written_again_without_a_server(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_a_recorded_graph_is_written_again_without_a_server(parts, tmp_path):
     texts = []
     with FaultyServer(graph) as server:
         for mode in ("auto", "replay"):
@@ -108,7 +103,7 @@ def test_a_recorded_graph_is_written_again_without_a_server(
     assert len(texts[0]) == 4
 
 
-def test_without_a_model_it_says_so(parts: MakeParts) -> None:
+def test_without_a_model_it_says_so(parts):
     wanted = pytest.raises(LibraryError, match=r"nothing without a model; use strategy\.infer=true")
     with wanted, ingested("graphiti", parts(), infer=False):
         pass

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from baselines.libraries.pipe import LibraryError
 from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs, written_with
-from tests.memsys.build import MakeParts, query
+from tests.memsys.build import query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
@@ -40,9 +39,7 @@ def triples(body: dict[str, Any]) -> Behaviour:
     return faults.says(json.dumps({"named_entities": ["Ada", *things]}))
 
 
-def test_passages_are_ranked_with_their_turns_and_again_without_a_server(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_passages_are_ranked_with_their_turns_and_again_without_a_server(parts, tmp_path):
     ranked = []
     with FaultyServer(triples) as server:
         for mode in ("auto", "replay"):
@@ -66,9 +63,7 @@ def test_passages_are_ranked_with_their_turns_and_again_without_a_server(
     assert ranked[0] == ranked[1]
 
 
-def test_the_graph_is_the_same_whether_passages_come_at_once_or_not(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_the_graph_is_the_same_whether_passages_come_at_once_or_not(parts, tmp_path):
     """The library adds the edges of former passages again at each index()."""
     found = []
     whole = (replace(TALK[0], turns=(*TALK[0].turns, *TALK[1].turns)),)
@@ -83,9 +78,7 @@ def test_the_graph_is_the_same_whether_passages_come_at_once_or_not(
     assert found[0][0]["nodes"] == 4
 
 
-def test_what_is_forgotten_is_not_found_and_what_others_state_remains(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_what_is_forgotten_is_not_found_and_what_others_state_remains(parts, tmp_path):
     with FaultyServer(triples) as server:
         given = asking(parts, server, tmp_path)
         with ingested("hipporag", given, exchange=1) as strategy:
@@ -109,7 +102,7 @@ def test_what_is_forgotten_is_not_found_and_what_others_state_remains(
 
 
 @pytest.mark.parametrize("step", ["entities", "facts"])
-def test_an_unanswered_call_is_an_error(parts: MakeParts, tmp_path: Path, step: str) -> None:
+def test_an_unanswered_call_is_an_error(parts, tmp_path, step):
     def fails(body: dict[str, Any]) -> Behaviour:
         wanted = "Your input fields" if step == "facts" else "Your task is to extract"
         if body["messages"][0]["content"].startswith(wanted):
@@ -123,7 +116,7 @@ def test_an_unanswered_call_is_an_error(parts: MakeParts, tmp_path: Path, step: 
             strategy.retrieve(LIKES)
 
 
-def test_without_a_model_it_says_so(parts: MakeParts) -> None:
+def test_without_a_model_it_says_so(parts):
     wanted = pytest.raises(LibraryError, match=r"without a model; use strategy\.infer=true")
     with wanted, ingested("hipporag", parts(), infer=False):
         pass

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
-from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.build import SESSIONS, query
 from tests.memsys.llm.server import Behaviour, FaultyServer
 from tests.memsys.llm.tool_calls import calls
 
@@ -30,7 +29,7 @@ def manager(body: dict[str, Any]) -> Behaviour:
     return calls(*made)
 
 
-def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -> None:
+def test_messages_are_found_with_their_turns_without_a_model(parts):
     with ingested("langmem", parts(), SESSIONS, k=3, infer=False) as strategy:
         asked = query("sold a bowl at the Lantern market")
         first = strategy.retrieve(asked)
@@ -44,9 +43,7 @@ def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -
         assert "blocked" not in strategy.details
 
 
-def test_a_changed_mind_is_patched_and_both_foods_are_kept(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_a_changed_mind_is_patched_and_both_foods_are_kept(parts, tmp_path):
     with (
         FaultyServer(manager) as server,
         ingested("langmem", asking(parts, server, tmp_path)) as strategy,
@@ -62,9 +59,7 @@ def test_a_changed_mind_is_patched_and_both_foods_are_kept(
         assert server.requests == 2
 
 
-def test_a_recorded_memory_is_written_again_without_a_server(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_a_recorded_memory_is_written_again_without_a_server(parts, tmp_path):
     texts = []
     with FaultyServer(manager) as server:
         for mode in ("auto", "replay"):

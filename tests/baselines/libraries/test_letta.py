@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from baselines.libraries.pipe import LibraryError
 from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
-from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.build import SESSIONS, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 from tests.memsys.llm.tool_calls import calls
@@ -32,9 +31,7 @@ def agent(body: dict[str, Any]) -> Behaviour:
     return calls(insert, prefix=f"{len(said)}_")  # the library merges equal ids
 
 
-def test_messages_are_found_with_their_turns_and_forgotten_without_a_model(
-    parts: MakeParts,
-) -> None:
+def test_messages_are_found_with_their_turns_and_forgotten_without_a_model(parts):
     own = {"infer": False, "timeout_s": SLOW_START}
     with ingested("letta", parts(), SESSIONS, k=3, **own) as strategy:
         asked = query("sold a bowl at the Lantern market")
@@ -54,9 +51,7 @@ def test_messages_are_found_with_their_turns_and_forgotten_without_a_model(
         assert strategy.size()["memories"] == 9
 
 
-def test_what_the_agent_inserts_has_the_turns_of_its_exchange(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_what_the_agent_inserts_has_the_turns_of_its_exchange(parts, tmp_path):
     texts = []
     with FaultyServer(agent) as server:
         for mode in ("auto", "replay"):
@@ -77,9 +72,7 @@ def test_what_the_agent_inserts_has_the_turns_of_its_exchange(
     assert "2023-05-20" in prompt, "the agent's time is the session's"
 
 
-def test_an_agent_without_a_reply_is_an_error_of_the_session(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_an_agent_without_a_reply_is_an_error_of_the_session(parts, tmp_path):
     def refuse(_: dict[str, Any]) -> Behaviour:
         return faults.status(400)
 

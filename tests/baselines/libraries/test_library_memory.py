@@ -33,9 +33,7 @@ from tests.memsys.llm.server import FaultyServer, Script
 DAY = datetime(2024, 3, 2, 10, 0)
 
 
-def test_a_library_ranks_counts_and_forgets_by_its_own_means(
-    keeper: Keeper, parts: MakeParts
-) -> None:
+def test_a_library_ranks_counts_and_forgets_by_its_own_means(keeper, parts):
     strategy = keeper(parts(), 10)
     assert strategy.details == {}
     assert strategy.forget(["D1:1"]) == 0  # nothing was started
@@ -51,9 +49,7 @@ def test_a_library_ranks_counts_and_forgets_by_its_own_means(
     assert {one.memory.id for one in found} == set(TURN_IDS) - {"D1:1", "D2:2"}
 
 
-def test_a_library_that_cannot_delete_says_so(
-    keeper: Keeper, parts: MakeParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_library_that_cannot_delete_says_so(keeper, parts, tmp_path, monkeypatch):
     script = tmp_path / "adapter.py"
     text = (Path(__file__).parent / "keeper.py").read_text(encoding="utf-8")
     script.write_text(text.replace("def forget(", "def other("), encoding="utf-8")
@@ -78,9 +74,7 @@ class TestContract(Contract):
         return self.keeper(parts, k, budget)
 
 
-def test_the_network_is_not_reached_and_a_crash_is_an_error_of_the_session(
-    keeper: Keeper, parts: MakeParts
-) -> None:
+def test_the_network_is_not_reached_and_a_crash_is_an_error_of_the_session(keeper, parts):
     strategy = keeper(parts())
     strategy.ingest(SESSIONS[0])
     with pytest.raises(LibraryError, match=r"192\.0\.2\.1: only loopback"):
@@ -105,9 +99,7 @@ def with_model(
 TWO = session(1, DAY, *[("Mara", f"Line {number}.") for number in range(4)])
 
 
-def test_facts_are_of_an_exchange_and_its_cost_is_in_the_phase(
-    keeper: Keeper, parts: MakeParts, tmp_path: Path
-) -> None:
+def test_facts_are_of_an_exchange_and_its_cost_is_in_the_phase(keeper, parts, tmp_path):
     with FaultyServer() as server:
         given, meter = with_model(parts, server, tmp_path)
         strategy = keeper(given, infer=True)
@@ -120,7 +112,7 @@ def test_facts_are_of_an_exchange_and_its_cost_is_in_the_phase(
     assert all(one.memory.content.startswith("answer") for one in found)
 
 
-def test_an_unanswered_call_is_an_event(keeper: Keeper, parts: MakeParts, tmp_path: Path) -> None:
+def test_an_unanswered_call_is_an_event(keeper, parts, tmp_path):
     script: Script = [faults.status(400, "no talk of lines")]
     with FaultyServer(script) as server:
         strategy = keeper(with_model(parts, server, tmp_path)[0], infer=True)
@@ -131,9 +123,7 @@ def test_an_unanswered_call_is_an_event(keeper: Keeper, parts: MakeParts, tmp_pa
     assert "no talk of lines" in event["detail"]
 
 
-def test_the_budget_ends_the_run_and_not_a_session(
-    keeper: Keeper, parts: MakeParts, tmp_path: Path
-) -> None:
+def test_the_budget_ends_the_run_and_not_a_session(keeper, parts, tmp_path):
     with FaultyServer() as server:
         strategy = keeper(with_model(parts, server, tmp_path, 1e-7)[0], infer=True)
         with pytest.raises(BudgetReached):
@@ -141,9 +131,7 @@ def test_the_budget_ends_the_run_and_not_a_session(
         assert server.requests == 0
 
 
-def test_what_cannot_be_used_is_one_clear_line(
-    keeper: Keeper, parts: MakeParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_used_is_one_clear_line(keeper, parts, tmp_path, monkeypatch):
     for wrong in ({"exchange": 0}, {"timeout_s": 0}, {"k": None}):
         with pytest.raises(InputError, match=next(iter(wrong))):
             keeper(parts(), **wrong)
@@ -158,7 +146,7 @@ def test_what_cannot_be_used_is_one_clear_line(
         LibraryMemory(parts(), 3, None, "zap", infer=False)
 
 
-def test_every_library_has_its_three_files() -> None:
+def test_every_library_has_its_three_files():
     for name in names():
         adapter = HERE / "adapters" / f"{name}.py"
         assert adapter.is_file()
@@ -179,8 +167,8 @@ def talk(name: str, *said: str) -> dict[str, Any]:
 
 
 def test_a_crash_costs_its_conversation_and_the_manifest_names_the_library(
-    keeper: Keeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    keeper, tmp_path, monkeypatch
+):
     samples = [
         talk("ash", "My kite is red, I mumble.", "I mumble as well."),
         talk("beech", "My kite is red.", "It will crash."),

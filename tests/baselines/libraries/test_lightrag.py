@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from baselines.libraries.pipe import LibraryError
 from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs, written_with
-from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.build import SESSIONS, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
@@ -32,7 +31,7 @@ def graph(body: dict[str, Any]) -> Behaviour:
     return faults.says("\n".join([*("<|#|>".join(one) for one in rows), "<|COMPLETE|>"]))
 
 
-def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -> None:
+def test_messages_are_found_with_their_turns_without_a_model(parts):
     with ingested("lightrag", parts(), SESSIONS, k=3, infer=False) as strategy:
         asked = query("sold a bowl at the Lantern market")
         first = strategy.retrieve(asked)
@@ -58,7 +57,7 @@ def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -
         assert strategy.size()["documents"] == 9
 
 
-def test_passages_have_their_turns_and_the_graph_has_none(parts: MakeParts, tmp_path: Path) -> None:
+def test_passages_have_their_turns_and_the_graph_has_none(parts, tmp_path):
     texts = []
     with FaultyServer(graph) as server:
         for mode in ("auto", "replay"):
@@ -82,9 +81,7 @@ def test_passages_have_their_turns_and_the_graph_has_none(parts: MakeParts, tmp_
     assert {one.memory.turns for one in others} == {()}
 
 
-def test_what_is_forgotten_is_in_no_description_and_in_no_file(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_what_is_forgotten_is_in_no_description_and_in_no_file(parts, tmp_path):
     with FaultyServer(graph) as server:
         given = asking(parts, server, tmp_path)
         with ingested("lightrag", given, exchange=1) as strategy:
@@ -97,7 +94,7 @@ def test_what_is_forgotten_is_in_no_description_and_in_no_file(
             assert written_with("pizza", strategy)
 
 
-def test_an_unanswered_call_is_an_error_of_its_session(parts: MakeParts, tmp_path: Path) -> None:
+def test_an_unanswered_call_is_an_error_of_its_session(parts, tmp_path):
     with FaultyServer(lambda _: faults.status(400, "no such model")) as server:
         given = asking(parts, server, tmp_path)
         with (

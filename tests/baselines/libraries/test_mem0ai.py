@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
-from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.build import SESSIONS, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
@@ -24,7 +23,7 @@ def facts(body: dict[str, Any]) -> Behaviour:
     return faults.says(json.dumps({"memory": rows}))
 
 
-def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -> None:
+def test_messages_are_found_with_their_turns_without_a_model(parts):
     with ingested("mem0ai", parts(), SESSIONS, k=3, infer=False) as strategy:
         asked = query("sold a bowl at the Lantern market")
         first = strategy.retrieve(asked)
@@ -46,9 +45,7 @@ def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -
         assert "blocked" not in strategy.details
 
 
-def test_a_changed_mind_stays_beside_the_old_one_and_both_foods_are_kept(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_a_changed_mind_stays_beside_the_old_one_and_both_foods_are_kept(parts, tmp_path):
     """The library has only added since version 2: the paper's UPDATE and DELETE are gone."""
     with (
         FaultyServer(facts) as server,
@@ -69,9 +66,7 @@ def test_a_changed_mind_stays_beside_the_old_one_and_both_foods_are_kept(
         assert f"## Observation Date\n{day}" in prompt, "relative dates are the session's"
 
 
-def test_a_recorded_memory_is_written_again_without_a_server(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_a_recorded_memory_is_written_again_without_a_server(parts, tmp_path):
     texts = []
     with FaultyServer(facts) as server:
         for mode in ("auto", "replay"):
@@ -83,7 +78,7 @@ def test_a_recorded_memory_is_written_again_without_a_server(
     assert texts[0] == texts[1]
 
 
-def test_a_reply_that_the_library_drops_is_logged(parts: MakeParts, tmp_path: Path) -> None:
+def test_a_reply_that_the_library_drops_is_logged(parts, tmp_path):
     with FaultyServer(lambda _: faults.says("Sorry, no JSON.")) as server:
         given = asking(parts, server, tmp_path)
         with ingested("mem0ai", given, TALK[:1]) as strategy:

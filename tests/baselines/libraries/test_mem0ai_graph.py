@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
-from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.build import SESSIONS, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 from tests.memsys.llm.tool_calls import calls
@@ -62,9 +61,7 @@ def changes(text: str) -> list[dict[str, str]]:
     return rows
 
 
-def test_a_changed_mind_replaces_the_old_and_both_foods_are_kept(
-    parts: MakeParts, tmp_path: Path
-) -> None:
+def test_a_changed_mind_replaces_the_old_and_both_foods_are_kept(parts, tmp_path):
     with (
         FaultyServer(memory) as server,
         ingested("mem0ai_graph", asking(parts, server, tmp_path)) as strategy,
@@ -92,7 +89,7 @@ def test_a_changed_mind_replaces_the_old_and_both_foods_are_kept(
         assert days == [str(one.time.date()) for one in TALK]
 
 
-def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -> None:
+def test_messages_are_found_with_their_turns_without_a_model(parts):
     with ingested("mem0ai_graph", parts(), SESSIONS, k=3, infer=False) as strategy:
         found = strategy.retrieve(query("sold a bowl at the Lantern market")).candidates
         assert found[0].memory.turns == ("D3:1",)

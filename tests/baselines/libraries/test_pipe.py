@@ -67,9 +67,7 @@ def ends(pid: int) -> bool:
         ("half", "cut off"),
     ],
 )
-def test_a_broken_process_fails_this_request_and_all_later_ones(
-    pipe: Pipe, do: str, message: str
-) -> None:
+def test_a_broken_process_fails_this_request_and_all_later_ones(pipe, do, message):
     ask(pipe, "reply")
     with pytest.raises(LibraryError, match=f"^lib: .*{message}"):
         ask(pipe, do)
@@ -77,7 +75,7 @@ def test_a_broken_process_fails_this_request_and_all_later_ones(
         ask(pipe, "reply")
 
 
-def test_silence_ends_with_its_children(pipe: Pipe) -> None:
+def test_silence_ends_with_its_children(pipe):
     child = ask(pipe, "child")["child"]
     assert is_alive(child)
     pipe._timeout_s = 0.3  # the process has started
@@ -86,9 +84,7 @@ def test_silence_ends_with_its_children(pipe: Pipe) -> None:
     assert ends(child)
 
 
-def test_a_line_without_an_end_is_not_read_for_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_without_an_end_is_not_read_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_MOST_BYTES", 10_000)
     with opened(tmp_path) as pipe:
         assert len(ask(pipe, "huge", bytes=9_000)["text"]) == 9_000
@@ -96,7 +92,7 @@ def test_a_line_without_an_end_is_not_read_for_ever(
             ask(pipe, "huge", bytes=11_000)
 
 
-def test_each_request_has_one_reply_also_a_long_one_and_after_an_error(pipe: Pipe) -> None:
+def test_each_request_has_one_reply_also_a_long_one_and_after_an_error(pipe):
     long = "é" * 300_000
     assert len(ask(pipe, "huge", bytes=2_000_000, more=long)["text"]) == 2_000_000
     with pytest.raises(LibraryError, match="lib: ValueError: no such thing"):
@@ -104,14 +100,14 @@ def test_each_request_has_one_reply_also_a_long_one_and_after_an_error(pipe: Pip
     assert [ask(pipe, "reply")["id"] for _ in range(2)] == [3, 4]
 
 
-def test_a_process_that_does_not_read_cannot_block(pipe: Pipe) -> None:
+def test_a_process_that_does_not_read_cannot_block(pipe):
     ask(pipe, "deaf")
     pipe._timeout_s = 0.3
     with pytest.raises(LibraryError, match=r"no answer within 0\.3 s"):
         ask(pipe, "reply", more="x" * 1_000_000)
 
 
-def test_no_key_and_no_proxy_go_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_key_and_no_proxy_go_along(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-distinctive")
     monkeypatch.setenv("HTTPS_PROXY", "http://192.0.2.1")
     with opened(tmp_path) as pipe:
@@ -121,9 +117,7 @@ def test_no_key_and_no_proxy_go_along(tmp_path: Path, monkeypatch: pytest.Monkey
     assert found["HOME"] == str(tmp_path)
 
 
-def test_time_of_calls_to_models_is_not_the_library_s(
-    pipe: Pipe, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_time_of_calls_to_models_is_not_the_library_s(pipe, monkeypatch):
     now = 0.0
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now))
 
@@ -137,7 +131,7 @@ def test_time_of_calls_to_models_is_not_the_library_s(
     assert now == 61
 
 
-def test_what_ends_the_run_ends_the_process(pipe: Pipe) -> None:
+def test_what_ends_the_run_ends_the_process(pipe):
     def stop(job: GatewayRequest) -> None:
         raise KeyboardInterrupt
 
@@ -148,7 +142,7 @@ def test_what_ends_the_run_ends_the_process(pipe: Pipe) -> None:
     assert ends(child)
 
 
-def test_closing_refuses_what_waits_and_leaves_no_process(pipe: Pipe) -> None:
+def test_closing_refuses_what_waits_and_leaves_no_process(pipe):
     child = ask(pipe, "child")["child"]
     waiting = GatewayRequest("/embeddings", {})
     pipe.inbox.put(waiting)
@@ -159,14 +153,14 @@ def test_closing_refuses_what_waits_and_leaves_no_process(pipe: Pipe) -> None:
         ask(pipe, "reply")
 
 
-def test_a_forgotten_pipe_leaves_no_process(tmp_path: Path) -> None:
+def test_a_forgotten_pipe_leaves_no_process(tmp_path):
     pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=60)
     child = ask(pipe, "child")["child"]
     del pipe
     assert ends(child)
 
 
-def test_no_interpreter_is_an_error(tmp_path: Path) -> None:
+def test_no_interpreter_is_an_error(tmp_path):
     with pytest.raises(LibraryError, match="cannot be started"):
         Pipe("lib", [tmp_path / "python"], tmp_path, timeout_s=60)
 
@@ -175,7 +169,7 @@ ADAPTER = Path(__file__).parent / "with_child.py"
 
 
 @pytest.mark.parametrize("busy", [True, False])
-def test_a_library_ends_its_own_server_when_nobody_is_left(tmp_path: Path, busy: bool) -> None:
+def test_a_library_ends_its_own_server_when_nobody_is_left(tmp_path, busy):
     command = [sys.executable, HERE / "adapters" / "serve.py", ADAPTER]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, cwd=tmp_path, **pipes, stderr=subprocess.DEVNULL) as process:

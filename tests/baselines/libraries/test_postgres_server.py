@@ -30,7 +30,7 @@ print("closed")
 """
 
 
-def test_a_connected_client_does_not_delay_the_end() -> None:
+def test_a_connected_client_does_not_delay_the_end():
     with tempfile.TemporaryDirectory() as folder:  # another user has to reach it
         process = subprocess.Popen(
             [python_of("letta"), "-c", _CODE],

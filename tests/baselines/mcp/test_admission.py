@@ -17,7 +17,7 @@ from tests.baselines.mcp.toy import SHARED, Toy
 
 
 @pytest.mark.parametrize(("kind", "owners"), [("owned", "user_id"), ("plain", "process")])
-def test_a_good_server_is_admitted_and_nothing_is_left(kind: str, owners: str) -> None:
+def test_a_good_server_is_admitted_and_nothing_is_left(kind, owners):
     server, lines = server_of(kind), []
     admission = check(server, lines.append)
     assert admission.chosen.owners == owners
@@ -35,7 +35,7 @@ def test_a_good_server_is_admitted_and_nothing_is_left(kind: str, owners: str) -
     assert len(details["tools"]["add"]["schema_sha256"]) == 64
 
 
-def test_a_server_that_ignores_the_owner_is_not_admitted() -> None:
+def test_a_server_that_ignores_the_owner_is_not_admitted():
     server = server_of("mixing")
     with pytest.raises(InputError, match=r"not admitted: it mixes owners: .* user_id differs"):
         check(server)
@@ -43,7 +43,7 @@ def test_a_server_that_ignores_the_owner_is_not_admitted() -> None:
     assert check(server_of("mixing", owners="process")).chosen.owners == "process"
 
 
-def test_processes_that_write_to_one_place_are_not_admitted() -> None:
+def test_processes_that_write_to_one_place_are_not_admitted():
     try:
         with pytest.raises(InputError, match=r"mixes owners: .* strategy\.env\.NAME=\{folder\}"):
             check(server_of("elsewhere"))
@@ -59,20 +59,18 @@ def test_processes_that_write_to_one_place_are_not_admitted() -> None:
         ("plain", True, "neither tool has an argument for the owner, and one address is one"),
     ],
 )
-def test_one_line_says_why_a_server_is_not_admitted(kind: str, there: bool, words: str) -> None:
+def test_one_line_says_why_a_server_is_not_admitted(kind, there, words):
     with pytest.raises(InputError) as raised:
         check(server_of(kind, there=there))
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
-def test_a_server_at_an_address_has_owners_by_argument() -> None:
+def test_a_server_at_an_address_has_owners_by_argument():
     assert check(server_of("owned", there=True)).chosen.owners == "user_id"
 
 
-def test_probes_that_an_address_does_not_delete_are_noted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_probes_that_an_address_does_not_delete_are_noted(monkeypatch):
     async def nothing(self: Toy, memory_id: str, user_id: str) -> str:
         return f"deleted {memory_id} of {user_id}"
 
@@ -84,7 +82,7 @@ def test_probes_that_an_address_does_not_delete_are_noted(
     assert check(server_of("owned")).checks[-1] == "an unknown query is no error"
 
 
-def test_a_server_is_checked_once() -> None:
+def test_a_server_is_checked_once():
     server = server_of("plain")
     assert admit(server) is admit(server)
     assert len(toys_of(server)) == 2
@@ -92,9 +90,7 @@ def test_a_server_is_checked_once() -> None:
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_server_that_cannot_start_says_so_at_once(
-    late: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_cannot_start_says_so_at_once(late, monkeypatch):
     def broken() -> object:
         raise OSError("no such place")
 
@@ -107,8 +103,8 @@ def test_a_server_that_cannot_start_says_so_at_once(
 
 @pytest.mark.parametrize(("kind", "code"), [("owned", 0), ("mixing", 2)])
 def test_it_lists_the_tools_and_says_whether_the_server_is_admitted(
-    kind: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    kind, code, monkeypatch, capsys
+):
     monkeypatch.setattr(command, "server_of", lambda **_: server_of(kind))
     assert command.main(["--command", "toy", "--env", "A=b"]) == code
     out, err = capsys.readouterr()
@@ -118,7 +114,7 @@ def test_it_lists_the_tools_and_says_whether_the_server_is_admitted(
     assert ("not admitted: it mixes owners" in err) == (code == 2)
 
 
-def test_a_wrong_argument_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_argument_is_one_line(capsys):
     assert command.main(["--command", "ls", "--env", "A"]) == 2
     assert command.main(["--command", "ls", "--add-arguments", "{"]) == 2
     err = capsys.readouterr().err.splitlines()

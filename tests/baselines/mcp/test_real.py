@@ -15,7 +15,7 @@ from baselines.mcp.admission import check
 from baselines.mcp.strategy import Mcp, server_of
 from memsys.errors import InputError
 from memsys.types import Query
-from tests.memsys.build import NOON, SESSIONS, MakeParts
+from tests.memsys.build import NOON, SESSIONS
 
 pytestmark = [pytest.mark.slow, pytest.mark.soak]
 
@@ -51,9 +51,7 @@ def settings(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_a_real_server_is_admitted_finds_and_forgets(
-    name: str, parts: MakeParts, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_real_server_is_admitted_finds_and_forgets(name, parts, monkeypatch):
     server = server_of(**settings(name))
     monkeypatch.setattr(module, "server_of", lambda **_: server)
     with closing(Mcp(parts(), 3, None)) as strategy:
@@ -70,6 +68,6 @@ def test_a_real_server_is_admitted_finds_and_forgets(
             assert strategy.forget(["D1:4"]) is None
 
 
-def test_a_real_server_with_one_file_for_all_is_not_admitted() -> None:
+def test_a_real_server_with_one_file_for_all_is_not_admitted():
     with pytest.raises(InputError, match="it mixes owners"):
         check(server_of(**settings("server-memory") | {"env": {}}))

@@ -36,14 +36,12 @@ def stored(*texts: str) -> Stored:
         ({"entities": [{"name": "x", "observations": ["a"]}, {"observations": ["b"]}]}, ()),
     ],
 )
-def test_the_layouts_of_servers_are_items_in_their_order(
-    structured: Any, texts: tuple[str, ...]
-) -> None:
+def test_the_layouts_of_servers_are_items_in_their_order(structured, texts):
     assert [one.text for one in items(structured, *texts)] == ["a", "b"]
 
 
 @pytest.mark.parametrize("structured", [{"results": []}, {"entities": [], "relations": []}, {}])
-def test_nothing_found_is_no_item(structured: Any) -> None:
+def test_nothing_found_is_no_item(structured):
     assert items(structured) == []
 
 
@@ -55,12 +53,12 @@ def test_nothing_found_is_no_item(structured: Any) -> None:
         ({"success": False, "message": "no storage"}, ""),
     ],
 )
-def test_an_error_that_is_not_marked_is_an_error(structured: Any, text: str) -> None:
+def test_an_error_that_is_not_marked_is_an_error(structured, text):
     with pytest.raises(LibraryError, match="no storage"):
         items(structured, text)
 
 
-def test_a_stored_text_is_its_memory_and_a_score_is_the_servers() -> None:
+def test_a_stored_text_is_its_memory_and_a_score_is_the_servers():
     found = stored("Ada: Hi", "Bo: I moved  to Rome").candidates(
         items({"results": [{"text": "Bo: I moved to Rome", "score": 0.7}]})
     )
@@ -69,7 +67,7 @@ def test_a_stored_text_is_its_memory_and_a_score_is_the_servers() -> None:
     ]
 
 
-def test_each_of_two_results_with_one_text_is_evidence_of_one_turn() -> None:
+def test_each_of_two_results_with_one_text_is_evidence_of_one_turn():
     of = stored("Ada: Thanks!", "Bo: Why?", "Ada: Thanks!")
     found = of.candidates(items({"result": ["Ada: Thanks!", "Ada: Thanks!", "Ada: Thanks!"]}))
     assert [one.memory.turns for one in found] == [("D1:1",), ("D1:3",)]
@@ -77,7 +75,7 @@ def test_each_of_two_results_with_one_text_is_evidence_of_one_turn() -> None:
     assert of.candidates(items({"results": [named]}))[0].memory.turns == ("D1:3",)
 
 
-def test_plain_text_is_divided_at_stored_texts_the_longest_first() -> None:
+def test_plain_text_is_divided_at_stored_texts_the_longest_first():
     of = stored("Ada: I moved", "Ada: I moved to Rome", "Bo: Why did you?")
     text = "Found 2:\n1. Bo: Why did\nyou? (score 0.9)\n2. Ada: I moved to Rome (score 0.1)"
     found = of.candidates(items(None, text))
@@ -85,7 +83,7 @@ def test_plain_text_is_divided_at_stored_texts_the_longest_first() -> None:
     assert [one.score for one in found] == [1, 1 / 2]
 
 
-def test_parts_of_a_cut_text_are_evidence_and_all_that_is_shown() -> None:
+def test_parts_of_a_cut_text_are_evidence_and_all_that_is_shown():
     of = stored(
         "Ada: I moved to Rome in May with my two old dogs", "Bo: I moved to Rome in May too"
     )
@@ -98,7 +96,7 @@ def test_parts_of_a_cut_text_are_evidence_and_all_that_is_shown() -> None:
     assert found.memory.content == "d to Rome in May with my two old"
 
 
-def test_a_rewritten_text_has_the_turns_that_it_names_and_no_others() -> None:
+def test_a_rewritten_text_has_the_turns_that_it_names_and_no_others():
     of = stored("Ada: I moved to Rome", "Bo: Why?")
     rows = [
         {"text": "Ada lives in Rome", "turns": ["D1:1", "D9:9"]},

@@ -7,9 +7,7 @@ import select
 import time
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -26,7 +24,7 @@ from memsys.store import Parts
 from memsys.types import Memory, Query
 from tests.baselines.mcp import conftest
 from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
-from tests.memsys.build import NOON, SESSIONS, MakeParts, session
+from tests.memsys.build import NOON, SESSIONS, session
 from tests.memsys.service.made import memory as opened_memory
 
 Make = Callable[[Server, Parts], Mcp]
@@ -37,9 +35,7 @@ def query(text: str) -> Query:
 
 
 @pytest.mark.parametrize("kind", ["owned", "plain"])
-def test_results_are_the_memories_that_were_stored(
-    kind: str, mcp_of: Make, parts: MakeParts
-) -> None:
+def test_results_are_the_memories_that_were_stored(kind, mcp_of, parts):
     strategy = mcp_of(server_of(kind), parts())
     assert strategy.retrieve(query("tomato")).candidates == ()  # nothing started
     assert [strategy.ingest(one) for one in SESSIONS] == [len(one.turns) for one in SESSIONS]
@@ -56,9 +52,7 @@ def test_results_are_the_memories_that_were_stored(
     assert strategy.details["server"]["name"] == "toy"
 
 
-def test_our_own_server_is_admitted_finds_and_forgets(
-    mcp_of: Make, parts: MakeParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_our_own_server_is_admitted_finds_and_forgets(mcp_of, parts, tmp_path, monkeypatch):
     with opened_memory(tmp_path) as memory:
         ours = SimpleNamespace(server=make_server(memory))
         monkeypatch.setattr(conftest, "Toy", lambda _: ours)
@@ -71,9 +65,7 @@ def test_our_own_server_is_admitted_finds_and_forgets(
         assert ("D1:4",) not in [one.memory.turns for one in strategy.retrieve(asked).candidates]
 
 
-def test_an_error_of_the_server_costs_the_session_or_the_question(
-    mcp_of: Make, parts: MakeParts
-) -> None:
+def test_an_error_of_the_server_costs_the_session_or_the_question(mcp_of, parts):
     strategy = mcp_of(server_of("plain"), parts())
     with pytest.raises(LibraryError, match=r"remember: .*the toy refuses this"):
         strategy.ingest(session(1, NOON, ("Ada", "Please refuse.")))
@@ -84,9 +76,7 @@ def test_an_error_of_the_server_costs_the_session_or_the_question(
     assert len(strategy.retrieve(query("i sing.")).candidates) == 1
 
 
-def test_a_server_that_hangs_is_closed_and_later_calls_fail_at_once(
-    mcp_of: Make, parts: MakeParts
-) -> None:
+def test_a_server_that_hangs_is_closed_and_later_calls_fail_at_once(mcp_of, parts):
     strategy = mcp_of(server_of("plain"), parts())
     strategy.ingest(session(1, NOON, ("Ada", "I sing.")))
     assert strategy._memory
@@ -96,7 +86,7 @@ def test_a_server_that_hangs_is_closed_and_later_calls_fail_at_once(
             strategy.retrieve(query(text))
 
 
-def test_the_last_output_of_a_server_that_has_ended_declines_nothing(tmp_path: Path) -> None:
+def test_the_last_output_of_a_server_that_has_ended_declines_nothing(tmp_path):
     server, stderr = server_of("plain"), tmp_path / "stderr.txt"
     stderr.write_text("table memories already exists", encoding="utf-8")
     with closing(Connection(server.at.open(tmp_path), 20, stderr)) as connection:
@@ -107,7 +97,7 @@ def test_the_last_output_of_a_server_that_has_ended_declines_nothing(tmp_path: P
                 memory.add(Memory("m", text, text, NOON, "Ada", ("D1:1",)))
 
 
-def test_it_forgets_by_the_ids_that_the_server_gave(mcp_of: Make, parts: MakeParts) -> None:
+def test_it_forgets_by_the_ids_that_the_server_gave(mcp_of, parts):
     server = server_of("owned")
     strategy = mcp_of(server, parts())
     strategy.ingest(SESSIONS[0])
@@ -119,8 +109,8 @@ def test_it_forgets_by_the_ids_that_the_server_gave(mcp_of: Make, parts: MakePar
 
 
 def test_a_server_that_indexes_later_is_waited_for_before_and_after_a_deletion(
-    mcp_of: Make, parts: MakeParts, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    mcp_of, parts, monkeypatch
+):
     seen: list[tuple[float, int]] = []
     server = server_of("owned", settle_s=7)
     clock = SimpleNamespace(
@@ -137,9 +127,7 @@ def test_a_server_that_indexes_later_is_waited_for_before_and_after_a_deletion(
     assert len(seen) == 2
 
 
-def test_what_a_run_stores_at_an_address_is_deleted_at_the_end(
-    mcp_of: Make, parts: MakeParts
-) -> None:
+def test_what_a_run_stores_at_an_address_is_deleted_at_the_end(mcp_of, parts):
     server = server_of("owned", there=True)
     strategy = mcp_of(server, parts())
     strategy.ingest(SESSIONS[0])
@@ -149,15 +137,13 @@ def test_what_a_run_stores_at_an_address_is_deleted_at_the_end(
     assert [row["user"] for row in rows_at(server)] == ["ana"]
 
 
-def test_without_a_tool_that_deletes_it_cannot_forget(mcp_of: Make, parts: MakeParts) -> None:
+def test_without_a_tool_that_deletes_it_cannot_forget(mcp_of, parts):
     strategy = mcp_of(server_of("plain"), parts())
     strategy.ingest(SESSIONS[0])
     assert strategy.forget(["D1:3"]) is None
 
 
-def test_a_tool_that_deletes_nothing_is_an_error_and_its_leak_is_seen(
-    mcp_of: Make, parts: MakeParts
-) -> None:
+def test_a_tool_that_deletes_nothing_is_an_error_and_its_leak_is_seen(mcp_of, parts):
     server = server_of("lying")
     strategy = mcp_of(server, parts())
     strategy.ingest(SESSIONS[0])
@@ -182,7 +168,7 @@ def test_a_tool_that_deletes_nothing_is_an_error_and_its_leak_is_seen(
         ({"command": "ls", "timeout_s": 0}, "strategy.timeout_s"),
     ],
 )
-def test_a_wrong_setting_is_one_clear_line(settings: dict[str, str], words: str) -> None:
+def test_a_wrong_setting_is_one_clear_line(settings, words):
     with pytest.raises(InputError) as raised:
         from_settings(**settings)
     assert words in str(raised.value)
@@ -212,24 +198,20 @@ KEY = "sk-live-0123456789"
         ),
     ],
 )
-def test_a_key_in_a_setting_is_refused_and_not_repeated(
-    settings: dict[str, Any], words: str
-) -> None:
+def test_a_key_in_a_setting_is_refused_and_not_repeated(settings, words):
     with pytest.raises(InputError) as raised:
         from_settings(**settings)
     assert words in str(raised.value)
     assert KEY not in str(raised.value)
 
 
-def test_what_is_no_key_is_accepted() -> None:
+def test_what_is_no_key_is_accepted():
     env = {"API_KEY": "none", "TLS_KEY": "{folder}/a.pem", "KEY_PATH": "/a/b/c/d"}
     arguments = {"key": "{turn}", "text": "{text}", "kind": "a memory of the run"}
     assert from_settings(command="ls --verbose -x 1", env=env, add_arguments=arguments)
 
 
-def test_a_server_sees_the_named_variables_and_no_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_sees_the_named_variables_and_no_others(tmp_path, monkeypatch):
     monkeypatch.setenv("SHOWN_KEY", KEY)
     monkeypatch.setenv("HIDDEN_KEY", KEY)
     folder = tmp_path / "folder"
@@ -249,7 +231,7 @@ def test_a_server_sees_the_named_variables_and_no_others(
     assert set(seen) <= set(f"{documented} {ours} {caches} {of_the_shell}".split())
 
 
-def test_a_server_that_exits_by_itself_leaves_no_child(tmp_path: Path) -> None:
+def test_a_server_that_exits_by_itself_leaves_no_child(tmp_path):
     fifo = tmp_path / "alive"
     os.mkfifo(fifo)
     reading = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)

@@ -45,7 +45,7 @@ GRAPH = [
 OWNED = [tool("add_memory", "text", "user_id"), tool("search_memory", "query", "user_id")]
 
 
-def test_nested_entities_are_filled_and_what_needs_an_entity_is_passed_over() -> None:
+def test_nested_entities_are_filled_and_what_needs_an_entity_is_passed_over():
     chosen = choose(GRAPH, Wanted())
     assert chosen.add.tool.name == "create_entities"
     assert chosen.add.arguments == {
@@ -57,7 +57,7 @@ def test_nested_entities_are_filled_and_what_needs_an_entity_is_passed_over() ->
     assert chosen.owners == PROCESS
 
 
-def test_messages_with_roles_are_filled() -> None:
+def test_messages_with_roles_are_filled():
     message = {
         "type": "object",
         "properties": {
@@ -88,7 +88,7 @@ def test_messages_with_roles_are_filled() -> None:
     assert chosen.owners == "user_id"
 
 
-def test_words_of_a_name_that_say_something_else_cost_points() -> None:
+def test_words_of_a_name_that_say_something_else_cost_points():
     tools = [
         tool("memory_store", "content"),
         tool("memory_store_session", "content"),
@@ -101,7 +101,7 @@ def test_words_of_a_name_that_say_something_else_cost_points() -> None:
     assert chosen.delete is None
 
 
-def test_one_text_argument_is_filled_the_best_known_one() -> None:
+def test_one_text_argument_is_filled_the_best_known_one():
     add = tool("save", "summary_", "content_", "text_", "title_")
     chosen = choose([add, tool("find", "query")], Wanted())
     assert chosen.add.arguments == {"text": "{text}"}
@@ -135,15 +135,13 @@ def test_one_text_argument_is_filled_the_best_known_one() -> None:
         (OWNED, {"owners": "project"}, "strategy.owners: add_memory and search_memory do not both"),
     ],
 )
-def test_what_is_unclear_names_the_tools_and_the_setting(
-    tools: list[Tool], wanted: dict[str, Any], words: str
-) -> None:
+def test_what_is_unclear_names_the_tools_and_the_setting(tools, wanted, words):
     with pytest.raises(InputError) as raised:
         choose(tools, Wanted(**wanted))
     assert words in str(raised.value)
 
 
-def test_everything_can_be_set() -> None:
+def test_everything_can_be_set():
     arguments = {"from": "{speaker}", "to": "{text} ({time})"}
     wanted = Wanted(add_tool="add_relation", add_arguments=arguments, owners=PROCESS)
     chosen = choose([*GRAPH, *OWNED], Wanted(**{**vars_of(wanted), "search_tool": "search_memory"}))
@@ -157,7 +155,7 @@ def vars_of(wanted: Wanted) -> dict[str, Any]:
     return {name: getattr(wanted, name) for name in Wanted.__dataclass_fields__}
 
 
-def test_a_placeholder_alone_keeps_the_type_of_its_value() -> None:
+def test_a_placeholder_alone_keeps_the_type_of_its_value():
     assert fill({"n": "{k}", "all": ["{turns}"]}, {"k": 5, "turns": ["a"]}) == {
         "n": 5,
         "all": [["a"]],

@@ -10,27 +10,24 @@ from pathlib import Path
 import pytest
 
 from eval.answers.files import read_answers
-from eval.datasets.types import Dataset
 from eval.metrics.abstention import abstains
 from eval.rescore.account import account
 from eval.rescore.imports import read_import, record
 from eval.rescore.tables import sentences, warnings
 from memsys.errors import InputError
-from tests.eval.answers.answer_variants import Variant, lines, rows, variants
+from tests.eval.answers.answer_variants import lines, rows, variants
 
 VARIANTS = variants()
 
 
-def test_there_are_many_variants() -> None:
+def test_there_are_many_variants():
     assert len(VARIANTS) >= 150
 
 
 @pytest.mark.parametrize(
     "variant", VARIANTS, ids=[f"{n}-{one.name:.40}" for n, one in enumerate(VARIANTS)]
 )
-def test_a_file_is_imported_or_refused_in_one_line(
-    variant: Variant, dataset: Dataset, tmp_path: Path
-) -> None:
+def test_a_file_is_imported_or_refused_in_one_line(variant, dataset, tmp_path):
     path = tmp_path / "answers"
     path.write_bytes(variant.data)
     if isinstance(variant.expected, str):
@@ -62,7 +59,7 @@ def test_a_file_is_imported_or_refused_in_one_line(
             assert not any(score is not None for score in one["scores"].values())
 
 
-def test_a_number_as_answer_is_its_text(dataset: Dataset, tmp_path: Path) -> None:
+def test_a_number_as_answer_is_its_text(dataset, tmp_path):
     path = tmp_path / "answers.jsonl"
     made = rows()
     for row, answer in zip(made, [2023, 2.5, -1, "2023", "٢٠٢٣"], strict=False):
@@ -73,7 +70,7 @@ def test_a_number_as_answer_is_its_text(dataset: Dataset, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "folder", "x" * 300, "a\x00b"])
-def test_what_is_no_file_is_refused_at_once(kind: str, tmp_path: Path) -> None:
+def test_what_is_no_file_is_refused_at_once(kind, tmp_path):
     path = tmp_path / "answers" if kind in ("pipe", "folder") else Path(kind)
     if kind == "pipe":
         os.mkfifo(path)

@@ -85,16 +85,7 @@ def texts(rows: Rows) -> list[str]:
         for n, one in enumerate(ANSWERS * 3)
     ],
 )
-def test_any_names(
-    answer: str,
-    question: str,
-    gold: str,
-    conversation: str | None,
-    verdict: str,
-    answered: Rows,
-    write: Write,
-    dataset: Dataset,
-) -> None:
+def test_any_names(answer, question, gold, conversation, verdict, answered, write, dataset):
     names = {"answer": answer, "gold": gold, "question": question, "judge": verdict}
     path = write({"detailed": named(answered, **names, sample_id=conversation)})
     found = matched(path, dataset)
@@ -106,18 +97,14 @@ def test_any_names(
     assert found["first/0"].answer == "nobody knows, answer 0"
 
 
-def test_a_column_of_golds_is_the_answer_only_without_another(
-    answered: Rows, write: Write, dataset: Dataset
-) -> None:
+def test_a_column_of_golds_is_the_answer_only_without_another(answered, write, dataset):
     path = write([{**row, "answer": row["gold"], "said": row["answer"]} for row in answered])
     assert read_answers(path, dataset).columns["answer"] == ("said",)
     path = write([{"question": row["question"], "answer": row["gold"]} for row in answered])
     assert read_answers(path, dataset).columns["answer"] == ("answer",)
 
 
-def test_an_unlisted_answer_among_other_texts(
-    answered: Rows, write: Write, dataset: Dataset
-) -> None:
+def test_an_unlisted_answer_among_other_texts(answered, write, dataset):
     def row(one: dict[str, Any]) -> dict[str, Any]:
         context = f"{one['question']} {one['gold']}"
         texts = {"context": context, "reasoning": f"since {context}", "x": one["answer"]}
@@ -129,9 +116,7 @@ def test_an_unlisted_answer_among_other_texts(
     assert columns["answer"] == ("x",)
 
 
-def test_two_models_in_one_file_stop_until_one_is_named(
-    answered: Rows, write: Write, dataset: Dataset
-) -> None:
+def test_two_models_in_one_file_stop_until_one_is_named(answered, write, dataset):
     path = write(
         [
             {"question": row["question"], "a_prediction": row["answer"], "b_prediction": "no"}
@@ -145,9 +130,7 @@ def test_two_models_in_one_file_stop_until_one_is_named(
     assert {row.answer for row in matched(path, dataset, layout).values()} == {"no"}
 
 
-def test_an_answer_beside_a_chain_of_thought_stops_until_one_is_named(
-    answered: Rows, write: Write, dataset: Dataset
-) -> None:
+def test_an_answer_beside_a_chain_of_thought_stops_until_one_is_named(answered, write, dataset):
     value = [row | {"response": f"Step by step: {row['answer']}"} for row in answered]
     with pytest.raises(UnclearColumnsError, match="response, answer; name one by --columns"):
         read_answers(write(value), dataset)
@@ -157,9 +140,7 @@ def test_an_answer_beside_a_chain_of_thought_stops_until_one_is_named(
     assert read_answers(write(same), dataset).columns["answer"] == ("response",)
 
 
-def test_an_empty_column_of_answers_is_refused_until_it_is_named(
-    answered: Rows, write: Write, dataset: Dataset
-) -> None:
+def test_an_empty_column_of_answers_is_refused_until_it_is_named(answered, write, dataset):
     path = write([row | {"answer": None} for row in answered])
     with pytest.raises(UnclearColumnsError, match="the column of answers, 'answer', is empty"):
         read_answers(path, dataset)
@@ -167,32 +148,26 @@ def test_an_empty_column_of_answers_is_refused_until_it_is_named(
     assert {row.answer for row in read_answers(path, dataset, layout).rows} == {""}
 
 
-def test_a_table_by_columns_is_recognised(answered: Rows, write: Write, dataset: Dataset) -> None:
+def test_a_table_by_columns_is_recognised(answered, write, dataset):
     columns = ("question", "answer", "gold")
     value = {key: {str(n): row[key] for n, row in enumerate(answered)} for key in columns}
     with pytest.raises(UnclearColumnsError, match="is a table by columns; write a list of objects"):
         read_answers(write(value), dataset)
 
 
-def test_keys_of_single_questions_are_no_conversations(
-    answered: Rows, write: Write, dataset: Dataset
-) -> None:
+def test_keys_of_single_questions_are_no_conversations(answered, write, dataset):
     once = {row["question"]: row for row in named(answered, sample_id=None)}
     value = {f"talk-{n}": row for n, row in enumerate(once.values())}
     assert "conversation" not in read_answers(write(value), dataset).columns
 
 
-def test_a_column_named_beside_a_layout_is_required(
-    answered: Rows, write: Write, dataset: Dataset
-) -> None:
+def test_a_column_named_beside_a_layout_is_required(answered, write, dataset):
     layout = load_layout("rows").with_columns(parse_columns(["judge=marks"]), None)
     with pytest.raises(UnclearColumnsError, match="no column 'marks' for judge"):
         read_answers(write(answered), dataset, layout)
 
 
-def test_keys_that_are_categories_are_no_conversations(
-    answered: Rows, write: Write, dataset: Dataset
-) -> None:
+def test_keys_that_are_categories_are_no_conversations(answered, write, dataset):
     value: dict[str, Rows] = {}
     several = [row for row in answered if row["category"] != 5]
     for row in several:
@@ -206,9 +181,7 @@ def test_keys_that_are_categories_are_no_conversations(
     assert found.answers["first/4"].answer == answered[4]["answer"]  # asked again as type 5
 
 
-def test_without_a_conversation_doubles_are_paired_in_order_and_counted(
-    answered: Rows, write: Write, dataset: Dataset
-) -> None:
+def test_without_a_conversation_doubles_are_paired_in_order_and_counted(answered, write, dataset):
     file = read_answers(write(named(answered, sample_id=None)), dataset)
     found = match(file.rows, dataset)
     assert {row.conversation for row in file.rows} == {None}
@@ -216,9 +189,7 @@ def test_without_a_conversation_doubles_are_paired_in_order_and_counted(
     assert found.ambiguous == 2
 
 
-def test_ids_and_indices_that_contradict_the_questions_are_not_used(
-    rows: Rows, write: Write, dataset: Dataset
-) -> None:
+def test_ids_and_indices_that_contradict_the_questions_are_not_used(rows, write, dataset):
     wrong = [
         {**row, "qa_index": row["qa_index"] + 1, "id": f"{row['sample_id']}/{row['qa_index'] + 1}"}
         for row in rows
@@ -228,9 +199,7 @@ def test_ids_and_indices_that_contradict_the_questions_are_not_used(
     assert len(match(file.rows, dataset).answers) == len(rows)
 
 
-def test_a_history_with_one_question_is_named_by_the_id_of_the_question(
-    write: Write, dataset: Dataset
-) -> None:
+def test_a_history_with_one_question_is_named_by_the_id_of_the_question(write, dataset):
     asked = tuple(
         replace(q, id=f"h{n}/0", conversation=f"h{n}") for n, q in enumerate(dataset.questions)
     )
@@ -259,14 +228,7 @@ def test_a_history_with_one_question_is_named_by_the_id_of_the_question(
         ({"score": 0.75, "reason": "so"}, 0.75, {}),
     ],
 )  # fmt: skip
-def test_verdicts_in_any_form(
-    fields: dict[str, Any],
-    judge: float,
-    runs: dict[str, Any],
-    answered: Rows,
-    write: Write,
-    dataset: Dataset,
-) -> None:
+def test_verdicts_in_any_form(fields, judge, runs, answered, write, dataset):
     path = write([row | fields for row in named(answered, judge=None)])
     row = matched(path, dataset)["first/0"]
     assert row.judge == pytest.approx(judge)
@@ -280,9 +242,7 @@ def test_verdicts_in_any_form(
     ("column", "value"),
     [("score", 4), ("score", 0.4137), ("is_adversarial", True), ("judge_model", "gpt-4o")],
 )
-def test_what_is_no_verdict_is_passed_over_and_said(
-    column: str, value: Any, answered: Rows, write: Write, dataset: Dataset
-) -> None:
+def test_what_is_no_verdict_is_passed_over_and_said(column, value, answered, write, dataset):
     path = write([row | {column: value} for row in named(answered, judge=None)])
     file = read_answers(path, dataset)
     assert "judge" not in file.columns
@@ -295,7 +255,7 @@ def test_what_is_no_verdict_is_passed_over_and_said(
         assert f"though the names suggest more: {column}" in said
 
 
-def test_times_and_tokens(answered: Rows, write: Write, dataset: Dataset) -> None:
+def test_times_and_tokens(answered, write, dataset):
     more = {"search_duration_ms": 250, "response_time": 2, "token_usage": 77}
     row = matched(write([one | more for one in answered]), dataset)["first/0"]
     assert (row.search_seconds, row.answer_seconds, row.context_tokens) == (0.25, 2.0, 77)
@@ -303,22 +263,20 @@ def test_times_and_tokens(answered: Rows, write: Write, dataset: Dataset) -> Non
     assert row.total_seconds == 1.5
 
 
-def test_the_means_of_a_file_are_no_scores_of_its_rows(
-    answered: Rows, write: Write, dataset: Dataset
-) -> None:
+def test_the_means_of_a_file_are_no_scores_of_its_rows(answered, write, dataset):
     whole = {"accuracy": 0.5, "f1_score": 0.25, "total_time": 90, "error": "x"}
     file = read_answers(write({**whole, "results": named(answered, judge=None)}), dataset)
     assert not {"judge", "mem0_f1", "total_seconds", "error"} & file.columns.keys()
 
 
-def test_a_column_of_few_rows_is_read(answered: Rows, write: Write, dataset: Dataset) -> None:
+def test_a_column_of_few_rows_is_read(answered, write, dataset):
     many = [dict(row) for row in answered for _ in range(100)]
     many[777]["error"] = "timed out"
     rows = read_answers(write(many), dataset).rows
     assert [n for n, row in enumerate(rows) if row.error] == [777]
 
 
-def test_too_few_matching_rows_are_refused(answered: Rows, write: Write, dataset: Dataset) -> None:
+def test_too_few_matching_rows_are_refused(answered, write, dataset):
     def strange(count: int) -> Path:
         others = [{**answered[0], "question": f"Which {n}?"} for n in range(count)]
         return write(named(answered) + named(others))
@@ -339,9 +297,7 @@ def test_too_few_matching_rows_are_refused(answered: Rows, write: Write, dataset
                     dataset, partial=True)  # fmt: skip
 
 
-def test_a_saved_layout_reads_the_same(
-    answered: Rows, write: Write, dataset: Dataset, tmp_path: Path
-) -> None:
+def test_a_saved_layout_reads_the_same(answered, write, dataset, tmp_path):
     path = write({"run": {"rows": named(answered, answer="pred", question="query")}})
     first = read_answers(path, dataset)
     save_layout(first.proposal.layout, tmp_path / "mine.yaml")
@@ -350,7 +306,7 @@ def test_a_saved_layout_reads_the_same(
     assert again.columns == first.columns
 
 
-def test_shipped_layouts(answered: Rows, write: Write, dataset: Dataset) -> None:
+def test_shipped_layouts(answered, write, dataset):
     assert {"mem0", "locomo", "longmemeval", "records"} <= set(shipped())
     for name in shipped():
         assert load_layout(name).columns["answer"]
@@ -376,7 +332,7 @@ def test_shipped_layouts(answered: Rows, write: Write, dataset: Dataset) -> None
         ("[", "not YAML"),
     ],
 )
-def test_layouts_that_are_wrong(text: str, says: str, tmp_path: Path) -> None:
+def test_layouts_that_are_wrong(text, says, tmp_path):
     path = tmp_path / "l.yaml"
     path.write_text(text)
     with pytest.raises(InputError, match=says):

@@ -137,9 +137,7 @@ CONTAINERS: dict[str, Container] = {
 
 @pytest.mark.parametrize("name", CONTAINERS)
 @pytest.mark.parametrize("packed", ["", ".gz"])
-def test_rows_are_found_wherever_they_are(
-    name: str, packed: str, write: Callable[..., Path]
-) -> None:
+def test_rows_are_found_wherever_they_are(name, packed, write):
     value, paths, place, group, fields = CONTAINERS[name]
     found = both(write(value, f"answers.json{packed}", indent=None if packed else 1))
     assert {one.path: one.count for one in found.lists} == paths
@@ -150,7 +148,7 @@ def test_rows_are_found_wherever_they_are(
     assert answer == {"answer": "this 2", **fields}
 
 
-def test_both_keys_around_a_row_are_known(write: Callable[..., Path]) -> None:
+def test_both_keys_around_a_row_are_known(write):
     (_, found) = both(write(CONTAINERS["by conversation and category"][0])).lists
     assert [(one.around, one.group) for one in found.items()][::6] == [
         (("conv-0",), "1"),
@@ -159,12 +157,12 @@ def test_both_keys_around_a_row_are_known(write: Callable[..., Path]) -> None:
 
 
 @pytest.mark.parametrize("other", ["failed", "run_2", "2"])
-def test_lists_of_the_same_questions_are_not_one(other: str, write: Callable[..., Path]) -> None:
+def test_lists_of_the_same_questions_are_not_one(other, write):
     found = both(write({"1": rows("a", 9), other: rows("a", 4, reason="no")}))
     assert {one.path: one.count for one in found.lists} == {"1": 9, other: 4}
 
 
-def test_objects_inside_of_every_row_are_its_fields(write: Callable[..., Path]) -> None:
+def test_objects_inside_of_every_row_are_its_fields(write):
     value = [
         {"input": {"question": f"Who is it, {n}?"}, "output": row("a", n), "expected": row("b", n)}
         for n in range(9)
@@ -174,7 +172,7 @@ def test_objects_inside_of_every_row_are_its_fields(write: Callable[..., Path]) 
     assert next(found.items()).fields["expected.question"] == "What did b do 0?"
 
 
-def test_inner_fields_win_and_nested_ones_are_flattened(write: Callable[..., Path]) -> None:
+def test_inner_fields_win_and_nested_ones_are_flattened(write):
     judged = {"llm_judgments": {"judge_1": [True, False]}, "metrics": {"f1": 0.5}}
     value = {
         "run": {"name": "r", "about": {"year": 2026}},
@@ -197,7 +195,7 @@ def test_inner_fields_win_and_nested_ones_are_flattened(write: Callable[..., Pat
     assert second.inherited == {*above, "score"}
 
 
-def test_only_the_columns_asked_for_are_read(write: Callable[..., Path]) -> None:
+def test_only_the_columns_asked_for_are_read(write):
     value = {"id": "x", "rows": [row("a", 0, m={"f1": {"mean": 1}, "n": 2}, context="c" * 99)]}
     for limits in (Limits(), TINY):
         (found,) = row_lists(write(value), limits=limits).lists
@@ -205,14 +203,14 @@ def test_only_the_columns_asked_for_are_read(write: Callable[..., Path]) -> None
         assert item == Item("rows[0]", {"id": "x", "answer": "this 0", "m.f1.mean": 1})
 
 
-def test_large_nested_values_are_left_out(write: Callable[..., Path]) -> None:
+def test_large_nested_values_are_left_out(write):
     value = [row("a", 0, vector=[0.5] * 999, meta={"conv": "x", "turns": ["t"] * 999})]
     (found,) = both(write(value)).lists
     (item,) = found.items()
     assert item.fields == {**row("a", 0), "meta.conv": "x"}
 
 
-def test_samples_are_spread_and_their_texts_cut(write: Callable[..., Path]) -> None:
+def test_samples_are_spread_and_their_texts_cut(write):
     value = rows("a", 4_500)
     value[3]["answer"] = "long " * 2_000
     (found,) = row_lists(write(value)).lists
@@ -222,7 +220,7 @@ def test_samples_are_spread_and_their_texts_cut(write: Callable[..., Path]) -> N
     assert len(next(one for one in found.items() if one.place == "[3]").fields["answer"]) == 10_000
 
 
-def test_json_lines(write: Callable[..., Path]) -> None:
+def test_json_lines(write):
     lines = "\n \n".join(json.dumps(one) for one in rows("a"))
     found = both(write(("\ufeff" + lines).encode(), "a.jsonl"))
     assert [(one.path, one.count) for one in found.lists] == [("lines", 3)]
@@ -239,7 +237,7 @@ def test_json_lines(write: Callable[..., Path]) -> None:
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_csv(mark: str, end: str, write: Callable[..., Path]) -> None:
+def test_csv(mark, end, write):
     table = [["question", "answer"], ["Who?", '"Bo\nor\r\nCy"'], [], ["Why?", f'"a{mark}b"']]
     data = "".join(mark.join(line) + end for line in table)
     (found,) = both(write(("\ufeff" + data).encode(), "a.csv")).lists
@@ -248,7 +246,7 @@ def test_csv(mark: str, end: str, write: Callable[..., Path]) -> None:
     assert next(found.items(["answer"])).fields.keys() == {"answer"}
 
 
-def test_a_folder_has_the_rows_of_its_files(write: Callable[..., Path]) -> None:
+def test_a_folder_has_the_rows_of_its_files(write):
     for n in (10, 2, 0):
         write({"results": rows(f"{n}"), "n": n}, f"parts/sample_{n}.json")
     write({"f1": 0.5}, "parts/summary.json")
@@ -269,7 +267,7 @@ def test_a_folder_has_the_rows_of_its_files(write: Callable[..., Path]) -> None:
     assert found.passed_over == ("README.md", "summary.json")
 
 
-def test_keys_inside_a_file_are_within_its_name(write: Callable[..., Path]) -> None:
+def test_keys_inside_a_file_are_within_its_name(write):
     for n in range(2):
         write({"1": rows(f"a{n}"), "2": rows(f"b{n}")}, f"parts/{n}.json")
     (found,) = both(write({"1": rows("c")}, "parts/2.json").parent).lists
@@ -279,7 +277,7 @@ def test_keys_inside_a_file_are_within_its_name(write: Callable[..., Path]) -> N
 
 
 @pytest.mark.parametrize("wanted", ["a[].b", "a.b", "$.a[0].b", "a[*].b"])
-def test_a_list_may_be_named(wanted: str, write: Callable[..., Path]) -> None:
+def test_a_list_may_be_named(wanted, write):
     path = write({"a": [{"b": rows("a"), "c": Summary}]})
     (found,) = both(path, wanted).lists
     assert (found.path, found.count) == ("a[].b", 3)
@@ -324,9 +322,7 @@ ERRORS: dict[str, tuple[bytes, str]] = {
 
 @pytest.mark.parametrize("name", ERRORS)
 @pytest.mark.parametrize("limits", [Limits(), TINY, Limits(small=0, chunk=2)])
-def test_bad_files_are_refused_in_one_line(
-    name: str, limits: Limits, write: Callable[..., Path]
-) -> None:
+def test_bad_files_are_refused_in_one_line(name, limits, write):
     data, expected = ERRORS[name]
     with pytest.raises(InputError, match=expected) as error:
         row_lists(write(data, "bad"), limits=limits)
@@ -337,7 +333,7 @@ def test_bad_files_are_refused_in_one_line(
 @pytest.mark.parametrize(
     "value", [[row("a", 0), 5], {"results": [None, row("a", 0)]}, [row("a", 0), [1, 2]]]
 )
-def test_other_values_among_the_rows_are_refused(value: Any, write: Callable[..., Path]) -> None:
+def test_other_values_among_the_rows_are_refused(value, write):
     for limits in (Limits(), TINY):
         (found,) = row_lists(write(value), limits=limits).lists
         assert [one.fields for one in found.sample] == [row("a", 0)]
@@ -345,7 +341,7 @@ def test_other_values_among_the_rows_are_refused(value: Any, write: Callable[...
             list(found.items())
 
 
-def test_a_text_too_long_for_memory_is_refused(write: Callable[..., Path]) -> None:
+def test_a_text_too_long_for_memory_is_refused(write):
     limits = Limits(small=0, chunk=10, whole=40, text=100)
     data = json.dumps([row("a", 0, context="x" * 200)], indent=1).encode()
     with pytest.raises(InputError, match="line 5, column 14: a text of more than 100 characters"):
@@ -355,14 +351,14 @@ def test_a_text_too_long_for_memory_is_refused(write: Callable[..., Path]) -> No
         row_lists(write(lines), limits=limits)
 
 
-def test_nothing_there(tmp_path: Path) -> None:
+def test_nothing_there(tmp_path):
     with pytest.raises(InputError, match="no such file or folder"):
         row_lists(tmp_path / "nowhere")
     with pytest.raises(InputError, match="no file of answers in this folder"):
         row_lists(tmp_path)
 
 
-def test_memory_does_not_grow_with_the_file(write: Callable[..., Path]) -> None:
+def test_memory_does_not_grow_with_the_file(write):
     limits = Limits(small=50_000, chunk=10_000, whole=20_000, text=20_000)
     large = [row("a", n, context="words " * 500) for n in range(600)]
     packed = write({"0": large[:300], "1": large[300:]}, "a.json.gz")
@@ -430,9 +426,7 @@ def read(path: Path, limits: Limits) -> Any:
     chunk=st.integers(1, 90),
     whole=st.integers(1, 90),
 )
-def test_large_and_small_files_give_equal_rows(
-    value: Any, indent: int | None, plain: bool, chunk: int, whole: int, tmp_path: Path
-) -> None:
+def test_large_and_small_files_give_equal_rows(value, indent, plain, chunk, whole, tmp_path):
     path = tmp_path / "answers.json"
     path.write_text(json.dumps(value, indent=indent, ensure_ascii=plain), encoding="utf-8")
     limits = Limits(small=0, chunk=chunk, whole=whole, text=1_000)
@@ -441,9 +435,7 @@ def test_large_and_small_files_give_equal_rows(
 
 @SLOW
 @given(data=st.data(), chunk=st.integers(1, 90), whole=st.integers(1, 90))
-def test_large_and_small_files_are_refused_alike(
-    data: st.DataObject, chunk: int, whole: int, tmp_path: Path
-) -> None:
+def test_large_and_small_files_are_refused_alike(data, chunk, whole, tmp_path):
     text = data.draw(st.sampled_from([json.dumps(one[0], indent=1) for one in CONTAINERS.values()]))
     at = data.draw(st.integers(0, min(len(text), 900) - 1))
     path = tmp_path / "answers.json"

@@ -1,6 +1,5 @@
 import csv
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,7 @@ def _write_csv(path: Path, rows: Rows, delimiter: str = ",", start: str = "") ->
     return path
 
 
-def test_every_format_is_detected_and_says_the_same(
-    rows: Rows, lines: Callable[..., Path], mem0: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_every_format_is_detected_and_says_the_same(rows, lines, mem0, tmp_path):
     files = {
         "jsonl": lines(rows),
         "mem0": mem0(rows, IN_ORDER),
@@ -43,9 +40,7 @@ def test_every_format_is_detected_and_says_the_same(
     assert [row.conversation for row in read["mem0"].rows][::6] == ["0", "1"]
 
 
-def test_gzip_is_known_by_its_bytes_and_hashed_as_it_lies(
-    rows: Rows, lines: Callable[..., Path]
-) -> None:
+def test_gzip_is_known_by_its_bytes_and_hashed_as_it_lies(rows, lines):
     packed = lines(rows, "answers.jsonl.gz")
     unmarked = packed.rename(packed.with_name("answers.jsonl"))
     file = read_answers(unmarked, None)
@@ -55,19 +50,19 @@ def test_gzip_is_known_by_its_bytes_and_hashed_as_it_lies(
     assert file.source.sha256 == hashlib.sha256(unmarked.read_bytes()).hexdigest()
 
 
-def test_mem0_on_a_single_line_is_not_taken_for_json_lines(tmp_path: Path) -> None:
+def test_mem0_on_a_single_line_is_not_taken_for_json_lines(tmp_path):
     path = tmp_path / "one.json"
     path.write_text('{"0": [{"question": "Q", "answer": "g", "response": "r"}]}')
     assert read_answers(path, None).format == "*"
 
 
-def test_line_separators_of_unicode_do_not_cut_lines(tmp_path: Path) -> None:
+def test_line_separators_of_unicode_do_not_cut_lines(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"sample_id": "s", "question": "Q", "answer": "a\u2028b\x85c"}\n\n')
     assert [row.answer for row in read_answers(path, None).rows] == ["a\u2028b\x85c"]
 
 
-def test_spreadsheets_of_other_countries(rows: Rows, tmp_path: Path) -> None:
+def test_spreadsheets_of_other_countries(rows, tmp_path):
     rows[0]["answer"] = 'figs; "really"\nand plums, too'
     path = _write_csv(tmp_path / "a.csv", rows, delimiter=";", start="\ufeff")
     file = read_answers(path, None)
@@ -75,7 +70,7 @@ def test_spreadsheets_of_other_countries(rows: Rows, tmp_path: Path) -> None:
     assert len(file.rows) == len(rows)
 
 
-def test_times_of_mem0(rows: Rows, mem0: Callable[..., Path]) -> None:
+def test_times_of_mem0(rows, mem0):
     path = mem0(
         rows, IN_ORDER, speaker_1_memory_time=0.25, speaker_2_memory_time=0.5, response_time=2
     )
@@ -83,7 +78,7 @@ def test_times_of_mem0(rows: Rows, mem0: Callable[..., Path]) -> None:
     assert (row.search_seconds, row.answer_seconds, row.total_seconds) == (0.75, 2.0, None)
 
 
-def test_our_own_records_can_be_read(tmp_path: Path) -> None:
+def test_our_own_records_can_be_read(tmp_path):
     path = tmp_path / "records.jsonl"
     path.write_text('{"id": "first/3", "conversation": "first", "question": "Q", "answer": "a"}')
     row = read_answers(path, None).rows[0]
@@ -91,7 +86,7 @@ def test_our_own_records_can_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [None, "", "  ", float("nan")])
-def test_blank_answers_are_answers(value: object, lines: Callable[..., Path]) -> None:
+def test_blank_answers_are_answers(value, lines):
     (row,) = read_answers(lines([{"sample_id": "s", "question": "Q", "answer": value}]), None).rows
     assert (row.answer, row.error) == ("", None)
 
@@ -100,7 +95,7 @@ def test_blank_answers_are_answers(value: object, lines: Callable[..., Path]) ->
     ("error", "expected"),
     [("timed out", "timed out"), (True, "no message"), (None, None), (False, None), ("", None)],
 )
-def test_error_fields(error: object, expected: str | None, lines: Callable[..., Path]) -> None:
+def test_error_fields(error, expected, lines):
     row = {"sample_id": "s", "question": "Q", "answer": None, "error": error}
     assert read_answers(lines([row]), None).rows[0].error == expected
 
@@ -123,7 +118,7 @@ def test_error_fields(error: object, expected: str | None, lines: Callable[..., 
         ),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(text: str, says: str, tmp_path: Path) -> None:
+def test_what_is_wrong_is_said_in_one_line(text, says, tmp_path):
     path = tmp_path / "a.txt"
     path.write_text(text)
     with pytest.raises(InputError) as caught:

@@ -61,24 +61,24 @@ def _refused(found: tuple[int, str, str], says: str) -> None:
     assert not Path("run").exists()
 
 
-def test_far_too_many_rows(rescore: Rescore, rows: list[Row], monkeypatch: Patch) -> None:
+def test_far_too_many_rows(rescore, rows, monkeypatch):
     monkeypatch.setattr("eval.answers.files._MOST", 99)
     _refused(rescore(rows, "--partial"), "100 rows are more than any data set has questions")
 
 
-def test_golds_under_a_name_of_golds(rescore: Rescore, rows: list[Row]) -> None:
+def test_golds_under_a_name_of_golds(rescore, rows):
     golds = [{"question": row["query"], "golden_answer": row["expected"]} for row in rows]
     _refused(rescore(golds), "no column for the answer")
 
 
-def test_half_of_the_questions(rescore: Rescore, rows: list[Row]) -> None:
+def test_half_of_the_questions(rescore, rows):
     code, out, _ = rescore(rows[::2])
     assert code == 0
     assert "Without a row, and in no mean: 1,936 of 1,986 questions" in out
     assert any("cover only" in line for line in load_manifest(Path("run"))["warnings"])
 
 
-def test_categories_of_two_numberings(rescore: Rescore) -> None:
+def test_categories_of_two_numberings(rescore):
     real = read_rows(ANSWERS / "mirix_run1.jsonl.gz", 7)
     value = [
         PLAIN.row(row) | {"category": MEM0_NAMES[row["category"]] if n % 2 else row["category"]}
@@ -92,7 +92,7 @@ def test_categories_of_two_numberings(rescore: Rescore) -> None:
     assert load_manifest(Path("run"))["matching"]["categories_sentence"]
 
 
-def test_two_systems_in_one_file(rescore: Rescore, rows: list[Row]) -> None:
+def test_two_systems_in_one_file(rescore, rows):
     other = [row | {"predicted": f"not {row['predicted']}"} for row in rows]
     value = {"one": {"details": rows}, "two": {"details": other}}
     _refused(rescore(value), "several lists answer the same questions: one.details, two.details")
@@ -101,9 +101,7 @@ def test_two_systems_in_one_file(rescore: Rescore, rows: list[Row]) -> None:
     assert record["answer"].startswith("not ")
 
 
-def test_the_same_answers_twice_and_what_was_retrieved_are_no_other_answers(
-    rescore: Rescore, rows: list[Row]
-) -> None:
+def test_the_same_answers_twice_and_what_was_retrieved_are_no_other_answers(rescore, rows):
     memories = [{"memory": f"memory {n}", "score": 0.5, "timestamp": "May"} for n in range(30)]
     for value in (
         {"details": rows, "failures": rows[:30], "judged": rows},
@@ -114,7 +112,7 @@ def test_the_same_answers_twice_and_what_was_retrieved_are_no_other_answers(
         assert "Matched: 100 of 100 rows" in out
 
 
-def test_other_scores_are_no_verdicts(rescore: Rescore, rows: list[Row]) -> None:
+def test_other_scores_are_no_verdicts(rescore, rows):
     def scores(n: int, row: Row) -> Row:
         hit = str(row["expected"]).lower() in str(row["predicted"]).lower()
         names = ("exact_match", "contains_gold", "retrieval_hit", "rouge_hit")
@@ -130,6 +128,6 @@ def test_other_scores_are_no_verdicts(rescore: Rescore, rows: list[Row]) -> None
     assert "score" in out.split("Run folder")[0]
 
 
-def test_a_bomb(rescore: Rescore) -> None:
+def test_a_bomb(rescore):
     bomb = gzip.compress(b"[" + b" " * 40_000_000 + b"]")
     _refused(rescore(bomb), "out.json.gz")

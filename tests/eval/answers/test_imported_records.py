@@ -6,7 +6,6 @@ import pytest
 
 from eval.answers import values
 from eval.answers.files import AnswerRow
-from eval.datasets.types import Dataset
 from eval.rescore.account import Labels
 from eval.rescore.imports import record
 from memsys.errors import InputError
@@ -16,7 +15,7 @@ def _row(**fields: object) -> AnswerRow:
     return AnswerRow(**({"place": "line 1", "conversation": "first", "index": 0} | fields))  # type: ignore[arg-type]
 
 
-def test_what_is_not_told_is_null(dataset: Dataset) -> None:
+def test_what_is_not_told_is_null(dataset):
     made = record(dataset.questions[0], _row(question="?", answer="an oak", category="4"))
     for name in ("retrieved", "k", "context_tokens", "evidence_found", "usage", "judge_source"):
         assert made[name] is None, name
@@ -33,7 +32,7 @@ def test_what_is_not_told_is_null(dataset: Dataset) -> None:
     assert made["answer_tokens"] == 2
 
 
-def test_what_is_told_is_kept(dataset: Dataset) -> None:
+def test_what_is_told_is_kept(dataset):
     row = _row(
         question=None,
         answer="fig tree",
@@ -57,15 +56,13 @@ def test_what_is_told_is_kept(dataset: Dataset) -> None:
         ({"total_seconds": 0.0}, 0.0),
     ],
 )
-def test_a_total_is_reported_or_the_sum_of_both_parts(
-    times: dict[str, float], total: float | None, dataset: Dataset
-) -> None:
+def test_a_total_is_reported_or_the_sum_of_both_parts(times, total, dataset):
     made = record(dataset.questions[0], _row(question=None, answer="x", **times))
     assert made["latency_ms"]["total"] == total
     assert made["latency_source"] == "as reported"
 
 
-def test_a_failed_row_has_no_answer_and_no_score(dataset: Dataset) -> None:
+def test_a_failed_row_has_no_answer_and_no_score(dataset):
     made = record(dataset.questions[0], _row(question=None, answer="x", judge=1.0, error="429"))
     assert made["status"] == "error"
     assert made["error"] == {"phase": "answer", "kind": "as reported", "message": "429"}
@@ -75,7 +72,7 @@ def test_a_failed_row_has_no_answer_and_no_score(dataset: Dataset) -> None:
     assert made["judge_source"] is None
 
 
-def test_an_empty_answer_is_wrong_not_failed(dataset: Dataset) -> None:
+def test_an_empty_answer_is_wrong_not_failed(dataset):
     made = record(dataset.questions[0], _row(question=None, answer=""))
     assert (made["status"], made["answer"], made["error"]) == ("ok", "", None)
     assert (made["scores"]["locomo_f1"], made["scores"]["bleu1"]) == (0.0, 0.0)
@@ -94,12 +91,12 @@ def test_an_empty_answer_is_wrong_not_failed(dataset: Dataset) -> None:
         (2 / 3, 2 / 3),
     ],
 )
-def test_verdicts(written: object, expected: float | None) -> None:
+def test_verdicts(written, expected):
     assert values.verdict(written, "a: line 1", "judge") == expected
 
 
 @pytest.mark.parametrize("written", [4, -1, "maybe", "85%", ["maybe"], "nan"])
-def test_what_is_no_verdict(written: object) -> None:
+def test_what_is_no_verdict(written):
     with pytest.raises(InputError, match=r"a: line 1: judge .* is no verdict"):
         values.verdict(written, "a: line 1", "judge")
 
@@ -114,17 +111,17 @@ def test_what_is_no_verdict(written: object) -> None:
         ("", None),
     ],
 )
-def test_labels(written: object, expected: str | None) -> None:
+def test_labels(written, expected):
     assert values.label(written, "a", "category") == expected
 
 
-def test_official_labels_by_number_or_name_are_right() -> None:
+def test_official_labels_by_number_or_name_are_right():
     labels = Labels({("1", 1): 5, ("temporal", 2): 3, ("4", 4): 9})
     assert labels.relabelled == 0
     assert labels.sentence() is None
 
 
-def test_a_permutation_is_named() -> None:
+def test_a_permutation_is_named():
     labels = Labels({("3", 1): 282, ("2", 2): 321, ("4", 3): 96, ("1", 4): 841})
     assert labels.relabelled == 282 + 96 + 841
     sentence = labels.sentence() or ""
@@ -142,13 +139,13 @@ def test_a_permutation_is_named() -> None:
     )
 
 
-def test_other_names_for_the_same_types_are_no_permutation() -> None:
+def test_other_names_for_the_same_types_are_no_permutation():
     sentence = Labels({("Reasoning", 1): 4, ("Time", 2): 4}).sentence() or ""
     assert "other names: Reasoning is 1 multi_hop; Time is 2 temporal" in sentence
     assert "permutation" not in sentence
 
 
-def test_labels_that_are_mixed_up_are_counted() -> None:
+def test_labels_that_are_mixed_up_are_counted():
     sentence = Labels({("1", 1): 4, ("1", 4): 2, ("4", 4): 1_000}).sentence() or ""
     assert "Another category than the official one: 2 of 1,006 rows" in sentence
     assert "permutation" not in sentence

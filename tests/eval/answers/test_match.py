@@ -34,7 +34,7 @@ def _expected(rows: Rows) -> dict[str, str]:
     return {f"{row['sample_id']}/{row['qa_index']}": row["answer"] for row in rows}
 
 
-def test_by_index_in_any_order(rows: Rows, lines: Lines, dataset: Dataset) -> None:
+def test_by_index_in_any_order(rows, lines, dataset):
     mixed = rows[1::2] + rows[::2][::-1]
     found = _matched(lines(mixed), dataset)
     assert _answers(found) == _expected(rows)
@@ -42,9 +42,7 @@ def test_by_index_in_any_order(rows: Rows, lines: Lines, dataset: Dataset) -> No
     assert found.by_index == len(rows)
 
 
-def test_an_index_that_contradicts_the_question_is_not_believed(
-    rows: Rows, lines: Lines, dataset: Dataset
-) -> None:
+def test_an_index_that_contradicts_the_question_is_not_believed(rows, lines, dataset):
     rows[0]["qa_index"], rows[1]["qa_index"] = 1, 0
     rows[2]["qa_index"] = 99
     found = _matched(lines(rows), dataset)
@@ -57,7 +55,7 @@ def test_an_index_that_contradicts_the_question_is_not_believed(
     assert len(found.answers) == len(rows) - 3
 
 
-def test_an_index_alone_is_taken_and_counted(rows: Rows, lines: Lines, dataset: Dataset) -> None:
+def test_an_index_alone_is_taken_and_counted(rows, lines, dataset):
     found = _matched(
         lines([{k: v for k, v in r.items() if k != "question"} for r in rows]), dataset
     )
@@ -65,9 +63,7 @@ def test_an_index_alone_is_taken_and_counted(rows: Rows, lines: Lines, dataset: 
     assert found.unchecked == len(rows)
 
 
-def test_by_words_with_duplicates(
-    rows: Rows, by_words: Rows, lines: Lines, dataset: Dataset
-) -> None:
+def test_by_words_with_duplicates(rows, by_words, lines, dataset):
     for number, row in enumerate(by_words):
         row["answer"] = f"answer {number}"
     found = _matched(lines(by_words), dataset)
@@ -76,9 +72,7 @@ def test_by_words_with_duplicates(
     assert found.ambiguous == 2  # the two that share even gold and category
 
 
-def test_duplicates_out_of_order_are_told_apart_where_that_can_be(
-    by_words: Rows, lines: Lines, dataset: Dataset
-) -> None:
+def test_duplicates_out_of_order_are_told_apart_where_that_can_be(by_words, lines, dataset):
     for number, row in enumerate(by_words):
         row["answer"] = f"answer {number}"
     found = _answers(_matched(lines(by_words[::-1]), dataset))
@@ -87,7 +81,7 @@ def test_duplicates_out_of_order_are_told_apart_where_that_can_be(
     assert (found["second/2"], found["second/3"]) == ("answer 9", "answer 8")  # in the file's order
 
 
-def test_one_row_for_two_questions(by_words: Rows, lines: Lines, dataset: Dataset) -> None:
+def test_one_row_for_two_questions(by_words, lines, dataset):
     adversarial, cherry, swims = by_words[5], by_words[11], by_words[8]
     found = _matched(lines([adversarial, cherry, swims]), dataset)
     assert sorted(found.answers) == ["first/5", "second/2", "second/5"]
@@ -98,15 +92,13 @@ def test_one_row_for_two_questions(by_words: Rows, lines: Lines, dataset: Datase
     assert found.ambiguous == 1
 
 
-def test_a_row_that_tells_goes_before_one_that_does_not(
-    by_words: Rows, lines: Lines, dataset: Dataset
-) -> None:
+def test_a_row_that_tells_goes_before_one_that_does_not(by_words, lines, dataset):
     bare = {**by_words[11], "gold": None, "category": None, "answer": "bare"}
     found = _answers(_matched(lines([bare, by_words[10]]), dataset))
     assert found == {"second/4": "plum", "second/5": "bare"}
 
 
-def test_repeated_rows_are_not_scored(by_words: Rows, lines: Lines, dataset: Dataset) -> None:
+def test_repeated_rows_are_not_scored(by_words, lines, dataset):
     again = {**by_words[0], "answer": "again"}
     plum_again = {**by_words[10], "answer": "plum again"}  # its twin question stays open
     found = _matched(lines([*by_words[:4], again, by_words[10], plum_again]), dataset)
@@ -115,9 +107,7 @@ def test_repeated_rows_are_not_scored(by_words: Rows, lines: Lines, dataset: Dat
     assert "second/5" not in found.answers
 
 
-def test_typing_is_forgiven_and_nothing_else(
-    by_words: Rows, lines: Lines, dataset: Dataset
-) -> None:
+def test_typing_is_forgiven_and_nothing_else(by_words, lines, dataset):
     typed = [
         {**by_words[0], "question": "what did  ADA plant? "},
         {**by_words[2], "question": 'What’s Ada\'s "best" tree?'},
@@ -129,27 +119,21 @@ def test_typing_is_forgiven_and_nothing_else(
     assert _reasons(found) == [("line 3", NO_QUESTION), ("line 4", NO_QUESTION)]
 
 
-def test_the_same_words_to_the_letter_go_first(
-    by_words: Rows, lines: Lines, dataset: Dataset
-) -> None:
+def test_the_same_words_to_the_letter_go_first(by_words, lines, dataset):
     loose = {**by_words[0], "question": "WHAT DID ADA PLANT?", "answer": "loose"}
     found = _matched(lines([loose, by_words[0]]), dataset)
     assert _answers(found) == {"first/0": "a fig tree"}
     assert _reasons(found) == [("line 1", REPEATED)]
 
 
-def test_a_question_of_another_conversation_is_no_match(
-    by_words: Rows, lines: Lines, dataset: Dataset
-) -> None:
+def test_a_question_of_another_conversation_is_no_match(by_words, lines, dataset):
     stray = {**by_words[7], "sample_id": "first"}
     nowhere = {**by_words[7], "sample_id": "third", "question": "Where is it?"}
     found = _matched(lines([by_words[0], stray, nowhere]), dataset)
     assert _reasons(found) == [("line 2", NO_QUESTION), ("line 3", NO_CONVERSATION)]
 
 
-def test_mem0_positions_are_confirmed_by_the_questions(
-    rows: Rows, mem0: Callable[..., Path], dataset: Dataset
-) -> None:
+def test_mem0_positions_are_confirmed_by_the_questions(rows, mem0, dataset):
     straight = _matched(mem0(rows, {"first": "0", "second": "1"}), dataset)
     assert not any(one.moved for one in straight.labels.values())
     swapped = _matched(mem0(rows[::-1], {"first": "1", "second": "0"}), dataset)

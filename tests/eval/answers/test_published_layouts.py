@@ -71,28 +71,22 @@ def _id(case: Container) -> str:
 
 
 @pytest.mark.parametrize("case", CONTAINERS, ids=_id)
-def test_containers_of_all_types(
-    case: Container, all_types: list[Row], dataset: Dataset, tmp_path: Path
-) -> None:
+def test_containers_of_all_types(case, all_types, dataset, tmp_path):
     _check(case, all_types, dataset, tmp_path)
 
 
 @pytest.mark.parametrize("case", [*map(as_array, VERDICTS), *UNLISTED], ids=_id)
-def test_names_and_layouts(
-    case: Container, few: list[Row], dataset: Dataset, tmp_path: Path
-) -> None:
+def test_names_and_layouts(case, few, dataset, tmp_path):
     _check(case, few, dataset, tmp_path)
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_whole_file(name: str, whole: list[Row], dataset: Dataset, tmp_path: Path) -> None:
+def test_whole_file(name, whole, dataset, tmp_path):
     (case,) = (one for one in CONTAINERS if one.name == name)
     _check(case, whole, dataset, tmp_path, scores=False)
 
 
-def test_two_models_beside_each_other_are_not_guessed(
-    few: list[Row], dataset: Dataset, tmp_path: Path
-) -> None:
+def test_two_models_beside_each_other_are_not_guessed(few, dataset, tmp_path):
     def both(rows: Sequence[Row], style: Style) -> list[Row]:
         found: list[Row] = official(rows, style)
         for one, two in zip(found, official(rows, style, "other"), strict=True):
@@ -104,9 +98,7 @@ def test_two_models_beside_each_other_are_not_guessed(
         read_import(path, None, "both", dataset)
 
 
-def test_conversations_and_categories_of_mem0_under_other_names(
-    dataset: Dataset, tmp_path: Path
-) -> None:
+def test_conversations_and_categories_of_mem0_under_other_names(dataset, tmp_path):
     value: dict[str, list[Row]] = {}
     rows = read_rows(ANSWERS / "zep_mirix.jsonl.gz")
     for row in rows:

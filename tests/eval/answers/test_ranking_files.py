@@ -69,23 +69,23 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_each_layout_says_the_same(layout: str, write: Write) -> None:
+def test_each_layout_says_the_same(layout, write):
     assert rankings(read_rankings(write(LAYOUTS[layout]))) == SCORED
 
 
-def test_gzip_is_read_and_ids_without_scores_stay_in_order(tmp_path: Path) -> None:
+def test_gzip_is_read_and_ids_without_scores_stay_in_order(tmp_path):
     path = tmp_path / "file.json.gz"
     path.write_bytes(gzip.compress(b'{"What?": ["D1:3", "D1:1"], "Who?": []}'))
     assert rankings(read_rankings(path)) == {"What?": [("D1:3", None), ("D1:1", None)], "Who?": []}
 
 
-def test_a_single_row_is_no_object_of_rankings_by_question(write: Write) -> None:
+def test_a_single_row_is_no_object_of_rankings_by_question(write):
     row = '{"question": "What?", "retrieved": ["D1:3"]}'
     for text in (row, row.replace(" ", "\n"), row + "\n\n"):
         assert rankings(read_rankings(write(text))) == {"What?": [("D1:3", None)]}
 
 
-def test_lines_of_a_trec_run_may_be_in_any_order_and_ties_go_by_rank(write: Write) -> None:
+def test_lines_of_a_trec_run_may_be_in_any_order_and_ties_go_by_rank(write):
     scores = [9.0, 5.0, 5.0, 5.0, 1.0]
     lines = [f"q Q0 D1:{rank} {rank} {score} t" for rank, score in enumerate(scores, 1)]
     whole = rankings(read_rankings(write("\n".join(lines))))
@@ -94,13 +94,13 @@ def test_lines_of_a_trec_run_may_be_in_any_order_and_ties_go_by_rank(write: Writ
     assert [id_ for id_, _ in whole["q"]] == [f"D1:{rank}" for rank in range(1, 6)]
 
 
-def test_equal_scores_stay_in_the_order_of_the_file(write: Write) -> None:
+def test_equal_scores_stay_in_the_order_of_the_file(write):
     given = {"q": [["D1:2", 1], ["D1:9", 1], ["D1:1", 2], ["D1:3", 1]]}
     found = rankings(read_rankings(write(given)))["q"]
     assert [id_ for id_, _ in found] == ["D1:1", "D1:2", "D1:9", "D1:3"]
 
 
-def test_rankings_of_a_run_folder_stay_in_order(write: Write) -> None:
+def test_rankings_of_a_run_folder_stay_in_order(write):
     """A strategy may rank by several scales, so that its scores are not in order."""
     line = {"id": "a/0", "store": "a", "selected": False, "ranking": [["D1:3", 0.2], ["D1:1", 7]]}
     for text in (json.dumps(line), f"{json.dumps(line)}\n{json.dumps(line | {'id': 'a/1'})}\n"):
@@ -109,13 +109,13 @@ def test_rankings_of_a_run_folder_stay_in_order(write: Write) -> None:
 
 
 @pytest.mark.parametrize("blank", ["", "\r", "  ", "\t\r"])
-def test_blank_lines_are_no_rankings(blank: str, write: Write) -> None:
+def test_blank_lines_are_no_rankings(blank, write):
     lines = ['{"id": "a", "ids": ["D1:3"]}\r', blank, '{"id": "b", "ids": []}\r', blank]
     found = rankings(read_rankings(write("\n".join(lines), "file.jsonl")))
     assert found == {"a": [("D1:3", None)], "b": []}
 
 
-def test_trec_ids_are_decoded(write: Write) -> None:
+def test_trec_ids_are_decoded(write):
     found = rankings(read_rankings(write("a%20b/0 Q0 a%20b:D1:3 1 1 tag")))
     assert found == {"a b/0": [("a b:D1:3", 1.0)]}
 
@@ -154,7 +154,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_line_with_the_place(case: str, write: Write) -> None:
+def test_bad_input_is_one_line_with_the_place(case, write):
     content, message = BAD[case]
     with pytest.raises(InputError) as error:
         read_rankings(write(content))

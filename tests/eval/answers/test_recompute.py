@@ -30,7 +30,7 @@ def _read(folder: Path) -> dict[str, Any]:
     return {name: json.loads(t) if name.endswith(".json") else t for name, t in texts.items()}
 
 
-def test_scores_come_back_and_nothing_else_moves(run: Path) -> None:
+def test_scores_come_back_and_nothing_else_moves(run):
     before = _read(run)
     records = list(read_lines(run / "records.jsonl"))
     for record in records:
@@ -48,7 +48,7 @@ def test_scores_come_back_and_nothing_else_moves(run: Path) -> None:
     assert len(load_manifest(run)["rescored"]) == 2
 
 
-def test_verdicts_and_answers_stay(run: Path) -> None:
+def test_verdicts_and_answers_stay(run):
     records = list(read_lines(run / "records.jsonl"))
     records[1]["scores"]["judge"] = 0.5
     records[1]["scores"]["by_hand"] = 1.0
@@ -61,7 +61,7 @@ def test_verdicts_and_answers_stay(run: Path) -> None:
     assert (again[1]["answer"], again[1]["scores"]["locomo_f1"]) == ("in another year", 0.0)
 
 
-def test_evidence_is_counted_where_retrieval_is_known(run: Path) -> None:
+def test_evidence_is_counted_where_retrieval_is_known(run):
     records = list(read_lines(run / "records.jsonl"))
     records[0]["retrieved"] = [["m1", ["D1:1"], 0.5, "direct"], ["m2", [], 0.1, "expanded"]]
     records[1]["retrieved"] = []
@@ -80,7 +80,7 @@ def test_evidence_is_counted_where_retrieval_is_known(run: Path) -> None:
         ({"schema_version": 0}, "written by another version of memsys"),
     ],
 )
-def test_runs_that_cannot_be_scored(change: dict[str, Any], says: str, run: Path) -> None:
+def test_runs_that_cannot_be_scored(change, says, run):
     path = run / "manifest.json"
     path.write_text(json.dumps(load_manifest(run) | change), encoding="utf-8")
     before = _read(run)
@@ -89,7 +89,7 @@ def test_runs_that_cannot_be_scored(change: dict[str, Any], says: str, run: Path
     assert _read(run) == before
 
 
-def test_a_folder_without_records(run: Path) -> None:
+def test_a_folder_without_records(run):
     (run / "records.jsonl").unlink()
     with pytest.raises(InputError, match="holds no records"):
         recompute(run)

@@ -40,7 +40,7 @@ def records(passed: int, n: int, type_: str = "temporal") -> list[dict]:
     ]
 
 
-def test_rates_are_of_wrong_verdicts_of_either_kind() -> None:
+def test_rates_are_of_wrong_verdicts_of_either_kind():
     found = audit(PROBED)
     shares = {one.kind: one.mistaken.share for one in found.kinds if one.mistaken}
     assert shares == {"gold": 0.05, "wrong_specific": 0.1, "wrong_vague": 0.6}
@@ -50,7 +50,7 @@ def test_rates_are_of_wrong_verdicts_of_either_kind() -> None:
     assert found.halves["wrong_specific"] == (0.2, 0.0)
 
 
-def test_errors_are_counted_and_in_no_rate() -> None:
+def test_errors_are_counted_and_in_no_rate():
     failed = [ProbeOutcome(one.probe, {}, "no reply") for one in outcomes("gold", 0, 5)]
     found = audit([*PROBED, *failed])
     (gold,) = [one for one in found.kinds if one.kind == "gold"]
@@ -62,13 +62,13 @@ def test_errors_are_counted_and_in_no_rate() -> None:
     assert kinds_table(only)[1][0][2:4] == ["0", "5"]
 
 
-def test_length_is_paired_by_question() -> None:
+def test_length_is_paired_by_question():
     found = audit([*outcomes("gold", 100, 100), *outcomes("gold_long", 80, 100)])
     assert found.lengths["gold"].value == pytest.approx(-0.2)
     assert "-20.0 points" in " ".join(sentences(found))
 
 
-def test_self_agreement_and_panels() -> None:
+def test_self_agreement_and_panels():
     probe = outcomes("gold", 1, 1)[0].probe
     runs = [{"a": (True, True), "b": (True,)}, {"a": (False, False), "b": (False,)}] * 5
     found = audit([ProbeOutcome(probe, one) for one in runs])
@@ -78,7 +78,7 @@ def test_self_agreement_and_panels() -> None:
     assert found.panel.pairs["a", "b"].value == 1
 
 
-def test_corrected_shares_are_rogan_gladens() -> None:
+def test_corrected_shares_are_rogan_gladens():
     found = correct(records(60, 100), "judge", PROBED)
     assert [one.type for one in found] == ["temporal", "overall"]
     specific, vague = (found[0].corrected[k] for k in ("wrong_specific", "wrong_vague"))
@@ -93,7 +93,7 @@ def test_corrected_shares_are_rogan_gladens() -> None:
     assert rows[0][3].startswith("58.8%")
 
 
-def test_a_type_with_few_probes_takes_the_rates_of_all() -> None:
+def test_a_type_with_few_probes_takes_the_rates_of_all():
     few = outcomes("wrong_specific", 0, ENOUGH - 1, "multi_hop")
     found = correct(records(60, 100, "multi_hop"), "judge", [*PROBED, *few])
     assert not found[0].own_rates
@@ -104,7 +104,7 @@ def test_a_type_with_few_probes_takes_the_rates_of_all() -> None:
     assert "fewer than" in corrected_note(found, rejects_probed=True)
 
 
-def test_false_rejects_that_were_not_probed_count_as_none() -> None:
+def test_false_rejects_that_were_not_probed_count_as_none():
     found = correct(records(60, 100), "judge", outcomes("wrong_specific", 10, 100))
     specific = found[0].corrected["wrong_specific"]
     assert specific is not None
@@ -112,13 +112,13 @@ def test_false_rejects_that_were_not_probed_count_as_none() -> None:
     assert "not probed" in corrected_note(found, rejects_probed=False)
 
 
-def test_all_of_it_is_plain_json() -> None:
+def test_all_of_it_is_plain_json():
     alike = audit(outcomes("gold", 5, 5))  # nothing varies: kappas are undefined
     text = json.dumps(as_json(alike, correct(records(5, 5), "judge", PROBED)), allow_nan=False)
     assert json.loads(text)["corrected"][0]["type"] == "temporal"
 
 
-def test_a_judge_without_a_verdict_is_an_error_of_its_probe() -> None:
+def test_a_judge_without_a_verdict_is_an_error_of_its_probe():
     class Moody:
         name, score_key, compares, details = "moody", "judge", "gold", {}
 
@@ -134,6 +134,6 @@ def test_a_judge_without_a_verdict_is_an_error_of_its_probe() -> None:
         assert [one.probe for one in found] == probes
 
 
-def test_a_run_that_was_not_judged() -> None:
+def test_a_run_that_was_not_judged():
     with pytest.raises(InputError, match="no record has a score judge"):
         judged_records(run_of([record()]), "judge")

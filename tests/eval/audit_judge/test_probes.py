@@ -28,26 +28,26 @@ def question(text: str, gold: str, number: int = 0, type_: str = "single_hop") -
     return Question(f"s/{number}", "s", 4, type_, text, gold, ())
 
 
-def test_every_kind_is_made_of_the_hard_sample_and_none_of_type_5() -> None:
+def test_every_kind_is_made_of_the_hard_sample_and_none_of_type_5():
     assert {probe.kind for probe in PROBES} == set(KINDS)
     assert all(probe.type != "adversarial" for probe in PROBES)
     assert len(of("wrong_specific")) > 200
     assert len(of("gold_reformatted")) > 40
 
 
-def test_wrong_probes_never_hold_the_gold() -> None:
+def test_wrong_probes_never_hold_the_gold():
     for probe in of("wrong_specific") + of("wrong_vague"):
         assert not set(terms(probe.gold)) <= set(terms(probe.answer)), probe
         assert gold_recall(probe.answer, probe.gold) < 1, probe
 
 
-def test_specific_wrong_answers_are_golds_of_the_same_type_and_language() -> None:
+def test_specific_wrong_answers_are_golds_of_the_same_type_and_language():
     golds = {(q.type, q.gold) for q in SAMPLE.questions}
     for probe in of("wrong_specific"):
         assert (probe.type, probe.answer) in golds
 
 
-def test_right_probes_hold_the_gold() -> None:
+def test_right_probes_hold_the_gold():
     for probe in PROBES:
         if probe.kind in RIGHT:
             assert gold_recall(probe.answer, probe.gold) == 1 or not terms(probe.gold), probe
@@ -58,12 +58,12 @@ def test_right_probes_hold_the_gold() -> None:
         assert Counter(terms(probe.answer)) == Counter(terms(probe.gold))
 
 
-def test_refusals_refuse_and_nothing_is_nothing() -> None:
+def test_refusals_refuse_and_nothing_is_nothing():
     assert all(abstains(probe.answer) for probe in of("refusal"))
     assert {probe.answer for probe in of("empty")} == {""}
 
 
-def test_the_limit_is_of_each_kind_and_the_order_is_the_seeds() -> None:
+def test_the_limit_is_of_each_kind_and_the_order_is_the_seeds():
     few = make_probes(SAMPLE.questions, {}, 5, seed=3)
     assert Counter(probe.kind for probe in few) == dict.fromkeys(KINDS, 5)
     ids = [[p.question_id for p in few if p.kind == kind] for kind in ("gold", "gold_long")]
@@ -72,7 +72,7 @@ def test_the_limit_is_of_each_kind_and_the_order_is_the_seeds() -> None:
     assert few != make_probes(SAMPLE.questions, {}, 5, seed=4)
 
 
-def test_given_answers_take_the_place_of_made_ones() -> None:
+def test_given_answers_take_the_place_of_made_ones():
     id_ = next(q.id for q in SAMPLE.questions if q.gold)
     given = {"wrong_specific": {id_: "a zeppelin"}}
     probes = make_probes(SAMPLE.questions, given, None, 0)
@@ -98,7 +98,7 @@ def test_given_answers_take_the_place_of_made_ones() -> None:
         ("哪些？", "南宁、桂林、柳州", "柳州、南宁、桂林"),
     ],
 )
-def test_forms(asked: str, gold: str, expected: str) -> None:
+def test_forms(asked, gold, expected):
     assert reformatted(asked, gold) == expected
 
 
@@ -117,11 +117,11 @@ def test_forms(asked: str, gold: str, expected: str) -> None:
         ("What?", "a kayak"),
     ],
 )
-def test_what_has_no_certain_other_form(asked: str, gold: str) -> None:
+def test_what_has_no_certain_other_form(asked, gold):
     assert reformatted(asked, gold) is None
 
 
-def test_no_specific_wrong_answer_where_all_golds_say_the_same() -> None:
+def test_no_specific_wrong_answer_where_all_golds_say_the_same():
     asked = [question("a?", "a red kite"), question("b?", "the kite", 1), question("c?", "red", 2)]
     wrong = WrongAnswers(asked, 0)
     assert wrong.specific(asked[0]) is None
@@ -131,13 +131,13 @@ def test_no_specific_wrong_answer_where_all_golds_say_the_same() -> None:
     assert other_type.specific(asked[0]) is None
 
 
-def test_vague_answers_follow_the_first_asking_word() -> None:
+def test_vague_answers_follow_the_first_asking_word():
     said = vague(question("What did the man who left sell?", "a boat"))
     assert said is not None
     assert said.startswith("They mentioned")
     assert vague(question("Who used to own Beetroot?", "Beetroot")) is None  # would hold the gold
 
 
-def test_long_answers_keep_the_words() -> None:
+def test_long_answers_keep_the_words():
     assert "a red kite." in buried("a red kite")
     assert "桂林。" in buried("桂林")

@@ -70,7 +70,7 @@ def run(tmp_path: Path) -> ReportedRun:
     return made(folder)[0]
 
 
-def test_prompts_and_replies_of_a_question_in_order(run: ReportedRun, tmp_path: Path) -> None:
+def test_prompts_and_replies_of_a_question_in_order(run, tmp_path):
     first, second, failed, old = RecordedCalls(tmp_path / "cache").of(run, "ash/0")
     assert first.title == f"answer: gpt-4o-mini, 1.50 s, {NOW}"
     assert first.prompt is not None
@@ -86,7 +86,7 @@ def test_prompts_and_replies_of_a_question_in_order(run: ReportedRun, tmp_path: 
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_calls_and_reasons_are_folded_and_escaped(run: ReportedRun, tmp_path: Path) -> None:
+def test_calls_and_reasons_are_folded_and_escaped(run, tmp_path):
     questions = Questions([run], RecordedCalls(tmp_path / "cache"))
     for id_ in ("ash/0", "ash/1"):
         card = questions.card(id_)
@@ -110,7 +110,7 @@ def test_calls_and_reasons_are_folded_and_escaped(run: ReportedRun, tmp_path: Pa
     assert "calls to models" not in card_html(without)
 
 
-def test_a_damaged_list_of_calls_is_named(run: ReportedRun, tmp_path: Path) -> None:
+def test_a_damaged_list_of_calls_is_named(run, tmp_path):
     for line in ("[]", '{"question": "ash/0"}', '{"question": "ash/0", "key": 5, "phase": "x"}'):
         (run.folder / "calls.jsonl").write_text(f"{line}\n", encoding="utf-8")
         with pytest.raises(InputError, match=r"calls\.jsonl"):
@@ -120,7 +120,7 @@ def test_a_damaged_list_of_calls_is_named(run: ReportedRun, tmp_path: Path) -> N
             site.card("ash/0")
 
 
-def test_the_cache_is_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_cache_is_an_option(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     assert "--cache FOLDER" in capsys.readouterr().out

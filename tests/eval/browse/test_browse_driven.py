@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from tests.eval.browse.driven import Page, needs_driver
+from tests.eval.browse.driven import needs_driver
 
 pytestmark = needs_driver
 
@@ -26,7 +26,7 @@ def saved(folders: list[Path]) -> list[list[dict[str, Any]]]:
     ]
 
 
-def test_words_are_searched_as_they_are_typed(page: Page):
+def test_words_are_searched_as_they_are_typed(page):
     page.one("body").send_keys("/")
     assert page.chrome.switch_to.active_element.get_attribute("id") == "q"
     page.type("ZEBRA str")
@@ -45,7 +45,7 @@ def test_words_are_searched_as_they_are_typed(page: Page):
     assert page.one("#q").get_property("value") == ""
 
 
-def test_every_filter_finds_what_is_in_the_records(page: Page, saved: list[list[dict[str, Any]]]):
+def test_every_filter_finds_what_is_in_the_records(page, saved):
     types = [option.text for option in Select(page.one("#type")).options][1:]
     assert len(types) == 5
     for kind in types:
@@ -76,7 +76,7 @@ def _right(row: dict[str, Any]) -> bool:
     return row["abstained"] if row["category"] == 5 else row["scores"]["locomo_f1"] >= 0.5
 
 
-def test_differences_between_two_runs(page: Page):
+def test_differences_between_two_runs(page):
     page.choose("one", "better<i>")
     page.choose("other", "odd")
     page.choose("change", "worse")
@@ -95,7 +95,7 @@ def test_differences_between_two_runs(page: Page):
     assert page.status == "No question matches."  # a run against itself
 
 
-def test_back_and_forward_undo_and_redo_choices(page: Page):
+def test_back_and_forward_undo_and_redo_choices(page):
     page.choose("type", "temporal")
     page.choose("verdict", "abstained")
     page.type("ash")
@@ -123,7 +123,7 @@ def test_back_and_forward_undo_and_redo_choices(page: Page):
     assert page.one("#verdict").get_property("value") == "abstained"
 
 
-def test_cards_by_keyboard(page: Page):
+def test_cards_by_keyboard(page):
     for key, at in (("j", "ash/0"), ("j", "ash/1"), ("j", "ash/2"), ("k", "ash/1")):
         page.press(key)
         assert page.at == at
@@ -142,7 +142,7 @@ def test_cards_by_keyboard(page: Page):
     assert page.at == "ash/3"
 
 
-def test_a_card_is_asked_for_once(page: Page):
+def test_a_card_is_asked_for_once(page):
     head = page.one("[data-id='ash/0'] > summary")
     page.requested()
     for open_ in (True, False, True):
@@ -155,7 +155,7 @@ def test_a_card_is_asked_for_once(page: Page):
     page.settle()
 
 
-def test_pages_of_questions(page: Page, monkeypatch: pytest.MonkeyPatch):
+def test_pages_of_questions(page, monkeypatch):
     monkeypatch.setattr("eval.browse.questions.PAGE", 10)
     page.chrome.refresh()
     page.settle()
@@ -178,7 +178,7 @@ def test_pages_of_questions(page: Page, monkeypatch: pytest.MonkeyPatch):
     page.until(lambda: page.status == "1 to 6 of 6 questions")
 
 
-def test_arrows_and_pages_by_keyboard(page: Page, monkeypatch: pytest.MonkeyPatch):
+def test_arrows_and_pages_by_keyboard(page, monkeypatch):
     monkeypatch.setattr("eval.browse.questions.PAGE", 10)
     page.chrome.refresh()
     page.settle()
@@ -199,7 +199,7 @@ def test_arrows_and_pages_by_keyboard(page: Page, monkeypatch: pytest.MonkeyPatc
     assert not page.one("[data-id='ash/9']").get_property("open")
 
 
-def test_the_keys_are_documented_on_the_page(page: Page):
+def test_the_keys_are_documented_on_the_page(page):
     page.press("?")
     dialog = page.one("dialog")
     assert dialog.get_property("open")
@@ -212,12 +212,12 @@ def test_the_keys_are_documented_on_the_page(page: Page):
     assert not dialog.get_property("open")
 
 
-def test_words_are_found_in_any_case_and_order(page: Page):
+def test_words_are_found_in_any_case_and_order(page):
     page.type("STRASSE zebra")
     assert page.ids == ["ash/5"]
 
 
-def test_a_conversation_leads_back_to_a_question(page: Page):
+def test_a_conversation_leads_back_to_a_question(page):
     page.press("j", "j", "c")
     page.until(lambda: page.chrome.current_url.endswith("conversation-0.html#q2"))
     page.one("#q2 > summary").click()

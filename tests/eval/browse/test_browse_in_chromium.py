@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from tests.eval.report.chromium import dump, needs_chromium
 
 pytestmark = needs_chromium
 
 
-def test_all_questions_are_listed(home: str, tmp_path: Path):
+def test_all_questions_are_listed(home, tmp_path):
     found = dump(home, tmp_path)
     assert "1 to 30 of 30 questions" in found
     assert len(re.findall(r'<details class="card"', found)) == 30
@@ -18,7 +17,7 @@ def test_all_questions_are_listed(home: str, tmp_path: Path):
     assert "<img" not in found
 
 
-def test_an_address_filters_and_opens(home: str, tmp_path: Path):
+def test_an_address_filters_and_opens(home, tmp_path):
     found = dump(f"{home}#verdict=abstained&run=2&open=ash/1", tmp_path)
     assert "1 to 2 of 2 questions" in found
     card = re.search(r'<details class="card" data-id="ash/1".*?</details>', found, re.DOTALL)
@@ -32,7 +31,7 @@ def test_an_address_filters_and_opens(home: str, tmp_path: Path):
     assert "Not mentioned." not in other[0]
 
 
-def test_an_address_that_fits_nothing(home: str, tmp_path: Path):
+def test_an_address_that_fits_nothing(home, tmp_path):
     found = dump(f"{home}#start=9999999999&type=spatial", tmp_path)
     assert "1 to 30 of 30 questions" in found
     assert "No question matches." in dump(f"{home}#q=nowhere", tmp_path)

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 from eval.browse.questions import Questions
 from tests.eval.report.made_report import data_file, made, records, write_run
 
 
-def test_a_row_has_score_answer_and_verdicts_of_every_run(questions: Questions):
+def test_a_row_has_score_answer_and_verdicts_of_every_run(questions):
     rows = {row["id"]: row for row in questions.rows()}
     assert len(rows) == 30
     assert list(rows)[:3] == ["ash/0", "ash/1", "ash/2"]
@@ -19,7 +17,7 @@ def test_a_row_has_score_answer_and_verdicts_of_every_run(questions: Questions):
     assert questions.key == "locomo_f1"
 
 
-def test_another_question_of_the_same_id_has_no_score(tmp_path: Path):
+def test_another_question_of_the_same_id_has_no_score(tmp_path):
     data = data_file(tmp_path / "made.json")
     other = records()
     other[3]["question"] = "Another?"
@@ -31,7 +29,7 @@ def test_another_question_of_the_same_id_has_no_score(tmp_path: Path):
     assert [one[0] for one in row["runs"]] == [0.15, None]
 
 
-def test_cards_have_every_run_that_was_asked(questions: Questions):
+def test_cards_have_every_run_that_was_asked(questions):
     first, last = questions.card("ash/0"), questions.card("cedar/9")
     assert first is not None
     assert last is not None

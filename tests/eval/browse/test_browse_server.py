@@ -8,12 +8,10 @@ import re
 import shutil
 import threading
 from http.server import ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
 from eval.browse import __main__ as browse
-from eval.browse.questions import Questions
 from eval.browse.routes import OneSite
 from eval.browse.server import LOOPBACK, bind
 from eval.browse.site import Site
@@ -45,7 +43,7 @@ def _ask(
     return reply.status, reply.headers, body
 
 
-def test_only_this_machine_can_reach_it(server: ThreadingHTTPServer):
+def test_only_this_machine_can_reach_it(server):
     assert server.server_address[0] == "127.0.0.1"
     for host in ("evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1:1"):
         status, _, body = _get(server, "/", host=host)
@@ -69,13 +67,13 @@ def test_only_this_machine_can_reach_it(server: ThreadingHTTPServer):
         "/card?id=%00",
     ],
 )
-def test_no_file_is_served(server: ThreadingHTTPServer, target: str):
+def test_no_file_is_served(server, target):
     status, _, body = _get(server, target)
     assert status == 404
     assert json.loads(body) == {"error": "no such page"}
 
 
-def test_pages_may_load_and_run_nothing_else(server: ThreadingHTTPServer):
+def test_pages_may_load_and_run_nothing_else(server):
     for target in ("/", "/report.html", "/data.html", "/conversation-1.html", "/card?id=ash/0"):
         status, headers, _ = _get(server, target)
         policy = headers["Content-Security-Policy"]
@@ -88,7 +86,7 @@ def test_pages_may_load_and_run_nothing_else(server: ThreadingHTTPServer):
         assert "Access-Control-Allow-Origin" not in headers
 
 
-def test_the_policy_allows_the_script_of_the_page(server: ThreadingHTTPServer):
+def test_the_policy_allows_the_script_of_the_page(server):
     _, headers, page = _get(server, "/")
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -96,7 +94,7 @@ def test_the_policy_allows_the_script_of_the_page(server: ThreadingHTTPServer):
     assert f"sha256-{digest}" in page
 
 
-def test_cards(server: ThreadingHTTPServer):
+def test_cards(server):
     card = _get(server, "/card?id=ash/0")[2]
     assert "Timeout: late" in card
     assert "said D1:3 ash &lt;/td&gt;" in card
@@ -104,7 +102,7 @@ def test_cards(server: ThreadingHTTPServer):
     assert "<script" not in card
 
 
-def test_the_page_of_questions_escapes_names(server: ThreadingHTTPServer):
+def test_the_page_of_questions_escapes_names(server):
     page = _get(server, "/")[2]
     assert "<i>" not in page
     assert page.count("better&lt;i&gt;</option>") == 3
@@ -112,23 +110,23 @@ def test_the_page_of_questions_escapes_names(server: ThreadingHTTPServer):
     assert "</details>" not in page.partition('id="rows">')[2].partition("</script>")[0]
 
 
-def test_too_many_fields_are_refused(server: ThreadingHTTPServer):
+def test_too_many_fields_are_refused(server):
     many = "&".join(f"a{n}=1" for n in range(2000))
     assert _get(server, f"/?{many}")[0] == 400
 
 
-def test_nothing_can_be_sent(server: ThreadingHTTPServer):
+def test_nothing_can_be_sent(server):
     for method in ("POST", "PUT", "DELETE"):
         assert _get(server, "/", method)[0] == 501
 
 
-def test_the_report_is_the_same(server: ThreadingHTTPServer):
+def test_the_report_is_the_same(server):
     report = _get(server, "/report.html")[2]
     assert "Largest gains and losses" in report
     assert "<script" not in report
 
 
-def test_a_port_that_is_taken(server: ThreadingHTTPServer, questions: Questions):
+def test_a_port_that_is_taken(server, questions):
     with pytest.raises(InputError, match="use another, or 0"):
         bind(OneSite(lambda: Site(questions)), server.server_address[1])
 
@@ -137,17 +135,13 @@ def test_a_port_that_is_taken(server: ThreadingHTTPServer, questions: Questions)
     ("arguments", "expected"),
     [(["nowhere"], "no such run"), (["x", "--port", "70000"], "0 to 65535")],
 )
-def test_wrong_input_is_one_line(
-    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
-):
+def test_wrong_input_is_one_line(arguments, expected, capsys):
     assert browse.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert expected in line
 
 
-def test_ctrl_c_is_the_way_out(
-    folders: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_ctrl_c_is_the_way_out(folders, monkeypatch, capsys):
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -156,9 +150,7 @@ def test_ctrl_c_is_the_way_out(
     assert capsys.readouterr().out.startswith("http://127.0.0.1:")
 
 
-def test_the_address_comes_before_the_runs_are_read(
-    folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_the_address_comes_before_the_runs_are_read(folders, tmp_path, capsys):
     broken = tmp_path / "broken"
     shutil.copytree(folders[0], broken)
     (broken / "records.jsonl").write_text("{}\n")
@@ -169,7 +161,7 @@ def test_the_address_comes_before_the_runs_are_read(
     assert "records.jsonl: line 1" in line
 
 
-def test_a_page_that_takes_longer_says_so(questions: Questions, monkeypatch: pytest.MonkeyPatch):
+def test_a_page_that_takes_longer_says_so(questions, monkeypatch):
     monkeypatch.setattr("eval.browse.routes._PATIENCE", 0.01)
     read = threading.Event()
 

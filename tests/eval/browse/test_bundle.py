@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
 
 from eval.browse.__main__ import main
@@ -21,9 +20,7 @@ def bundle(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Pat
     return out
 
 
-def test_pages_and_sizes_are_printed(
-    folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pages_and_sizes_are_printed(folders, tmp_path, capsys):
     out = tmp_path / "deep" / "pages"
     for name in (str(folders[0]), str(folders[1])):
         assert main([name, "--out", str(out)]) == 0  # the second replaces the first
@@ -39,13 +36,13 @@ def test_pages_and_sizes_are_printed(
     }
 
 
-def test_pages_of_more_conversations_are_removed(folders: list[Path], bundle: Path) -> None:
+def test_pages_of_more_conversations_are_removed(folders, bundle):
     (bundle / "conversation-3.html").write_text("old")
     assert main([str(folders[0]), str(folders[1]), str(folders[2]), "--out", str(bundle)]) == 0
     assert not (bundle / "conversation-3.html").exists()
 
 
-def test_no_page_asks_for_anything(bundle: Path) -> None:
+def test_no_page_asks_for_anything(bundle):
     for path in bundle.iterdir():
         page = path.read_text(encoding="utf-8")
         assert HOSTILE not in page
@@ -54,9 +51,7 @@ def test_no_page_asks_for_anything(bundle: Path) -> None:
 
 
 @pytest.mark.parametrize("taken", ["file", "folder", "page"])
-def test_something_else_is_not_replaced(
-    taken: str, folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_something_else_is_not_replaced(taken, folders, tmp_path, capsys):
     out = tmp_path / "out"
     if taken == "file":
         out.write_text("mine")
@@ -68,13 +63,13 @@ def test_something_else_is_not_replaced(
     assert "is something else already" in line
 
 
-def test_a_bundle_needs_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_needs_runs(tmp_path, capsys):
     assert main(["--out", str(tmp_path / "out")]) == 2
     assert "name the runs" in capsys.readouterr().err
 
 
 @needs_driver
-def test_a_file_searches_opens_and_goes_back(chrome: Chrome, bundle: Path) -> None:
+def test_a_file_searches_opens_and_goes_back(chrome, bundle):
     home = (bundle / "index.html").as_uri()
     page = Page(chrome, home)
     chrome.get("about:blank")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-
-import pytest
 
 from eval.browse import conversations
 from eval.browse.conversations import Conversations
@@ -16,7 +13,7 @@ from tests.eval.report.made_report import HOSTILE, data_file, made, records, wri
 from tests.eval.report.test_hostile_words import Parsed
 
 
-def test_each_turn_names_its_questions_and_tokens(questions: Questions) -> None:
+def test_each_turn_names_its_questions_and_tokens(questions):
     found = Conversations(questions)
     assert found.names == ("ash", "beech", "cedar")
     asked = found.questions("ash")
@@ -35,7 +32,7 @@ def test_each_turn_names_its_questions_and_tokens(questions: Questions) -> None:
     assert found.places["beech/3"] == "conversation-1.html#q4"
 
 
-def test_scores_by_conversation(questions: Questions) -> None:
+def test_scores_by_conversation(questions):
     overview = {row.name: row for row in Conversations(questions).overview()}
     assert (overview["ash"].sessions, overview["ash"].turns) == (2, 6)
     assert overview["ash"].types["temporal"] == 2
@@ -47,7 +44,7 @@ def test_scores_by_conversation(questions: Questions) -> None:
     assert overview["ash"].scores[2].endswith(" n=7")  # one failed
 
 
-def test_pages_are_escaped_and_whole(questions: Questions) -> None:
+def test_pages_are_escaped_and_whole(questions):
     site = Site(questions, note=f"note {HOSTILE}")
     for name in site.names:
         if name == "report.html":
@@ -65,14 +62,14 @@ def test_pages_are_escaped_and_whole(questions: Questions) -> None:
     assert site.page("../index.html") is None
 
 
-def test_a_script_of_the_page_is_not_ended_by_an_answer(questions: Questions) -> None:
+def test_a_script_of_the_page_is_not_ended_by_an_answer(questions):
     page = Site(questions).page("index.html")
     assert page is not None
     assert page.count("</script>") == 2
     assert HOSTILE not in page
 
 
-def test_without_the_data_questions_remain(tmp_path: Path) -> None:
+def test_without_the_data_questions_remain(tmp_path):
     data = data_file(tmp_path / "made.json")
     folder = write_run(tmp_path / "run", records(), "plain", data)
     data.unlink()
@@ -86,7 +83,7 @@ def test_without_the_data_questions_remain(tmp_path: Path) -> None:
     assert "D1:3" in page
 
 
-def test_runs_of_other_files_are_named(tmp_path: Path) -> None:
+def test_runs_of_other_files_are_named(tmp_path):
     first = write_run(tmp_path / "a", records(), "plain", data_file(tmp_path / "made.json"))
     other = data_file(tmp_path / "other.json")
     other.write_text(other.read_text().replace("said", "wrote"))
@@ -96,9 +93,7 @@ def test_runs_of_other_files_are_named(tmp_path: Path) -> None:
     assert "Other data files were read by changed" in page
 
 
-def test_of_a_long_conversation_the_evidence_is_shown(
-    questions: Questions, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_long_conversation_the_evidence_is_shown(questions, monkeypatch):
     monkeypatch.setattr(conversations, "MOST_TURNS", 5)
     page = Site(questions).page("conversation-0.html")
     assert page is not None

@@ -51,7 +51,7 @@ def settled(runs: AllRuns, path: str) -> Reply:
     return reply
 
 
-def test_each_folder_has_its_state(folder: Path) -> None:
+def test_each_folder_has_its_state(folder):
     found = {run.name: run for run in all_runs(folder)}
     assert {name: run.state for name, run in found.items()} == {
         **{"first": "complete", "a,b <i>": "complete"},
@@ -71,7 +71,7 @@ def test_each_folder_has_its_state(folder: Path) -> None:
     assert all_runs(folder / "nowhere") == []
 
 
-def test_a_run_of_an_earlier_version_has_no_total(folder: Path) -> None:
+def test_a_run_of_an_earlier_version_has_no_total(folder):
     path = folder / "stopped" / "manifest.json"
     manifest = json.loads(path.read_text())
     del manifest["questions"]
@@ -81,7 +81,7 @@ def test_a_run_of_an_earlier_version_has_no_total(folder: Path) -> None:
     assert (found.detail, found.total) == ("0 questions", None)
 
 
-def test_scores_are_those_of_the_summary(folder: Path) -> None:
+def test_scores_are_those_of_the_summary(folder):
     ends = {f"{name}_ci": [0.25, 0.75] for name in ("f1", "judge")}
     cell = {"n": 1540, "f1": 0.5, "judge": 0.5, "context_tokens_mean": None, **ends}
     summary = {"n": 1600, "errors": 3, "by_type": {"overall": cell}}
@@ -94,7 +94,7 @@ def test_scores_are_those_of_the_summary(folder: Path) -> None:
     assert set(found.scores) == {"-"}
 
 
-def test_the_page_links_complete_runs_alone_and_escapes(folder: Path) -> None:
+def test_the_page_links_complete_runs_alone_and_escapes(folder):
     page = AllRuns(folder, read).answer("/", ()).body
     assert re.findall(r'<a href="([^"]*)"', page) == ["/a%2Cb%20%3Ci%3E/", "/first/"]
     assert re.findall(r'name="run" value="([^"]*)"', page) == ["a,b &lt;i&gt;", "first"]
@@ -105,7 +105,7 @@ def test_the_page_links_complete_runs_alone_and_escapes(folder: Path) -> None:
     assert "form-action &#39;self&#39;" in page
 
 
-def test_chosen_runs_open_with_the_first_begun_as_the_reference(folder: Path) -> None:
+def test_chosen_runs_open_with_the_first_begun_as_the_reference(folder):
     runs = AllRuns(folder, read)
     reply = runs.answer("/", [("run", "a,b <i>"), ("run", "first"), ("run", "../first")])
     assert (reply.status, reply.location) == (HTTPStatus.SEE_OTHER, "/first,a%2Cb%20%3Ci%3E/")
@@ -121,11 +121,11 @@ def test_chosen_runs_open_with_the_first_begun_as_the_reference(folder: Path) ->
     "path",
     ["/nowhere/", "/nowhere", "/../", "/%2e%2e/", "/first,/", "/.lock/", "/first/records.jsonl"],
 )
-def test_nothing_else_is_served(folder: Path, path: str) -> None:
+def test_nothing_else_is_served(folder, path):
     assert settled(AllRuns(folder, read), path).status == HTTPStatus.NOT_FOUND
 
 
-def test_a_run_that_cannot_be_read_says_why_and_may_be_mended(folder: Path) -> None:
+def test_a_run_that_cannot_be_read_says_why_and_may_be_mended(folder):
     runs = AllRuns(folder, read)
     broken = folder / "first" / "records.jsonl"
     whole = broken.read_text()
@@ -137,11 +137,11 @@ def test_a_run_that_cannot_be_read_says_why_and_may_be_mended(folder: Path) -> N
     assert settled(runs, "/first/").status == HTTPStatus.OK
 
 
-def test_unfinished_runs_are_refused(folder: Path) -> None:
+def test_unfinished_runs_are_refused(folder):
     assert "the run is running" in settled(AllRuns(folder, read), "/going/").body
 
 
-def test_a_rescored_run_is_read_again(folder: Path) -> None:
+def test_a_rescored_run_is_read_again(folder):
     runs = AllRuns(folder, read)
     settled(runs, "/first/")
     manifest = json.loads((folder / "first" / "manifest.json").read_text())
@@ -149,7 +149,7 @@ def test_a_rescored_run_is_read_again(folder: Path) -> None:
     assert "on renamed</h1>" in settled(runs, "/first/").body
 
 
-def test_no_runs_say_how_to_make_one(tmp_path: Path) -> None:
+def test_no_runs_say_how_to_make_one(tmp_path):
     page = AllRuns(tmp_path / "none", read).answer("/", ()).body
     assert "python -m eval.demo" in page
     with pytest.raises(InputError, match="no run"):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from tests.eval.browse.driven import Page, needs_driver
+from tests.eval.browse.driven import needs_driver
 
 pytestmark = needs_driver
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_on_a_phone_and_on_a_desk(page: Page, width: int, scheme: str):
+def test_on_a_phone_and_on_a_desk(page, width, scheme):
     page.window(width, scheme)
     page.go("#other=2&one=1&open=ash/1")
     page.until(lambda: page.all(".pair"))
@@ -34,7 +34,7 @@ def test_on_a_phone_and_on_a_desk(page: Page, width: int, scheme: str):
     assert (ground > 700 and ink < 120) if scheme == "light" else (ground < 100 and ink > 600)
 
 
-def test_the_report_opens_and_closes(page: Page):
+def test_the_report_opens_and_closes(page):
     page.window(390)
     page.chrome.get(f"{page.home}report.html")
     folds = page.all("details.fold > summary, figure > details > summary, details.card > summary")

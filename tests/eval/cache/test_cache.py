@@ -90,7 +90,7 @@ def importing(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> Import:
     return Import(elsewhere, capsys)
 
 
-def test_a_bundle_replays_elsewhere(made: Made, elsewhere: Path, importing: Import) -> None:
+def test_a_bundle_replays_elsewhere(made, elsewhere, importing):
     for told in ("2 of 2", "0 of 2"):  # once more changes nothing
         assert f"{told} answers are new" in importing.done(made.bundle)
     replay = Recording(elsewhere, "replay")
@@ -105,15 +105,13 @@ def test_a_bundle_replays_elsewhere(made: Made, elsewhere: Path, importing: Impo
     assert new.requests(keys) == old.requests(keys)
 
 
-def test_a_bundle_is_the_same_bytes_each_time(made: Made, tmp_path: Path) -> None:
+def test_a_bundle_is_the_same_bytes_each_time(made, tmp_path):
     export(made.run, made.store, tmp_path / "other.gz")
     assert (tmp_path / "other.gz").read_bytes() == made.bundle.read_bytes()
     assert not list(made.bundle.parent.glob("*.part"))
 
 
-def test_an_answer_that_is_here_stays_and_is_reported(
-    made: Made, elsewhere: Path, importing: Import
-) -> None:
+def test_an_answer_that_is_here_stays_and_is_reported(made, elsewhere, importing):
     [line, *_] = gzip.decompress(made.bundle.read_bytes()).splitlines()[1:]
     row = json.loads(line)
     assert row.pop("request")["messages"]
@@ -127,9 +125,7 @@ def test_an_answer_that_is_here_stays_and_is_reported(
     assert found.body == "{}"
 
 
-def test_a_bundle_without_requests_is_read(
-    made: Made, elsewhere: Path, importing: Import, tmp_path: Path
-) -> None:
+def test_a_bundle_without_requests_is_read(made, elsewhere, importing, tmp_path):
     header, *lines = gzip.decompress(made.bundle.read_bytes()).splitlines()
     bare = []
     for line in lines:
@@ -193,9 +189,7 @@ WRONG_FIELDS = [
 
 
 @pytest.mark.parametrize(("name", "value"), WRONG_FIELDS)
-def test_a_wrong_field_of_a_bundle_is_one_line(
-    name: str, value: bytes, made: Made, importing: Import, tmp_path: Path
-) -> None:
+def test_a_wrong_field_of_a_bundle_is_one_line(name, value, made, importing, tmp_path):
     wrong = tmp_path / "wrong.gz"
     wrong.write_bytes(field(name, value)(made.bundle.read_bytes()))
     [line] = [one for one in importing.refused(wrong).splitlines() if one.startswith("error")]
@@ -204,9 +198,7 @@ def test_a_wrong_field_of_a_bundle_is_one_line(
 
 
 @pytest.mark.parametrize("name", ["", "calls.sqlite"])
-def test_another_cache_folder_is_imported(
-    name: str, made: Made, elsewhere: Path, capsys: pytest.CaptureFixture[str], importing: Import
-) -> None:
+def test_another_cache_folder_is_imported(name, made, elsewhere, capsys, importing):
     source = made.store / name
     for new in ("3 of 3", "0 of 3"):
         assert f"{new} answers are new" in importing.done(source)
@@ -215,7 +207,7 @@ def test_another_cache_folder_is_imported(
     assert "is the cache itself" in capsys.readouterr().err
 
 
-def test_a_folder_without_calls_and_a_bomb_are_refused(tmp_path: Path, importing: Import) -> None:
+def test_a_folder_without_calls_and_a_bomb_are_refused(tmp_path, importing):
     bomb = tmp_path / "bomb.gz"
     bomb.write_bytes(gzip.compress(bytes(80 << 20), compresslevel=1))
     for source, words in (
@@ -255,9 +247,7 @@ def test_a_folder_without_calls_and_a_bomb_are_refused(tmp_path: Path, importing
         ),
     ],
 )
-def test_a_damaged_bundle_is_refused_whole(
-    edit: Edit, words: str, made: Made, importing: Import, tmp_path: Path
-) -> None:
+def test_a_damaged_bundle_is_refused_whole(edit, words, made, importing, tmp_path):
     damaged = tmp_path / "damaged.gz"
     damaged.write_bytes(edit(made.bundle.read_bytes()))
     error = importing.refused(damaged)
@@ -265,9 +255,7 @@ def test_a_damaged_bundle_is_refused_whole(
     assert str(damaged) in error
 
 
-def test_a_run_whose_answers_are_elsewhere_is_not_half_exported(
-    made: Made, tmp_path: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_whose_answers_are_elsewhere_is_not_half_exported(made, tmp_path, elsewhere, capsys):
     out = tmp_path / "b.gz"
     command = ["export", str(made.run), "--out", str(out), "--cache", str(elsewhere)]
     assert cache.main(command) == 2
@@ -280,9 +268,7 @@ def test_a_run_whose_answers_are_elsewhere_is_not_half_exported(
 
 
 @pytest.mark.parametrize("content", [None, "[]\n", '{"key": "abc"}\n', "{\n"])
-def test_a_run_without_calls_is_told(
-    content: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_without_calls_is_told(content, tmp_path, capsys):
     Recording(tmp_path / "cache")
     if content is not None:
         (tmp_path / "calls.jsonl").write_text(content)
@@ -291,7 +277,7 @@ def test_a_run_without_calls_is_told(
     assert "calls.jsonl" in capsys.readouterr().err
 
 
-def test_stats(made: Made, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stats(made, elsewhere, capsys):
     shutil.copytree(made.store, elsewhere)
     with FaultyServer() as server:
         client = ChatSettings(model="someone's", base_url=server.base_url)

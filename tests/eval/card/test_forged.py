@@ -149,9 +149,7 @@ FORGED: dict[str, tuple[Callable[[Json], object], str]] = {
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_a_forged_card_is_refused(
-    published: Path, verified: Verified, tmp_path: Path, name: str
-) -> None:
+def test_a_forged_card_is_refused(published, verified, tmp_path, name):
     forge, expected = FORGED[name]
     path = forged(published, tmp_path, forge)
     code, out = verified(path, "--answers", published / "answers.jsonl")
@@ -159,7 +157,7 @@ def test_a_forged_card_is_refused(
     assert ": differs: " in out
 
 
-def test_a_difference_names_both_values(published: Path, data: Path, errors: Path) -> None:
+def test_a_difference_names_both_values(published, data, errors):
     card = load_card(published / "card.json")
     first = next(score for score in card.scores if score.measure == "f1")
     wrong = first.model_copy(update={"mean": 0.123456})
@@ -172,8 +170,8 @@ def test_a_difference_names_both_values(published: Path, data: Path, errors: Pat
 
 
 def test_other_answers_are_refused_though_their_scores_are_equal_and_so_are_fewer(
-    published: Path, verified: Verified, keyed: dict[str, Run], tmp_path: Path
-) -> None:
+    published, verified, keyed, tmp_path
+):
     rows = rows_of(keyed["original"])
     fewer = write_rows(tmp_path / "fewer.jsonl", rows[:-2])
     code, out = verified(published / "card.json", "--answers", fewer)
@@ -186,14 +184,7 @@ def test_other_answers_are_refused_though_their_scores_are_equal_and_so_are_fewe
     assert ": mean: " not in out
 
 
-def test_a_column_of_gold_answers_is_refused(
-    published: Path,
-    keyed: dict[str, Run],
-    data: Path,
-    errors: Path,
-    tmp_path: Path,
-    verified: Verified,
-) -> None:
+def test_a_column_of_gold_answers_is_refused(published, keyed, data, errors, tmp_path, verified):
     golds = {record["id"]: record["gold"] for record in keyed["original"].records}
     rows = rows_of(keyed["original"])
     for row in rows:
@@ -208,9 +199,7 @@ def test_a_column_of_gold_answers_is_refused(
     assert (code, "are the gold answer word for word" in out) == (1, True), out
 
 
-def test_imported_answers_are_not_accepted_as_a_run_of_this_project(
-    published: Path, verified: Verified, tmp_path: Path
-) -> None:
+def test_imported_answers_are_not_accepted_as_a_run_of_this_project(published, verified, tmp_path):
     path = forged(published, tmp_path, lambda card: card.update(kind="run"))
     given = (path, "--answers", published / "answers.jsonl")
     expected = "kind: run on the card, which only its run folder shows"
@@ -220,9 +209,7 @@ def test_imported_answers_are_not_accepted_as_a_run_of_this_project(
     assert (code, f"  {expected}" in out) == (1, True), out
 
 
-def test_a_pooled_store_on_a_card_is_no_crash(
-    published: Path, verified: Verified, keyed: dict[str, Run], tmp_path: Path
-) -> None:
+def test_a_pooled_store_on_a_card_is_no_crash(published, verified, keyed, tmp_path):
     rows = [row | {"sample_id": str(place)} for place, row in enumerate(rows_of(keyed["original"]))]
     answers = write_rows(tmp_path / "answers.jsonl", rows)
     path = forged(published, tmp_path, lambda card: card["dataset"].update(pooled=True))
@@ -230,9 +217,7 @@ def test_a_pooled_store_on_a_card_is_no_crash(
     assert (code, ": differs: " in out) == (1, True), out
 
 
-def test_words_of_a_card_are_printed_without_control_characters(
-    published: Path, verified: Verified, tmp_path: Path
-) -> None:
+def test_words_of_a_card_are_printed_without_control_characters(published, verified, tmp_path):
     hidden = "\x9b2J\u202e"
     path = forged(published, tmp_path, lambda card: card["scores"][0].update(type=hidden))
     code, out = verified(path, "--answers", published / "answers.jsonl")
@@ -241,9 +226,7 @@ def test_words_of_a_card_are_printed_without_control_characters(
     assert not {"\x9b", "\u202e"} & {*out}
 
 
-def test_changed_data_are_named(
-    published: Path, errors: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_changed_data_are_named(published, errors, data, tmp_path, capsys):
     copy = tmp_path / "small.json"
     copy.write_bytes(data.read_bytes() + b"\n")
     where = ("--dataset", str(copy), "--key-file", str(errors))
@@ -288,9 +271,7 @@ OF_RUN: dict[str, tuple[Callable[[Json], object], str]] = {
 
 
 @pytest.mark.parametrize("name", OF_RUN)
-def test_a_forged_card_of_a_run_is_refused(
-    own: tuple[Run, Path, Json], verified: Verified, name: str
-) -> None:
+def test_a_forged_card_of_a_run_is_refused(own, verified, name):
     run, path, card = own
     forge, expected = OF_RUN[name]
     forge(card)
@@ -299,9 +280,7 @@ def test_a_forged_card_of_a_run_is_refused(
     assert (code, expected in out) == (1, True), out
 
 
-def test_other_rankings_are_refused(
-    own: tuple[Run, Path, Json], verified: Verified, tmp_path: Path
-) -> None:
+def test_other_rankings_are_refused(own, verified, tmp_path):
     run, path, _ = own
     rows = [json.loads(line) for line in run.files["rankings.jsonl"].decode().splitlines()]
     ranked = {row["id"]: [id_ for id_, _ in row["ranking"]][::-1] for row in rows}
@@ -339,9 +318,7 @@ INVALID: dict[str, tuple[Callable[[Json], object], str]] = {
 
 
 @pytest.mark.parametrize("name", INVALID)
-def test_an_invalid_card_is_refused_in_one_line(
-    published: Path, verified: Verified, tmp_path: Path, name: str
-) -> None:
+def test_an_invalid_card_is_refused_in_one_line(published, verified, tmp_path, name):
     forge, expected = INVALID[name]
     path = forged(published, tmp_path, forge)
     code, out = verified(path, "--answers", published / "answers.jsonl")
@@ -355,9 +332,7 @@ def test_an_invalid_card_is_refused_in_one_line(
         ('"n":', '"n":99,"n":', "occurs twice"),
     ],
 )
-def test_no_number_and_a_field_twice_are_refused(
-    published: Path, tmp_path: Path, old: str, new: str, says: str
-) -> None:
+def test_no_number_and_a_field_twice_are_refused(published, tmp_path, old, new, says):
     text = (published / "card.json").read_text(encoding="utf-8")
     path = tmp_path / "card.json"
     path.write_text(text.replace(old, new, 1), encoding="utf-8")

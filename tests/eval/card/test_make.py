@@ -13,7 +13,7 @@ from eval.card.files import load_card
 from eval.card.schema import MOST, is_absolute
 from eval.retrieval import __main__ as retrieval
 from tests.eval.card.conftest import rows_of, write_rows
-from tests.eval.commands import Run, Start, runs_in
+from tests.eval.commands import runs_in
 from tests.eval.factory import hashed
 
 Capture = pytest.CaptureFixture[str]
@@ -23,9 +23,7 @@ def make(folder: Path, out: Path, *options: str) -> int:
     return command.main([str(folder), "--out", str(out), *options])
 
 
-def test_a_card_names_no_folder_of_the_machine_and_no_text(
-    keyed: dict[str, Run], published: Path, tmp_path: Path
-) -> None:
+def test_a_card_names_no_folder_of_the_machine_and_no_text(keyed, published, tmp_path):
     run, path = keyed["corrected"], tmp_path / "card.json"
     assert make(run.folder, path) == 0
     for text in (path.read_text("utf-8"), (published / "card.json").read_text("utf-8")):
@@ -57,13 +55,11 @@ def test_a_card_names_no_folder_of_the_machine_and_no_text(
         ("1/2", False),
     ],
 )
-def test_absolute_paths_are_recognised(text: str, absolute: bool) -> None:
+def test_absolute_paths_are_recognised(text, absolute):
     assert is_absolute(text) == absolute
 
 
-def test_a_secret_of_the_environment_is_not_in_a_card(
-    keyed: dict[str, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_secret_of_the_environment_is_not_in_a_card(keyed, tmp_path, monkeypatch):
     run = keyed["plain"]
     folder = copytree(run.folder, tmp_path / "run")
     manifest = run.manifest | {"command": "python -m eval.run llm.note=verysecretvalue"}
@@ -73,7 +69,7 @@ def test_a_secret_of_the_environment_is_not_in_a_card(
     assert load_card(tmp_path / "card.json").command == "python -m eval.run llm.note=$SOME_API_KEY"
 
 
-def test_a_card_says_what_was_run(keyed: dict[str, Run], tmp_path: Path) -> None:
+def test_a_card_says_what_was_run(keyed, tmp_path):
     run, path = keyed["excluded"], tmp_path / "card.json"
     assert make(run.folder, path) == 0
     card, manifest = load_card(path), run.manifest
@@ -89,8 +85,8 @@ def test_a_card_says_what_was_run(keyed: dict[str, Run], tmp_path: Path) -> None
 
 
 def test_what_is_known_of_published_answers_is_on_the_card(
-    published: Path, data: Path, errors: Path, tmp_path: Path, capsys: Capture
-) -> None:
+    published, data, errors, tmp_path, capsys
+):
     path = tmp_path / "card.json"
     where = ("--dataset", str(data), "--key-file", str(errors))
     origin = ("--origin-repository", "some/one", "--origin-commit", "7b143c50")
@@ -124,9 +120,7 @@ def test_what_is_known_of_published_answers_is_on_the_card(
     assert "url: " in capsys.readouterr().err
 
 
-def test_a_card_beyond_20_kilobytes_is_not_written(
-    keyed: dict[str, Run], tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_card_beyond_20_kilobytes_is_not_written(keyed, tmp_path, capsys):
     path = tmp_path / "card.json"
     long = [word for _ in range(20) for word in ("--unknown", "x" * 900)]
     assert make(keyed["plain"].folder, path, *long) == 2
@@ -134,9 +128,7 @@ def test_a_card_beyond_20_kilobytes_is_not_written(
     assert not path.exists()
 
 
-def test_a_card_is_made_of_the_files_that_others_have(
-    keyed: dict[str, Run], tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_card_is_made_of_the_files_that_others_have(keyed, tmp_path, capsys):
     run, path = keyed["plain"], tmp_path / "card.json"
     answers = write_rows(tmp_path / "answers.jsonl", rows_of(run))
     assert make(run.folder, path, "--answers", str(answers)) == 0
@@ -155,9 +147,7 @@ def test_a_card_is_made_of_the_files_that_others_have(
     assert not path.exists()
 
 
-def test_a_run_on_data_that_have_changed_has_no_card(
-    keyed: dict[str, Run], data: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_run_on_data_that_have_changed_has_no_card(keyed, data, tmp_path, capsys):
     copy = tmp_path / "small.json"
     copy.write_bytes(data.read_bytes() + b"\n")
     path = tmp_path / "card.json"
@@ -165,9 +155,7 @@ def test_a_run_on_data_that_have_changed_has_no_card(
     assert "was run on small.json, which has changed" in capsys.readouterr().err
 
 
-def test_the_scores_of_a_card_are_not_those_written_in_the_run(
-    keyed: dict[str, Run], tmp_path: Path
-) -> None:
+def test_the_scores_of_a_card_are_not_those_written_in_the_run(keyed, tmp_path):
     run = keyed["plain"]
     folder = copytree(run.folder, tmp_path / "run")
     perfect = [
@@ -181,9 +169,7 @@ def test_the_scores_of_a_card_are_not_those_written_in_the_run(
     assert cards[0].scores == cards[1].scores
 
 
-def test_the_weights_of_a_ranking_are_on_the_card(
-    start: Start, tmp_path: Path, small: tuple[str, ...]
-) -> None:
+def test_the_weights_of_a_ranking_are_on_the_card(start, tmp_path, small):
     from memsys.fusion.weights import WEIGHTS  # noqa: PLC0415 - of this test alone
 
     (tmp_path / "mine.yaml").write_bytes(WEIGHTS.read_bytes())
@@ -194,9 +180,7 @@ def test_the_weights_of_a_ranking_are_on_the_card(
     assert file.sha256 == run.manifest["weights"]["sha256"]
 
 
-def test_rankings_alone_have_a_card(
-    keyed: dict[str, Run], data: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_rankings_alone_have_a_card(keyed, data, tmp_path, capsys):
     rows = [
         json.loads(line) for line in keyed["plain"].files["rankings.jsonl"].decode().splitlines()
     ]
@@ -218,9 +202,7 @@ def test_rankings_alone_have_a_card(
     assert command.main([*verify, "--answers", str(folder)]) == 0
 
 
-def test_a_selection_without_an_order_has_no_ranking_on_its_card(
-    start: Start, tmp_path: Path, small: tuple[str, ...]
-) -> None:
+def test_a_selection_without_an_order_has_no_ranking_on_its_card(start, tmp_path, small):
     assert start("strategy=full_context", *small).code == 0
     (run,) = runs_in(tmp_path)
     assert make(run.folder, tmp_path / "card.json") == 0
@@ -229,9 +211,7 @@ def test_a_selection_without_an_order_has_no_ranking_on_its_card(
     assert not [score for score in card.scores if score.measure == "recall@10"]
 
 
-def test_a_verdict_counts_for_the_gold_answer_that_it_was_given_for(
-    keyed: dict[str, Run], tmp_path: Path
-) -> None:
+def test_a_verdict_counts_for_the_gold_answer_that_it_was_given_for(keyed, tmp_path):
     run = keyed["corrected"]
     counts = {}
     for name, judged in (("under its key", {}), ("under the original key", {"judge": 1.0})):
@@ -251,9 +231,7 @@ def test_a_verdict_counts_for_the_gold_answer_that_it_was_given_for(
     assert counts == {"under its key": 17, "under the original key": 16}
 
 
-def test_bad_options_are_named(
-    keyed: dict[str, Run], published: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_bad_options_are_named(keyed, published, tmp_path, capsys):
     card, folder = str(published / "card.json"), str(keyed["plain"].folder)
     for arguments, expected in (
         ([], "name a RUN, or cards by --verify"),

@@ -65,8 +65,8 @@ def published(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Pub
 @pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_each_system_is_read_whole_and_a_card_of_a_fifth_is_equal_and_small(
-    system: str, dataset: Dataset, tmp_path: Path
-) -> None:
+    system, dataset, tmp_path
+):
     """tests/eval/metrics/test_parity.py compares the score of every answer."""
     rows = read(file_of(system))
     matching = read_import(file_of(system), None, system, dataset).matching
@@ -79,7 +79,7 @@ def test_each_system_is_read_whole_and_a_card_of_a_fifth_is_equal_and_small(
     assert command.main(["--verify", str(path), "--answers", str(fifth), "--complete"]) == 0
 
 
-def test_means_of_published_answers_are_those_of_their_files(published: Published) -> None:
+def test_means_of_published_answers_are_those_of_their_files(published):
     system = FEW[1]
     run = Run(published(system) / "run")
     account = run.manifest["matching"]
@@ -94,7 +94,7 @@ def test_means_of_published_answers_are_those_of_their_files(published: Publishe
     assert overall["f1"] == pytest.approx(fmean(official), abs=1e-9, rel=0)
 
 
-def test_cards_verify_with_their_own_answers_alone(published: Published, capsys: Capture) -> None:
+def test_cards_verify_with_their_own_answers_alone(published, capsys):
     paths = [published(system) / "card.json" for system in FEW]
     capsys.readouterr()
     verify = ["--verify", *map(str, paths), "--answers"]
@@ -111,9 +111,7 @@ def test_cards_verify_with_their_own_answers_alone(published: Published, capsys:
     assert [{s.measure for s in card.scores if s.reported} for card in cards] == [set(), {"judge"}]
 
 
-def test_a_card_may_lack_the_corrected_answers(
-    published: Published, tmp_path: Path, request: pytest.FixtureRequest, capsys: Capture
-) -> None:
+def test_a_card_may_lack_the_corrected_answers(published, tmp_path, request, capsys):
     run, path = published(FEW[0]) / "run", tmp_path / "card.json"
     patch = request.getfixturevalue("monkeypatch")
     request.getfixturevalue("no_corrections")

@@ -32,7 +32,7 @@ def own(request: pytest.FixtureRequest, keyed: dict[str, Run], tmp_path: Path) -
     return run, path
 
 
-def test_a_run_is_equal_to_its_card(own: tuple[Run, Path], verified: Verified, data: Path) -> None:
+def test_a_run_is_equal_to_its_card(own, verified, data):
     run, path = own
     capable = [str(path), "--answers", str(run.folder), "--dataset", str(data)]
     if run.manifest["key"]["overlay"] is None:
@@ -44,13 +44,7 @@ def test_a_run_is_equal_to_its_card(own: tuple[Run, Path], verified: Verified, d
     assert f"equal: {count} of {count} numbers equal" in out
 
 
-def test_rankings_are_verified_where_they_are_given(
-    own: tuple[Run, Path],
-    data: Path,
-    errors: Path,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> None:
+def test_rankings_are_verified_where_they_are_given(own, data, errors, capsys, tmp_path):
     run, path = own
     records = tmp_path / "records.jsonl"
     records.write_bytes(run.files["records.jsonl"])
@@ -74,9 +68,7 @@ def test_rankings_are_verified_where_they_are_given(
     assert "cannot be recomputed" not in capsys.readouterr().out
 
 
-def test_published_answers_verify_in_any_layout(
-    published: Path, verified: Verified, keyed: dict[str, Run], tmp_path: Path
-) -> None:
+def test_published_answers_verify_in_any_layout(published, verified, keyed, tmp_path):
     card, rows = published / "card.json", rows_of(keyed["original"])
     assert verified(card, "--answers", published / "answers.jsonl") == (
         0,
@@ -94,9 +86,7 @@ def test_published_answers_verify_in_any_layout(
         assert (code, f"{n} of {n} numbers equal" in out) == (0, True), out
 
 
-def test_verdicts_that_a_file_lacks_are_listed_as_such(
-    published: Path, verified: Verified, keyed: dict[str, Run], tmp_path: Path
-) -> None:
+def test_verdicts_that_a_file_lacks_are_listed_as_such(published, verified, keyed, tmp_path):
     rows = [
         {name: row[name] for name in row if name not in ("judge", "context_tokens")}
         for row in rows_of(keyed["original"])
@@ -110,9 +100,7 @@ def test_verdicts_that_a_file_lacks_are_listed_as_such(
     assert (code, "are not verified: the answers given contain no judge" in out) == (1, True)
 
 
-def test_verdicts_that_the_file_of_the_card_lacks_are_refused(
-    published: Path, data: Path, keyed: dict[str, Run], tmp_path: Path
-) -> None:
+def test_verdicts_that_the_file_of_the_card_lacks_are_refused(published, data, keyed, tmp_path):
     rows = [
         {name: value for name, value in row.items() if name != "judge"}
         for row in rows_of(keyed["original"])
@@ -127,9 +115,7 @@ def test_verdicts_that_the_file_of_the_card_lacks_are_refused(
     assert command.main(["--verify", str(path), *where, "--answers", str(answers)]) == 1
 
 
-def test_answers_are_read_as_they_were_for_the_card(
-    published: Path, data: Path, keyed: dict[str, Run], tmp_path: Path
-) -> None:
+def test_answers_are_read_as_they_were_for_the_card(published, data, keyed, tmp_path):
     names = {"answer": "out", "question": "asked", "judge": "ok", "sample_id": "who"}
     rows = [
         {names.get(name, name): value for name, value in row.items() if name != "qa_index"}
@@ -151,9 +137,7 @@ def test_answers_are_read_as_they_were_for_the_card(
     assert command.main([*verify, str(other), "--layout", str(layout)]) == 0
 
 
-def test_several_cards_are_verified_with_their_answers(
-    published: Path, verified: Verified, keyed: dict[str, Run], tmp_path: Path
-) -> None:
+def test_several_cards_are_verified_with_their_answers(published, verified, keyed, tmp_path):
     one, other = published / "card.json", tmp_path / "other.json"
     assert command.main([str(keyed["corrected"].folder), "--out", str(other)]) == 0
     answers = (published / "answers.jsonl", keyed["corrected"].folder)
@@ -163,9 +147,7 @@ def test_several_cards_are_verified_with_their_answers(
     assert (code, "--answers: 3 for 2 cards" in out) == (2, True)
 
 
-def test_means_and_intervals_are_those_of_the_summary(
-    keyed: dict[str, Run], tmp_path: Path
-) -> None:
+def test_means_and_intervals_are_those_of_the_summary(keyed, tmp_path):
     run, path = keyed["corrected"], tmp_path / "card.json"
     assert command.main([str(run.folder), "--out", str(path)]) == 0
     card = load_card(path)
@@ -194,9 +176,7 @@ def test_means_and_intervals_are_those_of_the_summary(
     }
 
 
-def test_failed_questions_count_as_the_protocol_says(
-    published: Path, data: Path, tmp_path: Path, keyed: dict[str, Run]
-) -> None:
+def test_failed_questions_count_as_the_protocol_says(published, data, tmp_path, keyed):
     rows = rows_of(keyed["plain"])
     rows[0] |= {"error": "timeout", "answer": None}
     answers = write_rows(tmp_path / "failed.jsonl", rows)
@@ -217,9 +197,7 @@ def test_failed_questions_count_as_the_protocol_says(
 
 
 @pytest.mark.usefixtures("no_corrections")
-def test_scores_under_a_key_that_is_not_here_are_listed_as_such(
-    published: Path, verified: Verified
-) -> None:
+def test_scores_under_a_key_that_is_not_here_are_listed_as_such(published, verified):
     verify = (published / "card.json", "--answers", published / "answers.jsonl")
     code, out = verified(*verify)
     assert (code, "16 numbers cannot be recomputed: dataset.key=corrected: " in out) == (0, True)

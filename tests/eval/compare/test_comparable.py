@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,19 +27,19 @@ def against(*names: str, rows: list[dict] | None = None, **more: Any) -> list[st
     return objections(runs, choose(runs, names, None), names)
 
 
-def test_like_runs_have_no_objection() -> None:
+def test_like_runs_have_no_objection():
     imported = {"kind": "imported", "config": {"dataset": {"name": "some"}, "import": {}}}
     for more in ({}, {"data": [FILE | {"name": "renamed.json"}]}, imported):
         assert against(**more) == []
 
 
-def test_different_data_is_an_objection() -> None:
+def test_different_data_is_an_objection():
     (objection,) = against(data=[FILE | {"sha256": "6" * 64}])
     assert "plain and graph answered different data" in objection
     assert "666666" in objection
 
 
-def test_different_answer_keys_are_an_objection() -> None:
+def test_different_answer_keys_are_an_objection():
     one, other = (run(key, key=KEY | {"name": key}) for key in ("original", "corrected"))
     (objection,) = objections([one, other], [F1], [])
     assert "different answer keys (original, corrected); rescore one by" in objection
@@ -49,7 +48,7 @@ def test_different_answer_keys_are_an_objection() -> None:
     assert len(objections([other, old], [F1], [])) == 1
 
 
-def test_what_the_key_leaves_out_is_not_compared() -> None:
+def test_what_the_key_leaves_out_is_not_compared():
     key = {"kind": "excluded", "error_type": "X", "original_gold": "gold"}
     rows = edit(records(), {"a/100": {"gold": None, "key": key, "abstained": True}})
     one, other = (run(name, rows) for name in ("one", "other"))
@@ -59,12 +58,12 @@ def test_what_the_key_leaves_out_is_not_compared() -> None:
     assert shared.left_out == ()
 
 
-def test_different_gold_answers_are_an_objection_whatever_the_key_is_called() -> None:
+def test_different_gold_answers_are_an_objection_whatever_the_key_is_called():
     (objection,) = against(rows=edit(records(), {"a/100": {"gold": "another"}}))
     assert "different gold answers to 1 questions (a/100)" in objection
 
 
-def test_different_scoring_is_an_objection_to_f1_but_not_to_a_named_score() -> None:
+def test_different_scoring_is_an_objection_to_f1_but_not_to_a_named_score():
     (objection,) = against(scoring=["mem0", "locomo"])
     assert "locomo_f1 in plain and mem0_f1 in graph" in objection
     runs = [run("plain"), run("graph", scoring=["mem0", "locomo"])]
@@ -72,7 +71,7 @@ def test_different_scoring_is_an_objection_to_f1_but_not_to_a_named_score() -> N
     assert len(objections(runs, [F1], ["f1"])) == 1
 
 
-def test_different_judges_are_an_objection_to_verdicts_alone() -> None:
+def test_different_judges_are_an_objection_to_verdicts_alone():
     one = run("plain", judged(records()), models={"judge": "strict"})
     others = [
         run("two", judged(records()), models={"judge": "mild"}),
@@ -90,7 +89,7 @@ def test_different_judges_are_an_objection_to_verdicts_alone() -> None:
         assert objections(runs, [F1], []) == []
 
 
-def test_scores_are_named_as_in_summaries_or_in_records() -> None:
+def test_scores_are_named_as_in_summaries_or_in_records():
     runs = [run(name) for name in ("one", "two")]
     names = ["f1", "f1_mem0", "mem0_f1", "abstained"]
     keys = [measure.key for measure in choose(runs, names, "temporal")]
@@ -99,7 +98,7 @@ def test_scores_are_named_as_in_summaries_or_in_records() -> None:
         choose(runs, ["bleu2"], None)
 
 
-def test_by_default_the_judge_counts_if_every_run_has_verdicts() -> None:
+def test_by_default_the_judge_counts_if_every_run_has_verdicts():
     one, two = (run(name, judged(records())) for name in ("one", "two"))
     three = run("three")
     assert [m.key for m in choose([one, two], [], None)] == ["locomo_f1", "judge", "abstained"]
@@ -108,7 +107,7 @@ def test_by_default_the_judge_counts_if_every_run_has_verdicts() -> None:
     assert choose([one, two], [], "adversarial") == [Measure("abstained", ("adversarial",))]
 
 
-def test_only_questions_that_every_run_answered_count() -> None:
+def test_only_questions_that_every_run_answered_count():
     failed = {"status": "error", "abstained": None}
     rows = [row for row in records() if row["id"] not in {"a/100", "b/100"}]
     other = edit(rows, {"c/100": failed, "d/100": {"question": "Another?"}})
@@ -125,7 +124,7 @@ def test_only_questions_that_every_run_answered_count() -> None:
     assert not set(found.ids) & set(found.left_out)
 
 
-def test_a_score_that_applies_nowhere_leaves_no_question_out() -> None:
+def test_a_score_that_applies_nowhere_leaves_no_question_out():
     failed = {"e/500": {"status": "error", "abstained": None, "scores": {}}}
     unscored = {"e/100": {"scores": {"mem0_f1": None}}}
     one = run("plain")
@@ -139,14 +138,14 @@ def test_a_score_that_applies_nowhere_leaves_no_question_out() -> None:
     assert share([one, three], measure).left_out == ("e/500",)
 
 
-def test_a_question_asked_again_counts_as_it_ended(tmp_path: Path) -> None:
+def test_a_question_asked_again_counts_as_it_ended(tmp_path):
     failed = edit(records(), {"a/100": factory.error()})
     rows = {"one": records(), "two": [*failed, record("a", 100, 1, 0.9)]}
     found = share(load(*(write_run(tmp_path / name, rows[name], name) for name in rows)), F1)
     assert found.scores[:, 0].tolist() == [0.2, 0.9]
 
 
-def test_other_evidence_is_an_objection_to_scores_of_retrieval_alone() -> None:
+def test_other_evidence_is_an_objection_to_scores_of_retrieval_alone():
     rows = [
         row | {"scores": row["scores"] | {"evidence_recall": 0.5, "recall@10": 0.5}}
         for row in records()

@@ -40,7 +40,7 @@ def last_line(capsys: Capture) -> str:
     return capsys.readouterr().out.splitlines()[-1]
 
 
-def test_the_last_line_answers_the_question(runs: tuple[str, str, str], capsys: Capture) -> None:
+def test_the_last_line_answers_the_question(runs, capsys):
     assert main([runs[0], runs[1], "--type", "multi_hop"]) == 0
     assert re.fullmatch(
         r"graph_expand is better than vector_only on multi_hop: locomo_f1 \+0\.100 "
@@ -58,8 +58,8 @@ def test_the_last_line_answers_the_question(runs: tuple[str, str, str], capsys: 
 
 
 def test_every_type_and_abstention_and_a_line_for_each_run_on_types_1_to_4(
-    runs: tuple[str, str, str], capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    runs, capsys, tmp_path, monkeypatch
+):
     """Without --out, nothing is written and no pictures are made."""
     monkeypatch.chdir(tmp_path)
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
@@ -87,9 +87,7 @@ def test_every_type_and_abstention_and_a_line_for_each_run_on_types_1_to_4(
     assert capsys.readouterr().out != out
 
 
-def test_adversarial_is_compared_by_abstention(
-    runs: tuple[str, str, str], capsys: Capture, tmp_path: Path
-) -> None:
+def test_adversarial_is_compared_by_abstention(runs, capsys, tmp_path):
     wrong = [row | {"abstained": False} for row in records()]
     eager = str(write_run(tmp_path / "eager", wrong, "eager"))
     assert main([runs[0], eager, "--type", "adversarial"]) == 0
@@ -98,9 +96,7 @@ def test_adversarial_is_compared_by_abstention(
     )
 
 
-def test_names_the_questions_that_do_not_count(
-    runs: tuple[str, str, str], capsys: Capture, tmp_path: Path
-) -> None:
+def test_names_the_questions_that_do_not_count(runs, capsys, tmp_path):
     failed = {f"a/{100 + i}": {"status": "error", "abstained": None} for i in range(4)}
     other = str(write_run(tmp_path / "four", edit(records(), failed), "faulty", status="running"))
     assert main([runs[0], other]) == 0
@@ -111,9 +107,7 @@ def test_names_the_questions_that_do_not_count(
     assert "note: faulty differs from vector_only in: strategy" in out
 
 
-def test_verdicts_of_imports_are_compared_and_their_source_is_told(
-    capsys: Capture, tmp_path: Path
-) -> None:
+def test_verdicts_of_imports_are_compared_and_their_source_is_told(capsys, tmp_path):
     ids = [row["id"] for row in records()]
     folders = [
         write_run(
@@ -134,7 +128,7 @@ def test_verdicts_of_imports_are_compared_and_their_source_is_told(
     assert "zep is worse than mem on types 1-4: judge" in out.splitlines()[-1]
 
 
-def test_writes_tables_and_pictures(written: Path) -> None:
+def test_writes_tables_and_pictures(written):
     out = written
     charts = {f"{name}.{ending}" for name in ("forest", "heatmap") for ending in ("png", "svg")}
     assert {path.name for path in out.iterdir()} == {
@@ -162,7 +156,7 @@ def test_writes_tables_and_pictures(written: Path) -> None:
     assert "graph_expand is better than vector_only on types 1-4" in text
 
 
-def test_the_latex_table_escapes_what_latex_would_read(written: Path) -> None:
+def test_the_latex_table_escapes_what_latex_would_read(written):
     text = (written / "compare.tex").read_text()
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
     assert r"multi\_hop & vector\_only & 80 & " in text
@@ -175,9 +169,7 @@ def test_the_latex_table_escapes_what_latex_would_read(written: Path) -> None:
         assert {line.count(" & ") for line in lines} == {len(columns[1]) - 1}
 
 
-def test_what_should_not_be_compared_is_refused_unless_forced(
-    runs: tuple[str, str, str], capsys: Capture, tmp_path: Path
-) -> None:
+def test_what_should_not_be_compared_is_refused_unless_forced(runs, capsys, tmp_path):
     data = [FILE | {"sha256": "6" * 64}]
     other = str(write_run(tmp_path / "other", records(), "elsewhere", data=data))
     assert main([runs[0], other]) == 2
@@ -202,9 +194,7 @@ def test_what_should_not_be_compared_is_refused_unless_forced(
         (["nowhere"], "nowhere: no such run"),
     ],
 )
-def test_wrong_input_is_one_line_and_exit_code_2(
-    runs: tuple[str, str, str], capsys: Capture, tmp_path: Path, options: list[str], told: str
-) -> None:
+def test_wrong_input_is_one_line_and_exit_code_2(runs, capsys, tmp_path, options, told):
     (tmp_path / "file").touch()
     filled = [option.format(file=tmp_path / "file") for option in options]
     assert main([*runs, *filled]) == 2
@@ -215,12 +205,12 @@ def test_wrong_input_is_one_line_and_exit_code_2(
     assert shown.err.count("\n") == 1
 
 
-def test_a_single_run_is_refused(runs: tuple[str, str, str], capsys: Capture) -> None:
+def test_a_single_run_is_refused(runs, capsys):
     assert main([runs[0]]) == 2
     assert "name two or more to compare" in capsys.readouterr().err
 
 
-def test_help_shows_how_to_ask(capsys: Capture) -> None:
+def test_help_shows_how_to_ask(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["-h"])
     assert stop.value.code == 0

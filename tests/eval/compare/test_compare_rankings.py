@@ -37,7 +37,7 @@ def ranked(folder: Path, place: Callable[[int], int], depth: int = 30, **more: A
     return write_rankings(folder, rankings, **{"depth": depth, **more})
 
 
-def test_a_measure_of_rankings_is_compared_as_a_score(tmp_path: Path, capsys: Capture) -> None:
+def test_a_measure_of_rankings_is_compared_as_a_score(tmp_path, capsys):
     one = ranked(tmp_path / "one", lambda i: 4 if i % 3 else 20)
     other = ranked(tmp_path / "other", lambda i: 2 if i % 12 else 20)
     names = ["recall_any@5", "ndcg@10", "session_mrr", "recall@10tokens"]
@@ -58,7 +58,7 @@ def test_a_measure_of_rankings_is_compared_as_a_score(tmp_path: Path, capsys: Ca
             assert (mean.value, mean.low, mean.high) == (of_run.value, of_run.low, of_run.high)
 
 
-def test_failed_questions_are_left_out_as_of_any_score(tmp_path: Path) -> None:
+def test_failed_questions_are_left_out_as_of_any_score(tmp_path):
     one = ranked(tmp_path / "one", lambda i: i % 9)
     other = ranked(tmp_path / "other", lambda i: i % 7)
     runs = load(one, other)
@@ -76,7 +76,7 @@ def problem(one: Path, other: Path, name: str, capsys: Capture) -> str:
     return line
 
 
-def test_what_cannot_be_compared_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+def test_what_cannot_be_compared_is_one_line(tmp_path, capsys):
     one = ranked(tmp_path / "one", lambda i: i % 9)
     shallow = ranked(tmp_path / "shallow", lambda i: i % 9, depth=10)
     rows = [factory.record("a/1", evidence=[TURNS[0]])]
@@ -101,9 +101,7 @@ def test_what_cannot_be_compared_is_one_line(tmp_path: Path, capsys: Capture) ->
     )
 
 
-def test_a_measure_that_does_not_depend_on_the_depth_is_compared_across_depths(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_measure_that_does_not_depend_on_the_depth_is_compared_across_depths(tmp_path, capsys):
     one = ranked(tmp_path / "one", lambda i: i % 9)
     shallow = ranked(tmp_path / "shallow", lambda i: i % 9, depth=10)
     for name in ("mrr@10", "r_precision", "recall@40tokens"):
@@ -111,7 +109,7 @@ def test_a_measure_that_does_not_depend_on_the_depth_is_compared_across_depths(
         assert "all scores are equal" in capsys.readouterr().out
 
 
-def test_a_score_of_the_records_goes_before_a_measure_of_its_name(tmp_path: Path) -> None:
+def test_a_score_of_the_records_goes_before_a_measure_of_its_name(tmp_path):
     rows = [factory.record(f"{name}/1", scores={"precision": 0.5}) for name in CONVERSATIONS]
     runs = load(*(write_run(tmp_path / name, rows, name) for name in ("one", "other")))
     (measure,) = choose(runs, ["precision"], None)

@@ -22,7 +22,7 @@ def rows_of(measure: Measure, *runs: list[dict]) -> dict[str, Row]:
     return {row.type: row for row in found}
 
 
-def test_a_row_for_each_type_with_n_and_means() -> None:
+def test_a_row_for_each_type_with_n_and_means():
     found = rows_of(F1, records(), records(shift=0.1))
     assert tuple(found) == ALL_TYPES
     assert (found["temporal"].n, found["temporal"].clusters) == (80, 8)
@@ -32,7 +32,7 @@ def test_a_row_for_each_type_with_n_and_means() -> None:
     assert all(own.low < own.value < own.high for own in found["temporal"].means)
 
 
-def test_a_clear_difference_is_better_and_its_mirror_worse() -> None:
+def test_a_clear_difference_is_better_and_its_mirror_worse():
     up = rows_of(F1, records(), noisy(0.1, 0.05))["overall"].contrasts[0]
     down = rows_of(F1, records(), noisy(-0.1, 0.05))["overall"].contrasts[0]
     assert (up.verdict, down.verdict) == ("better", "worse")
@@ -42,7 +42,7 @@ def test_a_clear_difference_is_better_and_its_mirror_worse() -> None:
     assert up.p_holm < 0.05
 
 
-def test_noise_without_a_difference_shows_none_and_says_what_it_takes() -> None:
+def test_noise_without_a_difference_shows_none_and_says_what_it_takes():
     noise = rows_of(F1, records(), noisy(0.0, 0.2))["temporal"].contrasts[0]
     equal = rows_of(F1, records(), records())["overall"].contrasts[0]
     assert noise.verdict == equal.verdict == "no difference shown"
@@ -51,7 +51,7 @@ def test_noise_without_a_difference_shows_none_and_says_what_it_takes() -> None:
     assert (equal.difference.value, equal.needed) == (0.0, 0.0)
 
 
-def test_p_is_adjusted_over_every_comparison_shown() -> None:
+def test_p_is_adjusted_over_every_comparison_shown():
     runs = [run("x"), run("y", noisy(0.01, 0.2)), run("z", noisy(0.02, 0.2))]
     measures = [F1, Measure("abstained", ("adversarial", "overall"))]
     tables = contrast([(measure, share(runs, measure)) for measure in measures], seed=0)
@@ -61,7 +61,7 @@ def test_p_is_adjusted_over_every_comparison_shown() -> None:
     assert any(one.p_holm > one.p for one in shown)
 
 
-def test_mcnemar_stands_beside_scores_that_are_right_or_wrong_and_no_others() -> None:
+def test_mcnemar_stands_beside_scores_that_are_right_or_wrong_and_no_others():
     ids = [f"{c}/{400 + i}" for c in CONVERSATIONS for i in range(10)]
     first, second = judged(records(), *ids[:40]), judged(records(), *ids[30:60])
     found = rows_of(Measure("judge", ALL_TYPES), first, second)
@@ -72,7 +72,7 @@ def test_mcnemar_stands_beside_scores_that_are_right_or_wrong_and_no_others() ->
     assert {row.contrasts[0].p_mcnemar for row in found.values()} == {None}
 
 
-def test_abstaining_is_right_on_adversarial_and_wrong_elsewhere() -> None:
+def test_abstaining_is_right_on_adversarial_and_wrong_elsewhere():
     refusing = edit(records({5: 0.0}), {})
     eager = [row | {"abstained": True} for row in refusing]
     measure = Measure("abstained", ("adversarial", "overall"))
@@ -83,7 +83,7 @@ def test_abstaining_is_right_on_adversarial_and_wrong_elsewhere() -> None:
     assert verdicts == {"adversarial": "better", "overall": "worse"}
 
 
-def test_differences_are_those_of_the_means_to_the_first_run() -> None:
+def test_differences_are_those_of_the_means_to_the_first_run():
     short = noisy(0.1, 0.05)[25:]  # not all questions
     found = rows_of(F1, records(), short, noisy(0.2, 0.1))
     for row in found.values():
@@ -110,13 +110,11 @@ def between(low: float, high: float) -> Interval:
         (0.01, 0.05, 0.001, True, "worse"),
     ],
 )
-def test_a_verdict_needs_both_p_and_interval(
-    low: float, high: float, p: float, lower: bool, expected: str
-) -> None:
+def test_a_verdict_needs_both_p_and_interval(low, high, p, lower, expected):
     assert verdict(between(low, high), p, lower=lower) == expected
 
 
-def test_what_is_needed_is_the_greater_of_both_conditions() -> None:
+def test_what_is_needed_is_the_greater_of_both_conditions():
     assert needed_difference(0.05, 0.0, 1) == 0.05
     # 1.959964 + .841621 for one comparison; z of 1 - .025 / 10 is 2.807034
     assert needed_difference(0.0, 0.01, 1) == pytest.approx(0.02801585, rel=1e-6)
@@ -125,7 +123,7 @@ def test_what_is_needed_is_the_greater_of_both_conditions() -> None:
         needed_difference(0.0, 0.01, 0)
 
 
-def test_what_is_needed_is_found_about_four_times_in_five() -> None:
+def test_what_is_needed_is_found_about_four_times_in_five():
     rng = np.random.default_rng(0)
     asked = [row for row in records() if row["type"] == "temporal"]
     measure = Measure("locomo_f1", ("temporal",))

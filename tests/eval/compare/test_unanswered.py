@@ -32,9 +32,7 @@ def _run(folder: Path, place: int, *, read: bool = False, **more: object) -> Pat
 
 
 @pytest.mark.parametrize("read", [False, True])
-def test_runs_without_answers_are_compared_by_their_rankings(
-    tmp_path: Path, capsys: Capture, *, read: bool
-):
+def test_runs_without_answers_are_compared_by_their_rankings(tmp_path, capsys, *, read):
     first = _run(tmp_path / "first", 12, read=read, scoring=["mem0"] if read else ["locomo"])
     assert main([str(first), str(_run(tmp_path / "theirs", 2))]) == 0
     *_, recall, ndcg = capsys.readouterr().out.splitlines()
@@ -42,12 +40,12 @@ def test_runs_without_answers_are_compared_by_their_rankings(
     assert ndcg.startswith("theirs is better than first on types 1-4: ndcg@10 +0.631")
 
 
-def test_answers_come_first_where_all_runs_have_some(tmp_path: Path):
+def test_answers_come_first_where_all_runs_have_some(tmp_path):
     runs = load(*(_run(tmp_path / name, 2, read=True) for name in ("one", "two")))
     assert [measure.key for measure in choose(runs, (), None)] == ["locomo_f1", "abstained"]
 
 
-def test_neither_answers_nor_rankings(tmp_path: Path, capsys: Capture):
+def test_neither_answers_nor_rankings(tmp_path, capsys):
     one, two = _run(tmp_path / "one", 2), _run(tmp_path / "two", 2)
     (two / "rankings.jsonl").unlink()
     assert main([str(one), str(two)]) == 2
@@ -76,7 +74,7 @@ def _of_sessions(folder: Path) -> Path:
     return folder
 
 
-def test_whole_sessions_are_compared_by_measures_of_sessions(tmp_path: Path, capsys: Capture):
+def test_whole_sessions_are_compared_by_measures_of_sessions(tmp_path, capsys):
     theirs = _of_sessions(_run(tmp_path / "theirs", 1))  # D1 is the last of 20
     for mine in (_run(tmp_path / "read", 2, read=True), _run(tmp_path / "unread", 2)):
         assert main([str(theirs), str(mine)]) == 0
@@ -90,7 +88,7 @@ def test_whole_sessions_are_compared_by_measures_of_sessions(tmp_path: Path, cap
     assert "unread has no losses against theirs in session_recall@10." in block.parts
 
 
-def test_abstention_is_listed_where_it_is_recorded(tmp_path: Path, capsys: Capture):
+def test_abstention_is_listed_where_it_is_recorded(tmp_path, capsys):
     unread = [str(_run(tmp_path / name, 2)) for name in ("one", "two")]
     assert main([*unread, "--score", "abstained"]) == 2
     assert "no record has the score 'abstained'; it has none; and" in capsys.readouterr().err

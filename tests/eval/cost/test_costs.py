@@ -23,7 +23,7 @@ def used(calls: int = 0, read: int = 0, written: int = 0, model: str = "big") ->
     return own | ({"by_model": {model: own}} if calls else {})
 
 
-def test_cost_is_tokens_by_price() -> None:
+def test_cost_is_tokens_by_price():
     assert cost_usd([used(1, 500_000, 100_000), used(2, 0 + 1, 0), used()], PRICING) == (
         pytest.approx(1.0 + 1.0 + 2e-6)
     )
@@ -34,11 +34,11 @@ def test_cost_is_tokens_by_price() -> None:
 
 
 @pytest.mark.parametrize("usage", [None, used(1, 5, 5, "mystery"), used(1, 0, 0)])
-def test_what_is_not_known_is_never_0(usage: dict[str, Any] | None) -> None:
+def test_what_is_not_known_is_never_0(usage):
     assert cost_usd([used(1, 5, 5), usage], PRICING) is None
 
 
-def test_phases_of_records_are_apart() -> None:
+def test_phases_of_records_are_apart():
     record = {"usage": {"retrieve": used(), "answer": used(1, 10**6), "judge": used(1, 0, 10**6)}}
     assert of_records([record], ("retrieve", "answer"), PRICING) == 2
     assert of_records([record], ("judge",), PRICING) is None  # 0 tokens read cannot be
@@ -59,13 +59,11 @@ def test_phases_of_records_are_apart() -> None:
         (0.5, 0.01, None, None),
     ],
 )
-def test_break_even(
-    ingest: float | None, own: float | None, other: float | None, after: float | None
-) -> None:
+def test_break_even(ingest, own, other, after):
     assert break_even(ingest, own, other) == (None if after is None else pytest.approx(after))
 
 
-def test_a_manifest_without_prices_knows_none() -> None:
+def test_a_manifest_without_prices_knows_none():
     assert pricing_of({"pricing": None}).price("big") is None
     known = pricing_of({"pricing": {"as_of": "2025-01-01", "models": PRICES}})
     assert (known.as_of, known.price("big")) == ("2025-01-01", Price(2.0, 10.0, "2025-01-01"))
@@ -97,7 +95,7 @@ def table(out: str, first: str) -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in rows}
 
 
-def test_phases_and_break_even(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_phases_and_break_even(tmp_path, capsys):
     # a question: 20,000 against 1,000 tokens read at $2 a million, so $.038 saved; a conversation's
     # ingest: $.19
     full = write(tmp_path / "full", used(1, 20_000, 10), strategy="full_context")
@@ -120,9 +118,7 @@ def test_phases_and_break_even(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "prices as of 2025-01-01" in out
 
 
-def test_a_baseline_of_other_models_is_none_and_a_cent_is_not_shown_as_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_baseline_of_other_models_is_none_and_a_cent_is_not_shown_as_nothing(tmp_path, capsys):
     full = write(tmp_path / "full", used(1, 9), strategy="full_context", llm="other")
     assert cost.main([full, write(tmp_path / "graph", used(1, 30, 2))]) == 0
     cells = table(capsys.readouterr().out, "run")["graph"]
@@ -139,21 +135,13 @@ def test_a_baseline_of_other_models_is_none_and_a_cent_is_not_shown_as_nothing(
         (used(1, 5, 5), {"pricing": None}, "no prices of its models in its manifest"),
     ],
 )
-def test_what_a_run_is_is_told(
-    answer: dict[str, Any],
-    more: dict[str, Any],
-    words: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_a_run_is_is_told(answer, more, words, tmp_path, capsys):
     assert cost.main([write(tmp_path / "one", answer, **more)]) == 0
     assert words in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("answer", [None, used(1, 5, 5, "mystery")])
-def test_unknown_says_so(
-    answer: dict[str, Any] | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unknown_says_so(answer, tmp_path, capsys):
     full = write(tmp_path / "full", used(1, 9), strategy="full_context", llm="big")
     assert cost.main([full, write(tmp_path / "one", answer, llm="big")]) == 0
     out = capsys.readouterr().out
@@ -162,7 +150,7 @@ def test_unknown_says_so(
     assert (table(out, "phase")["ingest"] == ["unknown"] * 4) == (answer is None)
 
 
-def test_wrong_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_input_is_one_line(tmp_path, capsys):
     run = write(tmp_path / "one", used())
     for names, words in (([str(tmp_path / "no")], "no such run"), ([run, run], "named twice")):
         assert cost.main(names) == 2

@@ -13,7 +13,7 @@ import pytest
 from eval.cost import __main__ as cost
 from eval.report.costs import costs_block
 from eval.report.runs import load
-from tests.eval.commands import Run, Start, run_once
+from tests.eval.commands import Run, run_once
 
 Rows = dict[str, list[str]]
 LEXICAL = ("strategy.start=lexical",)  # what has no vectors need not embed
@@ -63,9 +63,7 @@ def edited(path: Path) -> Iterator[list[dict]]:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
-def test_keyless_runs_cost_nothing_but_their_seconds_in_the_report_too(
-    finished: list[Run], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_keyless_runs_cost_nothing_but_their_seconds_in_the_report_too(finished, capsys):
     found = shown(capsys, *finished)
     assert found["ingestion"] == [run.folder.name for run in finished]
     assert found["sessions"] == ["6", "6"]
@@ -100,9 +98,7 @@ def test_keyless_runs_cost_nothing_but_their_seconds_in_the_report_too(
     }
 
 
-def test_the_size_of_a_graph_stands_beside_its_answers(
-    start: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_size_of_a_graph_stands_beside_its_answers(start, tmp_path, capsys):
     some = ("dataset.conversations=[harbour]", "dataset.limit=8", "dataset.types=[single_hop]")
     made = []
     for strategy, *own in (["bm25"], ["graph_expand", *LEXICAL], ["graph_walk", *LEXICAL]):
@@ -122,9 +118,7 @@ def test_the_size_of_a_graph_stands_beside_its_answers(
     assert all("n=8" in cell for cell in found["F1, types 1-4"])
 
 
-def test_a_run_that_does_not_tell_its_store_shows_none(
-    copies: list[Run], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_does_not_tell_its_store_shows_none(copies, capsys):
     old, part = copies
     with edited(old.folder / "ingest.jsonl") as lines:
         for line in lines:
@@ -145,9 +139,7 @@ def test_a_run_that_does_not_tell_its_store_shows_none(
     assert shown(capsys, part)["nodes stored, a conversation"] == ["-"]
 
 
-def test_what_is_not_known_is_not_nothing(
-    copies: list[Run], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_not_known_is_not_nothing(copies, capsys):
     without, unpriced = copies
     (without.folder / "ingest.jsonl").unlink()
     with edited(unpriced.folder / "ingest.jsonl") as lines:

@@ -56,7 +56,7 @@ def golds(data: Dataset) -> list[str | None]:
     return [question.gold for question in data.questions]
 
 
-def test_corrected_key_changes_leaves_out_and_keeps(sample: Any, load: Load, errors: Any) -> None:
+def test_corrected_key_changes_leaves_out_and_keeps(sample, load, errors):
     plain = load(sample)
     data = load(sample, key="corrected", key_file=errors(ERRORS))
     assert golds(plain) == ["a fig tree", None, "Bo", "2023", "here"]
@@ -75,9 +75,7 @@ def test_corrected_key_changes_leaves_out_and_keeps(sample: Any, load: Load, err
     assert data.key.overlay.name == "errors.jsonl"
 
 
-def test_other_keys_leave_out_all_errors_or_know_them_alone(
-    sample: Any, load: Load, errors: Any
-) -> None:
+def test_other_keys_leave_out_all_errors_or_know_them_alone(sample, load, errors):
     excluded = load(sample, key="excluded", key_file=errors(ERRORS))
     assert golds(excluded) == [None, None, None, "2023", None]
     assert {q.key_change.kind for q in excluded.questions if q.key_change} == {"excluded"}
@@ -107,14 +105,12 @@ def test_other_keys_leave_out_all_errors_or_know_them_alone(
         ([], "errors.jsonl: lists no error"),
     ],
 )  # fmt: skip
-def test_wrong_errors_are_refused(
-    sample: Any, load: Load, errors: Any, rows: list[dict[str, Any]], told: str
-) -> None:
+def test_wrong_errors_are_refused(sample, load, errors, rows, told):
     with pytest.raises(InputError, match=told):
         load(sample, key="corrected", key_file=errors(rows))
 
 
-def test_a_key_that_is_not_there_is_refused(sample: Any, load: Load, tmp_path: Path) -> None:
+def test_a_key_that_is_not_there_is_refused(sample, load, tmp_path):
     with pytest.raises(InputError, match="key=better: use original, corrected, excluded"):
         load(sample, key="better")
     for key in ("corrected", "excluded"):
@@ -143,9 +139,7 @@ def overlay(
     return path
 
 
-def test_an_overlay_holds_no_text_finds_its_texts_and_is_made_anew(
-    sample: Any, load: Load, overlay: Path, tmp_path: Path
-) -> None:
+def test_an_overlay_holds_no_text_finds_its_texts_and_is_made_anew(sample, load, overlay, tmp_path):
     text = overlay.read_text()
     assert [word for word in ("fig", "plum", "died", "here", "Bo", "2023") if word in text] == []
     data = load(sample, key="corrected", key_file=str(overlay))
@@ -159,9 +153,7 @@ def test_an_overlay_holds_no_text_finds_its_texts_and_is_made_anew(
     assert (again.source, again.licence) == ("us", "CC0")
 
 
-def test_excluding_needs_no_texts_but_correcting_does(
-    sample: Any, load: Load, overlay: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_excluding_needs_no_texts_but_correcting_does(sample, load, overlay, tmp_path, monkeypatch):
     monkeypatch.setattr("eval.datasets.answer_key.DATA", tmp_path / "data")
     monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "nothing"))
     (tmp_path / "errors.jsonl").unlink()
@@ -170,9 +162,7 @@ def test_excluding_needs_no_texts_but_correcting_does(
         load(sample, key="corrected", key_file=str(overlay))
 
 
-def test_other_texts_than_the_overlays_are_refused(
-    sample: Any, load: Load, overlay: Path, errors: Any
-) -> None:
+def test_other_texts_than_the_overlays_are_refused(sample, load, overlay, errors):
     other = [error(0, "a fig tree", "a pear tree"), *ERRORS[1:]]
     for rows, told in (
         (other, "conv-1/0 of mine.json: its corrected answer is not the one"),
@@ -183,7 +173,7 @@ def test_other_texts_than_the_overlays_are_refused(
             load(sample, key="corrected", key_file=str(overlay))
 
 
-def test_an_overlay_of_other_data_is_refused(sample: Any, load: Load, overlay: Path) -> None:
+def test_an_overlay_of_other_data_is_refused(sample, load, overlay):
     sample["qa"][0]["question"] = "Which tree?"
     with pytest.raises(InputError, match=r"mine.json: belongs to my.json .*, not to my.json"):
         load(sample, key="excluded", key_file=str(overlay))
@@ -197,9 +187,7 @@ def test_an_overlay_of_other_data_is_refused(sample: Any, load: Load, overlay: P
         ({"id": 5}, r"entries\[0\].id: Input should be a valid string"),
     ],
 )
-def test_a_broken_overlay_is_refused(
-    sample: Any, load: Load, overlay: Path, change: dict[str, Any], told: str
-) -> None:
+def test_a_broken_overlay_is_refused(sample, load, overlay, change, told):
     value = json.loads(overlay.read_text())
     value["entries"][0] |= change
     overlay.write_text(json.dumps(value))
@@ -211,9 +199,7 @@ def test_a_broken_overlay_is_refused(
         load(sample, key="excluded", key_file=str(overlay))
 
 
-def test_our_overlay_holds_ids_hashes_and_places_alone_and_comes_back_as_written(
-    tmp_path: Path,
-) -> None:
+def test_our_overlay_holds_ids_hashes_and_places_alone_and_comes_back_as_written(tmp_path):
     shipped = DATA / "overlays" / "locomo.json"
     write_overlay(tmp_path / "again.json", read_overlay(shipped))
     assert (tmp_path / "again.json").read_bytes() == shipped.read_bytes()

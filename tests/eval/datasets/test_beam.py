@@ -14,7 +14,7 @@ from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES
 from eval.datasets.longmemeval import LONGMEMEVAL_TYPES
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset
 from memsys.errors import InputError
-from tests.eval.commands import Start, runs_in
+from tests.eval.commands import runs_in
 from tests.eval.datasets.made_beam import ABILITIES, batches, message, plans, probes, write
 
 
@@ -22,9 +22,7 @@ def load(path: Path, **options: Any) -> Dataset:
     return Beam(name="beam", path=str(path), **options).load()
 
 
-def test_a_batch_is_a_session_and_a_message_a_turn_without_the_generator_s_notes(
-    tmp_path: Path,
-) -> None:
+def test_a_batch_is_a_session_and_a_message_a_turn_without_the_generator_s_notes(tmp_path):
     data = load(write(tmp_path / "1"))
     (conversation,) = data.conversations
     assert conversation.id == "1"
@@ -43,7 +41,7 @@ def test_a_batch_is_a_session_and_a_message_a_turn_without_the_generator_s_notes
     )
 
 
-def test_the_ten_abilities_are_the_types(tmp_path: Path) -> None:
+def test_the_ten_abilities_are_the_types(tmp_path):
     data = load(write(tmp_path / "1"))
     assert data.types == BEAM_TYPES
     assert len(data.questions) == len(ABILITIES) == len(BEAM_TYPES)
@@ -66,7 +64,7 @@ def test_the_ten_abilities_are_the_types(tmp_path: Path) -> None:
     assert cited["summarization"] == ()
 
 
-def test_ids_that_mean_nothing_or_several_turns_are_reported(tmp_path: Path) -> None:
+def test_ids_that_mean_nothing_or_several_turns_are_reported(tmp_path):
     chat = batches()
     chat[1]["turns"][0][0]["id"] = 0
     asked = probes()
@@ -82,21 +80,21 @@ def test_ids_that_mean_nothing_or_several_turns_are_reported(tmp_path: Path) -> 
     assert any("no evidence: 2 messages have the id 0" in line for line in data.repairs)
 
 
-def test_a_chat_of_several_plans(tmp_path: Path) -> None:
+def test_a_chat_of_several_plans(tmp_path):
     data = load(write(tmp_path / "1", plans()))
     (conversation,) = data.conversations
     assert [session.id for session in conversation.sessions] == ["s1", "s2", "s3", "s4"]
     assert data.questions[1].evidence == ("s1:2", "s2:0")
 
 
-def test_a_list_of_messages_is_a_session(tmp_path: Path) -> None:
+def test_a_list_of_messages_is_a_session(tmp_path):
     listed = [[one for turn in batch["turns"] for one in turn] for batch in batches()]
     (as_list,) = load(write(tmp_path / "1", listed)).conversations
     (as_batches,) = load(write(tmp_path / "2")).conversations
     assert as_list.sessions == as_batches.sessions
 
 
-def test_the_truncated_chat_goes_first_as_in_the_published_scripts(tmp_path: Path) -> None:
+def test_the_truncated_chat_goes_first_as_in_the_published_scripts(tmp_path):
     write(tmp_path / "1")
     write(tmp_path / "1", [*batches(), *batches(5)], name="chat_trunecated.json")
     data = load(tmp_path)
@@ -104,7 +102,7 @@ def test_the_truncated_chat_goes_first_as_in_the_published_scripts(tmp_path: Pat
     assert [file.name for file in data.files] == ["chat_trunecated.json", "probing_questions.json"]
 
 
-def test_a_session_without_a_date_has_that_of_the_session_before(tmp_path: Path) -> None:
+def test_a_session_without_a_date_has_that_of_the_session_before(tmp_path):
     chat = batches()
     del chat[1]["turns"][0][0]["time_anchor"]
     data = load(write(tmp_path / "1", chat))
@@ -112,7 +110,7 @@ def test_a_session_without_a_date_has_that_of_the_session_before(tmp_path: Path)
     assert any("[1].turns: no time_anchor; the time of the" in line for line in data.repairs)
 
 
-def test_folders_at_any_depth_in_order_of_number(tmp_path: Path) -> None:
+def test_folders_at_any_depth_in_order_of_number(tmp_path):
     for name in ("100K/10", "100K/9", "1M/1"):
         write(tmp_path / name)
     ids = [one.id for one in load(tmp_path).conversations]
@@ -121,7 +119,7 @@ def test_folders_at_any_depth_in_order_of_number(tmp_path: Path) -> None:
     assert [one.id for one in load(tmp_path / "100K" / "10").conversations] == ["10"]
 
 
-def test_filters(tmp_path: Path) -> None:
+def test_filters(tmp_path):
     for name in ("1", "2"):
         write(tmp_path / name)
 
@@ -172,12 +170,12 @@ def changed(place: str, value: Any) -> list[Any]:
         (None, {"summarization": [{"question": "?"}]}, r"\[0\]\.ideal_summary: missing"),
     ],
 )
-def test_unknown_forms_are_refused(tmp_path: Path, chat: Any, asked: Any, said: str) -> None:
+def test_unknown_forms_are_refused(tmp_path, chat, asked, said):
     with pytest.raises(InputError, match=said):
         load(write(tmp_path / "1", chat, asked))
 
 
-def test_what_is_no_folder_of_the_repository(tmp_path: Path) -> None:
+def test_what_is_no_folder_of_the_repository(tmp_path):
     with pytest.raises(InputError, match=r"dataset\.path is missing: BEAM is not part of"):
         Beam(name="beam").load()
     with pytest.raises(InputError, match="no such folder; name a folder of the published"):
@@ -192,7 +190,7 @@ def test_what_is_no_folder_of_the_repository(tmp_path: Path) -> None:
         load(tmp_path)
 
 
-def test_a_run(start: Start, tmp_path: Path) -> None:
+def test_a_run(start, tmp_path):
     write(tmp_path / "chats" / "100K" / "1")
     path = tmp_path / "chats" / "100K"
     ended = start("dataset=beam", f"dataset.path={path}", "strategy=bm25")

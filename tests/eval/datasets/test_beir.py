@@ -23,7 +23,7 @@ def evidence(data: Dataset) -> dict[str, tuple[str, ...]]:
     return {question.id: question.evidence for question in data.questions}
 
 
-def test_documents_are_turns_and_relevant_ones_are_evidence(tmp_path: Path) -> None:
+def test_documents_are_turns_and_relevant_ones_are_evidence(tmp_path):
     data = load(beir(tmp_path))
     (corpus,) = data.conversations
     assert corpus.id == "corpus"
@@ -46,7 +46,7 @@ def test_documents_are_turns_and_relevant_ones_are_evidence(tmp_path: Path) -> N
     ]
 
 
-def test_a_memory_is_title_and_text_of_one_document(tmp_path: Path) -> None:
+def test_a_memory_is_title_and_text_of_one_document(tmp_path):
     (corpus,) = load(beir(tmp_path)).conversations
     builder = Turns(name="turns", before=1, after=1, lead=2)
     memories = [memory for session in corpus.sessions for memory in builder.build(session)]
@@ -66,7 +66,7 @@ def test_a_memory_is_title_and_text_of_one_document(tmp_path: Path) -> None:
         ("qrels.trec", "q1 0 d1 2\nq1 0 d2 0\nq2 0 d3 1\n"),
     ],
 )
-def test_every_form_of_qrels(tmp_path: Path, name: str, text: str) -> None:
+def test_every_form_of_qrels(tmp_path, name, text):
     documents = DOCUMENTS
     if name == "qrels.trec":  # whose ids have no blanks
         documents = [{**one, "_id": str(one["_id"]).replace(" ", "")} for one in DOCUMENTS]
@@ -77,7 +77,7 @@ def test_every_form_of_qrels(tmp_path: Path, name: str, text: str) -> None:
     assert evidence(load(folder)) == {"q1": ("d1",), "q2": (relevant,), "q3": ()}
 
 
-def test_packed_files_and_ids_that_are_numbers(tmp_path: Path) -> None:
+def test_packed_files_and_ids_that_are_numbers(tmp_path):
     beir(tmp_path)
     for name in ("corpus.jsonl", "queries.jsonl"):
         (tmp_path / name).unlink()
@@ -90,7 +90,7 @@ def test_packed_files_and_ids_that_are_numbers(tmp_path: Path) -> None:
     assert [one.id for one in data.conversations[0].sessions] == ["7", "8"]
 
 
-def test_queries_of_another_split_are_not_asked(tmp_path: Path) -> None:
+def test_queries_of_another_split_are_not_asked(tmp_path):
     folder = beir(tmp_path)
     write(folder / "qrels" / "train.tsv", table([("q3", "d2", 1)]))
     data = load(folder)
@@ -103,7 +103,7 @@ def test_queries_of_another_split_are_not_asked(tmp_path: Path) -> None:
         load(folder, split="dev")
 
 
-def test_candidates_are_pools_and_subfolders_are_types(tmp_path: Path) -> None:
+def test_candidates_are_pools_and_subfolders_are_types(tmp_path):
     data = load(lmeb(tmp_path))
     pools = {one.id: [session.id for session in one.sessions] for one in data.conversations}
     assert pools == {"s_1": ["t1", "t2"], "s_2": ["t3"]}
@@ -118,14 +118,14 @@ def test_candidates_are_pools_and_subfolders_are_types(tmp_path: Path) -> None:
     assert only.category == next(id_ for id_, name in data.types.items() if name == "single_hop")
 
 
-def test_one_type_of_lmeb_alone_reads_the_corpus_above_it(tmp_path: Path) -> None:
+def test_one_type_of_lmeb_alone_reads_the_corpus_above_it(tmp_path):
     data = load(lmeb(tmp_path) / "single_hop")
     assert [(one.id, one.type) for one in data.questions] == [("s_1_q_0", "query")]
     assert [one.id for one in data.conversations] == ["s_1"]
     assert "../corpus.jsonl" in {file.name for file in data.files}
 
 
-def test_equal_candidates_are_one_pool(tmp_path: Path) -> None:
+def test_equal_candidates_are_one_pool(tmp_path):
     folder = beir(tmp_path)
     pools = {"q1": ["d1", "d2"], "q2": ["d 3", "d4"], "q3": ["d2", "d1", "d1"]}
     rows = [{"query-id": one, "corpus-ids": ids} for one, ids in pools.items()]
@@ -137,7 +137,7 @@ def test_equal_candidates_are_one_pool(tmp_path: Path) -> None:
     assert [one.id for one in load(folder, limit=1).questions] == ["q1", "q2"]
 
 
-def test_relevant_documents_outside_of_the_pool_are_reported(tmp_path: Path) -> None:
+def test_relevant_documents_outside_of_the_pool_are_reported(tmp_path):
     folder = beir(tmp_path)
     rows = [{"scene_id": one["_id"], "candidate_doc_ids": ["d1"]} for one in QUERIES]
     write(folder / "candidates.jsonl", lines(rows))
@@ -149,7 +149,7 @@ def test_relevant_documents_outside_of_the_pool_are_reported(tmp_path: Path) -> 
     )
 
 
-def test_types_of_queries_and_ids_of_two_folders(tmp_path: Path) -> None:
+def test_types_of_queries_and_ids_of_two_folders(tmp_path):
     typed = [{"_id": "q1", "text": "Bees?", "metadata": {"type": "overall"}}]
     assert [
         one.type for one in load(beir(tmp_path / "a", queries=typed, qrels=QRELS[:1])).questions
@@ -199,9 +199,7 @@ def test_types_of_queries_and_ids_of_two_folders(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_fault_is_named_with_file_and_line(
-    tmp_path: Path, name: str, text: str, message: str
-) -> None:
+def test_a_fault_is_named_with_file_and_line(tmp_path, name, text, message):
     folder = beir(tmp_path)
     write(folder / name, text)
     with pytest.raises(InputError, match=message) as raised:
@@ -210,14 +208,14 @@ def test_a_fault_is_named_with_file_and_line(
 
 
 @pytest.mark.parametrize("missing", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"])
-def test_a_missing_file_is_named(tmp_path: Path, missing: str) -> None:
+def test_a_missing_file_is_named(tmp_path, missing):
     folder = beir(tmp_path / "one")
     (folder / missing).unlink()
     with pytest.raises(InputError, match=re.escape(missing)):
         load(folder)
 
 
-def test_filters_and_paths_that_cannot_be_used(tmp_path: Path) -> None:
+def test_filters_and_paths_that_cannot_be_used(tmp_path):
     folder = beir(tmp_path)
     for option, value in (("types", ["q"]), ("conversations", ["c"]), ("limit", 0)):
         with pytest.raises(InputError, match=rf"dataset\.{option}"):
@@ -229,9 +227,7 @@ def test_filters_and_paths_that_cannot_be_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("qrels", [(), [("q1", "d1", 0)]])
-def test_a_folder_without_relevant_documents_is_refused(
-    qrels: list[tuple[str, str, int]], tmp_path: Path
-) -> None:
+def test_a_folder_without_relevant_documents_is_refused(qrels, tmp_path):
     beir(tmp_path / "empty", qrels=qrels)
     with pytest.raises(InputError, match=r"^empty: no query has a relevant document; put them"):
         Beir(name="beir", path=str(tmp_path / "empty")).load()

@@ -22,7 +22,6 @@ from tests.eval.datasets.data_variants import (
     LONG,
     MISSING,
     N,
-    Variant,
     base,
     put,
     variants,
@@ -45,7 +44,7 @@ def refusal(load: Callable[[], object]) -> str:
 @pytest.mark.parametrize(
     "variant", VARIANTS, ids=[f"{n}-{one.name:.50}" for n, one in enumerate(VARIANTS)]
 )
-def test_files_are_loaded_or_refused_in_one_line(variant: Variant, tmp_path: Path) -> None:
+def test_files_are_loaded_or_refused_in_one_line(variant, tmp_path):
     path = tmp_path / "my.json"
     source = LoCoMo(name="mine", path=str(path))
     for data in variant.files:
@@ -67,7 +66,7 @@ def test_files_are_loaded_or_refused_in_one_line(variant: Variant, tmp_path: Pat
     ("given", "gold"),
     [(5, "5"), (0, "0"), (1.5, "1.5"), (-1, "-1"), (" a ", " a "), (2**62, str(2**62))],
 )
-def test_an_answer_is_read_as_written(given: Any, gold: str, tmp_path: Path) -> None:
+def test_an_answer_is_read_as_written(given, gold, tmp_path):
     path = tmp_path / "my.json"
     path.write_text(json.dumps([put(base(), "qa/3/answer", given)]))
     loaded = LoCoMo(name="mine", path=str(path)).load()
@@ -75,7 +74,7 @@ def test_an_answer_is_read_as_written(given: Any, gold: str, tmp_path: Path) -> 
     assert loaded.questions[2].gold == base()["qa"][2]["answer"]
 
 
-def test_sessions_out_of_date_order_are_noted(tmp_path: Path) -> None:
+def test_sessions_out_of_date_order_are_noted(tmp_path):
     path = tmp_path / "my.json"
     path.write_text(json.dumps([base()]))
     assert not LoCoMo(name="mine", path=str(path)).load().repairs
@@ -141,9 +140,7 @@ LONGMEMEVAL: list[tuple[str, list[Any], int | str]] = [
 
 
 @pytest.mark.parametrize(("place", "values", "expected"), LONGMEMEVAL)
-def test_histories_are_loaded_or_refused_in_one_line(
-    place: str, values: list[Any], expected: int | str, tmp_path: Path
-) -> None:
+def test_histories_are_loaded_or_refused_in_one_line(place, values, expected, tmp_path):
     path = tmp_path / "my.json"
     source = LongMemEval(name="mine", path=str(path))
     for value in values:
@@ -156,7 +153,7 @@ def test_histories_are_loaded_or_refused_in_one_line(
             assert len(source.load().questions) == expected
 
 
-def test_session_ids_never_collide(tmp_path: Path) -> None:
+def test_session_ids_never_collide(tmp_path):
     path = tmp_path / "my.json"
     sessions = [instance()["haystack_sessions"][0]] * 3
     dates = ["2023/05/20 (Sat) 18:30"] * 3
@@ -220,7 +217,7 @@ UNUSABLE = [
 
 
 @pytest.mark.parametrize(("kind", "says"), UNUSABLE)
-def test_what_is_no_readable_file_is_refused_at_once(kind: str, says: str, tmp_path: Path) -> None:
+def test_what_is_no_readable_file_is_refused_at_once(kind, says, tmp_path):
     folder = tmp_path / "f"
     folder.mkdir()
     line = refusal(LoCoMo(name="mine", path=_unusable(kind, folder)).load)

@@ -42,7 +42,7 @@ def shown(dataset: Dataset) -> list[tuple[tuple[str, ...], tuple[str, ...] | Non
 
 
 @pytest.mark.usefixtures("overlay")
-def test_wrong_citations_are_corrected_or_excluded(sample: dict[str, Any], load: Load) -> None:
+def test_wrong_citations_are_corrected_or_excluded(sample, load):
     original = load(sample)
     assert shown(original) == [(("D1:1",), None)] * 2
     assert original.evidence is None
@@ -58,9 +58,7 @@ def test_wrong_citations_are_corrected_or_excluded(sample: dict[str, Any], load:
     assert shown(pooled)[0] == (("conv-1:D1:2", "conv-1:D2:1"), ("conv-1:D1:1",))
 
 
-def test_an_overlay_of_other_data_is_refused(
-    sample: dict[str, Any], load: Load, overlay: EvidenceOverlay
-) -> None:
+def test_an_overlay_of_other_data_is_refused(sample, load, overlay):
     sample["qa"][0]["answer"] = "another"
     assert load(sample).questions
     with pytest.raises(InputError, match=r"no wrong citations are known in my.json; use dataset"):
@@ -80,14 +78,14 @@ def test_an_overlay_of_other_data_is_refused(
 
 
 @pytest.mark.usefixtures("overlay")
-def test_an_overlay_that_names_a_question_twice_is_refused(overlay: EvidenceOverlay) -> None:
+def test_an_overlay_that_names_a_question_twice_is_refused(overlay):
     path = evidence_key.FOLDER / "mine.json"
     write_overlay(path, replace(overlay, entries=ENTRIES[:1] * 2))
     with pytest.raises(InputError, match="an id occurs twice"):
         read_overlay(path)
 
 
-def test_the_shipped_overlay_has_ids_alone() -> None:
+def test_the_shipped_overlay_has_ids_alone():
     text = (DATA / "evidence" / "locomo.json").read_text(encoding="utf-8")
     entries = json.loads(text)["entries"]
     assert len(entries) == 57
@@ -97,7 +95,7 @@ def test_the_shipped_overlay_has_ids_alone() -> None:
 
 
 @pytest.mark.usefixtures("locomo")
-def test_locomos_overlay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_locomos_overlay(tmp_path, capsys):
     """It belongs to the published file, has the audit's questions, and is what the study writes."""
     loaded = LoCoMo(name="locomo", path=str(LOCOMO), evidence="corrected").load()
     assert sum(one.evidence_original is not None for one in loaded.questions) == 54
@@ -141,7 +139,7 @@ def error_line(index: int, *evidence_of: str) -> str:
     return json.dumps({**row, "golden_answer": "a", "correct_evidence": evidence_of})
 
 
-def test_an_overlay_is_written_from_several_files(audited: Path) -> None:
+def test_an_overlay_is_written_from_several_files(audited):
     files = [audited / "errors_0.jsonl", audited / "errors_1.json"]
     files[0].write_text(error_line(0, "D1:2") + "\n")
     files[1].write_text(f"[{error_line(1, 'D2:1')}]")
@@ -151,9 +149,7 @@ def test_an_overlay_is_written_from_several_files(audited: Path) -> None:
     assert found == {"conv-1/0": ("D1:2",), "conv-1/1": ("D2:1",)}
 
 
-def test_turns_are_checked_before_an_overlay_is_written(
-    audited: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_turns_are_checked_before_an_overlay_is_written(audited, capsys):
     given, out = audited / "errors.jsonl", audited / "out.json"
     given.write_text(error_line(0, "D9:1"))
     assert evidence.main([str(given), "--out", str(out), *AUDIT]) == 2

@@ -35,14 +35,14 @@ def sessions(dataset: Dataset, of: str) -> tuple[Session, ...]:
     return next(one.sessions for one in dataset.conversations if one.id == of)
 
 
-def test_without_unrelated_sessions_the_conversations_are_those_of_the_data_set(path: str) -> None:
+def test_without_unrelated_sessions_the_conversations_are_those_of_the_data_set(path):
     plain = LoCoMo(name="small", path=path).load()
     same = grown(path, unrelated=0)
     assert same.conversations == plain.conversations
     assert same.questions == plain.questions
 
 
-def test_questions_and_evidence_are_the_same_at_every_size(path: str) -> None:
+def test_questions_and_evidence_are_the_same_at_every_size(path):
     loaded = [grown(path, unrelated=size, sample=3) for size in SIZES]
     for one in loaded[1:]:
         assert one.questions == loaded[0].questions
@@ -59,7 +59,7 @@ def test_questions_and_evidence_are_the_same_at_every_size(path: str) -> None:
             assert cited <= {turn.id for session in own for turn in session.turns}
 
 
-def test_a_store_contains_the_smaller_ones_and_no_id_twice(path: str) -> None:
+def test_a_store_contains_the_smaller_ones_and_no_id_twice(path):
     stores = [sessions(grown(path, unrelated=size), "ash") for size in SIZES]
     for smaller, larger in pairwise(stores):
         assert {one.id for one in smaller} < {one.id for one in larger}
@@ -71,7 +71,7 @@ def test_a_store_contains_the_smaller_ones_and_no_id_twice(path: str) -> None:
     assert len({(session.owner, session.time) for session in stores[-1]}) == len(stores[-1])
 
 
-def test_all_other_conversations_come_before_generated_ones_and_order_is_of_time(path: str) -> None:
+def test_all_other_conversations_come_before_generated_ones_and_order_is_of_time(path):
     store = sessions(grown(path, unrelated=4), "beech")
     assert {one.owner for one in store} == {"", "ash", "cedar"}
     store = sessions(grown(path, unrelated=5), "beech")
@@ -85,14 +85,14 @@ def test_all_other_conversations_come_before_generated_ones_and_order_is_of_time
     ] * 2
 
 
-def test_a_part_has_the_stores_of_the_whole(path: str) -> None:
+def test_a_part_has_the_stores_of_the_whole(path):
     whole = grown(path, unrelated=7, sample=2)
     part = grown(path, unrelated=7, sample=2, conversations=["cedar"])
     assert part.conversations == whole.conversations[2:]
     assert part.questions == whole.questions[4:]
 
 
-def test_samples_depend_on_the_seed_and_are_in_order(path: str) -> None:
+def test_samples_depend_on_the_seed_and_are_in_order(path):
     made = [grown(path, sample=2, unrelated=2, seed=seed) for seed in range(4)]
     ids = [[question.id for question in one.questions] for one in made]
     assert all(one == sorted(one) and len(one) == 6 for one in ids)
@@ -117,7 +117,7 @@ def test_samples_depend_on_the_seed_and_are_in_order(path: str) -> None:
         ({"conversations": []}, "no question is left"),
     ],
 )
-def test_invalid_parameters_are_named(path: str, options: dict[str, Any], said: str) -> None:
+def test_invalid_parameters_are_named(path, options, said):
     with pytest.raises(InputError, match="dataset") as error:
         Grown(**{"name": "grown", "of": path, **options}).load()
     assert said in str(error.value)

@@ -24,27 +24,27 @@ def languages(dataset: Dataset) -> dict[str, str]:
     }
 
 
-def test_of_the_sample() -> None:
+def test_of_the_sample():
     found = languages(LoCoMo(name="sample", path="data/sample").load())
     assert found == {"harbour": "en", "observatory": "en", "teahouse": "zh"}
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])
-def test_of_generated_worlds(code: str) -> None:
+def test_of_generated_worlds(code):
     assert set(languages(made(language=code)).values()) == {code}
 
 
-def test_of_locomo(locomo: Dataset) -> None:
+def test_of_locomo(locomo):
     assert list(languages(locomo).values()) == ["en"] * 10
 
 
 @pytest.mark.skipif(not _LONGMEMEVAL.is_file(), reason="the instances are not here")
-def test_of_histories_with_code_and_tables() -> None:
+def test_of_histories_with_code_and_tables():
     found = languages(LongMemEval(name="longmemeval", path=str(_LONGMEMEVAL)).load())
     assert set(found.values()) == {"en"}
 
 
 @pytest.mark.skipif(not _PLUS.is_file(), reason="LoCoMo-Plus is not here: set MEMSYS_SHARED")
-def test_of_single_cues() -> None:
+def test_of_single_cues():
     cues = [entry["cue_dialogue"] for entry in json.loads(_PLUS.read_text(encoding="utf-8"))]
     assert {language_of([cue]) for cue in cues} == {"en"}

@@ -31,7 +31,7 @@ def load(tmp_path: Path, *samples: Any, **options: Any) -> Dataset:
     return LoCoMoPlus(name="made", path=str(plus), locomo=str(locomo), **options).load()
 
 
-def test_a_cue_is_a_session_of_its_conversation_and_the_evidence(tmp_path: Path):
+def test_a_cue_is_a_session_of_its_conversation_and_the_evidence(tmp_path):
     data = load(tmp_path, sample())
     (stitched,), (question,) = data.conversations, data.questions
     assert stitched.id == question.conversation == "ash"
@@ -58,7 +58,7 @@ def test_ids_of_types_are_those_of_no_other_data_set():
     assert max(LOCOMO_PLUS_TYPES) < beir._FIRST
 
 
-def test_all_cues_of_a_conversation_or_a_conversation_a_sample(tmp_path: Path):
+def test_all_cues_of_a_conversation_or_a_conversation_a_sample(tmp_path):
     gaps = ["one week later", "a month later", "two weeks later", "one year later"]
     gaps.append(gaps[0])
     samples = [sample(time_gap=gap) for gap in gaps]
@@ -94,7 +94,7 @@ def test_all_cues_of_a_conversation_or_a_conversation_a_sample(tmp_path: Path):
         ("thirteen weeks later", None),
     ],
 )
-def test_gaps_as_published(tmp_path: Path, gap: str, days: int | None):
+def test_gaps_as_published(tmp_path, gap, days):
     """Without a number before its unit a gap is 0 days, which is reported."""
     data = load(tmp_path, sample(time_gap=gap))
     (cue,) = [one for one in data.conversations[0].sessions if one.id == "cue_0"]
@@ -103,7 +103,7 @@ def test_gaps_as_published(tmp_path: Path, gap: str, days: int | None):
     assert data.repairs == (() if days else (said,))
 
 
-def test_filters_leave_the_other_cues_in_the_conversation(tmp_path: Path):
+def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
     kinds = ["causal", "state", "goal", "value", "goal", "value"]
     samples = [sample(relation_type=kind) for kind in kinds]
 
@@ -144,12 +144,12 @@ def test_filters_leave_the_other_cues_in_the_conversation(tmp_path: Path):
         ({"time_gap": "9999 years later"}, "sample 1: time_gap: goes back"),
     ],
 )
-def test_errors_name_file_sample_and_field(tmp_path: Path, changed: dict[str, Any], told: str):
+def test_errors_name_file_sample_and_field(tmp_path, changed, told):
     with pytest.raises(InputError, match=rf"^locomo_plus\.json: {told}"):
         load(tmp_path, sample(), sample(**changed))
 
 
-def test_files_of_another_shape(tmp_path: Path):
+def test_files_of_another_shape(tmp_path):
     for wrong in ("{}", "[]"):
         plus, locomo = write(tmp_path)
         plus.write_text(wrong)
@@ -166,14 +166,14 @@ def test_files_of_another_shape(tmp_path: Path):
 
 
 @pytest.mark.parametrize("wrong", ["path", "locomo"])
-def test_the_setting_of_a_missing_file_is_named(tmp_path: Path, wrong: str):
+def test_the_setting_of_a_missing_file_is_named(tmp_path, wrong):
     plus, locomo = write(tmp_path, sample())
     paths = {"path": str(plus), "locomo": str(locomo), wrong: str(tmp_path / "none.json")}
     with pytest.raises(InputError, match=rf"no such file or folder; correct dataset\.{wrong}$"):
         LoCoMoPlus(name="made", **paths).load()  # type: ignore[arg-type]
 
 
-def test_where_both_files_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_where_both_files_are_looked_for(tmp_path, monkeypatch):
     monkeypatch.setattr("eval.datasets.files.DATA", tmp_path / "data")
     monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "shared"))
     read = LoCoMoPlus(name="locomo_plus")
@@ -197,7 +197,7 @@ def test_where_both_files_are_looked_for(tmp_path: Path, monkeypatch: pytest.Mon
     reason="locomo_plus.json and locomo10.json are not in $MEMSYS_SHARED",
 )
 @pytest.mark.parametrize(("stitch", "conversations", "turns"), [("all", 10, 6640), ("one", 401, 0)])
-def test_the_published_file(stitch: str, conversations: int, turns: int):
+def test_the_published_file(stitch, conversations, turns):
     plus, locomo = map(str, _REAL)
     data = LoCoMoPlus(name="locomo_plus", stitch=stitch, path=plus, locomo=locomo).load()
     published = load_sources()["locomo_plus"]

@@ -16,7 +16,7 @@ from eval.export.__main__ import main as export
 from eval.report.__main__ import main as report
 from eval.rescore.__main__ import main as rescore
 from eval.retrieval.__main__ import main as measure
-from tests.eval.commands import Run, Start, run_main, runs_in
+from tests.eval.commands import Run, run_main, runs_in
 from tests.eval.datasets.made_locomo_plus import sample, write
 from tests.shared import made_once
 
@@ -42,7 +42,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> list[Run]
     return runs_in(made_once(tmp_path_factory, "locomo-plus-runs", make))
 
 
-def test_answers_without_gold_have_no_score(answered: list[Run]):
+def test_answers_without_gold_have_no_score(answered):
     for run in answered:
         for record in run.records:
             assert (record["gold"], record["status"]) == (None, "ok")
@@ -61,9 +61,7 @@ def test_answers_without_gold_have_no_score(answered: list[Run]):
     assert first.summary["by_type"]["overall"]["evidence_recall"] == 1.0
 
 
-def test_commands_know_the_types_and_that_there_is_no_gold(
-    answered: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_commands_know_the_types_and_that_there_is_no_gold(answered, tmp_path, capsys):
     shutil.copytree(answered[0].folder.parent, tmp_path / "results" / "runs")
     runs = {run.manifest["strategy"]: run for run in runs_in(tmp_path)}
     by_strategy = {name: str(run.folder) for name, run in runs.items()}
@@ -94,7 +92,7 @@ def test_commands_know_the_types_and_that_there_is_no_gold(
     assert len(qrels) == 12
 
 
-def test_a_conversation_a_sample(start: Start, tmp_path: Path):
+def test_a_conversation_a_sample(start, tmp_path):
     ended = start(*options(tmp_path), "dataset.stitch=one", "strategy=bm25", "reader=none")
     assert ended.code == 0, ended.err
     (run,) = runs_in(tmp_path)
@@ -104,9 +102,7 @@ def test_a_conversation_a_sample(start: Start, tmp_path: Path):
     assert {one["turns"] for one in run.manifest["stores"].values()} == {5}
 
 
-def test_judges_and_audits_of_gold_answers_are_refused(
-    start: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_judges_and_audits_of_gold_answers_are_refused(start, tmp_path, capsys):
     given = options(tmp_path)
     ended = start(*given, "strategy=bm25", "judge=gold_recall")
     assert ended.code == 2
@@ -115,7 +111,7 @@ def test_judges_and_audits_of_gold_answers_are_refused(
     assert "locomo_plus: has no gold answers" in capsys.readouterr().err
 
 
-def test_rankings_of_others_find_the_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_rankings_of_others_find_the_data_set(tmp_path, monkeypatch):
     monkeypatch.setattr("eval.datasets.files.DATA", tmp_path)
     write(tmp_path, sample())
     data = load_dataset_of(config_of("locomo_plus", "original", None))

@@ -23,7 +23,7 @@ def load(tmp_path: Path, *instances: Any, **options: Any) -> Dataset:
     return LongMemEval(name="made", path=str(path), **options).load()
 
 
-def test_an_instance_is_a_conversation_and_its_question(tmp_path: Path):
+def test_an_instance_is_a_conversation_and_its_question(tmp_path):
     data = load(tmp_path, instance())
     (conversation,), (question,) = data.conversations, data.questions
     assert conversation.id == question.conversation == "q1"
@@ -41,7 +41,7 @@ def test_an_instance_is_a_conversation_and_its_question(tmp_path: Path):
     assert data.repairs == ()
 
 
-def test_what_ends_in_abs_is_to_be_abstained_from(tmp_path: Path):
+def test_what_ends_in_abs_is_to_be_abstained_from(tmp_path):
     given = instance("q1_abs", answer="You never told me of pear trees.", answer_session_ids=[])
     question = load(tmp_path, given).questions[0]
     assert (question.category, question.type) == (5, TYPES[5])
@@ -49,7 +49,7 @@ def test_what_ends_in_abs_is_to_be_abstained_from(tmp_path: Path):
     assert question.evidence_sessions == ()
 
 
-def test_every_official_type(tmp_path: Path):
+def test_every_official_type(tmp_path):
     names = ["single-session-user", "single-session-assistant", "single-session-preference"]
     names += ["multi-session", "temporal-reasoning", "knowledge-update"]
     made = [instance(f"q{i}", question_type=name) for i, name in enumerate(names)]
@@ -58,7 +58,7 @@ def test_every_official_type(tmp_path: Path):
     assert not {one.category for one in data.questions} & TYPES.keys()
 
 
-def test_blank_turns_and_sessions_met_again_are_told(tmp_path: Path):
+def test_blank_turns_and_sessions_met_again_are_told(tmp_path):
     blank = [turn("user", " "), turn("assistant", "Hello.")]
     given = instance(
         haystack_sessions=[blank, [turn("user", "Hi.")], [turn("user", "")]],
@@ -73,7 +73,7 @@ def test_blank_turns_and_sessions_met_again_are_told(tmp_path: Path):
     assert all(told.startswith("made.json: sample q1: haystack_sessions[") for told in data.repairs)
 
 
-def test_filters(tmp_path: Path):
+def test_filters(tmp_path):
     made = [instance("a"), instance("b", question_type="multi-session"), instance("c_abs")]
     ids = lambda **options: [q.id for q in load(tmp_path, *made, **options).questions]  # noqa: E731
     assert ids(types=["multi_session", "adversarial"]) == ["b/0", "c_abs/0"]
@@ -88,7 +88,7 @@ def test_filters(tmp_path: Path):
         ids(limit=0)
 
 
-def test_a_file_of_another_shape_is_refused(tmp_path: Path):
+def test_a_file_of_another_shape_is_refused(tmp_path):
     for wrong, told in ((["x"], "sample #1: instance"), ([{}], "sample #1: question_id: missing")):
         with pytest.raises(InputError, match=told):
             load(tmp_path, *wrong)

@@ -16,7 +16,7 @@ from eval.datasets.longmemeval import LongMemEval
 from eval.datasets.types import Dataset
 from eval.rescore.__main__ import main as rescore
 from memsys.errors import InputError
-from tests.eval.commands import Run, Start, runs_in
+from tests.eval.commands import Run, runs_in
 from tests.eval.datasets.made_longmemeval import instance, write
 
 _REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
@@ -48,7 +48,7 @@ def load(path: Path, **options: Any) -> Dataset:
 
 
 @pytest.mark.usefixtures("errors")
-def test_an_error_applies_where_id_and_golden_answer_are_those_listed(made: Path) -> None:
+def test_an_error_applies_where_id_and_golden_answer_are_those_listed(made):
     plain = load(made)
     assert [one.gold for one in plain.questions] == ["7", "7", "7"]
     assert (plain.key.name, plain.key.wrong) == ("original", ("a/0",))
@@ -62,7 +62,7 @@ def test_an_error_applies_where_id_and_golden_answer_are_those_listed(made: Path
 
 
 @pytest.mark.usefixtures("errors")
-def test_corrected_answers_are_the_user_s(made: Path, tmp_path: Path) -> None:
+def test_corrected_answers_are_the_user_s(made, tmp_path):
     with pytest.raises(InputError, match=r"no corrected answers; list them .* dataset\.key_file"):
         load(made, key="corrected")
     row = {"sample_id": "b", "qa_index": 0, "error_type": "COUNT", "golden_answer": 7}
@@ -82,7 +82,7 @@ def published(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.usefixtures("errors", "published")
-def test_a_run_records_the_key_and_can_be_rescored(start: Start, tmp_path: Path) -> None:
+def test_a_run_records_the_key_and_can_be_rescored(start, tmp_path):
     ended = start("dataset=longmemeval", "strategy=no_memory", "dataset.key=excluded")
     assert ended.code == 0, ended.err
     (run,) = runs_in(tmp_path)
@@ -99,11 +99,8 @@ def test_a_run_records_the_key_and_can_be_rescored(start: Start, tmp_path: Path)
 
 @pytest.mark.usefixtures("published")
 def test_a_run_of_an_earlier_version_is_resumed_repeated_and_rescored(
-    start: Start,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    start, tmp_path, request, capsys
+):
     """Its session ids are the published ones, which are never replaced."""
     given = ("dataset=longmemeval", "strategy=oracle")
     ended = start(*given, "dataset.session_ids=published")
@@ -135,7 +132,7 @@ def test_a_run_of_an_earlier_version_is_resumed_repeated_and_rescored(
     assert run.manifest["key"]["name"] == "excluded"
 
 
-def test_the_shipped_list_has_no_text(tmp_path: Path) -> None:
+def test_the_shipped_list_has_no_text(tmp_path):
     overlay = read_overlay(SHIPPED)
     assert [one.id for one in overlay.entries] == [
         *("370a8ff4/0", "dd2973ad/0", "37f165cf/0", "9aaed6a3/0")
@@ -147,7 +144,7 @@ def test_the_shipped_list_has_no_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not _REAL.is_file(), reason="the published instances are not here")
-def test_no_listed_error_is_in_the_sample() -> None:
+def test_no_listed_error_is_in_the_sample():
     data = load(_REAL, key="excluded")
     assert data.key.wrong == ()
     assert data.key.overlay is not None

@@ -17,7 +17,7 @@ from eval.report.__main__ import main as report
 from eval.report.runs import load
 from eval.rescore.__main__ import main as rescore
 from eval.tabulate.__main__ import main as tabulate
-from tests.eval.commands import Run, Start, run_main, runs_in
+from tests.eval.commands import Run, run_main, runs_in
 from tests.eval.datasets.made_longmemeval import instance, write
 from tests.shared import made_once
 
@@ -49,7 +49,7 @@ def copies(runs: list[Run], tmp_path: Path) -> list[Run]:
     return runs_in(tmp_path)
 
 
-def test_a_run_has_the_data_sets_own_types_and_no_published_id(runs: list[Run]):
+def test_a_run_has_the_data_sets_own_types_and_no_published_id(runs):
     first = next(run for run in runs if run.manifest["strategy"] == "oracle")
     records = {record["id"]: record for record in first.records}
     assert records["a/0"]["category"] == 14
@@ -82,7 +82,7 @@ def test_other_rules_than_locomos_do_not_apply():
     assert f1(5, "", "not mentioned") == 1.0
 
 
-def test_the_tools_know_the_types(copies: list[Run], capsys: pytest.CaptureFixture[str]):
+def test_the_tools_know_the_types(copies, capsys):
     folders = [str(run.folder) for run in copies]
     assert compare([*folders, "--type", "knowledge_update", "--score", "evidence_recall"]) == 0
     assert "knowledge_update" in capsys.readouterr().out
@@ -97,7 +97,7 @@ def test_the_tools_know_the_types(copies: list[Run], capsys: pytest.CaptureFixtu
     assert "Two of my cherry trees" in str(questions.card("b/0"))  # words are found again
 
 
-def test_a_table_by_type(copies: list[Run], tmp_path: Path):
+def test_a_table_by_type(copies, tmp_path):
     out = tmp_path / "tables"
     given = [
         f"dataset.path={copies[0].manifest['config']['dataset']['path']}",
@@ -120,7 +120,7 @@ def test_a_table_by_type(copies: list[Run], tmp_path: Path):
 
 
 @pytest.mark.skipif(not _REAL.is_file(), reason="the published instances are not here")
-def test_published_instances_run(start: Start, tmp_path: Path):
+def test_published_instances_run(start, tmp_path):
     ended = start(
         "dataset=longmemeval", f"dataset.path={_REAL}", "strategy=bm25", "dataset.limit=9"
     )

@@ -53,7 +53,7 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("path", files(), indirect=True)
-def test_ids_show_only_the_order_and_evidence_is_the_same(path: Path) -> None:
+def test_ids_show_only_the_order_and_evidence_is_the_same(path):
     neutral = LongMemEval(name="l", path=str(path)).load()
     published = LongMemEval(name="l", path=str(path), session_ids="published").load()
     for conversation in neutral.conversations:
@@ -69,7 +69,7 @@ def test_ids_show_only_the_order_and_evidence_is_the_same(path: Path) -> None:
         assert [names[one.id] for one in before.sessions] == [one.id for one in after.sessions]
 
 
-def test_a_manifest_of_an_earlier_version_has_the_published_ids(tmp_path: Path) -> None:
+def test_a_manifest_of_an_earlier_version_has_the_published_ids(tmp_path):
     path = str(write(tmp_path / "m.json", mixed()))
     config = {"_target_": TARGET, "name": "l", "path": path}
     (question,) = load_dataset_of(config).questions
@@ -86,16 +86,14 @@ def test_a_manifest_of_an_earlier_version_has_the_published_ids(tmp_path: Path) 
         (["answer_a_2", "sharegpt_x_0"], ["s4", "s3"]),
     ],
 )
-def test_rankings_of_others_may_use_either_ids(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rankings: tuple[list[str], list[str]]
-) -> None:
+def test_rankings_of_others_may_use_either_ids(tmp_path, monkeypatch, rankings):
     monkeypatch.setattr("eval.datasets.files.DATA", tmp_path)
     write(tmp_path / "longmemeval_oracle.json", mixed())
     others, ours = (score_rankings({"q1": ids}, "longmemeval", depth=10) for ids in rankings)
     assert others.equals(ours)
 
 
-def test_another_word_is_refused(tmp_path: Path) -> None:
+def test_another_word_is_refused(tmp_path):
     path = str(write(tmp_path / "m.json", mixed()))
     with pytest.raises(InputError, match=r"dataset\.session_ids: 'none' is none of neutral, pub"):
         LongMemEval(name="l", path=path, session_ids="none").load()

@@ -30,7 +30,7 @@ def run(folder: Path, cache: Path) -> Ended:
     return run_main(folder, cache, *chosen)
 
 
-def test_own_data_set_runs(folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_data_set_runs(folder, cache, monkeypatch):
     ended = run(folder, cache)
     assert ended.code == 0, ended.err
     (done,) = runs_in(folder)
@@ -43,7 +43,7 @@ def test_own_data_set_runs(folder: Path, cache: Path, monkeypatch: pytest.Monkey
     assert len(load_original(done.manifest).questions) == 3
 
 
-def test_wrong_input_is_one_line(folder: Path, cache: Path) -> None:
+def test_wrong_input_is_one_line(folder, cache):
     (folder / "diary.json").write_text('{"author": "Ada"}')
     ended = run(folder, cache)
     assert ended.code == 2

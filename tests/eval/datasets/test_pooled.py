@@ -25,9 +25,7 @@ def two(sample: dict[str, Any]) -> list[dict[str, Any]]:
     return [sample, other]
 
 
-def test_sessions_are_ordered_by_time_and_within_a_conversation_as_in_the_file(
-    two: list[dict[str, Any]], load: Load
-) -> None:
+def test_sessions_are_ordered_by_time_and_within_a_conversation_as_in_the_file(two, load):
     (pooled,) = load(two, pooled=True).conversations
     assert (pooled.id, pooled.speakers) == ("pooled", ("Ada", "Bo"))
     assert [(one.id, one.owner) for one in pooled.sessions] == [
@@ -42,9 +40,7 @@ def test_sessions_are_ordered_by_time_and_within_a_conversation_as_in_the_file(
     assert pooled.sessions[2].observations[0].turns == ("conv-2:D1:1",)
 
 
-def test_questions_remain_those_of_their_conversations(
-    two: list[dict[str, Any]], load: Load
-) -> None:
+def test_questions_remain_those_of_their_conversations(two, load):
     own, pooled = load(two), load(two, pooled=True)
     assert [(one.id, one.conversation) for one in pooled.questions] == [
         (one.id, one.conversation) for one in own.questions
@@ -55,9 +51,7 @@ def test_questions_remain_those_of_their_conversations(
     assert pooled.files == own.files
 
 
-def test_conversations_without_a_question_left_are_in_the_store(
-    two: list[dict[str, Any]], load: Load
-) -> None:
+def test_conversations_without_a_question_left_are_in_the_store(two, load):
     two[1]["qa"] = two[1]["qa"][:1]
     assert len(load(two, types=["adversarial"]).conversations) == 1
     pooled = load(two, types=["adversarial"], pooled=True)
@@ -66,16 +60,14 @@ def test_conversations_without_a_question_left_are_in_the_store(
     assert {one.owner for one in chosen.conversations[0].sessions} == {"conv-2"}
 
 
-def test_wrong_settings_are_refused(two: list[dict[str, Any]], load: Load) -> None:
+def test_wrong_settings_are_refused(two, load):
     with pytest.raises(InputError, match=r"owner_filter=true: .* add dataset\.pooled=true"):
         load(two, owner_filter=True)
     with pytest.raises(InputError, match=r"^dataset\.pooled: 'both'; use true or false"):
         load(two, pooled="both")
 
 
-def test_no_conversation_has_the_name_of_the_pooled_store(
-    two: list[dict[str, Any]], load: Load
-) -> None:
+def test_no_conversation_has_the_name_of_the_pooled_store(two, load):
     two[1]["sample_id"] = "pooled"
     with pytest.raises(InputError, match=r"^my\.json: sample #2: sample_id pooled is the name of"):
         load(two)

@@ -21,7 +21,7 @@ def config(sample: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
     return {"_target_": LOCOMO, "name": "my", "path": str(tmp_path / "my.json")}
 
 
-def test_a_data_set_comes_back_and_its_files_are_checked(config: dict[str, Any]) -> None:
+def test_a_data_set_comes_back_and_its_files_are_checked(config):
     data = load_dataset_of(config)
     assert len(data.questions) == 2
     manifest = {"config": {"dataset": config}, "data": [{"sha256": data.files[0].sha256}]}
@@ -30,7 +30,7 @@ def test_a_data_set_comes_back_and_its_files_are_checked(config: dict[str, Any])
         load_original({**manifest, "data": [{"sha256": "0"}]})
 
 
-def test_the_key_of_a_run_is_only_used_where_the_class_has_a_choice(config: dict[str, Any]) -> None:
+def test_the_key_of_a_run_is_only_used_where_the_class_has_a_choice(config):
     assert load_dataset_of({**config, "key": "corrected"}).key == AnswerKey()
     missing = {**config, "key": "corrected", "key_file": "gone.json"}
     with pytest.raises(InputError, match=r"gone.json: no such file"):
@@ -57,18 +57,14 @@ def test_the_key_of_a_run_is_only_used_where_the_class_has_a_choice(config: dict
         ({"_target_": LOCOMO, "_args_": ["x"]}, "_args_: not supported"),
     ],
 )
-def test_nothing_but_a_data_set_is_built(
-    config: Any, problem: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_but_a_data_set_is_built(config, problem, monkeypatch):
     monkeypatch.setenv("MEMSYS_TRUSTED", "mine,json")
     with pytest.raises(InputError, match=problem):
         load_dataset_of(config)
 
 
 @pytest.mark.parametrize("variable", ["MEMSYS_TRUSTED", "MEMSYS_DATASETS"])
-def test_a_class_of_ones_own_is_built_if_its_module_is_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
-) -> None:
+def test_a_class_of_ones_own_is_built_if_its_module_is_trusted(tmp_path, monkeypatch, variable):
     (tmp_path / "my_own_data.py").write_text(
         "from eval.datasets.types import Dataset\n"
         "class Mine:\n"

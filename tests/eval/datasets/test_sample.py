@@ -41,9 +41,7 @@ def _score(question: Question, memories: list[Memory]) -> float:
     return locomo_f1(answer.text, question.gold, question.category)
 
 
-def test_every_type_has_enough_questions_and_every_conversation_has_all_types(
-    sample: Dataset,
-) -> None:
+def test_every_type_has_enough_questions_and_every_conversation_has_all_types(sample):
     types = Counter(question.type for question in sample.questions)
     assert all(types[name] >= 20 for name in TYPES)
     found = {(question.conversation, question.type) for question in sample.questions}
@@ -52,14 +50,14 @@ def test_every_type_has_enough_questions_and_every_conversation_has_all_types(
     assert len(texts) == len(set(texts))
 
 
-def test_the_hard_sample_has_the_same_conversations_and_other_questions(sample: Dataset) -> None:
+def test_the_hard_sample_has_the_same_conversations_and_other_questions(sample):
     hard = LoCoMo(name="sample_hard", path="data/sample_hard").load()
     assert hard.conversations == sample.conversations
     assert {q.text for q in hard.questions} - {q.text for q in sample.questions}
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_pinned_scores_lie_between_no_memory_and_the_evidence(name: str) -> None:
+def test_pinned_scores_lie_between_no_memory_and_the_evidence(name):
     found = {}
     for strategy in ("no_memory", "vector_only", "bm25", "graph_walk", "fusion", "oracle"):
         pin = load_pin(EXPECTED / f"sample_{strategy}.yaml")
@@ -73,9 +71,7 @@ def test_pinned_scores_lie_between_no_memory_and_the_evidence(name: str) -> None
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_answers_need_the_evidence(
-    name: str, sample: Dataset, memories: dict[str, dict[str, Memory]]
-) -> None:
+def test_answers_need_the_evidence(name, sample, memories):
     rng = random.Random(0)  # noqa: S311 - of test data
     given, without = [], []
     for question in (q for q in sample.questions if q.type == name):

@@ -27,13 +27,13 @@ def names(dataset: Dataset) -> set[str]:
     return {one.id for one in dataset.conversations}
 
 
-def test_the_splits_share_no_conversation() -> None:
+def test_the_splits_share_no_conversation():
     assert len(DEV) == len(HELD_OUT) == 5
     assert len({*DEV, *HELD_OUT}) == 10
     assert dict(SPLITS) == {"dev": DEV, "held_out": HELD_OUT}
 
 
-def test_the_splits_are_the_whole_of_locomo(locomo: Dataset) -> None:
+def test_the_splits_are_the_whole_of_locomo(locomo):
     assert {*DEV, *HELD_OUT} == names(locomo)
     dev = LoCoMo(name="locomo", path=str(LOCOMO), split="dev").load()
     asked = [one for one in locomo.questions if one.conversation in DEV]
@@ -41,7 +41,7 @@ def test_the_splits_are_the_whole_of_locomo(locomo: Dataset) -> None:
     assert 0 < len(asked) < len(locomo.questions)
 
 
-def test_a_split_filters_the_conversations(ten: list[dict[str, Any]], load: Load) -> None:
+def test_a_split_filters_the_conversations(ten, load):
     assert names(load(ten)) == {*DEV, *HELD_OUT, "conv-1"}
     dev = load(ten, split="dev")
     assert names(dev) == set(DEV)
@@ -52,7 +52,7 @@ def test_a_split_filters_the_conversations(ten: list[dict[str, Any]], load: Load
     assert {session.owner for session in pooled.sessions} == set(DEV)
 
 
-def test_what_is_not_of_the_split_is_refused(ten: list[dict[str, Any]], load: Load) -> None:
+def test_what_is_not_of_the_split_is_refused(ten, load):
     with pytest.raises(InputError, match=r"dataset\.conversations: 'conv-44' is not one of conv-2"):
         load(ten, split="dev", conversations=["conv-26", "conv-44"])
     with pytest.raises(InputError, match=r"^dataset\.split=train: use dev, held_out, or null"):
@@ -63,9 +63,7 @@ def test_what_is_not_of_the_split_is_refused(ten: list[dict[str, Any]], load: Lo
         load(ten[:-1], split="dev")
 
 
-def test_a_run_on_all_conversations_has_the_hash_of_earlier_versions(
-    ten: list[dict[str, Any]], load: Load
-) -> None:
+def test_a_run_on_all_conversations_has_the_hash_of_earlier_versions(ten, load):
     def digest(**dataset: Any) -> str:
         config = {"seed": 0, "scoring": {"protocols": ["locomo"]}, "dataset": dataset}
         made = describe("run", config, {"strategy": "bm25"}, load(ten), {}, arguments=())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import re
 from http.server import ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +20,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[ReportedRun]:
     return load([str(folder) for folder in folders])
 
 
-def test_the_runs_are_of_the_present_sample(runs: list[ReportedRun]) -> None:
+def test_the_runs_are_of_the_present_sample(runs):
     labels = [run.label for run in runs]
     assert labels == ["vector_only", "graph_walk", "fusion", "oracle", "no_memory"]
     reasons = [run.without_texts for run in runs]
@@ -31,7 +30,7 @@ def test_the_runs_are_of_the_present_sample(runs: list[ReportedRun]) -> None:
     assert all(run.manifest["command"].startswith("python -m eval.run strategy=") for run in runs)
 
 
-def test_they_are_small_and_name_no_machine(runs: list[ReportedRun]) -> None:
+def test_they_are_small_and_name_no_machine(runs):
     files = [path for path in DEMO.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 1_000_000
     assert {path.parent.parent for path in files} == {DEMO}
@@ -42,9 +41,7 @@ def test_they_are_small_and_name_no_machine(runs: list[ReportedRun]) -> None:
             assert platform.node() not in text or len(platform.node()) < 4, path
 
 
-def test_the_pages_are_written_to_a_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_pages_are_written_to_a_folder(tmp_path, capsys):
     assert main(["--out", str(tmp_path / "pages")]) == 0
     assert "6 pages" in capsys.readouterr().out
     page = (tmp_path / "pages" / "index.html").read_text(encoding="utf-8")
@@ -52,9 +49,7 @@ def test_the_pages_are_written_to_a_folder(
     assert "python -m eval.browse" in page
 
 
-def test_it_serves_until_ctrl_c_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_serves_until_ctrl_c_and_leaves_nothing(tmp_path, monkeypatch, capsys):
     opened: list[str] = []
 
     def stop(*_: object) -> None:
@@ -71,9 +66,7 @@ def test_it_serves_until_ctrl_c_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_installation_without_them_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_installation_without_them_is_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(shipped, "DEMO", tmp_path)
     assert main([]) == 2
     (line,) = capsys.readouterr().err.splitlines()

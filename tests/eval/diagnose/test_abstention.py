@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from eval.diagnose.abstention import abstention
 from tests.eval.diagnose.made_runs import made_run, record, sentences, tables, values
 
@@ -26,7 +24,7 @@ def chinese(rows: list[dict]) -> list[dict]:
     return [row | {"id": f"{row['id']}z", "question": "他说了什么？"} for row in rows]
 
 
-def test_right_and_false_refusals_stand_side_by_side(tmp_path: Path) -> None:
+def test_right_and_false_refusals_stand_side_by_side(tmp_path):
     section = abstention(made_run(tmp_path / "run", english()))
     (table,) = tables(section)
     assert values(table, "all", *SIDES, "false refusals") == ("4", "50.0%", "25.0%", "5", "20.0%")
@@ -34,7 +32,7 @@ def test_right_and_false_refusals_stand_side_by_side(tmp_path: Path) -> None:
     assert "unknown" not in sentences(section)
 
 
-def test_languages_stand_apart_where_there_are_two(tmp_path: Path) -> None:
+def test_languages_stand_apart_where_there_are_two(tmp_path):
     rows = english() + chinese(english("1110", "01111"))
     (table,) = tables(abstention(made_run(tmp_path / "run", rows)))
     assert [row[0] for row in table.rows] == ["all", "English", "Chinese"]
@@ -44,7 +42,7 @@ def test_languages_stand_apart_where_there_are_two(tmp_path: Path) -> None:
     assert values(table, "Chinese", *columns) == ("4", "75.0%", "5", "80.0%")
 
 
-def test_one_side_alone_is_pointed_out(tmp_path: Path) -> None:
+def test_one_side_alone_is_pointed_out(tmp_path):
     section = abstention(made_run(tmp_path / "one", english("", "10")))
     assert "no question of type 5" in sentences(section)
     assert values(tables(section)[0], "all", *SIDES) == ("0", "-", "-", "2")

@@ -30,9 +30,7 @@ def titles(out: str) -> list[str]:
     return re.findall(r"^(.+)\n=+$", out, re.MULTILINE)
 
 
-def test_real_runs_on_the_hard_sample(
-    tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_real_runs_on_the_hard_sample(tmp_path, cache, capsys):
     folders = []
     for strategy in ("hybrid_gate", "vector_only", "graph_expand"):
         folders.append(str(tmp_path / strategy))
@@ -65,9 +63,7 @@ def test_real_runs_on_the_hard_sample(
     assert shown[:3] == [reached[name] for name in ("vector_only", "hybrid_gate", "graph_expand")]
 
 
-def test_a_run_alone_tells_what_it_can(
-    runs: dict[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_alone_tells_what_it_can(runs, capsys):
     assert main([runs["vector_only"]]) == 0
     out = capsys.readouterr().out
     assert titles(out) == TITLES
@@ -79,9 +75,7 @@ def test_a_run_alone_tells_what_it_can(
     assert "requires --direct RUN and --expanded RUN" in out
 
 
-def test_what_is_in_no_figure_is_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_in_no_figure_is_counted(tmp_path, capsys):
     scores = {"locomo_f1": None, "judge": None}
     rows = [
         *DIRECT,
@@ -95,7 +89,7 @@ def test_what_is_in_no_figure_is_counted(
     assert re.search(r"^all +0 +2 +0\.0%", out, re.M)
 
 
-def test_score_and_threshold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_score_and_threshold(tmp_path, capsys):
     rows = [
         record(f"a/{i}", "a", "a", scores={"locomo_f1": 0.6, "strict_f1": f1, "judge": None})
         for i, f1 in enumerate((0.2, 0.4))
@@ -110,9 +104,7 @@ def test_score_and_threshold(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         assert re.search(told, capsys.readouterr().out, re.M)
 
 
-def test_imported_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_imported_answers(tmp_path, monkeypatch, capsys):
     given = [
         {"sample_id": one["sample_id"], "qa_index": i, "answer": "No information available."}
         for path in sorted((PROJECT / "data" / "sample").glob("*.json"))
@@ -149,12 +141,7 @@ def test_imported_answers(
         (["{vector_only}", "--score", "bleu2"], "use --score with one of locomo_f1"),
     ],
 )
-def test_wrong_input_is_one_line_and_exit_code_2(
-    runs: dict[str, str],
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    told: str,
-) -> None:
+def test_wrong_input_is_one_line_and_exit_code_2(runs, capsys, arguments, told):
     assert main([argument.format(**runs) for argument in arguments]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""

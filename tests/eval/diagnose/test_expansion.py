@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from eval.diagnose.expansion import displaced, expansion, where_found
@@ -40,7 +38,7 @@ WITH = [
 PAIRS = list(zip(WITH, WITHOUT, strict=True))[:4]
 
 
-def test_evidence_turns_by_how_they_were_found() -> None:
+def test_evidence_turns_by_how_they_were_found():
     table = where_found(WITH[:4], seed=0)
     assert values(table, "single_hop", *table.header[1:]) == ("1", "2", "50.0%", "50.0%", "0.0%")
     shown = values(table, "temporal", *table.header[1:])
@@ -49,7 +47,7 @@ def test_evidence_turns_by_how_they_were_found() -> None:
     assert shown == ("4", "9", "22.2%", "22.2%", "55.6%")
 
 
-def test_a_turn_found_both_ways_is_direct_and_one_named_twice_counts_once() -> None:
+def test_a_turn_found_both_ways_is_direct_and_one_named_twice_counts_once():
     row = record("a/1", "aab", "a", "b") | {
         "evidence_found": {"direct": ["a", "a"], "expanded": ["a", "b"]}
     }
@@ -63,7 +61,7 @@ def test_a_turn_found_both_ways_is_direct_and_one_named_twice_counts_once() -> N
         recall(record("a/1"))
 
 
-def test_memories_reached_added_and_holding_evidence(tmp_path: Path) -> None:
+def test_memories_reached_added_and_holding_evidence(tmp_path):
     table = tables(expansion(made_run(tmp_path / "run", WITH, "graph_expand"), None))[1]
     header = table.header[1:]
     assert values(table, "temporal", *header) == ("3", "1.33", "0.67", "50.0%", "14.3%")
@@ -72,7 +70,7 @@ def test_memories_reached_added_and_holding_evidence(tmp_path: Path) -> None:
     assert "n=9" in table.rows[-1][5]
 
 
-def test_what_was_pushed_out_and_the_balance_of_evidence() -> None:
+def test_what_was_pushed_out_and_the_balance_of_evidence():
     table = displaced(PAIRS, seed=0)
     shown = values(table, "single_hop", *table.header[1:])
     assert shown == ("1", "1.00", "0.0%", "1", "0", "+1")
@@ -82,7 +80,7 @@ def test_what_was_pushed_out_and_the_balance_of_evidence() -> None:
     assert shown == ("4", "0.75", "66.7%", "2", "2", "0")
 
 
-def test_the_difference_in_recall_is_expanding_minus_direct(tmp_path: Path) -> None:
+def test_the_difference_in_recall_is_expanding_minus_direct(tmp_path):
     direct = made_run(tmp_path / "direct", WITHOUT)
     run = made_run(tmp_path / "run", WITH, "graph_expand")
     section = expansion(run, pair_with_direct(run, direct))
@@ -93,7 +91,7 @@ def test_the_difference_in_recall_is_expanding_minus_direct(tmp_path: Path) -> N
     assert "--direct" not in sentences(section)
 
 
-def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
+def test_what_cannot_be_told_is_said(tmp_path):
     run = made_run(tmp_path / "one", WITHOUT)
     assert sentences(expansion(run, None)).startswith("vector_only records no expansion")
     run = made_run(tmp_path / "two", [imported(row) for row in WITH])

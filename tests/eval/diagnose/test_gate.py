@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from eval.diagnose.gate import against_oracle, by_rule, gate, reached, rules
@@ -50,7 +48,7 @@ def found() -> list[Case]:
     return cases(*made())
 
 
-def test_precision_recall_and_harm_against_the_oracle(found: list[Case]) -> None:
+def test_precision_recall_and_harm_against_the_oracle(found):
     table = against_oracle(found, seed=0)
     shown = values(table, OVERALL, "oracle opens", "precision", "recall", "harmful")
     assert shown == ("37.5%", "40.0%", "66.7%", "20.0%")  # 3/8, 2/5, 2/3, 1/5
@@ -58,7 +56,7 @@ def test_precision_recall_and_harm_against_the_oracle(found: list[Case]) -> None
     assert table.rows[0][1:] == table.rows[-1][1:]
 
 
-def test_a_gate_that_never_opened_has_no_precision() -> None:
+def test_a_gate_that_never_opened_has_no_precision():
     shut = [gated("a/1", "a", ""), gated("b/1", "a", "")]
     always = [expanded("a/1", "a", "", "a"), expanded("b/1", "a", "", "")]
     table = against_oracle(cases(shut, shut, always), seed=0)
@@ -66,14 +64,14 @@ def test_a_gate_that_never_opened_has_no_precision() -> None:
     assert shown == ("50.0%", "-", "0.0%", "-")
 
 
-def test_what_each_gate_would_have_reached(found: list[Case]) -> None:
+def test_what_each_gate_would_have_reached(found):
     table = reached(found, seed=0)
     gates = ("never", "this gate", "always", "oracle gate", "room")
     # of 16 evidence turns: 8 never, 9 always; the gate wins 2, loses 1; the oracle wins 4
     assert values(table, OVERALL, *gates) == ("0.500", "0.562", "0.562", "0.750", "0.250")
 
 
-def test_rules_stand_with_words_together_and_closed_last(found: list[Case]) -> None:
+def test_rules_stand_with_words_together_and_closed_last(found):
     names = [name for name, _ in rules(case.record for case in found)]
     assert names == ["similarity", "word:(any)", "word:also", "word:other", "closed"]
     assert [name for name, _ in rules([found[0].record])] == ["similarity"]
@@ -85,7 +83,7 @@ def test_rules_stand_with_words_together_and_closed_last(found: list[Case]) -> N
     assert values(table, "closed", *header) == ("3", "33.3%", "33.3%", "33.3%")
 
 
-def test_only_questions_that_all_three_answered_and_that_have_evidence_count() -> None:
+def test_only_questions_that_all_three_answered_and_that_have_evidence_count():
     mine, without, with_ = made()
     assert [case.record["id"] for case in cases(mine, without[1:], with_[:-1])] == [
         row["id"] for row in mine[1:-1]
@@ -95,7 +93,7 @@ def test_only_questions_that_all_three_answered_and_that_have_evidence_count() -
     assert cases(bare, without, with_) == []
 
 
-def test_how_often_it_opened_counts_every_question(tmp_path: Path) -> None:
+def test_how_often_it_opened_counts_every_question(tmp_path):
     rows = [*made()[0], gated("a/90", "", "x", rule="similarity", category=5)]
     run = made_run(tmp_path / "run", rows, "hybrid_gate")
     section = gate(run, None)
@@ -107,16 +105,14 @@ def test_how_often_it_opened_counts_every_question(tmp_path: Path) -> None:
     assert "requires --direct RUN and --expanded RUN" in sentences(section)
 
 
-def test_the_section_sets_the_gate_against_never_and_always(
-    found: list[Case], tmp_path: Path
-) -> None:
+def test_the_section_sets_the_gate_against_never_and_always(found, tmp_path):
     run = made_run(tmp_path / "run", made()[0], "hybrid_gate")
     table = tables(gate(run, found))[-1]
     assert values(table, "never open", "n", "recall difference") == ("8", "+0.062")
     assert values(table, "always open", "n", "recall difference") == ("8", "0.000")
 
 
-def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
+def test_what_cannot_be_told_is_said(tmp_path):
     mine, without, _ = made()
     assert sentences(gate(made_run(tmp_path / "one", without), None)) == (
         "vector_only records no gate."

@@ -27,7 +27,7 @@ def _counts(folder: Path) -> tuple[list[str], list[list[str]]]:
     return [*table.header], [[*row] for row in table.rows]
 
 
-def test_missed_turns_are_counted_by_rank_and_type(tmp_path: Path):
+def test_missed_turns_are_counted_by_rank_and_type(tmp_path):
     rows = [
         _row("a/0", ["D1:4", "D1:10", "D1:11", "D1:20"], ["D1:4"]),
         _row("a/1", ["D1:21", "D1:100", "D9:1"], [], category=1),
@@ -46,7 +46,7 @@ def test_missed_turns_are_counted_by_rank_and_type(tmp_path: Path):
     ]
 
 
-def test_ranks_beyond_the_recorded_depth_are_not_guessed(tmp_path: Path):
+def test_ranks_beyond_the_recorded_depth_are_not_guessed(tmp_path):
     folder = write_run(tmp_path / "run", [_row("a/0", ["D1:9", "D1:12", "D1:16"], [])])
     write_rankings(folder, {"a/0": RANKED[:15]}, depth=15)
     header, (_, overall) = _counts(folder)
@@ -55,13 +55,13 @@ def test_ranks_beyond_the_recorded_depth_are_not_guessed(tmp_path: Path):
 
 
 @pytest.mark.parametrize("selected", [True, False])
-def test_memories_without_an_order_have_no_ranks(tmp_path: Path, *, selected: bool):
+def test_memories_without_an_order_have_no_ranks(tmp_path, *, selected):
     folder = write_run(tmp_path / "run", [_row("a/0", ["D1:12"], [])])
     write_rankings(folder, {"a/0": RANKED}, selected=selected)
     assert bool(missed_by_rank(load_run(folder))) is not selected
 
 
-def test_the_table_follows_the_points_lost(tmp_path: Path):
+def test_the_table_follows_the_points_lost(tmp_path):
     folder = write_run(tmp_path / "run", [_row("a/0", ["D1:12"], [])])
     before = retrieval_and_reading(load_run(folder), MARKING).parts
     write_rankings(folder, {"a/0": RANKED})
@@ -69,9 +69,7 @@ def test_the_table_follows_the_points_lost(tmp_path: Path):
     assert retrieval_and_reading(run, MARKING).parts == [*before, *missed_by_rank(run)]
 
 
-def test_a_ranking_without_answers_has_the_ranks_of_all_evidence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_a_ranking_without_answers_has_the_ranks_of_all_evidence(tmp_path, capsys):
     unread = {"answer": None, "abstained": None, "retrieved": None, "evidence_found": None}
     row = _row("a/0", ["D1:4", "D1:12"], [], scores={}, **unread)
     folder = write_rankings(write_run(tmp_path / "run", [row]), {"a/0": RANKED})

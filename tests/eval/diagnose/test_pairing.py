@@ -34,7 +34,7 @@ def change(rows: list[dict], **fields: Any) -> list[dict]:
     return [rows[0], rows[1] | fields]
 
 
-def test_counterparts_are_paired_by_question(make: Make) -> None:
+def test_counterparts_are_paired_by_question(make):
     run, direct = make(GATED, "hybrid_gate"), make(DIRECT[::-1], "vector_only")
     pairs = pair_with_direct(run, direct)
     assert [(mine["id"], theirs["id"]) for mine, theirs in pairs] == [
@@ -46,13 +46,13 @@ def test_counterparts_are_paired_by_question(make: Make) -> None:
     assert [theirs["trace"].keys() for _, theirs in always] == [{"expansion"}, {"expansion"}]
 
 
-def test_memories_by_origin() -> None:
+def test_memories_by_origin():
     assert memory_ids(ALWAYS[0]) == {"ma", "mx", "mp"}
     assert memory_ids(ALWAYS[0], "direct") == {"ma", "mx"}
     assert memory_ids(ALWAYS[0], "expanded") == {"mp"}
 
 
-def test_what_failed_or_is_left_out_is_in_no_pair(make: Make) -> None:
+def test_what_failed_or_is_left_out_is_in_no_pair(make):
     failed = {"status": "error", "retrieved": [], "abstained": None}
     run = make(ALWAYS, "graph_expand")
     assert len(pair_with_direct(run, make(change(DIRECT, **failed), "vector_only"))) == 1
@@ -63,14 +63,14 @@ def test_what_failed_or_is_left_out_is_in_no_pair(make: Make) -> None:
         pair_with_direct(run, make([DIRECT[0] | failed, DIRECT[1]], "vector_only"))
 
 
-def test_reader_scoring_and_key_may_differ(make: Make) -> None:
+def test_reader_scoring_and_key_may_differ(make):
     run = make(ALWAYS, "graph_expand")
     other = {"config": {"reader": "llm"}, "scoring": ["strict"]}
     corrected = change(DIRECT, gold="another", key=EXCLUDED | {"kind": "corrected"})
     assert len(pair_with_direct(run, make(corrected, "vector_only", **other))) == 2
 
 
-def test_a_budget_that_passed_one_over_may_have_taken_another(make: Make) -> None:
+def test_a_budget_that_passed_one_over_may_have_taken_another(make):
     short = change(DIRECT, **record("a/2", "b", "xz"))
     assert len(pair_with_direct(make(ALWAYS, "graph_expand"), make(short, "vector_only"))) == 2
 
@@ -91,18 +91,18 @@ def test_a_budget_that_passed_one_over_may_have_taken_another(make: Make) -> Non
         ([imported(row) for row in DIRECT], {}, "imported answers do not include"),
     ],
 )
-def test_another_direct_run_is_refused(make: Make, rows: list, more: dict, told: str) -> None:
+def test_another_direct_run_is_refused(make, rows, more, told):
     with pytest.raises(InputError, match=f"^--direct .*{told}"):
         pair_with_direct(make(ALWAYS, "graph_expand"), make(rows, "vector_only", **more))
 
 
-def test_a_closed_gate_must_keep_what_the_direct_run_keeps(make: Make) -> None:
+def test_a_closed_gate_must_keep_what_the_direct_run_keeps(make):
     strange = [gated("a/1", "a", "ax"), GATED[1]]  # a subset, but nothing was added
     with pytest.raises(InputError, match=r"found other memories directly .* for a/1"):
         pair_with_direct(make(strange, "hybrid_gate"), make(DIRECT, "vector_only"))
 
 
-def test_another_graph_is_refused_for_the_gate_alone(make: Make) -> None:
+def test_another_graph_is_refused_for_the_gate_alone(make):
     run, graph = make(GATED, "hybrid_gate"), {"config": {"graph": {"name": "llm"}}}
     assert len(pair_with_direct(run, make(DIRECT, "vector_only", **graph))) == 2
     with pytest.raises(InputError, match=r"differs from .* in graph\.name"):
@@ -117,12 +117,12 @@ def test_another_graph_is_refused_for_the_gate_alone(make: Make) -> None:
         (change(ALWAYS, **expanded("a/2", "b", "xy", "q")), "retrieved other memories .* for a/2"),
     ],
 )
-def test_another_expanded_run_is_refused(make: Make, rows: list, told: str) -> None:
+def test_another_expanded_run_is_refused(make, rows, told):
     with pytest.raises(InputError, match=f"^--expanded .*{told}"):
         pair_with_expanded(make(GATED, "hybrid_gate"), make(rows, "other"))
 
 
-def test_a_run_without_a_trace_has_no_counterpart(make: Make) -> None:
+def test_a_run_without_a_trace_has_no_counterpart(make):
     direct = make(DIRECT, "vector_only")
     with pytest.raises(InputError, match=r"have no trace\.expansion"):
         pair_with_direct(direct, direct)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -52,11 +50,11 @@ def some(name: str, category: int = 4) -> list[dict]:
         (imported(record("a/1", "ab")), "unknown"),
     ],
 )
-def test_how_much_evidence_was_retrieved(row: dict, known: str) -> None:
+def test_how_much_evidence_was_retrieved(row, known):
     assert state(row) == known
 
 
-def test_share_correct_given_all_some_and_none_of_the_evidence(tmp_path: Path) -> None:
+def test_share_correct_given_all_some_and_none_of_the_evidence(tmp_path):
     rows = [*some("a"), *some("b"), record("a/90", "", f1=1.0), record("a/91", "a", category=5)]
     table = tables(retrieval_and_reading(made_run(tmp_path / "run", rows), F1))[0]
     shown = [tuple(cell.partition(" [")[0] for cell in row) for row in table.rows[:5]]
@@ -71,7 +69,7 @@ def test_share_correct_given_all_some_and_none_of_the_evidence(tmp_path: Path) -
     assert {row[0] for row in table.rows[5:]} == {"overall (types 1-4)"}
 
 
-def test_what_a_type_lost_is_split_without_rest() -> None:
+def test_what_a_type_lost_is_split_without_rest():
     rows = [*some("a"), *some("b"), record("a/90", "", f1=1.0)]
     found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
     assert found is not None
@@ -81,7 +79,7 @@ def test_what_a_type_lost_is_split_without_rest() -> None:
     assert found.reading.value == pytest.approx(1 - 0.70)
 
 
-def test_overall_weighs_types_by_their_questions_not_by_what_was_found() -> None:
+def test_overall_weighs_types_by_their_questions_not_by_what_was_found():
     easy = [record(f"a/{i}", "a", "a" * (i < 5), f1=float(i < 5), category=2) for i in range(15)]
     hard = [record(f"b/{i}", "a", "a", category=1) for i in range(5)]
     found = points_lost(easy + hard, [F1.value(row) for row in easy + hard], seed=0)
@@ -90,7 +88,7 @@ def test_overall_weighs_types_by_their_questions_not_by_what_was_found() -> None
     assert found.retrieval.value == pytest.approx(1 - 5 / 20 - 5 / 20)
 
 
-def test_a_type_with_too_few_whole_questions_is_not_in_overall(tmp_path: Path) -> None:
+def test_a_type_with_too_few_whole_questions_is_not_in_overall(tmp_path):
     few = [record(f"a/9{i}", "a", "a", f1=1.0, category=1) for i in range(LEAST - 1)]
     run = made_run(tmp_path / "run", [*some("a"), *some("b"), *few])
     section = retrieval_and_reading(run, F1)
@@ -102,7 +100,7 @@ def test_a_type_with_too_few_whole_questions_is_not_in_overall(tmp_path: Path) -
     assert "Neither split nor in overall: multi_hop (fewer than 5" in sentences(section)
 
 
-def test_nothing_to_split(tmp_path: Path) -> None:
+def test_nothing_to_split(tmp_path):
     section = retrieval_and_reading(
         made_run(tmp_path / "run", [record("a/1", "a", "x"), record("b/1", "a")]), F1
     )
@@ -110,7 +108,7 @@ def test_nothing_to_split(tmp_path: Path) -> None:
     assert "no type has 5 questions with all evidence" in sentences(section)
 
 
-def test_intervals_of_losses_are_those_of_resampled_conversations() -> None:
+def test_intervals_of_losses_are_those_of_resampled_conversations():
     rng = np.random.default_rng(7)
     rows = []
     for name in "abcdefghij":
@@ -138,7 +136,7 @@ def test_intervals_of_losses_are_those_of_resampled_conversations() -> None:
         assert reach == pytest.approx(widen * resampled.std(), rel=0.1)
 
 
-def test_all_read_or_none_read_has_a_width(tmp_path: Path) -> None:
+def test_all_read_or_none_read_has_a_width(tmp_path):
     rows = repeated([record(str(i), "a", "a") for i in range(5)])
     found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
     assert found is not None
@@ -146,7 +144,7 @@ def test_all_read_or_none_read_has_a_width(tmp_path: Path) -> None:
     assert 0.6 < found.reading.low < 0.8
 
 
-def test_a_verdict_of_a_judge_goes_before_the_score(tmp_path: Path) -> None:
+def test_a_verdict_of_a_judge_goes_before_the_score(tmp_path):
     def judged(id_: str, f1: float, judge: float | None) -> dict:
         return record(id_, "a", "a") | {"scores": {"locomo_f1": f1, "judge": judge}}
 
@@ -159,7 +157,7 @@ def test_a_verdict_of_a_judge_goes_before_the_score(tmp_path: Path) -> None:
     assert told.startswith("Correct: the judge's verdict.")
 
 
-def test_imported_answers_get_no_split(tmp_path: Path) -> None:
+def test_imported_answers_get_no_split(tmp_path):
     rows = [imported(row) for row in some("a") + some("b")]
     section = retrieval_and_reading(made_run(tmp_path / "run", rows), F1)
     (table,) = tables(section)
@@ -167,7 +165,7 @@ def test_imported_answers_get_no_split(tmp_path: Path) -> None:
     assert "is unknown (imported answers)" in sentences(section)
 
 
-def test_a_score_that_no_answer_has_is_refused(tmp_path: Path) -> None:
+def test_a_score_that_no_answer_has_is_refused(tmp_path):
     run = made_run(tmp_path / "run", some("a"))
     with pytest.raises(InputError, match=r"score 'bleu2'; use --score with one of locomo_f1"):
         retrieval_and_reading(run, Marking("bleu2", 0.5))

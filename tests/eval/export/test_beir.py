@@ -22,7 +22,7 @@ def run(tmp_path: Path) -> Path:
     return ranked.write(tmp_path / "run", ranked.SAMPLE)
 
 
-def test_files_have_the_fields_of_beir_and_pools_are_conversations(run: Path) -> None:
+def test_files_have_the_fields_of_beir_and_pools_are_conversations(run):
     assert main([str(run), "--to", "beir"]) == 0
     folder = run / "beir"
     corpus, queries = lines(folder / "corpus.jsonl"), lines(folder / "queries.jsonl")
@@ -54,7 +54,7 @@ def test_files_have_the_fields_of_beir_and_pools_are_conversations(run: Path) ->
         assert pool["scene_id"] == question.id
 
 
-def test_sessions_are_documents_of_a_run_without_rankings_too(run: Path) -> None:
+def test_sessions_are_documents_of_a_run_without_rankings_too(run):
     for name in ("rankings.jsonl", "memories.jsonl"):
         (run / name).unlink()
     assert main([str(run), "--to", "beir", "--unit", "session"]) == 0
@@ -67,7 +67,7 @@ def test_sessions_are_documents_of_a_run_without_rankings_too(run: Path) -> None
     assert (run / "beir" / "qrels" / "test.tsv").is_file()
 
 
-def test_a_pooled_store_needs_no_pools_unless_owners_are_filtered(tmp_path: Path) -> None:
+def test_a_pooled_store_needs_no_pools_unless_owners_are_filtered(tmp_path):
     pooled = {**ranked.SAMPLE, "pooled": True}
     run = ranked.write(tmp_path / "all", pooled)
     assert main([str(run), "--to", "beir"]) == 0
@@ -83,9 +83,7 @@ def test_a_pooled_store_needs_no_pools_unless_owners_are_filtered(tmp_path: Path
     assert files[0] == files[1]
 
 
-def test_a_benchmark_comes_back_with_its_own_ids(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_benchmark_comes_back_with_its_own_ids(tmp_path, capsys):
     first = ranked.write(tmp_path / "first", ranked.SAMPLE)
     assert main([str(first), "--to", "beir"]) == 0
     config = {"_target_": "eval.datasets.beir.Beir", "name": "beir", "path": str(first / "beir")}
@@ -106,9 +104,7 @@ def test_a_benchmark_comes_back_with_its_own_ids(
     assert "its documents belong to no sessions; use --unit turn" in capsys.readouterr().err
 
 
-def test_corpora_that_share_an_id_are_not_mixed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_corpora_that_share_an_id_are_not_mixed(tmp_path, capsys):
     for name, text in (("android", "Hold the power key."), ("wordpress", "Clear the cache.")):
         made_beir.beir(
             tmp_path / "many" / name,
@@ -126,7 +122,7 @@ def test_corpora_that_share_an_id_are_not_mixed(
         assert not (run / to).exists()
 
 
-def test_a_pool_may_be_called_pooled(tmp_path: Path) -> None:
+def test_a_pool_may_be_called_pooled(tmp_path):
     folder = made_beir.lmeb(tmp_path / "lmeb")
     pools = (folder / "candidates.jsonl").read_text().replace('"s_1"', '"pooled"')
     (folder / "candidates.jsonl").write_text(pools)
@@ -140,7 +136,7 @@ def test_a_pool_may_be_called_pooled(tmp_path: Path) -> None:
     assert {one["_id"] for one in lines(run / "beir" / "corpus.jsonl")} == {"t1", "t2", "t3"}
 
 
-def test_ids_with_blanks_come_back_as_they_are(tmp_path: Path) -> None:
+def test_ids_with_blanks_come_back_as_they_are(tmp_path):
     ids = ("d 3", "100%", "a%20b", "x:y", "\u00e9\u3000z")
     folder = made_beir.beir(
         tmp_path / "first",
@@ -158,7 +154,7 @@ def test_ids_with_blanks_come_back_as_they_are(tmp_path: Path) -> None:
     assert [(id_,) for id_ in ids] == [question.evidence for question in two.questions]
 
 
-def test_ids_that_fit_no_field_are_encoded() -> None:
+def test_ids_that_fit_no_field_are_encoded():
     assert [beir.as_field(id_) for id_ in ("a\tb", " a b ", "a\nb")] == [
         "a%09b",
         "%20a b%20",

@@ -27,9 +27,7 @@ def error_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     return captured.err
 
 
-def test_files_are_replaced_on_demand_only(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_are_replaced_on_demand_only(run, tmp_path, capsys):
     out = tmp_path / "out"
     out.mkdir()
     (out / "notes.txt").write_text("mine")
@@ -44,9 +42,7 @@ def test_files_are_replaced_on_demand_only(
     assert (out / "topics.tsv").read_text(encoding="utf-8").startswith("world-0/0\t")
 
 
-def test_nothing_is_left_of_an_export_that_fails(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_left_of_an_export_that_fails(run, tmp_path, monkeypatch, capsys):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -55,7 +51,7 @@ def test_nothing_is_left_of_an_export_that_fails(
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_a_file_is_no_folder(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_no_folder(run, tmp_path, capsys):
     out = tmp_path / "out"
     out.write_text("mine")
     assert "is a file; name a folder" in error_of(capsys, run, "--to", "csv", "--out", out)
@@ -66,15 +62,13 @@ def test_a_file_is_no_folder(run: Path, tmp_path: Path, capsys: pytest.CaptureFi
     assert [path.name for path in out.iterdir()] == ["qrels.trec"]
 
 
-def test_a_run_without_rankings_has_no_trec(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_without_rankings_has_no_trec(run, capsys):
     (run / "rankings.jsonl").unlink()
     message = error_of(capsys, run, "--to", "trec")
     assert "has no rankings; run it again with retrieval.depth=100" in message
 
 
-def test_texts_are_those_of_the_run_or_none(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_texts_are_those_of_the_run_or_none(tmp_path, capsys):
     data = tmp_path / "data.json"
     data.write_text(Path("data/sample/harbour.json").read_text(encoding="utf-8"), encoding="utf-8")
     run = ranked.write(tmp_path / "run", {**ranked.SAMPLE, "path": str(data)})
@@ -93,15 +87,11 @@ def test_texts_are_those_of_the_run_or_none(
         (["--to", "csv", "--unit", "session"], "--unit does not apply to --to csv"),
     ],
 )
-def test_arguments_without_effect_are_refused(
-    run: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
+def test_arguments_without_effect_are_refused(run, capsys, arguments, message):
     assert message in error_of(capsys, run, *arguments)
 
 
-def test_rankings_in_the_other_unit_are_named(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rankings_in_the_other_unit_are_named(run, capsys):
     manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
     manifest["retrieval"]["unit"] = "session"
     (run / "manifest.json").write_text(json.dumps(factory.hashed(manifest)), encoding="utf-8")
@@ -109,9 +99,7 @@ def test_rankings_in_the_other_unit_are_named(
     assert "has no ranking of turns; use --unit session" in message
 
 
-def test_the_licence_of_the_texts_is_printed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_licence_of_the_texts_is_printed(tmp_path, capsys):
     config = {**ranked.SAMPLE, "name": "locomo"}  # the sample under a published name
     run = ranked.write(tmp_path / "run", config)
     assert main([str(run), "--to", "trec"]) == 0
@@ -121,9 +109,7 @@ def test_the_licence_of_the_texts_is_printed(
     ) in capsys.readouterr().out
 
 
-def test_nothing_of_an_earlier_export_changes_the_meaning_of_the_next(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_of_an_earlier_export_changes_the_meaning_of_the_next(tmp_path, capsys):
     for to, file in (
         ("trec", "qrels/other_type.trec"),
         ("beir", "candidates.jsonl"),

@@ -49,7 +49,7 @@ def rebuilt(row: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_parquet_has_every_value_of_the_records_and_each_ranked_memory(run: Path) -> None:
+def test_parquet_has_every_value_of_the_records_and_each_ranked_memory(run):
     assert main([str(run), "--to", "parquet"]) == 0
     rows = parquet.read_table(run / "parquet" / "records.parquet").to_pylist()
     records: list[Any] = list(load_run(run).records.values())
@@ -76,18 +76,14 @@ def test_parquet_has_every_value_of_the_records_and_each_ranked_memory(run: Path
     assert {row["tokens"] for row in rows} == {9}
 
 
-def test_parquet_of_a_run_without_rankings_says_so(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_parquet_of_a_run_without_rankings_says_so(run, capsys):
     (run / "rankings.jsonl").unlink()
     assert main([str(run), "--to", "parquet"]) == 0
     assert "there is no rankings.parquet" in capsys.readouterr().out
     assert [path.name for path in (run / "parquet").iterdir()] == ["records.parquet"]
 
 
-def test_without_pyarrow_the_extra_is_named(
-    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_pyarrow_the_extra_is_named(run, monkeypatch, capsys):
     real = builtins.__import__
 
     def without(name: str, *arguments: Any) -> Any:
@@ -103,7 +99,7 @@ def test_without_pyarrow_the_extra_is_named(
     assert not (run / "parquet").exists()
 
 
-def test_csv_has_the_ends_of_intervals_apart_and_no_formula(run: Path) -> None:
+def test_csv_has_the_ends_of_intervals_apart_and_no_formula(run):
     assert main([str(run), "--to", "csv"]) == 0
     with (run / "csv" / "summary.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["type"]: row for row in csv.DictReader(file)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import ir_measures
 import pytest
@@ -53,9 +52,7 @@ def read(path: Path) -> list[RunLine]:
     ],
     ids=["sample", "pooled", "synthetic", "locomo"],
 )
-def test_other_programs_compute_the_means_of_the_tables(
-    tmp_path: Path, config: dict[str, Any], unit: str
-) -> None:
+def test_other_programs_compute_the_means_of_the_tables(tmp_path, config, unit):
     folder = ranked.write(tmp_path / "run", config)
     out = tmp_path / "out"
     assert main([str(folder), "--to", "trec", "--unit", unit, "--out", str(out)]) == 0
@@ -76,7 +73,7 @@ def test_other_programs_compute_the_means_of_the_tables(
         assert found == pytest.approx(ours, abs=1e-9)
 
 
-def test_ids_texts_and_order_come_back(tmp_path: Path) -> None:
+def test_ids_texts_and_order_come_back(tmp_path):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC)
     assert main([str(folder), "--to", "trec"]) == 0
     run, out = load_run(folder), folder / "trec"
@@ -98,7 +95,7 @@ def test_ids_texts_and_order_come_back(tmp_path: Path) -> None:
     assert topics == [f"{question.id}\t{question.text}" for question in dataset.questions]
 
 
-def test_any_name_of_a_conversation_comes_back(tmp_path: Path) -> None:
+def test_any_name_of_a_conversation_comes_back(tmp_path):
     name = "harbour 100%\u3000é:1/x"
     data = tmp_path / "data.json"
     sample = json.loads(Path("data/sample/harbour.json").read_text(encoding="utf-8"))
@@ -115,9 +112,7 @@ def test_any_name_of_a_conversation_comes_back(tmp_path: Path) -> None:
     assert {decode(line.query) for line in lines} == set(load_run(folder).records)
 
 
-def test_questions_without_evidence_are_ranked_and_failed_ones_are_not(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_questions_without_evidence_are_ranked_and_failed_ones_are_not(tmp_path, capsys):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC)
     rows = ranked.read_lines(folder / "records.jsonl")
     first, failed = rows[0], next(row for row in rows[1:] if row["evidence"])
@@ -134,9 +129,7 @@ def test_questions_without_evidence_are_ranked_and_failed_ones_are_not(
     assert f"{failed['id']} " not in ranking + qrels
 
 
-def test_depth_cuts_rankings_that_reach_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_depth_cuts_rankings_that_reach_it(tmp_path, capsys):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=4)
     deep = [str(folder), "--to", "trec", "--depth"]
     assert main([*deep, "3"]) == 0
@@ -153,7 +146,7 @@ def test_depth_cuts_rankings_that_reach_it(
     )
 
 
-def test_a_selection_is_exported_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_selection_is_exported_as_one(tmp_path, capsys):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, selected=True)
     assert main([str(folder), "--to", "trec"]) == 0
     assert "only selects" in capsys.readouterr().out
@@ -161,9 +154,7 @@ def test_a_selection_is_exported_as_one(tmp_path: Path, capsys: pytest.CaptureFi
     assert "only selects memories, in no order" in capsys.readouterr().err
 
 
-def test_sessions_of_few_turns_are_noted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sessions_of_few_turns_are_noted(tmp_path, capsys):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=2)
     sessions = [str(folder), "--to", "trec", "--unit", "session", "--force"]
     assert main([*sessions, "--depth", "4"]) == 0
@@ -176,9 +167,7 @@ def test_sessions_of_few_turns_are_noted(
     assert "rankings end" not in capsys.readouterr().out
 
 
-def test_depth_of_imported_sessions_is_checked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_depth_of_imported_sessions_is_checked(tmp_path, capsys):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=2)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     manifest["retrieval"]["unit"] = "session"

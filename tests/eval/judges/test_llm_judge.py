@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from tests.eval.judges.scripted import CORRECT, WRONG, Scripted
 
 
 @pytest.mark.parametrize("rubric", ["generous", "strict"])
-def test_the_prompt_holds_question_gold_and_answer(rubric: str) -> None:
+def test_the_prompt_holds_question_gold_and_answer(rubric):
     llm = Scripted(lambda text, sample: CORRECT)
     LLMJudge(llm, rubric).judge("Whose boat?", "Nadia's {answer}", "the cutter is Nadia's")
     (text, _) = llm.asked[0]
@@ -25,7 +24,7 @@ def test_the_prompt_holds_question_gold_and_answer(rubric: str) -> None:
     assert llm.schemas[0]["properties"]["verdict"]["enum"] == ["CORRECT", "WRONG"]
 
 
-def test_runs_are_separate_samples_and_give_a_verdict_each() -> None:
+def test_runs_are_separate_samples_and_give_a_verdict_each():
     llm = Scripted(lambda text, sample: CORRECT if sample else WRONG)
     found = LLMJudge(llm, runs=3).judge("q", "g", "a")
     samples = [sample for _, sample in llm.asked]
@@ -35,14 +34,14 @@ def test_runs_are_separate_samples_and_give_a_verdict_each() -> None:
     assert (found.usage.calls, found.usage.input_tokens) == (3, 300)
 
 
-def test_more_runs_ask_the_samples_of_fewer_again() -> None:
+def test_more_runs_ask_the_samples_of_fewer_again():
     one, three = (Scripted(lambda text, sample: CORRECT) for _ in range(2))
     LLMJudge(one, runs=1).judge("q", "g", "a")
     LLMJudge(three, runs=3).judge("q", "g", "a")
     assert one.asked[0] == three.asked[0]  # so that what is recorded of the first run serves
 
 
-def test_a_reply_that_is_unreadable_or_refused_is_asked_for_again_and_counted() -> None:
+def test_a_reply_that_is_unreadable_or_refused_is_asked_for_again_and_counted():
     llm = Scripted(lambda text, sample: CORRECT if sample == 1 else "I would say WRONG")
     found = LLMJudge(llm).judge("q", "g", "a")
     assert [sample for _, sample in llm.asked] == [0, 1]
@@ -57,14 +56,14 @@ def test_a_reply_that_is_unreadable_or_refused_is_asked_for_again_and_counted() 
     assert (found.value, found.usage.calls) == (0.0, 2)
 
 
-def test_samples_of_retries_are_those_of_no_other_run() -> None:
+def test_samples_of_retries_are_those_of_no_other_run():
     llm = Scripted(lambda text, sample: CORRECT if sample % ATTEMPTS == ATTEMPTS - 1 else "?")
     LLMJudge(llm, runs=3).judge("q", "g", "a")
     samples = [sample for _, sample in llm.asked]
     assert len(samples) == len(set(samples)) == 3 * ATTEMPTS
 
 
-def test_no_readable_reply_is_an_error_and_not_wrong() -> None:
+def test_no_readable_reply_is_an_error_and_not_wrong():
     llm = Scripted(lambda text, sample: '{"verdict": "MAYBE"}')
     with pytest.raises(LLMError, match="no verdict in 3 attempts"):
         LLMJudge(llm).judge("q", "g", "a")
@@ -96,7 +95,7 @@ def test_no_readable_reply_is_an_error_and_not_wrong() -> None:
         ('{"reason": "\\ud800", "verdict": "CORRECT"}', None),  # cannot be written again
     ],
 )
-def test_reading_a_verdict(reply: str, expected: bool | None) -> None:
+def test_reading_a_verdict(reply, expected):
     found = parse_verdict(reply)
     assert (found and found.passed) is expected
 
@@ -112,9 +111,7 @@ def test_reading_a_verdict(reply: str, expected: bool | None) -> None:
         ("the key is sk-secret-words", "the key is $OPENAI_API_KEY"),
     ],
 )
-def test_the_reason_of_a_verdict_can_be_recorded(
-    reason: object, recorded: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_reason_of_a_verdict_can_be_recorded(reason, recorded, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-words")
     reply = json.dumps({"reason": reason, "verdict": "CORRECT"})
     found = LLMJudge(Scripted(lambda text, sample: reply), runs=2).judge("q", "g", "a")
@@ -125,7 +122,7 @@ def test_the_reason_of_a_verdict_can_be_recorded(
     reasons[0].encode()
 
 
-def test_details_name_model_rubric_and_the_prompt_by_its_hash(tmp_path: Path) -> None:
+def test_details_name_model_rubric_and_the_prompt_by_its_hash(tmp_path):
     llm = Scripted(lambda text, sample: CORRECT, name="gpt-x")
     generous, strict = LLMJudge(llm, "generous").details, LLMJudge(llm, "strict", 2).details
     assert (strict["model"], strict["rubric"], strict["runs"]) == ("gpt-x", "strict", 2)
@@ -137,7 +134,7 @@ def test_details_name_model_rubric_and_the_prompt_by_its_hash(tmp_path: Path) ->
     assert mine.details["prompt_sha256"] == strict["prompt_sha256"]
 
 
-def test_wrong_settings_are_told(tmp_path: Path) -> None:
+def test_wrong_settings_are_told(tmp_path):
     llm = Scripted(lambda text, sample: CORRECT)
     with pytest.raises(InputError, match=r"judge\.runs=0"):
         LLMJudgeSettings(runs=0).open(llm)

@@ -21,7 +21,7 @@ def kind(text: str, sample: int) -> str:
     return WRONG if "as exact as the reference" in text else CORRECT
 
 
-def test_every_member_judges_under_its_name() -> None:
+def test_every_member_judges_under_its_name():
     members = [LLMJudgeSettings("generous", 2), LLMJudgeSettings("strict", 1)]
     panel = PanelSettings(members).open(Scripted(kind))
     found = panel.judge("q", "g", "a")
@@ -32,7 +32,7 @@ def test_every_member_judges_under_its_name() -> None:
     assert found.reasons == {"scripted, generous": ("same", "same"), "scripted, strict": ("other",)}
 
 
-def test_members_may_name_another_model() -> None:
+def test_members_may_name_another_model():
     members = [LLMJudgeSettings(), LLMJudgeSettings(model="big")]
     panel = PanelSettings(members).open(
         Scripted(kind, "small"), lambda name: Scripted(kind, name=name)
@@ -42,7 +42,7 @@ def test_members_may_name_another_model() -> None:
         PanelSettings(members).open(Scripted(kind, "small"))
 
 
-def test_one_verdict_missing_is_no_verdict_although_every_member_is_asked() -> None:
+def test_one_verdict_missing_is_no_verdict_although_every_member_is_asked():
     silent, other = Scripted(lambda text, sample: "", "silent"), Scripted(kind)
     for members in ([silent, other], [other, silent]):
         with pytest.raises(LLMError, match="silent"):
@@ -50,7 +50,7 @@ def test_one_verdict_missing_is_no_verdict_although_every_member_is_asked() -> N
     assert len(other.asked) == 2
 
 
-def test_a_panel_of_one_or_of_twins_is_refused() -> None:
+def test_a_panel_of_one_or_of_twins_is_refused():
     judge = LLMJudge(Scripted(kind))
     with pytest.raises(InputError, match="1 judges; a panel has two or more"):
         Panel([judge])
@@ -59,7 +59,7 @@ def test_a_panel_of_one_or_of_twins_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["none", "llm", "panel", "recorded", "gold_recall"])
-def test_the_configured_judges_can_be_built(name: str) -> None:
+def test_the_configured_judges_can_be_built(name):
     config = OmegaConf.load(Path(__file__).parents[3].joinpath("conf", "judge", f"{name}.yaml"))
     settings = instantiate(config)
     judge = settings.open(Scripted(kind)) if name != "recorded" else None
@@ -67,7 +67,7 @@ def test_the_configured_judges_can_be_built(name: str) -> None:
     assert (judge is None) == (isinstance(settings, NoJudge) or name == "recorded")
 
 
-def test_run_statistics() -> None:
+def test_run_statistics():
     found = run_statistics([(True, True, False), (True, False, False), (True, True, True)])
     assert found.runs == pytest.approx((1, 2 / 3, 1 / 3))
     assert found.mean == pytest.approx(2 / 3)
@@ -80,7 +80,7 @@ def test_run_statistics() -> None:
             run_statistics(wrong)
 
 
-def test_panel_statistics_take_each_members_majority() -> None:
+def test_panel_statistics_take_each_members_majority():
     yes, no = (True, True, False), (False, False, True)
     judgements = [{"a": yes, "b": (True,)}, {"a": no, "b": (False,)}] * 6
     judgements += [{"a": yes, "b": (False,)}, {"a": no, "b": (True,)}] * 2

@@ -27,7 +27,7 @@ def written(path: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-def test_runs_are_read_where_the_file_lists_them(tmp_path: Path) -> None:
+def test_runs_are_read_where_the_file_lists_them(tmp_path):
     path = written(
         tmp_path / "a.jsonl.gz",
         {"answer": "red", "judge": True, "judgments": [True, False, True]},
@@ -44,14 +44,14 @@ def test_runs_are_read_where_the_file_lists_them(tmp_path: Path) -> None:
             judge.judge("Q?", "red", answer)
 
 
-def test_verdicts_that_contradict_are_none(tmp_path: Path) -> None:
+def test_verdicts_that_contradict_are_none(tmp_path):
     rows = [{"answer": "red", "judge": passed} for passed in (True, False)]
     judge = RecordedSettings(str(written(tmp_path / "a.jsonl", *rows))).open(None)
     with pytest.raises(LLMError, match="two different verdicts"):
         judge.judge("Q?", "red", "red")
 
 
-def test_a_run_folder_gives_its_verdicts(tmp_path: Path) -> None:
+def test_a_run_folder_gives_its_verdicts(tmp_path):
     passed = record(scores={"judge": 1.0})
     failed, adversarial = record("ash/1", **error()), record("ash/2", category=5)
     run = write_run(tmp_path / "run", [passed, failed, adversarial])
@@ -61,7 +61,7 @@ def test_a_run_folder_gives_its_verdicts(tmp_path: Path) -> None:
         read_judged(run)
 
 
-def test_wrong_input_is_told(tmp_path: Path) -> None:
+def test_wrong_input_is_told(tmp_path):
     with pytest.raises(InputError, match=r"set judge\.path"):
         RecordedSettings().open(None)
     unjudged = written(tmp_path / "u.jsonl", {"answer": "red"})
@@ -92,11 +92,11 @@ def test_wrong_input_is_told(tmp_path: Path) -> None:
         ("anything", "...", 0.0),
     ],
 )
-def test_share_of_the_golds_terms(answer: str, gold: str, expected: float) -> None:
+def test_share_of_the_golds_terms(answer, gold, expected):
     assert gold_recall(answer, gold) == pytest.approx(expected)
 
 
-def test_the_threshold_decides() -> None:
+def test_the_threshold_decides():
     assert GoldRecall(0.5).judge("q", "two goats", "a goat").value == 1.0
     assert GoldRecall(0.51).judge("q", "two goats", "a goat").value == 0.0
     for wrong in (0, 1.1):
@@ -104,7 +104,7 @@ def test_the_threshold_decides() -> None:
             GoldRecallSettings(wrong).open(None)
 
 
-def test_it_is_never_called_j() -> None:
+def test_it_is_never_called_j():
     judge = GoldRecallSettings().open(None)
     assert judge.score_key == "gold_recall" != LLMJudge.score_key
     assert "not J" in judge.details["agreement"]

@@ -43,9 +43,7 @@ def untimed(summary: object) -> object:
     return summary
 
 
-def test_merged_parts_equal_an_unsplit_run(
-    halves: list[Run], keyed: dict[str, Run], tmp_path: Path
-) -> None:
+def test_merged_parts_equal_an_unsplit_run(halves, keyed, tmp_path):
     out = tmp_path / "merged"
     assert main([*(str(run.folder) for run in reversed(halves)), "--out", str(out)]) == 0
     merged, unsplit = Run(out), keyed["plain"]
@@ -63,7 +61,7 @@ def test_merged_parts_equal_an_unsplit_run(
     assert len(merged.manifest["merged"]) == 2
 
 
-def test_what_is_left_out_stays_left_out(halves: list[Run], tmp_path: Path) -> None:
+def test_what_is_left_out_stays_left_out(halves, tmp_path):
     out = tmp_path / "one"
     assert main([str(halves[0].folder), "--out", str(out)]) == 0
     merged = Run(out)
@@ -94,49 +92,45 @@ def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
     return reason
 
 
-def test_a_part_given_twice_is_refused(halves: list[Run], refused: Refused) -> None:
+def test_a_part_given_twice_is_refused(halves, refused):
     told = refused([halves[0], *halves])
     assert "is in" in told
     assert "too" in told
 
 
-def test_an_unfinished_part_is_refused(halves: list[Run], refused: Refused) -> None:
+def test_an_unfinished_part_is_refused(halves, refused):
     change(halves[1], status="interrupted")
     assert "finish it by resume=" in refused(halves)
 
 
-def test_parts_of_different_configurations_are_refused(halves: list[Run], refused: Refused) -> None:
+def test_parts_of_different_configurations_are_refused(halves, refused):
     change(halves[1], config=halves[1].manifest["config"] | {"k": 3})
     assert "differs from that of" in (told := refused(halves))
     assert " in k;" in told
 
 
-def test_a_part_that_lacks_a_question_is_refused(halves: list[Run], refused: Refused) -> None:
+def test_a_part_that_lacks_a_question_is_refused(halves, refused):
     path = halves[1].folder / "records.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[1:]))
     assert "beech/0 is in no part" in refused(halves)
 
 
-def test_data_that_changed_are_refused(halves: list[Run], refused: Refused) -> None:
+def test_data_that_changed_are_refused(halves, refused):
     for run in halves:
         (data,) = run.manifest["data"]
         change(run, data=[data | {"sha256": "0" * 64}])
     assert "have changed since" in refused(halves)
 
 
-def test_a_folder_with_a_run_is_not_written_over(
-    halves: list[Run], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_with_a_run_is_not_written_over(halves, capsys):
     before = halves[1].files
     assert main([str(halves[0].folder), "--out", str(halves[1].folder)]) == 2
     assert "contains a run already" in capsys.readouterr().err
     assert halves[1].files == before
 
 
-def test_nothing_that_a_foreign_part_names_is_built(
-    halves: list[Run], refused: Refused, tmp_path: Path
-) -> None:
+def test_nothing_that_a_foreign_part_names_is_built(halves, refused, tmp_path):
     canary, source = tmp_path / "canary", tmp_path / "source"
     source.write_text("x")
     config = halves[0].manifest["config"]

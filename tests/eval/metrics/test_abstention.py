@@ -95,28 +95,28 @@ There is no mention of a sport in the notes. Answer: chess
 
 
 @pytest.mark.parametrize("answer", REFUSALS)
-def test_refusals(answer: str) -> None:
+def test_refusals(answer):
     assert abstains(answer)
     assert abstains(answer.upper())
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_answers(answer: str) -> None:
+def test_answers(answer):
     assert not abstains(answer)
     assert not abstains(answer.upper())
 
 
 @pytest.mark.parametrize("blank", ["", " \n", "Sorry."])
-def test_saying_nothing_abstains(blank: str) -> None:
+def test_saying_nothing_abstains(blank):
     assert abstains(blank)
 
 
 @pytest.mark.parametrize("punctuation", ["...", "?", "。"])
-def test_bare_punctuation_does_not_fail(punctuation: str) -> None:
+def test_bare_punctuation_does_not_fail(punctuation):
     assert not abstains(punctuation)
 
 
-def test_a_long_answer_after_a_caveat_answers() -> None:
+def test_a_long_answer_after_a_caveat_answers():
     caveat = "The notes are short. It is not mentioned by name."
     refusal = "The conversation does not mention a name."
     assert not abstains(f"{refusal} {'word ' * (MAX_WORDS_AFTER + 1)}")
@@ -125,5 +125,5 @@ def test_a_long_answer_after_a_caveat_answers() -> None:
 
 
 @pytest.mark.parametrize("part", ["answer ", "!?.", "(", "x"])
-def test_a_model_that_repeats_itself_has_answered(part: str) -> None:
+def test_a_model_that_repeats_itself_has_answered(part):
     assert not abstains(part * 40_000)  # at the square of its length this would take minutes

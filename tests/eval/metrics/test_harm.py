@@ -23,19 +23,17 @@ from eval.metrics.registry import names, score
         (["D1:1", "D1:1", "D2:3"], {"D1:1"}, 0.5, 1.0),  # a turn cited twice is one turn
     ],
 )
-def test_share_and_hit(
-    evidence: list[str], retrieved: list[str], recall: float, hit: float
-) -> None:
+def test_share_and_hit(evidence, retrieved, recall, hit):
     assert evidence_recall(evidence, retrieved) == recall
     assert evidence_hit(evidence, retrieved) == hit
 
 
-def test_without_evidence_there_is_no_value_rather_than_1() -> None:
+def test_without_evidence_there_is_no_value_rather_than_1():
     assert evidence_recall([], ["D1:1"]) is None
     assert evidence_hit((), ["D1:1"]) is None
 
 
-def test_a_session_is_found_by_any_of_its_turns() -> None:
+def test_a_session_is_found_by_any_of_its_turns():
     assert session_recall(["s1", "s2"], ["s2:4", "s2:5", "s10:0"]) == 0.5
     assert session_recall(["s1", "s1"], ["s1:0"]) == 1.0
     assert session_recall(["a:b"], ["a:b:3"]) == 1.0  # the number is after the last colon
@@ -58,20 +56,20 @@ BOTH = Plant("contradiction", values=("Alba Mill", "Bel Press"))
         ("", False),
     ],
 )
-def test_a_value_is_shown_by_its_words(context: str, expected: bool) -> None:
+def test_a_value_is_shown_by_its_words(context, expected):
     assert shown(OLD, context) is expected
     chinese = Plant("deleted", values=("沈青禾",))
     assert shown(chinese, "顾望安的老师是沈青禾。")
     assert not shown(chinese, "顾望安的老师是沈青安。")
 
 
-def test_a_contradiction_is_hidden_by_one_of_its_values() -> None:
+def test_a_contradiction_is_hidden_by_one_of_its_values():
     assert shown(BOTH, "It is Alba Mill.") is True
     assert shown(BOTH, "It is Alba Mill. No, it is Bel Press.") is False
     assert shown(BOTH, "Nobody said.") is False
 
 
-def test_nothing_is_wrong_to_show_of_controls_and_absent_facts() -> None:
+def test_nothing_is_wrong_to_show_of_controls_and_absent_facts():
     assert shown(Plant("deleted", control=True), "Velma Orr") is None
     assert shown(Plant("absent"), "Velma Orr") is None
 
@@ -89,9 +87,7 @@ def test_nothing_is_wrong_to_show_of_controls_and_absent_facts() -> None:
         ("superseded", "", {"has_answer": False}, None),
     ],
 )
-def test_an_answer_uses_a_wrong_value_if_it_states_it(
-    kind: str, answer: str, changed: dict[str, bool], expected: float | None
-) -> None:
+def test_an_answer_uses_a_wrong_value_if_it_states_it(kind, answer, changed, expected):
     assert used(kind, answer, changed) == expected
     assert used(kind, answer, changed, control=True) is None
 
@@ -105,5 +101,5 @@ def used(
     return score(Answered(4, None, answer, plant=plant, **fields))[USED]
 
 
-def test_other_questions_have_no_score_of_harm() -> None:
+def test_other_questions_have_no_score_of_harm():
     assert not {SHOWN, USED} & {*names(), *score(Answered(4, "gold", "answer"))}

@@ -39,7 +39,7 @@ TEXTS = st.one_of(
         ("٣ dogs", "3 dogs"),
     ],
 )
-def test_normalise(text: str, expected: str) -> None:
+def test_normalise(text, expected):
     assert normalise(text) == expected
 
 
@@ -61,13 +61,13 @@ def test_normalise(text: str, expected: str) -> None:
         ("", ""),
     ],
 )
-def test_terms(text: str, expected: str) -> None:
+def test_terms(text, expected):
     assert terms(text) == tuple(expected.split())
 
 
 @settings(deadline=None, max_examples=120)
 @given(TEXTS)
-def test_normalising_twice_changes_nothing(text: str) -> None:
+def test_normalising_twice_changes_nothing(text):
     once = normalise(text)
     assert normalise(once) == once
     assert terms(once) == terms(text)
@@ -76,7 +76,7 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from([p for p in PIECES if p.isascii()]), max_size=8).map(" ".join))
-def test_case_and_width_do_not_matter(text: str) -> None:
+def test_case_and_width_do_not_matter(text):
     wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else "\u3000" for c in text)
     assert terms(text.upper()) == terms(text) == terms(wide)
 
@@ -102,14 +102,14 @@ def test_case_and_width_do_not_matter(text: str) -> None:
         "二〇二三年五月七日",
     ],
 )
-def test_one_day_in_many_spellings(text: str) -> None:
+def test_one_day_in_many_spellings(text):
     assert sorted(terms(text)) == ["2023", "day7", "month5"]
 
 
 @pytest.mark.parametrize(
     "text", ["May 2023", "May, 2023", "May of 2023", "2023-05", "2023/05", "2023年5月", "2023 May"]
 )
-def test_one_month_in_many_spellings(text: str) -> None:
+def test_one_month_in_many_spellings(text):
     assert sorted(terms(text)) == ["2023", "month5"]
 
 
@@ -142,7 +142,7 @@ def test_one_month_in_many_spellings(text: str) -> None:
         ("2020-21", "2020-21"),
     ],
 )
-def test_what_is_a_date_and_what_is_not(text: str, expected: str) -> None:
+def test_what_is_a_date_and_what_is_not(text, expected):
     assert normalise(text) == expected
 
 
@@ -173,7 +173,7 @@ def test_what_is_a_date_and_what_is_not(text: str, expected: str) -> None:
         ("a few, dozens, hundreds", "a few, dozens, hundreds"),
     ],
 )
-def test_english(text: str, expected: str) -> None:
+def test_english(text, expected):
     assert in_figures(text) == expected
 
 
@@ -197,7 +197,7 @@ def test_english(text: str, expected: str) -> None:
         ("千万", "千万"),
     ],
 )
-def test_chinese(text: str, expected: str) -> None:
+def test_chinese(text, expected):
     assert in_figures(text).strip() == expected
 
 
@@ -206,7 +206,7 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 
 
 @given(st.integers(1, 9), st.integers(2, 9), st.integers(1, 9))
-def test_three_digits_in_both_languages(hundreds: int, tens: int, ones: int) -> None:
+def test_three_digits_in_both_languages(hundreds, tens, ones):
     value = str(100 * hundreds + 10 * tens + ones)
     zh = " 一二三四五六七八九"
     assert (

@@ -64,11 +64,11 @@ def run(complete: Run, folder: Path) -> Run:
     return run
 
 
-def test_example_is_short() -> None:
+def test_example_is_short():
     assert all(len(EXAMPLES[name].splitlines()) < LINES for name in FILES)
 
 
-def test_records_summary_and_csv_have_the_score(complete: Run, folder: Path) -> None:
+def test_records_summary_and_csv_have_the_score(complete, folder):
     assert complete.ended is not None
     assert "exact match" in complete.ended.out
     registry.use_configured(complete.manifest["config"]["metric"])
@@ -92,7 +92,7 @@ def test_records_summary_and_csv_have_the_score(complete: Run, folder: Path) -> 
     assert metric["_target_"] == "exact_match.ExactMatch"
 
 
-def test_run_is_rescored_and_compared(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_is_rescored_and_compared(run, capsys):
     before = run.summary["by_type"]
     lines = run.records
     for record in lines:
@@ -106,9 +106,7 @@ def test_run_is_rescored_and_compared(run: Run, capsys: pytest.CaptureFixture[st
     assert "named 2 times" in capsys.readouterr().err
 
 
-def test_missing_module_is_one_line(
-    run: Run, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_module_is_one_line(run, folder, capsys):
     (folder / "exact_match.py").unlink()
     assert rescore([str(run.folder)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
@@ -116,9 +114,7 @@ def test_missing_module_is_one_line(
     assert "No module named 'exact_match'" in line
 
 
-def test_run_without_the_metric_after_one_with_it_does_not_have_it(
-    folder: Path, cache: Path, small: tuple[str, ...]
-) -> None:
+def test_run_without_the_metric_after_one_with_it_does_not_have_it(folder, cache, small):
     registry.use_configured(settings())
     assert "exact_match" in registry.names()
     assert run_main(folder, cache, "strategy=no_memory", *small).code == 0
@@ -143,15 +139,13 @@ def settings() -> dict[str, dict[str, str]]:
         ("bleu1", {}, "bleu1 is taken by bleu1"),
     ],
 )
-def test_wrong_settings_are_one_line(name: str, changed: dict[str, str], message: str) -> None:
+def test_wrong_settings_are_one_line(name, changed, message):
     with pytest.raises(InputError, match=message) as refused:
         registry.use_configured({name: settings()["exact_match"] | changed})
     assert "\n" not in str(refused.value)
 
 
-def test_metric_without_its_first_line_ends_a_run_with_one_line(
-    folder: Path, cache: Path, small: tuple[str, ...]
-) -> None:
+def test_metric_without_its_first_line_ends_a_run_with_one_line(folder, cache, small):
     path = folder / FILES[1]
     path.write_text(path.read_text().replace("# @package metric.exact_match\n", ""))
     chosen = ("--config-dir", "conf", "metric=exact_match", "strategy=no_memory")
@@ -171,7 +165,7 @@ def spoiled(folder: Path, value: str) -> None:
     ("value", "message"),
     [("3", "the score is 3; it must be 0 to 1, or None"), ("1 / 0", "ZeroDivisionError: division")],
 )
-def test_wrong_score_is_one_line(value: str, message: str, folder: Path) -> None:
+def test_wrong_score_is_one_line(value, message, folder):
     spoiled(folder, value)
     registry.use_configured(settings())
     with pytest.raises(InputError) as refused:
@@ -179,7 +173,7 @@ def test_wrong_score_is_one_line(value: str, message: str, folder: Path) -> None
     assert str(refused.value).startswith(f"metric=exact_match: question ash/0: {message}")
 
 
-def test_wrong_score_ends_a_run(folder: Path, cache: Path, small: tuple[str, ...]) -> None:
+def test_wrong_score_ends_a_run(folder, cache, small):
     spoiled(folder, "3")
     chosen = ("--config-dir", "conf", "metric=exact_match", "strategy=no_memory")
     ended = run_main(folder, cache, *chosen, *small)

@@ -42,7 +42,7 @@ def _scores(row: dict[str, Any]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_scores_equal_the_originals(system: str) -> None:
+def test_scores_equal_the_originals(system):
     rows = zip(
         _rows(LOCOMO / "answers" / system), _rows(LOCOMO / "reference" / system), strict=True
     )
@@ -54,6 +54,6 @@ def test_scores_equal_the_originals(system: str) -> None:
         assert _scores(row) == pytest.approx(expected, abs=1e-9, rel=0), place
 
 
-def test_all_rows_are_there() -> None:
+def test_all_rows_are_there():
     assert len(SYSTEMS) == 17
     assert sum(1 for name in SYSTEMS for _ in _rows(LOCOMO / "reference" / name)) == 26_626

@@ -25,7 +25,7 @@ MULTI_HOP, TEMPORAL, OPEN_DOMAIN, SINGLE_HOP, ADVERSARIAL = 1, 2, 3, 4, 5
         ("tying dying ties early news", "tie die tie earli news"),
     ],
 )
-def test_stems(text: str, expected: str) -> None:
+def test_stems(text, expected):
     assert stems(text) == tuple(expected.split())
 
 
@@ -56,7 +56,7 @@ def test_stems(text: str, expected: str) -> None:
         ("red", "red,", MULTI_HOP, 0.5),  # an empty part of the gold counts
     ],
 )
-def test_locomo(answer: str, gold: str, category: int, score: float) -> None:
+def test_locomo(answer, gold, category, score):
     assert locomo_f1(answer, gold, category) == pytest.approx(score)
 
 
@@ -69,12 +69,12 @@ def test_locomo(answer: str, gold: str, category: int, score: float) -> None:
         ("blue", 0.0),
     ],
 )
-def test_adversarial_is_a_phrase_match(answer: str, score: float) -> None:
+def test_adversarial_is_a_phrase_match(answer, score):
     assert locomo_f1(answer, None, ADVERSARIAL) == score
     assert locomo_f1(answer, "blue", ADVERSARIAL) == score
 
 
-def test_an_unknown_type_and_a_missing_gold_outside_of_type_5_are_errors() -> None:
+def test_an_unknown_type_and_a_missing_gold_outside_of_type_5_are_errors():
     with pytest.raises(InputError, match="no LoCoMo question type 6"):
         locomo_f1("red", "red", 6)
     with pytest.raises(InputError, match="temporal question needs a gold answer"):
@@ -85,7 +85,7 @@ def test_an_unknown_type_and_a_missing_gold_outside_of_type_5_are_errors() -> No
     ("common", "answer", "gold", "score"),
     [(0, 0, 0, 0.0), (0, 3, 2, 0.0), (2, 2, 2, 1.0), (1, 2, 1, 2 / 3), (1, 4, 4, 0.25)],
 )
-def test_overlap(common: int, answer: int, gold: int, score: float) -> None:
+def test_overlap(common, answer, gold, score):
     assert overlap_f1(common, answer, gold) == pytest.approx(score)
 
 
@@ -103,7 +103,7 @@ def test_overlap(common: int, answer: int, gold: int, score: float) -> None:
         ("!?", "blue", 0.0),
     ],
 )
-def test_mem0(answer: str, gold: str, score: float) -> None:
+def test_mem0(answer, gold, score):
     assert mem0_f1(answer, gold) == pytest.approx(score)
 
 
@@ -119,11 +119,11 @@ def test_mem0(answer: str, gold: str, score: float) -> None:
         ("blue", " ", 0.0),
     ],
 )
-def test_memos(answer: str, gold: str, score: float) -> None:
+def test_memos(answer, gold, score):
     assert memos_f1(answer, gold) == pytest.approx(score)
 
 
-def test_three_f1s_of_one_answer_differ() -> None:
+def test_three_f1s_of_one_answer_differ():
     answer, gold = "The cars, the boats.", "Cars and the boat."
     assert locomo_f1(answer, gold, 4) == pytest.approx(1.0)  # car boat | car boat
     assert mem0_f1(answer, gold) == pytest.approx(4 / 7)  # the cars boats | cars and the boat
@@ -147,5 +147,5 @@ def test_three_f1s_of_one_answer_differ() -> None:
         (" ", "blue", 0.0),
     ],
 )
-def test_bleu1(answer: str, gold: str, score: float) -> None:
+def test_bleu1(answer, gold, score):
     assert bleu1(answer, gold) == pytest.approx(score)

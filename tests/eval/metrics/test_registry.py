@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -43,7 +42,7 @@ NAMES = (
 RANKED = ("recall@10", "ndcg@10", "mrr")
 
 
-def test_order_of_scores_in_records_and_summaries() -> None:
+def test_order_of_scores_in_records_and_summaries():
     assert registry.names() == (*NAMES, *RANKED)
     seen = Answered(category=4, gold="tea", answer="tea", retrieved=(), sessions=["D1"])
     assert tuple(registry.score(seen)) == (*NAMES, "evidence_session_recall", *RANKED)
@@ -60,24 +59,22 @@ def test_order_of_scores_in_records_and_summaries() -> None:
     assert registry.reported() == {"mem0_f1": "f1_score", "bleu1": "bleu_score"}
 
 
-def test_f1_of_every_protocol_is_a_metric() -> None:
+def test_f1_of_every_protocol_is_a_metric():
     assert all(registry.find(protocol.f1) for protocol in PROTOCOLS.values())
 
 
-def test_unknown_retrieval_and_missing_gold_are_no_zero() -> None:
+def test_unknown_retrieval_and_missing_gold_are_no_zero():
     scores = registry.score(Answered(category=5, gold=None, answer="Not mentioned"))
     assert scores == dict.fromkeys((*NAMES, *RANKED)) | {"locomo_f1": 1.0}
     assert set(registry.score(Answered(category=4, gold=None, answer="tea")).values()) == {None}
 
 
-def test_name_is_given_once() -> None:
+def test_name_is_given_once():
     with pytest.raises(InputError, match="metric bleu1: the name is taken"):
         registry.register(TextMetric(name="bleu1", compute=lambda _answer, _gold: 0.0))
 
 
-def test_a_file_is_all_that_a_new_metric_takes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_all_that_a_new_metric_takes(tmp_path, monkeypatch):
     earlier = {**RECORD, **score_record(RECORD)}
     monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))
     (tmp_path / "same_length.py").write_text(NEW, encoding="utf-8")

@@ -59,7 +59,7 @@ def _strict(answer: str, gold: str) -> float:
         ("Not mentioned", "Not mentioned", 1.0),  # as the gold does
     ],
 )
-def test_strict(answer: str, gold: str, score: float) -> None:
+def test_strict(answer, gold, score):
     assert _strict(answer, gold) == pytest.approx(score)
 
 
@@ -80,9 +80,7 @@ def test_strict(answer: str, gold: str, score: float) -> None:
         ("No information is given", "No", {"locomo": 0.4, "mem0": 0.4, "memos": 0.4}, 0.0),
     ],
 )
-def test_each_difference_the_docstring_names(
-    answer: str, gold: str, published: dict[str, float], score: float
-) -> None:
+def test_each_difference_the_docstring_names(answer, gold, published, score):
     theirs = {
         "locomo": locomo_f1(answer, gold, 1),
         "mem0": mem0_f1(answer, gold),
@@ -94,13 +92,13 @@ def test_each_difference_the_docstring_names(
 
 @settings(deadline=None)
 @given(st.text(max_size=30), st.text(max_size=30))
-def test_it_lies_between_0_and_1_and_equal_texts_score_1(answer: str, gold: str) -> None:
+def test_it_lies_between_0_and_1_and_equal_texts_score_1(answer, gold):
     assert 0 <= _strict(answer, gold) <= 1
     assert _strict(gold, gold) == pytest.approx(1.0 if terms(gold) else 0.0)
 
 
 @given(BAGS, BAGS, st.randoms(use_true_random=False))
-def test_without_alternatives_it_is_symmetric_and_blind_to_order(answer, gold, random) -> None:
+def test_without_alternatives_it_is_symmetric_and_blind_to_order(answer, gold, random):
     score = _strict(" ".join(answer), " ".join(gold))
     assert _strict(" ".join(gold), " ".join(answer)) == pytest.approx(score)
     random.shuffle(answer)
@@ -108,14 +106,14 @@ def test_without_alternatives_it_is_symmetric_and_blind_to_order(answer, gold, r
 
 
 @given(BAGS, BAGS)
-def test_a_word_too_many_always_costs(answer: list[str], gold: list[str]) -> None:
+def test_a_word_too_many_always_costs(answer, gold):
     before = _strict(" ".join(answer), " ".join(gold))
     after = _strict(" ".join([*answer, "elephant"]), " ".join(gold))
     assert after < before or after == before == 0
 
 
 @given(BAGS, BAGS)
-def test_an_alternative_in_the_gold_never_hurts(answer: list[str], gold: list[str]) -> None:
+def test_an_alternative_in_the_gold_never_hurts(answer, gold):
     text = " ".join(gold[:3])
     assert _strict(" ".join(answer), f"{text} or zebra") >= _strict(" ".join(answer), text) - 1e-9
 
@@ -144,7 +142,7 @@ def test_an_alternative_in_the_gold_never_hurts(answer: list[str], gold: list[st
         ("猫/狗", "猫|狗"),
     ],
 )
-def test_alternatives(gold: str, others: str) -> None:
+def test_alternatives(gold, others):
     assert "|".join(alternatives(gold)[1:]) == others
 
 
@@ -169,10 +167,10 @@ def test_alternatives(gold: str, others: str) -> None:
         "or",
     ],
 )
-def test_no_alternatives(gold: str) -> None:
+def test_no_alternatives(gold):
     assert len(alternatives(gold)) == 1
 
 
 @pytest.mark.parametrize("gold", ["", " ", "?!"])
-def test_a_text_without_terms_has_none(gold: str) -> None:
+def test_a_text_without_terms_has_none(gold):
     assert alternatives(gold) == ()

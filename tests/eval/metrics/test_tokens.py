@@ -26,22 +26,22 @@ from eval.metrics.tokens import sentences, word_tokens
         "no end",
     ],
 )
-def test_sentences(text: str) -> None:
+def test_sentences(text):
     assert sentences(text.replace(" | ", " ")) == text.split(" | ")
 
 
-def test_oddities_are_kept() -> None:
+def test_oddities_are_kept():
     assert sentences("wow!!!") == ["wow!!", "!"]
     assert sentences("wait. . . he came.") == ["wait.", ".", ".", "he came."]
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n\t"])
-def test_blank_text_has_no_sentence_and_no_word(blank: str) -> None:
+def test_blank_text_has_no_sentence_and_no_word(blank):
     assert sentences(blank) == []
     assert word_tokens(blank) == ()
 
 
-def test_a_capital_without_small_form_follows_an_initial() -> None:
+def test_a_capital_without_small_form_follows_an_initial():
     assert sentences("j. 𝐀 left.") == ["j. 𝐀 left."]
     assert sentences("j. 5 left.") == ["j.", "5 left."]
 
@@ -69,10 +69,10 @@ def test_a_capital_without_small_form_follows_an_initial() -> None:
         ("北京 is big。", "北京 is big。"),
     ],
 )
-def test_words(text: str, expected: str) -> None:
+def test_words(text, expected):
     assert word_tokens(text) == tuple(expected.split())
 
 
-def test_an_inner_full_stop_parts_from_its_word_only_between_sentences() -> None:
+def test_an_inner_full_stop_parts_from_its_word_only_between_sentences():
     assert word_tokens("May 7. Then June.") == ("may", "7.", "then", "june", ".")
     assert word_tokens("It was May. Then June.") == ("it", "was", "may", ".", "then", "june", ".")

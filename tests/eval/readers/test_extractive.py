@@ -65,7 +65,7 @@ def ask(question: str, said: Said) -> str:
         ("Does Ines go rowing or swimming?", "rowing"),
     ],
 )
-def test_typed_answers(question: str, expected: str) -> None:
+def test_typed_answers(question, expected):
     assert ask(question, WORKSHOP) == expected
 
 
@@ -82,13 +82,13 @@ def test_typed_answers(question: str, expected: str) -> None:
         ("What activities does Ines practise to relax?", ["juggling"]),
     ],
 )
-def test_spans_hold_the_answer_and_are_short(question: str, words: list[str]) -> None:
+def test_spans_hold_the_answer_and_are_short(question, words):
     answer = ask(question, WORKSHOP)
     assert all(word in answer for word in words), answer
     assert all(len(part.split()) <= 10 for part in answer.split(", "))
 
 
-def test_a_list_is_joined_over_memories() -> None:
+def test_a_list_is_joined_over_memories():
     said: Said = [
         ("2023-01-01", "Ines", "My hobbies include rowing."),
         ("2023-02-01", "Ines", "Another of my hobbies is juggling."),
@@ -106,16 +106,16 @@ def test_a_list_is_joined_over_memories() -> None:
         ("高远买了几把二胡？", "三把"),
     ],
 )
-def test_chinese_typed_answers(question: str, expected: str) -> None:
+def test_chinese_typed_answers(question, expected):
     assert ask(question, TEA) == expected
 
 
-def test_chinese_spans() -> None:
+def test_chinese_spans():
     assert "杭州" in ask("林月的妹妹去哪里学做龙井茶？", TEA)
     assert "鹅" in ask("高远最怕的动物是什么？", TEA)
 
 
-def test_abstains_where_nothing_bears_on_the_question() -> None:
+def test_abstains_where_nothing_bears_on_the_question():
     answer = ExtractiveReader().read("What volcano erupted near Quito?", retrieval(WORKSHOP))
     assert answer.abstained
     assert answer.text == UNKNOWN
@@ -124,7 +124,7 @@ def test_abstains_where_nothing_bears_on_the_question() -> None:
     assert chinese.text == UNKNOWN_ZH
 
 
-def test_abstains_where_only_somebody_else_said_it() -> None:
+def test_abstains_where_only_somebody_else_said_it():
     question = "When did Ruben repair the accordion?"
     assert ExtractiveReader().read(question, retrieval(WORKSHOP)).abstained
     assert (
@@ -132,7 +132,7 @@ def test_abstains_where_only_somebody_else_said_it() -> None:
     )
 
 
-def test_a_window_of_several_lines_keeps_its_speakers_apart() -> None:
+def test_a_window_of_several_lines_keeps_its_speakers_apart():
     window = Memory(
         "w",
         "Ines: I sold the kite yesterday.\nRuben: I burnt the pancakes last week.",
@@ -150,11 +150,11 @@ def test_a_window_of_several_lines_keeps_its_speakers_apart() -> None:
     assert reader.read("When did Ruben sell the kite?", found).abstained
 
 
-def test_abstains_from_nothing() -> None:
+def test_abstains_from_nothing():
     assert ExtractiveReader().read("Who?", Retrieval((), "", 0)).abstained
 
 
-def test_is_deterministic_whatever_was_read_before() -> None:
+def test_is_deterministic_whatever_was_read_before():
     questions = ["Where did Ruben's sister move?", "What hobbies does Ines have?"]
     first = [ExtractiveReader().read(q, retrieval(WORKSHOP)) for q in questions]
     again = [ExtractiveReader().read(q, retrieval(WORKSHOP)) for q in reversed(questions)]

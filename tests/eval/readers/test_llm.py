@@ -1,11 +1,9 @@
 """What of a model's reply is the answer, and what a prompt must have."""
 
-from pathlib import Path
-
 import pytest
 
 from eval.readers.llm import LLMReader, LLMReaderSettings, final_answer
-from memsys.context.writers import ContextWriter, Flat, Layered, Xml
+from memsys.context.writers import Flat, Layered, Xml
 from memsys.errors import InputError
 from memsys.llm.base import Completion, LLMError
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
@@ -27,12 +25,12 @@ from memsys.types import Retrieval, Usage
         ("Answer:", ""),
     ],
 )
-def test_the_last_answer_line_is_the_answer(reply: str, answer: str) -> None:
+def test_the_last_answer_line_is_the_answer(reply, answer):
     assert final_answer(reply) == answer
 
 
 @pytest.mark.parametrize("text", ["Answer:", "Hm.\nAnswer: **", "<think>hm</think>\nAnswer: "])
-def test_a_reply_without_an_answer_is_no_abstention(text: str) -> None:
+def test_a_reply_without_an_answer_is_no_abstention(text):
     class Silent:
         name = "m"
 
@@ -45,19 +43,19 @@ def test_a_reply_without_an_answer_is_no_abstention(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["short_answer", "chain_of_thought", "layered", "xml"])
-def test_our_prompts_take_a_context_and_a_question(name: str) -> None:
+def test_our_prompts_take_a_context_and_a_question(name):
     filled = load_prompt(name, ["context", "question"]).fill(context="C1", question="Q1")
     assert filled.count("C1") == 1
     assert filled.count("Q1") == 1
     assert "{" not in filled
 
 
-def test_what_is_filled_in_is_not_filled_in_again() -> None:
+def test_what_is_filled_in_is_not_filled_in_again():
     prompt = Prompt("p", "{context} {question} {other} {}")
     assert prompt.fill(context="{question}", question="{x}") == "{question} {x} {other} {}"
 
 
-def test_a_prompt_without_its_places_and_an_unknown_one_are_refused(tmp_path: Path) -> None:
+def test_a_prompt_without_its_places_and_an_unknown_one_are_refused(tmp_path):
     own = tmp_path / "mine.txt"
     own.write_text("Say something about {context}.")
     with pytest.raises(InputError, match=r"mine\.txt: the place \{question\} is missing"):
@@ -67,7 +65,7 @@ def test_a_prompt_without_its_places_and_an_unknown_one_are_refused(tmp_path: Pa
 
 
 @pytest.mark.parametrize("writer", [Flat("flat"), Xml("xml"), Layered("layered")])
-def test_each_layout_has_a_shipped_prompt(writer: ContextWriter, tmp_path: Path) -> None:
+def test_each_layout_has_a_shipped_prompt(writer, tmp_path):
     first = writer.prompts[0]
     assert LLMReaderSettings().loaded(writer).name == first
     for fitting in (None, *writer.prompts):
@@ -82,13 +80,13 @@ def test_each_layout_has_a_shipped_prompt(writer: ContextWriter, tmp_path: Path)
     assert LLMReaderSettings(str(own)).misfit(writer) is None  # nobody knows what it describes
 
 
-def test_a_prompt_is_known_by_the_hash_of_its_text() -> None:
+def test_a_prompt_is_known_by_the_hash_of_its_text():
     one = load_prompt("short_answer", [])
     assert one.sha256 == Prompt("other name", (PROMPTS / "short_answer.txt").read_text()).sha256
     assert one.sha256 != load_prompt("layered", []).sha256
 
 
-def test_a_layout_without_a_prompt_of_its_own_needs_a_chosen_one() -> None:
+def test_a_layout_without_a_prompt_of_its_own_needs_a_chosen_one():
     class Plain(Flat):
         prompts = ()
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-
-import pytest
 
 from tests.eval.commands import run_main, runs_in
 from tests.eval.examples import EXAMPLES, write_examples
@@ -14,9 +11,7 @@ FILES = ("first_memory.py", "conf/reader/first_memory.yaml")
 LINES = 22
 
 
-def test_own_reader_answers(
-    tmp_path: Path, cache: Path, small: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_own_reader_answers(tmp_path, cache, small, monkeypatch):
     write_examples(tmp_path, *FILES)
     monkeypatch.syspath_prepend(tmp_path)
     chosen = ("--config-dir", "conf", "reader=first_memory", "strategy=vector_only")
@@ -30,5 +25,5 @@ def test_own_reader_answers(
     assert not any(record["abstained"] for record in run.records)
 
 
-def test_example_is_short() -> None:
+def test_example_is_short():
     assert all(len(EXAMPLES[name].splitlines()) < LINES for name in FILES)

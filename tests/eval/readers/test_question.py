@@ -43,23 +43,23 @@ def asked(text: str) -> ParsedQuestion:
         ("林月买了什么？", Kind.WHAT),
     ],
 )
-def test_kind(text: str, kind: Kind) -> None:
+def test_kind(text, kind):
     assert asked(text).kind is kind
 
 
-def test_people_are_found_by_first_name_and_nickname_and_are_no_evidence() -> None:
+def test_people_are_found_by_first_name_and_nickname_and_are_no_evidence():
     found = asked("What did Alex buy Ruben?")
     assert found.people == ("Alexandra Voss", "Ruben")
     assert found.roots == {"bui"}
 
 
-def test_a_date_in_the_question_is_read_and_is_no_evidence() -> None:
+def test_a_date_in_the_question_is_read_and_is_no_evidence():
     found = asked("What did Ruben sell on 3 May 2023?")
     assert [m.period.text for m in found.dates] == ["3 May 2023"]
     assert found.roots == {"sell"}
 
 
-def test_lists_and_likelihoods() -> None:
+def test_lists_and_likelihoods():
     assert asked("What hobbies does Ruben have?").many
     assert not asked("What boat does Ruben have?").many
     assert asked("林月有哪些爱好？").many
@@ -75,11 +75,11 @@ def test_lists_and_likelihoods() -> None:
         ("林月是哪个月走的？", "month"),
     ],
 )
-def test_unit(text: str, unit: str) -> None:
+def test_unit(text, unit):
     assert asked(text).unit == unit
 
 
-def test_lines_captions_and_questions() -> None:
+def test_lines_captions_and_questions():
     content = (
         "Ines: It works! Dr. Moll agrees. Will you come? "
         "[image: a photo of a green kite]\nRuben: Yes."
@@ -97,14 +97,14 @@ def test_lines_captions_and_questions() -> None:
     assert [s.caption for s in found] == [False, False, False, True, False]
 
 
-def test_a_line_without_a_speaker_belongs_to_the_memory() -> None:
+def test_a_line_without_a_speaker_belongs_to_the_memory():
     found = sentences("Ines wants two things: a kite and a boat.", "Ines")
     assert [(s.speaker, s.text) for s in found] == [
         ("Ines", "Ines wants two things: a kite and a boat.")
     ]
 
 
-def test_chinese_sentences() -> None:
+def test_chinese_sentences():
     found = sentences("林月：我卖了船。你来吗？[image: 一条船]", "林月")
     assert [(s.text, s.asks) for s in found] == [
         ("我卖了船。", False),
@@ -113,7 +113,7 @@ def test_chinese_sentences() -> None:
     ]
 
 
-def test_questions_and_words_to_the_listener_are_no_claims() -> None:
+def test_questions_and_words_to_the_listener_are_no_claims():
     said = roots_by_speaker("Ines: I sold the kite. Did Ruben sail? You won the regatta!", "Ines")
     everything, claimed = said["Ines"]
     assert {"kite", "sail", "regatta"} <= everything

@@ -138,12 +138,8 @@ def commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Commands:
 
 @pytest.mark.parametrize(("line", "field"), [one[1:] for one in RECORDS], ids=names(RECORDS))
 def test_a_damaged_record_is_refused_and_on_resuming_dropped_where_it_is_the_last(
-    tmp_path: Path,
-    commands: Commands,
-    capsys: pytest.CaptureFixture[str],
-    line: bytes,
-    field: str,
-) -> None:
+    tmp_path, commands, capsys, line, field
+):
     between, last = run(tmp_path / "between"), run(tmp_path / "last")
     for folder, number in ((between, 2), (last, 4)):
         replaced(folder / "records.jsonl", number, line)
@@ -167,8 +163,8 @@ def test_a_damaged_record_is_refused_and_on_resuming_dropped_where_it_is_the_las
 
 @pytest.mark.parametrize(("line", "field"), [one[1:] for one in INGEST], ids=names(INGEST))
 def test_a_damaged_line_of_the_ingestion_is_refused_where_it_is_read(
-    tmp_path: Path, commands: Commands, line: bytes, field: str
-) -> None:
+    tmp_path, commands, line, field
+):
     for number in (1, 2):
         folder = run(tmp_path / f"run{number}")
         replaced(folder / "ingest.jsonl", number, line)
@@ -181,8 +177,8 @@ def test_a_damaged_line_of_the_ingestion_is_refused_where_it_is_read(
 
 @pytest.mark.parametrize(("change", "field"), [one[1:] for one in MANIFEST], ids=names(MANIFEST))
 def test_a_damaged_manifest_is_refused_by_every_command_and_on_resuming(
-    tmp_path: Path, commands: Commands, change: Callable[[dict[str, Any]], object], field: str
-) -> None:
+    tmp_path, commands, change, field
+):
     folder = run(tmp_path / "run")
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps(change(manifest)))
@@ -194,15 +190,13 @@ def test_a_damaged_manifest_is_refused_by_every_command_and_on_resuming(
 
 
 @pytest.mark.parametrize("text", [b"", b"{", DEEP.encode(), b"\xff", b"\0"])
-def test_a_manifest_that_is_not_json_is_refused(
-    tmp_path: Path, commands: Commands, text: bytes
-) -> None:
+def test_a_manifest_that_is_not_json_is_refused(tmp_path, commands, text):
     folder = run(tmp_path / "run")
     (folder / "manifest.json").write_bytes(text)
     assert all("manifest.json: cannot be read" in said for said in commands(folder))
 
 
-def test_a_second_record_after_an_answer_is_refused(tmp_path: Path, commands: Commands) -> None:
+def test_a_second_record_after_an_answer_is_refused(tmp_path, commands):
     folder = run(tmp_path / "run")
     with (folder / "records.jsonl").open("a") as file:
         file.write(json.dumps(record("ash/1", scores={"locomo_f1": 1.0})) + "\n")
@@ -211,8 +205,8 @@ def test_a_second_record_after_an_answer_is_refused(tmp_path: Path, commands: Co
 
 @pytest.mark.parametrize("lines", [4, 5])
 def test_a_damaged_end_of_the_ingestion_is_dropped_only_if_it_can_be_repeated(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: int
-) -> None:
+    tmp_path, capsys, lines
+):
     folder = write_run(tmp_path / "run", ROWS, ingests=[*INGESTS, ingest_line("beech")])
     path = folder / "ingest.jsonl"
     replaced(path, 3, b"null")
@@ -229,7 +223,7 @@ def test_a_damaged_end_of_the_ingestion_is_dropped_only_if_it_can_be_repeated(
     assert path.read_bytes() == before
 
 
-def test_the_factory_writes_runs_that_are_read(tmp_path: Path, commands: Commands) -> None:
+def test_the_factory_writes_runs_that_are_read(tmp_path, commands):
     folder = run(tmp_path / "run")
     assert commands(folder) == [""] * 4
     assert hashed(load_manifest(folder)) == load_manifest(folder)

@@ -29,7 +29,7 @@ from memsys.errors import InputError
 
 
 @pytest.mark.parametrize("torn", ["", "{", '{"a": 2', '{"a": "\N{SNOWMAN}'])
-def test_a_torn_line_is_cut_off_before_the_next(tmp_path: Path, torn: str) -> None:
+def test_a_torn_line_is_cut_off_before_the_next(tmp_path, torn):
     path = tmp_path / "lines"
     path.write_bytes(('{"a": 1}\n' + torn).encode()[: -1 if torn.endswith("\N{SNOWMAN}") else None])
     writer = LineWriter(path)
@@ -38,7 +38,7 @@ def test_a_torn_line_is_cut_off_before_the_next(tmp_path: Path, torn: str) -> No
     assert list(read_lines(path)) == [{"a": 1}, {"a": 3}]
 
 
-def test_a_line_is_on_disk_when_written(tmp_path: Path) -> None:
+def test_a_line_is_on_disk_when_written(tmp_path):
     assert list(read_lines(tmp_path / "lines")) == []
     writer = LineWriter(tmp_path / "lines")
     writer.write({"a": "\N{SNOWMAN}"})
@@ -46,13 +46,13 @@ def test_a_line_is_on_disk_when_written(tmp_path: Path) -> None:
     writer.close()
 
 
-def test_a_broken_line_is_named(tmp_path: Path) -> None:
+def test_a_broken_line_is_named(tmp_path):
     (tmp_path / "lines").write_text('{"a": 1}\n{"a"\n')
     with pytest.raises(InputError, match="lines: line 2 is not JSON"):
         list(read_lines(tmp_path / "lines"))
 
 
-def test_nan_is_never_written(tmp_path: Path) -> None:
+def test_nan_is_never_written(tmp_path):
     (tmp_path / "a").write_text("old")
     with pytest.raises(ValueError, match="JSON"):
         write_json(tmp_path / "a", {"x": float("nan")})
@@ -61,7 +61,7 @@ def test_nan_is_never_written(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_text() == "old"
 
 
-def test_the_command_of_a_run_is_quoted_and_that_of_a_sweep_names_one_run() -> None:
+def test_the_command_of_a_run_is_quoted_and_that_of_a_sweep_names_one_run():
     assert command(["dataset.types=[temporal, multi_hop]"], []) == (
         "python -m eval.run 'dataset.types=[temporal, multi_hop]'"
     )
@@ -71,7 +71,7 @@ def test_the_command_of_a_run_is_quoted_and_that_of_a_sweep_names_one_run() -> N
     )
 
 
-def test_run_ids() -> None:
+def test_run_ids():
     assert run_id("bm25") != run_id("bm25")
     assert run_id("bm25").endswith("_bm25")
 
@@ -80,9 +80,7 @@ HOLD = "import sys; from pathlib import Path; from eval.records.folder import lo
 HOLD += "with locked(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
 
 
-def test_a_folder_is_locked_once_and_free_again_also_after_a_process_that_dies(
-    tmp_path: Path,
-) -> None:
+def test_a_folder_is_locked_once_and_free_again_also_after_a_process_that_dies(tmp_path):
     def refused() -> None:
         with pytest.raises(InputError, match="another process is writing"), locked(tmp_path):
             pass
@@ -100,7 +98,7 @@ def test_a_folder_is_locked_once_and_free_again_also_after_a_process_that_dies(
             pass
 
 
-def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_is_none_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"file: cannot be written"), locked(tmp_path / "file"):
         pass
@@ -112,7 +110,7 @@ IDS = ["D1:3", "a b", "100%", "%20", "tab\there", "\x00\x1f\x85", "旅行\u3000�
 
 @pytest.mark.parametrize("id_", IDS)
 @pytest.mark.parametrize("store", ["conv-26", "ash: oak", "会话 1%"])
-def test_an_id_comes_back_from_one_field_of_a_line(store: str, id_: str) -> None:
+def test_an_id_comes_back_from_one_field_of_a_line(store, id_):
     document = document_of(store, id_)
     assert document.split() == [document]
     assert tuple(map(decode, document.split(":", 1))) == (store, id_)
@@ -120,21 +118,21 @@ def test_an_id_comes_back_from_one_field_of_a_line(store: str, id_: str) -> None
     assert decode(document_of(POOLED, id_)) == id_
 
 
-def test_ids_of_locomo_are_written_as_they_are() -> None:
+def test_ids_of_locomo_are_written_as_they_are():
     assert encode("conv-26/0") == "conv-26/0"
     assert document_of("conv-26", "D1:3") == "conv-26:D1:3"
     assert document_of(POOLED, "conv-26:D1:3") == "conv-26:D1:3"
     assert encode("旅行 计划") == "旅行%20计划"
 
 
-def test_lines_come_back() -> None:
+def test_lines_come_back():
     (first, second) = read_run(run_lines("q", ["a:1", "a:2"], "bm25"), "run")
     assert (first.query, first.document, first.rank, first.tag) == ("q", "a:1", 1, "bm25")
     assert first.score > second.score
     assert list(qrels_lines("q", ["a:1", "a:2"])) == ["q 0 a:1 1\n", "q 0 a:2 1\n"]
 
 
-def test_other_programs_write_tabs_empty_lines_and_marks_of_byte_order() -> None:
+def test_other_programs_write_tabs_empty_lines_and_marks_of_byte_order():
     text = "\ufeffq\tQ0\td\t1\t-2.5e-3\tx\r\n\n  \n"
     assert [tuple(line) for line in read_run(text.split("\n"), "run")] == [
         ("q", "d", 1, -0.0025, "x")
@@ -150,7 +148,7 @@ def test_other_programs_write_tabs_empty_lines_and_marks_of_byte_order() -> None
         ("q Q0 d 1.5 2 t", "run: line 2: rank '1.5' is no whole number"),
     ],
 )
-def test_a_line_of_a_run_that_cannot_be_read_is_named(line: str, message: str) -> None:
+def test_a_line_of_a_run_that_cannot_be_read_is_named(line, message):
     with pytest.raises(InputError) as raised:
         list(read_run(["q Q0 d 1 2 t", line], "run"))
     assert str(raised.value) == message
@@ -165,7 +163,7 @@ NUMBERS = ["-0.5", "+1", "-1e-05", "0.1", "-inf"]
     ("text", "written"),
     [*((one, f"'{one}") for one in FORMULAS), *((one, one) for one in [*TEXTS, *NUMBERS])],
 )
-def test_a_formula_is_marked_as_text_and_all_is_read_again(text: str, written: str) -> None:
+def test_a_formula_is_marked_as_text_and_all_is_read_again(text, written):
     file = io.StringIO(newline="")
     write_rows(file, [["x", text, -0.5, None]])
     [[_, cell, number, empty]] = csv.reader(io.StringIO(file.getvalue(), newline=""))
@@ -174,9 +172,7 @@ def test_a_formula_is_marked_as_text_and_all_is_read_again(text: str, written: s
     assert (number, empty) == ("-0.5", "")
 
 
-def test_the_name_of_a_system_is_no_formula(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_name_of_a_system_is_no_formula(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.jsonl").write_text(
         "".join(

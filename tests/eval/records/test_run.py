@@ -23,9 +23,7 @@ def ids(rows: list[Any]) -> list[str]:
     return [row["id"] for row in rows]
 
 
-def test_a_run_is_found_by_folder_and_by_id(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_is_found_by_folder_and_by_id(tmp_path, monkeypatch):
     write_run(tmp_path / "results" / "runs" / "one", [record()])
     other = write_run(tmp_path / "other", [record()], "graph")
     monkeypatch.chdir(tmp_path)
@@ -40,7 +38,7 @@ def labels(folder: Path, **made: dict[str, Any]) -> list[str]:
     return [run.label for run in load_runs(folders)]
 
 
-def test_runs_are_labelled_by_what_differs(tmp_path: Path) -> None:
+def test_runs_are_labelled_by_what_differs(tmp_path):
     by_k = {f"k{k}": {"config": {"strategy": {"name": "plain", "k": k}, "k": k}} for k in (5, 10)}
     assert labels(tmp_path / "k", **by_k) == ["plain k=5", "plain k=10"]
     # An option stands for all its settings.
@@ -62,7 +60,7 @@ def test_runs_are_labelled_by_what_differs(tmp_path: Path) -> None:
     assert labels(tmp_path / "imports", **imports) == ["x", "y"]
 
 
-def test_equal_runs_are_labelled_by_their_folders_else_by_their_paths(tmp_path: Path) -> None:
+def test_equal_runs_are_labelled_by_their_folders_else_by_their_paths(tmp_path):
     found = labels(tmp_path, **{"x/one": {}, "x/two": {}, "y/two": {}})
     assert len(set(found)) == 3
     assert found[0] == "one"
@@ -71,16 +69,14 @@ def test_equal_runs_are_labelled_by_their_folders_else_by_their_paths(tmp_path: 
 @pytest.mark.parametrize(
     ("names", "message"), [(["one", "./one"], "2 times"), (["one", "none"], "none: no such")]
 )
-def test_a_run_named_twice_and_a_missing_one_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], message: str
-) -> None:
+def test_a_run_named_twice_and_a_missing_one_are_refused(tmp_path, monkeypatch, names, message):
     write_run(tmp_path / "one", [record()])
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=message):
         load_runs(names)
 
 
-def test_failed_and_excluded_questions_do_not_count(tmp_path: Path) -> None:
+def test_failed_and_excluded_questions_do_not_count(tmp_path):
     rows = [
         record("a/1"),
         record("a/2", **error()),
@@ -94,7 +90,7 @@ def test_failed_and_excluded_questions_do_not_count(tmp_path: Path) -> None:
     assert ids(run.excluded) == ["a/3", "a/5"]
 
 
-def test_of_a_question_asked_again_the_last_record_counts(tmp_path: Path) -> None:
+def test_of_a_question_asked_again_the_last_record_counts(tmp_path):
     again = record("a/1", scores={"locomo_f1": 1.0})
     run = made(tmp_path / "run", record("a/1", **error()), record("a/2"), again)
     assert ids(run.counted) == ["a/1", "a/2"]
@@ -109,16 +105,14 @@ def test_of_a_question_asked_again_the_last_record_counts(tmp_path: Path) -> Non
         ({"seed": "many"}, r"manifest\.json: seed: Input should be a valid integer"),
     ],
 )
-def test_an_unfinished_or_invalid_manifest_is_refused(
-    tmp_path: Path, fields: dict[str, Any], message: str
-) -> None:
+def test_an_unfinished_or_invalid_manifest_is_refused(tmp_path, fields, message):
     folder = write_run(tmp_path / "run", [record()], **fields)
     with pytest.raises(InputError, match=message) as refused:
         load_run(folder)
     assert str(refused.value).startswith(str(folder))
 
 
-def test_what_has_not_ended_may_be_loaded_on_request(tmp_path: Path) -> None:
+def test_what_has_not_ended_may_be_loaded_on_request(tmp_path):
     folder = write_run(tmp_path / "run", [record(**error())], status="interrupted")
     (run,) = load_runs([folder], complete=False)
     assert run.counted == []
@@ -133,9 +127,7 @@ def test_what_has_not_ended_may_be_loaded_on_request(tmp_path: Path) -> None:
         (json.dumps(record(**error())), "every question failed or is left out"),
     ],
 )
-def test_invalid_records_are_refused_by_file_line_and_field(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_invalid_records_are_refused_by_file_line_and_field(tmp_path, text, message):
     folder = write_run(tmp_path / "run", [])
     (folder / "records.jsonl").write_text(text)
     with pytest.raises(InputError, match=message) as refused:
@@ -143,14 +135,14 @@ def test_invalid_records_are_refused_by_file_line_and_field(
     assert str(refused.value).startswith(str(folder))
 
 
-def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_run_is_refused(tmp_path):
     with pytest.raises(InputError, match="no such run; name a run folder, or an id under results"):
         load_run(tmp_path / "nowhere")
     with pytest.raises(InputError, match=r"holds no run \(manifest\.json is missing\)"):
         load_run(tmp_path)
 
 
-def test_a_trace_that_only_some_records_hold_is_refused(tmp_path: Path) -> None:
+def test_a_trace_that_only_some_records_hold_is_refused(tmp_path):
     rows = [record("a/1", trace={"expansion": []}), record("a/2"), record("a/3", **error())]
     with pytest.raises(InputError, match=r"1 of 2 records hold no trace\.expansion .*first: a/2"):
         made(tmp_path / "run", *rows).traces("expansion")

@@ -25,17 +25,17 @@ def rows(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", list(json_schema()))
-def test_the_tables_are_those_of_the_schema(name: str) -> None:
+def test_the_tables_are_those_of_the_schema(name):
     tables = dict(TABLE.findall((DOCS / "records.md").read_text(encoding="utf-8")))
     assert tables[name] == rows(name)
 
 
-def test_the_json_schema_is_up_to_date() -> None:
+def test_the_json_schema_is_up_to_date():
     text = (DOCS / "records.schema.json").read_text(encoding="utf-8")
     assert json.loads(text) == json_schema(), "python -m eval.records.schema > docs/..."
 
 
-def test_every_field_is_described() -> None:
+def test_every_field_is_described():
     for schema in json_schema().values():
         for one in (schema, *schema.get("$defs", {}).values()):
             assert all(len(field["description"]) > 3 for field in one["properties"].values())

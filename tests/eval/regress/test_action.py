@@ -7,7 +7,7 @@ import yaml
 from tests.eval.commands import PROJECT
 
 
-def test_the_action_needs_pins_and_runs_the_gate_without_pasting_them_into_a_script() -> None:
+def test_the_action_needs_pins_and_runs_the_gate_without_pasting_them_into_a_script():
     action = yaml.safe_load((PROJECT / "action.yml").read_text(encoding="utf-8"))
     needed = [name for name, given in action["inputs"].items() if given.get("required")]
     assert needed == ["pins"]

@@ -65,9 +65,7 @@ def rows(out: str) -> dict[str, list[str]]:
     return {cells[0].removeprefix("live: "): cells[1:] for cells in lines}
 
 
-def test_a_live_pin_from_its_command_to_a_loss(
-    pin: Path, model: Judge, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_live_pin_from_its_command_to_a_loss(pin, model, capsys):
     assert main(["live.yaml", "--repin", "begun"]) == 0
     assert "tolerance_questions" not in pin.read_text()
     stored = read(pin.with_name("live.scores.csv"))
@@ -96,9 +94,7 @@ def test_a_live_pin_from_its_command_to_a_loss(
     assert "- live: 1 question failed that did not when pinned (ash/0); the first in answer:" in out
 
 
-def test_a_run_with_a_failure_is_pinned_with_it_and_says_so(
-    pin: Path, model: Judge, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_with_a_failure_is_pinned_with_it_and_says_so(pin, model, capsys):
     model.refused = 1
     assert main(["live.yaml", "--repin", "begun"]) == 0
     assert "live: 1 questions are pinned as failed: ['ash/0']" in capsys.readouterr().out
@@ -110,9 +106,7 @@ def test_a_run_with_a_failure_is_pinned_with_it_and_says_so(
     assert "21 of 21 questions failed" in capsys.readouterr().out
 
 
-def test_a_pin_that_was_changed_by_hand_is_refused(
-    pin: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pin_that_was_changed_by_hand_is_refused(pin, capsys):
     assert main(["live.yaml", "--repin", "begun"]) == 0
     beside = pin.with_name("live.scores.csv")
     whole = beside.read_text()
@@ -136,9 +130,7 @@ def test_a_pin_that_was_changed_by_hand_is_refused(
     assert "tolerance_questions: remove it" in capsys.readouterr().err
 
 
-def test_the_pinned_replay_asks_no_model_and_live_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_pinned_replay_asks_no_model_and_live_does(tmp_path, monkeypatch, capsys):
     pinned = load_pin(EXPECTED / "sample_bm25_llm.yaml")
     asked: list[dict[str, Any]] = []
 

@@ -30,7 +30,7 @@ def of(result: Result, score: str, type_: str = "overall") -> Pairing:
     return next(one for one in result.pairings if (one.score, one.type) == (score, type_))
 
 
-def test_the_same_scores_are_ok(pin: Pin) -> None:
+def test_the_same_scores_are_ok(pin):
     result = judged(pin, dict(PINNED))
     assert (result.verdict, result.reasons) == (Verdict.OK, ())
     assert {one.score for one in result.pairings} == set(next(iter(PINNED.values())).scores)
@@ -39,7 +39,7 @@ def test_the_same_scores_are_ok(pin: Pin) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4, 6, 7, 8])
-def test_noise_is_okish(pin: Pin, seed: int) -> None:
+def test_noise_is_okish(pin, seed):
     result = judged(pin, scores(seed))
     assert result.verdict == Verdict.OKISH
     one = of(result, "judge")
@@ -48,7 +48,7 @@ def test_noise_is_okish(pin: Pin, seed: int) -> None:
 
 
 @pytest.mark.parametrize("drop", [0.25, -0.25])
-def test_a_real_loss_fails_and_so_does_a_rise(pin: Pin, drop: float) -> None:
+def test_a_real_loss_fails_and_so_does_a_rise(pin, drop):
     result = judged(pin, scores(1, drop=drop))
     assert result.verdict == Verdict.FAIL
     one = of(result, "judge")
@@ -64,7 +64,7 @@ def test_a_real_loss_fails_and_so_does_a_rise(pin: Pin, drop: float) -> None:
     assert row.endswith(f"| {one.needed:.4f} |")
 
 
-def test_a_loss_of_one_type_fails(pin: Pin) -> None:
+def test_a_loss_of_one_type_fails(pin):
     lost = [id_ for id_, one in PINNED.items() if one.type == "multi_hop" and one.scores["judge"]]
     result = judged(pin, changed(dict(PINNED), *lost[::2], judge=0.0))
     assert of(result, "judge", "multi_hop").shown
@@ -85,9 +85,7 @@ def test_a_loss_of_one_type_fails(pin: Pin) -> None:
         (changed(PINNED, "c1/1", judge=None), "1 question with judge on one side only (c1/1)"),
     ],
 )
-def test_other_questions_fail_with_equal_scores(
-    pin: Pin, found: dict[str, Scored], told: str
-) -> None:
+def test_other_questions_fail_with_equal_scores(pin, found, told):
     result = judged(pin, found)
     assert result.verdict == Verdict.FAIL
     assert result.reasons == (told,)
@@ -95,7 +93,7 @@ def test_other_questions_fail_with_equal_scores(
     assert "| made: judge | OK |" in report([result])  # what both answered is still compared
 
 
-def test_a_question_that_failed_when_pinned_may_fail_or_not(pin: Pin) -> None:
+def test_a_question_that_failed_when_pinned_may_fail_or_not(pin):
     holed = changed(PINNED, "c1/1", failed="when pinned")
     for found in (PINNED, changed(PINNED, "c1/1", failed="answer: CallFailed: 400")):
         result = judged(pin, found, holed)
@@ -103,7 +101,7 @@ def test_a_question_that_failed_when_pinned_may_fail_or_not(pin: Pin) -> None:
         assert of(result, "judge").difference.n == len(PINNED) - 1
 
 
-def test_of_two_conversations_questions_are_resampled_and_the_table_says_so(pin: Pin) -> None:
+def test_of_two_conversations_questions_are_resampled_and_the_table_says_so(pin):
     few = scores(conversations=2)
     lost = judged(pin, scores(1, drop=0.4, conversations=2), few)
     assert lost.verdict == Verdict.FAIL  # by two conversations' means nothing could be shown
@@ -114,7 +112,7 @@ def test_of_two_conversations_questions_are_resampled_and_the_table_says_so(pin:
     assert of(enough, "judge").by_conversation
 
 
-def test_five_questions_that_moved_alike_show_nothing(pin: Pin) -> None:
+def test_five_questions_that_moved_alike_show_nothing(pin):
     """Their interval has no width and excludes 0, but chance alone moves five of five alike."""
     five = changed(scores(conversations=1, each=5), *(f"c0/{i}" for i in range(5)), judge=1.0)
     found = changed(five, *five, judge=0.0)
@@ -124,7 +122,7 @@ def test_five_questions_that_moved_alike_show_nothing(pin: Pin) -> None:
     assert result.verdict == Verdict.OKISH
 
 
-def test_one_type_is_not_told_twice() -> None:
+def test_one_type_is_not_told_twice():
     single = {id_: one for id_, one in PINNED.items() if one.type == "single_hop"}
     assert {one.type for one in pair(single, single)} == {"single_hop"}
 
@@ -136,7 +134,7 @@ def test_one_type_is_not_told_twice() -> None:
         (None, PINNED, "a model was called, but no scores by question are pinned"),
     ],
 )
-def test_a_model_on_one_side_only_fails(pin: Pin, expected, found, told: str) -> None:
+def test_a_model_on_one_side_only_fails(pin, expected, found, told):
     result = judge(
         replace(pin, expected=replace(outcome(), questions=expected)),
         replace(outcome(), questions=found),
@@ -145,7 +143,7 @@ def test_a_model_on_one_side_only_fails(pin: Pin, expected, found, told: str) ->
     assert told in result.reasons[0]
 
 
-def test_the_rule_errs_seldom_where_single_intervals_err_often() -> None:
+def test_the_rule_errs_seldom_where_single_intervals_err_often():
     any_interval, by_rule = rates(conversations=4, each=30, drop=0.0, pairs=12)
     assert by_rule <= 1 / 12 < any_interval
     assert rates(conversations=4, each=30, drop=0.6, pairs=4)[1] == 1

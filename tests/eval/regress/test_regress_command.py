@@ -38,9 +38,7 @@ def break_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Turns, "build", forgetful)
 
 
-def test_a_strategy_that_forgets_fails_with_a_table(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_strategy_that_forgets_fails_with_a_table(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     break_it(monkeypatch)
     assert main(["sample_vector_only"]) == 1
@@ -61,9 +59,7 @@ def test_a_strategy_that_forgets_fails_with_a_table(
     assert (tmp_path / "summary.md").read_text().rstrip() == out.rstrip()
 
 
-def test_a_project_pins_its_own_strategy_and_gates_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_project_pins_its_own_strategy_and_gates_it(monkeypatch, tmp_path, capsys):
     (tmp_path / "conf" / "strategy").mkdir(parents=True)
     (tmp_path / "conf" / "strategy" / "ours.yaml").write_text(STRATEGY)
     small = "dataset=sample 'dataset.conversations=[harbour]' dataset.limit=20"
@@ -80,9 +76,7 @@ def test_a_project_pins_its_own_strategy_and_gates_it(
     assert re.search(r"^\| ours: evidence_recall \| FAIL \|", capsys.readouterr().out, re.MULTILINE)
 
 
-def test_a_strategy_that_raises_fails_and_the_others_are_still_judged(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_strategy_that_raises_fails_and_the_others_are_still_judged(monkeypatch, capsys):
     def no(*_):
         raise RuntimeError("no index")
 
@@ -94,9 +88,7 @@ def test_a_strategy_that_raises_fails_and_the_others_are_still_judged(
     assert "| sample_no_memory | OK |" in out
 
 
-def test_a_run_that_cannot_be_is_a_fail_that_says_why(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_that_cannot_be_is_a_fail_that_says_why(tmp_path, capsys):
     for name, arguments in (("a", "strategy=ours"), ("b", "dataset.path=none.json"), ("c", "-m")):
         (tmp_path / f"{name}.yaml").write_text(f"command: python -m eval.run {arguments}\n")
     assert main([f"{name}.yaml" for name in "abc"]) == 1
@@ -107,6 +99,6 @@ def test_a_run_that_cannot_be_is_a_fail_that_says_why(
     assert "Traceback" not in out
 
 
-def test_an_unknown_pin_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_pin_is_bad_input(capsys):
     assert main(["nowhere"]) == 2
     assert capsys.readouterr().err.startswith("error: nowhere: no such pin")

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from eval.regress.__main__ import repin
-from eval.regress.pins import EXPECTED, Pin, load_pin, load_pins, save_pin
+from eval.regress.pins import EXPECTED, load_pin, load_pins, save_pin
 from eval.regress.verdicts import Result, judge
 from memsys.errors import InputError
 from tests.eval.regress.made_outcomes import outcome
 
 
-def test_what_is_saved_is_read_again(pin: Pin) -> None:
+def test_what_is_saved_is_read_again(pin):
     found = outcome(f1=0.1234, bleu1=None)
     save_pin(pin, found)
     assert load_pin(pin.path) == replace(pin, expected=found)
     assert pin.path.read_text().startswith("# a pin made by hand\n")
 
 
-def test_only_what_moved_is_pinned_and_the_reason_is_noted(pin: Pin, tmp_path: Path) -> None:
+def test_only_what_moved_is_pinned_and_the_reason_is_noted(pin, tmp_path):
     log = tmp_path / "CHANGELOG.md"
     log.write_text("# Changelog\n\n## 2.0\n\n- newest\n\n## 1.0\n\n- oldest\n")
     assert repin([judge(pin, outcome())], "no change", log) == []
@@ -34,14 +33,14 @@ def test_only_what_moved_is_pinned_and_the_reason_is_noted(pin: Pin, tmp_path: P
     )
 
 
-def test_a_changelog_is_begun_where_there_is_none(pin: Pin, tmp_path: Path) -> None:
+def test_a_changelog_is_begun_where_there_is_none(pin, tmp_path):
     repin([judge(replace(pin, expected=None), outcome())], "first", tmp_path / "new.md")
     assert (tmp_path / "new.md").read_text() == (
         "# Changelog\n\n- Expected scores pinned: first (made).\n"
     )
 
 
-def test_a_pin_without_a_newer_score_is_completed(pin: Pin) -> None:
+def test_a_pin_without_a_newer_score_is_completed(pin):
     save_pin(pin, outcome())
     text = pin.path.read_text()
     pin.path.write_text(text.replace("mrr: ", "older: "))
@@ -50,7 +49,7 @@ def test_a_pin_without_a_newer_score_is_completed(pin: Pin) -> None:
     assert [one.expected for one in load_pins([str(pin.path)], repin=True)] == [None]
 
 
-def test_nothing_is_pinned_without_a_reason_or_without_scores(pin: Pin, tmp_path: Path) -> None:
+def test_nothing_is_pinned_without_a_reason_or_without_scores(pin, tmp_path):
     before, log = pin.path.read_text(), tmp_path / "CHANGELOG.md"
     good = judge(pin, outcome(f1=0.7))
     with pytest.raises(InputError, match="needs a reason"):
@@ -75,7 +74,7 @@ def test_nothing_is_pinned_without_a_reason_or_without_scores(pin: Pin, tmp_path
         ("a: [\n", "not YAML"),
     ],
 )
-def test_a_wrong_pin_is_refused_by_file_and_field(tmp_path: Path, text: str, told: str) -> None:
+def test_a_wrong_pin_is_refused_by_file_and_field(tmp_path, text, told):
     path = tmp_path / "wrong.yaml"
     path.write_text(text)
     with pytest.raises(InputError, match=told) as caught:
@@ -83,7 +82,7 @@ def test_a_wrong_pin_is_refused_by_file_and_field(tmp_path: Path, text: str, tol
     assert str(path) in str(caught.value)
 
 
-def test_pins_are_found_by_name_and_all_without() -> None:
+def test_pins_are_found_by_name_and_all_without():
     (one,) = load_pins(["sample_bm25"])
     assert one.path == EXPECTED / "sample_bm25.yaml"
     assert one.name in {pin.name for pin in load_pins([])}

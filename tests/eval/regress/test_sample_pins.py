@@ -32,7 +32,7 @@ def vectors(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMSYS_CACHE", str(cache))
 
 
-def test_every_strategy_that_needs_no_model_is_pinned_on_both_data_sets() -> None:
+def test_every_strategy_that_needs_no_model_is_pinned_on_both_data_sets():
     options = {path.stem for path in (PROJECT / "conf" / "strategy").glob("*.yaml")}
     for data in ("sample", "locomo"):
         stems = {path.stem for path in EXPECTED.glob(f"{data}_*.yaml")} - REPLAYED
@@ -40,7 +40,7 @@ def test_every_strategy_that_needs_no_model_is_pinned_on_both_data_sets() -> Non
         assert set(KEYLESS) <= pinned <= options, data
 
 
-def test_a_pin_says_how_to_repeat_it() -> None:
+def test_a_pin_says_how_to_repeat_it():
     pins = load_pins([])
     assert {pin.name for pin in pins if pin.bundle} == REPLAYED
     for pin in pins:
@@ -55,12 +55,12 @@ def test_a_pin_says_how_to_repeat_it() -> None:
 
 
 @pytest.mark.parametrize("path", SAMPLE, ids=[path.stem for path in SAMPLE])
-def test_sample_scores_are_the_expected_ones(path: Path) -> None:
+def test_sample_scores_are_the_expected_ones(path):
     result = check(load_pin(path))
     assert result.verdict != Verdict.FAIL, report([result])
 
 
-def test_a_replay_has_no_noise() -> None:
+def test_a_replay_has_no_noise():
     """Its answers are the same ones, so no score may move, whatever the interval allows."""
     for name in REPLAYED:
         result = check(load_pin(EXPECTED / f"{name}.yaml"))

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from eval.regress.pins import Pin
 from eval.regress.tables import report
 from eval.regress.verdicts import Result, Verdict, judge, worst
 from tests.eval.regress.made_outcomes import outcome
@@ -23,16 +22,16 @@ from tests.eval.regress.made_outcomes import outcome
         (None, Verdict.FAIL),
     ],
 )
-def test_a_score_may_move_by_one_question(pin: Pin, f1: float | None, verdict: Verdict) -> None:
+def test_a_score_may_move_by_one_question(pin, f1, verdict):
     assert judge(pin, outcome(f1=f1)).verdict == verdict
 
 
-def test_without_tolerance_the_last_digit_fails(pin: Pin) -> None:
+def test_without_tolerance_the_last_digit_fails(pin):
     strict = replace(pin, tolerance_questions=0.0)
     assert judge(strict, outcome(f1=0.5003)).verdict == Verdict.FAIL
 
 
-def test_every_pinned_score_counts(pin: Pin) -> None:
+def test_every_pinned_score_counts(pin):
     for name in ("bleu1", "evidence_recall", "abstained"):
         result = judge(pin, outcome(**{name: 0.3}))
         assert [(one.score, one.verdict) for one in result.changes] == [(name, Verdict.FAIL)]
@@ -46,19 +45,19 @@ def test_every_pinned_score_counts(pin: Pin) -> None:
         ({"n": 99}, "overall: 99 questions, expected 100"),
     ],
 )
-def test_what_cannot_be_compared_fails_with_equal_scores(pin: Pin, other, told: str) -> None:
+def test_what_cannot_be_compared_fails_with_equal_scores(pin, other, told):
     result = judge(pin, outcome(**other))
     assert result.verdict == Verdict.FAIL
     assert told in report([result])
 
 
-def test_a_pin_without_scores_fails(pin: Pin) -> None:
+def test_a_pin_without_scores_fails(pin):
     result = judge(replace(pin, expected=None), outcome())
     assert result.verdict == Verdict.FAIL
     assert "--repin" in result.reasons[0]
 
 
-def test_the_worst_verdict_stands_above(pin: Pin) -> None:
+def test_the_worst_verdict_stands_above(pin):
     fine, near = judge(pin, outcome()), judge(pin, outcome(f1=0.505))
     broken = Result(pin, None, reasons=("no such file",))
     assert worst([fine]) == Verdict.OK
@@ -67,7 +66,7 @@ def test_the_worst_verdict_stands_above(pin: Pin) -> None:
     assert report([near, broken, fine]).startswith("## Score regression: FAIL\n")
 
 
-def test_the_table_shows_the_farthest_move_first(pin: Pin) -> None:
+def test_the_table_shows_the_farthest_move_first(pin):
     text = report([judge(pin, outcome(bleu1=0.505, f1=0.4, evidence_recall=0.8))])
     rows = [line for line in text.splitlines() if line.startswith("| made: ")]
     assert rows[0] == (

@@ -20,7 +20,7 @@ def summary_of(**fields: Any) -> Summary:
 UNANSWERED = {"answer": None, "abstained": None, "answer_tokens": None}
 
 
-def test_columns_without_a_value_are_left_out() -> None:
+def test_columns_without_a_value_are_left_out():
     summary = summary_of(**UNANSWERED, context_tokens=None)
     header, *_ = as_text(run_tables(summary), plain).splitlines()
     assert header.split() == ["type", "n", "recall@10", "MRR", "retrieve", "p95", "ms"]
@@ -30,7 +30,7 @@ def test_columns_without_a_value_are_left_out() -> None:
     assert "0.250" in text
 
 
-def test_a_run_with_answers_or_only_with_errors_has_its_usual_tables() -> None:
+def test_a_run_with_answers_or_only_with_errors_has_its_usual_tables():
     failed = factory.error()
     for summary in (summary_of(), summary_of(**failed)):
         text = as_text(run_tables(summary), plain)

@@ -29,7 +29,7 @@ def run(conversations: int, each: int = 8, f1: float = 0.2, label: str = "plain"
 
 
 @pytest.mark.parametrize("conversations", [1, 2, 4])
-def test_a_summary_of_few_conversations_says_so(conversations: int) -> None:
+def test_a_summary_of_few_conversations_says_so(conversations):
     one = run(conversations)
     summary = summarise(list(one.records.values()), one.manifest, seed=0)
     over = scope([conversations])
@@ -39,7 +39,7 @@ def test_a_summary_of_few_conversations_says_so(conversations: int) -> None:
     assert over in report_md(one.manifest, summary, [])
 
 
-def test_of_five_conversations_nothing_is_said_and_old_summaries_are_over_conversations() -> None:
+def test_of_five_conversations_nothing_is_said_and_old_summaries_are_over_conversations():
     one = run(5)
     summary = summarise(list(one.records.values()), one.manifest, seed=0)
     old = {"interval": "95%, ClusterBootstrap, 1000 resamples, seed 0"}
@@ -47,7 +47,7 @@ def test_of_five_conversations_nothing_is_said_and_old_summaries_are_over_conver
     assert scope_note([summary, old]) == ""
 
 
-def test_a_comparison_of_few_conversations_says_so_beside_every_table() -> None:
+def test_a_comparison_of_few_conversations_says_so_beside_every_table():
     for count in (2, 5):
         runs = [run(count), run(count, f1=0.4, label="better")]
         measures = [(F1, share(runs, F1))]
@@ -58,7 +58,7 @@ def test_a_comparison_of_few_conversations_says_so_beside_every_table() -> None:
         assert warned == ([f"few conversations: intervals are {over}"] if count < 5 else [])
 
 
-def test_a_difference_that_nothing_could_show_is_not_printed_beyond_1() -> None:
+def test_a_difference_that_nothing_could_show_is_not_printed_beyond_1():
     rows = [factory.record(f"c0/{i}", scores={"locomo_f1": float(i)}) for i in range(2)]
     turned = [factory.record(f"c0/{i}", scores={"locomo_f1": 1.0 - i}) for i in range(2)]
     runs = [factory.run_of(rows), factory.run_of(turned, "other")]

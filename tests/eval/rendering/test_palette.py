@@ -24,13 +24,13 @@ def _pairs(labels: list[str]) -> list[tuple[int, int]]:
     return [(look.colour, look.marker) for look in looks(labels)]
 
 
-def test_shipped_strategies_differ() -> None:
+def test_shipped_strategies_differ():
     assert len(SHIPPED) > 20
     assert len({*_pairs(SHIPPED)}) == len(SHIPPED)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_a_strategy_looks_the_same_in_all_company(name: str) -> None:
+def test_a_strategy_looks_the_same_in_all_company(name):
     alone = looks([name])[0]
     others = [one for one in ("mine", "bm25", "other", "a") if one != name]
     assert looks([*others, name])[-1] == alone
@@ -40,7 +40,7 @@ def test_a_strategy_looks_the_same_in_all_company(name: str) -> None:
     }
 
 
-def test_unknown_strategies_differ_in_any_order() -> None:
+def test_unknown_strategies_differ_in_any_order():
     names = [f"mine_{n}" for n in range(30)]
     found = {look.name: look for look in looks([*names, *SHIPPED[:20]])}
     assert len({(one.colour, one.marker) for one in found.values()}) == 50
@@ -48,7 +48,7 @@ def test_unknown_strategies_differ_in_any_order() -> None:
     assert all(found[look.name] == look for look in again)
 
 
-def test_runs_of_one_strategy_differ() -> None:
+def test_runs_of_one_strategy_differ():
     beside = looks(["bm25", "graph_expand k=1", "graph_expand k=2", "graph_expand k=3"])
     assert len({look.colour for look in beside[1:]}) == 1
     assert len({look.marker for look in beside[1:]}) == 3
@@ -56,27 +56,27 @@ def test_runs_of_one_strategy_differ() -> None:
     assert len({look.colour for look in alone}) == 6
 
 
-def test_more_runs_than_looks_do_not_fail() -> None:
+def test_more_runs_than_looks_do_not_fail():
     assert len(looks([f"bm25 k={k}" for k in range(200)])) == 200
     assert len(looks([f"mine_{k}" for k in range(200)])) == 200
 
 
 @pytest.mark.parametrize("ground", [0, 1])
-def test_colours_are_seen_on_their_ground(ground: int) -> None:
+def test_colours_are_seen_on_their_ground(ground):
     for pair in COLOURS.values():
         low, high = sorted([_luminance(pair[ground]), _luminance(GROUNDS[ground])])
         assert (high + 0.05) / (low + 0.05) >= 3
 
 
-def test_no_marker_is_a_dash() -> None:
+def test_no_marker_is_a_dash():
     assert not {*MARKERS} & {*"_|-,."}
 
 
-def test_pages_define_the_colours() -> None:
+def test_pages_define_the_colours():
     assert css() in render("report.html.j2", title="", policy="", blocks=[])
 
 
-def test_names_cover_neither_points_nor_names() -> None:
+def test_names_cover_neither_points_nor_names():
     points = [(100.0, 100.0), (102.0, 101.0), (104.0, 99.0), (200.0, 50.0)]
     found = places(
         points, ["vector_only", "graph_expand", "hybrid_gate", "bm25"], (44, 14, 358, 250)
@@ -89,5 +89,5 @@ def test_names_cover_neither_points_nor_names() -> None:
         assert apart or one[3] <= other[1] or other[3] <= one[1]
 
 
-def test_a_name_without_room_is_left_out() -> None:
+def test_a_name_without_room_is_left_out():
     assert places([(60.0, 60.0)], ["a very long name of a run"], (44, 14, 100, 100)) == [None]

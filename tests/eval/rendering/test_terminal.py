@@ -33,7 +33,7 @@ def wide_at(width: int, monkeypatch: pytest.MonkeyPatch, *table: list) -> list[s
     return lines
 
 
-def test_a_pipe_gets_every_column_but_the_empty_ones() -> None:
+def test_a_pipe_gets_every_column_but_the_empty_ones():
     assert terminal_width() is None
     first, _, *rows = fitted(HEADER, ROWS).splitlines()
     assert first.split("  ")[0] == "type"
@@ -42,9 +42,7 @@ def test_a_pipe_gets_every_column_but_the_empty_ones() -> None:
     assert [row.split("  ")[0] for row in rows] == ["multi_hop", "overall (types 1-4)"]
 
 
-def test_at_80_columns_the_main_scores_keep_their_intervals(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_at_80_columns_the_main_scores_keep_their_intervals(monkeypatch):
     text = "\n".join(wide_at(80, monkeypatch))
     for shown in ("F1", "evidence recall", " context\n", "0.216 [0.167, 0.265]", "(2 errors)"):
         assert shown in text
@@ -52,9 +50,7 @@ def test_at_80_columns_the_main_scores_keep_their_intervals(
     assert text.endswith("\nNot shown: BLEU-1; total p95 ms (--wide shows all columns).")
 
 
-def test_at_120_columns_headings_break_before_a_column_is_lost(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_at_120_columns_headings_break_before_a_column_is_lost(monkeypatch):
     first, second, *_, last = wide_at(120, monkeypatch)
     assert first.split() == ["total"]
     assert second.split("  ")[0] == "type"
@@ -62,9 +58,7 @@ def test_at_120_columns_headings_break_before_a_column_is_lost(
     assert last.startswith("(types 1-4)")
 
 
-def test_intervals_move_below_the_means_where_the_main_scores_are_too_wide(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_intervals_move_below_the_means_where_the_main_scores_are_too_wide(monkeypatch):
     judged = [[*row[:4], "0.500 [0.400, 0.600] (1 not judged)", *row[5:]] for row in ROWS]
     lines = wide_at(80, monkeypatch, HEADER, judged)
     text = "\n".join(lines)
@@ -74,9 +68,7 @@ def test_intervals_move_below_the_means_where_the_main_scores_are_too_wide(
     assert "[0.593, 0.702]" in below
 
 
-def test_a_table_without_main_scores_stacks_before_it_loses_a_column(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_table_without_main_scores_stacks_before_it_loses_a_column(monkeypatch):
     header = ["measure", "one", "two", "three"]
     row = ["recall@10", *["0.449 [0.352, 0.546]"] * 3]
     assert "Not shown" not in "\n".join(wide_at(60, monkeypatch, header, [row]))
@@ -84,16 +76,14 @@ def test_a_table_without_main_scores_stacks_before_it_loses_a_column(
     assert text.endswith("Not shown: three (--wide shows all\ncolumns).")
 
 
-def test_a_contrast_at_80_columns_shows_difference_and_verdict(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_contrast_at_80_columns_shows_difference_and_verdict(monkeypatch):
     text = "\n".join(wide_at(80, monkeypatch, CONTRASTS, [CONTRAST]))
     assert "+0.007 [-0.003, +0.018]" in text
     assert "no difference shown\n" in text
     assert "(needs >= 0.020)" in text
 
 
-def test_wide_prints_all_columns_on_any_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wide_prints_all_columns_on_any_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     assert sentence("word " * 10).count("\n") == 1
     widen()
@@ -101,7 +91,7 @@ def test_wide_prints_all_columns_on_any_terminal(monkeypatch: pytest.MonkeyPatch
     assert "\n" not in sentence("word " * 100)
 
 
-def test_a_heading_too_wide_is_better_than_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_heading_too_wide_is_better_than_no_table(monkeypatch):
     monkeypatch.setenv("COLUMNS", "10")
     text = fitted(HEADER, ROWS)
     assert "0.216" in text

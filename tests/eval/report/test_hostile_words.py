@@ -46,7 +46,7 @@ def _report(*folders: Path) -> Report:
     return build_report(runs)
 
 
-def test_words_of_data_and_answers_stay_words(first: Path, second: Path):
+def test_words_of_data_and_answers_stay_words(first, second):
     page = Parsed(_report(first, second).html())
     assert page.open == []
     assert not {"script", "img", "i", "b", "iframe", "object"} & set(page.tags)
@@ -58,7 +58,7 @@ def test_words_of_data_and_answers_stay_words(first: Path, second: Path):
     assert f"run {HOSTILE}" in page.words
 
 
-def test_every_field_of_a_record_is_hostile(tmp_path: Path, data: Path):
+def test_every_field_of_a_record_is_hostile(tmp_path, data):
     rows = [
         row | {"id": f"{row['id']}{HOSTILE}", "type": HOSTILE, "conversation": HOSTILE}
         for row in records()
@@ -76,7 +76,7 @@ def test_every_field_of_a_record_is_hostile(tmp_path: Path, data: Path):
     assert f"from {HOSTILE} by {HOSTILE}" in page.words
 
 
-def test_the_page_needs_no_network(first: Path, second: Path):
+def test_the_page_needs_no_network(first, second):
     html = _report(first, second).html()
     for name, value in Parsed(html).attributes:
         if name in {"src", "href", "srcset", "action", "poster", "data"}:
@@ -86,7 +86,7 @@ def test_the_page_needs_no_network(first: Path, second: Path):
     assert any(value.startswith("default-src 'none';") for _, value in Parsed(html).attributes)
 
 
-def test_every_picture_is_well_formed(first: Path, second: Path):
+def test_every_picture_is_well_formed(first, second):
     html = _report(first, second).html()
     pictures = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
     assert len(pictures) > 8
@@ -95,7 +95,7 @@ def test_every_picture_is_well_formed(first: Path, second: Path):
         assert "nan" not in picture
 
 
-def test_markdown_runs_nothing_and_loads_nothing(first: Path, second: Path):
+def test_markdown_runs_nothing_and_loads_nothing(first, second):
     text = _report(first, second).markdown()
     outside = re.sub(r"(?ms)^(`{3,})\n.*?^\1$", "", text)  # the manifest is shown as it is
     assert re.search(r"(?<!\\)<", outside) is None
@@ -106,7 +106,7 @@ def test_markdown_runs_nothing_and_loads_nothing(first: Path, second: Path):
             assert line.endswith("|")
 
 
-def test_a_fence_in_a_manifest_does_not_end_its_fence(tmp_path: Path, data: Path):
+def test_a_fence_in_a_manifest_does_not_end_its_fence(tmp_path, data):
     run = write_run(tmp_path / "fenced", records(), "plain", data, command="```\n````x")
     text = _report(run).markdown()
     fence = re.search(r"^(`{3,})$", text, re.MULTILINE)

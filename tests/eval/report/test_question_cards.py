@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,7 +35,7 @@ def _side(row: dict[str, Any]) -> Side:
         (record("a/0", scores={"locomo_f1": None}), "not scored"),
     ],
 )
-def test_verdicts(row: dict[str, Any], expected: str):
+def test_verdicts(row, expected):
     assert verdict(row, MARKING) == expected
 
 
@@ -73,7 +72,7 @@ def test_unknown_values_stay_unknown():
     assert error.scores == []
 
 
-def test_words_come_from_the_data_set(first: Path):
+def test_words_come_from_the_data_set(first):
     (run,) = made(first)
     texts = run.texts
     assert run.without_texts is None
@@ -86,7 +85,7 @@ def test_words_come_from_the_data_set(first: Path):
     assert texts.turn("oak", "D1:1") is None
 
 
-def test_memories_that_only_a_model_could_cut_again_leave_the_turns(first: Path):
+def test_memories_that_only_a_model_could_cut_again_leave_the_turns(first):
     manifest = json.loads((first / "manifest.json").read_text())
     manifest["config"]["memory"] = {"_target_": "memsys.memory.facts.Facts", "llm": {}}
     texts = load_texts(manifest)
@@ -106,14 +105,14 @@ def test_memories_that_only_a_model_could_cut_again_leave_the_turns(first: Path)
         "",
     ],
 )
-def test_a_manifest_cannot_have_anything_called(target: str, first: Path):
+def test_a_manifest_cannot_have_anything_called(target, first):
     manifest = json.loads((first / "manifest.json").read_text())
     manifest["config"]["dataset"]["_target_"] = target
     with pytest.raises(InputError, match="manifest"):
         load_texts(manifest)
 
 
-def test_the_reason_for_missing_texts_is_given(first: Path, data: Path):
+def test_the_reason_for_missing_texts_is_given(first, data):
     data.unlink()
     (run,) = made(first)
     assert run.texts is None
@@ -121,7 +120,7 @@ def test_the_reason_for_missing_texts_is_given(first: Path, data: Path):
     assert "no such file" in run.without_texts
 
 
-def test_judged_runs_count_by_their_verdicts(tmp_path: Path, data: Path):
+def test_judged_runs_count_by_their_verdicts(tmp_path, data):
     rows = records()
     for n, row in enumerate(rows):
         row["scores"]["judge"] = float(n % 2)
@@ -131,7 +130,7 @@ def test_judged_runs_count_by_their_verdicts(tmp_path: Path, data: Path):
     assert verdict(run.records["ash/2"], run.marking) == "wrong"
 
 
-def test_each_run_has_memories_of_its_own(first: Path, data: Path, tmp_path: Path):
+def test_each_run_has_memories_of_its_own(first, data, tmp_path):
     rows = records(retrieved=[["D1:2", ["D1:1", "D1:2"], 0.5, "direct"]])
     second = write_run(tmp_path / "windows", rows, "windows", data)
     manifest = json.loads((second / "manifest.json").read_text())
@@ -156,14 +155,14 @@ def test_verdicts_have_their_reasons_and_errors_beside_the_scores():
     assert _side(record("ash/1")).judged == []
 
 
-def test_the_reports_cards_show_reasons(first: Path, tmp_path: Path, data: Path):
+def test_the_reports_cards_show_reasons(first, tmp_path, data):
     rows = records(0.1, judge={"a": [True]}, judge_reasons={"a": [f"since {HOSTILE}"]})
     report = build_report(made(first, write_run(tmp_path / "judged", rows, "judged", data)))
     assert "a: right: since &lt;/td&gt;" in report.html()
     assert "a: right: since" in report.markdown()
 
 
-def test_a_card_has_the_rank_of_each_evidence_turn(first: Path):
+def test_a_card_has_the_rank_of_each_evidence_turn(first):
     turns = ["D1:1", "D9:1", "D9:2", "D1:3"]
     write_rankings(first, {"ash/1": turns, "ash/2": turns[:2]}, depth=4)
     (run,) = made(first)
@@ -177,7 +176,7 @@ def test_a_card_has_the_rank_of_each_evidence_turn(first: Path):
     assert question_card("ash/1", [run]).sides[0].ranks.endswith("D1:3 not within 3")
 
 
-def test_selected_memories_have_no_rank(first: Path):
+def test_selected_memories_have_no_rank(first):
     write_rankings(first, {"ash/1": ["D9:1", "D1:1"]}, selected=True)
     (run,) = made(first)
     assert question_card("ash/1", [run]).sides[0].ranks == (
@@ -185,7 +184,7 @@ def test_selected_memories_have_no_rank(first: Path):
     )
 
 
-def test_ranks_of_sessions_where_only_sessions_are_ranked(first: Path):
+def test_ranks_of_sessions_where_only_sessions_are_ranked(first):
     write_rankings(first, {"ash/1": ["D2", "D1"]}, depth=2)
     manifest = json.loads((first / "manifest.json").read_text())
     manifest["retrieval"]["unit"] = "session"

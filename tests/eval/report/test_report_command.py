@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ from eval.report.build import build_report
 from tests.eval.report.made_report import made, records, write_run
 
 
-def test_the_report_of_one_run_is_in_its_folder(first: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_report_of_one_run_is_in_its_folder(first, capsys):
     assert report.main([str(first)]) == 0
     assert "check its licence" in capsys.readouterr().out
     html = (first / "report.html").read_text(encoding="utf-8")
@@ -24,7 +23,7 @@ def test_the_report_of_one_run_is_in_its_folder(first: Path, capsys: pytest.Capt
         assert "0.225 [" in re.sub(r"<[^>]+>", "", one)  # mean of types 1-4
 
 
-def test_several_are_compared_with_the_first(first: Path, second: Path, tmp_path: Path):
+def test_several_are_compared_with_the_first(first, second, tmp_path):
     out = tmp_path / "new" / "page.html"
     assert report.main([str(first), str(second), "--out", str(out)]) == 0
     text = out.with_suffix(".md").read_text(encoding="utf-8")
@@ -34,7 +33,7 @@ def test_several_are_compared_with_the_first(first: Path, second: Path, tmp_path
     assert not (first / "report.md").exists()
 
 
-def test_the_reference_can_be_named(first: Path, second: Path, tmp_path: Path):
+def test_the_reference_can_be_named(first, second, tmp_path):
     out = tmp_path / "page.html"
     for runs in ([first, second], [first]):
         names = [*map(str, runs), "--reference", str(second), "--out", str(out)]
@@ -44,7 +43,7 @@ def test_the_reference_can_be_named(first: Path, second: Path, tmp_path: Path):
         assert "plain is worse than better\\<i\\> on types 1-4: locomo_f1 -0.100" in text
 
 
-def test_the_headline_begins_with_its_table(first: Path, second: Path):
+def test_the_headline_begins_with_its_table(first, second):
     (headline,) = (
         one for one in build_report(made(first, second)).blocks if one.anchor == "headline"
     )
@@ -58,7 +57,7 @@ def test_the_headline_begins_with_its_table(first: Path, second: Path):
     ]
 
 
-def test_gains_show_both_answers_and_the_difference_unopened(first: Path, second: Path):
+def test_gains_show_both_answers_and_the_difference_unopened(first, second):
     html = build_report(made(first, second)).html()
     assert "better&lt;i&gt; against plain: 10 of 24 gains in locomo_f1 (+0.10)" in html
     summaries = re.findall(r'<details class="card"><summary>(.*?)</summary>', html, re.DOTALL)
@@ -71,7 +70,7 @@ def test_gains_show_both_answers_and_the_difference_unopened(first: Path, second
     assert all(body.count('<span class="id">ash/1') <= 1 for body in bodies)
 
 
-def test_the_markdown_file_can_be_named(first: Path, tmp_path: Path):
+def test_the_markdown_file_can_be_named(first, tmp_path):
     words = tmp_path / "words.md"
     assert report.main([str(first), "--markdown", str(words)]) == 0
     assert words.exists()
@@ -91,14 +90,7 @@ def test_the_markdown_file_can_be_named(first: Path, tmp_path: Path):
         (["FIRST", "FAILED"], "every question failed"),
     ],
 )
-def test_wrong_input_is_one_line(
-    arguments: list[str],
-    expected: str,
-    first: Path,
-    data: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-):
+def test_wrong_input_is_one_line(arguments, expected, first, data, tmp_path, capsys):
     short = [{k: v for k, v in row.items() if k != "trace"} for row in records()]
     failed = [row | {"status": "error"} for row in records()]
     old = records()
@@ -116,7 +108,7 @@ def test_wrong_input_is_one_line(
     assert expected in line
 
 
-def test_runs_of_other_data_are_reported_but_not_compared(first: Path, data: Path, tmp_path: Path):
+def test_runs_of_other_data_are_reported_but_not_compared(first, data, tmp_path):
     file = {"name": "other.json", "bytes": 1, "sha256": "0" * 64}
     other = write_run(tmp_path / "other", records(0.1), "other", data, data=[file])
     text = build_report(made(first, other)).markdown()
@@ -125,9 +117,7 @@ def test_runs_of_other_data_are_reported_but_not_compared(first: Path, data: Pat
     assert "is better than" not in text
 
 
-def test_a_run_without_the_data_set_is_shown_by_ids(
-    first: Path, second: Path, data: Path, capsys: pytest.CaptureFixture[str]
-):
+def test_a_run_without_the_data_set_is_shown_by_ids(first, second, data, capsys):
     data.write_text(json.dumps(json.loads(data.read_text()), indent=1))
     assert report.main([str(first), str(second)]) == 0
     assert "sha256 differs" in capsys.readouterr().out
@@ -149,7 +139,7 @@ def _tables(parts: object) -> list[Table]:
     return found
 
 
-def test_no_table_shows_a_mean_without_n(first: Path, second: Path):
+def test_no_table_shows_a_mean_without_n(first, second):
     tables = [t for b in build_report(made(first, second)).blocks for t in _tables(b.parts)]
     with_interval = [t for t in tables if any("[" in cell for row in t.rows for cell in row)]
     assert len(with_interval) > 10

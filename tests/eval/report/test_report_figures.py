@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -34,7 +33,7 @@ def _used(tokens: int) -> dict[str, dict]:
     return {"retrieve": {}, "answer": own | {"by_model": {"m": own}}}
 
 
-def test_tradeoffs_name_the_front(tmp_path: Path, data: Path):
+def test_tradeoffs_name_the_front(tmp_path, data):
     cheap = write_run(tmp_path / "cheap", records(0.1), "cheap", data)
     dear = write_run(tmp_path / "dear", records(0.2, context_tokens=900), "dear", data)
     bad = write_run(tmp_path / "bad", records(0.0, context_tokens=500), "bad", data)
@@ -50,7 +49,7 @@ def test_tradeoffs_name_the_front(tmp_path: Path, data: Path):
     assert tradeoffs_block(made(cheap)) is None
 
 
-def test_a_run_that_sees_the_evidence_is_not_on_the_front(tmp_path: Path, data: Path):
+def test_a_run_that_sees_the_evidence_is_not_on_the_front(tmp_path, data):
     target = {"strategy": {"_target_": "baselines.rankings.Oracle"}}
     seeing = write_run(tmp_path / "seeing", records(0.3), "oracle", data, config=target)
     fair = write_run(tmp_path / "fair", records(0.1, context_tokens=900), "fair", data)
@@ -64,7 +63,7 @@ def test_a_run_that_sees_the_evidence_is_not_on_the_front(tmp_path: Path, data: 
     assert "Not on the front, since given the evidence: oracle." in str(block.parts[-1])
 
 
-def test_costs_and_break_even(tmp_path: Path, data: Path):
+def test_costs_and_break_even(tmp_path, data):
     used = {"calls": 1, "input_tokens": 6_000_000, "output_tokens": 0}
     spent = {"pricing": PRICING, "ingests": [ingest_line(name) for name in CONVERSATIONS]}
     whole = write_run(tmp_path / "whole", records(usage=_used(1_000_000)), "whole", data, **spent)
@@ -83,7 +82,7 @@ def test_costs_and_break_even(tmp_path: Path, data: Path):
     assert last.rows == [["thrifty", "whole", "8"]]  # 12 / (2 - 0.5)
 
 
-def test_an_unknown_cost_is_not_nothing(tmp_path: Path, data: Path):
+def test_an_unknown_cost_is_not_nothing(tmp_path, data):
     unpriced = write_run(tmp_path / "a", records(usage=_used(5)), "a", data)
     imported = write_run(tmp_path / "b", records(usage=None), "b", data)
     rows = _first_table(costs_block(made(unpriced, imported))).rows
@@ -91,7 +90,7 @@ def test_an_unknown_cost_is_not_nothing(tmp_path: Path, data: Path):
     assert [row[3] for row in rows] == ["unknown", "unknown"]
 
 
-def test_latency_counts_known_values(tmp_path: Path, data: Path):
+def test_latency_counts_known_values(tmp_path, data):
     rows: list[Record] = records()
     for n, row in enumerate(rows):
         row["latency_ms"] = {"retrieve": n + 1.0, "answer": None, "total": 2.0 * (n + 1)}
@@ -109,7 +108,7 @@ def test_latency_counts_known_values(tmp_path: Path, data: Path):
     assert block.parts == ["Unknown: no record has a latency."]
 
 
-def test_largest_changes(tmp_path: Path, data: Path):
+def test_largest_changes(tmp_path, data):
     first = write_run(tmp_path / "a", records(), "a", data)
     rows = records()
     for id_, shift in (("ash/2", 0.3), ("beech/1", 0.5), ("ash/4", 0.9), ("cedar/0", 0.0)):
@@ -122,7 +121,7 @@ def test_largest_changes(tmp_path: Path, data: Path):
     assert losses[0].difference == pytest.approx(-0.15)
 
 
-def test_counterparts_are_found_among_the_runs(tmp_path: Path, data: Path):
+def test_counterparts_are_found_among_the_runs(tmp_path, data):
     plain = records()
     for row in plain:
         row["retrieved"][1] = ["D2:2", ["D2:2"], 0.4, "direct"]
@@ -174,7 +173,7 @@ def test_the_axis_of_shares_is_not_stretched():
     assert ">0.25</text>" in drawn
 
 
-def test_judges_and_their_agreement(tmp_path: Path, data: Path, first: Path):
+def test_judges_and_their_agreement(tmp_path, data, first):
     rows = records()
     for n, row in enumerate(rows):
         row["judge"] = {"a": [True, n % 2 == 0], "b": [n % 2 == 0, n % 2 == 0]}
@@ -193,7 +192,7 @@ def test_judges_and_their_agreement(tmp_path: Path, data: Path, first: Path):
     assert judges_block(runs[1:]) is None
 
 
-def test_a_chart_names_the_runs_that_are_in_it(tmp_path: Path, data: Path, first: Path):
+def test_a_chart_names_the_runs_that_are_in_it(tmp_path, data, first):
     rows = records()
     for row in rows:
         row["scores"]["judge"] = None if row["category"] == 5 else 1.0

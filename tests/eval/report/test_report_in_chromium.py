@@ -43,7 +43,7 @@ def page(first: Path, second: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_sticks_out(page: Path, tmp_path: Path, width: int):
+def test_nothing_sticks_out(page, tmp_path, width):
     html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
     page.write_text(html.replace("</body>", f"{_MEASURE}</body>"))
     frame = tmp_path / "frame.html"
@@ -55,7 +55,7 @@ def test_nothing_sticks_out(page: Path, tmp_path: Path, width: int):
 
 
 @pytest.mark.parametrize(("more", "light"), [((), True), ((DARK,), False)])
-def test_light_and_dark(page: Path, tmp_path: Path, more: tuple[str, ...], light: bool):
+def test_light_and_dark(page, tmp_path, more, light):
     from PIL import Image  # noqa: PLC0415 - comes with matplotlib
 
     path = shoot(page.as_uri(), tmp_path / "profile", tmp_path / "page.png", 390, *more)
@@ -71,7 +71,7 @@ def test_light_and_dark(page: Path, tmp_path: Path, more: tuple[str, ...], light
     assert len(colours) > 50  # words and charts were drawn
 
 
-def test_the_headline_table_fits_a_desk(tmp_path: Path, data: Path):
+def test_the_headline_table_fits_a_desk(tmp_path, data):
     judged = records()
     for row in judged:
         row["scores"]["judge"] = 1.0
@@ -89,7 +89,7 @@ def test_the_headline_table_fits_a_desk(tmp_path: Path, data: Path):
     assert int(title[1]) <= int(title[2])
 
 
-def test_hostile_words_do_nothing(page: Path, tmp_path: Path):
+def test_hostile_words_do_nothing(page, tmp_path):
     found = dump(page.as_uri(), tmp_path / "profile")
     assert "<script" not in found
     assert "<img" not in found

@@ -48,7 +48,7 @@ def _sentences(block: Block) -> str:
     return " ".join(part for part in block.parts if isinstance(part, str))
 
 
-def test_the_table_has_each_kind_of_recall_by_type(first: Path):
+def test_the_table_has_each_kind_of_recall_by_type(first):
     table = _table(_block(_ranked(first, 2, 40, size=500)))
     assert _row(table, "overall (types 1-4)") == {
         **{"type": "overall (types 1-4)", "n": "24", "recall@10": "0.500", "any@10": "1.000"},
@@ -59,7 +59,7 @@ def test_the_table_has_each_kind_of_recall_by_type(first: Path):
     assert _row(table, "adversarial")["n"] == "6"
 
 
-def test_the_chart_has_recall_at_each_cutoff(first: Path, second: Path):
+def test_the_chart_has_recall_at_each_cutoff(first, second):
     chart = _block(_ranked(first, 2, 40), _ranked(second, 1, 2)).parts[0]
     assert isinstance(chart, Chart)
     assert [one.name for one in chart.legend] == ["plain", "better<i>"]
@@ -72,7 +72,7 @@ def test_the_chart_has_recall_at_each_cutoff(first: Path, second: Path):
     assert "50: 1.000 [1.000, 1.000]" in chart.svg
 
 
-def test_runs_without_rankings_are_named(first: Path, second: Path):
+def test_runs_without_rankings_are_named(first, second):
     assert retrieval_block(made(first, second)) is None
     block = _block(first, _ranked(second, 1, 2))
     assert "No rankings are recorded: plain." in _sentences(block)
@@ -84,7 +84,7 @@ def test_runs_without_rankings_are_named(first: Path, second: Path):
     assert f'class="c s{shown.colour}"' in chart.svg
 
 
-def test_selections_are_marked_and_have_no_curve(first: Path, second: Path):
+def test_selections_are_marked_and_have_no_curve(first, second):
     block = _block(_ranked(first, 40, selected=True), _ranked(second, 1, 2))
     assert "Only select memories and do not rank them: plain." in _sentences(block)
     chart = block.parts[0]
@@ -101,7 +101,7 @@ def test_selections_are_marked_and_have_no_curve(first: Path, second: Path):
     assert folds == ["plain: retrieval by type", "better<i>: retrieval by type"]
 
 
-def test_cutoffs_beyond_the_depth_are_unknown(first: Path):
+def test_cutoffs_beyond_the_depth_are_unknown(first):
     block = _block(_ranked(first, 2, depth=5))
     assert "depth 5: recall@10 is unknown; run it with retrieval.depth=10 or more" in (
         _sentences(block)
@@ -113,7 +113,7 @@ def test_cutoffs_beyond_the_depth_are_unknown(first: Path):
     assert [cell.partition(" [")[0] for cell in row[2:]] == ["0.000", "0.500", "0.500", *"----"]
 
 
-def test_rankings_of_sessions_are_measured_as_sessions(first: Path, second: Path):
+def test_rankings_of_sessions_are_measured_as_sessions(first, second):
     ids = [row["id"] for row in records()]
     for folder in (first, second):
         write_rankings(folder, dict.fromkeys(ids, ("D2", "D3", "D1")), depth=3)
@@ -140,7 +140,7 @@ def unread(tmp_path: Path, data: Path) -> Path:
     return _ranked(write_run(tmp_path / "unread", rows, "theirs", data), 2, 40)
 
 
-def test_a_run_without_answers_is_reported(unread: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_run_without_answers_is_reported(unread, capsys):
     assert report.main([str(unread)]) == 0
     capsys.readouterr()
     text = (unread / "report.md").read_text(encoding="utf-8")
@@ -155,7 +155,7 @@ def test_a_run_without_answers_is_reported(unread: Path, capsys: pytest.CaptureF
     assert "| overall (types 1-4) | 48 | 24 | 0 | 24 | 0 | 0 |" in text  # evidence by rank
 
 
-def test_changes_are_of_recall_where_a_run_has_no_answers(unread: Path, data: Path, tmp_path: Path):
+def test_changes_are_of_recall_where_a_run_has_no_answers(unread, data, tmp_path):
     rows = [row | {"scores": row["scores"] | {"recall@10": 1.0}} for row in records()]
     read = write_run(tmp_path / "read", rows, "ours", data)
     text = build_report(made(read, unread)).markdown()
@@ -165,7 +165,7 @@ def test_changes_are_of_recall_where_a_run_has_no_answers(unread: Path, data: Pa
     assert "): no answer\n" in text
 
 
-def test_pages_work_without_answers(unread: Path):
+def test_pages_work_without_answers(unread):
     runs: list[ReportedRun] = made(unread)
     questions = Questions(runs)
     assert questions.key == "recall@10"
@@ -182,7 +182,7 @@ def test_pages_work_without_answers(unread: Path):
     assert "and 86 more without evidence" in body
 
 
-def test_mrr_beside_other_depths_has_a_cutoff(first: Path, second: Path):
+def test_mrr_beside_other_depths_has_a_cutoff(first, second):
     block = _block(_ranked(first, 15, 40), _ranked(second, 15, 16, depth=20))
     for name in ("plain", "better<i>"):
         row = _row(_table(block), name)

@@ -76,7 +76,7 @@ def _summary(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "summary.json").read_text(encoding="utf-8"))
 
 
-def test_an_import_is_a_run_folder(rescore: Rescore, answers: Rows, capsys: Capture) -> None:
+def test_an_import_is_a_run_folder(rescore, answers, capsys):
     path = _write(answers[::-1])
     assert rescore(path) == 0
     out = capsys.readouterr().out
@@ -116,7 +116,7 @@ def test_an_import_is_a_run_folder(rescore: Rescore, answers: Rows, capsys: Capt
     assert "- Not in the file: judge verdicts, context tokens, retrieval latency" in report
 
 
-def test_answers_that_are_the_gold_are_pointed_out(rescore: Rescore, answers: Rows) -> None:
+def test_answers_that_are_the_gold_are_pointed_out(rescore, answers):
     assert rescore(_write(answers), "--out", "run") == 0
     (warning,) = load_manifest(Path("run"))["warnings"]
     assert "are the gold answer word for word" in warning
@@ -126,7 +126,7 @@ def test_answers_that_are_the_gold_are_pointed_out(rescore: Rescore, answers: Ro
     assert load_manifest(Path("other"))["warnings"] == []
 
 
-def test_judged_partial_and_failed_rows(rescore: Rescore, answers: Rows, capsys: Capture) -> None:
+def test_judged_partial_and_failed_rows(rescore, answers, capsys):
     kept = [row for row in answers if row["category"] == 4][:4]
     for row, (verdict, error) in zip(
         kept, [("CORRECT", None), ("WRONG", None), ("correct", None), (None, "429")], strict=True
@@ -155,7 +155,7 @@ def test_judged_partial_and_failed_rows(rescore: Rescore, answers: Rows, capsys:
     assert any("single_hop have no row" in line for line in manifest["warnings"])
 
 
-def test_permuted_labels_and_positions_of_mem0(rescore: Rescore, capsys: Capture) -> None:
+def test_permuted_labels_and_positions_of_mem0(rescore, capsys):
     labels, sample = {1: 3, 2: 2, 3: 4, 4: 1, 5: 5}, _sample()
     keys = dict(zip(sample, ("1", "2", "0"), strict=True))
     value = {
@@ -186,7 +186,7 @@ def test_permuted_labels_and_positions_of_mem0(rescore: Rescore, capsys: Capture
     assert "| label in the file |" in Path("run/report.md").read_text(encoding="utf-8")
 
 
-def test_several_files_end_in_one_table(rescore: Rescore, answers: Rows, capsys: Capture) -> None:
+def test_several_files_end_in_one_table(rescore, answers, capsys):
     files = [_write(answers, "one.jsonl"), _write(answers[:5], "two.jsonl")]
     assert rescore(*files) == 0
     table = capsys.readouterr().out.split("Types 1-4, mean with 95% interval:")[1]
@@ -196,9 +196,7 @@ def test_several_files_end_in_one_table(rescore: Rescore, answers: Rows, capsys:
     assert len(list(Path("results/runs").iterdir())) == 2
 
 
-def test_a_run_folder_is_scored_anew_but_not_on_other_data(
-    rescore: Rescore, answers: Rows, capsys: Capture
-) -> None:
+def test_a_run_folder_is_scored_anew_but_not_on_other_data(rescore, answers, capsys):
     assert rescore(_write(answers), "--out", "run") == 0
     capsys.readouterr()
     assert rescore("run") == 0
@@ -225,7 +223,7 @@ def _strange(answers: Rows) -> str:
     return "strange.json"
 
 
-def test_a_fifth_of_the_rows_is_no_table(rescore: Rescore, answers: Rows, capsys: Capture) -> None:
+def test_a_fifth_of_the_rows_is_no_table(rescore, answers, capsys):
     path = _strange(answers)
     assert rescore(path) == 2
     out, err = capsys.readouterr()
@@ -241,7 +239,7 @@ def test_a_fifth_of_the_rows_is_no_table(rescore: Rescore, answers: Rows, capsys
     assert load_manifest(Path("run"))["command"].endswith(" --partial")
 
 
-def test_a_saved_layout_is_used_again_and_in_the_command(rescore: Rescore, answers: Rows) -> None:
+def test_a_saved_layout_is_used_again_and_in_the_command(rescore, answers):
     rows = [{"q": row["question"], "a": f"{row['prediction']}, or so"} for row in answers]
     Path("mine.json").write_text(json.dumps({"all": [{"rows": rows}]}), encoding="utf-8")
     assert rescore("mine.json", "--out", "one", "--save-layout", "mine.yaml") == 0
@@ -255,7 +253,7 @@ def test_a_saved_layout_is_used_again_and_in_the_command(rescore: Rescore, answe
     assert _records(Path("three")) == _records(Path("one"))
 
 
-def test_runs_of_the_judge_have_statistics(rescore: Rescore, answers: Rows) -> None:
+def test_runs_of_the_judge_have_statistics(rescore, answers):
     for row in answers:
         row["llm_judgments"] = [True, row["qa_index"] % 2 == 0, True]
     assert rescore(_write(answers), "--out", "run") == 0
@@ -322,13 +320,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_wrong_input_is_one_line_and_leaves_nothing(
-    arguments: list[str],
-    says: str,
-    prepared: Path,
-    rescore: Rescore,
-    capsys: Capture,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    arguments, says, prepared, rescore, capsys, monkeypatch
+):
     monkeypatch.chdir(prepared)
     assert rescore(*arguments) == 2
     [line] = capsys.readouterr().err.splitlines()
@@ -337,7 +330,7 @@ def test_wrong_input_is_one_line_and_leaves_nothing(
     assert not Path("results").exists()
 
 
-def test_names_of_150_bytes_are_accepted(rescore: Rescore, answers: Rows) -> None:
+def test_names_of_150_bytes_are_accepted(rescore, answers):
     assert rescore(_write(answers[:3]), "--name", "沈" * 50) == 0
     [folder] = Path("results/runs").iterdir()
     assert load_manifest(folder)["strategy"] == "沈" * 50

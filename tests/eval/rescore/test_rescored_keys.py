@@ -39,9 +39,7 @@ def copy(run: Run, folder: Path) -> Run:
 
 @pytest.mark.parametrize("key", ["original", "corrected", "excluded"])
 @pytest.mark.parametrize("first", ["plain", "corrected", "excluded"])
-def test_a_run_rescored_is_as_a_run_under_that_key(
-    keyed: dict[str, Run], again: Rescore, tmp_path: Path, first: str, key: str
-) -> None:
+def test_a_run_rescored_is_as_a_run_under_that_key(keyed, again, tmp_path, first, key):
     run, asked = copy(keyed[first], tmp_path / "copy"), keyed[key]
     assert again(str(run.folder), key=key) == 0
     assert run.untimed == [
@@ -55,9 +53,7 @@ def test_a_run_rescored_is_as_a_run_under_that_key(
     assert run.manifest["rescored"][-1]["key"] == key
 
 
-def test_without_a_key_a_run_keeps_its_own(
-    keyed: dict[str, Run], again: Rescore, tmp_path: Path, capsys: Capture
-) -> None:
+def test_without_a_key_a_run_keeps_its_own(keyed, again, tmp_path, capsys):
     run = copy(keyed["corrected"], tmp_path / "copy")
     before = run.records
     assert again(str(run.folder)) == 0
@@ -67,9 +63,7 @@ def test_without_a_key_a_run_keeps_its_own(
     assert "F1 original" in out
 
 
-def test_verdicts_count_for_the_gold_they_were_given_for(
-    keyed: dict[str, Run], again: Rescore, tmp_path: Path
-) -> None:
+def test_verdicts_count_for_the_gold_they_were_given_for(keyed, again, tmp_path):
     run = copy(keyed["plain"], tmp_path / "copy")
     rows = run.records
     for row in rows:
@@ -85,8 +79,8 @@ def test_verdicts_count_for_the_gold_they_were_given_for(
 
 
 def test_runs_of_before_there_were_keys_can_be_rescored_and_compared(
-    keyed: dict[str, Run], again: Rescore, tmp_path: Path, capsys: Capture
-) -> None:
+    keyed, again, tmp_path, capsys
+):
     old = copy(keyed["plain"], tmp_path / "old")
     rows = [
         {k: v for k, v in r.items() if k not in ("key", "scores_original")} for r in old.records
@@ -105,9 +99,7 @@ def test_runs_of_before_there_were_keys_can_be_rescored_and_compared(
     assert compare.main([str(old.folder), str(keyed["corrected"].folder)]) == 0
 
 
-def test_rescoring_by_different_keys_or_data_is_refused(
-    keyed: dict[str, Run], again: Rescore, tmp_path: Path, errors: Path, capsys: Capture
-) -> None:
+def test_rescoring_by_different_keys_or_data_is_refused(keyed, again, tmp_path, errors, capsys):
     one, two = (copy(keyed[key], tmp_path / key) for key in ("plain", "excluded"))
     before = [run.files for run in (one, two)]
     assert again(str(one.folder), str(two.folder)) == 2
@@ -123,9 +115,7 @@ def test_rescoring_by_different_keys_or_data_is_refused(
     assert again(str(one.folder), str(two.folder), key="corrected") == 0
 
 
-def test_imported_answers_match_on_the_original_gold(
-    keyed: dict[str, Run], again: Rescore, tmp_path: Path
-) -> None:
+def test_imported_answers_match_on_the_original_gold(keyed, again, tmp_path):
     rows = [
         {
             **{"sample_id": record["conversation"], "question": record["question"]},

@@ -6,7 +6,6 @@ import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -53,9 +52,7 @@ def ranked(all_turns: list[str]) -> dict[str, list[tuple[str, float]]]:
     }
 
 
-def test_a_ranking_becomes_a_run_without_answers(
-    score: Import, write: Callable[..., Path], ranked: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_ranking_becomes_a_run_without_answers(score, write, ranked, tmp_path):
     code, out, err = score(write(ranked, "theirs.json"))
     assert (code, err) == (0, "")
     run = load_run(tmp_path / "run")
@@ -88,9 +85,7 @@ def test_a_ranking_becomes_a_run_without_answers(
     assert "- Rankings of turns for 7 of 7" in report
 
 
-def test_the_way_out_and_back_changes_no_score(
-    score: Import, write: Callable[..., Path], ranked: dict[str, Any], tmp_path: Path
-) -> None:
+def test_the_way_out_and_back_changes_no_score(score, write, ranked, tmp_path):
     """Exported as TREC, shuffled, gzipped, and read again."""
     assert score(write(ranked))[0] == 0
     assert export([str(tmp_path / "run"), "--to", "trec", "--out", str(tmp_path / "trec")]) == 0
@@ -108,9 +103,7 @@ def test_the_way_out_and_back_changes_no_score(
     assert scores[0] == scores[1]
 
 
-def test_sessions_are_scored_as_sessions(
-    score: Import, write: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_sessions_are_scored_as_sessions(score, write, tmp_path):
     rows = [
         {"question": "Who left?", "results": [{"session_id": "session_3"}, {"session_id": "D2"}]},
         {"question": "When?", "results": [{"session_id": "D1"}, {"session_id": "ash:D2"}]},
@@ -129,9 +122,7 @@ def test_sessions_are_scored_as_sessions(
     assert not (tmp_path / "other").exists()
 
 
-def test_a_pooled_ranking_is_scored_among_all_turns(
-    score: Import, write: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_pooled_ranking_is_scored_among_all_turns(score, write, tmp_path):
     pooled = {"ash/0": ["fir:D1:1", "ash:D1:1"], "fir/0": ["fir:D2:2", "fir:D1:1"]}
     code, out, _ = score(write(pooled))
     assert code == 0
@@ -147,9 +138,7 @@ def test_a_pooled_ranking_is_scored_among_all_turns(
     assert run.manifest["config"]["dataset"]["pooled"] is True
 
 
-def test_a_ranking_of_a_benchmark_in_the_layout_of_beir(
-    write: Callable[..., Path], tmp_path: Path, monkeypatch: Patch, capsys: Capture
-) -> None:
+def test_a_ranking_of_a_benchmark_in_the_layout_of_beir(write, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "nuts"
     (folder / "qrels").mkdir(parents=True)
@@ -165,9 +154,7 @@ def test_a_ranking_of_a_benchmark_in_the_layout_of_beir(
     assert value(load_run(tmp_path / "run"), "q1", parse("mrr")) == 0.5
 
 
-def test_what_is_not_scored_is_counted_and_listed(
-    score: Import, write: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_what_is_not_scored_is_counted_and_listed(score, write, tmp_path):
     rows = [
         {"id": "ash/0", "ids": ["D1:1", "D1:2", "D1:1"]},
         {"id": "ash/0", "ids": ["D2:1", "D2:2"]},
@@ -201,7 +188,7 @@ def test_what_is_not_scored_is_counted_and_listed(
     assert "2 of 4 single_hop have no ranking" in run.manifest["warnings"][0]
 
 
-def test_an_unknown_question_is_named_once(score: Import, write: Callable[..., Path]) -> None:
+def test_an_unknown_question_is_named_once(score, write):
     """A place in the file may contain the question."""
     _, out, _ = score(write({"ash/0": ["D1:1", "D1:2"], "oak/1": []}))
     assert "\n  'oak/1': no such question\n" in out
@@ -211,8 +198,8 @@ def test_an_unknown_question_is_named_once(score: Import, write: Callable[..., P
 
 
 def test_a_cutoff_beyond_the_depth_is_an_error_before_anything_is_written(
-    score: Import, write: Callable[..., Path], tmp_path: Path, ranked: dict[str, Any]
-) -> None:
+    score, write, tmp_path, ranked
+):
     ranked["fir/0"] = ranked["fir/0"][:3]
     path = write(ranked)
     code, _, err = score(path, at=5)
@@ -238,13 +225,8 @@ def test_a_cutoff_beyond_the_depth_is_an_error_before_anything_is_written(
 
 
 def test_two_files_of_different_depths_are_two_runs(
-    write: Callable[..., Path],
-    trees: Path,
-    ranked: dict[str, Any],
-    tmp_path: Path,
-    monkeypatch: Patch,
-    capsys: Capture,
-) -> None:
+    write, trees, ranked, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     short = {id_: ranking[:2] for id_, ranking in ranked.items()}
     files = [str(write(ranked, "deep.json")), str(write(short, "short.json"))]
@@ -258,13 +240,7 @@ def test_two_files_of_different_depths_are_two_runs(
     assert [load_run(one).strategy for one in folders] == ["deep", "short"]
 
 
-def test_compare_and_rescore_accept_an_import(
-    score: Import,
-    write: Callable[..., Path],
-    ranked: dict[str, Any],
-    tmp_path: Path,
-    capsys: Capture,
-) -> None:
+def test_compare_and_rescore_accept_an_import(score, write, ranked, tmp_path, capsys):
     runs = [str(tmp_path / name) for name in ("first", "second")]
     reversed_ = {id_: [turn for turn, _ in pairs[::-1]] for id_, pairs in ranked.items()}
     score(write(ranked, "forth.json"), to="first")
@@ -292,15 +268,7 @@ def test_compare_and_rescore_accept_an_import(
         (["{file}x.json"], "cannot be read: No such file"),
     ],
 )
-def test_wrong_options_are_one_line(
-    arguments: list[str],
-    message: str,
-    score: Import,
-    write: Callable[..., Path],
-    tmp_path: Path,
-    trees: Path,
-    capsys: Capture,
-) -> None:
+def test_wrong_options_are_one_line(arguments, message, score, write, tmp_path, trees, capsys):
     path = write({"ash/0": ["D1:1", "D1:2"]})
     score(path)
     given = [one.format(file=path, run=tmp_path / "run") for one in arguments]

@@ -37,12 +37,12 @@ def refused(dataset: Dataset, rankings: dict[str, Any], depth: int | None = None
     return str(error.value)
 
 
-def test_questions_are_known_by_id_and_by_their_words(dataset: Dataset) -> None:
+def test_questions_are_known_by_id_and_by_their_words(dataset):
     found = of(dataset, {"ash/0": ["D1:1"], "who LEFT? ": ["D1:2"], "fir/0": ["D1:3"]})
     assert ids(found) == {"ash/0": ["D1:1"], "ash/1": ["D1:2"], "fir/0": ["D1:3"]}
 
 
-def test_words_of_several_questions(dataset: Dataset) -> None:
+def test_words_of_several_questions(dataset):
     """Within a conversation the ranking is that of all of them; across conversations of none."""
     found = of(dataset, {"Who sang?": ["D1:1"], "Who came?": ["D1:2"]})
     assert ids(found) == {"fir/1": ["D1:1"], "fir/2": ["D1:1"]}
@@ -55,7 +55,7 @@ def test_words_of_several_questions(dataset: Dataset) -> None:
     assert ids(matched(rows, "mine", dataset, "file")) == {"fir/1": ["D1:1"], "fir/2": ["D1:2"]}
 
 
-def test_unknown_and_doubled_rows_are_not_scored(dataset: Dataset) -> None:
+def test_unknown_and_doubled_rows_are_not_scored(dataset):
     rows = [
         row("line 1", ["D1:1"], id="ash/0"),
         row("line 2", ["D1:2"], id="ash/0"),
@@ -73,14 +73,14 @@ def test_unknown_and_doubled_rows_are_not_scored(dataset: Dataset) -> None:
     ]
 
 
-def test_a_history_of_one_question_gives_it_its_id(dataset: Dataset) -> None:
+def test_a_history_of_one_question_gives_it_its_id(dataset):
     single = [one for one in dataset.questions if one.id != "ash/0" and one.conversation == "ash"]
     alone = Dataset("one", dataset.conversations, tuple(single[:1]), ())
     assert ids(of(alone, {"ash": ["D1:1"]})) == {"ash/1": ["D1:1"]}
 
 
 @pytest.mark.parametrize("form", ["D2:1", "ash:D2:1"])
-def test_turns_are_known_with_and_without_their_conversation(form: str, dataset: Dataset) -> None:
+def test_turns_are_known_with_and_without_their_conversation(form, dataset):
     found = of(dataset, {"ash/0": [form, "D1:1"]})
     assert ids(found) == {"ash/0": ["D2:1", "D1:1"]}
     assert found.matching.unit == "turn"
@@ -88,19 +88,19 @@ def test_turns_are_known_with_and_without_their_conversation(form: str, dataset:
 
 
 @pytest.mark.parametrize("form", ["D2", "session_2", "ash:D2", "ash:session_2"])
-def test_sessions_are_known_in_each_form(form: str, dataset: Dataset) -> None:
+def test_sessions_are_known_in_each_form(form, dataset):
     found = of(dataset, {"ash/0": [form, "D1"]})
     assert ids(found) == {"ash/0": ["D2", "D1"]}
     assert found.matching.unit == "session"
 
 
-def test_an_id_counts_at_its_first_place(dataset: Dataset) -> None:
+def test_an_id_counts_at_its_first_place(dataset):
     found = of(dataset, {"ash/0": ["D1:2", "D1:1", "ash:D1:2", "D1:2"], "ash/1": ["D1:1"]})
     assert ids(found)["ash/0"] == ["D1:2", "D1:1"]
     assert found.matching.rankings["ash/0"].given == 4
 
 
-def test_turns_of_other_conversations_make_a_pooled_ranking(dataset: Dataset) -> None:
+def test_turns_of_other_conversations_make_a_pooled_ranking(dataset):
     found = of(dataset, {"ash/0": ["fir:D1:1", "ash:D1:1"], "fir/0": ["fir:D1:2"]})
     assert found.matching.pooled
     assert found.matching.strangers == 1
@@ -113,7 +113,7 @@ def test_turns_of_other_conversations_make_a_pooled_ranking(dataset: Dataset) ->
     assert "write ash:D1:1" in message
 
 
-def test_a_pooled_ranking_of_histories_is_judged_by_their_sessions(dataset: Dataset) -> None:
+def test_a_pooled_ranking_of_histories_is_judged_by_their_sessions(dataset):
     """As LongMemEval names evidence sessions, under ids that histories may share."""
     asked = tuple(replace(one, evidence_sessions=("D1",)) for one in dataset.questions)
     histories = replace(dataset, questions=asked)
@@ -123,7 +123,7 @@ def test_a_pooled_ranking_of_histories_is_judged_by_their_sessions(dataset: Data
     assert [value(run, id_, session_mrr) for id_ in ("ash/0", "fir/0")] == [0.5, 1.0]
 
 
-def test_bad_ids_are_refused_with_question_and_id(dataset: Dataset) -> None:
+def test_bad_ids_are_refused_with_question_and_id(dataset):
     message = refused(dataset, {"ash/0": ["D1:1"], "ash/1": ["D1:1", "D9:1"]})
     assert "mine.json: 'ash/1': 'D9:1' is no turn or session of ash" in message
     message = refused(dataset, {"ash/0": ["D1:1"], "ash/1": ["D2:1", "D3"]})
@@ -134,9 +134,7 @@ def test_bad_ids_are_refused_with_question_and_id(dataset: Dataset) -> None:
     assert "all rankings are empty" in refused(dataset, {"ash/0": [], "ash/1": []})
 
 
-def test_the_depth_is_that_of_the_shortest_cut_ranking(
-    dataset: Dataset, all_turns: list[str]
-) -> None:
+def test_the_depth_is_that_of_the_shortest_cut_ranking(dataset, all_turns):
     same = of(dataset, {"ash/0": all_turns[:3], "ash/1": all_turns[2:5]})
     assert same.depth == 3
     # Neither an empty ranking nor one of the whole store was cut.
@@ -146,9 +144,7 @@ def test_the_depth_is_that_of_the_shortest_cut_ranking(
     assert of(dataset, {"ash/0": [], "ash/2": all_turns}).depth is None
 
 
-def test_no_ranking_may_be_longer_than_the_stated_depth(
-    dataset: Dataset, all_turns: list[str]
-) -> None:
+def test_no_ranking_may_be_longer_than_the_stated_depth(dataset, all_turns):
     for longer in (all_turns[:5], all_turns):
         mixed = {"ash/0": all_turns[:3], "ash/1": longer}
         message = refused(dataset, mixed, depth=4)
@@ -156,7 +152,7 @@ def test_no_ranking_may_be_longer_than_the_stated_depth(
         assert of(dataset, mixed, depth=len(longer)).depth == len(longer)
 
 
-def test_a_stated_depth_may_not_hide_what_follows_repeated_ids(dataset: Dataset) -> None:
+def test_a_stated_depth_may_not_hide_what_follows_repeated_ids(dataset):
     repeated = {"ash/0": ["D1:1", "D1:1", "D1:2"]}
     message = refused(dataset, repeated, depth=3)
     assert "--depth 3: 'ash/0': only 2 of its 3 ids are distinct" in message

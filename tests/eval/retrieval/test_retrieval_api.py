@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -19,7 +17,7 @@ PERFECT = {
 }
 
 
-def test_a_row_per_run_and_type_with_intervals(tmp_path: Path) -> None:
+def test_a_row_per_run_and_type_with_intervals(tmp_path):
     places = {name: (1 + i, 40) for i, name in enumerate(CONVERSATIONS)}
     ranked(tmp_path / "one", strategy="bm25", by_conversation=places)
     ranked(tmp_path / "two", (1, 2), "walk")
@@ -39,7 +37,7 @@ def test_a_row_per_run_and_type_with_intervals(tmp_path: Path) -> None:
         api.retrieval(runs, ["recall@200"])
 
 
-def test_the_unit_and_the_measures_are_those_of_the_runs(tmp_path: Path) -> None:
+def test_the_unit_and_the_measures_are_those_of_the_runs(tmp_path):
     ranked(tmp_path / "one", (), "sessions", rows=records(evidence=["D1:1", "D2:4"]))
     of_sessions(tmp_path / "one")
     ranked(tmp_path / "two", (5,), "all", length=20, selected=True)
@@ -52,16 +50,14 @@ def test_the_unit_and_the_measures_are_those_of_the_runs(tmp_path: Path) -> None
     assert {"session_recall@10", "session_recall"} <= set(api.retrieval([sessions, selected]))
 
 
-def test_first_rank_has_no_mean(tmp_path: Path) -> None:
+def test_first_rank_has_no_mean(tmp_path):
     ranked(tmp_path / "one")
     for name in ("first_rank", "session_first_rank"):
         with pytest.raises(InputError, match=f"^{name}: has no value where nothing is found; use"):
             api.retrieval(api.load_runs([tmp_path / "one"]), ["mrr", name])
 
 
-def test_rankings_without_a_folder_have_a_table_by_type(
-    trees: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rankings_without_a_folder_have_a_table_by_type(trees, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
     table = api.score_rankings(PERFECT, dataset=str(trees), measures=["recall@2", "mrr"])
@@ -73,14 +69,14 @@ def test_rankings_without_a_folder_have_a_table_by_type(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_rankings_own_unit_is_scored_by_default(trees: Path) -> None:
+def test_a_rankings_own_unit_is_scored_by_default(trees):
     sessions = {"ash/1": {"D3": np.float32(0.5), "D1": np.float32(0.1), "D2": np.float32(0.9)}}
     table = api.score_rankings(sessions, dataset=str(trees))
     assert {"session_recall@10", "session_ndcg@10", "session_mrr"} <= set(table.columns)
     assert table["session_mrr"].tolist() == [0.5, 0.5]
 
 
-def test_nothing_is_scored_by_guess(trees: Path) -> None:
+def test_nothing_is_scored_by_guess(trees):
     with pytest.raises(InputError, match="rankings: depth 2: recall@10 is unknown"):
         api.score_rankings(PERFECT, dataset=str(trees))
     assert len(api.score_rankings(PERFECT, dataset=str(trees), depth=10)) == 4

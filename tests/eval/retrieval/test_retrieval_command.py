@@ -41,7 +41,7 @@ def table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_one_run_by_type(tmp_path: Path, capsys: Capture) -> None:
+def test_one_run_by_type(tmp_path, capsys):
     out = printed(capsys, ranked(tmp_path / "one"))
     assert "Unit turn, recall fraction, any and all, cutoff 10\n" in out
     assert "48 questions of types 1-4 with evidence, in 6 conversations." in out
@@ -54,7 +54,7 @@ def test_one_run_by_type(tmp_path: Path, capsys: Capture) -> None:
         assert cells(out, name)[:2] == [name, "12"]
 
 
-def test_unit_kind_and_cutoffs_are_chosen(tmp_path: Path, capsys: Capture) -> None:
+def test_unit_kind_and_cutoffs_are_chosen(tmp_path, capsys):
     run = ranked(tmp_path / "one", (1, 12))
     options = ("--unit", "session", "--kind", "all", "--at", "12,5", "--type", "temporal")
     out = printed(capsys, run, *options)
@@ -67,7 +67,7 @@ def test_unit_kind_and_cutoffs_are_chosen(tmp_path: Path, capsys: Capture) -> No
     assert "rankings of 60 questions contain fewer than 12 sessions" in out
 
 
-def test_named_measures(tmp_path: Path, capsys: Capture) -> None:
+def test_named_measures(tmp_path, capsys):
     run = ranked(tmp_path / "one", (3, 12))
     named = ("precision@12", "recall@50tokens", "first_rank")
     out = printed(capsys, run, *(part for name in named for part in ("--measure", name)))
@@ -77,7 +77,7 @@ def test_named_measures(tmp_path: Path, capsys: Capture) -> None:
     assert cells(out, "overall")[2:] == means
 
 
-def test_sessions_of_the_first_turns(tmp_path: Path, capsys: Capture) -> None:
+def test_sessions_of_the_first_turns(tmp_path, capsys):
     run = ranked(tmp_path / "one", (1, 12))  # D8 is the sixth session and begins at the 12th turn
     named = ("session_recall@11turns", "session_recall@12turns", "session_recall@6")
     out = printed(capsys, run, *(part for name in named for part in ("--measure", name)))
@@ -92,7 +92,7 @@ def test_sessions_of_the_first_turns(tmp_path: Path, capsys: Capture) -> None:
     assert "session_recall@10turns" in printed(capsys, shallow, "--all")
 
 
-def test_differences_to_the_first_run(tmp_path: Path, capsys: Capture) -> None:
+def test_differences_to_the_first_run(tmp_path, capsys):
     first = ranked(tmp_path / "one", (1, 12), "bm25")
     other = ranked(tmp_path / "two", (1, 2), "hybrid_rank")
     same = ranked(tmp_path / "three", (1, 12), "graph_walk")
@@ -107,7 +107,7 @@ def test_differences_to_the_first_run(tmp_path: Path, capsys: Capture) -> None:
     assert "No difference shown between graph_walk and bm25 on types 1-4: mrr 0.000" in sentence
 
 
-def test_every_definition_side_by_side(tmp_path: Path, capsys: Capture) -> None:
+def test_every_definition_side_by_side(tmp_path, capsys):
     runs = (ranked(tmp_path / "one", (1, 12), "bm25"), ranked(tmp_path / "two", (2, 3), "walk"))
     out = printed(capsys, *runs, "--all")
     assert cells(out, "measure") == ["measure", "bm25", "walk"]
@@ -133,7 +133,7 @@ def test_every_definition_side_by_side(tmp_path: Path, capsys: Capture) -> None:
     assert "\nrecall_any@3" not in only
 
 
-def test_selected_memories_have_no_cutoff(tmp_path: Path, capsys: Capture) -> None:
+def test_selected_memories_have_no_cutoff(tmp_path, capsys):
     given = ranked(tmp_path / "all", (5,), "full_context", length=20, selected=True)
     run = ranked(tmp_path / "one", strategy="bm25")
     out = printed(capsys, run, given)
@@ -163,9 +163,7 @@ def test_selected_memories_have_no_cutoff(tmp_path: Path, capsys: Capture) -> No
     assert "full_context: its memories are selected, without an order: recall@10" in error
 
 
-def test_a_cutoff_beyond_the_depth_is_unknown_and_whole_rankings_are_not_compared(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_cutoff_beyond_the_depth_is_unknown_and_whole_rankings_are_not_compared(tmp_path, capsys):
     shallow = ranked(tmp_path / "one", strategy="shallow", length=10, depth=10)
     deep = ranked(tmp_path / "two", strategy="deep")
     error = refused(capsys, deep, shallow, "--measure", "recall@20", "--measure", "recall@10")
@@ -183,8 +181,8 @@ def test_a_cutoff_beyond_the_depth_is_unknown_and_whole_rankings_are_not_compare
 
 
 def test_other_data_or_evidence_has_no_difference_and_a_pooled_store_has_the_same_evidence(
-    tmp_path: Path, capsys: Capture
-) -> None:
+    tmp_path, capsys
+):
     one = ranked(tmp_path / "one", strategy="bm25")
     corrected = [row | {"evidence": ["D9:1"]} if row["id"] == "a/10" else row for row in records()]
     other = ranked(tmp_path / "two", strategy="key", rows=corrected)
@@ -203,7 +201,7 @@ def test_other_data_or_evidence_has_no_difference_and_a_pooled_store_has_the_sam
     assert "pooled is worse than bm25 on types 1-4: recall@10 -0.500" in printed(capsys, one, other)
 
 
-def test_both_evidence_keys_are_side_by_side(tmp_path: Path, capsys: Capture) -> None:
+def test_both_evidence_keys_are_side_by_side(tmp_path, capsys):
     changed = {
         "a/10": {"evidence": ["D9:1"], "evidence_original": ["D7:7"]},
         "b/10": {"evidence": [], "evidence_original": ["D9:1"]},
@@ -225,7 +223,7 @@ def test_both_evidence_keys_are_side_by_side(tmp_path: Path, capsys: Capture) ->
     assert "Under the original" not in printed(capsys, ranked(tmp_path / "two"))
 
 
-def test_what_cannot_be_measured_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+def test_what_cannot_be_measured_is_one_line(tmp_path, capsys):
     bare = ranked(tmp_path / "bare", strategy="bare")
     (tmp_path / "bare" / "rankings.jsonl").unlink()
     expected = "bare: no rankings are recorded; run it again with retrieval.depth=100"
@@ -249,7 +247,7 @@ def test_what_cannot_be_measured_is_one_line(tmp_path: Path, capsys: Capture) ->
         main([run, "--at", "5,0"])
 
 
-def test_failed_questions_and_unfinished_runs_are_noted(tmp_path: Path, capsys: Capture) -> None:
+def test_failed_questions_and_unfinished_runs_are_noted(tmp_path, capsys):
     rows = records()
     rows[0] |= {"status": "error", "error": {"phase": "retrieve", "kind": "E", "message": "no"}}
     out = printed(capsys, ranked(tmp_path / "one", rows=rows, status="running"))
@@ -258,7 +256,7 @@ def test_failed_questions_and_unfinished_runs_are_noted(tmp_path: Path, capsys: 
     assert cells(out, "multi_hop")[1] == "11"
 
 
-def test_writes_every_measure_by_type_and_the_curves(tmp_path: Path, capsys: Capture) -> None:
+def test_writes_every_measure_by_type_and_the_curves(tmp_path, capsys):
     places = {name: (1 + i, 40) for i, name in enumerate(CONVERSATIONS)}
     runs = (
         ranked(tmp_path / "one", strategy="bm25", by_conversation=places),
@@ -306,7 +304,7 @@ def test_writes_every_measure_by_type_and_the_curves(tmp_path: Path, capsys: Cap
     assert "## Differences to bm25" in text
 
 
-def test_rankings_of_sessions_are_measured_as_sessions(tmp_path: Path, capsys: Capture) -> None:
+def test_rankings_of_sessions_are_measured_as_sessions(tmp_path, capsys):
     rows = records(evidence=["D1:1", "D2:4"])
     run = ranked(tmp_path / "one", (), rows=rows)
     of_sessions(Path(run))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from eval.rendering.width import terminal_width
 from eval.run.arguments import check_arguments
 from eval.run.option_help import options_help
 from memsys.errors import InputError
-from tests.eval.commands import FAULTY, PROJECT, Start, runs_in
+from tests.eval.commands import FAULTY, PROJECT, runs_in
 
 
 @pytest.mark.parametrize(
@@ -34,7 +33,7 @@ from tests.eval.commands import FAULTY, PROJECT, Start, runs_in
         ([*FAULTY, "faulty"], "faulty: write strategy=faulty or reader=faulty"),
     ],
 )
-def test_the_right_spelling(arguments: list[str], answer: str) -> None:
+def test_the_right_spelling(arguments, answer):
     with pytest.raises(InputError) as refused:
         check_arguments(arguments)
     assert str(refused.value).startswith(answer)
@@ -51,24 +50,24 @@ def test_the_right_spelling(arguments: list[str], answer: str) -> None:
         ["--shell-completion", "install=bash"],
     ],
 )
-def test_what_hydra_knows_passes(arguments: list[str]) -> None:
+def test_what_hydra_knows_passes(arguments):
     check_arguments(arguments)
 
 
-def test_flags_may_stand_anywhere(start: Start) -> None:
+def test_flags_may_stand_anywhere(start):
     ended = start("--resolve", "strategy=bm25", "--cfg", "job", "k=7", "-p", "strategy")
     assert ended.code == 0, ended.err
     assert "k: 7" in ended.out
 
 
-def test_one_line_and_no_folder(start: Start, tmp_path: Path) -> None:
+def test_one_line_and_no_folder(start, tmp_path):
     ended = start("--strategy", "graph_expand")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == "error: --strategy: settings have no dashes; write strategy=graph_expand\n"
     assert runs_in(tmp_path) == []
 
 
-def test_help_on_an_option_lists_its_settings_with_their_comments(start: Start) -> None:
+def test_help_on_an_option_lists_its_settings_with_their_comments(start):
     ended = start("--help", "strategy=graph_expand")
     assert ended.code == 0, ended.err
     first, _, *lines = ended.out.splitlines()
@@ -82,7 +81,7 @@ def test_help_on_an_option_lists_its_settings_with_their_comments(start: Start) 
     assert settings["strategy.use_graph_expansion=true"] == "false: rank like graph_score"
 
 
-def test_help_on_an_option_of_ones_own_and_on_a_typo() -> None:
+def test_help_on_an_option_of_ones_own_and_on_a_typo():
     text = options_help(["--help", "dataset=sample,locomo", *FAULTY, "strategy=faulty"])
     assert text is not None
     assert "strategy.fault=" in text
@@ -93,23 +92,21 @@ def test_help_on_an_option_of_ones_own_and_on_a_typo() -> None:
         options_help(["--help", "strategy=bm26"])
 
 
-def test_every_option_has_help() -> None:
+def test_every_option_has_help():
     for path in sorted((PROJECT / "conf").glob("*/*.yaml")):
         text = options_help(["-h", f"{path.parent.name}={path.stem}"])
         assert text is not None
         assert text.startswith(f"{path.parent.name}={path.stem}: ")
 
 
-def test_comments_go_below_where_the_terminal_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comments_go_below_where_the_terminal_is_narrow(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = options_help(["--help", "strategy=graph_expand"])
     assert text is not None
     assert "=edge\n      that leads to the memory's entity; or product: " in text
 
 
-def test_a_command_without_its_arguments_names_them_and_an_example(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_command_without_its_arguments_names_them_and_an_example(capsys):
     with pytest.raises(SystemExit) as stop:
         compare([])
     assert stop.value.code == 2
@@ -121,11 +118,11 @@ def test_a_command_without_its_arguments_names_them_and_an_example(
     ]
 
 
-def test_examples_are_of_commands_that_exist() -> None:
+def test_examples_are_of_commands_that_exist():
     assert {name.split()[0] for name in cli._EXAMPLES} <= cli.commands().keys()
 
 
-def test_wide_is_an_option_of_commands_that_print_tables(start: Start, small) -> None:
+def test_wide_is_an_option_of_commands_that_print_tables(start, small):
     parser = cli.parser("x", "")
     cli.add_wide(parser)
     os.environ["COLUMNS"] = "80"
@@ -140,7 +137,7 @@ def test_wide_is_an_option_of_commands_that_print_tables(start: Start, small) ->
 
 
 @pytest.mark.parametrize("command", ["eval", "eval.run"])
-def test_help_whose_reader_has_gone_ends_quietly(command: str) -> None:
+def test_help_whose_reader_has_gone_ends_quietly(command):
     arguments = [sys.executable, "-u", "-m", command, "--help"]
     with subprocess.Popen(
         arguments, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -59,7 +59,7 @@ def recorded(fixed: Fixed, question: Question = QUESTION, judge: Judge | None = 
     return json.loads(asked(fixed, question, judge).line)
 
 
-def test_evidence_found_both_ways_counts_as_direct() -> None:
+def test_evidence_found_both_ways_counts_as_direct():
     record = recorded(Fixed())
     assert record["evidence_found"] == {"direct": ["D1:1", "D1:2"], "expanded": ["D1:3"]}
     assert record["scores"]["evidence_recall"] == 1
@@ -67,7 +67,7 @@ def test_evidence_found_both_ways_counts_as_direct() -> None:
     assert record["trace"] == {"gate": "word"}
 
 
-def test_a_question_that_has_a_time_is_asked_then() -> None:
+def test_a_question_that_has_a_time_is_asked_then():
     fixed = Fixed()
     later = datetime(2023, 6, 1, 9, 5)
     without = recorded(fixed)
@@ -77,7 +77,7 @@ def test_a_question_that_has_a_time_is_asked_then() -> None:
     assert record["asked_at"] == "2023-06-01T09:05:00"
 
 
-def test_a_reader_that_heeds_time_is_told_when_the_question_is_asked() -> None:
+def test_a_reader_that_heeds_time_is_told_when_the_question_is_asked():
     told = []
 
     class Dated(Fixed):
@@ -93,7 +93,7 @@ def test_a_reader_that_heeds_time_is_told_when_the_question_is_asked() -> None:
     assert record["question"] == "Who?"
 
 
-def test_a_replayed_call_counts_at_its_live_time_and_is_marked() -> None:
+def test_a_replayed_call_counts_at_its_live_time_and_is_marked():
     fixed = Fixed()
     found = asked(fixed)
     record = json.loads(found.line)
@@ -106,14 +106,14 @@ def test_a_replayed_call_counts_at_its_live_time_and_is_marked() -> None:
     assert record["usage"]["answer"] == {**used, "by_model": {"some-model": used}}
 
 
-def test_the_strategy_sees_the_question_and_nothing_of_its_answer() -> None:
+def test_the_strategy_sees_the_question_and_nothing_of_its_answer():
     fixed = Fixed()
     asked(fixed)
     assert fixed.asked == [Query("c/0", "Who?", "c", SAID)]
 
 
 @pytest.mark.parametrize(("words", "abstained"), [("Ada", False), ("I don't know.", True)])
-def test_an_answer_in_words_of_refusal_is_an_abstention(words: str, abstained: bool) -> None:
+def test_an_answer_in_words_of_refusal_is_an_abstention(words, abstained):
     record = recorded(Fixed(words))
     assert record["abstained"] is abstained
 
@@ -134,7 +134,7 @@ class Judging:
         return Judgement({"judging": (answer == gold, False)})
 
 
-def test_a_judge_costs_the_system_nothing() -> None:
+def test_a_judge_costs_the_system_nothing():
     fixed = Fixed()
     record = recorded(fixed, judge=Judging(fixed.meter))
     assert record["scores"]["judge"] == 0.5
@@ -145,7 +145,7 @@ def test_a_judge_costs_the_system_nothing() -> None:
     assert times["total"] == pytest.approx(times["retrieve"] + times["answer"], abs=2e-4)
 
 
-def test_a_failed_judge_takes_nothing_but_its_verdict_away() -> None:
+def test_a_failed_judge_takes_nothing_but_its_verdict_away():
     fixed = Fixed()
     failed = asked(fixed, judge=Judging(fixed.meter, fails=True))
     record = json.loads(failed.line)
@@ -160,7 +160,7 @@ def test_a_failed_judge_takes_nothing_but_its_verdict_away() -> None:
     assert record["usage"]["judge"]["input_tokens"] == 50
 
 
-def test_judging_again_changes_the_verdict_and_its_cost_alone() -> None:
+def test_judging_again_changes_the_verdict_and_its_cost_alone():
     fixed = Fixed()
     before = recorded(fixed, judge=Judging(fixed.meter, fails=True))
     after = json.loads(judge_again(QUESTION, before, Judging(fixed.meter), fixed.meter).line)
@@ -170,7 +170,7 @@ def test_judging_again_changes_the_verdict_and_its_cost_alone() -> None:
     assert {field for field in at_once if at_once[field] != after[field]} <= {"latency_ms"}
 
 
-def test_a_context_that_is_no_text_is_a_failure() -> None:
+def test_a_context_that_is_no_text_is_a_failure():
     def refuse(_: Question, retrieval: Retrieval) -> Stored:
         retrieval.context.encode()
         raise AssertionError("not reached")
@@ -185,7 +185,7 @@ def test_a_context_that_is_no_text_is_a_failure() -> None:
     assert json.loads(found.line)["context_sha256"] is None
 
 
-def test_type_5_is_not_judged() -> None:
+def test_type_5_is_not_judged():
     fixed = Fixed()
     question = Question("c/1", "c", 5, "adversarial", "Who?", None, ())
     record = recorded(fixed, question, Judging(fixed.meter))
@@ -194,7 +194,7 @@ def test_type_5_is_not_judged() -> None:
     assert set(record["usage"]) == {"retrieve", "answer"}
 
 
-def test_a_budget_that_is_reached_ends_the_run_and_not_the_question() -> None:
+def test_a_budget_that_is_reached_ends_the_run_and_not_the_question():
     class Broke(Fixed):
         def read(self, question: str, retrieval: Retrieval) -> Answer:
             raise BudgetReached("no more")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from eval.compare.__main__ import main as compare
@@ -11,14 +9,13 @@ from eval.export.__main__ import main as export
 from eval.records.run import load_run
 from eval.report.__main__ import main as report
 from eval.retrieval.__main__ import main as retrieval
-from tests.eval.commands import Start, runs_in
+from tests.eval.commands import runs_in
 from tests.eval.datasets.made_beir import beir, lmeb
-from tests.eval.run.conftest import Make
 
 FOUND = ("recall@10", "ndcg@10", "mrr")
 
 
-def test_any_other_reader_is_refused_in_one_line(tmp_path: Path, start: Start) -> None:
+def test_any_other_reader_is_refused_in_one_line(tmp_path, start):
     path = beir(tmp_path / "beir")
     ended = start("dataset=beir", f"dataset.path={path}", "strategy=bm25")
     assert ended.code == 2
@@ -29,9 +26,7 @@ def test_any_other_reader_is_refused_in_one_line(tmp_path: Path, start: Start) -
     assert runs_in(tmp_path) == []
 
 
-def test_a_run_ranks_documents_and_answers_nothing(
-    tmp_path: Path, start: Start, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_ranks_documents_and_answers_nothing(tmp_path, start, capsys):
     path = beir(tmp_path / "beir")
     ended = start("dataset=beir", f"dataset.path={path}", "strategy=bm25", "reader=none", "k=2")
     assert ended.code == 0, ended.err
@@ -69,7 +64,7 @@ def test_a_run_ranks_documents_and_answers_nothing(
 
 
 @pytest.mark.parametrize("strategy", ["bm25", "vector_only", "hybrid_rank", "graph_walk"])
-def test_each_pool_is_a_store_of_its_own(tmp_path: Path, start: Start, strategy: str) -> None:
+def test_each_pool_is_a_store_of_its_own(tmp_path, start, strategy):
     path = lmeb(tmp_path / "lmeb")
     ended = start("dataset=beir", f"dataset.path={path}", f"strategy={strategy}", "reader=none")
     assert ended.code == 0, ended.err
@@ -83,9 +78,7 @@ def test_each_pool_is_a_store_of_its_own(tmp_path: Path, start: Start, strategy:
     }
 
 
-def test_an_exported_run_read_back_has_the_same_scores(
-    tmp_path: Path, made: Make, start: Start
-) -> None:
+def test_an_exported_run_read_back_has_the_same_scores(tmp_path, made, start):
     first = made("strategy=vector_only", "reader=none")
     assert export([str(first.folder), "--to", "beir", "--out", str(tmp_path / "out")]) == 0
     path = f"dataset.path={tmp_path / 'out'}"
@@ -100,9 +93,7 @@ def test_an_exported_run_read_back_has_the_same_scores(
     assert len(second.manifest["stores"]) == len(first.manifest["stores"])
 
 
-def test_runs_of_a_benchmark_are_compared(
-    tmp_path: Path, start: Start, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_of_a_benchmark_are_compared(tmp_path, start, capsys):
     path = beir(tmp_path / "beir")
     for strategy in ("bm25", "hybrid_rank"):
         ended = start("dataset=beir", f"dataset.path={path}", f"strategy={strategy}", "reader=none")

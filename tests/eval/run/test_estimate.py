@@ -90,9 +90,7 @@ def number(text: str) -> float:
     return float(text.replace(",", ""))
 
 
-def test_every_strategy_without_key_or_request(
-    server: FaultyServer, tmp_path: Path, cache: Path, small: tuple[str, ...]
-) -> None:
+def test_every_strategy_without_key_or_request(server, tmp_path, cache, small):
     url = f"llm.base_url={server.base_url}"
     embedder = ("embedder=openai", f"embedder.base_url={server.base_url}")
     ended = run_main(tmp_path, cache, "estimate=true", *MODELS, "judge=llm", url, *embedder, *small)
@@ -107,7 +105,7 @@ def test_every_strategy_without_key_or_request(
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_calls_are_counted_by_stage(small: tuple[str, ...]) -> None:
+def test_calls_are_counted_by_stage(small):
     """Without a key for the models, which are elsewhere."""
     three = ("full_context", "vector_only", "hybrid_gate")
     plain = estimate(three, *MODELS, *small)
@@ -127,7 +125,7 @@ def test_calls_are_counted_by_stage(small: tuple[str, ...]) -> None:
         assert number(judged[name]["read"]) > number(plain[name]["read"])
 
 
-def test_a_run_without_models_takes_nothing(small: tuple[str, ...]) -> None:
+def test_a_run_without_models_takes_nothing(small):
     ended = printed(("bm25", "graph_score", "mem0", "langmem", "rest"), *small)
     found = estimated(ended)
     for name in ("full_context", "bm25", "graph_score"):
@@ -138,7 +136,7 @@ def test_a_run_without_models_takes_nothing(small: tuple[str, ...]) -> None:
     assert "mem0, langmem: unknown, as a model writes its memories; add llm=openai" in ended.out
 
 
-def test_an_unknown_price_is_said(small: tuple[str, ...]) -> None:
+def test_an_unknown_price_is_said(small):
     ended = printed(("graph_expand",), *MODELS, "llm.model=mystery", *small)
     found = estimated(ended)
     assert {row["system"] for row in found.values()} == {"unknown"}
@@ -154,9 +152,7 @@ def sent_by(server: FaultyServer, start: Start, folder: Path, *options: str) -> 
     return run, sum(count_tokens(body["messages"][0]["content"]) for body in server.bodies)
 
 
-def test_tokens_of_full_context_are_those_of_a_real_run(
-    server: FaultyServer, start: Start, tmp_path: Path, small: tuple[str, ...]
-) -> None:
+def test_tokens_of_full_context_are_those_of_a_real_run(server, start, tmp_path, small):
     expected = number(estimate(("full_context",), *MODELS, *small)["full_context"]["read"])
     run, real = sent_by(server, start, tmp_path, "strategy=full_context", *MODELS, *small)
     frame = count_tokens(load_prompt("short_answer", ()).fill(context="", question=""))
@@ -167,8 +163,8 @@ def test_tokens_of_full_context_are_those_of_a_real_run(
 
 
 def test_a_real_run_takes_about_the_expected_tokens_and_no_more_than_at_most(
-    server: FaultyServer, start: Start, tmp_path: Path, small: tuple[str, ...]
-) -> None:
+    server, start, tmp_path, small
+):
     prices = tmp_path / "prices.yaml"
     prices.write_text(PRICES)
     options = (f"pricing={prices}", "llm.max_tokens=10", *MODELS, *small)
@@ -181,16 +177,14 @@ def test_a_real_run_takes_about_the_expected_tokens_and_no_more_than_at_most(
     assert (sent + 21 * 10) / 1000 <= number(mine["most"]) + 0.01
 
 
-def test_wrong_input_is_refused_as_by_a_run(start: Start, small: tuple[str, ...]) -> None:
+def test_wrong_input_is_refused_as_by_a_run(start, small):
     for wrong in ("dataset.path=away.json", "pricing=away.yaml", "reader.prompt=away"):
         ended = start("estimate=true", "strategy=bm25", *MODELS, *small, wrong)
         assert ended.code == 2, wrong
         assert ended.err.count("\n") == 1
 
 
-def test_the_gates_calls_are_at_most_the_estimated_ones(
-    server: FaultyServer, start: Start, small: tuple[str, ...]
-) -> None:
+def test_the_gates_calls_are_at_most_the_estimated_ones(server, start, small):
     found = estimate(("hybrid_gate",), *MODELS, *small)["hybrid_gate"]
     options = ("strategy.gate.english=[]", "strategy.gate.similarity=-1", "llm.cache=off")
     url = f"llm.base_url={server.base_url}"
@@ -205,7 +199,7 @@ def asked(ended: Ended) -> list[str]:
     return [line[:width].rstrip() for line in lines]
 
 
-def test_what_was_asked_is_estimated(start: Start, small: tuple[str, ...]) -> None:
+def test_what_was_asked_is_estimated(start, small):
     ended = start("estimate=true", *MODELS, "strategy=bm25", "k=2", *small)
     assert asked(ended) == ["full_context", "bm25"]
     one = estimate_of(*MODELS, "strategy=bm25", "strategy.k=1", *small)
@@ -219,7 +213,7 @@ def test_what_was_asked_is_estimated(start: Start, small: tuple[str, ...]) -> No
     assert number(cut_row[width:].split()[1]) < number(whole[width:].split()[1])
 
 
-def test_a_sweep_is_one_table_with_each_run_once(start: Start, small: tuple[str, ...]) -> None:
+def test_a_sweep_is_one_table_with_each_run_once(start, small):
     ended = start("-m", "estimate=true", "strategy=bm25,full_context", *MODELS, *small)
     assert asked(ended) == ["full_context", "bm25"]
     assert ended.out.count("Nothing is called") == 1
@@ -230,7 +224,7 @@ def test_a_sweep_is_one_table_with_each_run_once(start: Start, small: tuple[str,
     assert ended.out.count("Nothing is called") == 2
 
 
-def test_contexts_are_those_of_the_strategy(small: tuple[str, ...]) -> None:
+def test_contexts_are_those_of_the_strategy(small):
     names = ("no_memory", "oracle", "bm25", "hybrid_rank", "graph_walk", "vector_only")
     found = estimate(names, *MODELS, "embedder=openai", "k=2", *small)
     read = {name: number(row["read"]) for name, row in found.items()}
@@ -241,7 +235,7 @@ def test_contexts_are_those_of_the_strategy(small: tuple[str, ...]) -> None:
     assert calls["hybrid_rank"] == calls["graph_walk"] == calls["vector_only"] == str(21 + 21 + 6)
 
 
-def test_libraries_count_as_measured_and_have_no_upper_bound(small: tuple[str, ...]) -> None:
+def test_libraries_count_as_measured_and_have_no_upper_bound(small):
     of_each = {"mem0ai": (1, 0), "mem0ai_graph": (5, 1), "graphiti": (6, 0), "langmem": (1, 0)}
     ended = printed(tuple(of_each), *MODELS, *small)
     found = estimated(ended)
@@ -255,7 +249,7 @@ def test_libraries_count_as_measured_and_have_no_upper_bound(small: tuple[str, .
     assert stored["most"] != "unknown"
 
 
-def test_a_reasoning_models_limit_is_at_most(small: tuple[str, ...]) -> None:
+def test_a_reasoning_models_limit_is_at_most(small):
     most = []
     for limit in (1_000, 100_000):
         model = ("llm=openai_reasoning", f"llm.extra.max_completion_tokens={limit}")
@@ -266,15 +260,13 @@ def test_a_reasoning_models_limit_is_at_most(small: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("value", ["abc", "true", "nan", "-1"])
-def test_a_wrong_budget_is_refused(value: str, small: tuple[str, ...]) -> None:
+def test_a_wrong_budget_is_refused(value, small):
     with pytest.raises(InputError, match=r"^llm\.budget_usd: ") as refused:
         printed(("bm25",), *MODELS, f"llm.budget_usd={value}", *small)
     assert "\n" not in str(refused.value)
 
 
-def test_a_part_that_is_done_again_is_estimated_alone(
-    start: Start, tmp_path: Path, keyed: dict[str, Run]
-) -> None:
+def test_a_part_that_is_done_again_is_estimated_alone(start, tmp_path, keyed):
     judged = start(f"from={keyed['plain'].folder}", "judge=llm", "llm=openai", "estimate=true")
     assert asked(judged)[0].startswith("bm25")
     (row,) = estimated(judged).values()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from memsys.errors import InputError
 from memsys.llm.pricing import input_tokens
-from tests.eval.commands import Start, runs_in
+from tests.eval.commands import runs_in
 from tests.eval.run.test_estimate import (
     FIVE,
     MODELS,
@@ -31,7 +30,7 @@ DECISIONS = 3  # three facts a conversation stand for .43 of six turns; one is i
 __all__ = ["no_key"]  # used by each test
 
 
-def test_calls_are_counted_by_what_they_are_for(small: tuple[str, ...]) -> None:
+def test_calls_are_counted_by_what_they_are_for(small):
     found = estimate(("mem0", "mem0_graph"), *MODELS, *small)
     facts = ASKED + EXCHANGES + SESSIONS + DECISIONS
     assert found["mem0"]["calls"] == str(facts)
@@ -46,14 +45,14 @@ def test_calls_are_counted_by_what_they_are_for(small: tuple[str, ...]) -> None:
     assert estimate_of(*MODELS, *small, *own)["calls"] == str(ASKED + SESSIONS + DECISIONS)
 
 
-def test_without_a_model_its_calls_are_unknown(small: tuple[str, ...]) -> None:
+def test_without_a_model_its_calls_are_unknown(small):
     ended = printed(("mem0",), *small)
     assert estimated(ended)["mem0"]["calls"] == "unknown"
     assert "mem0: unknown, as a model writes its memories; add llm=openai" in ended.out
     assert estimate_of("strategy=mem0", "strategy.infer=false", *small)["calls"] == "0"
 
 
-def test_facts_as_memories_count_for_every_strategy(small: tuple[str, ...]) -> None:
+def test_facts_as_memories_count_for_every_strategy(small):
     names = (*FIVE, "mem0")
     plain = estimate(names, *MODELS, *small)
     found = estimate(names, *MODELS, *small, "memory=facts")
@@ -65,7 +64,7 @@ def test_facts_as_memories_count_for_every_strategy(small: tuple[str, ...]) -> N
         printed(names, *small, "memory=facts")
 
 
-def test_a_written_graph_counts_for_strategies_over_a_graph(small: tuple[str, ...]) -> None:
+def test_a_written_graph_counts_for_strategies_over_a_graph(small):
     names = ("vector_only", "graph_expand", "hybrid_gate", "mem0")
     plain = estimate(names, *MODELS, *small)
     found = estimate(names, *MODELS, *small, "graph=relations")
@@ -102,9 +101,7 @@ class Verbose:
         return faults.says(json.dumps({"facts": rows[:most]}))
 
 
-def test_no_run_of_mem0_takes_more_than_at_most(
-    start: Start, tmp_path: Path, small: tuple[str, ...]
-) -> None:
+def test_no_run_of_mem0_takes_more_than_at_most(start, tmp_path, small):
     prices = tmp_path / "prices.yaml"
     prices.write_text(
         "as_of: 2025-01-01\nsource: a test\nmodels: {gpt-4o-mini: {input: 1000, output: 0}}\n"
@@ -122,9 +119,7 @@ def test_no_run_of_mem0_takes_more_than_at_most(
     assert number(found["system"]) < sent / 1000 <= number(found["most"])
 
 
-def test_expected_tokens_are_those_of_a_run_with_so_many_facts(
-    start: Start, tmp_path: Path, small: tuple[str, ...]
-) -> None:
+def test_expected_tokens_are_those_of_a_run_with_so_many_facts(start, tmp_path, small):
     """The server writes the three facts of a conversation that the estimate counts on."""
 
     def script(body: Body) -> Behaviour:

@@ -10,7 +10,7 @@ import pytest
 from eval.rendering.errors import blame
 from memsys.errors import InputError
 from tests.eval import faulty
-from tests.eval.commands import FAULTY, Ended, Start, runs_in
+from tests.eval.commands import FAULTY, Ended, runs_in
 
 
 @pytest.mark.parametrize(
@@ -34,14 +34,7 @@ from tests.eval.commands import FAULTY, Ended, Start, runs_in
         ("strategy=null", "strategy"),
     ],
 )
-def test_one_line_and_no_folder(
-    start: Start,
-    tmp_path: Path,
-    small: tuple[str, ...],
-    monkeypatch: pytest.MonkeyPatch,
-    argument: str,
-    said: str,
-) -> None:
+def test_one_line_and_no_folder(start, tmp_path, small, monkeypatch, argument, said):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     (tmp_path / "broken.json").write_text("[oops")
     ended = start("strategy=vector_only", *small, argument)
@@ -53,17 +46,13 @@ def test_one_line_and_no_folder(
     assert runs_in(tmp_path) == []
 
 
-def test_a_fault_of_the_program_is_not_called_bad_input(
-    start: Start, tmp_path: Path, small: tuple[str, ...], fault: Path
-) -> None:
+def test_a_fault_of_the_program_is_not_called_bad_input(start, tmp_path, small, fault):
     ended = start(*FAULTY, "strategy=faulty", "strategy.fault=construct", *small)
     assert ended.code == 1
     _one_line_with_place(ended, "RuntimeError: cannot be made", tmp_path)
 
 
-def test_a_data_set_class_that_raises_is_shown_with_its_line(
-    start: Start, tmp_path: Path, small: tuple[str, ...], fault: Path
-) -> None:
+def test_a_data_set_class_that_raises_is_shown_with_its_line(start, tmp_path, small, fault):
     target = "dataset._target_=tests.eval.faulty.FaultyDataset"
     ended = start("strategy=bm25", *small, target)
     assert ended.code == 1
@@ -82,7 +71,7 @@ def _one_line_with_place(ended: Ended, message: str, folder: Path) -> None:
     assert message in text
 
 
-def test_blame_finds_the_input_error_that_another_error_wraps() -> None:
+def test_blame_finds_the_input_error_that_another_error_wraps():
     wrapped = RuntimeError("Error in call to target")
     wrapped.__cause__ = InputError("k: 0")
     assert blame(wrapped) == "k: 0"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from eval.run.failures import Failure, FailurePolicy, FailureRow
-from tests.eval.commands import FAULTY, Start, runs_in
+from tests.eval.commands import FAULTY, runs_in
 
 DEAD = Failure("answer", "LLMError", "no answer")
 LATE = Failure("answer", "TimeoutError", "too late")
@@ -30,7 +28,7 @@ OK = None
         ([("a", OK)] + [("b", INGEST[0])] * 7 + [("c", OK)], 0),
     ],
 )
-def test_failures_in_a_row(seen: list[tuple[str, Failure | None]], in_a_row: int) -> None:
+def test_failures_in_a_row(seen, in_a_row):
     row = FailureRow()
     for conversation, failure in seen:
         row.note(conversation, failure)
@@ -49,13 +47,11 @@ def test_failures_in_a_row(seen: list[tuple[str, Failure | None]], in_a_row: int
         (1, 21, True),  # all
     ],
 )
-def test_a_run_of_21_questions_fails(tolerated: float, failed: int, is_failed: bool) -> None:
+def test_a_run_of_21_questions_fails(tolerated, failed, is_failed):
     assert FailurePolicy(tolerated=tolerated).is_failed(failed, 21) is is_failed
 
 
-def test_a_strategy_that_raises_at_once_stops_the_run(
-    start: Start, tmp_path: Path, fault: Path, small
-) -> None:
+def test_a_strategy_that_raises_at_once_stops_the_run(start, tmp_path, fault, small):
     command = (*FAULTY, "strategy=faulty", *small, "strategy.fault=index", "strategy.at=ash")
     ended = start(*command)
     assert ended.code == 1
@@ -73,9 +69,7 @@ def test_a_strategy_that_raises_at_once_stops_the_run(
     assert [record["status"] for record in run.records] == ["ok"] * 21
 
 
-def test_too_many_failures_give_exit_code_1_and_a_summary(
-    start: Start, tmp_path: Path, fault: Path, small
-) -> None:
+def test_too_many_failures_give_exit_code_1_and_a_summary(start, tmp_path, fault, small):
     command = (*FAULTY, "strategy=faulty", *small, "strategy.fault=third")
     ended = start(*command)
     assert ended.code == 1
@@ -89,9 +83,7 @@ def test_too_many_failures_give_exit_code_1_and_a_summary(
     assert start(*command, *again).code == 0  # the setting is not part of the configuration
 
 
-def test_a_sweep_with_such_a_run_gives_exit_code_1(
-    start: Start, tmp_path: Path, fault: Path, small
-) -> None:
+def test_a_sweep_with_such_a_run_gives_exit_code_1(start, tmp_path, fault, small):
     ended = start(*FAULTY, "-m", "strategy=faulty", *small, "strategy.fault=third,none")
     assert ended.code == 1, ended.err
     assert [run.manifest["status"] for run in runs_in(tmp_path)] == ["complete"] * 2

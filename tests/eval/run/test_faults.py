@@ -33,7 +33,7 @@ class Case:
         return run
 
 
-def test_every_third_question(start: Start, third: Run, small, clean: Run) -> None:
+def test_every_third_question(start, third, small, clean):
     said = third.ended.out
     assert "6 of 21 questions failed; they are in no mean" in said
     assert "the first: ash/2: retrieve: ValueError: question 2 of ash is a third one" in said
@@ -62,8 +62,8 @@ def test_every_third_question(start: Start, third: Run, small, clean: Run) -> No
 
 
 def test_the_first_exception_of_users_code_is_shown_with_its_line_and_each_is_logged(
-    start: Start, tmp_path: Path, fault: Path, small, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    start, tmp_path, fault, small, monkeypatch
+):
     monkeypatch.setenv("SHELF_KEY", "question 2 of beech")  # as if an exception repeated a key
     case = Case(start, tmp_path, fault, *small, "strategy.fault=third")
     (line,) = case.ended.err.splitlines()
@@ -78,7 +78,7 @@ def test_the_first_exception_of_users_code_is_shown_with_its_line_and_each_is_lo
         assert "$SHELF_KEY is a third one" in text
 
 
-def test_means_leave_errors_out_and_the_other_column_counts_them_as_0(failed_thirds: Run) -> None:
+def test_means_leave_errors_out_and_the_other_column_counts_them_as_0(failed_thirds):
     by_type, records = failed_thirds.summary["by_type"], failed_thirds.records
     # single_hop is questions 3 and 5 of three conversations, and every 5 failed
     f1 = [r["scores"]["locomo_f1"] for r in records if r["id"][-1] == "3"]
@@ -97,9 +97,7 @@ def test_means_leave_errors_out_and_the_other_column_counts_them_as_0(failed_thi
     assert "f1_errors_as_zero" not in by_type["temporal"]
 
 
-def test_a_session_that_cannot_be_remembered(
-    start: Start, tmp_path: Path, fault: Path, small, clean: Run
-) -> None:
+def test_a_session_that_cannot_be_remembered(start, tmp_path, fault, small, clean):
     case = Case(start, tmp_path, fault, *small, "strategy.fault=ingest", "strategy.at=beech woke")
     assert case.ended.code == 0
     assert list(case.errors) == ALL[7:14]
@@ -114,23 +112,21 @@ def test_a_session_that_cannot_be_remembered(
     assert case.resume().untimed == clean.untimed
 
 
-def test_indexes_that_cannot_be_built(
-    start: Start, tmp_path: Path, fault: Path, small, clean: Run
-) -> None:
+def test_indexes_that_cannot_be_built(start, tmp_path, fault, small, clean):
     case = Case(start, tmp_path, fault, *small, "strategy.fault=index", "strategy.at=ash")
     assert list(case.errors) == ALL[:7]
     assert {e["phase"] for e in case.errors.values()} == {"index"}
     assert case.resume().untimed == clean.untimed
 
 
-def test_a_score_that_is_no_number(start: Start, tmp_path: Path, fault: Path, small) -> None:
+def test_a_score_that_is_no_number(start, tmp_path, fault, small):
     case = Case(start, tmp_path, fault, *small, "strategy.fault=no_number", "strategy.at=ash/1")
     assert case.ended.code == 0, case.ended.err
     assert list(case.errors) == ["ash/1"]
     assert case.errors["ash/1"]["phase"] == "record"
 
 
-def test_a_reader_that_fails(start: Start, tmp_path: Path, fault: Path, small) -> None:
+def test_a_reader_that_fails(start, tmp_path, fault, small):
     case = Case(start, tmp_path, fault, *small, "reader=faulty")
     assert list(case.errors) == ["ash/3", "beech/3", "cedar/3"]
     assert "faulty.py" in case.errors["ash/3"].pop("traceback")
@@ -141,7 +137,7 @@ def test_a_reader_that_fails(start: Start, tmp_path: Path, fault: Path, small) -
     }
 
 
-def test_an_answer_that_no_file_can_hold(start: Start, tmp_path: Path, fault: Path, small) -> None:
+def test_an_answer_that_no_file_can_hold(start, tmp_path, fault, small):
     case = Case(start, tmp_path, fault, *small, "reader=faulty", "reader.fault=torn")
     assert case.ended.code == 0, case.ended.err
     assert list(case.errors) == ["ash/3", "beech/3", "cedar/3"]
@@ -150,7 +146,7 @@ def test_an_answer_that_no_file_can_hold(start: Start, tmp_path: Path, fault: Pa
 
 
 @pytest.mark.usefixtures("fault")
-def test_a_fault_that_stays_is_told_again(start: Start, third: Run, small) -> None:
+def test_a_fault_that_stays_is_told_again(start, third, small):
     before = third.untimed
     ended = start(*THIRD, *small, f"resume={third.folder.name}")
     assert ended.code == 0
@@ -158,8 +154,8 @@ def test_a_fault_that_stays_is_told_again(start: Start, third: Run, small) -> No
 
 
 def test_wrong_input_that_shows_late_ends_the_run_and_it_can_go_on(
-    start: Start, tmp_path: Path, fault: Path, small, clean: Run
-) -> None:
+    start, tmp_path, fault, small, clean
+):
     case = Case(start, tmp_path, fault, *small, "strategy.fault=input", "strategy.at=beech/4")
     assert case.ended.code == 2
     assert "error: strategy.at: this question is not to be asked" in case.ended.err

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from eval.run.ingest import ingest
 from memsys.llm.meter import Meter
 from memsys.strategy import MemoryStrategy
 from memsys.types import Conversation, Query, Retrieval, Session
-from tests.eval.commands import FAULTY, PATIENT, Start, runs_in, small_sample
+from tests.eval.commands import FAULTY, PATIENT, runs_in, small_sample
 
 DAY = datetime(2024, 3, 2)
 SESSIONS = (Session("s1", DAY, ()), Session("s2", DAY, (), forgets=("D1:2", "D1:3")))
@@ -66,7 +65,7 @@ def lines_of(strategy: MemoryStrategy) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("result", "noted"), [(2, 2), (0, 0), (None, "unsupported")])
-def test_a_deletion_follows_its_session_and_is_recorded(result: int | None, noted: object) -> None:
+def test_a_deletion_follows_its_session_and_is_recorded(result, noted):
     strategy = Recorder(result)
     first, second, *_ = lines_of(strategy)
     assert strategy.calls[:3] == ["s1", "s2", ("D1:2", "D1:3")]
@@ -75,20 +74,20 @@ def test_a_deletion_follows_its_session_and_is_recorded(result: int | None, note
     assert [second["status"], second["memories"]] == ["ok", 3]
 
 
-def test_a_failed_deletion_is_a_failed_ingestion() -> None:
+def test_a_failed_deletion_is_a_failed_ingestion():
     *_, last = lines_of(Recorder(OSError("the disk is read-only")))
     assert (last["session"], last["status"]) == ("s2", "error")
     assert "the disk is read-only" in last["error"]["message"]
 
 
-def test_a_strategy_cannot_delete_unless_it_says_so() -> None:
+def test_a_strategy_cannot_delete_unless_it_says_so():
     class Simple(Recorder):
         forget = MemoryStrategy.forget
 
     assert lines_of(Simple(2))[1]["events"][0]["result"] == "unsupported"
 
 
-def test_pooled_deletions_name_the_turns_of_their_conversation(tmp_path: Path) -> None:
+def test_pooled_deletions_name_the_turns_of_their_conversation(tmp_path):
     path = tmp_path / "small.json"
     path.write_text(json.dumps([small_sample(one) for one in ("ash", "beech")]))
     (pooled,) = pool(Forgetful(name="small", path=str(path)).load()).conversations
@@ -96,9 +95,7 @@ def test_pooled_deletions_name_the_turns_of_their_conversation(tmp_path: Path) -
     assert asked == {"ash": ("ash:D1:2",), "beech": ("beech:D1:2",)}
 
 
-def test_a_resumed_run_deletes_again(
-    start: Start, tmp_path: Path, small: tuple[str, ...], fault: Path
-) -> None:
+def test_a_resumed_run_deletes_again(start, tmp_path, small, fault):
     target = f"dataset._target_={Forgetful.__module__}.Forgetful"
     options = (*FAULTY, "strategy=faulty", "strategy.fault=third", *PATIENT, "k=99")
     ended = start(*options, *small[:2], target)

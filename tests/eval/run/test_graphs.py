@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.eval.commands import Start, runs_in
+from tests.eval.commands import runs_in
 
 
 @pytest.mark.parametrize("strategy", ["graph_walk", "graph_expand"])
-def test_every_kind_of_node_serves_the_walk_and_the_expansion(
-    strategy: str, start: Start, small: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_every_kind_of_node_serves_the_walk_and_the_expansion(strategy, start, small, tmp_path):
     sizes = {}
     for graph in ("titles", "everything"):
         ended = start(f"strategy={strategy}", f"graph={graph}", "reader=none", *small)

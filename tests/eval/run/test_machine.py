@@ -20,7 +20,7 @@ from eval.cli import TERMINATED, code_of
 from eval.records import folder as folders
 from eval.records.jsonl import LineWriter, read_lines, write_json
 from memsys.errors import InputError, complain
-from tests.eval.commands import PROJECT, Run, Start, runs_in
+from tests.eval.commands import PROJECT, Run, runs_in
 
 SAME = "2026-01-01_00-00-00-000000_bm25"
 FROZEN = f"""
@@ -52,9 +52,8 @@ def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 
 @pytest.mark.parametrize("pages", [1, 2, 3, 5, 7, 9])
 def test_a_full_disk_interrupts_a_run_that_goes_on_once_there_is_space(
-    start: Start, small: tuple[str, ...], disk: Callable[[str], Path], pages: int,
-    keyed: dict[str, Run],
-) -> None:  # fmt: skip
+    start, small, disk, pages,
+    keyed):  # fmt: skip
     run = Run(disk(f"size={4 * pages}k") / "run")
     command = ("strategy=bm25", *small, f"hydra.run.dir={run.folder}")
     ended = start(*command)
@@ -75,9 +74,7 @@ def test_a_full_disk_interrupts_a_run_that_goes_on_once_there_is_space(
 
 
 @pytest.mark.parametrize("folder", ["/dev/null/x", "/proc/x", "file/x", "x" * 300])
-def test_a_folder_that_cannot_be_is_one_line(
-    start: Start, small: tuple[str, ...], tmp_path: Path, folder: str
-) -> None:
+def test_a_folder_that_cannot_be_is_one_line(start, small, tmp_path, folder):
     (tmp_path / "file").touch()
     ended = start("strategy=bm25", *small, f"hydra.run.dir={folder}")
     assert ended.code == 2
@@ -85,9 +82,7 @@ def test_a_folder_that_cannot_be_is_one_line(
     assert ended.err.count("\n") == 1
 
 
-def test_a_read_only_disk_is_one_line(
-    start: Start, small: tuple[str, ...], disk: Callable[[str], Path]
-) -> None:
+def test_a_read_only_disk_is_one_line(start, small, disk):
     ended = start("strategy=bm25", *small, f"hydra.run.dir={disk('ro')}/run")
     assert ended.code == 2
     assert "Read-only file system" in ended.err
@@ -108,7 +103,7 @@ class Full(io.FileIO):
 
 
 @pytest.mark.parametrize("room", [0, 1, 9])
-def test_a_line_is_written_whole_or_not_at_all(tmp_path: Path, room: int) -> None:
+def test_a_line_is_written_whole_or_not_at_all(tmp_path, room):
     writer = LineWriter(tmp_path / "lines")
     writer.write({"a": 1})
     full = Full(tmp_path / "lines", "a")
@@ -120,9 +115,7 @@ def test_a_line_is_written_whole_or_not_at_all(tmp_path: Path, room: int) -> Non
     assert list(read_lines(tmp_path / "lines")) == [{"a": 1}]
 
 
-def test_a_manifest_is_overwritten_where_there_is_no_space_for_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_manifest_is_overwritten_where_there_is_no_space_for_another(tmp_path, monkeypatch):
     path = tmp_path / "manifest.json"
     write_json(path, {"status": "running"}, spare=50)
     size = path.stat().st_size
@@ -139,7 +132,7 @@ def test_a_manifest_is_overwritten_where_there_is_no_space_for_another(
     assert '"interrupted"' in path.read_text()
 
 
-def test_sigterm_ends_a_command_as_ctrl_c_does_but_for_its_code() -> None:
+def test_sigterm_ends_a_command_as_ctrl_c_does_but_for_its_code():
     before = signal.getsignal(signal.SIGTERM)
     reached = []
 
@@ -152,15 +145,13 @@ def test_sigterm_ends_a_command_as_ctrl_c_does_but_for_its_code() -> None:
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-def test_faults_of_the_file_system_are_one_line_of_any_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_faults_of_the_file_system_are_one_line_of_any_command(tmp_path, capsys):
     (tmp_path / "file").touch()
     assert code_of((tmp_path / "file" / "x").mkdir) == 2
     assert capsys.readouterr().err.startswith(f"error: {tmp_path / 'file' / 'x'}: Not a directory")
 
 
-def test_a_command_whose_output_nobody_reads_ends_quietly() -> None:
+def test_a_command_whose_output_nobody_reads_ends_quietly():
     code = "import sys; from eval.cli import code_of; sys.exit(code_of(lambda: print('x' * 10**6)))"
     with subprocess.Popen(
         [sys.executable, "-c", code], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -172,14 +163,14 @@ def test_a_command_whose_output_nobody_reads_ends_quietly() -> None:
     assert process.returncode == 141
 
 
-def test_an_error_is_one_line_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_is_one_line_in_one_call(monkeypatch):
     calls: list[str] = []
     monkeypatch.setattr(sys.stderr, "write", calls.append)
     complain("a\nb")
     assert calls == ["error: a b\n"]
 
 
-def test_a_folder_is_claimed_by_one_thread_alone(tmp_path: Path) -> None:
+def test_a_folder_is_claimed_by_one_thread_alone(tmp_path):
     barrier, found = threading.Barrier(8), []
 
     def claimed() -> None:
@@ -194,9 +185,7 @@ def test_a_folder_is_claimed_by_one_thread_alone(tmp_path: Path) -> None:
     assert {one.name for one in found} == {"run", *(f"run-{i}" for i in range(2, 9))}
 
 
-def test_a_refused_run_leaves_the_folder_of_another_process(
-    start: Start, tmp_path: Path, small: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refused_run_leaves_the_folder_of_another_process(start, tmp_path, small, monkeypatch):
     monkeypatch.setattr(folders, "run_id", lambda strategy: SAME)
     others = tmp_path / "results" / "runs" / SAME
     others.mkdir(parents=True)
@@ -208,9 +197,7 @@ def test_a_refused_run_leaves_the_folder_of_another_process(
     assert [run.folder.name for run in runs_in(tmp_path)] == [SAME, f"{SAME}-2"]
 
 
-def test_runs_of_the_same_microsecond_have_a_folder_each(
-    tmp_path: Path, cache: Path, small: tuple[str, ...], keyed: dict[str, Run]
-) -> None:
+def test_runs_of_the_same_microsecond_have_a_folder_each(tmp_path, cache, small, keyed):
     path = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
     env = {**os.environ, "MEMSYS_CACHE": str(cache), "PYTHONPATH": path}
     command = [sys.executable, "-c", FROZEN, "strategy=bm25", *small]
@@ -228,8 +215,8 @@ def test_runs_of_the_same_microsecond_have_a_folder_each(
 
 
 def test_a_damaged_end_is_asked_again_and_a_damaged_middle_after_its_line_is_deleted(
-    start: Start, small: tuple[str, ...], keyed: dict[str, Run], copy: Callable[[Run], Run]
-) -> None:
+    start, small, keyed, copy
+):
     run = copy(keyed["plain"])
     path = run.folder / "records.jsonl"
     lines = path.read_text().splitlines(keepends=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.eval.commands import PATIENT, Run, Start, runs_in
+from tests.eval.commands import PATIENT, Run, runs_in
 
 pytest.importorskip("mcp")
 from baselines.mcp import admission
@@ -49,9 +49,8 @@ def alive(pids: Path) -> list[int]:
 
 
 def test_a_crash_costs_its_conversation_and_nothing_is_left(
-    start: Start, tmp_path: Path, small: tuple[str, ...], pids: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    start, tmp_path, small, pids,
+    monkeypatch):  # fmt: skip
     search = OwnerMemory.search
 
     def fatal(self: OwnerMemory, query: str, k: int) -> Any:
@@ -81,8 +80,8 @@ def test_a_crash_costs_its_conversation_and_nothing_is_left(
 
 
 def test_a_server_that_is_not_admitted_ends_the_run_before_any_ingestion(
-    start: Start, tmp_path: Path, small: tuple[str, ...], pids: Path
-) -> None:
+    start, tmp_path, small, pids
+):
     ended = start(*small, *over("mixing"))
     assert ended.code == 2
     assert "the server is not admitted: it mixes owners" in ended.err
@@ -90,9 +89,7 @@ def test_a_server_that_is_not_admitted_ends_the_run_before_any_ingestion(
     assert alive(pids) == []
 
 
-def test_an_interruption_leaves_no_process(
-    start: Start, small: tuple[str, ...], pids: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interruption_leaves_no_process(start, small, pids, monkeypatch):
     def interrupted(*_: object) -> None:
         assert alive(pids)
         raise KeyboardInterrupt
@@ -102,9 +99,7 @@ def test_an_interruption_leaves_no_process(
     assert alive(pids) == []
 
 
-def test_an_estimate_starts_no_server(
-    start: Start, tmp_path: Path, small: tuple[str, ...], pids: Path
-) -> None:
+def test_an_estimate_starts_no_server(start, tmp_path, small, pids):
     assert start(*small, *over("plain"), "estimate=true").code == 0
     assert not pids.exists()
 
@@ -138,9 +133,8 @@ def served(kind: str, key: str) -> Iterator[str]:
 
 
 def test_over_http_owners_are_apart_and_the_key_is_not_recorded(
-    start: Start, tmp_path: Path, small: tuple[str, ...], pids: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    start, tmp_path, small, pids,
+    monkeypatch):  # fmt: skip
     key = "v3ry-secret-value"
     with served("owned", key) as url:
         options = ("strategy=mcp", f"strategy.url={url}", "strategy.key_variable=TOY_KEY")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -31,9 +30,7 @@ def uncollected() -> Iterator[None]:
 
 @pytest.mark.usefixtures("uncollected")
 @pytest.mark.parametrize("sweep", [(), ("-m", "k=1,2")])
-def test_nothing_refers_to_a_run_that_has_ended(
-    tmp_path: Path, cache: Path, small: tuple[str, ...], sweep: tuple[str, ...]
-) -> None:
+def test_nothing_refers_to_a_run_that_has_ended(tmp_path, cache, small, sweep):
     before = {id(one) for one in gc.get_objects() if isinstance(one, HEAVY)}
     ended = run_main(tmp_path, cache, "strategy=graph_expand", *small, *sweep)
     assert ended.code == 0, ended.err

@@ -12,7 +12,7 @@ import pytest
 
 from eval.records.manifest import digest
 from eval.run.next_steps import after_run, after_sweep
-from tests.eval.commands import FAULTY, Ended, Run, Start, runs_in
+from tests.eval.commands import FAULTY, Ended, Run, runs_in
 
 
 def following(ended: Ended) -> list[str]:
@@ -43,9 +43,7 @@ def add(runs: Path, name: str, manifest: Any) -> Path:
     return runs / name
 
 
-def test_another_strategy_keeps_data_and_model_and_drops_settings_of_this_one(
-    runs: Path, clean: Run
-) -> None:
+def test_another_strategy_keeps_data_and_model_and_drops_settings_of_this_one(runs, clean):
     command = (
         "python -m eval.run --config-dir conf dataset=locomo strategy=hybrid_gate "
         "strategy.expansion.hops=2 llm=openai 'llm.extra={a: 1}' k=5 resume=r"
@@ -64,7 +62,7 @@ def test_another_strategy_keeps_data_and_model_and_drops_settings_of_this_one(
     assert first == f"python -m eval.report {clean.folder.name}"
 
 
-def test_the_newest_comparable_run_is_named(runs: Path, clean: Run) -> None:
+def test_the_newest_comparable_run_is_named(runs, clean):
     mine = runs / clean.folder.name
     config = {**clean.manifest["config"], "k": 3}
     other = altered(clean, config=config)
@@ -85,12 +83,12 @@ def test_the_newest_comparable_run_is_named(runs: Path, clean: Run) -> None:
     ]
 
 
-def test_runs_elsewhere_are_named_by_their_folder(runs: Path, clean: Run) -> None:
+def test_runs_elsewhere_are_named_by_their_folder(runs, clean):
     steps = after_run(clean.folder, clean.manifest, clean.summary)
     assert f"python -m eval.browse {clean.folder}" in steps
 
 
-def test_after_a_sweep_runs_on_the_same_data_are_compared(runs: Path, clean: Run) -> None:
+def test_after_a_sweep_runs_on_the_same_data_are_compared(runs, clean):
     other_data = altered(clean, data=[{"name": "b"}])
     swept = [(runs / name, clean.manifest) for name in "ab"] + [(runs / "c", other_data)]
     assert after_sweep(swept) == [
@@ -100,9 +98,7 @@ def test_after_a_sweep_runs_on_the_same_data_are_compared(runs: Path, clean: Run
     assert after_sweep(swept[:2], answered=False) == ["python -m eval.retrieval a b"]
 
 
-def test_a_run_in_which_all_failed_says_why_and_what_to_mend(
-    start: Start, tmp_path: Path, small: tuple[str, ...], fault: Path
-) -> None:
+def test_a_run_in_which_all_failed_says_why_and_what_to_mend(start, tmp_path, small, fault):
     patient = ("failures.stop_after=null",)
     choice = (*FAULTY, "reader=faulty", "reader.word=''", "strategy=bm25", *small, *patient)
     ended = start(*choice)
@@ -117,7 +113,7 @@ def test_a_run_in_which_all_failed_says_why_and_what_to_mend(
     assert start(*shlex.split(command)[3:]).code == 0
 
 
-def test_after_some_failures_the_first_command_resumes(failed_thirds: Run) -> None:
+def test_after_some_failures_the_first_command_resumes(failed_thirds):
     resume, *others = following(failed_thirds.ended)
     name = failed_thirds.folder.name
     assert resume == f"{failed_thirds.manifest['command']} resume={name}"

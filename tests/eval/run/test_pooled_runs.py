@@ -15,8 +15,7 @@ from eval.datasets.locomo import LoCoMo
 from eval.merge.__main__ import main as merge
 from eval.report.runs import load
 from eval.rescore.__main__ import main as rescore
-from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in
-from tests.eval.run.conftest import Make
+from tests.eval.commands import FAULTY, PATIENT, Run, runs_in
 
 POOLED = "dataset.pooled=true"
 FILTERED = (POOLED, "dataset.owner_filter=true")
@@ -41,7 +40,7 @@ def overlay(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_overlay(tmp_path / "evidence" / "small.json", overlay)
 
 
-def test_a_pooled_run_searches_one_store(made: Make) -> None:
+def test_a_pooled_run_searches_one_store(made):
     pooled = made("strategy=bm25", POOLED)
     assert pooled.manifest["stores"] == {"pooled": {"turns": 18, "sessions": 6}}
     assert {(one["conversation"], one["store"]) for one in pooled.records} == {
@@ -57,9 +56,7 @@ def test_a_pooled_run_searches_one_store(made: Make) -> None:
     assert reported.texts.turn("pooled", "ash:D1:1") is not None
 
 
-def test_the_owner_filter_returns_the_own_conversation(
-    made: Make, start: Start, small: tuple[str, ...]
-) -> None:
+def test_the_owner_filter_returns_the_own_conversation(made, start, small):
     filtered = made("strategy=bm25", *FILTERED)
     for record in filtered.records:
         owners = {id_.partition(":")[0] for id_, *_ in record["retrieved"]}
@@ -73,7 +70,7 @@ def test_the_owner_filter_returns_the_own_conversation(
 
 
 @pytest.mark.parametrize("strategy", ["full_context", "graph_score", "hybrid_gate", "oracle"])
-def test_every_strategy_runs_pooled(made: Make, strategy: str) -> None:
+def test_every_strategy_runs_pooled(made, strategy):
     records = made(f"strategy={strategy}", "k=10", *FILTERED).records
     assert {one["status"] for one in records} == {"ok"}
     assert all(
@@ -83,9 +80,7 @@ def test_every_strategy_runs_pooled(made: Make, strategy: str) -> None:
         assert {one["scores"]["evidence_recall"] for one in records} == {1.0}
 
 
-def test_questions_are_asked_at_the_end_of_their_own_conversation(
-    made: Make, path: str, tmp_path: Path
-) -> None:
+def test_questions_are_asked_at_the_end_of_their_own_conversation(made, path, tmp_path):
     """graph_score's recency, with the clock of one conversation a year later."""
     samples = json.loads(Path(path).read_text())
     for number in (1, 2):
@@ -103,9 +98,7 @@ def test_questions_are_asked_at_the_end_of_their_own_conversation(
     assert terms[0] == terms[1]
 
 
-def test_a_pooled_run_can_be_resumed(
-    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
-) -> None:
+def test_a_pooled_run_can_be_resumed(start, small, tmp_path, fault):
     """Questions that failed are asked again; a torn line of the ingestion is repeated."""
     arguments = (*FAULTY, "strategy=faulty", "strategy.fault=third", *small, *PATIENT, POOLED)
     assert start(*arguments).code in (0, 1)
@@ -123,9 +116,7 @@ def test_a_pooled_run_can_be_resumed(
     assert resumed.manifest["config_sha256"] == unbroken.manifest["config_sha256"]
 
 
-def test_parts_of_pooled_runs_are_not_merged(
-    made: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_parts_of_pooled_runs_are_not_merged(made, tmp_path, capsys):
     parts = [
         made("strategy=bm25", POOLED, f"dataset.conversations=[{name}]")
         for name in ("ash", "beech")
@@ -134,7 +125,7 @@ def test_parts_of_pooled_runs_are_not_merged(
     assert "its store is pooled" in capsys.readouterr().err
 
 
-def test_settings_at_their_defaults_are_in_no_hash(keyed: dict[str, Run]) -> None:
+def test_settings_at_their_defaults_are_in_no_hash(keyed):
     plain = keyed["plain"]
     settings = plain.manifest["config"]["dataset"]
     assert settings.keys().isdisjoint({"pooled", "owner_filter", "evidence"})
@@ -144,9 +135,7 @@ def test_settings_at_their_defaults_are_in_no_hash(keyed: dict[str, Run]) -> Non
 
 @pytest.mark.usefixtures("overlay")
 @pytest.mark.parametrize("options", [(), FILTERED])
-def test_a_run_rescored_is_as_a_run_under_that_evidence(
-    made: Make, path: str, tmp_path: Path, options: tuple[str, ...], capsys
-) -> None:
+def test_a_run_rescored_is_as_a_run_under_that_evidence(made, path, tmp_path, options, capsys):
     keys = ("original", "corrected", "excluded")
     runs = {key: made("strategy=bm25", *options, f"dataset.evidence={key}") for key in keys}
     excluded = {one["id"]: one for one in runs["excluded"].records}

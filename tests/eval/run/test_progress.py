@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -48,9 +47,7 @@ def no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
         (io.StringIO(), {"ipykernel": ModuleType("ipykernel")}, True),  # a notebook
     ],
 )
-def test_a_text_bar_on_a_terminal_and_in_a_notebook(
-    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, modules: dict[str, Any], is_shown: bool
-) -> None:
+def test_a_text_bar_on_a_terminal_and_in_a_notebook(monkeypatch, stream, modules, is_shown):
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(sys, "stderr", stream)
@@ -60,7 +57,7 @@ def test_a_text_bar_on_a_terminal_and_in_a_notebook(
     assert is_shown or stream.getvalue() == ""
 
 
-def test_dollars_are_shown_and_tokens_without_a_price_are_not_0_dollars() -> None:
+def test_dollars_are_shown_and_tokens_without_a_price_are_not_0_dollars():
     spending = Spending(Ledger())
     assert spending.text(PRICES) == ""
     spending.note("dear", Usage(1, 1_000_000, 100_000))
@@ -73,7 +70,7 @@ def test_dollars_are_shown_and_tokens_without_a_price_are_not_0_dollars() -> Non
     assert unpriced.text(PRICES) == "3,400 tokens without a price"
 
 
-def test_the_bar_shows_errors_dollars_and_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bar_shows_errors_dollars_and_the_session(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     spending = Spending(Ledger())
@@ -104,7 +101,7 @@ class Writes(io.StringIO):
         return len(text)
 
 
-def test_lines_in_a_log_file_also_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_in_a_log_file_also_while_nothing_happens(monkeypatch):
     log = Writes()
     monkeypatch.setattr(sys, "stderr", log)
     for name in ("FIRST_S", "_EVERY_S", "_APART_S"):
@@ -118,7 +115,7 @@ def test_lines_in_a_log_file_also_while_nothing_happens(monkeypatch: pytest.Monk
     assert all(line.endswith("\n") and line.count("\n") == 1 for line in log.writes)
 
 
-def test_a_short_run_writes_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_run_writes_no_line(monkeypatch):
     log = Writes()
     monkeypatch.setattr(sys, "stderr", log)
     progress_of_run = RunProgress(9, 0, None, PRICES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ from eval.records.rankings import Ranked
 from eval.records.run import load_run
 from eval.summary.retrieval import unknown
 from memsys.errors import InputError
-from tests.eval.commands import FAULTY, Run, Start, run_once, runs_in
-from tests.eval.run.conftest import THIRD, Make
+from tests.eval.commands import FAULTY, Run, run_once, runs_in
+from tests.eval.run.conftest import THIRD
 
 TURNS = ["D1:1", "D1:2", "D1:3", "D2:1", "D2:2", "D2:3"]
 DEPTH = "retrieval.depth=4"
@@ -42,9 +41,7 @@ def bm25(tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[str
         *("hybrid_gate", "graph_follow"),
     ],
 )
-def test_what_is_read_is_the_head_of_the_ranking(
-    strategy: str, start: Start, small: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_what_is_read_is_the_head_of_the_ranking(strategy, start, small, tmp_path):
     chosen = (f"strategy={strategy}", *small, "dataset.conversations=[ash]")
     assert start(*chosen).code == 0
     assert start(*chosen, "retrieval.depth=null").code == 0
@@ -67,7 +64,7 @@ def test_what_is_read_is_the_head_of_the_ranking(
         assert ranked.turns.complete
 
 
-def test_rankings_end_at_their_depth(bm25: Run) -> None:
+def test_rankings_end_at_their_depth(bm25):
     assert bm25.manifest["retrieval"]["depth"] == 4
     assert bm25.manifest["stores"]["ash"] == {"turns": 6, "sessions": 2}
     for ranked in rankings(bm25).values():
@@ -80,7 +77,7 @@ def test_rankings_end_at_their_depth(bm25: Run) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["full_context", "oracle", "no_memory"])
-def test_selections_are_marked(made: Make, strategy: str) -> None:
+def test_selections_are_marked(made, strategy):
     run = made(f"strategy={strategy}")
     given = {record["id"]: [id_ for id_, *_ in record["retrieved"]] for record in run.records}
     for id_, ranked in rankings(run).items():
@@ -89,7 +86,7 @@ def test_selections_are_marked(made: Make, strategy: str) -> None:
     assert {record["scores"]["mrr"] for record in run.records} == {None}
 
 
-def test_windows_become_turns_at_their_first_place(made: Make) -> None:
+def test_windows_become_turns_at_their_first_place(made):
     run = made("strategy=bm25", "memory=windows")
     memories = {(row["store"], row["id"]): row["turns"] for row in lines(run, "memories.jsonl")}
     assert max(map(len, memories.values())) > 1
@@ -101,7 +98,7 @@ def test_windows_become_turns_at_their_first_place(made: Make) -> None:
         assert ranked.sessions.ids == tuple(dict.fromkeys(turn[:2] for turn in turns))
 
 
-def test_tokens_are_those_of_the_memories_down_to_a_turn(bm25: Run) -> None:
+def test_tokens_are_those_of_the_memories_down_to_a_turn(bm25):
     tokens = {(row["store"], row["id"]): row["tokens"] for row in lines(bm25, "memories.jsonl")}
     for ranked in rankings(bm25).values():
         assert ranked.turns is not None
@@ -110,9 +107,7 @@ def test_tokens_are_those_of_the_memories_down_to_a_turn(bm25: Run) -> None:
         assert ranked.turns.tokens[-1] == sum(spent)
 
 
-def test_resumed_runs_have_one_ranking_a_question_in_order(
-    start: Start, small: tuple[str, ...], third: Run
-) -> None:
+def test_resumed_runs_have_one_ranking_a_question_in_order(start, small, third):
     assert len(lines(third, "rankings.jsonl")) == 15  # of 21
     with (third.folder / "rankings.jsonl").open("a") as file:
         file.write('{"id": "ash/0", "sto')  # a kill left the line unfinished
@@ -122,9 +117,7 @@ def test_resumed_runs_have_one_ranking_a_question_in_order(
     assert len(rows) == len(set(rows))
 
 
-def test_a_kill_before_the_first_ranking_leaves_a_run_to_resume(
-    start: Start, small: tuple[str, ...], third: Run
-) -> None:
+def test_a_kill_before_the_first_ranking_leaves_a_run_to_resume(start, small, third):
     (third.folder / "rankings.jsonl").unlink()
     (third.folder / "records.jsonl").write_text("")
     (third.folder / "memories.jsonl").write_text('{"store": "ash", "id"')
@@ -133,9 +126,7 @@ def test_a_kill_before_the_first_ranking_leaves_a_run_to_resume(
     assert len(rankings(third)) == len(third.records) == 21
 
 
-def test_a_run_that_began_without_rankings_goes_on_without(
-    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
-) -> None:
+def test_a_run_that_began_without_rankings_goes_on_without(start, small, tmp_path, fault):
     assert start(*THIRD, "retrieval.depth=null", *small).code == 0
     fault.unlink()
     (run,) = runs_in(tmp_path)
@@ -149,7 +140,7 @@ def test_a_run_that_began_without_rankings_goes_on_without(
 
 
 @pytest.mark.usefixtures("fault")
-def test_failed_questions_count_as_zero_in_columns_of_their_own(made: Make) -> None:
+def test_failed_questions_count_as_zero_in_columns_of_their_own(made):
     run = made(*THIRD, "reader=none")
     cell = run.summary["by_type"]["overall"]
     share = 1 - cell["errors"] / cell["n"]
@@ -159,7 +150,7 @@ def test_failed_questions_count_as_zero_in_columns_of_their_own(made: Make) -> N
 
 
 @pytest.mark.usefixtures("fault")
-def test_a_strategy_that_ranks_only_what_is_read_is_known_no_further(made: Make) -> None:
+def test_a_strategy_that_ranks_only_what_is_read_is_known_no_further(made):
     run = made(*FAULTY, "strategy=faulty", "strategy.fault=short")
     for ranked in rankings(run).values():
         assert ranked.turns is not None
@@ -170,7 +161,7 @@ def test_a_strategy_that_ranks_only_what_is_read_is_known_no_further(made: Make)
     ]
 
 
-def test_a_repetition_takes_the_rankings_over(bm25: Run, start: Start, tmp_path: Path) -> None:
+def test_a_repetition_takes_the_rankings_over(bm25, start, tmp_path):
     assert start(f"from={bm25.folder}", "judge=gold_recall").code == 0
     (again,) = runs_in(tmp_path)
     assert lines(again, "rankings.jsonl") == lines(bm25, "rankings.jsonl")
@@ -179,14 +170,14 @@ def test_a_repetition_takes_the_rankings_over(bm25: Run, start: Start, tmp_path:
     ]
 
 
-def test_a_ranking_of_an_unknown_memory_is_refused(bm25: Run, copy: Callable[[Run], Run]) -> None:
+def test_a_ranking_of_an_unknown_memory_is_refused(bm25, copy):
     run = copy(bm25)
     (run.folder / "memories.jsonl").write_text("")
     with pytest.raises(InputError, match=r"rankings\.jsonl: ash/0: memories\.jsonl lacks"):
         _ = rankings(run)
 
 
-def test_without_a_reader_nothing_is_answered(made: Make) -> None:
+def test_without_a_reader_nothing_is_answered(made):
     run = made("strategy=bm25", "reader=none")
     assert run.ended.out.endswith(f"Next:\n  python -m eval.retrieval {run.folder.name}\n")
     for record in run.records:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import PATIENT, Run, Start
-from tests.eval.run.conftest import Make
+from tests.eval.commands import PATIENT, Run
 from tests.memsys.service.rest.serving import Served, serving
 
 pytestmark = pytest.mark.slow  # a server and its embedder are started for each
@@ -32,8 +31,8 @@ def scores(run: Run) -> list[float]:
 
 
 def test_it_retrieves_what_vector_only_does_and_leaves_nothing_there(
-    start: Start, tmp_path: Path, small: tuple[str, ...], server: Served
-) -> None:
+    start, tmp_path, small, server
+):
     rest = (*small, "strategy=rest", f"strategy.url={server.url}")
     folders = [tmp_path / name for name in ("one", "session", "inside")]
     for folder, arguments in zip(
@@ -59,9 +58,7 @@ def test_it_retrieves_what_vector_only_does_and_leaves_nothing_there(
         assert db.execute("SELECT count(*) FROM changes").fetchone()[0] == 2 * 2 * 18
 
 
-def test_errors_are_counted_when_the_server_is_killed_in_the_middle(
-    made: Make, server: Served
-) -> None:
+def test_errors_are_counted_when_the_server_is_killed_in_the_middle(made, server):
     from baselines.libraries.rest import Rest  # noqa: PLC0415
 
     asked: list[str] = []
@@ -87,16 +84,14 @@ def test_errors_are_counted_when_the_server_is_killed_in_the_middle(
     assert {error["kind"] for error in failed.values()} == {"ServiceError"}
 
 
-def test_nobody_there_is_one_clear_line(start: Start, small: tuple[str, ...]) -> None:
+def test_nobody_there_is_one_clear_line(start, small):
     ended = start(*small, "strategy=rest", "strategy.url=http://127.0.0.1:9")
     assert ended.code == 2
     assert "strategy.url=http://127.0.0.1:9: nobody answers there; start" in ended.err
     assert "python -m memsys.serve" in ended.err
 
 
-def test_the_benchmarked_run_can_be_served_and_finds_the_same(
-    start: Start, tmp_path: Path, small: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_benchmarked_run_can_be_served_and_finds_the_same(start, tmp_path, small, monkeypatch):
     monkeypatch.delenv("MEMSYS_API_KEY", raising=False)
     inside = tmp_path / "inside"
     assert start(*small, "strategy=hybrid_rank", f"hydra.run.dir={inside}").code == 0

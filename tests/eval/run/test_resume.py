@@ -8,7 +8,6 @@ import os
 import shlex
 import signal
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -32,9 +31,7 @@ def assert_as_clean(run: Run, clean: Run) -> None:
     assert mine["by_type"] == its["by_type"]
 
 
-def test_killed_run_goes_on_to_the_same_records(
-    start: Start, tmp_path: Path, cache: Path, small: tuple[str, ...], clean: Run
-) -> None:
+def test_killed_run_goes_on_to_the_same_records(start, tmp_path, cache, small, clean):
     with hanging(tmp_path, cache, *HANG, *small, lines=DONE) as process:
         (run,) = runs_in(tmp_path)
         again = (*HANG, *small, f"resume={run.folder.name}")
@@ -63,7 +60,7 @@ def test_killed_run_goes_on_to_the_same_records(
     assert len(run.manifest["resumed"]) == 1
 
 
-def test_records_stand_in_the_order_of_the_data_set(clean: Run) -> None:
+def test_records_stand_in_the_order_of_the_data_set(clean):
     assert [r["id"] for r in clean.records] == [
         f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)
     ]
@@ -71,9 +68,8 @@ def test_records_stand_in_the_order_of_the_data_set(clean: Run) -> None:
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_leaves_its_code_and_the_command_that_goes_on(
-    start: Start, tmp_path: Path, small: tuple[str, ...], clean: Run, fault: Path,
-    sent: signal.Signals, code: int, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    start, tmp_path, small, clean, fault,
+    sent, code, monkeypatch):  # fmt: skip
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # may be ignored
     hung = SimpleNamespace(sleep=lambda _: os.kill(os.getpid(), sent))
     monkeypatch.setattr(faulty, "time", hung)
@@ -96,8 +92,8 @@ def test_a_signal_leaves_its_code_and_the_command_that_goes_on(
 
 
 def test_complete_run_can_be_resumed_to_no_effect_wherever_the_cache_is(
-    start: Start, tmp_path: Path, small, plain: Run
-) -> None:
+    start, tmp_path, small, plain
+):
     before = plain.files
     other = f"cache={tmp_path / 'other'}"
     assert start("strategy=bm25", *small, f"resume={plain.folder.name}", other).code == 0
@@ -123,7 +119,7 @@ def refused(start: Start, run: Run, *arguments: str) -> str:
     return ended.err
 
 
-def test_resume_refuses_another_configuration(start: Start, small, plain: Run) -> None:
+def test_resume_refuses_another_configuration(start, small, plain):
     for differing, overrides in {
         "differs in index.k1;": ("strategy=bm25", *small, "index.k1=1"),
         "strategy.k": ("strategy=bm25", *small, "k=3"),
@@ -133,7 +129,7 @@ def test_resume_refuses_another_configuration(start: Start, small, plain: Run) -
         assert differing in refused(start, plain, *overrides, f"resume={plain.folder.name}")
 
 
-def test_resume_refuses_changed_data(start: Start, tmp_path: Path) -> None:
+def test_resume_refuses_changed_data(start, tmp_path):
     path = tmp_path / "my.json"
     path.write_text(json.dumps(small_sample("ash")))
     command = ("strategy=bm25", "k=2", f"dataset.path={path}")
@@ -143,9 +139,7 @@ def test_resume_refuses_changed_data(start: Start, tmp_path: Path) -> None:
     assert "data files have changed" in refused(start, run, *command, f"resume={run.folder.name}")
 
 
-def test_resume_refuses_changed_weights(
-    start: Start, tmp_path: Path, small: tuple[str, ...]
-) -> None:
+def test_resume_refuses_changed_weights(start, tmp_path, small):
     path = tmp_path / "mine.yaml"
     path.write_bytes(WEIGHTS.read_bytes())
     chosen = ("strategy=fusion", "index.fusion=mine.yaml", *small)
@@ -160,11 +154,11 @@ def test_resume_refuses_changed_weights(
     assert "the file of index.fusion has changed since" in ended.err
 
 
-def test_a_run_without_a_file_of_weights_names_none(clean: Run) -> None:
+def test_a_run_without_a_file_of_weights_names_none(clean):
     assert "weights" not in clean.manifest
 
 
-def test_resume_refuses_an_unknown_run(start: Start, tmp_path: Path, small) -> None:
+def test_resume_refuses_an_unknown_run(start, tmp_path, small):
     for name in ("nope", "2024"):
         ended = start("strategy=bm25", *small, f"resume={name}")
         assert ended.code == 2
@@ -173,7 +167,7 @@ def test_resume_refuses_an_unknown_run(start: Start, tmp_path: Path, small) -> N
         assert runs_in(tmp_path) == []
 
 
-def test_moved_folder(start: Start, tmp_path: Path, small, clean: Run, fault: Path) -> None:
+def test_moved_folder(start, tmp_path, small, clean, fault):
     moved = Run(tmp_path / "some" / "where")
     command = (*FAULTY, "strategy=faulty", *PATIENT, *small, "strategy.fault=third")
     command = (*command, f"hydra.run.dir={moved.folder}")

@@ -16,7 +16,7 @@ import pytest
 
 from eval.metrics.registry import names
 from memsys.text.terms import words
-from tests.eval.commands import Ended, Run, Start, run_main, runs_in
+from tests.eval.commands import Ended, Run, run_main, runs_in
 
 SAMPLE = Path(__file__).parents[3] / "data/sample/harbour.json"
 KEY = "sk-test-0123456789abcdef"
@@ -54,7 +54,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Run:
     return Run(found.folder, Ended(ended.returncode, ended.stdout, ended.stderr))
 
 
-def test_ends_well_and_leaves_every_file(run: Run) -> None:
+def test_ends_well_and_leaves_every_file(run):
     assert run.ended.code == 0, run.ended.err
     slow = " questions, 0 errors, "  # the progress of a slow machine
     assert all(slow in line for line in run.ended.err.splitlines())
@@ -65,7 +65,7 @@ def test_ends_well_and_leaves_every_file(run: Run) -> None:
     }
 
 
-def test_prints_table_folder_and_next_command(run: Run) -> None:
+def test_prints_table_folder_and_next_command(run):
     out = run.ended.out
     for name in TYPES[:-1]:
         (row,) = [line for line in out.splitlines() if line.startswith(f"{name} ")]
@@ -81,7 +81,7 @@ def test_prints_table_folder_and_next_command(run: Run) -> None:
     assert "types 1-4 (false refusals)" in out
 
 
-def test_record_has_the_agreed_fields(run: Run) -> None:
+def test_record_has_the_agreed_fields(run):
     for record in run.records:
         kinds: dict[str, Any] = {
             **{"id": str, "conversation": str, "category": int, "type": str, "question": str},
@@ -119,7 +119,7 @@ def test_record_has_the_agreed_fields(run: Run) -> None:
         assert all(s is None or 0 <= s <= 1 for s in record["scores"].values())
 
 
-def test_titles_are_words_of_the_memories(run: Run) -> None:
+def test_titles_are_words_of_the_memories(run):
     (sample,) = json.loads(SAMPLE.read_text("utf-8"))
     sessions = [one for one in sample["conversation"].values() if isinstance(one, list)]
     turns = {turn["dia_id"]: turn["text"] for session in sessions for turn in session}
@@ -132,7 +132,7 @@ def test_titles_are_words_of_the_memories(run: Run) -> None:
     assert sum(title != "" for title in titles.values()) > 0.8 * len(titles) > 50
 
 
-def test_record_agrees_with_itself(run: Run) -> None:
+def test_record_agrees_with_itself(run):
     records = run.records
     assert [r["id"] for r in records] == [f"harbour/{i}" for i in range(len(records))]
     assert {r["category"] for r in records} == {1, 2, 3, 4, 5}
@@ -154,7 +154,7 @@ def test_record_agrees_with_itself(run: Run) -> None:
         assert times["retrieve"] > 0
 
 
-def test_ingest_has_a_line_a_session_and_one_for_the_indexes(run: Run) -> None:
+def test_ingest_has_a_line_a_session_and_one_for_the_indexes(run):
     *sessions, index = run.ingests
     assert [line["session"] for line in sessions] == [
         f"session_{i}" for i in range(1, len(sessions) + 1)
@@ -163,7 +163,7 @@ def test_ingest_has_a_line_a_session_and_one_for_the_indexes(run: Run) -> None:
     assert sum(line["memories"] for line in sessions) > 100
 
 
-def test_summary_has_the_agreed_fields(run: Run) -> None:
+def test_summary_has_the_agreed_fields(run):
     text = run.files["summary.json"].decode()
     summary = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
     assert (summary["run_id"], summary["strategy"]) == (run.folder.name, "graph_expand")
@@ -180,7 +180,7 @@ def test_summary_has_the_agreed_fields(run: Run) -> None:
             assert low <= cell[name] <= high
 
 
-def test_csv_holds_the_numbers_of_the_json(run: Run) -> None:
+def test_csv_holds_the_numbers_of_the_json(run):
     table = pd.read_csv(run.folder / "summary.csv", index_col="type")
     by_type = run.summary["by_type"]
     assert list(table.index) == list(by_type)
@@ -195,7 +195,7 @@ def test_csv_holds_the_numbers_of_the_json(run: Run) -> None:
             assert (math.isnan(value) and cell[column] is None) or value == cell[column], column
 
 
-def test_manifest_tells_what_was_run(run: Run) -> None:
+def test_manifest_tells_what_was_run(run):
     manifest = run.manifest
     assert set(manifest) >= {
         *("run_id", "schema_version", "status", "command", "strategy", "dataset", "choices"),
@@ -216,22 +216,20 @@ def test_manifest_tells_what_was_run(run: Run) -> None:
     assert manifest["models"] == {"embedder": "minilm", "reader": "extractive", "judge": None}
 
 
-def test_manifest_names_no_folder_of_the_machine(run: Run, cache: Path) -> None:
+def test_manifest_names_no_folder_of_the_machine(run, cache):
     text = run.files["manifest.json"].decode()
     for folder in (run.folder.parents[2], cache, Path.home(), Path(sys.prefix)):
         assert str(folder) not in text
 
 
-def test_another_key_about_leaves_no_trace(run: Run, cache: Path) -> None:
+def test_another_key_about_leaves_no_trace(run, cache):
     for folder in (run.folder.parents[2], cache):
         holding = [p for p in folder.rglob("*") if p.is_file() and KEY.encode() in p.read_bytes()]
         assert holding == []
     assert KEY not in run.ended.out + run.ended.err
 
 
-def test_same_command_cold_and_warm_gives_the_same_records(
-    tmp_path: Path, small: tuple[str, ...]
-) -> None:
+def test_same_command_cold_and_warm_gives_the_same_records(tmp_path, small):
     command = ("strategy=graph_expand", *small)
     for _ in ("cold", "warm"):
         ended = run_main(tmp_path, tmp_path / "cache", *command)
@@ -249,9 +247,7 @@ def test_same_command_cold_and_warm_gives_the_same_records(
     assert first == second
 
 
-def test_k_over_the_whole_store_is_warned_of_everywhere(
-    start: Start, tmp_path: Path, small: tuple[str, ...]
-) -> None:
+def test_k_over_the_whole_store_is_warned_of_everywhere(start, tmp_path, small):
     ended = start("strategy=bm25", *small, "k=1000")
     (run,) = runs_in(tmp_path)
     said = [f"{n}: k=1000 covers all 6 memories" for n in ("ash", "beech", "cedar")]
@@ -262,9 +258,7 @@ def test_k_over_the_whole_store_is_warned_of_everywhere(
     assert run.files["report.md"].decode().count("covers all 6 memories") == 3
 
 
-def test_a_budget_that_no_memory_fits_is_warned_of(
-    start: Start, tmp_path: Path, small: tuple[str, ...]
-) -> None:
+def test_a_budget_that_no_memory_fits_is_warned_of(start, tmp_path, small):
     ended = start("strategy=bm25", *small, "budget=1")
     (run,) = runs_in(tmp_path)
     assert ended.code == 0
@@ -272,20 +266,18 @@ def test_a_budget_that_no_memory_fits_is_warned_of(
     assert [w for w in run.manifest["warnings"] if w.startswith("all contexts are empty")]
 
 
-def test_k_below_the_store_is_not_warned_of(clean: Run) -> None:
+def test_k_below_the_store_is_not_warned_of(clean):
     assert clean.summary["warnings"] == clean.manifest["warnings"] == []
 
 
-def test_help_names_the_ways_to_start(start: Start) -> None:
+def test_help_names_the_ways_to_start(start):
     ended = start("--help")
     assert ended.code == 0
     assert "python -m eval.run strategy=graph_expand" in ended.out
     assert "resume=RUN_ID" in ended.out
 
 
-def test_debug_asks_five_questions_and_ingests_only_their_conversations(
-    start: Start, tmp_path: Path, small: tuple[str, ...]
-) -> None:
+def test_debug_asks_five_questions_and_ingests_only_their_conversations(start, tmp_path, small):
     for arguments in (("questions=8",), ("debug=default",), ()):
         assert start("strategy=bm25", *small, *arguments).code == 0
     part, debug, whole = runs_in(tmp_path)

@@ -227,12 +227,12 @@ def _split(overrides: str) -> Sequence[str]:
 
 
 @pytest.mark.parametrize("overrides", _ACCEPTED)
-def test_accepted(overrides: str) -> None:
+def test_accepted(overrides):
     _begin(overrides)
 
 
 @pytest.mark.parametrize(("overrides", "expected"), _REFUSED)
-def test_refused_with_one_line(overrides: str, expected: str) -> None:
+def test_refused_with_one_line(overrides, expected):
     with pytest.raises((InputError, HydraException, OmegaConfBaseException)) as raised:
         _begin(overrides)
     message = blame(raised.value)

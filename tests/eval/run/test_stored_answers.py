@@ -26,9 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_answers_of_earlier_versions_are_offered(
-    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_of_earlier_versions_are_offered(home, capsys, monkeypatch):
     asked: Any = {"llm": "m", "judge": None}
     _offer_old_answers(str(cache_folder()), asked)
     said = capsys.readouterr().err
@@ -43,9 +41,7 @@ def test_answers_of_earlier_versions_are_offered(
     assert capsys.readouterr().err == ""
 
 
-def test_answers_of_another_folder_can_be_imported(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answers_of_another_folder_can_be_imported(home, capsys):
     into = cache_folder()
     assert cache.main(["import", ".cache/calls.sqlite", "--cache", str(into)]) == 0
     assert "1 of 1 answers are new" in capsys.readouterr().out
@@ -57,7 +53,7 @@ def test_answers_of_another_folder_can_be_imported(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_nothing_deletes_stored_answers() -> None:
+def test_nothing_deletes_stored_answers():
     for name in ("Makefile", ".ci/run"):
         removed = [line for line in (PROJECT / name).read_text().splitlines() if "rm -rf" in line]
         assert removed

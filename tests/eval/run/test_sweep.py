@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
-
-from tests.eval.commands import FAULTY, Ended, Start, runs_in
+from tests.eval.commands import FAULTY, Ended, runs_in
 
 SYNTHETIC = (
     *("dataset=synthetic", "dataset.conversations=1", "dataset.sessions=4", "dataset.turns=12"),
@@ -35,7 +32,7 @@ def table(ended: Ended) -> list[str]:
     return [row.split("  ")[0] for row in rows(ended)]
 
 
-def test_ends_with_a_table_of_its_runs(start: Start, tmp_path: Path, small) -> None:
+def test_ends_with_a_table_of_its_runs(start, tmp_path, small):
     ended = start("-m", "strategy=bm25,full_context,no_memory", *small)
     assert ended.code == 0, ended.err
     assert table(ended) == ["bm25", "full_context", "no_memory"]
@@ -52,9 +49,7 @@ def test_ends_with_a_table_of_its_runs(start: Start, tmp_path: Path, small) -> N
     assert ended.out.count("Next:") == ended.out.count("How to read it:") == 1
 
 
-def test_lines_that_ray_forwards_come_before_the_table(
-    start: Start, small, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_that_ray_forwards_come_before_the_table(start, small, monkeypatch):
     def shutdown(*, _exiting_interpreter: bool) -> None:
         assert _exiting_interpreter  # else Ray does not wait for the lines
         print("(pid=1) a line of a worker")
@@ -68,14 +63,14 @@ def test_lines_that_ray_forwards_come_before_the_table(
     assert "Types 1-4, mean" not in single
 
 
-def test_the_table_says_what_is_counted(start: Start) -> None:
+def test_the_table_says_what_is_counted(start):
     ended = start("-m", *SYNTHETIC, "k=2,3")
     assert ended.code == 0, ended.err
     assert "\nAll but type 5, mean with 95% interval:\n" in ended.out
     assert "Types 1-4, mean" not in ended.out
 
 
-def test_one_refused_run_does_not_stop_the_others(start: Start, tmp_path: Path, small) -> None:
+def test_one_refused_run_does_not_stop_the_others(start, tmp_path, small):
     ended = start("-m", "strategy=bm25", *small[:2], "k=2,0,3")
     assert ended.code == 1
     assert ended.err.count("error: k=0: k: 0; use a whole number of 1 or more\n") == 1
@@ -84,9 +79,7 @@ def test_one_refused_run_does_not_stop_the_others(start: Start, tmp_path: Path, 
     assert [run.manifest["status"] for run in runs_in(tmp_path)] == ["complete"] * 2
 
 
-def test_one_broken_run_does_not_stop_the_others(
-    start: Start, tmp_path: Path, small, fault
-) -> None:
+def test_one_broken_run_does_not_stop_the_others(start, tmp_path, small, fault):
     ended = start(*FAULTY, "-m", "strategy=faulty", *small, "strategy.fault=construct,none,third")
     assert ended.code == 1
     assert "error: strategy.fault=construct: RuntimeError: cannot be made" in ended.err
@@ -94,8 +87,8 @@ def test_one_broken_run_does_not_stop_the_others(
 
 
 def test_a_refused_run_of_an_experiment_is_named_by_what_the_experiment_varies(
-    start: Start, tmp_path: Path, small, monkeypatch
-) -> None:
+    start, tmp_path, small, monkeypatch
+):
     monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "empty"))
     chosen = ("experiment=across_datasets", "dataset=longmemeval,sample_zh", "strategy=bm25")
     ended = start("-m", *chosen, "questions=3")
@@ -104,15 +97,13 @@ def test_a_refused_run_of_an_experiment_is_named_by_what_the_experiment_varies(
     assert [run.manifest["dataset"] for run in runs_in(tmp_path)] == ["sample_zh"]
 
 
-def test_nothing_but_refused_runs_is_bad_input(start: Start, tmp_path: Path, small) -> None:
+def test_nothing_but_refused_runs_is_bad_input(start, tmp_path, small):
     ended = start("-m", "strategy=bm25", *small[:2], "k=0,-1")
     assert ended.code == 2
     assert runs_in(tmp_path) == []
 
 
-def test_command_of_a_run_of_an_experiment_says_what_the_grid_gave_it(
-    start: Start, tmp_path: Path, small
-) -> None:
+def test_command_of_a_run_of_an_experiment_says_what_the_grid_gave_it(start, tmp_path, small):
     chosen = ("experiment=injection", "dataset=sample", *small, "strategy=bm25")
     assert start("-m", *chosen).code == 0
     commands = [run.manifest["command"] for run in runs_in(tmp_path)]
@@ -121,7 +112,7 @@ def test_command_of_a_run_of_an_experiment_says_what_the_grid_gave_it(
     assert all(command.count("strategy=bm25") == 1 for command in commands)
 
 
-def test_an_experiment_without_m_is_one_run_and_says_so(start: Start, small) -> None:
+def test_an_experiment_without_m_is_one_run_and_says_so(start, small):
     chosen = ("experiment=injection", "dataset=sample", *small, "strategy=bm25")
     said = "note: experiment=injection is a sweep, and this is one run of it"
     assert said in start(*chosen).err

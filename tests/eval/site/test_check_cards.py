@@ -75,7 +75,7 @@ def check(folder: Path, published: Path, **proposed: dict[str, Any]) -> tuple[in
     return ended.returncode, ended.stdout + ended.stderr
 
 
-def test_a_card_that_follows_from_its_answers_passes(published: Path, tmp_path: Path):
+def test_a_card_that_follows_from_its_answers_passes(published, tmp_path):
     card = json.loads((published / "card.json").read_text(encoding="utf-8"))
     for folder in ("old", "new"):
         (tmp_path / folder).mkdir()
@@ -90,9 +90,7 @@ def test_a_card_that_follows_from_its_answers_passes(published: Path, tmp_path: 
         assert f"{option} " in call
 
 
-def test_cards_that_do_not_follow_from_what_is_downloaded_are_refused(
-    published: Path, tmp_path: Path
-):
+def test_cards_that_do_not_follow_from_what_is_downloaded_are_refused(published, tmp_path):
     card = json.loads((published / "card.json").read_text(encoding="utf-8"))
     scores = [dict(one) for one in card["scores"]]
     scores[0]["mean"] = round(scores[0]["mean"] + 0.001, 6)

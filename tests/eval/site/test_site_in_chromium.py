@@ -54,7 +54,7 @@ def pages(site: Path) -> dict[str, Path]:
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("name", ["table", "card"])
-def test_only_tables_scroll_sideways(site: Path, tmp_path: Path, name: str, width: int):
+def test_only_tables_scroll_sideways(site, tmp_path, name, width):
     page = pages(site)[name]
     html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
     page.write_text(html.replace("</body>", f"{_MEASURE}</body>"))
@@ -67,7 +67,7 @@ def test_only_tables_scroll_sideways(site: Path, tmp_path: Path, name: str, widt
 
 @needs_chromium
 @pytest.mark.parametrize(("more", "light"), [((), True), ((DARK,), False)])
-def test_light_and_dark(site: Path, tmp_path: Path, more: tuple[str, ...], light: bool):
+def test_light_and_dark(site, tmp_path, more, light):
     from PIL import Image  # noqa: PLC0415 - comes with matplotlib
 
     address = pages(site)["table"].as_uri()
@@ -85,7 +85,7 @@ def chrome(tmp_path: Path) -> Iterator[Chrome]:
 
 
 @needs_driver
-def test_the_table_is_sorted_by_keys_and_nothing_else_runs(site: Path, chrome: Chrome):
+def test_the_table_is_sorted_by_keys_and_nothing_else_runs(site, chrome):
     chrome.get(pages(site)["table"].as_uri())
 
     def heading(title: str):

@@ -57,7 +57,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def test_every_page_is_reached_by_links_and_each_link_leads_somewhere(tmp_path: Path):
+def test_every_page_is_reached_by_links_and_each_link_leads_somewhere(tmp_path):
     out = site(tmp_path, card("one"), card("other", 0.3), keyless("own"))
     pages = {path: Parsed(path.read_text(encoding="utf-8")) for path in out.rglob("*.html")}
     assert len(pages) == 12 + 3
@@ -72,7 +72,7 @@ def test_every_page_is_reached_by_links_and_each_link_leads_somewhere(tmp_path: 
     assert {path.resolve() for path in pages} <= linked
 
 
-def test_words_of_cards_stay_words(tmp_path: Path):
+def test_words_of_cards_stay_words(tmp_path):
     fields = card("x", data="0" * 64).model_dump()
     fields |= {
         "system": HOSTILE,
@@ -97,21 +97,21 @@ def test_words_of_cards_stay_words(tmp_path: Path):
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd", "CON", "a b/c", "系统", ".", "-rf", "x" * 150]
 )
-def test_pages_have_safe_names(tmp_path: Path, name: str):
+def test_pages_have_safe_names(tmp_path, name):
     out = site(tmp_path, card(name), card(name, 0.3))
     files = sorted(path.name for path in (out / "cards").iterdir())
     assert len(files) == 4
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9-]{1,75}\.(html|json)", file) for file in files)
 
 
-def test_no_card_renames_a_published_data_set(tmp_path: Path):
+def test_no_card_renames_a_published_data_set(tmp_path):
     forged = {"_target_": "eval.datasets.locomo.LoCoMo", "name": "the official ranking"}
     assert entry(card("x", dataset=forged), tmp_path).dataset == "locomo"
     part = forged | {"types": ["temporal"]}
     assert entry(card("y", dataset=part), tmp_path / "y").dataset == "the official ranking"
 
 
-def test_verdicts_on_fewer_questions_are_marked(tmp_path: Path):
+def test_verdicts_on_fewer_questions_are_marked(tmp_path):
     fields = card("few", 0.39).model_dump()
     for score in fields["scores"]:
         if score["measure"] == "judge":
@@ -122,7 +122,7 @@ def test_verdicts_on_fewer_questions_are_marked(tmp_path: Path):
     assert "n=1,540" not in page
 
 
-def test_names_that_cannot_be_seen_are_escaped(tmp_path: Path):
+def test_names_that_cannot_be_seen_are_escaped(tmp_path):
     shown = entry(card("mem0\u202egnp.exe\u200b"), tmp_path).system
     assert shown == "mem0\\u202egnp.exe\\u200b"
 
@@ -143,16 +143,16 @@ def test_names_that_cannot_be_seen_are_escaped(tmp_path: Path):
         ("/etc/passwd", False),
     ],
 )
-def test_links_lead_to_web_pages_only(address: str, safe: bool):
+def test_links_lead_to_web_pages_only(address, safe):
     assert link(address) == (address if safe else "")
 
 
-def test_two_builds_are_equal_and_the_order_of_cards_does_not_matter(tmp_path: Path):
+def test_two_builds_are_equal_and_the_order_of_cards_does_not_matter(tmp_path):
     cards = (card("one"), card("other", 0.3), keyless("own"))
     assert content(site(tmp_path / "a", *cards)) == content(site(tmp_path / "b", *cards[::-1]))
 
 
-def test_building_again_removes_the_pages_of_cards_that_are_gone(tmp_path: Path):
+def test_building_again_removes_the_pages_of_cards_that_are_gone(tmp_path):
     out = site(tmp_path, card("one"), card("other"))
     (out / "cards" / "mine.txt").write_text("stays")
     assert main([str(tmp_path / "cards" / "0.json"), "--out", str(out)]) == 0
@@ -160,7 +160,7 @@ def test_building_again_removes_the_pages_of_cards_that_are_gone(tmp_path: Path)
     assert names == ["mine.txt", "one", "one"]
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, capsys):
+def test_a_folder_of_something_else_is_left_alone(tmp_path, capsys):
     (tmp_path / "cards").mkdir()
     folder = write(tmp_path / "cards", card("one"))
     before = content(folder)
@@ -169,7 +169,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, capsys):
     assert content(folder) == before
 
 
-def test_a_file_that_is_no_card_and_a_folder_without_cards_are_named(tmp_path: Path, capsys):
+def test_a_file_that_is_no_card_and_a_folder_without_cards_are_named(tmp_path, capsys):
     folder = write(tmp_path / "cards", card("one"))
     (folder / "bad.json").write_text('{"system": "x"}')
     (tmp_path / "empty").mkdir()
@@ -179,12 +179,12 @@ def test_a_file_that_is_no_card_and_a_folder_without_cards_are_named(tmp_path: P
         assert not (tmp_path / "site").exists()
 
 
-def test_a_card_that_is_named_twice_is_shown_once(tmp_path: Path):
+def test_a_card_that_is_named_twice_is_shown_once(tmp_path):
     folder = write(tmp_path / "cards", card("one"))
     assert len(read_entries([folder, folder / "0.json"])) == 1
 
 
-def test_the_first_page_is_the_chosen_table(tmp_path: Path):
+def test_the_first_page_is_the_chosen_table(tmp_path):
     out = site(tmp_path, card("one"), options=("--protocol", "strict", "--key", "excluded"))
     current = re.findall(r'aria-current="page">(\w+)<', (out / "index.html").read_text())
     assert current == ["strict", "excluded"]
@@ -192,7 +192,7 @@ def test_the_first_page_is_the_chosen_table(tmp_path: Path):
     assert not (out / "excluded-strict.html").exists()
 
 
-def test_the_list_of_cards_for_programs(tmp_path: Path):
+def test_the_list_of_cards_for_programs(tmp_path):
     out = site(tmp_path, card("one", 0.41))
     found = json.loads((out / "index.json").read_text(encoding="utf-8"))
     (listed,) = found["cards"]
@@ -205,7 +205,7 @@ def test_the_list_of_cards_for_programs(tmp_path: Path):
     assert len(listed["scores"]) == 12
 
 
-def test_the_command_to_verify_is_exact_and_quoted(tmp_path: Path):
+def test_the_command_to_verify_is_exact_and_quoted(tmp_path):
     one = entry(card("one", url="https://example.org/a.json?x=$(id)&y=1"), tmp_path)
     assert command_to_verify(one).splitlines() == [
         "python -m eval.fetch locomo",
@@ -215,19 +215,19 @@ def test_the_command_to_verify_is_exact_and_quoted(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["$(id).json", "-rf", "a b", "..", ";x"])
-def test_a_file_name_that_a_shell_reads_otherwise_is_not_used(tmp_path: Path, name: str):
+def test_a_file_name_that_a_shell_reads_otherwise_is_not_used(tmp_path, name):
     assert "--answers answers --dataset" in command_to_verify(
         entry(card("x", answers=name), tmp_path)
     )
 
 
-def test_the_command_of_other_data_leaves_the_path_to_the_card(tmp_path: Path):
+def test_the_command_of_other_data_leaves_the_path_to_the_card(tmp_path):
     command = command_to_verify(entry(card("x", data="0" * 64, url=None), tmp_path))
     assert command.startswith("python -m eval.card --verify x-")
     assert command.endswith("--answers answers.json")
 
 
-def test_the_page_of_a_card_has_all_its_scores_and_hashes(tmp_path: Path):
+def test_the_page_of_a_card_has_all_its_scores_and_hashes(tmp_path):
     one = card("one", 0.41, reading={"columns": {"answer": ["choices", "text"]}})
     text = next((site(tmp_path, one) / "cards").glob("*.html")).read_text("utf-8")
     page = Parsed(text).words
@@ -241,7 +241,7 @@ def test_the_page_of_a_card_has_all_its_scores_and_hashes(tmp_path: Path):
     assert "<dt>answers read from</dt><dd>choices + text</dd>" in text
 
 
-def test_a_table_is_accessible(tmp_path: Path):
+def test_a_table_is_accessible(tmp_path):
     page = Parsed((site(tmp_path, card("one")) / "index.html").read_text(encoding="utf-8"))
     assert len(page.all("caption")) == len(page.all("table")) == 1
     assert {one.get("scope") for one in page.all("th")} == {"col", "row"}
@@ -251,7 +251,7 @@ def test_a_table_is_accessible(tmp_path: Path):
     assert region["aria-labelledby"] in {one.get("id") for one in page.all("h2")}
 
 
-def test_pages_say_how_answers_without_a_link_are_had(tmp_path: Path):
+def test_pages_say_how_answers_without_a_link_are_had(tmp_path):
     command = command_to_verify(entry(keyless("own"), tmp_path))
     assert command.endswith(".json --answers RUN --dataset locomo")
     out = site(tmp_path, keyless("own"), card("with"), card("without", url=None))

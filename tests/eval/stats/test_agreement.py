@@ -33,11 +33,11 @@ FLEISS_1971 = """0 0 0 6 0|0 3 0 0 3|0 1 4 0 1|0 0 0 0 6|0 3 0 3 0|2 0 4 0 0|0 0
         ([20.0, 5.0, 10.0, 15.0], 0.4),
     ],
 )
-def test_cohen(table: list[float], kappa: float) -> None:
+def test_cohen(table, kappa):
     assert float(cohen_kappa(np.array([table]))[0]) == pytest.approx(kappa, abs=0.0005)
 
 
-def test_fleiss_1971() -> None:
+def test_fleiss_1971():
     rows = FLEISS_1971.replace("\n", "|").split("|")
     counts = np.array([[float(n) for n in row.split()] for row in rows])
     assert counts.shape == (30, 5)
@@ -45,7 +45,7 @@ def test_fleiss_1971() -> None:
     assert float(fleiss_kappa(sums)[0]) == pytest.approx(0.430, abs=0.0005)
 
 
-def test_verdicts_of_two_judges_are_the_table() -> None:
+def test_verdicts_of_two_judges_are_the_table():
     one = [True] * 25 + [False] * 25
     other = [True] * 20 + [False] * 5 + [True] * 10 + [False] * 15
     found = cohen_interval(one, other, ["c"] * 50)
@@ -55,17 +55,17 @@ def test_verdicts_of_two_judges_are_the_table() -> None:
     assert found.error == pytest.approx(0.1252, abs=0.01)
 
 
-def test_judges_of_one_verdict_have_no_kappa() -> None:
+def test_judges_of_one_verdict_have_no_kappa():
     assert math.isnan(cohen_interval([True] * 4, [True] * 4, list("aabb")).value)
     assert math.isnan(fleiss_interval([[False, False]] * 4, list("aabb")).low)
 
 
-def test_self_agreement_is_one_where_runs_never_differ() -> None:
+def test_self_agreement_is_one_where_runs_never_differ():
     found = fleiss_interval([[True] * 3, [False] * 3] * 10, list("ab") * 10)
     assert (found.value, found.low, found.high) == (1, 1, 1)
 
 
-def test_fleiss_for_two_runs_of_equal_margins_is_cohens() -> None:
+def test_fleiss_for_two_runs_of_equal_margins_is_cohens():
     one = [True, True, False, False, True, False]
     other = [True, False, True, False, True, False]
     both = fleiss_interval(list(zip(one, other, strict=True)), ["c"] * 6)
@@ -73,12 +73,12 @@ def test_fleiss_for_two_runs_of_equal_margins_is_cohens() -> None:
 
 
 @pytest.mark.parametrize("verdicts", [[[True]], [[True, False], [True]], []])
-def test_fleiss_wants_the_same_number_of_ratings(verdicts: list[list[bool]]) -> None:
+def test_fleiss_wants_the_same_number_of_ratings(verdicts):
     with pytest.raises(ValueError, match="same number of ratings"):
         fleiss_interval(verdicts, ["c"] * len(verdicts))
 
 
-def test_auc_counts_pairs_and_halves_ties() -> None:
+def test_auc_counts_pairs_and_halves_ties():
     scores = np.array([0.1, 0.4, 0.4, 0.8, 0.4, 0.0])
     right = np.array([False, True, False, True, True, False])
     pairs = list(product(scores[right], scores[~right]))
@@ -87,7 +87,7 @@ def test_auc_counts_pairs_and_halves_ties() -> None:
     assert math.isnan(auc(scores, np.ones(6, dtype=bool)))
 
 
-def test_the_interval_of_kappa_holds_the_truth_where_conversations_differ() -> None:
+def test_the_interval_of_kappa_holds_the_truth_where_conversations_differ():
     """Two judges see the same answer with noise of 10% each, in 10 conversations whose share of
     right answers varies: over 300 data sets about 95% of intervals hold the kappa of many."""
     rng = np.random.default_rng(1)

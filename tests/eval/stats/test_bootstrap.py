@@ -28,7 +28,7 @@ def equal_sizes() -> tuple[list[str], list[float | None]]:
     return [name for name in CONVERSATIONS for _ in range(20)], values.ravel().tolist()
 
 
-def test_equal_sizes_give_the_standard_error_of_the_conversations_means() -> None:
+def test_equal_sizes_give_the_standard_error_of_the_conversations_means():
     clusters, values = equal_sizes()
     means = np.reshape(np.array(values, dtype=float), (10, 20)).mean(axis=1)
     error = means.std(ddof=1) / np.sqrt(10)
@@ -48,7 +48,7 @@ def test_equal_sizes_give_the_standard_error_of_the_conversations_means() -> Non
     assert (moved.value, moved.error) == pytest.approx((found.value, found.error))
 
 
-def test_unequal_sizes_weigh_conversations_and_give_the_linearised_error_of_a_ratio() -> None:
+def test_unequal_sizes_weigh_conversations_and_give_the_linearised_error_of_a_ratio():
     assert estimate(["a"] * 3 + ["b"], [1.0, 1.0, 1.0, 0.0]).value == pytest.approx(0.75)
     # Sizes vary as in LoCoMo; sqrt(C / (C - 1) * sum (sum_c - mean * n_c)^2) / n (Cochran, 1977).
     rng = np.random.default_rng(2)
@@ -62,7 +62,7 @@ def test_unequal_sizes_weigh_conversations_and_give_the_linearised_error_of_a_ra
     assert found.error == pytest.approx(error, rel=0.05)
 
 
-def test_one_conversation_has_the_standard_error_of_its_questions() -> None:
+def test_one_conversation_has_the_standard_error_of_its_questions():
     values = np.random.default_rng(3).random(400).tolist()
     found = estimate(["a"] * 400, values)
     assert found.error == pytest.approx(float(np.std(values, ddof=1) / 20))
@@ -72,13 +72,13 @@ def test_one_conversation_has_the_standard_error_of_its_questions() -> None:
     assert (point.low, point.high) == pytest.approx((0.7, 0.7))
 
 
-def test_is_the_same_by_seed_and_another_by_another() -> None:
+def test_is_the_same_by_seed_and_another_by_another():
     clusters, values = equal_sizes()
     assert estimate(clusters, values, seed=7) == estimate(clusters, values, seed=7)
     assert estimate(clusters, values, seed=7) != estimate(clusters, values, seed=8)
 
 
-def test_none_is_as_if_it_were_not_there() -> None:
+def test_none_is_as_if_it_were_not_there():
     clusters, values = equal_sizes()
     more = estimate([*clusters, "0", "unanswered"], [*values, None, None])
     assert more == estimate(clusters, values)
@@ -86,13 +86,13 @@ def test_none_is_as_if_it_were_not_there() -> None:
 
 
 @pytest.mark.parametrize("clusters", [["a"] * 20, ["a"] * 5 + ["b"] * 15, [*"abcde"] * 4])
-def test_constant_data_has_no_width(clusters: list[str]) -> None:
+def test_constant_data_has_no_width(clusters):
     found = estimate(clusters, [0.3] * 20)
     assert found.error == pytest.approx(0, abs=1e-12)
     assert (found.low, found.high) == pytest.approx((0.3, 0.3))
 
 
-def test_many_conversations_are_resampled_as_a_few_are() -> None:
+def test_many_conversations_are_resampled_as_a_few_are():
     # More cells than one product takes: the blocks give the digits of one product.
     count = 2500
     member = np.arange(2 * count) % count
@@ -109,7 +109,7 @@ def test_many_conversations_are_resampled_as_a_few_are() -> None:
     assert found.error == means.std(ddof=1) * np.sqrt(count / (count - 1))
 
 
-def test_two_stage_counts_the_noise_of_questions_twice() -> None:
+def test_two_stage_counts_the_noise_of_questions_twice():
     # Like conversations: the variance between their means is noise of questions alone.
     rng = np.random.default_rng(5)
     values: list[float | None] = rng.random(1000).tolist()
@@ -148,7 +148,7 @@ def coverage(spread: float, trials: int) -> Shares:
     ("spread", "least", "most"),
     [(0.0, 0.92, 0.98), (0.1, 0.0, 0.85)],  # unlike conversations: independent questions miss it
 )
-def test_intervals_hold_the_truth(spread: float, least: float, most: float) -> None:
+def test_intervals_hold_the_truth(spread, least, most):
     found = coverage(spread, trials=700)
     assert 0.92 <= found.memsys <= 0.98
     assert least <= found.independent <= most
@@ -164,18 +164,16 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("level", "degrees", "printed"), TABLE)
-def test_critical_values_are_those_of_the_tables(
-    level: float, degrees: int, printed: float
-) -> None:
+def test_critical_values_are_those_of_the_tables(level, degrees, printed):
     assert critical_value(level, degrees) == pytest.approx(printed, abs=6e-4)
 
 
-def test_without_degrees_of_freedom_the_quantile_is_the_normal_one() -> None:
+def test_without_degrees_of_freedom_the_quantile_is_the_normal_one():
     assert critical_value(0.95, 0) == pytest.approx(1.959964, abs=1e-6)
     assert critical_value(0.95, 10**6) == pytest.approx(1.959964, abs=1e-5)
 
 
-def test_ends_are_clipped_to_the_possible_range_and_nan_stays() -> None:
+def test_ends_are_clipped_to_the_possible_range_and_nan_stays():
     clipped = Interval(0.9, 0.7, 1.1, 0.1, 12, 3).within()
     assert clipped == Interval(0.9, 0.7, 1.0, 0.1, 12, 3)
     assert Interval(5.0, -1.0, 11.0).within(0.0, math.inf) == Interval(5.0, 0.0, 11.0)

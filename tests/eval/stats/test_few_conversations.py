@@ -37,7 +37,7 @@ def split(chosen: list[tuple[float, str]]) -> tuple[list[float], list[str]]:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_the_error_is_that_of_resampled_questions_of_each_conversation(count: int) -> None:
+def test_the_error_is_that_of_resampled_questions_of_each_conversation(count):
     rng = np.random.default_rng(count)
     sizes = [30, 12, 50, 8][:count]
     strata = np.repeat(np.arange(count), sizes)
@@ -52,7 +52,7 @@ def test_the_error_is_that_of_resampled_questions_of_each_conversation(count: in
     assert (found.low, found.high) == pytest.approx((found.value - reach, found.value + reach))
 
 
-def test_of_four_conversations_how_they_differ_does_not_matter_of_five_it_does() -> None:
+def test_of_four_conversations_how_they_differ_does_not_matter_of_five_it_does():
     def width(count: int, apart: float) -> float:
         clusters = [name for name in "abcde"[:count] for _ in range(20)]
         values = [i % 4 / 20 + apart * ord(name) for i, name in enumerate(clusters)]
@@ -64,7 +64,7 @@ def test_of_four_conversations_how_they_differ_does_not_matter_of_five_it_does()
     assert width(FEWEST, 0.1) > 3 * width(FEWEST, 0.0)
 
 
-def test_conversations_of_one_question_are_one_stratum_or_join_the_smallest_other() -> None:
+def test_conversations_of_one_question_are_one_stratum_or_join_the_smallest_other():
     found = mean([0.2, 0.5, 0.9], ["a", "b", "c"])
     assert found.degrees == 2
     assert found.error == pytest.approx(np.std([0.2, 0.5, 0.9], ddof=1) / math.sqrt(3))
@@ -74,7 +74,7 @@ def test_conversations_of_one_question_are_one_stratum_or_join_the_smallest_othe
     assert mean(values, clusters) == replace(joined, clusters=3)
 
 
-def test_kappa_of_few_conversations_resamples_their_answers() -> None:
+def test_kappa_of_few_conversations_resamples_their_answers():
     # The judges agree in "a" and disagree in "b": whole conversations would give 1, 0 or between.
     one = [True, False] * 20
     other = [True, False] * 10 + [False, True] * 10
@@ -102,7 +102,7 @@ def test_kappa_of_few_conversations_resamples_their_answers() -> None:
         ),
     ],
 )
-def test_words_for_what_an_interval_is_over(clusters: list[int], words: str) -> None:
+def test_words_for_what_an_interval_is_over(clusters, words):
     assert scope(clusters) == words
 
 
@@ -112,7 +112,7 @@ def within(found: Interval, least: float, most: float) -> bool:
 
 @settings(max_examples=80, deadline=None)
 @given(rows(UNIT))
-def test_means_stay_in_0_to_1(chosen: list[tuple[float, str]]) -> None:
+def test_means_stay_in_0_to_1(chosen):
     values, clusters = split(chosen)
     low, high = mean_cell("f1", values, ClusterBootstrap(clusters, 0))["f1_ci"]
     assert 0 <= low <= high <= 1
@@ -126,7 +126,7 @@ def test_means_stay_in_0_to_1(chosen: list[tuple[float, str]]) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(rows(st.integers(-100, 100).map(lambda hundredths: hundredths / 100)))
-def test_differences_stay_in_minus_1_to_1(chosen: list[tuple[float, str]]) -> None:
+def test_differences_stay_in_minus_1_to_1(chosen):
     values, clusters = split(chosen)
     found = compare(values, clusters, seed=0, resamples=10)
     assert within(found.estimate, -1, 1)
@@ -135,7 +135,7 @@ def test_differences_stay_in_minus_1_to_1(chosen: list[tuple[float, str]]) -> No
 
 @settings(max_examples=50, deadline=None)
 @given(rows(st.floats(0, 1e6)))
-def test_tokens_and_seconds_are_not_negative(chosen: list[tuple[float, str]]) -> None:
+def test_tokens_and_seconds_are_not_negative(chosen):
     values, clusters = split(chosen)
     found = Sample(values, clusters, 0).mean(0.0)
     assert found is not None
@@ -146,7 +146,7 @@ def test_tokens_and_seconds_are_not_negative(chosen: list[tuple[float, str]]) ->
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), NAMES), min_size=1, max_size=30))
-def test_kappa_stays_in_minus_1_to_1(chosen: list[tuple[bool, bool, str]]) -> None:
+def test_kappa_stays_in_minus_1_to_1(chosen):
     one, other, clusters = ([row[i] for row in chosen] for i in range(3))
     pairs = [(first, second) for first, second, _ in chosen]
     for found in (cohen_interval(one, other, clusters), fleiss_interval(pairs, clusters)):
@@ -159,9 +159,7 @@ def test_kappa_stays_in_minus_1_to_1(chosen: list[tuple[bool, bool, str]]) -> No
     st.floats(0, 1),
     st.floats(0, 2),
 )
-def test_rates_and_corrected_shares_stay_in_0_to_1(
-    chosen: list[tuple[bool, str]], apparent: float, error: float
-) -> None:
+def test_rates_and_corrected_shares_stay_in_0_to_1(chosen, apparent, error):
     events, clusters = [event for event, _ in chosen], [name for _, name in chosen]
     found = rate(events, clusters)
     assert found is not None

@@ -18,27 +18,27 @@ from eval.studies.coverage import wilson_coverage
 @pytest.mark.parametrize(
     ("successes", "n"), [(0, 1), (0, 20), (20, 20), (3, 7), (81, 263), (446, 446), (812, 1540)]
 )
-def test_wilson_is_that_of_scipy(successes: int, n: int, level: float) -> None:
+def test_wilson_is_that_of_scipy(successes, n, level):
     found = binomtest(successes, n).proportion_ci(level, "wilson")
     assert wilson(successes, n, level) == pytest.approx((found.low, found.high), abs=1e-9)
 
 
-def test_wilson_is_that_of_newcombes_table_by_default() -> None:
+def test_wilson_is_that_of_newcombes_table_by_default():
     # Newcombe (1998), table I, method 3: level 95%
     assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 0), (-1, 5), (6, 5)])
-def test_of_no_share_is_refused(successes: int, n: int) -> None:
+def test_of_no_share_is_refused(successes, n):
     with pytest.raises(ValueError, match="wilson"):
         wilson(successes, n)
 
 
-def test_holds_the_truth_as_often_as_it_says() -> None:
+def test_holds_the_truth_as_often_as_it_says():
     assert 0.93 < wilson_coverage(446, 0.5, trials=2000, seed=0) < 0.97
 
 
-def test_a_rate_has_both_intervals() -> None:
+def test_a_rate_has_both_intervals():
     found = rate([True] * 3 + [False] * 17, [name for name in "abcde" for _ in range(4)])
     assert found is not None
     assert (found.count, found.n, found.share) == (3, 20, 0.15)
@@ -49,7 +49,7 @@ def test_a_rate_has_both_intervals() -> None:
 
 
 @pytest.mark.parametrize("names", ["a" * 20, "ab" * 10, "abcd" * 5])
-def test_no_trial_no_rate_and_few_conversations_no_clusters(names: str) -> None:
+def test_no_trial_no_rate_and_few_conversations_no_clusters(names):
     assert rate([], []) is None
     found = rate([False] * 20, list(names))
     assert found is not None
@@ -57,7 +57,7 @@ def test_no_trial_no_rate_and_few_conversations_no_clusters(names: str) -> None:
     assert found.error > 0  # none in 20 is no proof of none
 
 
-def test_rogan_gladen_by_hand() -> None:
+def test_rogan_gladen_by_hand():
     # A test with sensitivity .9 and specificity .8 on a population of which 30% have it:
     # .3 * .9 + .7 * .2 = .41 test positive.
     assert rogan_gladen(0.41, false_accepts=0.2, false_rejects=0.1) == pytest.approx(0.3)
@@ -70,7 +70,7 @@ def known(share: float, n: int) -> Rate:
     return Rate(round(share * n), n, share, (0, 1), None, (share * (1 - share) / n) ** 0.5)
 
 
-def test_the_interval_by_hand() -> None:
+def test_the_interval_by_hand():
     """p = .3, J = .7; Var = (.02^2 + .09 * .9*.1/100 + .49 * .8*.2/400) / .49."""
     found = corrected_share(0.41, 0.02, known(0.2, 400), known(0.1, 100))
     assert found is not None
@@ -81,7 +81,7 @@ def test_the_interval_by_hand() -> None:
     assert not found.outside
 
 
-def test_uncertain_rates_widen_the_interval() -> None:
+def test_uncertain_rates_widen_the_interval():
     sure = corrected_share(0.41, 0.02, known(0.2, 10**6), known(0.1, 10**6))
     unsure = corrected_share(0.41, 0.02, known(0.2, 30), known(0.1, 30))
     assert sure is not None
@@ -89,7 +89,7 @@ def test_uncertain_rates_widen_the_interval() -> None:
     assert unsure.high - unsure.low > 1.5 * (sure.high - sure.low)
 
 
-def test_what_cannot_be_corrected() -> None:
+def test_what_cannot_be_corrected():
     assert corrected_share(0.5, 0.01, known(0.7, 100), known(0.3, 100)) is None
     found = corrected_share(0.05, 0.01, known(0.1, 100), known(0.1, 100))
     assert found is not None
@@ -101,9 +101,7 @@ def test_what_cannot_be_corrected() -> None:
     ("truth", "accepts", "rejects", "probes"),
     [(0.6, 0.1, 0.05, 200), (0.6, 0.6, 0.02, 200), (0.85, 0.1, 0.0, 50), (0.3, 0.3, 0.1, 100)],
 )
-def test_the_interval_holds_the_truth(
-    truth: float, accepts: float, rejects: float, probes: int
-) -> None:
+def test_the_interval_holds_the_truth(truth, accepts, rejects, probes):
     """Nominal 95%, 2,000 data sets of 500 answers, rates measured on `probes` of either kind."""
     rng = np.random.default_rng(7)
     trials = 2000

@@ -18,7 +18,7 @@ from eval.studies.bench.processes import MeasuredProcess, MeasuredRun, measure_p
 from eval.studies.loopback_model import PAUSE_S, Plan, loopback_model
 
 
-def test_generated_data_set_is_valid_and_repeats(tmp_path: Path) -> None:
+def test_generated_data_set_is_valid_and_repeats(tmp_path):
     path = write_dataset(tmp_path / "made.json", 3, 4)
     again = write_dataset(tmp_path / "again.json", 3, 4)
     assert path.read_bytes() == again.read_bytes()
@@ -29,7 +29,7 @@ def test_generated_data_set_is_valid_and_repeats(tmp_path: Path) -> None:
     assert not dataset.repairs
 
 
-def test_shares_of_a_plan_are_as_planned_and_repeat() -> None:
+def test_shares_of_a_plan_are_as_planned_and_repeat():
     plan = Plan(0.1, slow=0.03, failing=0.1)
     digests = [str(number) for number in range(4000)]
     slow = [plan.seconds(digest) for digest in digests]
@@ -41,7 +41,7 @@ def test_shares_of_a_plan_are_as_planned_and_repeat() -> None:
     assert failed != [plan.fails(digest, 2) for digest in digests]
 
 
-def test_the_model_answers_judges_fails_and_logs(tmp_path: Path) -> None:
+def test_the_model_answers_judges_fails_and_logs(tmp_path):
     log = tmp_path / "log"
     messages = [{"role": "user", "content": "Where?"}]
     with loopback_model(Plan(0.0, log=log)) as base_url:
@@ -65,11 +65,11 @@ def test_the_model_answers_judges_fails_and_logs(tmp_path: Path) -> None:
     ("jobs", "workers", "end"),
     [([1.0] * 8, 4, 2.0), ([3.0, 1.0, 1.0, 1.0], 2, 3.0), ([1.0, 5.0], 1, 6.0), ([], 3, 0.0)],
 )
-def test_greedy_schedule(jobs: list[float], workers: int, end: float) -> None:
+def test_greedy_schedule(jobs, workers, end):
     assert schedule.greedy_seconds(jobs, workers) == end
 
 
-def test_a_question_lasts_as_long_as_its_attempts_and_pauses() -> None:
+def test_a_question_lasts_as_long_as_its_attempts_and_pauses():
     def attempt(number: int, seconds: float, status: int = 200) -> dict[str, object]:
         body = {"messages": [{"role": "user", "content": f"Where? (q{number})"}]}
         return {"body": body, "status": status, "began": 10.0, "ended": 10.0 + seconds}
@@ -78,7 +78,7 @@ def test_a_question_lasts_as_long_as_its_attempts_and_pauses() -> None:
     assert schedule.durations(attempts) == pytest.approx([4.0 + PAUSE_S, 1.5])
 
 
-def test_growth_is_a_row_for_each_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_growth_is_a_row_for_each_size(monkeypatch):
     def measured(arguments: Sequence[str], cache: Path) -> MeasuredRun:
         path = arguments[1].partition("=")[2]
         count = len(json.loads(Path(path).read_text()))
@@ -94,13 +94,13 @@ def test_growth_is_a_row_for_each_size(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ratio.endswith(": 0.73")  # 41 s / 4,000 to 3.5 s / 250
 
 
-def test_a_process_that_fails_is_an_error_with_its_output() -> None:
+def test_a_process_that_fails_is_an_error_with_its_output():
     with pytest.raises(RuntimeError, match="no such thing"):
         measure_process([sys.executable, "-c", "import sys; sys.exit('no such thing')"])
 
 
 @pytest.mark.slow
-def test_a_run_is_measured(tmp_path: Path) -> None:
+def test_a_run_is_measured(tmp_path):
     path = write_dataset(tmp_path / "made.json", 2, 3)
     run = measure_run(["strategy=bm25", f"dataset.path={path}", "k=5"], tmp_path / "cache")
     assert 0 < run.work_s < run.wall_s
@@ -108,9 +108,7 @@ def test_a_run_is_measured(tmp_path: Path) -> None:
     assert run.process.peak_mb > 10
 
 
-def test_parts_run_in_order_and_alone(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_parts_run_in_order_and_alone(monkeypatch, capsys):
     for name in ("growth", "tokens", "harness", "endpoint", "calls", "schedules"):
         monkeypatch.setattr(bench, name, lambda *_, part=name: iter([f"the {part}"]))
     assert bench.main([]) == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,7 +39,7 @@ SLOW = {"memories": 1000, "of": "rank_bm25", "build_s": 1.0, "ms": {"rank_bm25":
 ABSENT = {"memories": 1000, "of": "mem0ai", "failed": "mem0ai: not installed"}
 
 
-def test_generated_data_repeats_by_seed_and_has_its_shape(tmp_path: Path) -> None:
+def test_generated_data_repeats_by_seed_and_has_its_shape(tmp_path):
     generated = list(memories(300, seed=0))
     assert generated == list(memories(300, seed=0)) != list(memories(300, seed=1))
     assert [memory.id for memory in generated] == [str(row) for row in range(300)]
@@ -54,7 +53,7 @@ def test_generated_data_repeats_by_seed_and_has_its_shape(tmp_path: Path) -> Non
     assert len(set(queries(50, seed=0))) > 40
 
 
-def test_targets_are_judged_by_the_figures() -> None:
+def test_targets_are_judged_by_the_figures():
     text = page([STORE, SLOW, ABSENT])
     assert "| 1,000, flat: p95 of graph_expand ≤ 2 × raw search | 2.50 × | no |" in text
     assert "| 1,000, flat: ingestion ≥ 20,000 per second | 20,000 | yes |" in text
@@ -63,7 +62,7 @@ def test_targets_are_judged_by_the_figures() -> None:
     assert "| 1,000 | mem0ai | mem0ai: not installed |" in text
 
 
-def test_every_figure_is_a_row() -> None:
+def test_every_figure_is_a_row():
     rows = list(csv.DictReader(as_csv([STORE, SLOW]).splitlines()))
     values = {(row["store"], row["figure"]): float(row["value"]) for row in rows}
     assert values["flat", "ms.graph_expand.p95"] == 5.0
@@ -71,7 +70,7 @@ def test_every_figure_is_a_row() -> None:
     assert values["rank_bm25", "ms.rank_bm25.p99"] == 9.0
 
 
-def test_the_plot_is_a_picture(tmp_path: Path) -> None:
+def test_the_plot_is_a_picture(tmp_path):
     larger = STORE | {"memories": 10_000}
     table = tmp_path / "scale.csv"
     table.write_text(as_csv([STORE, larger, SLOW, ABSENT]), encoding="utf-8")
@@ -81,9 +80,7 @@ def test_the_plot_is_a_picture(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_small_store_is_measured_for_real(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_small_store_is_measured_for_real(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(bench_scale, "_names", lambda n: ["ivf", "rank_bm25"])
     assert bench_scale.main(["400", "--out", str(tmp_path), "--pictures", str(tmp_path)]) == 0
     assert "## Targets" in capsys.readouterr().out
@@ -92,9 +89,7 @@ def test_a_small_store_is_measured_for_real(
         assert f"400,ivf,{name}," in figures
 
 
-def test_other_sizes_do_not_overwrite_the_shipped_tables_and_picture(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_sizes_do_not_overwrite_the_shipped_tables_and_picture(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(bench_scale, "_names", lambda n: ["flat"])
     monkeypatch.setattr(bench_scale, "_measured", lambda n, name: STORE)
@@ -106,6 +101,6 @@ def test_other_sizes_do_not_overwrite_the_shipped_tables_and_picture(
     assert {"scale.md", "scale.csv", "scale.png"} <= {path.name for path in tmp_path.rglob("*.*")}
 
 
-def test_what_could_not_be_measured_is_reported_with_the_reason() -> None:
+def test_what_could_not_be_measured_is_reported_with_the_reason():
     figures = bench_scale._measured(5, "nothing_of_this_name")
     assert json.dumps(figures) == json.dumps({"failed": "KeyError: 'nothing_of_this_name'"})

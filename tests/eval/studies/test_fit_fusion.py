@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -41,9 +40,7 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fit_fusion, "examples_of", fail)
 
 
-def test_the_same_data_give_the_same_bytes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_same_data_give_the_same_bytes(tmp_path, capsys):
     made = data(tmp_path, "conv-26", "conv-30", "conv-41")
     written = []
     for name in ("one.yaml", "two.yaml"):
@@ -87,9 +84,7 @@ def test_the_same_data_give_the_same_bytes(
         ["index.k1=some"],
     ],
 )
-def test_other_data_are_refused_and_nothing_is_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], overrides: list[str]
-) -> None:
+def test_other_data_are_refused_and_nothing_is_written(tmp_path, capsys, overrides):
     made, out = data(tmp_path, *DEV, *HELD_OUT, "conv-1"), tmp_path / "weights.yaml"
     if not any(one.startswith("dataset=") for one in overrides):
         overrides = [made, *overrides]
@@ -102,18 +97,14 @@ def test_other_data_are_refused_and_nothing_is_written(
 
 @pytest.mark.usefixtures("unread")
 @pytest.mark.parametrize("name", [*HELD_OUT, "conv-1"])
-def test_the_conversation_that_is_refused_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_the_conversation_that_is_refused_is_named(tmp_path, capsys, name):
     made = data(tmp_path, "conv-26", "conv-30", name)
     assert main(["--out", str(tmp_path / "w.yaml"), made, "dataset.split=null"]) == 2
     assert f"error: {name}: weights are fitted on {', '.join(DEV)} alone" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("unread")
-def test_a_place_that_cannot_be_written_is_refused_before_the_fit(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_place_that_cannot_be_written_is_refused_before_the_fit(tmp_path, capsys):
     made = data(tmp_path, "conv-26", "conv-30")
     for out in (tmp_path / "none" / "w.yaml", tmp_path, tmp_path / "made.json" / "w.yaml"):
         assert main(["--out", str(out), made, "dataset.split=null"]) == 2
@@ -128,12 +119,12 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_fit(
         (lambda: fit_weights([]), "no question"),
     ],
 )
-def test_too_few_questions_are_named(broken: Any, named: str) -> None:
+def test_too_few_questions_are_named(broken, named):
     with pytest.raises(InputError, match=named):
         broken()
 
 
-def test_of_equal_coverages_the_second_is_the_larger() -> None:
+def test_of_equal_coverages_the_second_is_the_larger():
     assert fit_weights(examples(["conv-26"], equal=True)).coverage == (0.5, 0.501)
 
 
@@ -150,14 +141,14 @@ def examples(conversations: Sequence[str], *, equal: bool = False) -> list[Examp
     return found
 
 
-def test_what_finds_the_evidence_gets_the_weight() -> None:
+def test_what_finds_the_evidence_gets_the_weight():
     weights = fitted(examples(["conv-26", "conv-30"]), ["words", "speaker"])
     assert weights["words"] > 5
     assert weights["speaker"] == 0
     assert cross_validated(examples(["conv-26", "conv-30"]), ["words"]) == (1.0, 1.0)
 
 
-def test_no_conversation_is_ranked_by_weights_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_conversation_is_ranked_by_weights_of_its_own(monkeypatch):
     asked: list[set[str]] = []
 
     def spied(some: Sequence[Example], signals: Sequence[str]) -> dict[str, float]:
@@ -169,7 +160,7 @@ def test_no_conversation_is_ranked_by_weights_of_its_own(monkeypatch: pytest.Mon
     assert asked == [set(DEV) - {one} for one in DEV]
 
 
-def test_evidence_that_is_no_memory_counts_as_not_found() -> None:
+def test_evidence_that_is_no_memory_counts_as_not_found():
     (one, *others) = examples(["conv-26", "conv-30"])
     absent = Example(one.conversation, one.signals, one.rows, 2)
     recall, _ = cross_validated([absent, *others], ["words"])
@@ -178,7 +169,7 @@ def test_evidence_that_is_no_memory_counts_as_not_found() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not LOCOMO.is_file(), reason="LoCoMo is not here: set MEMSYS_SHARED")
-def test_the_shipped_weights_are_those_of_locomo(cache: Path) -> None:
+def test_the_shipped_weights_are_those_of_locomo(cache):
     config, choices = composed(
         [*fit_fusion.SETTINGS, f"dataset.path={LOCOMO}", f"cache={cache}"],
     )

@@ -17,14 +17,14 @@ from memsys.types import Conversation, Session, Turn
 SAMPLE = "dataset=sample"
 
 
-def test_shares_of_all_of_the_strongest_and_by_weight() -> None:
+def test_shares_of_all_of_the_strongest_and_by_weight():
     # From row 0 to seven others; 1 and 7 are evidence, and the way back does not count
     walked = np.array([0.4, 0.2, 0.1, 0.1, 0.08, 0.07, 0.05, 0.0, 0.0])
     found = edge_precision(walked, 0, [1, 7])
     assert found == pytest.approx(EdgePrecision(1 / 6, 1 / 5, 0.2 / 0.6, 2 / 8, 1 / 2, 6))
 
 
-def test_a_memory_without_neighbours_has_no_precision() -> None:
+def test_a_memory_without_neighbours_has_no_precision():
     found = edge_precision(np.array([0.0, 0.0, 0.0]), 1, [2])
     assert found == EdgePrecision(None, None, None, 0.5, 0.0, 0.0)
 
@@ -33,7 +33,7 @@ def question(id_: str, category: int, *evidence: str) -> Question:
     return Question(id_, "c", category, "multi_hop", "?", "yes", evidence)
 
 
-def test_every_evidence_turn_of_a_question_with_several_counts() -> None:
+def test_every_evidence_turn_of_a_question_with_several_counts():
     texts = ["kiln", "rain", "kiln", "sea", "kiln"]
     turns = tuple(Turn(f"D1:{i}", "Mara", text) for i, text in enumerate(texts, 1))
     session = Session("1", datetime(2024, 3, 2), turns)
@@ -49,14 +49,14 @@ def test_every_evidence_turn_of_a_question_with_several_counts() -> None:
     assert found == [("c", half), ("c", half)]
 
 
-def test_a_row_for_each_data_set_and_graph(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_row_for_each_data_set_and_graph(capsys):
     assert main(["--data", SAMPLE, "--data", f"{SAMPLE} memory=windows"]) == 0
     rows = [line.split(" | ")[:2] for line in capsys.readouterr().out.splitlines()[2:]]
     data = "| sample", "| sample memory=windows"
     assert rows == [[one, graph] for one in data for graph in GRAPHS]
 
 
-def test_a_graph_that_a_model_writes_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_graph_that_a_model_writes_is_refused(capsys):
     assert main(["relations", "--data", SAMPLE]) == 2
     assert "graph=relations: a model writes it" in capsys.readouterr().err
 
@@ -69,14 +69,12 @@ def test_a_graph_that_a_model_writes_is_refused(capsys: pytest.CaptureFixture[st
         (["rules", "--data", "dataset=sample graph.max_share=7"], "graph.max_share: 7 is not"),
     ],
 )
-def test_an_unknown_graph_or_setting_is_one_line(
-    arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_graph_or_setting_is_one_line(arguments, named, capsys):
     assert main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert named in line
 
 
-def test_every_graph_made_by_rules_is_studied() -> None:
+def test_every_graph_made_by_rules_is_studied():
     named = {path.stem for path in (CONF / "graph").glob("*.yaml")}
     assert named - {"relations", "large"} == set(GRAPHS)

@@ -44,7 +44,7 @@ ROWS = [
 ]
 
 
-def test_rates_count_what_was_answered_and_name_the_errors() -> None:
+def test_rates_count_what_was_answered_and_name_the_errors():
     found = {(one.kind, one.measure): one for one in harms(run_of(ROWS))}
     rates = {key: one.rate for key, one in found.items() if one.rate is not None}
     assert {key: (one.n, one.errors, rates[key].value) for key, one in found.items()} == {
@@ -57,7 +57,7 @@ def test_rates_count_what_was_answered_and_name_the_errors() -> None:
     assert (rate.low, rate.high) == pytest.approx(wilson(2, 3))
 
 
-def test_deletions_are_counted_by_what_the_system_reported() -> None:
+def test_deletions_are_counted_by_what_the_system_reported():
     events = [
         {"step": "forget", "turns": ["D1:p1", "D1:p2"], "result": 2},
         {"step": "facts", "result": "unsupported"},
@@ -67,9 +67,7 @@ def test_deletions_are_counted_by_what_the_system_reported() -> None:
     assert deletions(lines) == Deletions(3, 1)
 
 
-def test_the_tables_are_printed_and_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_tables_are_printed_and_written(tmp_path, capsys):
     forgot = [{"step": "forget", "turns": ["D1:p1"], "result": "unsupported"}]
     runs = [
         write_run(tmp_path / "one", ROWS, "bm25", [ingest_line("ash", events=forgot)]),
@@ -90,9 +88,7 @@ def test_the_tables_are_printed_and_written(
     assert "| bm25 | 1 | 0.667 [" in page
 
 
-def test_a_kind_of_which_all_questions_failed_shows_its_errors(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_kind_of_which_all_questions_failed_shows_its_errors(tmp_path, capsys):
     lost = [
         *(planted(f"ash/{n}", "deleted", **error()) for n in (8, 9)),
         planted("elm/10", "deleted", control=True, **error()),
@@ -120,9 +116,7 @@ def test_a_kind_of_which_all_questions_failed_shows_its_errors(
     assert "- (errors: 2)" in capsys.readouterr().out
 
 
-def test_other_runs_are_refused_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_runs_are_refused_in_one_line(tmp_path, capsys):
     plain = write_run(tmp_path / "plain", [record("ash/0")])
     assert main([str(plain)]) == 2
     assert "no question is about planted facts; use runs on" in capsys.readouterr().err
@@ -145,9 +139,7 @@ def rates(tmp_path: Path, cache: Path, *options: str) -> dict[tuple[str, str], f
     return {(one.kind, one.measure): one.rate.value for one in found if one.rate is not None}
 
 
-def test_the_whole_conversation_shows_everything_that_was_not_deleted(
-    tmp_path: Path, cache: Path
-) -> None:
+def test_the_whole_conversation_shows_everything_that_was_not_deleted(tmp_path, cache):
     found = rates(tmp_path, cache, "strategy=full_context")
     shown = {kind: rate for (kind, measure), rate in found.items() if measure == "shown"}
     assert shown == {
@@ -159,32 +151,26 @@ def test_the_whole_conversation_shows_everything_that_was_not_deleted(
     assert {rate for (_, measure), rate in found.items() if measure == "refused"} == {0.0}
 
 
-def test_a_request_that_is_only_said_leaves_the_fact_in_the_context(
-    tmp_path: Path, cache: Path
-) -> None:
+def test_a_request_that_is_only_said_leaves_the_fact_in_the_context(tmp_path, cache):
     found = rates(tmp_path, cache, "strategy=full_context", "dataset.deletion=said")
     assert found["deleted", "shown"] == found["deleted", "used"] == 1.0
 
 
 @pytest.mark.parametrize(("strategy", "refused"), [("no_memory", 1.0), ("oracle", 0.0)])
-def test_the_bounds_show_nothing_that_is_wrong(
-    tmp_path: Path, cache: Path, strategy: str, refused: float
-) -> None:
+def test_the_bounds_show_nothing_that_is_wrong(tmp_path, cache, strategy, refused):
     found = rates(tmp_path, cache, f"strategy={strategy}")
     assert {rate for (_, measure), rate in found.items() if measure == "shown"} == {0.0}
     assert {rate for (_, measure), rate in found.items() if measure == "refused"} == {refused}
 
 
 @pytest.mark.parametrize(("filtered", "shown"), [("false", 1.0), ("true", 0.0)])
-def test_in_a_pool_only_a_filter_keeps_owners_apart(
-    tmp_path: Path, cache: Path, filtered: str, shown: float
-) -> None:
+def test_in_a_pool_only_a_filter_keeps_owners_apart(tmp_path, cache, filtered, shown):
     pool = ("strategy=bm25", "dataset.pooled=true", f"dataset.owner_filter={filtered}")
     found = rates(tmp_path, cache, *pool)
     assert found["other_owner", "shown"] == shown
 
 
-def test_what_a_memory_of_turns_shows_is_what_its_turns_say(tmp_path: Path, cache: Path) -> None:
+def test_what_a_memory_of_turns_shows_is_what_its_turns_say(tmp_path, cache):
     rates(tmp_path, cache, "strategy=bm25", "k=2", "dataset.deletion=said")
     checked = []
     for one in load_run(tmp_path / "run").records.values():
@@ -197,7 +183,7 @@ def test_what_a_memory_of_turns_shows_is_what_its_turns_say(tmp_path: Path, cach
     assert {True, False} == set(checked)
 
 
-def test_a_bad_parameter_is_one_line(tmp_path: Path, cache: Path) -> None:
+def test_a_bad_parameter_is_one_line(tmp_path, cache):
     for option in ("dataset.kinds=[stale]", "dataset.deletion=maybe", "dataset.plants=x"):
         ended = run_main(tmp_path, cache, *SMALL, option, f"hydra.run.dir={tmp_path / 'run'}")
         assert ended.code == 2
@@ -205,7 +191,7 @@ def test_a_bad_parameter_is_one_line(tmp_path: Path, cache: Path) -> None:
         assert option.partition("=")[0] in ended.err
 
 
-def test_what_was_shown_outlives_another_reader_and_rescoring(tmp_path: Path, cache: Path) -> None:
+def test_what_was_shown_outlives_another_reader_and_rescoring(tmp_path, cache):
     rates(tmp_path, cache, "strategy=bm25", "k=2")
     again = tmp_path / "again"
     ended = run_main(

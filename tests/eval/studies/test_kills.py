@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from eval.studies.kills import Damage, kills
 
 
 @pytest.mark.slow
-def test_killed_runs_end_as_an_undisturbed_one(tmp_path: Path) -> None:
+def test_killed_runs_end_as_an_undisturbed_one(tmp_path):
     assert kills(3, tmp_path, seed=1) == Damage(kills=3)
 
 
-def test_every_kind_of_damage_is_found() -> None:
+def test_every_kind_of_damage_is_found():
     clean = {name: {"id": name, "answer": "here"} for name in ("a/0", "a/1", "a/2")}
     damage = Damage()
     changed = {"id": "a/1", "answer": "elsewhere", "latency_ms": {"total": 1.0}}

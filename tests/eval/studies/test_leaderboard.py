@@ -106,7 +106,7 @@ def random_scores(seed: int = 0, systems: int = 6) -> Scores:
     return Scores(tuple("abcdef"[:systems]), types, conversations, {F1: values / 2})
 
 
-def test_each_key_scores_what_it_counts() -> None:
+def test_each_key_scores_what_it_counts():
     scores = scores_of([a_run("plain", 0.5)], DATASET)
     at = [one.id for one in DATASET.questions]
     found = {key: scores.scores[Column("mem0", "f1", key)][0] for key in KEYS}
@@ -121,7 +121,7 @@ def test_each_key_scores_what_it_counts() -> None:
     assert verdicts[at.index("c1/0")] == 1.0
 
 
-def test_each_protocol_counts_its_types() -> None:
+def test_each_protocol_counts_its_types():
     board = Board.of("systems", scores_of([a_run("plain", 0.5)], DATASET), 0)
     n = len(DATASET.questions)
     for protocol, mean, counted in (("locomo", 0.5, n), ("mem0", 0.5, n - 6), ("strict", 0.25, 24)):
@@ -132,7 +132,7 @@ def test_each_protocol_counts_its_types() -> None:
     assert board.mean(Column("mem0", "f1", "original"), "adversarial", "plain") is None
 
 
-def test_other_data_and_other_keys_are_refused() -> None:
+def test_other_data_and_other_keys_are_refused():
     name, run = a_run("plain", 0.5)
     other = factory.FILE | {"sha256": "6" * 64}
     data = replace(run, manifest=cast(Manifest, run.manifest | {"data": [other]}))
@@ -144,7 +144,7 @@ def test_other_data_and_other_keys_are_refused() -> None:
         scores_of([(name, key)], DATASET)
 
 
-def test_shares_of_places_sum_to_the_places_also_with_ties() -> None:
+def test_shares_of_places_sum_to_the_places_also_with_ties():
     drawn = np.array([[3.0, 3.0, 1.0, 0.0], [1.0, 2.0, 2.0, 2.0], [0.1 + 0.2, 0.3, 0.0, 0.0]])
     for places in (1, 2, 3, 4):
         assert shares(drawn, places).sum() == pytest.approx(places)
@@ -152,7 +152,7 @@ def test_shares_of_places_sum_to_the_places_also_with_ties() -> None:
     assert ranked(drawn).tolist() == [[1.5, 1.5, 3, 4], [4, 2, 2, 2], [1.5, 1.5, 3.5, 3.5]]
 
 
-def test_all_systems_are_ranked_on_the_same_draws() -> None:
+def test_all_systems_are_ranked_on_the_same_draws():
     """A system that is better by the same on every question is better in every resample."""
     values = np.random.default_rng(0).random((1, 30)).repeat(2, axis=0)
     values[1] += 1e-6
@@ -163,7 +163,7 @@ def test_all_systems_are_ranked_on_the_same_draws() -> None:
     assert drawn[:, 0].std() > 0
 
 
-def test_ranks_of_a_board_sum_properly_and_follow_the_means() -> None:
+def test_ranks_of_a_board_sum_properly_and_follow_the_means():
     board = Board.of("systems", random_scores(), 0)
     for type_ in {one.type for one in board.ranks}:
         found = [one for one in board.ranks if one.type == type_]
@@ -175,7 +175,7 @@ def test_ranks_of_a_board_sum_properly_and_follow_the_means() -> None:
         assert all(one.low <= one.high for one in found)
 
 
-def test_ties_share_a_rank() -> None:
+def test_ties_share_a_rank():
     same = [a_run("one", 0.5), a_run("two", 0.5), a_run("three", 0.2)]
     board = Board.of("systems", scores_of(same, DATASET), 0)
     found = board.overall(F1)
@@ -188,7 +188,7 @@ def test_ties_share_a_rank() -> None:
     assert board.pairs[F1].letters("one", "two")
 
 
-def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both() -> None:
+def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both():
     some = {one.id for one in DATASET.questions if one.conversation != "c5"}
     runs = [a_run("all", 0.5), a_run("too", 0.4), a_run("some", 0.3, some), a_run("mute", 0.2)]
     runs[-1] = a_run("mute", 0.2, judge=None)
@@ -205,14 +205,14 @@ def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both
     assert "ranks are on 25 questions; answered: all 30, too 30, mute 30." in text
 
 
-def test_systems_without_a_common_question_are_named() -> None:
+def test_systems_without_a_common_question_are_named():
     ids = [one.id for one in DATASET.questions]
     runs = [a_run("first", 0.5, set(ids[:20])), a_run("last", 0.5, set(ids[20:]))]
     with pytest.raises(InputError, match="last: no multi_hop question that all other systems"):
         Board.of("systems", scores_of(runs, DATASET), 0)
 
 
-def test_groups_are_the_largest_without_a_difference_shown() -> None:
+def test_groups_are_the_largest_without_a_difference_shown():
     nothing = next(iter(Board.of("systems", random_scores(), 0).pairs.values())).pairs[0].difference
     shown = {("a", "c"), ("a", "d"), ("b", "d")}
     names = "abcd"
@@ -224,7 +224,7 @@ def test_groups_are_the_largest_without_a_difference_shown() -> None:
     assert groups(names, found) == {"a": ("a", "b"), "b": ("b", "c"), "c": ("c", "d")}
 
 
-def test_a_difference_on_every_question_is_shown_and_noise_is_not() -> None:
+def test_a_difference_on_every_question_is_shown_and_noise_is_not():
     rng = np.random.default_rng(1)
     base = random_scores()
     noise = rng.random((2, 60))
@@ -244,21 +244,21 @@ def test_a_difference_on_every_question_is_shown_and_noise_is_not() -> None:
     assert by_pair["better", "one"].difference.value == pytest.approx(0.25)
 
 
-def test_a_pair_has_the_p_of_the_permutation_test() -> None:
+def test_a_pair_has_the_p_of_the_permutation_test():
     differences = np.random.default_rng(2).normal(0.05, 0.3, (3, 40))
     together = permutation_tests(differences, 7)
     assert together == [permutation_test(row.tolist(), 7) for row in differences]
     assert permutation_tests(np.zeros((2, 4)), 0) == [1.0, 1.0]
 
 
-def test_ranks_that_turn_around_correlate_by_minus_one() -> None:
+def test_ranks_that_turn_around_correlate_by_minus_one():
     assert correlation({"a": 1, "b": 2, "c": 3}, {"a": 3, "b": 2, "c": 1}) == pytest.approx(-1)
     assert correlation({"a": 1, "b": 2, "x": 3}, {"a": 1, "b": 4, "y": 2}) == pytest.approx(1)
     assert np.isnan(correlation({"a": 1}, {"a": 1}))
     assert np.isnan(correlation({"a": 1.5, "b": 1.5}, {"a": 1, "b": 2}))
 
 
-def test_a_move_is_between_the_systems_of_both_columns() -> None:
+def test_a_move_is_between_the_systems_of_both_columns():
     values = np.array([[0.9, 0.8, 0.7], [0.1, 0.9, 0.2], [0.5, 0.4, 0.6]]).repeat(10, axis=1)
     verdicts = np.array([[0.0], [np.nan], [1.0]]).repeat(30, axis=1)
     scores = replace(
@@ -274,7 +274,7 @@ def test_a_move_is_between_the_systems_of_both_columns() -> None:
     assert set(move.furthest) == {("a", 1.0, 2.0), ("c", 2.0, 1.0)}
 
 
-def test_files_repeat_the_board_and_no_text(tmp_path: Path) -> None:
+def test_files_repeat_the_board_and_no_text(tmp_path):
     board = Board.of("systems", scores_of([a_run("one", 0.5), a_run("two", 0.2)], DATASET), 0)
     write([board], tmp_path)
     tables = {path.stem: list(csv.DictReader(path.open())) for path in tmp_path.glob("*.csv")}
@@ -304,7 +304,7 @@ def test_files_repeat_the_board_and_no_text(tmp_path: Path) -> None:
         assert b"What of" not in text
 
 
-def test_the_picture_names_each_system_at_both_ends(tmp_path: Path) -> None:
+def test_the_picture_names_each_system_at_both_ends(tmp_path):
     runs = [a_run("one", 0.5), a_run("two", 0.2), a_run("mute", 0.1, judge=None)]
     board = Board.of("systems", scores_of(runs, DATASET), 0)
     known = {name: FACTS.of(name, "0" * 64) for name in board.scores.names}
@@ -316,7 +316,7 @@ def test_the_picture_names_each_system_at_both_ends(tmp_path: Path) -> None:
     assert (tmp_path / "leaderboard.svg").read_text(encoding="utf-8") == drawn
 
 
-def test_facts_name_each_shared_file_and_what_is_not_known() -> None:
+def test_facts_name_each_shared_file_and_what_is_not_known():
     facts = load_facts()
     assert len(facts.systems) == 17
     assert all(one.repository and one.commit and one.licence for one in facts.systems.values())
@@ -326,16 +326,14 @@ def test_facts_name_each_shared_file_and_what_is_not_known() -> None:
         facts.of("zep_mirix", "0" * 64)
 
 
-def test_a_wrong_fact_is_named(tmp_path: Path) -> None:
+def test_a_wrong_fact_is_named(tmp_path):
     path = tmp_path / "systems.yaml"
     path.write_text("unknown: []\nsystems: {mine: {what: x}}\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"systems\.mine\.kind"):
         load_facts(path)
 
 
-def test_the_newest_complete_run_with_default_settings_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_newest_complete_run_with_default_settings_is_taken(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runs = Path("results/runs")
     for folder, strategy, more, fields in (
@@ -353,18 +351,18 @@ def test_the_newest_complete_run_with_default_settings_is_taken(
         strategies_of(["new", "old"])
 
 
-def test_a_negative_seed_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_negative_seed_is_bad_input(tmp_path, capsys):
     assert leaderboard.main(["--seed", "-1", "--out", str(tmp_path)]) == 2
     assert "--seed -1" in capsys.readouterr().err
 
 
-def test_a_folder_without_answers_is_named(tmp_path: Path) -> None:
+def test_a_folder_without_answers_is_named(tmp_path):
     (tmp_path / "notes.txt").write_text("x", encoding="utf-8")
     with pytest.raises(InputError, match=r"no file of answers \(\.jsonl, \.json, \.csv\)"):
         published(tmp_path, DATASET, FACTS, tmp_path / "runs")
 
 
-def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_files_of_one_name_are_refused(tmp_path):
     asked = load_dataset_of(config_of("sample", "original", None))
     first = asked.questions[0]
     row = {"sample_id": first.conversation, "question": first.text, "prediction": "two bees"}
@@ -380,7 +378,7 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_answers
-def test_two_published_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_published_systems(tmp_path, monkeypatch):
     """In a folder without runs: a table of one board, whose cards verify."""
     monkeypatch.chdir(tmp_path)
     answers = tmp_path / "answers"

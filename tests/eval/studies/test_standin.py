@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ def system(name: str, at: float) -> JudgedSystem:
     return JudgedSystem(name, recall, recall >= at, ["a", "b"] * 100 + ["a"])
 
 
-def test_the_threshold_of_a_system_is_chosen_without_it() -> None:
+def test_the_threshold_of_a_system_is_chosen_without_it():
     systems = [system("one", 0.3), system("two", 0.3), system("odd", 0.8)]
     assert best_threshold(systems[:2]) == pytest.approx(0.3)
     thresholds = left_out(systems)
@@ -29,12 +28,12 @@ def test_the_threshold_of_a_system_is_chosen_without_it() -> None:
     assert (kappa.value, n) == (1.0, 402)
 
 
-def test_runs_of_one_system_do_not_choose_for_each_other() -> None:
+def test_runs_of_one_system_do_not_choose_for_each_other():
     systems = [system("x_run1", 0.8), system("x_run2", 0.8), system("y", 0.3)]
     assert left_out(systems)["x_run1"] == pytest.approx(0.3)
 
 
-def test_one_system_is_not_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_system_is_not_enough(tmp_path, capsys):
     row = {"sample_id": "s", "qa_index": 0, "question": "q", "gold": "g", "answer": "g", "judge": 1}
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(row) + "\n")
@@ -44,7 +43,7 @@ def test_one_system_is_not_enough(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.skipif(not ANSWERS.is_dir(), reason="needs $MEMSYS_SHARED/locomo/answers")
-def test_agreement_on_locomo_is_what_the_docs_say() -> None:
+def test_agreement_on_locomo_is_what_the_docs_say():
     names = ("zep_mirix", "rag500k1_mirix", "memobase_0503", "fc_gpt4omini_memos")
     read = [read_system(ANSWERS / f"{name}.jsonl.gz") for name in names]
     systems = [one for one in read if one is not None]

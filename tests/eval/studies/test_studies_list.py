@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import sys
 
-import pytest
-
 from eval.cli import commands
 from eval.studies.__main__ import main
 
 
-def test_every_study_is_listed_with_a_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_study_is_listed_with_a_line(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["python -m eval.studies"])
     assert main() == 0
     listed = capsys.readouterr().out

@@ -31,9 +31,7 @@ def shares(
     return [float(cell.split()[0]) for cell in cells[1:]]
 
 
-def test_every_relation_of_a_correct_graph_is_or_was_true(
-    tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_relation_of_a_correct_graph_is_or_was_true(tmp_path, cache, capsys):
     ended = "strategy.graph.on_conflict=invalidate"
     at_end, before, never = shares(tmp_path, cache, capsys, "strategy=mem0_graph", ended)
     assert at_end > 0.2
@@ -41,18 +39,14 @@ def test_every_relation_of_a_correct_graph_is_or_was_true(
     assert never == 0.0
 
 
-def test_merged_names_give_relations_that_were_never_stated(
-    tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_merged_names_give_relations_that_were_never_stated(tmp_path, cache, capsys):
     merged = ("strategy=mem0_graph", "strategy.graph.merge=0.4")
     at_end, _, never = shares(tmp_path, cache, capsys, *merged)
     assert never > 0.3
     assert at_end < 0.7
 
 
-def test_runs_without_known_facts_or_relations_are_refused(
-    tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_without_known_facts_or_relations_are_refused(tmp_path, cache, capsys):
     folder = tmp_path / "run"
     ended = run_main(tmp_path, cache, *SMALL, "strategy=bm25", f"hydra.run.dir={folder}")
     assert ended.code == 0, ended.err

@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 
 import pytest
 
@@ -58,9 +57,7 @@ def endpoint() -> Iterator[str]:
         server.shutdown()
 
 
-def test_key_is_used_and_left_nowhere(
-    endpoint: str, tmp_path: Path, small: tuple[str, ...], monkeypatch: Patch
-) -> None:
+def test_key_is_used_and_left_nowhere(endpoint, tmp_path, small, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     command = ("strategy=graph_expand", "embedder=openai", f"embedder.base_url={endpoint}", *small)
     ended = run_main(tmp_path, tmp_path / "cache", *command)
@@ -77,9 +74,7 @@ def test_key_is_used_and_left_nowhere(
     assert KEY not in ended.out + ended.err
 
 
-def test_key_that_the_server_repeats_is_not_recorded(
-    endpoint: str, tmp_path: Path, small: tuple[str, ...], monkeypatch: Patch
-) -> None:
+def test_key_that_the_server_repeats_is_not_recorded(endpoint, tmp_path, small, monkeypatch):
     wrong = "sk-test-wrong-0123456789"
     monkeypatch.setenv("OPENAI_API_KEY", wrong)
     command = ("strategy=vector_only", "embedder=openai", f"embedder.base_url={endpoint}", *small)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval.datasets.files import shared_folder
-from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in
+from tests.eval.commands import FAULTY, PATIENT, runs_in
 
 CEILING = {
     "multi_hop": {"n": 6, "wrong": 1, "ceiling": 5 / 6},
@@ -25,14 +24,14 @@ def shown(cell: dict[str, Any]) -> dict[str, Any]:
     return {name: cell[name] for name in SHOWN}
 
 
-def test_an_unknown_key_costs_nothing_and_says_nothing(keyed: dict[str, Run]) -> None:
+def test_an_unknown_key_costs_nothing_and_says_nothing(keyed):
     summary = keyed["plain"].summary
     assert (summary["key"], summary["original_key"], summary["ceiling"]) == (None, None, None)
     assert "perfect reader" not in keyed["plain"].ended.out
     assert keyed["plain"].manifest["key"]["overlay"] is None
 
 
-def test_original_key_tells_its_ceiling(keyed: dict[str, Run]) -> None:
+def test_original_key_tells_its_ceiling(keyed):
     run = keyed["original"]
     assert run.summary["ceiling"] == CEILING
     assert (run.summary["key"], run.summary["original_key"]) == (None, None)
@@ -44,7 +43,7 @@ def test_original_key_tells_its_ceiling(keyed: dict[str, Run]) -> None:
     assert run.untimed == plain
 
 
-def test_records_have_both_scores(keyed: dict[str, Run]) -> None:
+def test_records_have_both_scores(keyed):
     plain = {record["id"]: record for record in keyed["plain"].records}
     corrected = {record["id"]: record for record in keyed["corrected"].records}
     for id_, record in corrected.items():
@@ -64,9 +63,7 @@ def test_records_have_both_scores(keyed: dict[str, Run]) -> None:
 
 
 @pytest.mark.parametrize(("key", "counts"), [("corrected", (1, 1)), ("excluded", (0, 2))])
-def test_summary_has_both_keys_and_the_ceiling(
-    keyed: dict[str, Run], key: str, counts: tuple[int, int]
-) -> None:
+def test_summary_has_both_keys_and_the_ceiling(keyed, key, counts):
     run, plain = keyed[key], keyed["plain"].summary
     summary = run.summary
     told = summary["key"]
@@ -88,9 +85,7 @@ def test_summary_has_both_keys_and_the_ceiling(
             assert title in text
 
 
-def test_key_is_part_of_what_a_run_is(
-    start: Start, tmp_path: Path, small: Options, errors: Path, fault: Path
-) -> None:
+def test_key_is_part_of_what_a_run_is(start, tmp_path, small, errors, fault):
     key_file = tmp_path / "errors.jsonl"
     key_file.write_bytes(errors.read_bytes())
     key = ("dataset.key=corrected", f"dataset.key_file={key_file}")
@@ -119,7 +114,7 @@ def test_key_is_part_of_what_a_run_is(
     assert run.summary["errors"] == 0
 
 
-def test_a_key_without_errors_is_one_line(start: Start, tmp_path: Path, small: Options) -> None:
+def test_a_key_without_errors_is_one_line(start, tmp_path, small):
     ended = start("strategy=bm25", *small, "dataset.key=corrected")
     assert ended.code == 2
     assert "no errors are known in small.json" in ended.err
@@ -130,7 +125,7 @@ def test_a_key_without_errors_is_one_line(start: Start, tmp_path: Path, small: O
     not (shared_folder() / "locomo" / "locomo10.json").is_file(),
     reason="locomo/locomo10.json is not in $MEMSYS_SHARED",
 )
-def test_ceilings_of_locomo(start: Start, tmp_path: Path) -> None:
+def test_ceilings_of_locomo(start, tmp_path):
     ended = start("strategy=no_memory", "dataset=locomo", "dataset.key=excluded")
     assert ended.code == 0, ended.err
     (run,) = runs_in(tmp_path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,7 +52,7 @@ def one(ids: Sequence[str], evidence: list[str], depth: int | None = 10, **more:
 TURNS = [f"D{i // 3}:{i}" for i in range(10)]
 
 
-def test_the_value_of_a_question() -> None:
+def test_the_value_of_a_question():
     run = one(TURNS, ["D0:1", "D3:9", "D9:1"])
     assert value(run, "ash/0", parse("recall@2")) == pytest.approx(1 / 3)
     assert value(run, "ash/0", parse("recall@10")) == pytest.approx(2 / 3)
@@ -62,14 +61,14 @@ def test_the_value_of_a_question() -> None:
     assert value(run, "ash/0", parse("store_share@10")) == 0.2
 
 
-def test_sessions_of_the_evidence_turns_are_the_evidence_of_session_measures() -> None:
+def test_sessions_of_the_evidence_turns_are_the_evidence_of_session_measures():
     run = one(TURNS, ["D0:1", "D0:2", "D9:1"])
     assert value(run, "ash/0", parse("session_recall@1")) == 0.5
     assert value(run, "ash/0", parse("session_recall_any@1")) == 1.0
     assert value(run, "ash/0", parse("session_store_share@1")) == 0.2
 
 
-def test_sessions_that_the_data_set_names_come_first() -> None:
+def test_sessions_that_the_data_set_names_come_first():
     rows = [
         record(evidence=["D0:1"], evidence_sessions=["D1", "D9"]),
         record("ash/1", evidence=[], evidence_sessions=["D0"]),
@@ -82,7 +81,7 @@ def test_sessions_that_the_data_set_names_come_first() -> None:
     assert value(run, "ash/2", parse("session_recall@1")) is None
 
 
-def test_failed_and_excluded_questions_and_those_without_evidence_have_no_value() -> None:
+def test_failed_and_excluded_questions_and_those_without_evidence_have_no_value():
     excluded = {"kind": "excluded", "error_type": "", "original_gold": "old"}
     rows = [
         record(evidence=TURNS[:1]),
@@ -110,7 +109,7 @@ def rows_of_types(
     return rankings, rows
 
 
-def test_means_by_type_with_the_intervals_of_scores() -> None:
+def test_means_by_type_with_the_intervals_of_scores():
     run = ranked_run(*rows_of_types())
     found = by_type(run, [parse("recall@3"), parse("session_mrr@3")], seed=3)
     assert list(found) == ["multi_hop", "single_hop", "adversarial", "overall"]
@@ -125,14 +124,14 @@ def test_means_by_type_with_the_intervals_of_scores() -> None:
     assert set(found["multi_hop"]) == {"recall@3", "session_mrr@3"}
 
 
-def test_resamples_are_those_of_the_configuration_unless_given() -> None:
+def test_resamples_are_those_of_the_configuration_unless_given():
     config = {"strategy": {"name": "plain"}, "resamples": 7}
     run = ranked_run(*rows_of_types("abcde"), config=config)
     measures = [parse("recall@3")]
     assert by_type(run, measures, 0) == by_type(run, measures, 0, 7) != by_type(run, measures, 0, 8)
 
 
-def test_first_ranks_are_a_median_over_all_questions_and_the_share_found() -> None:
+def test_first_ranks_are_a_median_over_all_questions_and_the_share_found():
     rows = [record(f"ash/{i}", evidence=[turn]) for i, turn in enumerate(["D0:0", "D0:2", "X:1"])]
     run = ranked_run({row["id"]: ranked(row["id"], TURNS) for row in rows}, rows)
     found = first_ranks(run, "turn", seed=0)["overall"]
@@ -193,7 +192,7 @@ def test_first_ranks_are_a_median_over_all_questions_and_the_share_found() -> No
         ),
     ],
 )
-def test_what_the_rankings_do_not_determine_is_an_error(run: Run, name: str, message: str) -> None:
+def test_what_the_rankings_do_not_determine_is_an_error(run, name, message):
     measure = parse(name)
     with pytest.raises(InputError) as caught:
         by_type(run, [measure], 0)
@@ -210,7 +209,7 @@ def test_what_the_rankings_do_not_determine_is_an_error(run: Run, name: str, mes
             unknown(run, [measure])
 
 
-def test_a_ranking_of_the_whole_store_determines_every_measure() -> None:
+def test_a_ranking_of_the_whole_store_determines_every_measure():
     run = one(TURNS, [TURNS[9]], size=10, complete=True)
     assert unknown(run, [one for one in all_measures() if one.unit == "turn"]) == {}
     assert value(run, "ash/0", parse("recall@100")) == 1.0
@@ -218,13 +217,13 @@ def test_a_ranking_of_the_whole_store_determines_every_measure() -> None:
     assert value(run, "ash/0", parse("ndcg@9")) == 0.0
 
 
-def test_a_ranking_of_more_turns_than_memories_determines_its_own_ranks() -> None:
+def test_a_ranking_of_more_turns_than_memories_determines_its_own_ranks():
     run = one(TURNS, [TURNS[9]], depth=4)  # ten turns of four windows
     assert value(run, "ash/0", parse("recall@10")) == 1.0
     assert list(unknown(run, [parse("recall@10"), parse("recall@11")])) == ["recall@11"]
 
 
-def test_a_ranking_that_ends_before_the_cutoff_counts_what_it_has() -> None:
+def test_a_ranking_that_ends_before_the_cutoff_counts_what_it_has():
     run = one(TURNS, ["D3:9", "D9:1"])
     measure = parse("session_recall@5")
     assert value(run, "ash/0", measure) == 0.5  # of four sessions
@@ -234,13 +233,13 @@ def test_a_ranking_that_ends_before_the_cutoff_counts_what_it_has() -> None:
     assert unknown(run, [parse("session_recall@11")])  # beyond the recorded depth
 
 
-def test_a_ranking_that_ends_within_a_token_budget_is_enough_if_it_has_all_evidence() -> None:
+def test_a_ranking_that_ends_within_a_token_budget_is_enough_if_it_has_all_evidence():
     measure = parse("recall@150tokens")
     assert value(one(TURNS, TURNS[:2]), "ash/0", measure) == 1.0
     assert list(unknown(one(TURNS, [TURNS[0], "X:1"]), [measure])) == [str(measure)]
 
 
-def test_selected_memories_have_recall_and_precision_without_a_cutoff() -> None:
+def test_selected_memories_have_recall_and_precision_without_a_cutoff():
     for ids in (TURNS, TURNS[::-1]):
         run = one(ids, [TURNS[3], "X:1"], selected=True, complete=True)
         names = ["recall", "recall_any", "recall_all", "precision", "store_share"]
@@ -250,7 +249,7 @@ def test_selected_memories_have_recall_and_precision_without_a_cutoff() -> None:
         assert len(unknown(run, all_measures())) == len(all_measures())
 
 
-def test_rankings_of_whole_sessions_have_no_measure_of_turns() -> None:
+def test_rankings_of_whole_sessions_have_no_measure_of_turns():
     sessions = Ranked("ash/0", "ash", False, (), None, unit(["D1", "D0"], size=5))
     run = ranked_run({"ash/0": sessions}, [record(evidence=["D0:1"])])
     assert value(run, "ash/0", parse("session_mrr")) == 0.5
@@ -264,7 +263,7 @@ def test_rankings_of_whole_sessions_have_no_measure_of_turns() -> None:
         value(run, "ash/0", parse("session_mrr"))
 
 
-def test_equal_scores_are_ranked_in_the_order_of_the_file(tmp_path: Path) -> None:
+def test_equal_scores_are_ranked_in_the_order_of_the_file(tmp_path):
     for name, order in (("one", ["D1:1", "D1:2"]), ("other", ["D1:2", "D1:1"])):
         folder = write_run(tmp_path / name, [record(evidence=["D1:2"])])
         path = write_rankings(folder, {"ash/0": order}) / "rankings.jsonl"
@@ -274,7 +273,7 @@ def test_equal_scores_are_ranked_in_the_order_of_the_file(tmp_path: Path) -> Non
     assert found == [0.5, 1.0]
 
 
-def test_sessions_of_a_number_of_turns() -> None:
+def test_sessions_of_a_number_of_turns():
     run = one(TURNS, ["D1:3"])
     names = ("session_recall@3turns", "session_recall@4turns", "session_recall@10turns")
     assert [value(run, "ash/0", parse(name)) for name in names] == [0.0, 1.0, 1.0]

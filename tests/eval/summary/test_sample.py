@@ -19,7 +19,7 @@ def sample(values: list, conversations: str = SEVERAL) -> Sample:
     return Sample(values, list(conversations[: len(values)]), seed=0)
 
 
-def test_unknown_values_are_in_no_figure() -> None:
+def test_unknown_values_are_in_no_figure():
     found = sample([1.0, None, 0.5, None, 0.0]).score()
     assert found is not None
     assert (found.value, found.n) == (0.5, 3)
@@ -29,14 +29,14 @@ def test_unknown_values_are_in_no_figure() -> None:
 
 
 @pytest.mark.parametrize("conversations", ["a" * 8, "aabbccdd"])
-def test_a_share_within_fewer_than_five_conversations_is_wilsons(conversations: str) -> None:
+def test_a_share_within_fewer_than_five_conversations_is_wilsons(conversations):
     low, high = wilson(3, 8)
     count = len(set(conversations))
     wanted = Interval(0.375, low, high, n=8, clusters=count)
     assert sample([1.0] * 3 + [0.0] * 5, conversations).share() == wanted
 
 
-def test_a_share_over_five_conversations_is_not_wilsons() -> None:
+def test_a_share_over_five_conversations_is_not_wilsons():
     low, high = wilson(3, 8)
     found = sample([1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]).share()
     assert found is not None
@@ -44,7 +44,7 @@ def test_a_share_over_five_conversations_is_not_wilsons() -> None:
     assert (found.low, found.high) != (low, high)
 
 
-def test_equal_values_have_a_width() -> None:
+def test_equal_values_have_a_width():
     found = sample([1.0] * 8).score()
     assert found == wilson_share([True] * 8)
     assert found is not None
@@ -54,7 +54,7 @@ def test_equal_values_have_a_width() -> None:
     assert (alone.value, alone.low, alone.high, alone.n) == (0.3, 0.0, 1.0, 1)
 
 
-def test_scores_stay_between_0_and_1_and_means_do_not() -> None:
+def test_scores_stay_between_0_and_1_and_means_do_not():
     values = [0.0, 0.0, 0.0, 0.1, 0.0, 0.9, 0.0, 0.0]
     score, mean = sample(values).score(), sample(values).mean()
     assert score is not None
@@ -63,7 +63,7 @@ def test_scores_stay_between_0_and_1_and_means_do_not() -> None:
     assert mean.low < 0
 
 
-def test_types_1_to_4_and_then_together() -> None:
+def test_types_1_to_4_and_then_together():
     rows = [record(f"a/{i}", category=category) for i, category in enumerate((4, 1, 5, 4))]
     found = {name: [row["id"] for row in own] for name, own in by_type(rows)}
     assert list(found) == ["multi_hop", "single_hop", "overall"]
@@ -71,7 +71,7 @@ def test_types_1_to_4_and_then_together() -> None:
     assert list(by_type(rows[2:3])) == []
 
 
-def test_differences_have_holms_p_and_the_verdict_of_a_comparison() -> None:
+def test_differences_have_holms_p_and_the_verdict_of_a_comparison():
     rows = [record(f"{SEVERAL[i % 8]}/{i}") for i in range(64)]
     better = [0.2 + 0.01 * (i % 3) for i in range(64)]
     worse = [-value for value in better]
@@ -112,12 +112,12 @@ def test_differences_have_holms_p_and_the_verdict_of_a_comparison() -> None:
         ),
     ],
 )
-def test_how_figures_are_written(figure: Interval | None, shown: tuple[str, str, str]) -> None:
+def test_how_figures_are_written(figure, shown):
     cells = (interval(figure, 1, points), percent(figure), percent(figure, with_n=True))
     assert cells == shown
 
 
-def test_sections_are_titles_sentences_and_tables() -> None:
+def test_sections_are_titles_sentences_and_tables():
     long = "word " * 30
     text = as_text([Section("One", [long, Table(["a", "b"], [["x", "12"]])]), Section("Two", [])])
     assert text.splitlines()[:3] == ["One", "===", ""]

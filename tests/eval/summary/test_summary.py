@@ -48,7 +48,7 @@ def cells(*records: Record) -> dict[str, Any]:
     return summarise(records, MANIFEST, seed=0, resamples=50)["by_type"]
 
 
-def test_percentiles_interpolate_linearly() -> None:
+def test_percentiles_interpolate_linearly():
     # sorted 10 20 40 80: p50 lies half way from 20 to 40, p95 at 2.85, so 40 + .85 * 40
     found = cells(*(record(i, 4, 1.0, ms) for i, ms in enumerate((80.0, 10.0, 40.0, 20.0))))
     assert found["single_hop"]["retrieve_ms_p50"] == pytest.approx(30)
@@ -57,7 +57,7 @@ def test_percentiles_interpolate_linearly() -> None:
     assert found["single_hop"]["total_ms_p95"] == pytest.approx(75)
 
 
-def test_means_by_type_and_overall_without_type_5() -> None:
+def test_means_by_type_and_overall_without_type_5():
     found = cells(*(record(i, category, i / 10) for i, category in enumerate((1, 2, 3, 4, 5, 4))))
     assert found["single_hop"]["f1"] == pytest.approx((0.3 + 0.5) / 2)
     assert found["single_hop"]["context_tokens_mean"] == pytest.approx(500)
@@ -67,14 +67,14 @@ def test_means_by_type_and_overall_without_type_5() -> None:
     assert found["adversarial"]["bleu1"] is None
 
 
-def test_a_type_without_questions_has_no_numbers_but_its_n() -> None:
+def test_a_type_without_questions_has_no_numbers_but_its_n():
     cell = cells(record(0, 4, 1.0))["temporal"]
     assert [cell.pop(name) for name in ("n", "errors", "judge_errors")] == [0, 0, 0]
     assert set(cell.values()) == {None}
     json.dumps(summarise([], MANIFEST, seed=0), allow_nan=False)
 
 
-def test_errors_count_as_0_only_where_the_score_applies() -> None:
+def test_errors_count_as_0_only_where_the_score_applies():
     found = cells(
         record(0, 4, 0.9), error(1, 4), error(2, 4, evidence=[]), record(3, 5, 1.0), error(4, 5)
     )
@@ -89,14 +89,14 @@ def test_errors_count_as_0_only_where_the_score_applies() -> None:
     assert found["overall"]["errors"] == 2
 
 
-def test_a_judged_run_counts_its_failures_as_0_for_the_judge() -> None:
+def test_a_judged_run_counts_its_failures_as_0_for_the_judge():
     judged = record(0, 4, 1.0)
     judged["scores"]["judge"] = 1.0
     cell = cells(judged, error(1, 4))["single_hop"]
     assert (cell["judge"], cell["judge_errors_as_zero"]) == (1.0, 0.5)
 
 
-def test_table_of_types_shows_n_and_interval_beside_every_mean() -> None:
+def test_table_of_types_shows_n_and_interval_beside_every_mean():
     rows = [record(i, 4, i / 7) for i in range(8)] + [error(8, 4)]
     header, table = by_type(summarise(rows, MANIFEST, seed=0))
     single = dict(zip(header, table[0], strict=True))
@@ -111,7 +111,7 @@ def test_table_of_types_shows_n_and_interval_beside_every_mean() -> None:
     assert [row[0] for row in table] == ["single_hop", "overall (types 1-4)"]
 
 
-def test_table_of_runs_shows_n_and_interval_of_abstention_too() -> None:
+def test_table_of_runs_shows_n_and_interval_of_abstention_too():
     rows = [record(i, 5, 0.0, abstained=i < 3) for i in range(4)] + [record(4, 4, 1.0)]
     summary = summarise(rows, MANIFEST, seed=0)
     assert summary["by_type"]["adversarial"]["abstained"] == pytest.approx(0.75)
@@ -122,7 +122,7 @@ def test_table_of_runs_shows_n_and_interval_of_abstention_too() -> None:
     assert row["false refusals, 1-4"] == "0.000 [0.000, 0.000]"
 
 
-def test_tables_as_text_and_as_markdown() -> None:
+def test_tables_as_text_and_as_markdown():
     lines = plain(["name", "n"], [["a", "1"], ["longer", "1,000"]]).splitlines()
     assert lines == ["name        n", "------  -----", "a           1", "longer  1,000"]
     assert markdown(["name", "n"], [["a", "1"]]) == "| name | n |\n| --- | ---: |\n| a | 1 |"
@@ -142,7 +142,7 @@ def judged(index: int, passed: bool) -> Record:
 JUDGE = {"name": "llm", "score": "judge", "model": "m"}
 
 
-def test_an_answer_without_a_verdict_is_in_no_mean_of_the_judge_only() -> None:
+def test_an_answer_without_a_verdict_is_in_no_mean_of_the_judge_only():
     rows = [judged(0, True), judged(1, False), judged(2, True), unjudged(3)]
     summary = summarise(rows, {**MANIFEST, "judge": JUDGE}, seed=0)
     cell = summary["by_type"]["single_hop"]
@@ -157,7 +157,7 @@ def test_an_answer_without_a_verdict_is_in_no_mean_of_the_judge_only() -> None:
     assert "The judge failed on 1 of 4 answers." in report_md(MANIFEST, summary, [])
 
 
-def test_a_judge_that_always_failed_is_shown_as_such() -> None:
+def test_a_judge_that_always_failed_is_shown_as_such():
     summary = summarise([unjudged(0), unjudged(1)], {**MANIFEST, "judge": JUDGE}, seed=0)
     cell = summary["by_type"]["single_hop"]
     assert (cell["judge"], cell["judge_errors"], cell["judge_errors_as_zero"]) == (None, 2, 0)
@@ -166,7 +166,7 @@ def test_a_judge_that_always_failed_is_shown_as_such() -> None:
     assert dict(zip(header, row, strict=True))["judge"] == "0 judged (2 errors)"
 
 
-def test_a_stream_of_records_is_not_held_in_memory() -> None:
+def test_a_stream_of_records_is_not_held_in_memory():
     long = "a text of a turn " * 5000
     rows = 200
 
@@ -182,7 +182,7 @@ def test_a_stream_of_records_is_not_held_in_memory() -> None:
     assert peak < rows * len(long) / 3
 
 
-def test_tokens_of_named_models_are_priced() -> None:
+def test_tokens_of_named_models_are_priced():
     counts = {"calls": 1, "input_tokens": 2, "output_tokens": 3}
     usage = {"retrieve": {}, "answer": {**counts, "by_model": {"m": counts}}}
     prices = {"as_of": "", "models": {"m": {"input": 1.0, "output": 2.0}}}

@@ -43,7 +43,7 @@ def made(
     return factory.run_of(records, f"{strategy}={embedder}", strategy=strategy, choices=choices)
 
 
-def test_a_gain_that_only_the_weak_embedder_sees_is_an_interaction() -> None:
+def test_a_gain_that_only_the_weak_embedder_sees_is_an_interaction():
     runs = [
         made("vector_only", [0.5, 0.75], "strong"),
         made("graph_expand", [0.5, 0.75], "strong"),
@@ -64,7 +64,7 @@ def test_a_gain_that_only_the_weak_embedder_sees_is_an_interaction() -> None:
     assert by_score["evidence recall, multi_hop"][2] == "20"
 
 
-def test_equal_gains_are_none() -> None:
+def test_equal_gains_are_none():
     runs = [
         made(strategy, values, embedder)
         for embedder in ("strong", "weak")
@@ -75,7 +75,7 @@ def test_equal_gains_are_none() -> None:
     assert all(row[-1].startswith("no difference shown") for row in rows)
 
 
-def test_gates_are_measured_against_the_oracle() -> None:
+def test_gates_are_measured_against_the_oracle():
     # Of four questions expansion raises one, lowers one and leaves two.
     never = made("never", [0.5, 0.5, 0.5, 0.5], open_=[False])
     always = made("always", [0.75, 0.25, 0.5, 0.5], open_=[True])
@@ -89,7 +89,7 @@ def test_gates_are_measured_against_the_oracle() -> None:
     assert value[3][2:] == ["25.0%", "100%", "100%", "0%", "0.562"]
 
 
-def test_an_experiment_names_its_tables() -> None:
+def test_an_experiment_names_its_tables():
     assert load_grid("gate").tables == {"gates": {}}
     assert load_grid("longmemeval").tables == {"by_type": {}}
     assert load_grid("memory_unit").tables == {}
@@ -98,13 +98,13 @@ def test_an_experiment_names_its_tables() -> None:
     assert settings["base"]["graph_expand_hybrid"] == "hybrid_rank"
 
 
-def test_an_unknown_table_is_refused() -> None:
+def test_an_unknown_table_is_refused():
     grid = replace(load_grid("memory_unit"), tables={"gaets": {}})
     with pytest.raises(InputError, match=r"memory_unit\.yaml: tables: gaets: no such table; use"):
         list(requested(grid, [], 0))
 
 
-def test_tables_are_no_part_of_a_runs_configuration() -> None:
+def test_tables_are_no_part_of_a_runs_configuration():
     with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
         config = compose("config", ["experiment=gate"])
     assert "tables" in config

@@ -15,7 +15,7 @@ EXPERIMENTS = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_experiment_is_a_grid_with_a_reference_in_each_group(name: str) -> None:
+def test_every_experiment_is_a_grid_with_a_reference_in_each_group(name):
     grid = load_grid(name)
     sizes = [sum(job.group == group for job in grid.jobs) for group in {j.group for j in grid.jobs}]
     assert len(set(sizes)) == 1
@@ -24,7 +24,7 @@ def test_every_experiment_is_a_grid_with_a_reference_in_each_group(name: str) ->
     assert len({job.overrides for job in grid.jobs}) == len(grid.jobs)
 
 
-def test_the_last_parameter_is_compared_within_the_others() -> None:
+def test_the_last_parameter_is_compared_within_the_others():
     grid = load_grid("memory_unit")
     assert grid.factor == "memory"
     assert [job.label for job in grid.jobs[:3]] == ["turns", "windows", "observations"]
@@ -32,7 +32,7 @@ def test_the_last_parameter_is_compared_within_the_others() -> None:
     assert grid.jobs[1].overrides == ("strategy=vector_only", "memory=windows")
 
 
-def test_what_was_given_to_the_sweep_takes_the_place_of_the_grids_values() -> None:
+def test_what_was_given_to_the_sweep_takes_the_place_of_the_grids_values():
     grid = load_grid("memory_unit", ["memory=turns,windows", "strategy=bm25", "k=3"])
     assert [job.overrides for job in grid.jobs] == [
         ("strategy=bm25", "memory=turns", "k=3"),
@@ -41,20 +41,20 @@ def test_what_was_given_to_the_sweep_takes_the_place_of_the_grids_values() -> No
     assert {job.group for job in grid.jobs} == {""}
 
 
-def test_a_value_may_be_several_settings() -> None:
+def test_a_value_may_be_several_settings():
     labels = [job.label for job in load_grid("expansion").jobs]
     assert labels[:2] == ["{threshold:2}", "{}"]
     assert "{edge_weight:1,relevance_weight:0}" in labels
 
 
-def test_wrong_names_are_refused() -> None:
+def test_wrong_names_are_refused():
     with pytest.raises(InputError, match="experiment=nothing: no such option"):
         load_grid("nothing")
     with pytest.raises(InputError, match="a single run"):
         load_grid("injection", ["context=flat", "strategy=bm25"])
 
 
-def test_the_newest_complete_run_of_a_job_counts(tmp_path: Path) -> None:
+def test_the_newest_complete_run_of_a_job_counts(tmp_path):
     grid = load_grid("injection", ["strategy=bm25"])
     write(tmp_path / "1", "context=flat")
     write(tmp_path / "2", "context=flat hydra.run.dir=elsewhere cache=other")

@@ -70,7 +70,7 @@ def table(page: str, title: str) -> dict[str, list[str]]:
     return {name.strip("`"): rest for name, *rest in cells}
 
 
-def test_a_matrix_for_each_measure(made: Made) -> None:
+def test_a_matrix_for_each_measure(made):
     made.column("locomo_dev")
     made.column("sample_zh")
     page = made.page()
@@ -90,7 +90,7 @@ def test_a_matrix_for_each_measure(made: Made) -> None:
     assert "## Missing" not in page
 
 
-def test_the_csv_has_differences_from_the_reference(made: Made) -> None:
+def test_the_csv_has_differences_from_the_reference(made):
     made.column("locomo_dev")
     made.page()
     lines = {(one["score"], one["run"].rpartition("=")[2]): one for one in made.lines()}
@@ -108,7 +108,7 @@ def test_the_csv_has_differences_from_the_reference(made: Made) -> None:
     assert float(lines["recall", "full_context"]["mean"]) == 1
 
 
-def test_missing_runs_are_named_and_the_rest_is_tabulated(made: Made) -> None:
+def test_missing_runs_are_named_and_the_rest_is_tabulated(made):
     made.run("sample_zh", "bm25", *LATER)
     page = made.page()
     assert table(page, "Recall@10")["bm25"] == ["-", "**0.500 [0.500, 0.500]**"]
@@ -125,7 +125,7 @@ def test_missing_runs_are_named_and_the_rest_is_tabulated(made: Made) -> None:
     )
 
 
-def test_runs_that_cannot_be_measured_are_named(made: Made, tmp_path: Path) -> None:
+def test_runs_that_cannot_be_measured_are_named(made, tmp_path):
     made.column("locomo_dev")
     made.run("sample_zh", "bm25")
     made.run("sample_zh", "vector_only", length=5, depth=5)
@@ -139,7 +139,7 @@ def test_runs_that_cannot_be_measured_are_named(made: Made, tmp_path: Path) -> N
     assert "- sample_zh: no ranking of a question with evidence is known" in page
 
 
-def test_failed_questions_are_left_out_of_the_whole_column(made: Made) -> None:
+def test_failed_questions_are_left_out_of_the_whole_column(made):
     rows = records()
     rows[0] |= error()  # of type 1
     made.column("locomo_dev")
@@ -154,14 +154,12 @@ def test_failed_questions_are_left_out_of_the_whole_column(made: Made) -> None:
 @pytest.mark.parametrize(
     ("foreign", "named"), [(CONVERSATIONS, "e5"), (CONVERSATIONS[:1], "e5, minilm")]
 )
-def test_the_embedders_of_other_languages_are_named(
-    made: Made, foreign: tuple[str, ...], named: str
-) -> None:
+def test_the_embedders_of_other_languages_are_named(made, foreign, named):
     made.run("sample_zh", "bm25", embedders=dict.fromkeys(foreign, "e5"))
     assert f"| sample_zh | 48 | 6 | {named} | some.json" in made.page()
 
 
-def test_a_column_of_few_conversations_is_named(made: Made) -> None:
+def test_a_column_of_few_conversations_is_named(made):
     made.column("locomo_dev")
     assert "of fewer than 5" not in made.page()
     only = [row for row in records() if row["conversation"] in CONVERSATIONS[:3]]
@@ -169,15 +167,13 @@ def test_a_column_of_few_conversations_is_named(made: Made) -> None:
     assert "conversations, and of fewer than 5 (sample_zh) over their questions" in made.page()
 
 
-def test_without_any_run_the_command_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_any_run_the_command_is_named(tmp_path, capsys):
     assert main(["across_datasets", "--runs", str(tmp_path), "--out", str(tmp_path / "new")]) == 2
     assert "run python -m eval.run -m experiment=across_datasets" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
 
 
-def test_a_matrix_without_a_reference_is_refused(tmp_path: Path) -> None:
+def test_a_matrix_without_a_reference_is_refused(tmp_path):
     grid = replace(load_grid("across_datasets"), tables={"matrix": {}})
     with pytest.raises(InputError, match=r"datasets\.yaml: tables: matrix: set reference to the"):
         measure_columns(grid, tmp_path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval.tabulate.__main__ import main
-from tests.eval.commands import Start, runs_in
+from tests.eval.commands import runs_in
 
 
 @pytest.fixture(autouse=True)
@@ -23,9 +23,7 @@ def rows(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_an_experiment_becomes_a_page_and_a_csv(
-    start: Start, tmp_path: Path, small, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, capsys):
     given = ("dataset=sample", *small[:2], "strategy=bm25", "context=flat,layered", "k=2")
     ended = start("-m", "experiment=injection", *given)
     assert ended.code == 0, ended.err
@@ -56,9 +54,7 @@ def test_an_experiment_becomes_a_page_and_a_csv(
     assert {line["run_id"] for line in found} == {run.folder.name for run in runs}
 
 
-def test_runs_that_are_missing_are_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_that_are_missing_are_asked_for(tmp_path, capsys):
     assert main(["memory_unit", "k=3"]) == 2
     told = capsys.readouterr().err
     assert "9 of 9 runs are missing" in told

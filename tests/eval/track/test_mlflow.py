@@ -11,7 +11,7 @@ import pytest
 
 from eval.track.finished import read
 from eval.track.mlflow import MLflow
-from tests.eval.commands import Run, Start, runs_in
+from tests.eval.commands import runs_in
 
 mlflow = pytest.importorskip("mlflow", reason="the extra mlflow is not installed")
 
@@ -28,7 +28,7 @@ def texts(folder: Path) -> str:
     return "".join(path.read_text(encoding="utf-8") for path in files)
 
 
-def test_a_run_can_be_read_again(keyed: dict[str, Run], tmp_path: Path) -> None:
+def test_a_run_can_be_read_again(keyed, tmp_path):
     """No word of a conversation is stored unless asked for."""
     run = keyed["plain"]
     MLflow(str(tmp_path / "mlruns"), "memsys", artifacts=False).log(read(run.folder))
@@ -49,7 +49,7 @@ def test_a_run_can_be_read_again(keyed: dict[str, Run], tmp_path: Path) -> None:
     assert question in texts(tmp_path / "with")
 
 
-def test_a_run_that_is_logged_again_replaces_itself(keyed: dict[str, Run], tmp_path: Path) -> None:
+def test_a_run_that_is_logged_again_replaces_itself(keyed, tmp_path):
     folder = shutil.copytree(keyed["plain"].folder, tmp_path / "run")
     tracker = MLflow(str(tmp_path / "mlruns"), "memsys", artifacts=False)
     tracker.log(read(folder))
@@ -66,7 +66,7 @@ def test_a_run_that_is_logged_again_replaces_itself(keyed: dict[str, Run], tmp_p
     assert again.data.tags["mlflow.note.content"] == "worth a look"
 
 
-def test_a_sweep_logs_each_of_its_runs(start: Start, tmp_path: Path, small) -> None:
+def test_a_sweep_logs_each_of_its_runs(start, tmp_path, small):
     ended = start("-m", "tracker=mlflow", "strategy=bm25,no_memory", *small)
     assert ended.code == 0, ended.err
     found = stored(tmp_path / "results" / "mlruns")

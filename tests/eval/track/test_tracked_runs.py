@@ -14,7 +14,7 @@ import pytest
 from eval.track.__main__ import main
 from eval.track.finished import FinishedRun, read
 from memsys.errors import InputError
-from tests.eval.commands import PATIENT, Run, Start, runs_in
+from tests.eval.commands import PATIENT, runs_in
 from tests.eval.factory import record, write_run
 from tests.eval.track.trackers import Remembers
 
@@ -28,7 +28,7 @@ def logged() -> Iterator[list[FinishedRun]]:
     Remembers.logged.clear()
 
 
-def test_a_run_is_its_parameters_scores_and_tags(keyed: dict[str, Run]) -> None:
+def test_a_run_is_its_parameters_scores_and_tags(keyed):
     run = keyed["plain"]
     found = read(run.folder)
     assert found.name == run.folder.name
@@ -54,9 +54,7 @@ def test_a_run_is_its_parameters_scores_and_tags(keyed: dict[str, Run]) -> None:
     assert found.seconds[0] <= found.seconds[1]
 
 
-def test_no_secret_is_in_it(
-    keyed: dict[str, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_secret_is_in_it(keyed, tmp_path, monkeypatch):
     folder = shutil.copytree(keyed["plain"].folder, tmp_path / "run")
     manifest = keyed["plain"].manifest
     manifest["command"] += " +note=a-very-secret-value"
@@ -65,9 +63,7 @@ def test_no_secret_is_in_it(
     assert read(folder).tags["command"].endswith("+note=$SOME_API_KEY")
 
 
-def test_a_later_run_in_a_folder_of_the_same_name_is_another(
-    keyed: dict[str, Run], tmp_path: Path
-) -> None:
+def test_a_later_run_in_a_folder_of_the_same_name_is_another(keyed, tmp_path):
     folder = shutil.copytree(keyed["plain"].folder, tmp_path / keyed["plain"].folder.name)
     assert read(folder).id == read(keyed["plain"].folder).id
     later = keyed["plain"].manifest | {"started": "2031-01-01T00:00:00+00:00"}
@@ -75,7 +71,7 @@ def test_a_later_run_in_a_folder_of_the_same_name_is_another(
     assert read(folder).id != read(keyed["plain"].folder).id
 
 
-def test_a_run_that_has_not_ended_and_a_damaged_summary_are_named(tmp_path: Path) -> None:
+def test_a_run_that_has_not_ended_and_a_damaged_summary_are_named(tmp_path):
     folder = write_run(tmp_path / "begun", [record()], status="interrupted")
     with pytest.raises(InputError, match="the run is interrupted; resume it"):
         read(folder)
@@ -86,8 +82,8 @@ def test_a_run_that_has_not_ended_and_a_damaged_summary_are_named(tmp_path: Path
 
 
 def test_each_run_of_a_sweep_is_logged_and_its_configuration_has_no_tracker(
-    start: Start, tmp_path: Path, small, keyed: dict[str, Run], logged: list[FinishedRun]
-) -> None:
+    start, tmp_path, small, keyed, logged
+):
     ended = start("-m", *CONF, "tracker=remembers", "strategy=bm25,no_memory", *small)
     assert ended.code == 0, ended.err
     bm25, no_memory = runs_in(tmp_path)
@@ -100,9 +96,7 @@ def test_each_run_of_a_sweep_is_logged_and_its_configuration_has_no_tracker(
     assert first.id != second.id
 
 
-def test_a_run_that_was_resumed_is_the_same_run(
-    start: Start, fault: Path, small, logged: list[FinishedRun]
-) -> None:
+def test_a_run_that_was_resumed_is_the_same_run(start, fault, small, logged):
     faulty = Path(__file__).parents[1] / "faulty_conf"
     chosen = (f"hydra.searchpath=[file://{faulty}]", "strategy=faulty", "strategy.fault=third")
     chosen += (*small, *PATIENT)
@@ -114,7 +108,7 @@ def test_a_run_that_was_resumed_is_the_same_run(
     assert failed.metrics["overall/errors"] > again.metrics["overall/errors"] == 0
 
 
-def test_a_tracker_that_fails_is_a_warning(start: Start, tmp_path: Path, small) -> None:
+def test_a_tracker_that_fails_is_a_warning(start, tmp_path, small):
     ended = start(*CONF, "tracker=fails", "strategy=bm25", *small)
     assert ended.code == 0
     (run,) = runs_in(tmp_path)
@@ -125,17 +119,13 @@ def test_a_tracker_that_fails_is_a_warning(start: Start, tmp_path: Path, small) 
     assert "hunter2" not in ended.err
 
 
-def test_a_tracker_that_is_not_installed_is_named_before_the_run(
-    start: Start, tmp_path: Path, small
-) -> None:
+def test_a_tracker_that_is_not_installed_is_named_before_the_run(start, tmp_path, small):
     ended = start(*CONF, "tracker=not_installed", "strategy=bm25", *small)
     assert (ended.code, ended.err) == (2, "error: tracker=not_installed: not installed\n")
     assert not runs_in(tmp_path)
 
 
-def test_the_command_wants_runs_and_a_tracker_that_is_known(
-    keyed: dict[str, Run], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_wants_runs_and_a_tracker_that_is_known(keyed, capsys):
     assert main([str(keyed["plain"].folder)]) == 2
     assert "name a RUN and a tracker: python -m eval.track last tracker=" in capsys.readouterr().err
     assert main(["tracker=mlflow"]) == 2
@@ -144,9 +134,7 @@ def test_the_command_wants_runs_and_a_tracker_that_is_known(
     assert "nosuch" in capsys.readouterr().err
 
 
-def test_the_command_logs_runs_and_names_those_that_cannot_be(
-    keyed: dict[str, Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_logs_runs_and_names_those_that_cannot_be(keyed, tmp_path, capsys):
     pytest.importorskip("mlflow", reason="the extra mlflow is not installed")
     broken = shutil.copytree(keyed["plain"].folder, tmp_path / "broken")
     (broken / "summary.json").unlink()

@@ -13,7 +13,6 @@ import pytest
 from eval.track.finished import read
 from eval.track.wandb import WeightsAndBiases
 from memsys.errors import InputError
-from tests.eval.commands import Run
 
 wandb = pytest.importorskip("wandb", reason="the extra wandb is not installed")
 
@@ -52,9 +51,7 @@ def tracker(folder: Path, **changes: Any) -> WeightsAndBiases:
     return WeightsAndBiases(**settings | {"dir": str(folder)} | changes)
 
 
-def test_an_offline_run_holds_parameters_scores_and_tags(
-    keyed: dict[str, Run], offline: Path
-) -> None:
+def test_an_offline_run_holds_parameters_scores_and_tags(keyed, offline):
     run = keyed["plain"]
     tracker(offline).log(read(run.folder))
     (path,) = offline.glob("wandb/offline-run-*/*.wandb")
@@ -80,7 +77,7 @@ def test_an_offline_run_holds_parameters_scores_and_tags(
     assert run.records[0]["question"].encode() not in path.read_bytes()
 
 
-def test_a_run_that_is_logged_again_replaces_itself(keyed: dict[str, Run], offline: Path) -> None:
+def test_a_run_that_is_logged_again_replaces_itself(keyed, offline):
     run = read(keyed["plain"].folder)
     tracker(offline).log(run)
     tracker(offline, artifacts=True).log(run)
@@ -89,6 +86,6 @@ def test_a_run_that_is_logged_again_replaces_itself(keyed: dict[str, Run], offli
     assert {entry.path for entry in artifact.manifest.contents} == {one.name for one in run.files}
 
 
-def test_an_unknown_mode_is_named(tmp_path: Path) -> None:
+def test_an_unknown_mode_is_named(tmp_path):
     with pytest.raises(InputError, match=r"tracker.mode: 'on' is none of offline, online"):
         tracker(tmp_path, mode="on")

@@ -32,7 +32,7 @@ def strategy(parts: MakeParts, model: Asked | None, **change: Any) -> Strategy:
     return made
 
 
-def test_long_memories_are_summarised_once_and_the_trace_says_so(parts: MakeParts) -> None:
+def test_long_memories_are_summarised_once_and_the_trace_says_so(parts):
     model = Asked(lambda text: {"summary": SHORT if "fog" in text else "Mara: rye bread"})
     made = strategy(parts, model)
     retrieval = made.retrieve(query("Was the ferry late?"))
@@ -55,7 +55,7 @@ def test_long_memories_are_summarised_once_and_the_trace_says_so(parts: MakePart
     assert set(made.prompts) == {"memory_summary"}
 
 
-def test_more_memories_fit_the_budget(parts: MakeParts) -> None:
+def test_more_memories_fit_the_budget(parts):
     model = Asked(lambda text: {"summary": re.findall(r"ferry|bakery", text)[-1]})
     room = count_tokens("[2 March 2024, 00:00] Theo: The ferry again!\n") * 3
     contexts = [
@@ -70,19 +70,19 @@ def test_more_memories_fit_the_budget(parts: MakeParts) -> None:
     assert all(one.context_tokens <= room for one in found)
 
 
-def test_a_summary_that_is_not_shorter_is_not_used(parts: MakeParts) -> None:
+def test_a_summary_that_is_not_shorter_is_not_used(parts):
     retrieval = strategy(parts, Asked(lambda _: {"summary": LONG * 2})).retrieve(query("ferry?"))
     assert f"Mara: {LONG}" in retrieval.context
     assert retrieval.trace == {}
 
 
 @pytest.mark.parametrize("reply", [{"summary": " "}, {"summary": 3}, {}])
-def test_no_summary_is_an_error(parts: MakeParts, reply: object) -> None:
+def test_no_summary_is_an_error(parts, reply):
     with pytest.raises(LLMError, match=r"asked: the (summary|reply)"):
         strategy(parts, Asked(lambda _: reply)).retrieve(query("ferry?"))
 
 
-def test_summaries_take_a_model_and_a_length(parts: MakeParts) -> None:
+def test_summaries_take_a_model_and_a_length(parts):
     model = Asked(lambda _: {})
     with pytest.raises(InputError, match=r"context\.summarise=llm: no model .*; add llm="):
         strategy(parts, None)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsys.context.writers import ContextWriter, Flat, Layered, Xml, stamp
+from memsys.context.writers import Flat, Layered, Xml, stamp
 from memsys.text.tokens import count_tokens
-from memsys.types import Candidate, Origin
+from memsys.types import Candidate
 from tests.memsys.build import candidate
 
 FLAT, XML, LAYERED = Flat("flat"), Xml("xml"), Layered("layered")
@@ -28,12 +28,12 @@ FOUND = [
 ]
 
 
-def test_a_stamp_reads_as_a_date() -> None:
+def test_a_stamp_reads_as_a_date():
     assert stamp(datetime(2023, 5, 8, 13, 56)) == "8 May 2023, 13:56"
     assert stamp(datetime(2023, 11, 18, 0, 5)) == "18 November 2023, 00:05"
 
 
-def test_flat_is_oldest_first_and_one_session_in_rank_order() -> None:
+def test_flat_is_oldest_first_and_one_session_in_rank_order():
     kept, text = FLAT.write(FOUND, None)
     assert text == (
         "[1 March 2024, 12:00] Mara: linked\n"
@@ -44,7 +44,7 @@ def test_flat_is_oldest_first_and_one_session_in_rank_order() -> None:
     assert kept == tuple(FOUND)  # the candidates stay in rank order
 
 
-def test_layered_parts_what_matched_from_what_the_graph_added() -> None:
+def test_layered_parts_what_matched_from_what_the_graph_added():
     kept, text = LAYERED.write(FOUND, None)
     assert text == (
         "<memory_context>\n"
@@ -69,7 +69,7 @@ def test_layered_parts_what_matched_from_what_the_graph_added() -> None:
 @pytest.mark.parametrize(
     ("origin", "layer"), [("direct", "direct_matches"), ("expanded", "related_context")]
 )
-def test_a_layer_without_memories_is_left_out(origin: Origin, layer: str) -> None:
+def test_a_layer_without_memories_is_left_out(origin, layer):
     found = [one for one in FOUND if one.origin == origin]
     root = ElementTree.fromstring(LAYERED.write(found, None)[1])  # noqa: S314 - our own text
     assert [one.tag for one in root] == [layer]
@@ -79,7 +79,7 @@ def test_a_layer_without_memories_is_left_out(origin: Origin, layer: str) -> Non
     assert LAYERED.write(found, room - 1)[0] == tuple(found[:-1])
 
 
-def test_xml_is_one_list_with_index_and_time() -> None:
+def test_xml_is_one_list_with_index_and_time():
     assert XML.write(FOUND[:2], None)[1] == (
         "<memory_context>\n"
         '<memory index="1"><content>Mara: early</content>'
@@ -97,7 +97,7 @@ HOSTILE = (
 )
 
 
-def test_layered_text_cannot_leave_its_element() -> None:
+def test_layered_text_cannot_leave_its_element():
     found = [candidate(str(i), text, origin="expanded") for i, text in enumerate(HOSTILE)]
     text = LAYERED.write(found, None)[1]
     root = ElementTree.fromstring(text)  # noqa: S314 - our own text
@@ -109,7 +109,7 @@ def test_layered_text_cannot_leave_its_element() -> None:
 
 
 @pytest.mark.parametrize("writer", [XML, LAYERED], ids=["xml", "layered"])
-def test_all_formats_hold_the_same_facts(writer: ContextWriter) -> None:
+def test_all_formats_hold_the_same_facts(writer):
     found = [*FOUND, *(candidate(str(i), text) for i, text in enumerate(HOSTILE))]
     lines = re.findall(r"^\[(.*?)\] (.*)$", FLAT.write(found, None)[1], re.MULTILINE)
     root = ElementTree.fromstring(writer.write(found, None)[1])  # noqa: S314 - our own text
@@ -123,13 +123,13 @@ def test_all_formats_hold_the_same_facts(writer: ContextWriter) -> None:
 
 
 @EACH
-def test_nothing_found_and_a_budget_below_one_memory_give_no_text(writer: ContextWriter) -> None:
+def test_nothing_found_and_a_budget_below_one_memory_give_no_text(writer):
     for found, budget in (([], None), ([], 100), (FOUND, 1), (FOUND, 10)):
         assert writer.write(found, budget) == ((), "")
 
 
 @EACH
-def test_a_memory_too_long_is_skipped_for_a_later_one(writer: ContextWriter) -> None:
+def test_a_memory_too_long_is_skipped_for_a_later_one(writer):
     short, long = candidate("short", "Mara: tea"), candidate("long", "Mara: rain " * 60)
     last = candidate("last", "Theo: yes")
     room = count_tokens(writer.write([short, last], None)[1])
@@ -139,7 +139,7 @@ def test_a_memory_too_long_is_skipped_for_a_later_one(writer: ContextWriter) -> 
     assert writer.write([short, long, last], room - 1)[0] == (short,)
 
 
-def test_a_layer_is_opened_only_where_its_tags_fit() -> None:
+def test_a_layer_is_opened_only_where_its_tags_fit():
     direct, linked = candidate("a", "Mara: tea"), candidate("b", "Mara: no", origin="expanded")
     both = count_tokens(LAYERED.write([direct, linked], None)[1])
     assert LAYERED.write([direct, linked], both)[0] == (direct, linked)
@@ -153,7 +153,7 @@ def test_a_layer_is_opened_only_where_its_tags_fit() -> None:
     assert LAYERED.write([direct, long, more], room)[0] == (direct, more)
 
 
-def test_a_whole_that_is_longer_than_its_lines_loses_its_last() -> None:
+def test_a_whole_that_is_longer_than_its_lines_loses_its_last():
     class Joined(Flat):
         def line(self, candidate: Candidate, index: int) -> str:
             return candidate.memory.content
@@ -169,7 +169,7 @@ def test_a_whole_that_is_longer_than_its_lines_loses_its_last() -> None:
 
 
 @EACH
-def test_the_budget_is_spent_by_rank(writer: ContextWriter) -> None:
+def test_the_budget_is_spent_by_rank(writer):
     same = [candidate(f"{i}", f"Mara: fact {i}", day=20 - i) for i in range(8)]
     found = [replace(one, score=float(i)) for i, one in enumerate(same)]  # the order says the rank
     full = count_tokens(writer.write(found, None)[1])
@@ -205,9 +205,7 @@ ANY = st.lists(
 )
 @given(found=ANY, budget=st.integers(1, 400))
 @settings(max_examples=120, deadline=None)
-def test_the_text_never_exceeds_its_budget(
-    writer: ContextWriter, found: list[Candidate], budget: int
-) -> None:
+def test_the_text_never_exceeds_its_budget(writer, found, budget):
     kept, text = writer.write(found, budget)
     assert count_tokens(text) <= budget
     ranks = iter(found)

@@ -41,7 +41,7 @@ def asked(embedder: BagOfWords) -> list[str]:
     return [text for batch in embedder.batches[1:] for text in batch]
 
 
-def test_what_was_embedded_once_is_never_embedded_again(tmp_path: Path) -> None:
+def test_what_was_embedded_once_is_never_embedded_again(tmp_path):
     first, second = BagOfWords(), BagOfWords()
     cold = CachedEmbedder(first, tmp_path, Meter()).documents(["a bowl", "the kiln"])
     again = CachedEmbedder(second, tmp_path, Meter())
@@ -55,7 +55,7 @@ def test_what_was_embedded_once_is_never_embedded_again(tmp_path: Path) -> None:
     assert asked(second) == ["the sea", "a bowl"]
 
 
-def test_the_vectors_are_the_embedder_s_own_in_the_order_asked(tmp_path: Path) -> None:
+def test_the_vectors_are_the_embedder_s_own_in_the_order_asked(tmp_path):
     texts = [f"word{i}" for i in range(150)]  # more than two batches
     cached = CachedEmbedder(BagOfWords(), tmp_path, Meter())
     cached.documents(texts[::3])
@@ -63,7 +63,7 @@ def test_the_vectors_are_the_embedder_s_own_in_the_order_asked(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("records_calls", [False, True])
-def test_a_model_s_marks_stand_before_texts_by_kind(records_calls: bool, tmp_path: Path) -> None:
+def test_a_model_s_marks_stand_before_texts_by_kind(records_calls, tmp_path):
     embedder = BagOfWords()
     embedder.query_prefix, embedder.document_prefix = "query: ", "passage: "
     embedder.records_calls = records_calls  # type: ignore[misc]
@@ -74,14 +74,14 @@ def test_a_model_s_marks_stand_before_texts_by_kind(records_calls: bool, tmp_pat
     assert embedder.batches[not records_calls :] == expected  # but for the warm-up
 
 
-def test_keys_on_disk_are_those_of_earlier_caches(tmp_path: Path) -> None:
+def test_keys_on_disk_are_those_of_earlier_caches(tmp_path):
     CachedEmbedder(BagOfWords(), tmp_path, Meter()).documents(["a bowl"])
     with sqlite3.connect(tmp_path / "bag.sqlite") as db:
         keys = [key for (key,) in db.execute("SELECT key FROM vectors")]
     assert keys == [hashlib.sha256(b"document\0a bowl").hexdigest()]
 
 
-def test_a_replayed_query_reports_the_latency_of_its_live_call(tmp_path: Path) -> None:
+def test_a_replayed_query_reports_the_latency_of_its_live_call(tmp_path):
     notes, embedder = Notes(), Slow()
     with notes.phase() as first:
         CachedEmbedder(Slow(), tmp_path, notes).query("a bowl")
@@ -99,7 +99,7 @@ def test_a_replayed_query_reports_the_latency_of_its_live_call(tmp_path: Path) -
     assert reading.source == "recorded"
 
 
-def test_documents_share_their_batch_s_time(tmp_path: Path) -> None:
+def test_documents_share_their_batch_s_time(tmp_path):
     notes = Notes()
     cached = CachedEmbedder(Slow(), tmp_path, notes)
     cached.documents(["a", "b", "c", "d"])
@@ -113,7 +113,7 @@ def test_documents_share_their_batch_s_time(tmp_path: Path) -> None:
     assert notes.calls[-1].live_ms == pytest.approx(one.live_ms)
 
 
-def test_a_repeated_text_is_embedded_once_and_live(tmp_path: Path) -> None:
+def test_a_repeated_text_is_embedded_once_and_live(tmp_path):
     embedder, meter = BagOfWords(), Meter()
     cached = CachedEmbedder(embedder, tmp_path, meter)
     with meter.phase() as reading:
@@ -124,9 +124,7 @@ def test_a_repeated_text_is_embedded_once_and_live(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", ["org_model", "org:model", "org/model/", "../../up"])
-def test_embedders_of_different_names_never_mix_or_leave_the_folder(
-    tmp_path: Path, other: str
-) -> None:
+def test_embedders_of_different_names_never_mix_or_leave_the_folder(tmp_path, other):
     one = CachedEmbedder(BagOfWords("org/model", 64), tmp_path / "cache", Meter())
     two = CachedEmbedder(BagOfWords(other, 32), tmp_path / "cache", Meter())
     assert one.query("a bowl").shape == (64,)
@@ -135,7 +133,7 @@ def test_embedders_of_different_names_never_mix_or_leave_the_folder(
     assert [path.name for path in tmp_path.iterdir()] == ["cache"]
 
 
-def test_a_file_or_folder_that_is_no_cache_is_named(tmp_path: Path) -> None:
+def test_a_file_or_folder_that_is_no_cache_is_named(tmp_path):
     path = tmp_path / "bag.sqlite"
     path.write_text("not a database, but long enough to look at" * 100)
     with pytest.raises(InputError, match=r"bag\.sqlite.*delete it"):
@@ -144,7 +142,7 @@ def test_a_file_or_folder_that_is_no_cache_is_named(tmp_path: Path) -> None:
         CachedEmbedder(BagOfWords(), path, Meter())
 
 
-def test_a_file_that_is_damaged_further_in_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_damaged_further_in_is_named(tmp_path):
     texts = [f"word{i}" for i in range(500)]
     CachedEmbedder(BagOfWords(), tmp_path, Meter()).documents(texts)
     path = tmp_path / "bag.sqlite"
@@ -188,9 +186,7 @@ DAMAGE: dict[str, object] = {
 
 @pytest.mark.parametrize("every", [False, True], ids=["one", "every"])
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_vector_is_embedded_anew(
-    damage: object, every: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_vector_is_embedded_anew(damage, every, tmp_path, caplog):
     texts = ["a bowl", "the kiln", "some clay"]
     right = CachedEmbedder(BagOfWords(), tmp_path, Meter()).documents(texts)
     before = blobs(tmp_path)
@@ -212,7 +208,7 @@ def test_a_damaged_vector_is_embedded_anew(
 
 
 @pytest.mark.parametrize("ms", [None, "long", float("inf"), float("-inf"), -1.0, b"x"])
-def test_a_latency_that_is_none_is_measured_anew(ms: object, tmp_path: Path) -> None:
+def test_a_latency_that_is_none_is_measured_anew(ms, tmp_path):
     CachedEmbedder(BagOfWords(), tmp_path, Meter()).query("a bowl")
     with sqlite3.connect(tmp_path / "bag.sqlite") as db:
         db.execute("UPDATE vectors SET ms = ?", (ms,))
@@ -224,9 +220,7 @@ def test_a_latency_that_is_none_is_measured_anew(ms: object, tmp_path: Path) -> 
     assert reading.source == "live"
 
 
-def test_a_text_without_words_for_the_model_is_no_damage(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_text_without_words_for_the_model_is_no_damage(tmp_path, caplog):
     for _ in range(2):
         embedder = BagOfWords()
         cached = CachedEmbedder(embedder, tmp_path, Meter())

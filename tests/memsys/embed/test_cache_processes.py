@@ -57,7 +57,7 @@ def end(*processes: subprocess.Popen[str]) -> list[int]:
     return [process.returncode for process in processes]
 
 
-def test_a_kill_loses_nothing_that_was_written(tmp_path: Path) -> None:
+def test_a_kill_loses_nothing_that_was_written(tmp_path):
     # Batches of 64 after the warm-up: it dies in the third, so 128 are safe.
     assert end(start([tmp_path], dies_at=3)) == [9]
     embedder = BagOfWords()
@@ -68,7 +68,7 @@ def test_a_kill_loses_nothing_that_was_written(tmp_path: Path) -> None:
     assert np.array_equal(vectors, BagOfWords().embed(texts)[0])
 
 
-def test_processes_share_one_file_from_its_first_moment(tmp_path: Path) -> None:
+def test_processes_share_one_file_from_its_first_moment(tmp_path):
     folders = [tmp_path / str(i) for i in range(10)]
     assert end(*[start(folders, first=low, last=low + 90) for low in (0, 30)]) == [0, 0]
     texts = [f"word{i}" for i in range(120)]
@@ -80,7 +80,7 @@ def test_processes_share_one_file_from_its_first_moment(tmp_path: Path) -> None:
         assert np.array_equal(vectors, expected)
 
 
-def test_a_new_file_that_another_process_is_writing_is_waited_for(tmp_path: Path) -> None:
+def test_a_new_file_that_another_process_is_writing_is_waited_for(tmp_path):
     # SQLite refuses the write-ahead log at once here, however long its time-out.
     other = sqlite3.connect(tmp_path / "bag.sqlite", check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ def make(url: str, **more: Any) -> EndpointEmbedder:
     return EndpointEmbedder("small", url, typical_similarity=0.5, **more)
 
 
-def test_rows_follow_the_index_and_have_length_1(server: FaultyServer) -> None:
+def test_rows_follow_the_index_and_have_length_1(server):
     vectors, usage = make(server.base_url).embed(["abc", "", "abcd"])
     expected = np.array([[3, 1], [0, 1], [4, 1]]) / np.sqrt([[10], [1], [17]])
     assert vectors == pytest.approx(expected)
@@ -54,7 +53,7 @@ def test_rows_follow_the_index_and_have_length_1(server: FaultyServer) -> None:
     assert server.bodies[0]["model"] == "small"
 
 
-def test_a_failing_server_is_asked_again() -> None:
+def test_a_failing_server_is_asked_again():
     with FaultyServer([faults.status(500)] * 4) as server:
         with pytest.raises(LLMError, match="500"):
             make(server.base_url, retries=1).embed(["abc"])
@@ -65,9 +64,7 @@ def test_a_failing_server_is_asked_again() -> None:
     assert usage == Usage(calls=1, input_tokens=7)
 
 
-def test_the_key_is_sent_and_never_stored(
-    server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_key_is_sent_and_never_stored(server, tmp_path, monkeypatch):
     monkeypatch.setenv("MY_KEY", KEY)
     embedder = make(server.base_url, key_variable="MY_KEY")
     CachedEmbedder(embedder, tmp_path, Meter()).documents(["abc"])
@@ -78,13 +75,13 @@ def test_the_key_is_sent_and_never_stored(
     assert all(KEY.encode() not in path.read_bytes() + path.name.encode() for path in written)
 
 
-def test_two_servers_are_two_models_to_the_cache() -> None:
+def test_two_servers_are_two_models_to_the_cache():
     names = {make("http://127.0.0.1:1/v1").name, make("http://127.0.0.1:2/v1").name}
     assert len(names) == 2
 
 
 @pytest.mark.parametrize("value", [None, ""])
-def test_a_missing_key_is_named(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
+def test_a_missing_key_is_named(monkeypatch, value):
     monkeypatch.delenv("MY_KEY", raising=False)
     if value is not None:
         monkeypatch.setenv("MY_KEY", value)
@@ -98,9 +95,7 @@ def test_a_missing_key_is_named(monkeypatch: pytest.MonkeyPatch, value: str | No
         make(address, key_variable="MY_KEY").open(unrecorded, Meter())  # a local server needs none
 
 
-def test_a_replay_needs_neither_key_nor_server(
-    server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_replay_needs_neither_key_nor_server(server, tmp_path, monkeypatch):
     first = make(server.base_url)
     calls = Notes()
     first.open(Recording(tmp_path), calls)
@@ -131,9 +126,7 @@ def test_a_replay_needs_neither_key_nor_server(
         ),
     ],
 )
-def test_an_address_that_is_none_or_has_a_secret_is_refused_without_it(
-    url: str, words: str
-) -> None:
+def test_an_address_that_is_none_or_has_a_secret_is_refused_without_it(url, words):
     with pytest.raises(InputError, match=rf"embedder\.base_url{words}") as raised:
         make(url)
     assert KEY not in str(raised.value)
@@ -205,9 +198,7 @@ def embedders(
 
 
 @pytest.mark.parametrize("name", UNUSABLE)
-def test_unusable_vectors_are_an_error_and_requested_again(
-    name: str, faulty: FaultyServer, embedders: dict[Mode, EndpointEmbedder]
-) -> None:
+def test_unusable_vectors_are_an_error_and_requested_again(name, faulty, embedders):
     before = faulty.requests
     with pytest.raises(LLMError, match=UNUSABLE[name][1]) as error:
         embedders["auto"].embed([name, "de"])
@@ -230,7 +221,7 @@ def test_unusable_vectors_are_an_error_and_requested_again(
         *({"model": value} for value in (5, None, "", " ")),
     ],
 )
-def test_wrong_settings_are_named(wrong: dict[str, Any]) -> None:
+def test_wrong_settings_are_named(wrong):
     [name] = wrong
     with pytest.raises(InputError, match=rf"embedder\.{name}: ") as error:
         EndpointEmbedder(

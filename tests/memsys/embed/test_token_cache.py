@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,7 +29,7 @@ def asked(embedder: BagOfTokens) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", [CachedEmbedder, SharedEmbedder])
-def test_tokens_are_computed_once(kind: type[CachedEmbedder], tmp_path: Path) -> None:
+def test_tokens_are_computed_once(kind, tmp_path):
     first, second = BagOfTokens(), BagOfTokens()
     cold = kind(first, tmp_path, Meter()).document_tokens(TEXTS)
     warm = kind(second, tmp_path, Meter()).document_tokens([*TEXTS[::-1], "the sea"])
@@ -40,9 +39,7 @@ def test_tokens_are_computed_once(kind: type[CachedEmbedder], tmp_path: Path) ->
     assert first.batches == []  # no vector of a whole text is computed for it
 
 
-def test_a_query_is_not_a_document_and_a_replayed_one_reports_its_live_latency(
-    tmp_path: Path,
-) -> None:
+def test_a_query_is_not_a_document_and_a_replayed_one_reports_its_live_latency(tmp_path):
     class Slow(BagOfTokens):
         def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
             time.sleep(0.02)
@@ -59,7 +56,7 @@ def test_a_query_is_not_a_document_and_a_replayed_one_reports_its_live_latency(
     assert asked(embedder) == ["a bowl", "a bowl"]
 
 
-def test_an_embedder_without_tokens_and_a_file_that_is_no_cache_are_named(tmp_path: Path) -> None:
+def test_an_embedder_without_tokens_and_a_file_that_is_no_cache_are_named(tmp_path):
     cached = CachedEmbedder(BagOfWords(), tmp_path, Meter())
     remedy = r"embedder\.pooling=tokens embedder\.fallback=null$"
     with pytest.raises(InputError, match=rf"^bag: .*{remedy}"):
@@ -82,9 +79,7 @@ DAMAGE: dict[str, object] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_damaged_tokens_are_computed_anew(
-    damage: object, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_damaged_tokens_are_computed_anew(damage, tmp_path, caplog):
     right = plain(CachedEmbedder(BagOfTokens(), tmp_path, Meter()).document_tokens(TEXTS[:3]))
     with sqlite3.connect(tmp_path / "tokens-tokens.sqlite") as db:
         db.execute("UPDATE tokens SET tokens = ? WHERE length(tokens) = ?", (damage, 2 * 132))
@@ -97,7 +92,7 @@ def test_damaged_tokens_are_computed_anew(
 
 
 @pytest.mark.parametrize("ms", [None, "long", float("inf"), -1.0])
-def test_a_latency_that_is_none_is_measured_anew(ms: object, tmp_path: Path) -> None:
+def test_a_latency_that_is_none_is_measured_anew(ms, tmp_path):
     CachedEmbedder(BagOfTokens(), tmp_path, Meter()).query_tokens("a bowl")
     with sqlite3.connect(tmp_path / "tokens-tokens.sqlite") as db:
         db.execute("UPDATE tokens SET ms = ?", (ms,))

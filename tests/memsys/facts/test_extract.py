@@ -50,7 +50,7 @@ def between(text: str, mark: str) -> str:
     return text.partition(f"<{mark}>")[2].partition(f"</{mark}>")[0].strip()
 
 
-def test_a_model_sees_the_summary_the_last_messages_and_the_new_ones() -> None:
+def test_a_model_sees_the_summary_the_last_messages_and_the_new_ones():
     llm = Planned([facts()], summary=["Mara and Theo count words."])
     extracted(llm, recent=3)
     shown = llm.asked["extract"]
@@ -71,7 +71,7 @@ def test_a_model_sees_the_summary_the_last_messages_and_the_new_ones() -> None:
     assert "Today is 10 April 2024, 18:30" in shown[3]
 
 
-def test_the_summary_is_refreshed_from_the_old_one_and_the_session() -> None:
+def test_the_summary_is_refreshed_from_the_old_one_and_the_session():
     llm = Planned([facts()], summary=["one", "two"])
     *_, extractor = extracted(llm)
     assert extractor.summary == "two"
@@ -79,7 +79,7 @@ def test_the_summary_is_refreshed_from_the_old_one_and_the_session() -> None:
     assert "a cracked bowl" in between(llm.asked["summary"][1], "latest_conversation")
 
 
-def test_a_summary_that_fails_or_is_cut_off_leaves_the_old_one_and_is_logged() -> None:
+def test_a_summary_that_fails_or_is_cut_off_leaves_the_old_one_and_is_logged():
     llm, log = Planned(summary=["one", LLMError("refused"), "on and on and"]), list[Event]()
     extractor = FactExtractor(llm, settings())
     extractor.refresh(FIRST, log)
@@ -94,7 +94,7 @@ def test_a_summary_that_fails_or_is_cut_off_leaves_the_old_one_and_is_logged() -
     assert llm.asked["summary"] == []
 
 
-def test_a_fact_has_title_text_event_speaker_and_sources() -> None:
+def test_a_fact_has_title_text_event_speaker_and_sources():
     row = fact("A bowl cracked in the kiln", "mara", 7, when="yesterday", title=" cracked  bowl ")
     found, log, _ = extracted(Planned([facts(row)]))
     assert found == [
@@ -115,7 +115,7 @@ def test_a_fact_has_title_text_event_speaker_and_sources() -> None:
     assert (memory.time, memory.turns) == (LATER.time, ("D2:1",))
 
 
-def test_sources_that_were_not_shown_are_dropped_and_logged() -> None:
+def test_sources_that_were_not_shown_are_dropped_and_logged():
     rows = fact("Mara has a kiln", "Mara", 7.0, 70, 0), fact("Theo knows kilns", "Nobody", -1)
     more = fact(" ", "Mara", 7), fact("mara has a  kiln!", "Mara")  # empty, and repeated
     before = fact("Theo has word6", "Theo", 6, when="yesterday")
@@ -150,14 +150,14 @@ def with_example(tmp_path: Path) -> str:
         "Quimby lives in Bergen with two cats",
     ],
 )
-def test_an_example_of_the_prompt_never_becomes_a_fact(with_example: str, echo: str) -> None:
+def test_an_example_of_the_prompt_never_becomes_a_fact(with_example, echo):
     rows = fact(echo, "Mara", 1), fact("Mara cracked a bowl", "Mara", 7)
     found, log, _ = extracted(Planned([facts(*rows)]), prompt=with_example)
     assert [one.content for one in found] == ["Mara cracked a bowl"]
     assert (log[0]["fault"], log[0]["detail"]) == ("prompt_example", echo)
 
 
-def test_nor_a_title_but_what_was_said_is_no_echo(with_example: str) -> None:
+def test_nor_a_title_but_what_was_said_is_no_echo(with_example):
     row = fact("Mara cracked a bowl", "Mara", 7, title="striped unicycle")
     found, *_ = extracted(Planned([facts(row)]), prompt=with_example)
     assert (found[0].title, found[0].content) == ("", "Mara cracked a bowl")
@@ -168,7 +168,7 @@ def test_nor_a_title_but_what_was_said_is_no_echo(with_example: str) -> None:
     assert extractor.facts(turns, said.time, [])
 
 
-def test_statements_in_chinese_are_kept() -> None:
+def test_statements_in_chinese_are_kept():
     llm = Planned([facts(fact("沈岚搬到了苏州", "沈岚", 1, when="昨天"))])
     extractor = FactExtractor(llm, settings())
     said = session(1, datetime(2024, 3, 2), ("沈岚", "我昨天搬到苏州了。"))
@@ -181,12 +181,12 @@ def test_statements_in_chinese_are_kept() -> None:
 @pytest.mark.parametrize(
     "reply", ["", "[]", '{"facts": [1]}', '{"facts": null}', '{"facts": [{}]}']
 )
-def test_a_reply_that_is_no_list_of_facts_is_an_error(reply: str) -> None:
+def test_a_reply_that_is_no_list_of_facts_is_an_error(reply):
     with pytest.raises(LLMError, match="no list of facts"):
         extracted(Planned([reply]))
 
 
-def test_a_prompt_of_one_s_own(tmp_path: Path) -> None:
+def test_a_prompt_of_one_s_own(tmp_path):
     path = tmp_path / "mine.txt"
     path.write_text("On {time}: {messages}", encoding="utf-8")
     llm = Planned([facts()])
@@ -198,6 +198,6 @@ def test_a_prompt_of_one_s_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"exchange": 0}, {"recent": -1}, {"exchange": 1.5}])
-def test_wrong_numbers_are_named(wrong: dict[str, Any]) -> None:
+def test_wrong_numbers_are_named(wrong):
     with pytest.raises(InputError, match=f"^strategy.facts.{min(wrong)}: "):
         settings(**wrong)

@@ -24,7 +24,7 @@ EXAMPLES = re.compile(r"<example>\n(.*?)\n(\{.*?\})\n</example>", re.DOTALL)
 
 
 @pytest.mark.parametrize("name", ["facts_user", "facts_assistant"])
-def test_examples_of_our_own_show_the_form_and_none_becomes_a_fact(name: str) -> None:
+def test_examples_of_our_own_show_the_form_and_none_becomes_a_fact(name):
     examples = EXAMPLES.findall(settings(prompt=name).prompts["facts"].text)
     replies = [json.loads(reply)["facts"] for _, reply in examples]
     assert [] in replies
@@ -48,8 +48,8 @@ def test_examples_of_our_own_show_the_form_and_none_becomes_a_fact(name: str) ->
     ],
 )
 def test_the_prompts_name_seven_kinds_of_notes_and_ask_for_the_language_of_the_messages(
-    name: str, kinds: str
-) -> None:
+    name, kinds
+):
     text = settings(prompt=name).prompts["facts"].text
     assert re.search(r"in the language of the( person's| assistant's)? messages", text)
     if kinds:
@@ -69,16 +69,12 @@ def test_the_prompts_name_seven_kinds_of_notes_and_ask_for_the_language_of_the_m
         ((), "agent-7", "user"),
     ],
 )
-def test_whose_facts_are_looked_for(
-    roles: tuple[str, ...], agent_id: str | None, subject: str
-) -> None:
+def test_whose_facts_are_looked_for(roles, agent_id, subject):
     assert subject_of(roles, agent_id) == subject
 
 
 @pytest.mark.parametrize(("assistant_prompt", "own"), [("facts_assistant", True), (None, False)])
-def test_facts_of_an_assistant_have_their_own_prompt(
-    assistant_prompt: str | None, own: bool
-) -> None:
+def test_facts_of_an_assistant_have_their_own_prompt(assistant_prompt, own):
     llm = Planned([facts(fact("The assistant writes in verse", "assistant", 2))])
     extractor = FactExtractor(llm, settings(prompt="facts_user", assistant_prompt=assistant_prompt))
     said = session(1, datetime(2024, 3, 2), ("user", "Hi"), ("assistant", "I write in verse."))
@@ -118,7 +114,7 @@ class Noting(Planned):
         return super().complete(messages, **given)
 
 
-def test_one_reply_can_have_further_lists_beside_the_facts() -> None:
+def test_one_reply_can_have_further_lists_beside_the_facts():
     reply = json.dumps({"facts": [fact("Mara has a kiln", "Mara", 1)], "moods": ["gay"]})
     llm, moods, log = Noting(["no JSON", reply]), Moods(), []
     extractor = FactExtractor(llm, settings(relations="same_reply", exchange=6), moods)
@@ -139,7 +135,7 @@ def test_one_reply_can_have_further_lists_beside_the_facts() -> None:
     assert extractor.prompts["same_reply"] is moods.prompt
 
 
-def test_further_lists_are_asked_for_only_if_that_is_set() -> None:
+def test_further_lists_are_asked_for_only_if_that_is_set():
     llm, moods = Noting([facts()]), Moods()
     extractor = FactExtractor(llm, settings(exchange=6), moods)
     (turns,) = extractor.exchanges(FIRST)

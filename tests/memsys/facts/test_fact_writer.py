@@ -72,9 +72,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("decision", "calls"), CHANGES)
-def test_a_change_of_mind_ends_in_one_fact_and_a_history(
-    bag_of_words: CachedEmbedder, decision: Reply, calls: str
-) -> None:
+def test_a_change_of_mind_ends_in_one_fact_and_a_history(bag_of_words, decision, calls):
     one, llm = written(bag_of_words, [BADMINTON, NO_MORE], [decision], calls)
     assert contents(one) == ["Mara does not like badminton any more"]
     assert llm.by_tools == (calls == "tools")
@@ -91,7 +89,7 @@ def test_a_change_of_mind_ends_in_one_fact_and_a_history(
     assert faults(one) == []
 
 
-def test_an_update_keeps_the_id_and_rests_on_both_turns(bag_of_words: CachedEmbedder) -> None:
+def test_an_update_keeps_the_id_and_rests_on_both_turns(bag_of_words):
     change = call("UPDATE", id=1, content="likes badminton and squash")
     one, _ = written(bag_of_words, [BADMINTON, fact("Mara likes squash", "Mara", 2)], [(change,)])
     (memory,) = one.book.memories
@@ -100,7 +98,7 @@ def test_an_update_keeps_the_id_and_rests_on_both_turns(bag_of_words: CachedEmbe
     assert memory.time == DAY.replace(day=2)
 
 
-def test_adding_deletes_nothing_and_nothing_changes_by_noop(bag_of_words: CachedEmbedder) -> None:
+def test_adding_deletes_nothing_and_nothing_changes_by_noop(bag_of_words):
     one, llm = written(bag_of_words, [BADMINTON, NO_MORE], [(call("ADD"),)])
     assert contents(one) == ["Mara likes badminton", "Mara does not like badminton any more"]
     assert "1. Mara likes badminton" in llm.asked["decide"][0]
@@ -111,7 +109,7 @@ def test_adding_deletes_nothing_and_nothing_changes_by_noop(bag_of_words: Cached
     assert one.log[-1] == {"step": "session", "NOOP": 1, "faults": 0, "lost": 0, "of": 1}
 
 
-def test_only_facts_of_the_same_speaker_are_compared(bag_of_words: CachedEmbedder) -> None:
+def test_only_facts_of_the_same_speaker_are_compared(bag_of_words):
     one, llm = written(bag_of_words, [BADMINTON], [])
     llm._plans["extract"] = [facts(fact("Theo likes badminton", "Theo", 2))]
     one.write(session(2, DAY.replace(day=2), ("Theo", "Me too")))
@@ -119,7 +117,7 @@ def test_only_facts_of_the_same_speaker_are_compared(bag_of_words: CachedEmbedde
     assert llm.asked["decide"] == []
 
 
-def test_the_most_similar_are_shown_best_first(bag_of_words: CachedEmbedder) -> None:
+def test_the_most_similar_are_shown_best_first(bag_of_words):
     rows = [fact(f"Mara likes {word}", "Mara", 1) for word in ("kelp", "old kilns", "kilns")]
     llm = Planned([facts(*rows), facts(fact("Mara sold kilns", "Mara", 2))], [(call("ADD"),)])
     writer(llm, bag_of_words, similar=2).write(talk(1, "first", "second"))
@@ -127,7 +125,7 @@ def test_the_most_similar_are_shown_best_first(bag_of_words: CachedEmbedder) -> 
     assert shown == "1. Mara likes kilns\n2. Mara likes old kilns"
 
 
-def test_two_books_in_one_store_share_nothing(bag_of_words: CachedEmbedder) -> None:
+def test_two_books_in_one_store_share_nothing(bag_of_words):
     store = FaissVectors()
     books = [FactBook(bag_of_words, store) for _ in range(2)]
     likes = [Fact("", f"Mara likes {what}", None, "Mara", ()) for what in ("kelp", "kilns")]
@@ -143,7 +141,7 @@ def test_two_books_in_one_store_share_nothing(bag_of_words: CachedEmbedder) -> N
     assert [store.ids(owner) for owner in owners] == [[], ["f1"]]
 
 
-def test_the_store_follows_every_change(bag_of_words: CachedEmbedder) -> None:
+def test_the_store_follows_every_change(bag_of_words):
     book = FactBook(bag_of_words, FaissVectors())
     kelp = Fact("", "Mara likes kelp", None, "Mara", ())
     squash = Fact("", "Mara plays squash", None, "Mara", ())
@@ -164,9 +162,7 @@ def test_the_store_follows_every_change(bag_of_words: CachedEmbedder) -> None:
         ("t9", "Ann has a dog in Paris", [("ADD", None), ("UPDATE", "Ann lives in Paris")]),
     ],
 )
-def test_a_fact_deleted_by_another_turn_stays_deleted(
-    bag_of_words: CachedEmbedder, turn: str, left: str, history: list[tuple[str, str | None]]
-) -> None:
+def test_a_fact_deleted_by_another_turn_stays_deleted(bag_of_words, turn, left, history):
     book = FactBook(bag_of_words)
     paris, dog, berlin = (
         Fact("", text, None, "Ann", (turn,))
@@ -195,9 +191,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("bad", "fault"), BAD, ids=[name for _, name in BAD])
-def test_a_bad_operation_is_logged_and_does_nothing(
-    bag_of_words: CachedEmbedder, bad: tuple[str, str], fault: str
-) -> None:
+def test_a_bad_operation_is_logged_and_does_nothing(bag_of_words, bad, fault):
     one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [(bad, call("NOOP"))])
     assert contents(one) == ["Mara likes badminton"]
     assert faults(one) == [fault]
@@ -209,7 +203,7 @@ def test_a_bad_operation_is_logged_and_does_nothing(
 REFUSED = LLMError("the model refused")
 
 
-def test_a_refusal_in_the_middle_costs_its_exchange_alone(bag_of_words: CachedEmbedder) -> None:
+def test_a_refusal_in_the_middle_costs_its_exchange_alone(bag_of_words):
     rows = [fact("Mara has a kiln", "Mara", 1), fact("Mara swims", "Mara", 3)]
     llm = Planned([facts(rows[0]), REFUSED, facts(rows[1])], [(call("ADD"),)])
     one = writer(llm, bag_of_words)
@@ -220,7 +214,7 @@ def test_a_refusal_in_the_middle_costs_its_exchange_alone(bag_of_words: CachedEm
     assert one.log[-1] == {"step": "session", "ADD": 2, "faults": 1, "lost": 1, "of": 3}
 
 
-def test_a_retry_does_what_was_left_and_nothing_twice(bag_of_words: CachedEmbedder) -> None:
+def test_a_retry_does_what_was_left_and_nothing_twice(bag_of_words):
     """Of three exchanges one was not extracted, and of another one fact was not decided on."""
     first, third, missed = (
         fact(f"Mara {does}", "Mara", n) for n, does in ((1, "pots"), (3, "swims"), (2, "rows"))
@@ -240,13 +234,13 @@ def test_a_retry_does_what_was_left_and_nothing_twice(bag_of_words: CachedEmbedd
     assert [len(llm.asked[kind]) for kind in ("extract", "decide")] == [4, 3]
 
 
-def test_a_fact_that_is_stored_word_for_word_is_not_doubled(bag_of_words: CachedEmbedder) -> None:
+def test_a_fact_that_is_stored_word_for_word_is_not_doubled(bag_of_words):
     one, _ = written(bag_of_words, [BADMINTON, BADMINTON], [(call("ADD"),)])
     assert contents(one) == ["Mara likes badminton"]
     assert one.log[-2]["operation"] == "NOOP"
 
 
-def test_what_one_operation_dropped_the_next_cannot_change(bag_of_words: CachedEmbedder) -> None:
+def test_what_one_operation_dropped_the_next_cannot_change(bag_of_words):
     calls = call("DELETE", id=1), call("UPDATE", id=1, content="Mara likes squash")
     one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [calls])
     assert contents(one) == []
@@ -255,7 +249,7 @@ def test_what_one_operation_dropped_the_next_cannot_change(bag_of_words: CachedE
     assert faults(one) == ["no_operation"]  # an empty choice
 
 
-def test_a_session_that_nobody_answered_for_is_an_error(bag_of_words: CachedEmbedder) -> None:
+def test_a_session_that_nobody_answered_for_is_an_error(bag_of_words):
     one = writer(Planned([REFUSED]), bag_of_words)
     with pytest.raises(LLMError, match="none of 2 exchanges was ingested: the model refused"):
         one.write(talk(1, "first", "second"))
@@ -265,6 +259,6 @@ def test_a_session_that_nobody_answered_for_is_an_error(bag_of_words: CachedEmbe
 @pytest.mark.parametrize(
     ("wrong", "message"), [({"calls": "words"}, "update.calls"), ({"similar": 0}, "update.similar")]
 )
-def test_wrong_settings_are_named(wrong: dict[str, Any], message: str) -> None:
+def test_wrong_settings_are_named(wrong, message):
     with pytest.raises(InputError, match=f"^strategy.{message}: "):
         UpdateSettings(**{"calls": "tools", "similar": 3, "prompt": "mem0_update", **wrong})

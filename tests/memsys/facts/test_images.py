@@ -69,7 +69,7 @@ def described(
 @pytest.mark.parametrize(
     ("address", "detail"), [(WEB, "low"), (WEB, "high"), (DATA, "auto")], ids=["1", "2", "data"]
 )
-def test_the_description_takes_the_caption_s_place(make: Make, address: str, detail: str) -> None:
+def test_the_description_takes_the_caption_s_place(make, address, detail):
     script = Seeing(faults.says(SEEN))
     log, _ = described(make, script, talk(address), detail=detail)
     (parts,) = script.images
@@ -85,7 +85,7 @@ def test_the_description_takes_the_caption_s_place(make: Make, address: str, det
     assert event["tokens"]["output_tokens"] == 2
 
 
-def test_captions_send_no_image(make: Make) -> None:
+def test_captions_send_no_image(make):
     script = Seeing(faults.says(SEEN))
     _, extractor = described(make, script, talk(WEB), images="caption")
     assert script.images == []
@@ -102,9 +102,7 @@ def test_captions_send_no_image(make: Make) -> None:
         (faults.says("  "), "a bowl"),
     ],
 )
-def test_a_failure_falls_back_to_the_caption_and_is_logged(
-    make: Make, eye: Behaviour, caption: str | None
-) -> None:
+def test_a_failure_falls_back_to_the_caption_and_is_logged(make, eye, caption):
     script = Seeing(eye)
     log, _ = described(make, script, talk(WEB, caption))
     (event,) = [one for one in log if "fault" in one]
@@ -114,7 +112,7 @@ def test_a_failure_falls_back_to_the_caption_and_is_logged(
 
 
 @pytest.mark.parametrize("address", ["file:///etc/hosts", "data:text/html,x", "x"])
-def test_other_addresses_are_not_sent(make: Make, address: str) -> None:
+def test_other_addresses_are_not_sent(make, address):
     script = Seeing(faults.says(SEEN))
     log, _ = described(make, script, talk(address))
     assert script.images == []
@@ -122,7 +120,7 @@ def test_other_addresses_are_not_sent(make: Make, address: str) -> None:
     assert "[image: a bowl]" in script.texts[0]
 
 
-def test_parts_are_recorded_and_replayed(make: Make) -> None:
+def test_parts_are_recorded_and_replayed(make):
     script = Seeing(faults.says(SEEN))
     first, _ = described(make, script, talk(DATA))
     again = Seeing(faults.status(500))
@@ -135,7 +133,7 @@ def test_parts_are_recorded_and_replayed(make: Make) -> None:
     assert "A red bowl." in [one.get("shown") for one in log]
 
 
-def test_a_budget_counts_an_image_and_not_the_letters_of_its_address(make: Make) -> None:
+def test_a_budget_counts_an_image_and_not_the_letters_of_its_address(make):
     def tokens(image: str) -> int:
         url = {"url": image, "detail": "low"}
         parts = [{"type": "text", "text": "What?"}, {"type": "image_url", "image_url": url}]
@@ -156,6 +154,6 @@ def test_a_budget_counts_an_image_and_not_the_letters_of_its_address(make: Make)
         ({"image_detail": "fine"}, r"^strategy.facts.image_detail: "),
     ],
 )
-def test_an_unknown_way_is_named(wrong: dict[str, Any], message: str) -> None:
+def test_an_unknown_way_is_named(wrong, message):
     with pytest.raises(InputError, match=message):
         ExtractSettings(prompt="facts_extract", summary_prompt=None, **wrong)

@@ -22,7 +22,7 @@ def by_text(text: str) -> Completion:
     return Completion(text, Usage(), "m", "stop")
 
 
-def test_tools_and_schema_say_the_same() -> None:
+def test_tools_and_schema_say_the_same():
     calls = (
         *(call("ADD"), call("UPDATE", id=2, content="Mara  swims"), call("DELETE", id=1)),
         call("NOOP"),
@@ -44,7 +44,7 @@ def test_tools_and_schema_say_the_same() -> None:
     assert list(read_operations(by_text(rows))) == expected
 
 
-def test_every_tool_asks_for_all_that_it_takes_and_for_numbers_that_are_shown() -> None:
+def test_every_tool_asks_for_all_that_it_takes_and_for_numbers_that_are_shown():
     for tool in TOOLS:
         assert list(tool.parameters["properties"]) == tool.parameters["required"]
     row = schema(7)["properties"]["operations"]["items"]
@@ -67,9 +67,7 @@ def test_every_tool_asks_for_all_that_it_takes_and_for_numbers_that_are_shown() 
         (("NOOP", "null"), "bad_argument"),
     ],
 )
-def test_a_tool_call_that_cannot_be_used_costs_itself_alone(
-    bad: tuple[str, str], fault: str
-) -> None:
+def test_a_tool_call_that_cannot_be_used_costs_itself_alone(bad, fault):
     first, second, third = read_operations(by_tools(call("ADD"), bad, call("NOOP")))
     assert isinstance(first, Operation)
     assert isinstance(third, Operation)
@@ -88,7 +86,7 @@ def test_a_tool_call_that_cannot_be_used_costs_itself_alone(
         ('{"operations": "ADD"}', "unknown_operation"),
     ],
 )
-def test_a_text_without_operations_is_one_fault(text: str, fault: str) -> None:
+def test_a_text_without_operations_is_one_fault(text, fault):
     (event,) = read_operations(by_text(text))
     assert isinstance(event, dict)
     assert event["fault"] == fault

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,9 +47,7 @@ def recorded(make: Make, text: str, messages: Any = RUN, **own: Any) -> tuple[An
     return made, body["messages"]
 
 
-def test_steps_are_numbered_with_results_word_for_word_findings_errors_and_context(
-    make: Make,
-) -> None:
+def test_steps_are_numbered_with_results_word_for_word_findings_errors_and_context(make):
     step = row(
         *("Asked the timetable for ferry=14", PAGE),
         findings="3 seats are left",
@@ -71,7 +68,7 @@ def test_steps_are_numbered_with_results_word_for_word_findings_errors_and_conte
     assert made.events[0]["tokens"]["output_tokens"] == 2
 
 
-def test_the_system_prompt_comes_first_then_the_history_and_the_request(make: Make) -> None:
+def test_the_system_prompt_comes_first_then_the_history_and_the_request(make):
     _, (system, user) = recorded(make, reply(row("x")))
     assert (system["role"], user["role"]) == ("system", "user")
     assert system["content"] == load_prompt("procedure", []).text
@@ -82,7 +79,7 @@ def test_the_system_prompt_comes_first_then_the_history_and_the_request(make: Ma
     assert request.startswith("\n\nWrite the record of this run.")
 
 
-def test_the_example_of_our_own_prompt_is_a_valid_record(make: Make) -> None:
+def test_the_example_of_our_own_prompt_is_a_valid_record(make):
     example = load_prompt("procedure", []).text.partition("<example>\n")[2]
     lines = example.partition("\n</example>")[0].splitlines()
     history = [{"role": "tool", "content": line.partition("tool: ")[2]} for line in lines[:-1]]
@@ -94,7 +91,7 @@ def test_the_example_of_our_own_prompt_is_a_valid_record(make: Make) -> None:
 @pytest.mark.parametrize(
     "changed", ["Ferry 14: 8:15", "9.5 €", '{"seats": 4}', "Ferry 14: 08:15, 9.50 € and 3 seats"]
 )
-def test_a_result_that_was_changed_is_a_fault_and_is_marked(make: Make, changed: str) -> None:
+def test_a_result_that_was_changed_is_a_fault_and_is_marked(make, changed):
     said = reply(row("Asked", "Ferry 14: 08:15, 9.50 €"), row("Looked again", changed))
     made, _ = recorded(make, said)
     (event,) = [one for one in made.events if "fault" in one]
@@ -105,7 +102,7 @@ def test_a_result_that_was_changed_is_a_fault_and_is_marked(make: Make, changed:
 
 
 @pytest.mark.parametrize("text", ["Done.", "{}", reply()])
-def test_without_a_step_there_is_no_record(make: Make, text: str) -> None:
+def test_without_a_step_there_is_no_record(make, text):
     with pytest.raises(LLMError):
         recorded(make, text)
 
@@ -122,15 +119,13 @@ def test_without_a_step_there_is_no_record(make: Make, text: str) -> None:
         ([{"role": "assistant", "tool_calls": {}, "content": "a"}, 4], r"^messages\[1\]: not a"),
     ],
 )
-def test_what_is_no_history_is_refused_before_any_call(
-    make: Make, messages: Any, message: str
-) -> None:
+def test_what_is_no_history_is_refused_before_any_call(make, messages, message):
     with pytest.raises(InputError, match=message):
         recorded(make, reply(row("x")), messages)
 
 
 @pytest.mark.parametrize("text", ["Steps of: {history}", "Note the steps, {briefly}."])
-def test_a_prompt_of_one_s_own(make: Make, tmp_path: Path, text: str) -> None:
+def test_a_prompt_of_one_s_own(make, tmp_path, text):
     path = tmp_path / "own.txt"
     path.write_text(text, encoding="utf-8")
     _, asked = recorded(make, reply(row("x")), RUN[:1], prompt=str(path))

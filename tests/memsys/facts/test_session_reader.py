@@ -17,7 +17,6 @@ from tests.memsys.build import session
 from tests.memsys.facts.models import BookWriter, Planned, Reply, call, fact, facts
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
-from tests.memsys.llm.conftest import Make
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
 DAY = datetime(2024, 3, 2, 10, 0)
@@ -36,7 +35,7 @@ def contents(one: BookWriter) -> list[str]:
     return [memory.content for memory in one.book.memories]
 
 
-def test_a_lost_exchange_is_had_at_the_end_and_in_its_place(bag_of_words: CachedEmbedder) -> None:
+def test_a_lost_exchange_is_had_at_the_end_and_in_its_place(bag_of_words):
     plan: list[Reply] = [facts(ROWS[0]), OUT, facts(ROWS[2]), facts(ROWS[1])]
     llm = Planned(plan, [(call("ADD"),)])
     one = writer(llm, bag_of_words)
@@ -47,7 +46,7 @@ def test_a_lost_exchange_is_had_at_the_end_and_in_its_place(bag_of_words: Cached
     assert [e["turns"] for e in one.log if "fault" in e] == [["D1:2"]]
 
 
-def test_a_lost_decision_is_had_at_the_end(bag_of_words: CachedEmbedder) -> None:
+def test_a_lost_decision_is_had_at_the_end(bag_of_words):
     llm = Planned([facts(row) for row in ROWS], [OUT, (call("ADD"),)])
     one = writer(llm, bag_of_words)
     one.write(TALK)
@@ -56,9 +55,7 @@ def test_a_lost_decision_is_had_at_the_end(bag_of_words: CachedEmbedder) -> None
 
 
 @pytest.mark.parametrize("retries", [0, 1, 3])
-def test_what_stays_out_of_reach_is_lost_after_so_many(
-    bag_of_words: CachedEmbedder, retries: int
-) -> None:
+def test_what_stays_out_of_reach_is_lost_after_so_many(bag_of_words, retries):
     def extract(text: str) -> Reply:
         new = text.partition("<new_messages>")[2]
         return OUT if "second" in new else facts(ROWS["third" in new])
@@ -72,9 +69,7 @@ def test_what_stays_out_of_reach_is_lost_after_so_many(
     assert (one.log[-1]["lost"], one.log[-1]["faults"]) == (2, 2 * (1 + retries))
 
 
-def test_an_answer_that_cannot_be_used_is_not_asked_for_again(
-    bag_of_words: CachedEmbedder,
-) -> None:
+def test_an_answer_that_cannot_be_used_is_not_asked_for_again(bag_of_words):
     """At temperature 0 it would be the same; the next time the session is written it is tried."""
     llm = Planned([facts(row) for row in ROWS[:2]], [(call("FORGET"),), (call("ADD"),)])
     one = writer(llm, bag_of_words)
@@ -87,7 +82,7 @@ def test_an_answer_that_cannot_be_used_is_not_asked_for_again(
     assert one.log[-1]["lost"] == 0
 
 
-def test_a_retry_never_doubles_a_fact(bag_of_words: CachedEmbedder) -> None:
+def test_a_retry_never_doubles_a_fact(bag_of_words):
     """The server notes all three facts for an exchange that it was slow with the first time."""
     plan: list[Reply] = [facts(ROWS[0]), OUT, facts(ROWS[2]), facts(*ROWS)]
     one = writer(Planned(plan, [(call("ADD"),)]), bag_of_words)
@@ -97,9 +92,7 @@ def test_a_retry_never_doubles_a_fact(bag_of_words: CachedEmbedder) -> None:
     assert [c.operation for c in one.book.history] == ["ADD"] * 3
 
 
-def test_a_passing_outage_of_a_server_costs_no_memory(
-    make: Make, bag_of_words: CachedEmbedder
-) -> None:
+def test_a_passing_outage_of_a_server_costs_no_memory(make, bag_of_words):
     late = {"second", "Mara swims"}  # one extraction and one decision, each the first time
 
     def script(body: Body) -> Behaviour:
@@ -138,9 +131,7 @@ def _tool_call(body: Body, name: str) -> Body:
 @pytest.mark.parametrize(
     ("turn", "left"), [("D9:9", ["Mara pots", "Mara rows"]), ("D1:3", ["Mara pots"])]
 )
-def test_a_waiting_fact_without_turns_is_forgotten_with_its_session(
-    bag_of_words: CachedEmbedder, turn: str, left: list[str]
-) -> None:
+def test_a_waiting_fact_without_turns_is_forgotten_with_its_session(bag_of_words, turn, left):
     unnamed = fact("Mara rows")
     llm = Planned([facts(ROWS[0]), facts(unnamed), facts()], [OUT, (call("ADD"),)])
     one = writer(llm, bag_of_words, retries=0)

@@ -46,7 +46,7 @@ def positive(scores: Scores) -> list[int]:
     return np.flatnonzero(scores > 0).tolist()
 
 
-def test_every_signal_has_a_value_for_each_memory_and_all_but_a_cosine_lie_in_0_to_1() -> None:
+def test_every_signal_has_a_value_for_each_memory_and_all_but_a_cosine_lie_in_0_to_1():
     found = signals(TALK, "How long did Theo fire two bowls on 9 March?", random_vectors(5))
     assert set(found) == set(SIGNALS)
     for name, scores in found.items():
@@ -57,7 +57,7 @@ def test_every_signal_has_a_value_for_each_memory_and_all_but_a_cosine_lie_in_0_
             assert 0 <= scores.min() <= scores.max() <= 1, name
 
 
-def test_words_are_of_the_memory_its_neighbours_and_its_session() -> None:
+def test_words_are_of_the_memory_its_neighbours_and_its_session():
     found = signals(TALK, "kiln")
     assert positive(found["words"]) == [0]
     assert positive(found["window_words"]) == [0, 1]
@@ -72,7 +72,7 @@ def test_words_are_of_the_memory_its_neighbours_and_its_session() -> None:
     assert positive(interrupted["session_words"]) == [0]
 
 
-def test_another_owner_begins_a_session() -> None:
+def test_another_owner_begins_a_session():
     same_time = [memory(one.id, one.content) for one in TALK]
     together = signals(same_time, "hot")
     apart = signals(same_time, "hot", owners=["x", "x", "x", "y", "y"])
@@ -81,14 +81,14 @@ def test_another_owner_begins_a_session() -> None:
     assert positive(apart["session_words"]) == [0, 1, 2]
 
 
-def test_documents_without_a_time_have_no_neighbours() -> None:
+def test_documents_without_a_time_have_no_neighbours():
     documents = [memory(one.id, one.content, time=UNDATED, speaker="") for one in TALK]
     found = signals(documents, QUESTION, random_vectors(5))
     assert positive(found["window_words"]) == positive(found["session_words"]) == [0, 2]
     assert not found["speaker"].any()
 
 
-def test_a_word_in_the_lead_counts_for_the_words_and_an_unknown_one_lowers_their_share() -> None:
+def test_a_word_in_the_lead_counts_for_the_words_and_an_unknown_one_lowers_their_share():
     led = [memory("a", "Yes", index_text="Is the kiln new? Yes"), *TALK[3:]]
     found = signals(led, "kiln")
     assert positive(found["words"]) == [0]
@@ -98,7 +98,7 @@ def test_a_word_in_the_lead_counts_for_the_words_and_an_unknown_one_lowers_their
     assert signals(long, "kiln volcano")["words"][0] < 0.6
 
 
-def test_the_window_cosine_is_that_of_the_summed_vectors() -> None:
+def test_the_window_cosine_is_that_of_the_summed_vectors():
     vectors = random_vectors(5)
     found = signals(TALK, QUESTION, vectors)["window_cosine"]
     v = vectors.astype(np.float64)
@@ -117,7 +117,7 @@ def test_the_window_cosine_is_that_of_the_summed_vectors() -> None:
     assert found.std() == pytest.approx(1)
 
 
-def test_equal_vectors_or_none_give_no_window_cosine() -> None:
+def test_equal_vectors_or_none_give_no_window_cosine():
     apart = [memory(str(i), "same", day=i + 1) for i in range(7)]
     vectors = unit_rows(np.ones((7, 5), dtype=np.float32))
     vectors[3, 0] += np.float32(1e-7)  # as another order of summation gives
@@ -128,7 +128,7 @@ def test_equal_vectors_or_none_give_no_window_cosine() -> None:
 
 
 @pytest.mark.parametrize("owners", [None, ["x", "y"]])
-def test_one_memory_and_memories_without_text(owners: list[str] | None) -> None:
+def test_one_memory_and_memories_without_text(owners):
     n = 1 if owners is None else 2
     for content in ("kiln", "", "the of"):
         memories = [memory(str(i), content) for i in range(n)]
@@ -138,7 +138,7 @@ def test_one_memory_and_memories_without_text(owners: list[str] | None) -> None:
         assert found["words"].any() == (content == "kiln")
 
 
-def test_who_is_named_and_what_is_asked_for_speak_for_a_memory() -> None:
+def test_who_is_named_and_what_is_asked_for_speak_for_a_memory():
     assert signals(TALK, "What did Theo buy?")["speaker"].tolist() == [0, 1, 0, 1, 0]
     assert not signals(TALK, "What did Theo give Mara?")["speaker"].any()
     assert not signals(TALK, "What did she buy?")["speaker"].any()
@@ -154,7 +154,7 @@ def test_who_is_named_and_what_is_asked_for_speak_for_a_memory() -> None:
     assert signals([memory("a", "the")], "Where?")["length"].tolist() == [0]
 
 
-def test_feedback_finds_what_shares_no_word_with_the_question() -> None:
+def test_feedback_finds_what_shares_no_word_with_the_question():
     talk = [
         memory("a", "My kiln glazes porcelain", 1),
         memory("b", "The kiln cracked porcelain", 2),
@@ -168,7 +168,7 @@ def test_feedback_finds_what_shares_no_word_with_the_question() -> None:
     assert found["feedback"].max() == 1
 
 
-def test_feedback_has_no_names_of_speakers_and_does_not_depend_on_earlier_questions() -> None:
+def test_feedback_has_no_names_of_speakers_and_does_not_depend_on_earlier_questions():
     talk = [memory("a", "Theo fired the kiln"), memory("b", "Hello Theo", 5, speaker="Theo")]
     made = Signals(talk, ["", ""], None, 0.9, 0.4)
     first = made.of("Where is the kiln?", None)["feedback"]
@@ -207,9 +207,7 @@ DATED = [
         ("What happens in 9999999 weeks?", [0, 0, 0, 0, 0, 0]),
     ],
 )
-def test_dates_of_a_question_meet_those_said_on_or_mentioned(
-    question: str, expected: list[float]
-) -> None:
+def test_dates_of_a_question_meet_those_said_on_or_mentioned(question, expected):
     assert signals(DATED, question)["date"].tolist() == expected
 
 
@@ -232,5 +230,5 @@ def test_dates_of_a_question_meet_those_said_on_or_mentioned(
         ),
     ],
 )
-def test_the_edges_of_dates(said: str, time: datetime, question: str, date: float) -> None:
+def test_the_edges_of_dates(said, time, question, date):
     assert signals([memory("a", said, time=time)], question)["date"].tolist() == [date]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,7 +46,7 @@ CUES: dict[Callable[[str], bool], tuple[str, str]] = {  # what is one and what i
 
 
 @pytest.mark.parametrize("cue", CUES)
-def test_cues(cue: Callable[[str], bool]) -> None:
+def test_cues(cue):
     yes, no = (texts.split(" | ") for texts in CUES[cue])
     assert [text for text in yes if not cue(text)] == []
     assert [text for text in no if cue(text)] == []
@@ -78,7 +77,7 @@ def test_cues(cue: Callable[[str], bool]) -> None:
         ("What of it?", ("",), None),
     ],
 )
-def test_the_speaker_named(question: str, speakers: tuple[str, ...], named: str | None) -> None:
+def test_the_speaker_named(question, speakers, named):
     assert cues.named_speaker(question, speakers) == named
 
 
@@ -86,7 +85,7 @@ SHIPPED: dict[str, Any] = yaml.safe_load(WEIGHTS.read_text("utf-8"))
 QUESTION, REMARK = "Where is the kiln?", "My knee hurts again."
 
 
-def test_the_shipped_weights_are_read_as_written() -> None:
+def test_the_shipped_weights_are_read_as_written():
     weights = load_weights()
     for name, signals in SETS.items():
         assert getattr(weights, name) == SHIPPED[name]
@@ -121,14 +120,14 @@ FEWER = {name: value for name, value in SHIPPED["all"].items() if name != "words
         ({**SHIPPED, "coverage": [0.3, 0.3]}, "coverage: the first number must be below"),
     ],
 )
-def test_an_unusable_file_and_its_field_are_named(tmp_path: Path, content: Any, named: str) -> None:
+def test_an_unusable_file_and_its_field_are_named(tmp_path, content, named):
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(content), "utf-8")
     with pytest.raises(InputError, match=rf"^{path}: {named}"):
         load_weights(path)
 
 
-def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_refused(tmp_path):
     path = tmp_path / "none.yaml"
     with pytest.raises(InputError, match=rf"^index\.fusion={path}: no such file"):
         load_weights(path)
@@ -169,8 +168,8 @@ def scored(question: str, coverage: float, understood: bool = True) -> list[floa
     ],
 )
 def test_a_question_trusts_words_and_a_remark_as_far_as_a_memory_has_them(
-    question: str, coverage: float, expected: list[float]
-) -> None:
+    question, coverage, expected
+):
     assert scored(question, coverage) == pytest.approx(expected)
     # An embedder that does not know the language does not count.
     assert scored(question, coverage, understood=False) == [100, 0]

@@ -32,7 +32,7 @@ def near(edges: list[Edge]) -> dict[str, tuple[str, float]]:
     return {edge.node: (edge.kind, pytest.approx(edge.weight)) for edge in edges}
 
 
-def test_weights_by_the_formulas() -> None:
+def test_weights_by_the_formulas():
     graph = build_graph(FIVE, rules())
     nodes = [f"m:{one.id}" for one in FIVE]
     a, b, c, d, e = (near(edges) for edges in graph.store.neighbours(nodes))
@@ -45,20 +45,20 @@ def test_weights_by_the_formulas() -> None:
     assert graph.titles == {"a": "e:kiln", "b": "e:kiln", "c": "e:sea", "d": "e:sea"}
 
 
-def test_an_entity_of_too_many_memories_is_dropped_but_two_may_always_share() -> None:
+def test_an_entity_of_too_many_memories_is_dropped_but_two_may_always_share():
     graph = build_graph(FIVE, rules(max_share=0.5))
     assert graph.store.neighbours(["e:kiln"]) == [[]]
     assert graph.titles == {"c": "e:sea", "d": "e:sea"}
     assert build_graph(FIVE, rules(max_share=0.01)).titles == {"c": "e:sea", "d": "e:sea"}
 
 
-def test_the_rarest_are_selected() -> None:
+def test_the_rarest_are_selected():
     graph = build_graph(FIVE, rules(max_entities=1))
     assert near(graph.store.neighbours(["m:c"])[0]) == {"e:sea": ("mentions", SEA)}
     assert set(near(graph.store.neighbours(["e:kiln"])[0])) == {"m:a", "m:b"}
 
 
-def test_a_phrase_outweighs_a_name_and_a_name_a_keyword() -> None:
+def test_a_phrase_outweighs_a_name_and_a_name_a_keyword():
     four = [
         memory("a", "Mara: so red bowl for Oslo"),
         memory("b", "Mara: so red bowl in Oslo"),
@@ -79,7 +79,7 @@ def test_a_phrase_outweighs_a_name_and_a_name_a_keyword() -> None:
     assert near(graph.store.neighbours(["e:oslo"])[0])["e:red"] == ("related_to", 1.0)
 
 
-def test_speakers_link_nothing() -> None:
+def test_speakers_link_nothing():
     named = [
         memory("a", "Mara: bread"),
         memory("b", "Theo: for Mara", speaker="Theo"),
@@ -89,7 +89,7 @@ def test_speakers_link_nothing() -> None:
     assert build_graph(named, rules()).titles == {}
 
 
-def test_a_title_is_a_node_even_if_one_memory_has_it() -> None:
+def test_a_title_is_a_node_even_if_one_memory_has_it():
     titled = [replace(FIVE[2], title="Evening swims"), *FIVE[:2], *FIVE[3:]]
     graph = build_graph(titled, rules())
     assert graph.titles["c"] == "e:even swim"
@@ -108,7 +108,7 @@ def test_a_title_is_a_node_even_if_one_memory_has_it() -> None:
     }
 
 
-def test_a_title_leads_to_the_memories_that_mention_it() -> None:
+def test_a_title_leads_to_the_memories_that_mention_it():
     titled = [replace(FIVE[0], title="By the sea"), *FIVE[1:]]
     graph = build_graph(titled, rules())
     third = pytest.approx(log(5 / 3) / log(5))
@@ -118,14 +118,14 @@ def test_a_title_leads_to_the_memories_that_mention_it() -> None:
     assert sea["m:c"] == sea["m:d"] == ("mentions", pytest.approx(0.7 * log(5 / 3) / log(5)))
 
 
-def test_a_title_takes_no_place_of_an_entity() -> None:
+def test_a_title_takes_no_place_of_an_entity():
     titled = [replace(one, title="Summer") for one in FIVE]  # of all memories: of weight 0
     graph = build_graph(titled, rules(max_entities=1))
     found = near(graph.store.neighbours(["m:c"])[0])
     assert found == {"e:sea": ("mentions", SEA), "e:summer": ("mentions", 0.0)}
 
 
-def test_the_title_of_an_only_memory_is_a_node() -> None:
+def test_the_title_of_an_only_memory_is_a_node():
     graph = build_graph([memory("a", "Mara: pottery", title="A hobby")], rules())
     assert graph.titles == {"a": "e:hobbi"}
     assert graph.store.neighbours(["m:a"]) == [[Edge("e:hobbi", "mentions", 1.0)]]
@@ -140,7 +140,7 @@ def test_the_title_of_an_only_memory_is_a_node() -> None:
         [memory("a", "Mara: kiln"), memory("b", "Mara: sea"), memory("c", "Mara: ...")],
     ],
 )
-def test_without_a_shared_entity_there_is_no_edge(memories: list[object]) -> None:
+def test_without_a_shared_entity_there_is_no_edge(memories):
     graph = build_graph(memories, rules())  # type: ignore[arg-type]
     assert graph.titles == {}
     assert graph.store.neighbours(["m:a", "m:b", "e:kiln"]) == [[], [], []]
@@ -161,7 +161,7 @@ def test_without_a_shared_entity_there_is_no_edge(memories: list[object]) -> Non
         ("name_weight", 2),
     ],
 )
-def test_settings_out_of_range_are_named(field: str, value: float) -> None:
+def test_settings_out_of_range_are_named(field, value):
     with pytest.raises(InputError, match=rf"graph\.{field}: {value}"):
         rules(**{field: value})
     rules(max_share=1, keyword_weight=1, name_weight=1, max_entities=1)
@@ -175,7 +175,7 @@ def mentioned(memories: list[Memory], node: str, **change: float) -> dict[str, f
 
 
 @pytest.mark.parametrize("kind", ["keyword", "phrase", "name"])
-def test_a_kind_without_weight_is_no_node(kind: str) -> None:
+def test_a_kind_without_weight_is_no_node(kind):
     three = [memory("a", "so red bowl in Oslo"), memory("b", "so red bowl in Oslo")]
     three.append(memory("c", "tea"))
     nodes = {"keyword": ["e:red", "e:bowl"], "phrase": ["e:red bowl"], "name": ["e:oslo"]}
@@ -184,7 +184,7 @@ def test_a_kind_without_weight_is_no_node(kind: str) -> None:
     assert left.keys() == {one for other in nodes if other != kind for one in nodes[other]}
 
 
-def test_phrases_of_words_that_meet_by_chance_link_nothing() -> None:
+def test_phrases_of_words_that_meet_by_chance_link_nothing():
     # "stained glass" are never apart; "red bowl" are usually
     texts = ["stained glass", "red bowl", "stained glass", "red bowl", "red", "red", "bowl"]
     many = [memory(f"{i}", text) for i, text in enumerate([*texts, "bowl", "tea", "tea"])]
@@ -193,7 +193,7 @@ def test_phrases_of_words_that_meet_by_chance_link_nothing() -> None:
     assert "e:stain glass" in mentioned(many, "m:0", min_association=5.0)
 
 
-def test_a_word_of_every_session_links_nothing_and_that_of_a_few_does() -> None:
+def test_a_word_of_every_session_links_nothing_and_that_of_a_few_does():
     texts = {day: "bread, kiln" if day == 3 else "bread" for day in range(1, 7)}
     many = [memory(f"{day}{i}", text, day) for day, text in texts.items() for i in "abc"]
     many += [memory("z", "tea")]
@@ -201,7 +201,7 @@ def test_a_word_of_every_session_links_nothing_and_that_of_a_few_does() -> None:
     assert mentioned(many, "m:3a", min_concentration=0.3).keys() == {"e:kiln"}
 
 
-def test_adjacent_memories_of_a_session_share_a_node_and_documents_do_not() -> None:
+def test_adjacent_memories_of_a_session_share_a_node_and_documents_do_not():
     three = [memory("a", "kiln"), memory("b", "sea"), memory("c", "rain", day=3)]
     weight = 0.5 * log(3 / 2) / log(3)
     found = mentioned(three, "e:after:a", adjacent_weight=0.5)
@@ -212,13 +212,13 @@ def test_adjacent_memories_of_a_session_share_a_node_and_documents_do_not() -> N
     assert mentioned(documents, "m:sea", adjacent_weight=1, date_weight=1) == {}
 
 
-def test_the_speaker_is_a_node_however_common() -> None:
+def test_the_speaker_is_a_node_however_common():
     three = [memory("a", "x"), memory("b", "y"), memory("c", "z", speaker="Theo")]
     found = mentioned(three, "e:speaker:Mara", speaker_weight=1, max_share=0.1)
     assert found == pytest.approx(dict.fromkeys(["m:a", "m:b"], log(3 / 2) / log(3)))
 
 
-def test_dates_are_nodes_by_day_and_month() -> None:
+def test_dates_are_nodes_by_day_and_month():
     said = [
         memory("a", "it was yesterday", day=2),
         memory("b", "not today, not in any way", day=1),
@@ -230,7 +230,7 @@ def test_dates_are_nodes_by_day_and_month() -> None:
     assert mentioned(said, "e:date:2024-03", date_weight=1).keys() == {"m:a", "m:b", "m:c"}
 
 
-def test_nodes_that_are_no_words_take_no_place_and_are_no_title() -> None:
+def test_nodes_that_are_no_words_take_no_place_and_are_no_title():
     three = [memory("a", "kiln"), memory("b", "kiln sea"), memory("c", "sea", day=3)]
     more = {"max_entities": 1, "adjacent_weight": 1, "speaker_weight": 1, "keyword_weight": 0.1}
     assert mentioned(three, "m:a", **more).keys() == {"e:kiln", "e:after:a"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,9 +47,7 @@ EVERYTHING = replace(
 @pytest.mark.parametrize("titles", [[""], TITLES])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("settings", [SETTINGS, EVERYTHING])
-def test_nodes_edges_weights_and_titles_are_those_of_networkx(
-    seed: int, titles: Sequence[str], settings: GraphSettings
-) -> None:
+def test_nodes_edges_weights_and_titles_are_those_of_networkx(seed, titles, settings):
     known = memories(seed=seed, titles=titles)
     one, other = build_graph(known, settings), build_csr(known, rows(known), settings)
     assert dict(other.titles) == one.titles
@@ -65,7 +62,7 @@ def test_nodes_edges_weights_and_titles_are_those_of_networkx(
         assert [edge.weight for edge in mine] == sorted((e.weight for e in mine), reverse=True)
 
 
-def test_mentions_alone_are_the_same_mentions() -> None:
+def test_mentions_alone_are_the_same_mentions():
     known = memories()
     for graph in (build_graph(known, SETTINGS), build_csr(known, rows(known), SETTINGS)):
         nodes = [MEMORY + "D7", *graph.titles.values()]
@@ -74,7 +71,7 @@ def test_mentions_alone_are_the_same_mentions() -> None:
         assert graph.store.neighbours(nodes, mentions_only=True) == mentions != every
 
 
-def test_expansion_finds_the_same_memories() -> None:
+def test_expansion_finds_the_same_memories():
     known = memories(n=200)
     one, other = build_graph(known, SETTINGS), build_csr(known, rows(known), SETTINGS)
     numbers = Expansion(
@@ -94,9 +91,7 @@ def test_expansion_finds_the_same_memories() -> None:
 
 
 @pytest.mark.parametrize("entries", [1, 7, 200_000])
-def test_its_nodes_and_edges_are_as_many_as_those_of_networkx(
-    entries: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_nodes_and_edges_are_as_many_as_those_of_networkx(entries, monkeypatch):
     monkeypatch.setattr(csr, "_ENTRIES", entries)
     alone = [Memory("alone", "zebra", "zebra", datetime(2024, 1, 1), "Mara", ())]
     known = [*memories(), *alone, *memories(n=75, seed=5)[60:]]
@@ -106,7 +101,7 @@ def test_its_nodes_and_edges_are_as_many_as_those_of_networkx(
     assert held["edges"] > held["nodes"] > len(known)
 
 
-def test_its_bytes_are_those_of_its_arrays_in_a_file(tmp_path: Path) -> None:
+def test_its_bytes_are_those_of_its_arrays_in_a_file(tmp_path):
     known = memories()
     store = build_csr(known, rows(known), SETTINGS).store
     assert isinstance(store, CsrStore)
@@ -118,7 +113,7 @@ def test_its_bytes_are_those_of_its_arrays_in_a_file(tmp_path: Path) -> None:
     assert store.size()["bytes"] == (tmp_path / "graph").stat().st_size
 
 
-def test_a_walk_stores_only_mentions() -> None:
+def test_a_walk_stores_only_mentions():
     known = memories()
     store = build_csr(known, rows(known), SETTINGS).store
     assert isinstance(store, CsrStore)
@@ -129,7 +124,7 @@ def test_a_walk_stores_only_mentions() -> None:
     assert held["bytes"] == 2 * mentions * (8 + 4) + 4 * (len(known) + 1 + entities + 1)
 
 
-def test_the_title_of_an_only_memory_is_a_node() -> None:
+def test_the_title_of_an_only_memory_is_a_node():
     known = memories(n=1, titles=["A hobby"])
     graph = build_csr(known, rows(known), SETTINGS)
     assert dict(graph.titles) == {"D0": "e:hobbi"}
@@ -137,9 +132,7 @@ def test_the_title_of_an_only_memory_is_a_node() -> None:
 
 
 @pytest.mark.parametrize("texts", [["a"], ["a", "b"], ["of the", "of the", "of the"]])
-def test_unknown_nodes_and_a_store_in_which_nothing_is_shared_have_no_edges(
-    texts: list[str],
-) -> None:
+def test_unknown_nodes_and_a_store_in_which_nothing_is_shared_have_no_edges(texts):
     known = memories(n=20)
     store = build_csr(known, rows(known), SETTINGS).store
     assert store.neighbours([MEMORY + "nobody", ENTITY + "nothing", "neither"]) == [[], [], []]
@@ -168,7 +161,7 @@ def walked(known: list[Memory], start: int, damping: float, steps: int) -> list[
     return list(share)
 
 
-def test_pagerank_is_the_walk_by_dense_matrices() -> None:
+def test_pagerank_is_the_walk_by_dense_matrices():
     known = memories()
     store = build_csr(known, rows(known), SETTINGS).store
     assert isinstance(store, CsrStore)

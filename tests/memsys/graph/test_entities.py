@@ -51,49 +51,49 @@ def entities(text: str, speakers: Sequence[str] = ()) -> dict[str, EntityKind]:
         ("...", {}),
     ],
 )
-def test_names_phrases_and_keywords(text: str, expected: dict[str, str]) -> None:
+def test_names_phrases_and_keywords(text, expected):
     assert entities(text) == expected
 
 
 @pytest.mark.parametrize("marks", ['""', "“”", "「」", "『』", "《》"])
-def test_a_quoted_phrase_is_a_name(marks: str) -> None:
+def test_a_quoted_phrase_is_a_name(marks):
     found = entities(f"She read {marks[0]}the long tides{marks[1]} and long tide tables")
     assert found["long tide"] == "name"  # by stems, without stopwords, said again or not
     assert found["tide tabl"] == "phrase"
 
 
-def test_chinese_is_cut_into_bigrams() -> None:
+def test_chinese_is_cut_into_bigrams():
     assert entities("去茶馆，买面包") == dict.fromkeys(["去茶", "茶馆", "买面", "面包"], "keyword")
 
 
-def test_chinese_bigrams_with_a_function_character_are_no_entities() -> None:
+def test_chinese_bigrams_with_a_function_character_are_no_entities():
     assert list(entities("我上周吃了川菜，也喜欢的")) == ["上周", "周吃", "川菜", "喜欢"]
     assert list(entities("他们的，了吗")) == []
     assert "过敏" in entities("我对海鲜过敏")
 
 
-def test_quoted_chinese_is_one_name() -> None:
+def test_quoted_chinese_is_one_name():
     found = entities("常读《三体》，《活着》")
     assert found["三体"] == found["活着"] == "name"
     assert found["常读"] == "keyword"
     assert entities("「茶馆里的猫」")["茶馆里的猫"] == "name"
 
 
-def test_mixed_scripts_part_phrases() -> None:
+def test_mixed_scripts_part_phrases():
     assert entities("用camera拍照") == {"用": "keyword", "camera": "keyword", "拍照": "keyword"}
 
 
-def test_speakers_are_left_out_in_every_form() -> None:
+def test_speakers_are_left_out_in_every_form():
     text = 'Mara: Thanks, Vale! Mara\'s kiln. "Mara" and “Theo Vale” met Theo’s aunt'
     assert set(entities(text, ["Mara", "Theo Vale"])) == {"kiln", "met", "aunt"}
     assert {"mara", "vale", "theo"} <= set(entities(text))
 
 
-def test_a_speaker_s_name_parts_a_phrase() -> None:
+def test_a_speaker_s_name_parts_a_phrase():
     assert "red bowl" not in entities("red Mara bowl", ["Mara"])
 
 
-def test_a_key_has_one_number_whatever_it_came_from() -> None:
+def test_a_key_has_one_number_whatever_it_came_from():
     keys = NumberedKeys()
     quoted = keys.quoted("high tides")
     high, tide = keys["high"][0], keys["tides"][0]
@@ -109,21 +109,19 @@ def test_a_key_has_one_number_whatever_it_came_from() -> None:
     ("together", "one", "other", "n"),
     [(4, 5, 6, 100), (1, 9, 9, 50), (3, 3, 3, 10), (2, 2, 40, 41)],
 )
-def test_association_is_the_log_likelihood_ratio(
-    together: int, one: int, other: int, n: int
-) -> None:
+def test_association_is_the_log_likelihood_ratio(together, one, other, n):
     table = [[together, one - together], [other - together, n - one - other + together]]
     known = chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
     found = associations(*(np.array([count]) for count in (together, one, other)), n)
     assert found == pytest.approx([known if together > one * other / n else 0.0])
 
 
-def test_words_that_meet_less_often_than_by_chance_are_not_associated() -> None:
+def test_words_that_meet_less_often_than_by_chance_are_not_associated():
     one, many = np.array([1]), np.array([40])
     assert associations(one, many, many, 60) == [0.0]
 
 
-def test_concentration_compares_sessions_with_those_expected() -> None:
+def test_concentration_compares_sessions_with_those_expected():
     # Four sessions: entity 0 four times in the first, 1 once in each, 2 never
     entities, sessions = np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 0, 0, 1, 2, 3])
     expected = 4 * (1 - exp(-4 / 4))
@@ -131,5 +129,5 @@ def test_concentration_compares_sessions_with_those_expected() -> None:
     assert found == pytest.approx([log2(expected / 1), log2(expected / 4), 0.0])
 
 
-def test_one_session_concentrates_nothing() -> None:
+def test_one_session_concentrates_nothing():
     assert concentrations(np.array([0, 0, 1]), np.array([0, 0, 0]), 2).tolist() == [0.0, 0.0]

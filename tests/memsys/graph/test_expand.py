@@ -60,7 +60,7 @@ def scores(added: list[ExpandedMemory]) -> dict[str, float]:
     return {one.memory: one.score for one in added}
 
 
-def test_scores_and_paths_by_hand(store: Counting) -> None:
+def test_scores_and_paths_by_hand(store):
     added = run(store, "s1", "s2")
     assert [(one.memory, one.seed, one.via) for one in added] == [
         ("a", "s2", "e:y"),
@@ -74,7 +74,7 @@ def test_scores_and_paths_by_hand(store: Counting) -> None:
     )
 
 
-def test_the_edge_may_be_the_product_along_the_path(store: Counting) -> None:
+def test_the_edge_may_be_the_product_along_the_path(store):
     store.add([("e:z", "e:v", "related_to", 0.8), ("m:f", "e:v", "mentions", 0.7)])
     edge, product = (
         {one.memory: one.edge for one in run(store, "s1", hops=2, per_seed=9, path_weight=path)}
@@ -86,12 +86,12 @@ def test_the_edge_may_be_the_product_along_the_path(store: Counting) -> None:
     assert edge["b"] == product["b"] == 0.4  # a mention of the title itself
 
 
-def test_a_seed_is_never_added(store: Counting) -> None:
+def test_a_seed_is_never_added(store):
     assert not {"s1", "s2"} & set(scores(run(store, "s1", "s2", per_seed=99)))
     assert "s2" in scores(run(store, "s1", per_seed=99))  # where it is none, it may be
 
 
-def test_at_most_per_seed_and_each_memory_once(store: Counting) -> None:
+def test_at_most_per_seed_and_each_memory_once(store):
     assert list(scores(run(store, "s1", per_seed=2))) == ["s2", "d"]
     everything = [one.memory for one in run(store, "s1", "s2", per_seed=99)]
     assert sorted(everything) == ["a", "b", "c", "d"]
@@ -100,25 +100,25 @@ def test_at_most_per_seed_and_each_memory_once(store: Counting) -> None:
     assert [(one.memory, one.seed) for one in both] == [("a", "s2"), ("b", "s1")]
 
 
-def test_a_memory_scores_by_its_best_path(store: Counting) -> None:
+def test_a_memory_scores_by_its_best_path(store):
     store.add([("m:b", "e:z", "mentions", 1.0)])
     best = next(one for one in run(store, "s1", per_seed=99) if one.memory == "b")
     assert best.via == "e:z"
     assert best.score == pytest.approx(0.6 * 0.5 * 1.0 + 0.4 * 0.9)
 
 
-def test_the_threshold_is_the_least_relevance(store: Counting) -> None:
+def test_the_threshold_is_the_least_relevance(store):
     assert set(scores(run(store, "s1", per_seed=99, threshold=0.5))) == {"a", "b", "d", "s2"}
     assert set(scores(run(store, "s1", per_seed=99, threshold=0.501))) == {"b", "d", "s2"}
     assert run(store, "s1", relevance={}) == []  # what is not known is not relevant
 
 
-def test_edge_kinds(store: Counting) -> None:
+def test_edge_kinds(store):
     assert set(scores(run(store, "s1", per_seed=99, edges=["mentions"]))) == {"a", "b", "c", "s2"}
     assert set(scores(run(store, "s1", per_seed=99, edges=["related_to"]))) == {"d"}
 
 
-def test_the_nearest_entities_are_followed(store: Counting) -> None:
+def test_the_nearest_entities_are_followed(store):
     assert "f" not in scores(run(store, "s1", per_seed=99))
     assert scores(run(store, "s1", per_seed=99, neighbours=2))["f"] == pytest.approx(
         0.6 * 0.2 + 0.4 * 0.4
@@ -126,13 +126,13 @@ def test_the_nearest_entities_are_followed(store: Counting) -> None:
 
 
 @pytest.mark.parametrize("seeds", [(), ("s1",), ("s1", "s2"), ("unknown", "s2")])
-def test_two_batched_look_ups_whatever_the_seeds(store: Counting, seeds: tuple[str, ...]) -> None:
+def test_two_batched_look_ups_whatever_the_seeds(store, seeds):
     run(store, *seeds, neighbours=5)
     assert len(store.look_ups) == 2
     assert store.look_ups[1] == (["e:w", "e:z"] if "s1" in seeds else [])
 
 
-def test_a_seed_without_a_title_adds_nothing(store: Counting) -> None:
+def test_a_seed_without_a_title_adds_nothing(store):
     assert run(store, "unknown") == []
     assert run(store) == []
     assert {one.seed for one in run(store, "unknown", "s2")} == {"s2"}
@@ -150,12 +150,12 @@ def test_a_seed_without_a_title_adds_nothing(store: Counting) -> None:
         ({"path_weight": "sum"}, r"path_weight: 'sum' is none of edge, product"),
     ],
 )
-def test_wrong_numbers_are_named(store: Counting, change: dict[str, Any], message: str) -> None:
+def test_wrong_numbers_are_named(store, change, message):
     with pytest.raises(InputError, match=message):
         run(store, "s1", **change)
 
 
-def test_a_second_hop_goes_on_from_the_related_entities() -> None:
+def test_a_second_hop_goes_on_from_the_related_entities():
     far = Counting()
     far.add([("m:s1", "e:x", "mentions", 1.0), ("m:d", "e:z", "mentions", 0.6)])
     far.add([("m:f", "e:v", "mentions", 0.5), ("m:s1", "e:v", "mentions", 0.5)])
@@ -169,7 +169,7 @@ def test_a_second_hop_goes_on_from_the_related_entities() -> None:
     assert far.look_ups == [["e:x"], ["e:z"], ["e:v"]]  # one a hop and one more, back never
 
 
-def test_look_ups_are_batched_and_in_the_order_asked() -> None:
+def test_look_ups_are_batched_and_in_the_order_asked():
     store = NetworkXStore()
     store.add([("m:a", "e:x", "mentions", 0.5), ("m:b", "e:y", "mentions", 0.4)])
     assert store.neighbours(["e:y", "m:a", "none", "m:a"]) == [
@@ -181,7 +181,7 @@ def test_look_ups_are_batched_and_in_the_order_asked() -> None:
     assert store.neighbours([]) == []
 
 
-def test_edges_are_seen_from_both_ends_heaviest_first_ties_by_name() -> None:
+def test_edges_are_seen_from_both_ends_heaviest_first_ties_by_name():
     store = NetworkXStore()
     store.add(
         [
@@ -195,7 +195,7 @@ def test_edges_are_seen_from_both_ends_heaviest_first_ties_by_name() -> None:
     assert store.neighbours(["e:y"]) == [[Edge("e:x", "related_to", 0.9)]]
 
 
-def test_the_last_weight_of_a_repeated_edge_counts() -> None:
+def test_the_last_weight_of_a_repeated_edge_counts():
     store = NetworkXStore()
     store.add([("m:a", "e:x", "mentions", 0.2)])
     store.add([("e:x", "m:a", "mentions", 0.8)])

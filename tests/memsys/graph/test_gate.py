@@ -39,19 +39,19 @@ FOUND = (0.9, 0.8)  # mean .85: similarity keeps the gate shut
         ("其他建议", "word:建议"),
     ],
 )
-def test_association_words(query: str, rule: str) -> None:
+def test_association_words(query, rule):
     decision = GATE.decide(query, FOUND, typical=0.1)
     assert decision == Decision(rule != "closed", rule, pytest.approx(0.85))
 
 
-def test_a_low_mean_similarity_or_nothing_found_opens_after_the_words() -> None:
+def test_a_low_mean_similarity_or_nothing_found_opens_after_the_words():
     assert GATE.decide("Where?", [0.9, 0.4], 0.1) == Decision(True, "similarity", 0.65)
     assert GATE.decide("Where?", [0.7, 0.7], 0.1) == Decision(False, "closed", 0.7)
     assert GATE.decide("Where?", [], 0.1) == Decision(True, "similarity", 0.0)
     assert GATE.decide("Which other one?", [0.1], 0.9).rule == "word:other"
 
 
-def test_without_a_number_the_embedder_s_typical_similarity_decides() -> None:
+def test_without_a_number_the_embedder_s_typical_similarity_decides():
     gate = Gate(english=[], chinese=[], similarity=None)
     assert gate.decide("also", [0.5], typical=0.6).rule == "similarity"
     assert gate.decide("also", [0.5], typical=0.4).rule == "closed"
@@ -59,7 +59,7 @@ def test_without_a_number_the_embedder_s_typical_similarity_decides() -> None:
     assert zero.decide("also", [0.5], typical=0.6).rule == "closed"
 
 
-def test_the_words_that_are_shipped_can_match() -> None:
+def test_the_words_that_are_shipped_can_match():
     shipped = yaml.safe_load(CONF.read_text(encoding="utf-8"))["gate"]
     gate = Gate(**shipped)
     for word in shipped["english"]:
@@ -85,13 +85,13 @@ class Says:
 @pytest.mark.parametrize(
     ("reply", "several"), [('{"several": true}', True), ('{"several": false}', False)]
 )
-def test_a_model_may_find_several_domains(reply: str, several: bool) -> None:
+def test_a_model_may_find_several_domains(reply, several):
     model, prompt = Says(reply), load_prompt("gate_domains", ["question"])
     assert spans_domains("Did the job change her diet?", model, prompt) is several
     assert "Did the job change her diet?" in model.asked[0][0]
 
 
 @pytest.mark.parametrize("reply", ["", "yes", "[]", "{}"])
-def test_a_reply_without_a_decision_is_an_error(reply: str) -> None:
+def test_a_reply_without_a_decision_is_an_error(reply):
     with pytest.raises(LLMError, match="the reply is not"):
         spans_domains("Why?", Says(reply), load_prompt("gate_domains", ["question"]))

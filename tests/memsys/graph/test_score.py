@@ -11,7 +11,7 @@ from memsys.graph.store import MemoryGraph, NetworkXStore
 from tests.memsys.build import NOON, memory
 
 
-def test_connectivity_by_hand() -> None:
+def test_connectivity_by_hand():
     store = NetworkXStore()
     store.add([("m:a", "e:x", "mentions", 0.4), ("m:a", "e:y", "mentions", 0.6)])
     store.add([("m:b", "e:y", "mentions", 0.8)])
@@ -35,14 +35,14 @@ def linked(n: int, weight: float) -> float:
     return connectivity(MemoryGraph(store, {}), [memory("a", "")])[0].g
 
 
-def test_each_term_of_connectivity_is_capped() -> None:
+def test_each_term_of_connectivity_is_capped():
     assert linked(4, 0.5) == pytest.approx(0.4 * 0.4 + 0.3 * 10 / 20 + 0.15)
     assert linked(6, 0.0) == pytest.approx(0.4 * 0.6 + 0.3)  # 21 edges
     assert linked(10, 0.0) == linked(14, 0.0) == pytest.approx(0.7)
     assert linked(12, 1.0) == linked(12, 3.0) == pytest.approx(1.0)
 
 
-def test_only_a_later_session_is_an_access() -> None:
+def test_only_a_later_session_is_an_access():
     store = NetworkXStore()
     talk = [
         memory("early", "", day=1),
@@ -69,7 +69,7 @@ def test_only_a_later_session_is_an_access() -> None:
     }
 
 
-def test_graph_statistics_join_them_in_order() -> None:
+def test_graph_statistics_join_them_in_order():
     store = NetworkXStore()
     store.add([("m:a", "e:x", "mentions", 0.4), ("m:b", "e:x", "mentions", 0.4)])
     talk = [memory("a", "", day=1), memory("none", "", day=2), memory("b", "", day=4)]
@@ -80,7 +80,7 @@ def test_graph_statistics_join_them_in_order() -> None:
     assert b == (around, 0, NOON.replace(day=4))
 
 
-def test_access_frequency_is_log_scaled_and_capped_at_100() -> None:
+def test_access_frequency_is_log_scaled_and_capped_at_100():
     assert access_frequency(0) == 0
     assert access_frequency(9) == pytest.approx(log(10) / log(101))
     assert access_frequency(100) == access_frequency(1000) == 1
@@ -89,7 +89,7 @@ def test_access_frequency_is_log_scaled_and_capped_at_100() -> None:
 @pytest.mark.parametrize(
     ("days", "expected"), [(0, 1), (30, exp(-0.3)), (0.5, exp(-0.005)), (-3, 1)]
 )
-def test_recency_decays_by_the_day_and_is_clipped_before(days: float, expected: float) -> None:
+def test_recency_decays_by_the_day_and_is_clipped_before(days, expected):
     last = datetime(2024, 3, 2, 12, 0)
     assert recency(last, last + timedelta(days=days), 0.01) == pytest.approx(expected)
     assert recency(last, last + timedelta(days=days), 0.0) == 1

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import bm25s
 import numpy as np
 import pytest
@@ -19,13 +16,13 @@ from memsys.types import Vectors
 SHORT = ("Pottery class", "The kiln broke", "A long walk by the sea", "Rain again", "Fresh bread")
 
 
-def test_cosines_stand_in_the_order_of_the_rows() -> None:
+def test_cosines_stand_in_the_order_of_the_rows():
     rows = np.array([[0, 1], [1, 0], [0.6, 0.8], [-1, 0]], dtype=np.float32)
     cosines = VectorIndex(rows).similarities(np.array([1, 0], dtype=np.float32))
     assert cosines == pytest.approx([0, 1, 0.6, -1])
 
 
-def test_bm25_by_hand() -> None:
+def test_bm25_by_hand():
     scores = LexicalIndex(["kiln", "rain", "sea", "sun"], k1=0.9, b=0.4).scores("Kilns")
     # idf ln(3.5 / 1.5), once in a text of mean length: (k1 + 1) / (1 + k1) = 1
     assert scores == pytest.approx([np.log(3.5 / 1.5), 0, 0, 0])
@@ -36,7 +33,7 @@ def test_bm25_by_hand() -> None:
     assert short > long > 0
 
 
-def test_bm25_finds_by_stem_and_not_by_stopword() -> None:
+def test_bm25_finds_by_stem_and_not_by_stopword():
     index = LexicalIndex(SHORT, k1=0.9, b=0.4)
     assert list(np.nonzero(index.scores("Which potteries?"))[0]) == [0]
     assert not index.scores("Who was by the again?").any()
@@ -44,7 +41,7 @@ def test_bm25_finds_by_stem_and_not_by_stopword() -> None:
     assert not index.scores("volcano").any()
 
 
-def test_texts_without_an_indexable_word() -> None:
+def test_texts_without_an_indexable_word():
     scores = LexicalIndex(["...", "so it is"], k1=0.9, b=0.4).scores("pottery")
     assert scores.tolist() == [0.0, 0.0]
     scores = LexicalIndex(["...", "fig", "tea", "sun"], k1=0.9, b=0.4).scores("fig")
@@ -53,25 +50,25 @@ def test_texts_without_an_indexable_word() -> None:
 
 
 @pytest.mark.parametrize("texts", [["fig"], ["fig tree", "fig jam", "tea"], ["fig", "fig"]])
-def test_a_word_that_most_texts_share_never_counts_against_a_text(texts: list[str]) -> None:
+def test_a_word_that_most_texts_share_never_counts_against_a_text(texts):
     assert LexicalIndex(texts, k1=0.9, b=0.4).scores("fig").min() >= 0
 
 
-def test_min_max() -> None:
+def test_min_max():
     assert min_max(np.array([2.0, 6.0, 4.0])).tolist() == [0, 1, 0.5]
     assert min_max(np.array([-3.0, -1.0])).tolist() == [0, 1]
     assert min_max(np.array([0.7, 0.7])).tolist() == [0, 0]
     assert min_max(np.array([5.0])).tolist() == [0]
 
 
-def test_convex_weighs_vectors_by_alpha() -> None:
+def test_convex_weighs_vectors_by_alpha():
     vector, lexical = np.array([0.1, 0.3, 0.2]), np.array([9.0, 0.0, 0.0])
     assert convex(vector, lexical, 0.25) == pytest.approx([0.75, 0.25, 0.125])
     assert convex(vector, lexical, 1.0) == pytest.approx([0, 1, 0.5])
     assert convex(vector, lexical, 0.0) == pytest.approx([1, 0, 0])
 
 
-def test_top_takes_the_older_of_equals() -> None:
+def test_top_takes_the_older_of_equals():
     scores = np.array([0.2, 0.9, 0.2, 0.9])
     assert top(scores, 3) == [1, 3, 0]
     assert top(scores, None) == [1, 3, 0, 2]
@@ -91,14 +88,14 @@ def test_top_takes_the_older_of_equals() -> None:
         ({"lexical": "lucene"}, r"index\.lexical: 'lucene' is none of rank_bm25, sparse"),
     ],
 )
-def test_settings_out_of_range_are_named(change: dict[str, Any], message: str) -> None:
+def test_settings_out_of_range_are_named(change, message):
     with pytest.raises(InputError, match=message):
         IndexSettings(**{"k1": 0.9, "b": 0.4, "alpha": 0.5, **change})
     for k1, b, alpha in ((0, 0, 0), (5, 1, 1)):  # on their bounds
         IndexSettings(k1=k1, b=b, alpha=alpha)
 
 
-def test_an_unknown_start_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_start_is_refused_with_the_known_ones():
     for name in ("vector", "lexical", "hybrid"):
         check_start(name)
     with pytest.raises(InputError, match="'dense' is none of vector, lexical, hybrid"):
@@ -124,7 +121,7 @@ def filled(kind: str, rows: Vectors) -> LargeVectors:
 
 
 @pytest.mark.parametrize(("kind", "least"), [("flat", 1.0), ("ivf", 0.9), ("hnsw", 0.9)])
-def test_the_nearest_are_found(kind: str, least: float) -> None:
+def test_the_nearest_are_found(kind, least):
     rows = vectors(2000)
     index, queries = filled(kind, rows), vectors(40, seed=1)
     shares = []
@@ -139,7 +136,7 @@ def test_the_nearest_are_found(kind: str, least: float) -> None:
 
 
 @pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])
-def test_a_saved_index_is_the_same_index(kind: str, tmp_path: Path) -> None:
+def test_a_saved_index_is_the_same_index(kind, tmp_path):
     rows = vectors(500)
     index = filled(kind, rows)
     index.save(tmp_path / "index")
@@ -152,7 +149,7 @@ def test_a_saved_index_is_the_same_index(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])
-def test_any_row_has_its_exact_cosine_and_only_an_exact_index_scores_all(kind: str) -> None:
+def test_any_row_has_its_exact_cosine_and_only_an_exact_index_scores_all(kind):
     rows = vectors(300)
     index = filled(kind, rows)
     ranking, cosines = Nearest(index, rows[5]), rows @ rows[5]
@@ -169,7 +166,7 @@ def test_any_row_has_its_exact_cosine_and_only_an_exact_index_scores_all(kind: s
     assert {row for row, _ in filled(kind, rows[:3]).nearest(rows[0], 10)} == {0, 1, 2}
 
 
-def test_sparse_bm25_ranks_as_rank_bm25_does() -> None:
+def test_sparse_bm25_ranks_as_rank_bm25_does():
     random = np.random.default_rng(0)
     texts = [f"{' '.join(random.choice(WORDS, 3))} number{i}" for i in range(200)]
     one, other = LexicalIndex(texts, 0.9, 0.4), SparseLexicalIndex(texts, 0.9, 0.4)
@@ -188,7 +185,7 @@ def uneven_texts() -> list[str]:
 
 
 @pytest.mark.parametrize(("method", "smoothed"), [("robertson", False), ("lucene", True)])
-def test_sparse_scores_are_those_of_the_library(method: str, smoothed: bool) -> None:
+def test_sparse_scores_are_those_of_the_library(method, smoothed):
     texts = uneven_texts()
     ids = [[WORDS.index(word) for word in text.split()] for text in texts]
     library = bm25s.BM25(k1=0.9, b=0.4, method=method)
@@ -201,7 +198,7 @@ def test_sparse_scores_are_those_of_the_library(method: str, smoothed: bool) -> 
         assert theirs.any()
 
 
-def test_shares_are_scores_over_the_most_that_a_text_could_have() -> None:
+def test_shares_are_scores_over_the_most_that_a_text_could_have():
     index = SparseLexicalIndex(uneven_texts(), 0.9, 0.4, smoothed=True)
     query = dict.fromkeys(WORDS[:3], 1.0)
     most = sum(index.rarity(word) for word in query)
@@ -215,7 +212,7 @@ def test_shares_are_scores_over_the_most_that_a_text_could_have() -> None:
     assert fewer == pytest.approx(index.shares(query) * most / (most + index.rarity("volcano")))
 
 
-def test_shares_never_exceed_1() -> None:
+def test_shares_never_exceed_1():
     index = SparseLexicalIndex(["copper kiln", "kiln", "copper"], 0.0, 0.4, smoothed=True)
     random = np.random.default_rng(0)
     for first, second in random.random((300, 2)).tolist():
@@ -227,7 +224,7 @@ def test_shares_never_exceed_1() -> None:
 
 
 @pytest.mark.parametrize("k", [1, 10, 60, None])
-def test_the_best_of_many_are_those_of_a_full_sort(k: int | None) -> None:
+def test_the_best_of_many_are_those_of_a_full_sort(k):
     scores = np.random.default_rng(0).integers(0, 40, size=2000).astype(np.float64)
     full = np.argsort(-scores, kind="stable")[:k]
     assert top(scores, k) == full.tolist()

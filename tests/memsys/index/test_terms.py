@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from memsys.text.terms import cjk_terms, is_cjk, stem, terms, words
@@ -41,9 +39,9 @@ from memsys.text.terms import cjk_terms, is_cjk, stem, terms, words
         (is_cjk, "。", False),
     ],
 )
-def test_a_text_is_read_as(read: Callable[[str], object], text: str, expected: object) -> None:
+def test_a_text_is_read_as(read, text, expected):
     assert read(text) == expected
 
 
-def test_a_possessive_is_the_word_itself() -> None:
+def test_a_possessive_is_the_word_itself():
     assert stem("mother's") == stem("mother") == stem("mothers")

@@ -42,9 +42,7 @@ def ranked(model: Search, **options: Any) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_relevant_documents_come_first_among_all_or_the_candidates(
-    strategy: str, vectors: Path
-) -> None:
+def test_relevant_documents_come_first_among_all_or_the_candidates(strategy, vectors):
     model = Search(strategy, cache=vectors)
     model.index(CORPUS, **TASK)
     found = ranked(model)
@@ -61,7 +59,7 @@ def test_relevant_documents_come_first_among_all_or_the_candidates(
     assert len(ranked(model, top_ranked=POOLS, top_k=1)["q2"]) == 1
 
 
-def test_a_later_search_may_go_deeper_and_a_new_corpus_replaces_the_old(tmp_path: Path) -> None:
+def test_a_later_search_may_go_deeper_and_a_new_corpus_replaces_the_old(tmp_path):
     model = Search("bm25", cache=tmp_path, k=1)
     model.index(CORPUS, **TASK)
     assert len(model.search(QUERIES, top_k=2, **TASK)["q1"]) == 2
@@ -73,7 +71,7 @@ def test_a_later_search_may_go_deeper_and_a_new_corpus_replaces_the_old(tmp_path
     assert model.search(QUERIES[:1], top_k=9, **TASK) == {"q1": {}}
 
 
-def test_scores_keep_the_order_without_ties() -> None:
+def test_scores_keep_the_order_without_ties():
     def candidate(id_: str, score: float) -> Candidate:
         return Candidate(Memory(id_, "", "", UNDATED, "", (id_,)), score)
 
@@ -96,14 +94,12 @@ def test_scores_keep_the_order_without_ties() -> None:
         ("bm25", {"embedder": "none"}, "embedder: 'none' is none of"),
     ],
 )
-def test_what_cannot_search(
-    strategy: str, options: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+def test_what_cannot_search(strategy, options, message, tmp_path):
     with pytest.raises(InputError, match=message):
         Search(strategy, cache=tmp_path, **options)
 
 
-def test_rows_that_cannot_be_used(tmp_path: Path) -> None:
+def test_rows_that_cannot_be_used(tmp_path):
     model = Search("bm25", cache=tmp_path)
     with pytest.raises(InputError, match="document 'd1' occurs twice"):
         model.index([CORPUS[0], CORPUS[0]], **TASK)
@@ -117,9 +113,7 @@ def test_rows_that_cannot_be_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pools", [None, POOLS])
-def test_mteb_itself_scores_as_the_metrics_here_do(
-    pools: dict[str, list[str]] | None, tmp_path: Path
-) -> None:
+def test_mteb_itself_scores_as_the_metrics_here_do(pools, tmp_path):
     pytest.importorskip("mteb", reason="an extra with torch: pip install memsys[mteb]")
     from tests.memsys.interop.mteb_task import ndcg_by_mteb  # noqa: PLC0415
 

@@ -30,7 +30,7 @@ def retriever(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return names["MemsysRetriever"](corpus, "bm25", num_results=3, cache=tmp_path)
 
 
-def test_topics_become_rankings(retriever: Any) -> None:
+def test_topics_become_rankings(retriever):
     found = retriever.transform(TOPICS)
     assert list(found.columns) == ["qid", "query", "docno", "score", "rank"]
     assert list(found["qid"]) == ["q1"] * 3 + ["q2"] * 3 + ["q3"] * 3
@@ -40,7 +40,7 @@ def test_topics_become_rankings(retriever: Any) -> None:
     assert all(found.groupby("qid")["score"].is_monotonic_decreasing)
 
 
-def test_results_of_an_earlier_stage_are_ranked_again(retriever: Any) -> None:
+def test_results_of_an_earlier_stage_are_ranked_again(retriever):
     earlier = pd.DataFrame(
         [("q1", QUERIES[0]["text"], one, 0.0, 0) for one in ("d4", "d1", "d2", "d5", "d6")],
         columns=["qid", "query", "docno", "score", "rank"],

@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +13,7 @@ from memsys.llm.budget import Budget, BudgetReached, Limits
 from memsys.llm.pricing import Price, load_pricing
 from memsys.types import Usage
 from tests.memsys.llm import faults
-from tests.memsys.llm.conftest import HELLO, Make
+from tests.memsys.llm.conftest import HELLO
 from tests.memsys.llm.server import FaultyServer
 
 PRICING = load_pricing()
@@ -39,9 +37,7 @@ def budget(limit: float) -> Budget:
     return Budget(limit, PRICING)
 
 
-def test_a_call_counts_at_its_real_cost_and_a_replay_is_free(
-    server: FaultyServer, make: Make
-) -> None:
+def test_a_call_counts_at_its_real_cost_and_a_replay_is_free(server, make):
     one = budget(1.0)
     for _ in range(2):
         make(server, budget=one).complete(HELLO)
@@ -51,7 +47,7 @@ def test_a_call_counts_at_its_real_cost_and_a_replay_is_free(
 WORST = {"model": "gpt-4o-mini", "messages": [], "max_tokens": 1_000_000}  # 60 cents at most
 
 
-def test_a_call_waits_for_what_others_under_way_really_cost(make: Make) -> None:
+def test_a_call_waits_for_what_others_under_way_really_cost(make):
     worst = 512 * 0.60 / 1e6  # of the answer alone
     one = budget(worst * 1.5)  # two worst costs at once exceed the limit
     with FaultyServer(delay_s=0.05) as server:
@@ -66,7 +62,7 @@ def test_a_call_waits_for_what_others_under_way_really_cost(make: Make) -> None:
     assert one._spent <= worst * 1.5
 
 
-def test_a_waiting_call_is_refused_when_the_others_cost_too_much() -> None:
+def test_a_waiting_call_is_refused_when_the_others_cost_too_much():
     one = budget(1.0)
     settle = one.reserve("gpt-4o-mini", WORST)
     with ThreadPoolExecutor(1) as pool:
@@ -76,7 +72,7 @@ def test_a_waiting_call_is_refused_when_the_others_cost_too_much() -> None:
             waiting.result()
 
 
-def test_the_message_counts_what_is_set_aside_and_a_limit_that_is_enough() -> None:
+def test_the_message_counts_what_is_set_aside_and_a_limit_that_is_enough():
     one = budget(1.3)
     for _ in range(2):
         one.reserve("gpt-4o-mini", WORST)
@@ -92,7 +88,7 @@ def test_the_message_counts_what_is_set_aside_and_a_limit_that_is_enough() -> No
     assert enough >= 2 * 1.3
 
 
-def test_nothing_is_refused_for_the_rounding_of_what_was_set_aside() -> None:
+def test_nothing_is_refused_for_the_rounding_of_what_was_set_aside():
     one = budget(0.6)
     for _ in range(50):
         settles = [one.reserve("gpt-4o-mini", {**WORST, "max_tokens": n}) for n in (7, 11, 13)]
@@ -101,7 +97,7 @@ def test_nothing_is_refused_for_the_rounding_of_what_was_set_aside() -> None:
     one.reserve("gpt-4o-mini", {**WORST, "messages": [], "max_tokens": 999_000})
 
 
-def test_a_call_that_would_exceed_the_limit_is_not_sent(server: FaultyServer, make: Make) -> None:
+def test_a_call_that_would_exceed_the_limit_is_not_sent(server, make):
     with pytest.raises(BudgetReached):
         make(server, budget=budget(100 * 0.60 / 1e6)).complete(HELLO)
     ledger = Paid([("gpt-4o-mini", Usage(1, 4_000_000, 400_000))])  # 60 and 24 cents before
@@ -112,7 +108,7 @@ def test_a_call_that_would_exceed_the_limit_is_not_sent(server: FaultyServer, ma
     assert server.requests == 0
 
 
-def test_a_refused_call_is_free_and_a_lost_answer_or_usage_counts_in_full(make: Make) -> None:
+def test_a_refused_call_is_free_and_a_lost_answer_or_usage_counts_in_full(make):
     worst = 512 * 0.60 / 1e6
     one, without_usage, unsent = budget(1.0), budget(1.0), budget(1.0)
     answer = {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}
@@ -133,7 +129,7 @@ def test_a_refused_call_is_free_and_a_lost_answer_or_usage_counts_in_full(make: 
     assert unsent._spent == 0  # nobody was there
 
 
-def test_every_live_call_is_in_the_ledger_with_and_without_a_limit(make: Make) -> None:
+def test_every_live_call_is_in_the_ledger_with_and_without_a_limit(make):
     spent = []
     for limit in (1.0, None):
         ledger = Paid()
@@ -151,14 +147,14 @@ def test_every_live_call_is_in_the_ledger_with_and_without_a_limit(make: Make) -
     assert spent[0] == spent[1] > COST
 
 
-def test_what_was_paid_without_a_price_is_named_under_a_limit(make: Make) -> None:
+def test_what_was_paid_without_a_price_is_named_under_a_limit(make):
     ledger = Paid([("nobody-knows-it", Usage(1, 1, 1))])
     make("http://localhost/v1", budget=Budget(None, PRICING, ledger), model="nobody-knows-it")
     with pytest.raises(InputError, match=r"nobody-knows-it.*price"):
         Budget(1.0, PRICING, ledger)
 
 
-def test_a_budget_needs_a_price_and_a_bound(make: Make) -> None:
+def test_a_budget_needs_a_price_and_a_bound(make):
     with pytest.raises(InputError, match=r"nobody-knows-it.*price"):
         make("http://localhost/v1", budget=budget(1), model="nobody-knows-it")
     with pytest.raises(InputError, match=r"llm\.max_tokens"):
@@ -172,7 +168,7 @@ NAN, INF = float("nan"), float("inf")
 
 
 @pytest.mark.parametrize("limit", [0.0, -1.0, NAN, INF, "abc", "5", True, [1], {"usd": 1}])
-def test_a_limit_is_a_number_above_0(limit: Any) -> None:
+def test_a_limit_is_a_number_above_0(limit):
     with pytest.raises(InputError, match=r"llm\.budget_usd: .*number above 0"):
         budget(limit)
 
@@ -182,12 +178,12 @@ def test_a_limit_is_a_number_above_0(limit: Any) -> None:
     [(n, None) for n in (True, 0, 2.5, "4", NAN)]
     + [(1, rate) for rate in (True, 0, -1, NAN, INF, "60")],
 )
-def test_limits_of_calls_are_numbers(concurrency: Any, per_minute: Any) -> None:
+def test_limits_of_calls_are_numbers(concurrency, per_minute):
     with pytest.raises(InputError, match=r"llm\.(concurrency|requests_per_minute): "):
         Limits(concurrency, per_minute)
 
 
-def test_prices() -> None:
+def test_prices():
     usage = Usage(3, 1_000_000, 500_000)
     assert PRICING.cost_usd("gpt-4o-mini", usage) == pytest.approx(0.45)
     assert PRICING.cost_usd("gpt-4o-mini-2024-07-18", usage) == pytest.approx(0.45)
@@ -205,7 +201,7 @@ GROUPS = """
 """
 
 
-def test_each_price_has_its_own_date_and_source(tmp_path: Path) -> None:
+def test_each_price_has_its_own_date_and_source(tmp_path):
     path = tmp_path / "prices.yaml"
     path.write_text(GROUPS)
     found = load_pricing(path)
@@ -249,7 +245,7 @@ def price(fields: str) -> str:
         (ALIASES, "more than 200,000 values"),
     ],
 )
-def test_a_wrong_price_list_is_named(text: str, words: str, tmp_path: Path) -> None:
+def test_a_wrong_price_list_is_named(text, words, tmp_path):
     path = tmp_path / "prices.yaml"
     path.write_text(text)
     with pytest.raises(InputError, match=words) as raised:
@@ -259,7 +255,7 @@ def test_a_wrong_price_list_is_named(text: str, words: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("path", [5, True, 1.5, ["a"], {"models": {}}])
-def test_a_price_list_is_named_by_a_path(path: Any, tmp_path: Path) -> None:
+def test_a_price_list_is_named_by_a_path(path, tmp_path):
     with pytest.raises(InputError, match=r"pricing: .* is no path"):
         load_pricing(path)
     with pytest.raises(InputError, match=r"none\.yaml"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
 from memsys.types import Usage
 from tests.memsys.llm import faults
-from tests.memsys.llm.conftest import HELLO, Make
+from tests.memsys.llm.conftest import HELLO
 from tests.memsys.llm.server import FaultyServer
 
 NAN = float("nan")
@@ -30,7 +29,7 @@ SCHEMA = {
 }
 
 
-def test_the_request_is_what_the_settings_say(server: FaultyServer, make: Make) -> None:
+def test_the_request_is_what_the_settings_say(server, make):
     body = {"model": "gpt-4o-mini", "messages": HELLO}
     settings = {"temperature": 0.5, "max_tokens": 9, "seed": 3}
     done = make(server, **settings, extra={"top_p": 0.9}).complete(HELLO)
@@ -42,9 +41,7 @@ def test_the_request_is_what_the_settings_say(server: FaultyServer, make: Make) 
     assert server.bodies[-1]["seed"] == 5
 
 
-def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
-    server: FaultyServer, make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proxy_is_not_asked_for_a_server_on_this_machine(server, make, monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there
     for name in ("NO_PROXY", "no_proxy"):
@@ -53,7 +50,7 @@ def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
     assert server.requests == 1
 
 
-def test_a_reply_must_match_the_requested_schema(make: Make) -> None:
+def test_a_reply_must_match_the_requested_schema(make):
     meter = Meter()
     with FaultyServer([None, faults.says("so so"), faults.says('{"label": "maybe"}')]) as server:
         client, replaying = make(server, meter=meter), make(server, "replay", meter)
@@ -77,7 +74,7 @@ def test_a_reply_must_match_the_requested_schema(make: Make) -> None:
         assert server.requests == 4  # what was rejected is asked for again
 
 
-def test_a_tool_is_called(server: FaultyServer, make: Make) -> None:
+def test_a_tool_is_called(server, make):
     parameters = {"type": "object", "properties": {"fact": {"type": "string"}}}
     done = make(server).complete(HELLO, tools=[Tool("remember", "Keep a fact", parameters)])
     function = {"name": "remember", "description": "Keep a fact", "parameters": parameters}
@@ -88,7 +85,7 @@ def test_a_tool_is_called(server: FaultyServer, make: Make) -> None:
     assert set(json.loads(call.arguments)) == {"fact"}
 
 
-def test_an_answer_that_was_cut_off_says_so(make: Make) -> None:
+def test_an_answer_that_was_cut_off_says_so(make):
     script = [faults.says("It was in", "length"), faults.says('{"la', "length")]
     with FaultyServer(script) as server:
         client = make(server)
@@ -98,7 +95,7 @@ def test_an_answer_that_was_cut_off_says_so(make: Make) -> None:
             client.complete(HELLO, schema=SCHEMA)
 
 
-def test_a_replay_reports_what_was_live(make: Make, tmp_path: Path) -> None:
+def test_a_replay_reports_what_was_live(make, tmp_path):
     meter = Meter()
     with FaultyServer(delay_s=0.05) as server, meter.phase() as live:
         first = make(server, meter=meter).complete(HELLO)
@@ -114,7 +111,7 @@ def test_a_replay_reports_what_was_live(make: Make, tmp_path: Path) -> None:
     assert (again.recorded, row.model) == (row.created, "gpt-4o-mini")
 
 
-def test_every_part_of_a_request_changes_its_key(server: FaultyServer, make: Make) -> None:
+def test_every_part_of_a_request_changes_its_key(server, make):
     clients = [make(server), make(server, seed=1), make(server, model="other")]
     for _ in range(2):
         for client in clients:
@@ -126,7 +123,7 @@ def test_every_part_of_a_request_changes_its_key(server: FaultyServer, make: Mak
     assert "sample" not in json.dumps([server.bodies, server.headers])
 
 
-def test_off_neither_replays_nor_records(server: FaultyServer, make: Make, tmp_path: Path) -> None:
+def test_off_neither_replays_nor_records(server, make, tmp_path):
     client = make(server, "off")
     for _ in range(2):
         client.complete(HELLO)
@@ -134,9 +131,7 @@ def test_off_neither_replays_nor_records(server: FaultyServer, make: Make, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_recording_is_an_error_at_once_and_without_the_prompt(
-    server: FaultyServer, make: Make
-) -> None:
+def test_a_missing_recording_is_an_error_at_once_and_without_the_prompt(server, make):
     client = make(server, "replay")
     words = r"llm\.cache=replay.*gpt-4o-mini.*eval\.cache import"
     with pytest.raises(InputError, match=words) as error:
@@ -145,7 +140,7 @@ def test_a_missing_recording_is_an_error_at_once_and_without_the_prompt(
     assert "hello" not in str(error.value)
 
 
-def test_equal_calls_at_once_are_one_request(make: Make) -> None:
+def test_equal_calls_at_once_are_one_request(make):
     with FaultyServer(delay_s=0.1) as server:
         client = make(server, concurrency=16)
         with ThreadPoolExecutor(16) as pool:
@@ -155,7 +150,7 @@ def test_equal_calls_at_once_are_one_request(make: Make) -> None:
         assert server.requests == 1
 
 
-def test_no_more_calls_under_way_than_places(make: Make) -> None:
+def test_no_more_calls_under_way_than_places(make):
     asked = [[{"role": "user", "content": str(i)}] for i in range(12)]
     with FaultyServer(delay_s=0.03) as server:
         client = make(server, concurrency=3)
@@ -164,9 +159,7 @@ def test_no_more_calls_under_way_than_places(make: Make) -> None:
         assert server.most_under_way == 3
 
 
-def test_requests_are_spread_over_the_minute_and_replays_never_wait(
-    server: FaultyServer, make: Make
-) -> None:
+def test_requests_are_spread_over_the_minute_and_replays_never_wait(server, make):
     asked = [[{"role": "user", "content": str(i)}] for i in range(5)]
     client = make(server, requests_per_minute=1200)
     with ThreadPoolExecutor(5) as pool:
@@ -180,9 +173,7 @@ def test_requests_are_spread_over_the_minute_and_replays_never_wait(
     assert (reading.attempts, reading.replayed) == (0, True)
 
 
-def test_a_server_of_our_own_starts_with_the_first_live_call(
-    server: FaultyServer, tmp_path: Path
-) -> None:
+def test_a_server_of_our_own_starts_with_the_first_live_call(server, tmp_path):
     class Local:
         starts = 0
 
@@ -196,7 +187,7 @@ def test_a_server_of_our_own_starts_with_the_first_live_call(
     assert (local.starts, server.requests) == (1, 1)
 
 
-def test_phases_of_several_threads_are_apart(make: Make) -> None:
+def test_phases_of_several_threads_are_apart(make):
     meter = Meter()
     barrier = threading.Barrier(4)
     with FaultyServer(delay_s=0.02) as server:
@@ -242,13 +233,13 @@ WRONG: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("name", "value", "words"), WRONG)
-def test_wrong_settings_are_named(name: str, value: Any, words: str) -> None:
+def test_wrong_settings_are_named(name, value, words):
     with pytest.raises(InputError, match=rf"llm\.{name}(\.stream)?: {words}") as raised:
         ChatSettings(**{"model": "m", "base_url": "http://localhost/v1", name: value})
     assert "secret" not in str(raised.value)
 
 
-def test_a_missing_key_is_named_unless_nothing_is_live(tmp_path: Path) -> None:
+def test_a_missing_key_is_named_unless_nothing_is_live(tmp_path):
     settings = ChatSettings(model="m", base_url="https://api.example.com/v1", key_variable="MY_KEY")
     for mode in ("auto", "off"):
         with pytest.raises(InputError, match="MY_KEY"):
@@ -256,5 +247,5 @@ def test_a_missing_key_is_named_unless_nothing_is_live(tmp_path: Path) -> None:
     settings.open(Recording(tmp_path, "replay"), Meter())
 
 
-def test_no_model_is_none(tmp_path: Path) -> None:
+def test_no_model_is_none(tmp_path):
     assert NoModel().open(Recording(tmp_path, "off"), Meter()) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import NamedTuple
 
 import httpx2
@@ -16,7 +15,7 @@ from memsys.llm.network import Network
 from memsys.llm.recording import Recording
 from memsys.types import Usage
 from tests.memsys.llm import faults
-from tests.memsys.llm.conftest import HELLO, Make
+from tests.memsys.llm.conftest import HELLO
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
 
@@ -67,12 +66,8 @@ EACH = pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 
 @EACH
 def test_a_fault_that_passes_is_retried_and_counted_once(
-    fault: Passing,
-    make: Make,
-    tmp_path: Path,
-    pauses: list[float],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    fault, make, tmp_path, pauses, monkeypatch
+):
     # The first attempt alone is short, so that the second succeeds on a busy machine, too.
     send, limits = Network.send, iter([fault.timeout_s])
 
@@ -99,9 +94,7 @@ def test_a_fault_that_passes_is_retried_and_counted_once(
 
 
 @EACH
-def test_a_fault_that_stays_is_an_error_that_a_replay_alone_repeats(
-    fault: Passing, make: Make, tmp_path: Path, pauses: list[float]
-) -> None:
+def test_a_fault_that_stays_is_an_error_that_a_replay_alone_repeats(fault, make, tmp_path, pauses):
     meter = Meter()
     with FaultyServer(lambda _: fault.behave) as server:
         client = make(server, meter=meter, retries=1, timeout_s=fault.timeout_s)
@@ -129,9 +122,7 @@ def test_a_fault_that_stays_is_an_error_that_a_replay_alone_repeats(
 
 
 @pytest.mark.parametrize(("fault", "words"), OF_THE_ANSWER.values(), ids=OF_THE_ANSWER)
-def test_an_unusable_answer_is_an_error_and_requested_again_later(
-    fault: Behaviour, words: str, make: Make
-) -> None:
+def test_an_unusable_answer_is_an_error_and_requested_again_later(fault, words, make):
     with FaultyServer([fault]) as server:
         client = make(server, retries=3)
         with pytest.raises(LLMError, match=words) as live:
@@ -155,14 +146,14 @@ def test_an_unusable_answer_is_an_error_and_requested_again_later(
         (faults.status(429, "pay", "insufficient_quota"), "no credit left"),
     ],
 )
-def test_what_every_call_would_meet_stops_the_run(fault: Behaviour, words: str, make: Make) -> None:
+def test_what_every_call_would_meet_stops_the_run(fault, words, make):
     with FaultyServer(lambda _: fault) as server, pytest.raises(InputError, match=words):
         make(server, retries=1).complete(HELLO)
     with pytest.raises(InputError, match="no recorded answer"):
         make("http://elsewhere/v1", "replay").complete(HELLO)
 
 
-def test_no_server_at_all(make: Make) -> None:
+def test_no_server_at_all(make):
     with FaultyServer() as server:
         address = server.base_url
     with pytest.raises(LLMError, match="connection failed"):
@@ -171,7 +162,7 @@ def test_no_server_at_all(make: Make) -> None:
         make(address, "replay").complete(HELLO)
 
 
-def test_a_replay_repeats_how_a_request_failed_last(make: Make) -> None:
+def test_a_replay_repeats_how_a_request_failed_last(make):
     script = [
         faults.status(500, "first"),
         faults.says(None),
@@ -196,13 +187,13 @@ def test_a_replay_repeats_how_a_request_failed_last(make: Make) -> None:
         assert live.complete(HELLO, schema=schema) == replaying.complete(HELLO, schema=schema)
 
 
-def test_no_failure_is_recorded_in_mode_off(make: Make, tmp_path: Path) -> None:
+def test_no_failure_is_recorded_in_mode_off(make, tmp_path):
     with FaultyServer([faults.status(400)]) as server, pytest.raises(LLMError):
         make(server, "off").complete(HELLO)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_pauses_between_attempts_hold_no_place(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pauses_between_attempts_hold_no_place(make, monkeypatch):
     """With one place, a second call gets through while the first waits to try again."""
     paused, go_on = threading.Event(), threading.Event()
 

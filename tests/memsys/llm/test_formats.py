@@ -16,7 +16,6 @@ from memsys.llm.schema import violation
 from memsys.types import Usage
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
-from tests.memsys.llm.conftest import Make
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
 ASKED = [{"role": "user", "content": "Is it right? Reply with JSON."}]
@@ -50,9 +49,7 @@ def only(accepted: str, code: int = 400, text: str = RIGHT) -> Any:
     ("accepted", "code"),
     [("json_schema", 400), *(("json_object", code) for code in (400, 404, 422)), ("text", 400)],
 )
-def test_the_first_format_that_is_accepted_is_used_and_replayed(
-    accepted: str, code: int, make: Make
-) -> None:
+def test_the_first_format_that_is_accepted_is_used_and_replayed(accepted, code, make):
     meter = Meter()
     with FaultyServer(only(accepted, code)) as server:
         client = make(server, meter=meter)
@@ -80,14 +77,14 @@ def test_the_first_format_that_is_accepted_is_used_and_replayed(
     assert replaying.reply_format == accepted
 
 
-def test_a_prompt_without_json_is_followed_by_the_schema(make: Make) -> None:
+def test_a_prompt_without_json_is_followed_by_the_schema(make):
     with FaultyServer(only("text")) as server:
         make(server).complete([{"role": "user", "content": "Is it?"}], schema=SCHEMA)
         assert "response_format" not in server.bodies[-1]
         assert json.dumps(SCHEMA) in server.bodies[-1]["messages"][-1]["content"]
 
 
-def test_a_refusal_of_every_format_is_the_request_s_error_and_replayed(make: Make) -> None:
+def test_a_refusal_of_every_format_is_the_request_s_error_and_replayed(make):
     with FaultyServer(lambda _: faults.status(400, "no such thing")) as server:
         client = make(server)
         with pytest.raises(LLMError, match="no such thing") as live:
@@ -98,9 +95,7 @@ def test_a_refusal_of_every_format_is_the_request_s_error_and_replayed(make: Mak
     assert str(replayed.value) == str(live.value)
 
 
-def test_a_missing_model_and_a_request_that_is_too_long_say_nothing_of_the_format(
-    make: Make,
-) -> None:
+def test_a_missing_model_and_a_request_that_is_too_long_say_nothing_of_the_format(make):
     gone = faults.status(404)
     with FaultyServer(lambda _: gone) as server, pytest.raises(InputError, match=r"llm\.model"):
         make(server).complete(ASKED, schema=SCHEMA)
@@ -114,7 +109,7 @@ def test_a_missing_model_and_a_request_that_is_too_long_say_nothing_of_the_forma
         assert client.reply_format == "json_schema"
 
 
-def test_an_accepted_format_is_not_questioned_again(make: Make) -> None:
+def test_an_accepted_format_is_not_questioned_again(make):
     script = [faults.says("so so"), faults.status(400, "bad")]
     with FaultyServer(script) as server:
         client = make(server)
@@ -137,7 +132,7 @@ def test_an_accepted_format_is_not_questioned_again(make: Make) -> None:
         ('Given {"a": 1}: {"label": "wrong"}', '{"label": "wrong"}'),
     ],
 )
-def test_what_surrounds_the_json_is_left_out(reply: str, text: str, make: Make) -> None:
+def test_what_surrounds_the_json_is_left_out(reply, text, make):
     with FaultyServer([faults.says(reply)]) as server:
         done = make(server).complete(ASKED, schema=SCHEMA)
     assert (done.text, done.usage.calls) == (text, Usage(1).calls)
@@ -156,7 +151,7 @@ def test_what_surrounds_the_json_is_left_out(reply: str, text: str, make: Make) 
         (f"[{RIGHT}]", "reply is no object"),
     ],
 )
-def test_no_json_of_the_schema_is_an_error(reply: str, words: str, make: Make) -> None:
+def test_no_json_of_the_schema_is_an_error(reply, words, make):
     with FaultyServer([faults.says(reply)]) as server, pytest.raises(LLMError, match=words):
         make(server).complete(ASKED, schema=SCHEMA)
 
@@ -179,7 +174,7 @@ ROWS = {"type": "array", "items": ROW}
         (3, {"minimum": 5}),  # not checked, and said so
     ],
 )
-def test_a_value_fits_its_schema(value: Any, schema: dict[str, Any]) -> None:
+def test_a_value_fits_its_schema(value, schema):
     assert violation(value, schema) is None
 
 
@@ -200,7 +195,5 @@ def test_a_value_fits_its_schema(value: Any, schema: dict[str, Any]) -> None:
         (1, {"type": "boolean"}, "no boolean"),
     ],
 )
-def test_what_is_wrong_with_a_value_is_named(
-    value: Any, schema: dict[str, Any], words: str
-) -> None:
+def test_what_is_wrong_with_a_value_is_named(value, schema, words):
     assert words in (violation(value, schema) or "")

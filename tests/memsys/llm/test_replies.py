@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +16,7 @@ from memsys.llm.meter import Meter, rejected_key
 from memsys.llm.recording import Recording
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
-from tests.memsys.llm.conftest import HELLO, Make
+from tests.memsys.llm.conftest import HELLO
 from tests.memsys.llm.replies import CASES, KEY, reply, text
 from tests.memsys.llm.server import FaultyServer, Handler
 
@@ -53,12 +52,8 @@ def clients(everything: FaultyServer, folder: Path) -> Iterator[list[tuple[ChatC
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_reply_is_its_answer_or_an_error_live_and_replayed(
-    name: str,
-    everything: FaultyServer,
-    clients: list[tuple[ChatClient, Meter]],
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    name, everything, clients, folder, monkeypatch
+):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     case, asked = CASES[name], [{"role": "user", "content": name}]
     said = []
@@ -83,9 +78,7 @@ def test_a_reply_is_its_answer_or_an_error_live_and_replayed(
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
 
 
-def test_an_empty_answer_that_was_recorded_as_one_is_an_error_and_asked_again(
-    make: Make, tmp_path: Path
-) -> None:
+def test_an_empty_answer_that_was_recorded_as_one_is_an_error_and_asked_again(make, tmp_path):
     meter = Meter()
     with FaultyServer([faults.answer(text("XX"))]) as server:
         with meter.phase() as reading:
@@ -116,9 +109,7 @@ def test_an_empty_answer_that_was_recorded_as_one_is_an_error_and_asked_again(
         ({"content": "", "tool_calls": [CALL]}, "content_filter", "filtered"),
     ],
 )
-def test_a_reply_where_tools_are_on_offer(
-    message: Any, finish: str, fault: str | None, make: Make
-) -> None:
+def test_a_reply_where_tools_are_on_offer(message, finish, fault, make):
     with FaultyServer([faults.answer(reply(message, finish))] * 2) as server:
         if fault is None:
             done = make(server).complete(HELLO, tools=[TOOL])
@@ -128,7 +119,7 @@ def test_a_reply_where_tools_are_on_offer(
                 make(server).complete(HELLO, tools=[TOOL])
 
 
-def test_what_is_forwarded_is_checked_too(make: Make) -> None:
+def test_what_is_forwarded_is_checked_too(make):
     script = [faults.answer(text("")), faults.answer(reply({"tool_calls": [CALL]}, "tool_calls"))]
     with FaultyServer(script * 2) as server:
         client = make(server, mode="off")
@@ -157,9 +148,7 @@ class Clock:
 
 
 @pytest.mark.parametrize("part", ["headers", "body"])
-def test_slow_headers_and_bodies_are_under_one_deadline(
-    part: str, make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_headers_and_bodies_are_under_one_deadline(part, make, monkeypatch):
     clock = Clock()
     monkeypatch.setattr(network, "time", clock)
     pieces: list[int] = []
@@ -186,9 +175,7 @@ def test_slow_headers_and_bodies_are_under_one_deadline(
         assert client.complete(HELLO).text.startswith("answer ")  # over a new connection
 
 
-def test_a_connection_is_used_again_and_each_request_has_its_time(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connection_is_used_again_and_each_request_has_its_time(make, monkeypatch):
     clock, ports = Clock(), set()
     monkeypatch.setattr(network, "time", clock)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import traceback
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -22,9 +21,7 @@ KEY = "sk-very-secret-0123456789"
 HELLO = [{"role": "user", "content": "hello"}]
 
 
-def test_the_key_is_sent_and_left_nowhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_key_is_sent_and_left_nowhere(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("MY_KEY", KEY)
     monkeypatch.setenv("ANOTHER_TOKEN", "another-secret-42")
     caplog.set_level(logging.DEBUG)

@@ -16,7 +16,7 @@ from memsys.memory.base import builder_for
 from memsys.memory.facts import FactMemoryBuilder, Facts
 from memsys.memory.turns import Turns
 from memsys.strategies.plain import VectorOnly
-from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.build import SESSIONS, query
 from tests.memsys.build import session as talk
 from tests.memsys.facts.models import Planned, fact, facts
 from tests.memsys.reach import mentions
@@ -45,7 +45,7 @@ def writer(llm: Planned, **own: Any) -> FactMemoryBuilder:
     return unit(**own).open(llm)
 
 
-def test_every_fact_is_added_once_and_logged_and_none_is_dropped() -> None:
+def test_every_fact_is_added_once_and_logged_and_none_is_dropped():
     llm = Planned([LLMError("no answer"), *REPLIES])
     one = writer(llm)
     with pytest.raises(LLMError, match="none of 1 exchanges was ingested: no answer"):
@@ -67,7 +67,7 @@ def test_every_fact_is_added_once_and_logged_and_none_is_dropped() -> None:
 
 
 @pytest.mark.parametrize("kind", ["vector", "words", "graph", "mem0 without operations"])
-def test_any_strategy_can_use_them(parts: MakeParts, kind: str) -> None:
+def test_any_strategy_can_use_them(parts, kind):
     given = parts(memory=unit(), llm=Planned(REPLIES))
     if kind == "vector":
         one: Any = VectorOnly(given, 9, None)
@@ -84,7 +84,7 @@ def test_any_strategy_can_use_them(parts: MakeParts, kind: str) -> None:
     assert set(one.prompts) == {"facts"}
 
 
-def test_two_conversations_of_a_run_share_nothing(parts: MakeParts) -> None:
+def test_two_conversations_of_a_run_share_nothing(parts):
     """Summary, earlier messages, ids and the log are those of a conversation."""
     llm = Planned([REPLIES[0]], summary=["Mara pots."])
     given = parts(memory=unit(summary_prompt="facts_summary"), llm=llm)
@@ -98,7 +98,7 @@ def test_two_conversations_of_a_run_share_nothing(parts: MakeParts) -> None:
     assert ids == [["f1", "f2"], ["f1", "f2"]]
 
 
-def test_a_session_that_comes_again_brings_what_was_lost_alone() -> None:
+def test_a_session_that_comes_again_brings_what_was_lost_alone():
     plan = [REPLIES[1], LLMError("no answer"), facts(fact("Mara has a kiln", "Mara", 3))]
     one = writer(Planned(plan), exchange=2)
     assert len(one.build(SESSIONS[1])) == 1
@@ -106,7 +106,7 @@ def test_a_session_that_comes_again_brings_what_was_lost_alone() -> None:
     assert one.build(SESSIONS[1]) == []
 
 
-def test_wrong_settings_and_a_missing_model_are_named(parts: MakeParts) -> None:
+def test_wrong_settings_and_a_missing_model_are_named(parts):
     for wrong in ({"exchange": 0}, {"retries": -1}, {"images": "eyes"}):
         with pytest.raises(InputError, match=f"^memory.{min(wrong)}: "):
             VectorOnly(parts(memory=unit(**wrong), llm=Planned()), 9, None)
@@ -115,12 +115,12 @@ def test_wrong_settings_and_a_missing_model_are_named(parts: MakeParts) -> None:
         VectorOnly(parts(memory=unit()), 9, None)
 
 
-def test_an_option_without_state_is_its_own_builder() -> None:
+def test_an_option_without_state_is_its_own_builder():
     turns = Turns("turns")
     assert builder_for(turns, None) is turns
 
 
-def test_facts_of_forgotten_turns_are_gone_and_may_be_stated_again(parts: MakeParts) -> None:
+def test_facts_of_forgotten_turns_are_gone_and_may_be_stated_again(parts):
     nameless = fact("Theo met a walrus", "Theo")
     lessons = fact("Mara takes pwalrusy lessons", "Mara", 1)
     llm = Planned([facts(lessons, nameless), *REPLIES[1:], facts(lessons)])
@@ -140,7 +140,7 @@ def test_facts_of_forgotten_turns_are_gone_and_may_be_stated_again(parts: MakePa
     assert strategy.store.memories[-1].id == "f6"  # no id is used twice
 
 
-def test_a_summary_of_forgotten_turns_is_not_shown_again() -> None:
+def test_a_summary_of_forgotten_turns_is_not_shown_again():
     llm = Planned(REPLIES, summary=["They spoke of zebras."])
     one = writer(llm, summary_prompt="facts_summary")
     built = one.build(SESSIONS[0])

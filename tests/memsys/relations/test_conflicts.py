@@ -27,7 +27,7 @@ from tests.memsys.relations.models import (
 
 
 @pytest.mark.parametrize("calls", ["tools", "schema"])
-def test_a_change_of_mind_deletes_the_relation(bag_of_words: CachedEmbedder, calls: str) -> None:
+def test_a_change_of_mind_deletes_the_relation(bag_of_words, calls):
     written = changed(bag_of_words, "delete", calls)
     (text,) = written.relations
     assert text == "Mara does not like badminton"
@@ -40,9 +40,7 @@ def test_a_change_of_mind_deletes_the_relation(bag_of_words: CachedEmbedder, cal
     assert written.faults == []
 
 
-def test_or_ends_it_at_the_time_of_the_session_and_it_may_begin_anew(
-    bag_of_words: CachedEmbedder,
-) -> None:
+def test_or_ends_it_at_the_time_of_the_session_and_it_may_begin_anew(bag_of_words):
     written = changed(bag_of_words, "invalidate")
     old, new = (
         written.relations["Mara likes badminton"],
@@ -75,7 +73,7 @@ def shown(llm: Scripted) -> str:
 
 
 @pytest.mark.parametrize("on_conflict", ["delete", "invalidate"])
-def test_a_second_liking_ends_nothing(bag_of_words: CachedEmbedder, on_conflict: str) -> None:
+def test_a_second_liking_ends_nothing(bag_of_words, on_conflict):
     llm = Scripted(
         entities=[[entity("pizza")], [entity("burgers")]],
         relations=[[relation("I", "loves", "pizza")], [relation("I", "likes", "burgers")]],
@@ -88,7 +86,7 @@ def test_a_second_liking_ends_nothing(bag_of_words: CachedEmbedder, on_conflict:
     assert set(written.relations) == {"Mara loves pizza", "Mara likes burgers"}
 
 
-def test_what_is_said_again_is_counted_and_not_in_question(bag_of_words: CachedEmbedder) -> None:
+def test_what_is_said_again_is_counted_and_not_in_question(bag_of_words):
     llm = Scripted(entities=[BADMINTON], relations=[LIKES], conflicts=[[conflict(1)]])
     written = Written(llm, bag_of_words)
     written.read(2, "I like badminton.")
@@ -104,7 +102,7 @@ def test_what_is_said_again_is_counted_and_not_in_question(bag_of_words: CachedE
     assert nodes["badminton"].last_seen == DAY.replace(day=5)
 
 
-def test_a_made_up_relation_is_named_in_the_log_and_harmless(bag_of_words: CachedEmbedder) -> None:
+def test_a_made_up_relation_is_named_in_the_log_and_harmless(bag_of_words):
     more = [relation("Mara", name, "badminton") for name in ("plays", "watches", "likes")]
     llm = Scripted(
         entities=[BADMINTON],
@@ -120,9 +118,7 @@ def test_a_made_up_relation_is_named_in_the_log_and_harmless(bag_of_words: Cache
     assert len(written.relations) == 4
 
 
-def test_the_nearest_relations_are_shown_first_and_not_too_many(
-    bag_of_words: CachedEmbedder,
-) -> None:
+def test_the_nearest_relations_are_shown_first_and_not_too_many(bag_of_words):
     rows = [relation("Mara", "owns", f"{word}") for word in ("kelp", "flute", "kayak", "anvil")]
     names = [entity(row["destination"]) for row in rows]
     llm = Scripted(
@@ -137,9 +133,7 @@ def test_the_nearest_relations_are_shown_first_and_not_too_many(
     assert llm.schemas[-1]["properties"]["conflicts"]["maxItems"] == 2
 
 
-def test_an_equal_name_is_near_whatever_the_embedder_makes_of_it(
-    bag_of_words: CachedEmbedder,
-) -> None:
+def test_an_equal_name_is_near_whatever_the_embedder_makes_of_it(bag_of_words):
     llm = Scripted(
         entities=[[entity("The Who")], [entity("kelp")], [entity("the who")]],
         relations=[
@@ -156,7 +150,7 @@ def test_an_equal_name_is_near_whatever_the_embedder_makes_of_it(
     assert (written.graph.size()["nodes"], written.graph.size()["edges"]) == (3, 3)
 
 
-def test_a_relation_says_when_it_was_stated_and_when_it_ended(bag_of_words: CachedEmbedder) -> None:
+def test_a_relation_says_when_it_was_stated_and_when_it_ended(bag_of_words):
     node = Node("mara", "Mara", "person", bag_of_words.documents(["Mara"])[0], 1, DAY, DAY)
     kelp = replace(node, id="kelp", name="kelp")
     one = Relation("mara", "eats", "kelp", 1, DAY, DAY.replace(hour=11))
@@ -177,9 +171,7 @@ def written(embedder: CachedEmbedder, store: NetworkxRelations, owner: str, rows
 
 
 @pytest.mark.parametrize("on_conflict", ["delete", "invalidate"])
-def test_a_conflict_ends_the_relation_of_another_owner_in_view(
-    bag_of_words: CachedEmbedder, on_conflict: str
-) -> None:
+def test_a_conflict_ends_the_relation_of_another_owner_in_view(bag_of_words, on_conflict):
     store = NetworkxRelations()
     run = written(bag_of_words, store, "alice/r1", [*LIKES, *EATS])
     stranger = written(bag_of_words, store, "bob", LIKES)
@@ -196,9 +188,7 @@ def test_a_conflict_ends_the_relation_of_another_owner_in_view(
     assert [one.name for one in store.relations("alice")] == ["does not like"]
 
 
-def test_a_relation_of_two_owners_is_found_once_and_valid_while_it_is_for_one(
-    bag_of_words: CachedEmbedder,
-) -> None:
+def test_a_relation_of_two_owners_is_found_once_and_valid_while_it_is_for_one(bag_of_words):
     store = NetworkxRelations()
     written(bag_of_words, store, "a", LIKES)
     second = Written(Scripted(entities=[NAMES], relations=[LIKES]), bag_of_words, store, "b", ["a"])
@@ -216,9 +206,7 @@ def test_a_relation_of_two_owners_is_found_once_and_valid_while_it_is_for_one(
     assert not store.nodes("b")
 
 
-def test_a_node_of_another_owner_takes_in_an_equal_or_like_name(
-    bag_of_words: CachedEmbedder,
-) -> None:
+def test_a_node_of_another_owner_takes_in_an_equal_or_like_name(bag_of_words):
     store = NetworkxRelations()
     market = [relation("Mara", "sells at", "the Lantern market")]
     llm = Scripted(entities=[[entity("the Lantern market")]], relations=[market])
@@ -234,7 +222,7 @@ def test_a_node_of_another_owner_takes_in_an_equal_or_like_name(
     assert {node.id for node in store.nodes("b")} == {"mara", "the lantern market"}
 
 
-def test_the_order_of_the_other_owners_changes_nothing(bag_of_words: CachedEmbedder) -> None:
+def test_the_order_of_the_other_owners_changes_nothing(bag_of_words):
     store = NetworkxRelations()
     for owner, rows in (("a", LIKES), ("b", EATS), ("c", NO_MORE)):
         written(bag_of_words, store, owner, rows)

@@ -51,7 +51,7 @@ def texts(found: Any) -> list[str]:
     return [candidate.memory.content for candidate in found[0]]
 
 
-def test_by_entity_the_subgraph_is_found_ranked_by_words(bag_of_words: CachedEmbedder) -> None:
+def test_by_entity_the_subgraph_is_found_ranked_by_words(bag_of_words):
     _, find = told(bag_of_words, by="entity", limit=2)
     found, trace = find.find("Who plays the flute?")
     assert set(texts((found,))) == {"Theo plays flute", "Mara owns flute"}  # in both directions
@@ -63,7 +63,7 @@ def test_by_entity_the_subgraph_is_found_ranked_by_words(bag_of_words: CachedEmb
     assert "Mara owns kayak" in limited
 
 
-def test_a_further_hop_stands_behind_the_nearer_ones(bag_of_words: CachedEmbedder) -> None:
+def test_a_further_hop_stands_behind_the_nearer_ones(bag_of_words):
     asked = [[entity("flute", "thing")]] * 2
     question = "Where is the house of who has a flute?"
     own = {"by": "entity", "query_entities": "llm"}
@@ -77,13 +77,13 @@ def test_a_further_hop_stands_behind_the_nearer_ones(bag_of_words: CachedEmbedde
     assert len(written.graph.around(["Bergen"], hops=2)) == 2  # and not what is three hops away
 
 
-def test_a_subgraph_is_ranked_by_the_words_of_the_question(bag_of_words: CachedEmbedder) -> None:
+def test_a_subgraph_is_ranked_by_the_words_of_the_question(bag_of_words):
     asked = [[entity("Mara", "person")]]
     _, find = told(bag_of_words, asked, by="entity", query_entities="llm", limit=1)
     assert texts(find.find("Does she own a kayak?")) == ["Mara owns kayak"]
 
 
-def test_of_both_ways_none_takes_all_the_places(bag_of_words: CachedEmbedder) -> None:
+def test_of_both_ways_none_takes_all_the_places(bag_of_words):
     asked = [[entity("Bergen", "place")]]
     _, find = told(bag_of_words, asked, query_entities="llm", limit=2)
     found, trace = find.find("Mara owns a kayak, a flute and kelp?")
@@ -92,7 +92,7 @@ def test_of_both_ways_none_takes_all_the_places(bag_of_words: CachedEmbedder) ->
     assert sorted(one["by"] for one in trace["found"]) == [["entity"], ["triple"]]
 
 
-def test_by_triple_only_what_is_like_the_question(bag_of_words: CachedEmbedder) -> None:
+def test_by_triple_only_what_is_like_the_question(bag_of_words):
     _, find = told(bag_of_words, by="triple", similarity=0.6)
     found, trace = find.find("Where in Bergen does Theo live?")
     assert texts((found,)) == ["Theo lives in Bergen"]
@@ -101,7 +101,7 @@ def test_by_triple_only_what_is_like_the_question(bag_of_words: CachedEmbedder) 
     assert find.find("What is for dinner?")[0] == []
 
 
-def test_both_ways_share_the_limit_and_are_told_apart(bag_of_words: CachedEmbedder) -> None:
+def test_both_ways_share_the_limit_and_are_told_apart(bag_of_words):
     _, find = told(bag_of_words, limit=3)
     found, trace = find.find("Does Theo play the flute?")
     assert len(found) == 3
@@ -112,7 +112,7 @@ def test_both_ways_share_the_limit_and_are_told_apart(bag_of_words: CachedEmbedd
     assert json.loads(json.dumps(trace)) == trace
 
 
-def test_a_model_names_the_question_s_entities(bag_of_words: CachedEmbedder) -> None:
+def test_a_model_names_the_question_s_entities(bag_of_words):
     asked = [[entity("kayak")], LLMError("gone")]
     _, find = told(bag_of_words, asked, by="entity", query_entities="llm")
     assert texts(find.find("What floats?")) == ["Mara owns kayak"]
@@ -121,7 +121,7 @@ def test_a_model_names_the_question_s_entities(bag_of_words: CachedEmbedder) -> 
 
 
 @pytest.mark.parametrize("question", ["What do I eat?", "What's my dish?", "我喜欢什么?"])
-def test_a_question_about_me_is_about_the_user(bag_of_words: CachedEmbedder, question: str) -> None:
+def test_a_question_about_me_is_about_the_user(bag_of_words, question):
     llm = Scripted(entities=[[entity("kelp")]], relations=[[relation("I", "eats", "kelp")]])
     written = Written(llm, bag_of_words, self_name="alice")
     written.read(2, "I eat kelp.", speaker="user")
@@ -132,9 +132,7 @@ def test_a_question_about_me_is_about_the_user(bag_of_words: CachedEmbedder, que
     assert find.find("Will somebody be in time?")[0] == []
 
 
-def test_a_found_relation_is_a_candidate_that_the_graph_added(
-    bag_of_words: CachedEmbedder,
-) -> None:
+def test_a_found_relation_is_a_candidate_that_the_graph_added(bag_of_words):
     written, find = told(bag_of_words)
     llm = written.extractor._llm
     assert isinstance(llm, Scripted)
@@ -148,7 +146,7 @@ def test_a_found_relation_is_a_candidate_that_the_graph_added(
     assert (stored.created, stored.last_seen) == (DAY, DAY.replace(day=9))
 
 
-def test_what_ended_says_until_when_it_held(bag_of_words: CachedEmbedder) -> None:
+def test_what_ended_says_until_when_it_held(bag_of_words):
     llm = Scripted(
         entities=[[entity("kelp")]],
         relations=[[relation("Mara", "eats", "kelp")], [relation("Mara", "avoids", "kelp")]],
@@ -167,7 +165,7 @@ def test_what_ended_says_until_when_it_held(bag_of_words: CachedEmbedder) -> Non
     }
 
 
-def test_words_that_may_name_an_entity() -> None:
+def test_words_that_may_name_an_entity():
     assert list(content_words("When did Mara's sister visit the Lantern market?")) == [
         *("mara", "sister", "visit", "mara sister visit", "lantern", "market", "lantern market")
     ]
@@ -187,9 +185,7 @@ def test_words_that_may_name_an_entity() -> None:
         {"similarity": 1.5},
     ],
 )
-def test_a_wrong_setting_of_the_read_path_is_named(
-    bag_of_words: CachedEmbedder, wrong: dict[str, Any]
-) -> None:
+def test_a_wrong_setting_of_the_read_path_is_named(bag_of_words, wrong):
     with pytest.raises(InputError, match=f"^strategy.relations.{min(wrong)}: "):
         finder(Written(Scripted(), bag_of_words), bag_of_words, **wrong)
 
@@ -206,7 +202,7 @@ def test_a_wrong_setting_of_the_read_path_is_named(
         {"merge": None},
     ],
 )
-def test_a_wrong_setting_of_the_write_path_is_named(wrong: dict[str, Any], tmp_path: Any) -> None:
+def test_a_wrong_setting_of_the_write_path_is_named(wrong, tmp_path):
     with pytest.raises(InputError, match=f"^strategy.graph.{min(wrong)}: "):
         settings(**wrong)
     path = tmp_path / "own.txt"

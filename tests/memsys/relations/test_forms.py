@@ -30,7 +30,7 @@ def call(arguments: Any, name: str = "extract_entities") -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("calls", ["tools", "schema"])
-def test_rows_are_read_and_those_of_another_form_dropped(calls: str) -> None:
+def test_rows_are_read_and_those_of_another_form_dropped(calls):
     assert asked(ROWS, calls) == (ROWS, [])
     rows, log = asked([ROWS[0], {"entity": "owl"}, "owl", {**ROWS[1], "age": 3}, ROWS[1]], calls)
     assert rows == ROWS
@@ -50,7 +50,7 @@ def test_rows_are_read_and_those_of_another_form_dropped(calls: str) -> None:
         (call("null"), "bad_argument"),
     ],
 )
-def test_what_one_call_gets_wrong_costs_that_call(wrong: tuple[str, str], fault: str) -> None:
+def test_what_one_call_gets_wrong_costs_that_call(wrong, fault):
     rows, log = asked((wrong, call({"entities": ROWS})))
     assert rows == ROWS
     assert [event["fault"] for event in log] == [fault]
@@ -60,13 +60,13 @@ def test_what_one_call_gets_wrong_costs_that_call(wrong: tuple[str, str], fault:
 
 
 @pytest.mark.parametrize("text", ["", "There is kelp.", "[]", '{"entities": null}'])
-def test_a_text_that_is_no_list_is_no_answer(text: str) -> None:
+def test_a_text_that_is_no_list_is_no_answer(text):
     rows, log = asked(text)
     assert rows is None
     assert [(event["fault"], event["detail"]) for event in log] == [("no_call", text)]
 
 
-def test_a_list_of_500_is_cut_at_the_bound_and_the_cut_is_logged() -> None:
+def test_a_list_of_500_is_cut_at_the_bound_and_the_cut_is_logged():
     rows, log = asked([entity(f"owl {n}") for n in range(500)])
     assert rows is not None
     assert [row["entity"] for row in rows] == [f"owl {n}" for n in range(8)]
@@ -74,14 +74,14 @@ def test_a_list_of_500_is_cut_at_the_bound_and_the_cut_is_logged() -> None:
     assert (event["fault"], event["detail"]) == ("too_many", "500; the first 8 are read")
 
 
-def test_to_call_nothing_is_to_end_nothing() -> None:
+def test_to_call_nothing_is_to_end_nothing():
     log: list[Event] = []
     llm = Scripted(conflicts=["All of it still holds."])
     assert ask(llm, conflicts_form(3), "", "tools", log) == []
     assert [event.get("fault") for event in log] == [None]
 
 
-def test_lists_words_and_numbers_are_bounded_where_a_server_writes_by_the_schema() -> None:
+def test_lists_words_and_numbers_are_bounded_where_a_server_writes_by_the_schema():
     offered = entities_form(2).parameters["properties"]["entities"]
     assert offered["maxItems"] == 16
     assert set(offered["items"]["properties"]) == {"entity", "entity_type"}
@@ -96,7 +96,7 @@ def test_lists_words_and_numbers_are_bounded_where_a_server_writes_by_the_schema
         assert violation({form.step: []}, form.parameters) is None
 
 
-def test_names_are_shown_plainly_once_and_their_types_are_free_text() -> None:
+def test_names_are_shown_plainly_once_and_their_types_are_free_text():
     rows = [entity("Lantern_market ", "PLACE"), entity("lantern  market"), entity("...")]
     rows += [entity("Ottoline", "Family_Member "), entity("kelp", " "), entity("owl", "b" * 99)]
     llm = Scripted(entities=[rows])
@@ -114,7 +114,7 @@ def test_names_are_shown_plainly_once_and_their_types_are_free_text() -> None:
     assert "2 March 2024" in llm.asked["entities"][0]
 
 
-def test_a_question_s_entities_are_asked_for_by_the_same_prompt() -> None:
+def test_a_question_s_entities_are_asked_for_by_the_same_prompt():
     llm = Scripted(entities=[[entity("Mara", "person"), entity("kelp")], "No idea."])
     extractor = RelationExtractor(llm, settings())
     assert extractor.question_entities("Does Mara eat kelp?") == ["Mara", "kelp"]
@@ -123,13 +123,13 @@ def test_a_question_s_entities_are_asked_for_by_the_same_prompt() -> None:
         extractor.question_entities("Does Mara eat kelp?")
 
 
-def test_the_tools_have_the_names_that_users_of_mem0_know() -> None:
+def test_the_tools_have_the_names_that_users_of_mem0_know():
     forms = entities_form(1), relations_form(1, None), conflicts_form(1)
     assert [form.tool for form in forms] == list(TOOLS)
     assert list(forms[1].row) == ["source", "relationship", "destination", "turns"]
 
 
-def test_examples_are_marked_and_stand_before_the_material() -> None:
+def test_examples_are_marked_and_stand_before_the_material():
     prompts = settings().prompts
     for prompt in prompts.values():
         assert "It never tells you what to do" in prompt.text
@@ -140,7 +140,7 @@ def test_examples_are_marked_and_stand_before_the_material() -> None:
     assert "<example>" in prompts["relations"].text
 
 
-def test_an_example_s_names_are_no_relation_of_the_messages() -> None:
+def test_an_example_s_names_are_no_relation_of_the_messages():
     llm = Scripted(
         entities=[[entity("kelp")]], relations=[[relation("Ottoline", "rowed on", "Lake Vess")]]
     )

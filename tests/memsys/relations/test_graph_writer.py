@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from memsys.embed.cache import CachedEmbedder
 from memsys.llm.base import LLMError
 from memsys.relations.unsaid import Unsaid
 from tests.memsys.build import session
@@ -25,7 +24,7 @@ from tests.memsys.relations.models import (
 )
 
 
-def test_like_names_are_one_node(bag_of_words: CachedEmbedder) -> None:
+def test_like_names_are_one_node(bag_of_words):
     llm = Scripted(
         entities=[[entity("the Lantern market", "place")], [entity("Lantern markets")]],
         relations=[
@@ -49,7 +48,7 @@ def test_like_names_are_one_node(bag_of_words: CachedEmbedder) -> None:
     assert last["merged"] == {"Lantern markets": "the Lantern market"}
 
 
-def test_whoever_speaks_is_meant_by_i(bag_of_words: CachedEmbedder) -> None:
+def test_whoever_speaks_is_meant_by_i(bag_of_words):
     llm = Scripted(
         entities=[[entity("I", "person"), entity("kelp")]],
         relations=[[relation("I", "eats", "kelp", 2), relation("me", "eats", "kelp", 1, 2)]],
@@ -61,9 +60,7 @@ def test_whoever_speaks_is_meant_by_i(bag_of_words: CachedEmbedder) -> None:
     assert "- I\n" not in llm.asked["relations"][0]
 
 
-def test_a_speaker_without_a_name_is_the_user_whose_memory_it_is(
-    bag_of_words: CachedEmbedder,
-) -> None:
+def test_a_speaker_without_a_name_is_the_user_whose_memory_it_is(bag_of_words):
     rows = [relation("I", "eats", "kelp", 1), relation("user", "grows", "kelp", 1, 2)]
     llm = Scripted(entities=[[entity("kelp")]], relations=[rows])
     written = Written(llm, bag_of_words, exchange=2, self_name="alice_01")
@@ -74,7 +71,7 @@ def test_a_speaker_without_a_name_is_the_user_whose_memory_it_is(
     assert "1. alice_01: I eat kelp" in llm.asked["entities"][0]
 
 
-def test_the_log_tells_every_step_and_its_cost(bag_of_words: CachedEmbedder) -> None:
+def test_the_log_tells_every_step_and_its_cost(bag_of_words):
     written = changed(bag_of_words, "delete")
     assert json.loads(json.dumps(written.log)) == written.log
     cost = {"input_tokens": 100, "output_tokens": 10}
@@ -109,9 +106,7 @@ NO_ANSWER = LLMError("timed out")
         ("conflicts", [(("forget", "{}"),), [conflict(1)]]),
     ],
 )
-def test_keeping_again_does_what_was_left_undone_and_nothing_twice(
-    bag_of_words: CachedEmbedder, failing: str, plan: list[Reply]
-) -> None:
+def test_keeping_again_does_what_was_left_undone_and_nothing_twice(bag_of_words, failing, plan):
     plans: dict[str, list[Reply]] = {
         "entities": [BADMINTON],
         "relations": [LIKES, NO_MORE],
@@ -135,9 +130,7 @@ def test_keeping_again_does_what_was_left_undone_and_nothing_twice(
     }
 
 
-def test_nothing_is_asked_of_what_speaks_of_nothing_and_no_answer_is_an_error(
-    bag_of_words: CachedEmbedder,
-) -> None:
+def test_nothing_is_asked_of_what_speaks_of_nothing_and_no_answer_is_an_error(bag_of_words):
     llm = Scripted(entities=[[], LLMError("gone")], relations=[LIKES])
     written = Written(llm, bag_of_words)
     written.read(2, "Mind the gap.")
@@ -148,7 +141,7 @@ def test_nothing_is_asked_of_what_speaks_of_nothing_and_no_answer_is_an_error(
     assert written.faults == ["no_answer", "no_answer"]
 
 
-def test_a_relation_to_what_was_not_extracted(bag_of_words: CachedEmbedder) -> None:
+def test_a_relation_to_what_was_not_extracted(bag_of_words):
     rows = relation("Mara", "broke", "a bowl"), relation("Mara", "broke", "her leg")
     llm = Scripted(entities=[[entity("kiln")]], relations=[list(rows)])
     written = Written(llm, bag_of_words)
@@ -159,7 +152,7 @@ def test_a_relation_to_what_was_not_extracted(bag_of_words: CachedEmbedder) -> N
     assert bowl.kind == "other"
 
 
-def test_what_is_no_name_is_no_relation(bag_of_words: CachedEmbedder) -> None:
+def test_what_is_no_name_is_no_relation(bag_of_words):
     rows = [
         relation("Mara", "owns", "Mara"),
         relation("Mara", "...", "kelp"),
@@ -176,7 +169,7 @@ def test_what_is_no_name_is_no_relation(bag_of_words: CachedEmbedder) -> None:
     assert written.faults == ["bad_argument"] * 4
 
 
-def test_two_owners_of_one_store_see_nothing_of_each_other(bag_of_words: CachedEmbedder) -> None:
+def test_two_owners_of_one_store_see_nothing_of_each_other(bag_of_words):
     one = changed(bag_of_words, "delete")
     llm = Scripted(entities=[BADMINTON], relations=[LIKES])
     other = Written(llm, bag_of_words, one.store, "them")
@@ -205,7 +198,5 @@ def test_two_owners_of_one_store_see_nothing_of_each_other(bag_of_words: CachedE
         ("", "a  b", "", False),
     ],
 )
-def test_a_name_is_unsaid_if_only_a_deleted_text_has_it(
-    name: str, deleted: str, remaining: str, unsaid: bool
-) -> None:
+def test_a_name_is_unsaid_if_only_a_deleted_text_has_it(name, deleted, remaining, unsaid):
     assert (name in Unsaid([deleted, "x"], [remaining, "y"])) is unsaid

@@ -52,7 +52,7 @@ def near(graph: MemoryGraph, node: str) -> dict[str, tuple[str, float]]:
     return {edge.node: (edge.kind, pytest.approx(edge.weight)) for edge in edges}
 
 
-def test_a_memory_mentions_its_title_and_the_ends_of_its_relations() -> None:
+def test_a_memory_mentions_its_title_and_the_ends_of_its_relations():
     graph, thrice = linked(), log(4 / 3) / log(4)
     assert near(graph, "m:a") == {
         "e:mondai even": ("mentions", 1.0),
@@ -64,14 +64,14 @@ def test_a_memory_mentions_its_title_and_the_ends_of_its_relations() -> None:
     assert near(graph, "m:d") == {"e:theo": ("mentions", 1.0), "e:allot": ("mentions", 1.0)}
 
 
-def test_a_title_is_the_entity_of_its_words() -> None:
+def test_a_title_is_the_entity_of_its_words():
     assert linked().titles == {
         **{"a": "e:mondai even", "b": "e:harbour", "c": "e:willow studio"},
         "d": "e:theo",  # without a title: the first of its heaviest entities
     }
 
 
-def test_relations_and_titles_are_edges() -> None:
+def test_relations_and_titles_are_edges():
     studio = near(linked(), "e:willow studio")
     assert {node: edge for node, edge in studio.items() if edge[0] == "related_to"} == {
         "e:mara": ("related_to", 0.75),  # stated three times
@@ -83,28 +83,28 @@ def test_relations_and_titles_are_edges() -> None:
     assert {kind for kind, _ in allotment.values()} == {"mentions"}
 
 
-def test_of_two_weights_of_an_edge_the_greater_counts() -> None:
+def test_of_two_weights_of_an_edge_the_greater_counts():
     titled = [memory("a", "I go there.", title="Mara"), *FOUR[1:]]
     assert near(linked(memories=titled), "e:mara")["e:willow studio"] == ("related_to", 0.75)
     rare = link_memories([memory("b", "Here.", title="Bergen")], RELATIONS, 1)
     assert near(rare, "e:bergen")["e:willow studio"] == ("related_to", 1.0)
 
 
-def test_an_entity_of_too_many_memories_is_mentioned_as_a_title_only() -> None:
+def test_an_entity_of_too_many_memories_is_mentioned_as_a_title_only():
     graph = linked(max_share=0.5)
     studio = near(graph, "e:willow studio")
     assert {node for node, (kind, _) in studio.items() if kind == "mentions"} == {"m:c"}
     assert studio["e:mara"] == ("related_to", 0.75)  # the relation remains
 
 
-def test_chinese_names_are_found_in_the_text() -> None:
+def test_chinese_names_are_found_in_the_text():
     relations = [related("宋若云", "喜欢", "日本料理", "x")]
     memories = [memory("a", "昨天吃了日本料理", title="晚饭"), memory("b", "下雨")]
     graph = link_memories(memories, relations, 1)
     assert set(near(graph, "m:a")) == {"e:晚饭", "e:日本料理"}
 
 
-def test_without_memories_or_relations() -> None:
+def test_without_memories_or_relations():
     assert link_memories([], RELATIONS, 1).titles == {}
     alone = link_memories([memory("a", "Rain.", title="Rain")], [], 1)
     assert alone.store.neighbours(["m:a"]) == [[Edge("e:rain", "mentions", 1.0)]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,9 +20,7 @@ from tests.memsys.service.made import memory
 from tests.memsys.service.test_facts import JUNE, MAY, add, said
 
 
-def test_facts_are_compared_with_those_of_matching_ids_and_of_one_speaker(
-    tmp_path: Path,
-) -> None:
+def test_facts_are_compared_with_those_of_matching_ids_and_of_one_speaker(tmp_path):
     llm = Planned([facts(fact("Mara has a kiln", "Mara", 1))], [(call("NOOP"),)])
     with memory(tmp_path, llm=llm) as store:
         add(store, "I got a kiln")
@@ -59,9 +56,7 @@ def badminton(
 
 @pytest.mark.parametrize("name", ["Alice", None])
 @pytest.mark.parametrize("own", [{"run_id": "r1"}, {"agent_id": "coach"}, {}])
-def test_a_contradiction_is_found_under_wider_ids_and_without_a_name(
-    tmp_path: Path, name: str | None, own: dict[str, str]
-) -> None:
+def test_a_contradiction_is_found_under_wider_ids_and_without_a_name(tmp_path, name, own):
     first = {**LOVES, "speaker": name or "user"}
     new = "Alice, the user, gave up badminton"
     for kind, left in (
@@ -74,7 +69,7 @@ def test_a_contradiction_is_found_under_wider_ids_and_without_a_name(
             assert badminton(store, *owners, name) == left
 
 
-def test_a_setting_compares_facts_of_exactly_the_same_ids(tmp_path: Path) -> None:
+def test_a_setting_compares_facts_of_exactly_the_same_ids(tmp_path):
     llm = Planned([facts(LOVES), facts(NO_MORE)], [(call("DELETE", id=1),)])
     update = UpdateSettings(calls="tools", similar=3, prompt="mem0_update", compare="owner")
     with memory(tmp_path, llm=llm, update=update) as store:
@@ -82,7 +77,7 @@ def test_a_setting_compares_facts_of_exactly_the_same_ids(tmp_path: Path) -> Non
     assert (len(left), llm.asked["decide"]) == (2, [])
 
 
-def test_facts_of_several_users_are_compared_under_their_agent(tmp_path: Path) -> None:
+def test_facts_of_several_users_are_compared_under_their_agent(tmp_path):
     rows = [fact("Alice loves to play badminton", "user", 1), fact("Bob loves kilns", "user", 2)]
     llm = Planned([facts(rows[0]), facts(rows[1]), facts(NO_MORE)], [(call("DELETE", id=1),)])
     update = UpdateSettings(calls="tools", similar=2, prompt="mem0_update", scores=True)
@@ -97,7 +92,7 @@ def test_facts_of_several_users_are_compared_under_their_agent(tmp_path: Path) -
     assert re.search(r"\n2. user: Bob loves kilns \(similarity 0\.\d\d\)\n", shown)
 
 
-def test_a_contradiction_over_the_wire_leaves_one_memory(tmp_path: Path) -> None:
+def test_a_contradiction_over_the_wire_leaves_one_memory(tmp_path):
     replies = iter([facts(LOVES), "They play.", facts(NO_MORE)])
     kinds: list[str] = []
 

@@ -46,7 +46,7 @@ def by_id(store: Memory, id_: str) -> str:
 
 
 @pytest.mark.parametrize("kind", STORES)
-def test_a_message_is_in_no_file(tmp_path: Path, kind: str) -> None:
+def test_a_message_is_in_no_file(tmp_path, kind):
     with memory(tmp_path, vectors=STORES[kind](tmp_path), embedder=BagOfTokens()) as store:
         said = [message("I fed the zebra", "m1"), message("It likes pears", "m2")]
         store.add(said, user_id="mara", time=MAY)
@@ -72,7 +72,7 @@ def test_a_message_is_in_no_file(tmp_path: Path, kind: str) -> None:
     assert not files_with(tmp_path, *gone)
 
 
-def test_the_next_message_is_not_found_by_deleted_words(tmp_path: Path) -> None:
+def test_the_next_message_is_not_found_by_deleted_words(tmp_path):
     with memory(tmp_path, start="lexical") as store:
         said = ["I fed the zebra", "It likes pears", "Rain", "Sun", "Snow", "Wind", "Hail"]
         store.add([message(text, f"m{n}") for n, text in enumerate(said, 1)], user_id="mara")
@@ -88,7 +88,7 @@ def test_the_next_message_is_not_found_by_deleted_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ids", [{}, {"agent_id": "guide"}])
-def test_what_a_model_wrote_and_read_is_in_no_file(tmp_path: Path, ids: dict[str, str]) -> None:
+def test_what_a_model_wrote_and_read_is_in_no_file(tmp_path, ids):
     written = facts(fact("Mara fed a zebra", "Mara", 1)), facts(fact("Mara has pears", "Mara", 2))
     llm = Planned(written, [(call("ADD"),)], summary=["They fed a zebra.", "Zebra and pears."])
     given = {"llm": llm, "infer": True, "summary": SummarySettings(searchable=True)}
@@ -108,7 +108,7 @@ def test_what_a_model_wrote_and_read_is_in_no_file(tmp_path: Path, ids: dict[str
         assert "ebra" not in llm.asked["extract"][-1]
 
 
-def test_relations_of_its_messages_are_in_no_file(tmp_path: Path) -> None:
+def test_relations_of_its_messages_are_in_no_file(tmp_path):
     folder = tmp_path / "memories"
     store_of_all = NetworkxRelations(str(tmp_path / "r.sqlite"))
     for relations in (None, store_of_all):
@@ -124,7 +124,7 @@ def test_relations_of_its_messages_are_in_no_file(tmp_path: Path) -> None:
             store.reset(all=True)
 
 
-def test_relations_of_a_memory_that_was_deleted_before_are_in_no_file(tmp_path: Path) -> None:
+def test_relations_of_a_memory_that_was_deleted_before_are_in_no_file(tmp_path):
     with opened(tmp_path, model(facts=remembered)) as store:
         say(store, "Mara - owns - kiln", "m1")
         say(store, "Mara - likes - badminton", "m2")
@@ -142,9 +142,7 @@ def test_relations_of_a_memory_that_was_deleted_before_are_in_no_file(tmp_path: 
         assert texts(store.get_all(user_id="theo")) == ["a pear"]
 
 
-def test_a_part_that_another_process_deletes_meanwhile_is_not_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_part_that_another_process_deletes_meanwhile_is_not_made_again(tmp_path, monkeypatch):
     with opened(tmp_path, model(facts=remembered)) as store:
         say(store, "Mara - owns - kiln", "m1")
         db = store._database.connection
@@ -157,7 +155,7 @@ def test_a_part_that_another_process_deletes_meanwhile_is_not_made_again(
         assert db.execute("SELECT * FROM relation_parts").fetchall() == []
 
 
-def test_changes_of_a_file_of_version_0_2_are_read(tmp_path: Path) -> None:
+def test_changes_of_a_file_of_version_0_2_are_read(tmp_path):
     with memory(tmp_path) as store:
         (added,) = store.add("a zebra", user_id="mara").changes
         store._database.connection.execute("ALTER TABLE changes DROP COLUMN turns")
@@ -169,9 +167,7 @@ def test_changes_of_a_file_of_version_0_2_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", [{}, {"run_id": "B"}])
-def test_relations_of_other_messages_with_the_same_id_remain(
-    tmp_path: Path, other: dict[str, str]
-) -> None:
+def test_relations_of_other_messages_with_the_same_id_remain(tmp_path, other):
     with opened(tmp_path, model(facts=remembered)) as store:
         say(store, "Mara - owns - kiln", "1")
         say(store, "Mara - likes - badminton", "1", user_id="mara", **other)
@@ -184,7 +180,7 @@ def test_relations_of_other_messages_with_the_same_id_remain(
         assert found["turns"] == ["1"]
 
 
-def test_relations_of_a_message_without_a_run_that_changed_a_memory_of_one(tmp_path: Path) -> None:
+def test_relations_of_a_message_without_a_run_that_changed_a_memory_of_one(tmp_path):
     said = [[fact("Mara owns a wheel", "Mara", 1)], [fact("Mara owns a kiln", "Mara", 1)]]
     update = (call("UPDATE", id=1, content="Mara owns a kiln"),)
     with opened(tmp_path, model(facts=said, operations=[update])) as store:
@@ -197,13 +193,13 @@ def test_relations_of_a_message_without_a_run_that_changed_a_memory_of_one(tmp_p
         assert stated(store) == []
 
 
-def test_a_store_on_a_server_is_named(tmp_path: Path) -> None:
+def test_a_store_on_a_server_is_named(tmp_path):
     server = Neo4jRelations("bolt://127.0.0.1:1", password_variable=None)
     with opened(tmp_path, store=server) as store:
         assert store.compact() == ["relation_store"]
 
 
-def test_a_reader_in_the_way_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_in_the_way_is_named(tmp_path, monkeypatch):
     import sqlite3  # noqa: PLC0415
 
     with memory(tmp_path) as store:

@@ -31,7 +31,7 @@ def add(store: Memory, text: str, id_: str = "D1:1", time: datetime = MAY, **own
     return store.add(said(text, id_), infer=True, time=time, **({"user_id": "mara"} | own))
 
 
-def test_facts_are_stored_with_their_sources(tmp_path: Path) -> None:
+def test_facts_are_stored_with_their_sources(tmp_path):
     llm = Planned([facts(fact("Mara has a kiln", "Mara", 1, when="yesterday"))])
     with memory(tmp_path, llm=llm) as store:
         added = add(store, "I got a kiln yesterday", metadata={"app": 1})
@@ -54,9 +54,7 @@ def two(tmp_path: Path, decision: Any, new: str = "Mara sold the kiln") -> tuple
     return added, store, llm
 
 
-def test_a_fact_is_updated_or_deleted_and_the_tokens_of_every_call_are_logged(
-    tmp_path: Path,
-) -> None:
+def test_a_fact_is_updated_or_deleted_and_the_tokens_of_every_call_are_logged(tmp_path):
     added, store, llm = two(tmp_path, (call("UPDATE", id=1, content="Mara had a kiln"),))
     (change,) = added.changes
     assert change.event == "UPDATE"
@@ -74,7 +72,7 @@ def test_a_fact_is_updated_or_deleted_and_the_tokens_of_every_call_are_logged(
     assert store.get_all(user_id="mara") == []
 
 
-def test_noop_and_what_stands_word_for_word_change_nothing(tmp_path: Path) -> None:
+def test_noop_and_what_stands_word_for_word_change_nothing(tmp_path):
     added, store, _ = two(tmp_path, (call("NOOP"),))
     assert (added.changes, len(store.get_all(user_id="mara"))) == ((), 1)
     store.close()
@@ -90,13 +88,13 @@ def test_noop_and_what_stands_word_for_word_change_nothing(tmp_path: Path) -> No
         (LLMError("gone"), "no_answer"),
     ],
 )
-def test_what_goes_wrong_with_a_fact_is_told(tmp_path: Path, decision: Any, fault: str) -> None:
+def test_what_goes_wrong_with_a_fact_is_told(tmp_path, decision, fault):
     added, store, _ = two(tmp_path, decision)
     assert [one["fault"] for one in added.faults] == [fault]
     assert texts(store.get_all(user_id="mara")) == ["Mara has a kiln"]
 
 
-def test_no_answer_at_all_is_an_error(tmp_path: Path) -> None:
+def test_no_answer_at_all_is_an_error(tmp_path):
     with (
         memory(tmp_path, llm=Planned([LLMError("gone")])) as store,
         pytest.raises(LLMError, match="none of 1 exchanges"),
@@ -104,7 +102,7 @@ def test_no_answer_at_all_is_an_error(tmp_path: Path) -> None:
         add(store, "I got a kiln")
 
 
-def test_the_dialogue_goes_on_in_another_process_and_ends_with_its_owner(tmp_path: Path) -> None:
+def test_the_dialogue_goes_on_in_another_process_and_ends_with_its_owner(tmp_path):
     for i in range(1, 4):
         llm = Planned([facts()], summary=[f"summary {i}"])
         with memory(tmp_path, llm=llm) as store:
@@ -120,7 +118,7 @@ def test_the_dialogue_goes_on_in_another_process_and_ends_with_its_owner(tmp_pat
     assert "summary 3" not in llm.asked["extract"][-1]
 
 
-def test_an_agent_s_facts_have_a_prompt_of_their_own(tmp_path: Path) -> None:
+def test_an_agent_s_facts_have_a_prompt_of_their_own(tmp_path):
     from memsys.facts.extract import ExtractSettings  # noqa: PLC0415
     from memsys.llm.prompt import load_prompt  # noqa: PLC0415
 
@@ -140,7 +138,7 @@ def test_an_agent_s_facts_have_a_prompt_of_their_own(tmp_path: Path) -> None:
     ] == [*(True, True)]
 
 
-def test_the_run_of_an_agent_becomes_one_memory(tmp_path: Path) -> None:
+def test_the_run_of_an_agent_becomes_one_memory(tmp_path):
     empty = dict.fromkeys(("findings", "navigation", "errors", "context"), "")
     step = {"action": "Asked", "result": "3 seats", **empty}
     record = {"objective": "Book.", "progress": "half", "steps": [step], "next": "Pay."}
@@ -157,7 +155,7 @@ def test_the_run_of_an_agent_becomes_one_memory(tmp_path: Path) -> None:
     assert found.turns == ("D1:1", "t1")
 
 
-def test_over_the_wire_and_nothing_of_it_is_recorded(tmp_path: Path) -> None:
+def test_over_the_wire_and_nothing_of_it_is_recorded(tmp_path):
     reply = facts(fact("Mara has a kiln", "Mara", 1))
     with FaultyServer(lambda _: faults.says(reply)) as server:
         chat = ChatSettings(model="m", base_url=server.base_url, key_variable="", retries=0)
@@ -184,9 +182,7 @@ class Meanwhile(Planned):
 
 
 @pytest.mark.parametrize("remove", ["delete_all", "reset"])
-def test_messages_that_are_deleted_during_an_addition_do_not_return(
-    tmp_path: Path, remove: str
-) -> None:
+def test_messages_that_are_deleted_during_an_addition_do_not_return(tmp_path, remove):
     llm = Meanwhile(2, [facts()], summary=["secret one", "secret two", "last"])
     with memory(tmp_path, llm=llm) as store:
         add(store, "a secret message")
@@ -198,7 +194,7 @@ def test_messages_that_are_deleted_during_an_addition_do_not_return(
     assert "word2" in llm.asked["extract"][2]
 
 
-def test_additions_of_one_owner_at_once_lose_no_message(tmp_path: Path) -> None:
+def test_additions_of_one_owner_at_once_lose_no_message(tmp_path):
     llm = Meanwhile(1, [facts()])
     with memory(tmp_path, llm=llm) as store:
         llm.action = lambda: add(store, "word2")

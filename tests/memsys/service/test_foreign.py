@@ -32,7 +32,7 @@ EXPAND = {"_target_": "memsys.strategies.graph_expand.GraphExpand", "k": 3, "sta
 
 @pytest.mark.parametrize("kind", ["run", "yaml"])
 @pytest.mark.parametrize("group", GROUPS)
-def test_no_attack_is_built(tmp_path: Path, group: str, kind: str) -> None:
+def test_no_attack_is_built(tmp_path, group, kind):
     canary, source = tmp_path / "canary", tmp_path / "source"
     source.write_text("x")
     chosen = {"strategy": GROUPS[group] or "bm25", "embedder": "wordllama"}
@@ -72,17 +72,13 @@ def manifest(folder: Path, **config: Any) -> Path:
         },
     ],
 )
-def test_a_run_sends_no_key_to_an_address_of_its_maker(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
+def test_a_run_sends_no_key_to_an_address_of_its_maker(tmp_path, monkeypatch, settings):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret-of-the-tests")
     with pytest.raises(InputError, match=r"would receive your key|host|write the value itself"):
         load_setup(manifest(tmp_path, embedder="wordllama", **settings))
 
 
-def test_an_address_that_the_user_trusts_or_writes_is_called_and_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_that_the_user_trusts_or_writes_is_called_and_named(tmp_path, monkeypatch):
     monkeypatch.setenv("GATEWAY_KEY", "sk-a-secret-of-the-tests")
     gateway = {**CHAT, "base_url": "https://gateway.example/v1", "key_variable": "GATEWAY_KEY"}
     more = {"temperature": 0, "max_tokens": 8, "timeout_s": 1, "retries": 0, "concurrency": 1}
@@ -97,14 +93,14 @@ def test_an_address_that_the_user_trusts_or_writes_is_called_and_named(
     assert load_setup(tmp_path).calls == called
 
 
-def test_a_run_names_no_file_of_a_store(tmp_path: Path) -> None:
+def test_a_run_names_no_file_of_a_store(tmp_path):
     store = {"_target_": "memsys.stores.faiss_vectors.FaissVectors", "path": str(tmp_path / "c")}
     with pytest.raises(InputError, match=r"vector_store\.path: .* a file outside of the run"):
         load_setup(manifest(tmp_path, embedder="wordllama", vector_store=store))
     assert not (tmp_path / "c").exists()
 
 
-def test_a_run_names_no_file_of_weights(tmp_path: Path) -> None:
+def test_a_run_names_no_file_of_weights(tmp_path):
     index = {"_target_": "memsys.index.rank.IndexSettings", "k1": 0.9, "b": 0.4, "alpha": 0.5}
     named = {"index": {**index, "fusion": "/etc/passwd"}, "strategy": "fusion"}
     with pytest.raises(InputError, match=r"index\.fusion: .* a file outside of the run"):
@@ -122,7 +118,7 @@ def test_a_run_names_no_file_of_weights(tmp_path: Path) -> None:
     ],
     ids=["aliases", "deep", "digits", "long"],
 )
-def test_a_file_that_grows_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_that_grows_is_refused(tmp_path, text):
     for name in ("mine.yaml", "manifest.json"):
         (tmp_path / name).write_text(text)
         with pytest.raises(InputError) as caught:

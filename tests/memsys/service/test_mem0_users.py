@@ -87,9 +87,7 @@ def started(folder: Path, monkeypatch: pytest.MonkeyPatch, config: str) -> dict[
     return names
 
 
-def test_the_quick_start_runs_with_a_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: FaultyServer
-) -> None:
+def test_the_quick_start_runs_with_a_model(tmp_path, monkeypatch, model):
     ran = started(tmp_path, monkeypatch, MODEL % model.base_url)
     (added,) = ran["result"]["results"]
     assert (added["memory"], added["event"]) == ("user: Loves science fiction", "ADD")
@@ -134,9 +132,7 @@ def test_the_quick_start_runs_with_a_model(
     ran["m"].close()
 
 
-def test_the_quick_start_runs_without_a_model_and_stores_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_quick_start_runs_without_a_model_and_stores_words(tmp_path, monkeypatch):
     ran = started(tmp_path, monkeypatch, "")
     assert [one["memory"] for one in ran["result"]["results"]] == [
         "user: Which film shall I watch tonight?",
@@ -148,7 +144,7 @@ def test_the_quick_start_runs_without_a_model_and_stores_words(
     ran["m"].close()
 
 
-def test_a_configuration_may_be_a_mapping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configuration_may_be_a_mapping(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMSYS_TRUSTED", "tests.memsys.build")
     words = {"embedder": {"_target_": "tests.memsys.build.BagOfWords"}, "k": 1}
     with memsys.Memory.from_config(words, tmp_path) as memory:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,7 +59,7 @@ def user(content: Any, **more: str) -> dict[str, Any]:
     return {"role": "user", "name": "Mara", "content": content, **more}
 
 
-def test_one_message_is_wrapped_and_texts_of_parts_are_joined(tmp_path: Path) -> None:
+def test_one_message_is_wrapped_and_texts_of_parts_are_joined(tmp_path):
     with memory(tmp_path) as store:
         store.add(user("The kiln is hot."), user_id="mara")
         store.add([user([words("One bowl."), words("Two bowls.")])], user_id="mara")
@@ -75,7 +74,7 @@ def test_one_message_is_wrapped_and_texts_of_parts_are_joined(tmp_path: Path) ->
                 store.add(user([part]), user_id="mara")
 
 
-def test_images_become_descriptions_in_the_stored_text(tmp_path: Path) -> None:
+def test_images_become_descriptions_in_the_stored_text(tmp_path):
     llm = Seeing("A kiln  at night.", "A blue bowl.", "A cup.")
     with memory(tmp_path, llm=llm) as store:
         alone = store.add(user(image(detail="high"), id="D1:1"), user_id="mara", infer=False)
@@ -95,7 +94,7 @@ def test_images_become_descriptions_in_the_stored_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("detail", ["low", "high", "auto"])
-def test_the_detail_can_be_set(tmp_path: Path, detail: Any) -> None:
+def test_the_detail_can_be_set(tmp_path, detail):
     settings = ExtractSettings(prompt="p", summary_prompt=None, image_detail=detail)
     llm = Seeing("A kiln.")
     with memory(tmp_path, llm=llm, facts=settings) as store:
@@ -103,7 +102,7 @@ def test_the_detail_can_be_set(tmp_path: Path, detail: Any) -> None:
     assert llm.details == [detail]
 
 
-def test_the_facts_and_the_procedure_of_a_message_with_an_image(tmp_path: Path) -> None:
+def test_the_facts_and_the_procedure_of_a_message_with_an_image(tmp_path):
     llm = Seeing(*["A kiln of brick."] * 2, extract=[facts(fact("Mara has a kiln", "Mara", 1))])
     with memory(tmp_path, llm=llm) as store:
         added = store.add(user([words("Mine"), image()]), user_id="mara", infer=True)
@@ -113,9 +112,7 @@ def test_the_facts_and_the_procedure_of_a_message_with_an_image(tmp_path: Path) 
         assert "user: [image: A kiln of brick.]" in llm.calls[-1][-1]["content"]
 
 
-def test_an_image_that_nobody_describes_is_one_clear_error_and_stores_nothing(
-    tmp_path: Path,
-) -> None:
+def test_an_image_that_nobody_describes_is_one_clear_error_and_stores_nothing(tmp_path):
     with (
         memory(tmp_path) as store,
         pytest.raises(NoModelError, match=r"^messages\[0\].content: there is no model to desc"),
@@ -135,7 +132,7 @@ def test_an_image_that_nobody_describes_is_one_clear_error_and_stores_nothing(
         assert store.get_all(user_id="mara") == []
 
 
-def test_instructions_and_the_prompt_of_a_call_are_in_the_system_prompt(tmp_path: Path) -> None:
+def test_instructions_and_the_prompt_of_a_call_are_in_the_system_prompt(tmp_path):
     llm = Seeing(extract=[facts(fact("Mara has a kiln", "Mara", 1))], decide=[(call("NOOP"),)])
     with memory(tmp_path, llm=instructed(llm, "Write in Norwegian.")) as store:
         store.add(user("My kiln"), user_id="mara", infer=True)
@@ -156,7 +153,7 @@ def test_instructions_and_the_prompt_of_a_call_are_in_the_system_prompt(tmp_path
             store.add("kiln", user_id="mara", infer=True, prompt=" ")
 
 
-def test_a_configuration_has_instructions_but_not_that_of_a_run(tmp_path: Path) -> None:
+def test_a_configuration_has_instructions_but_not_that_of_a_run(tmp_path):
     chat = {"_target_": "memsys.llm.client.ChatSettings", "model": "m", "extra": {}}
     chat["base_url"] = "http://127.0.0.1:9/v1"
     config = {"llm": chat, "strategy": "bm25", "embedder": "wordllama", "instructions": "Be short."}
@@ -171,7 +168,7 @@ def test_a_configuration_has_instructions_but_not_that_of_a_run(tmp_path: Path) 
     assert not isinstance(theirs, InstructedLLM)
 
 
-def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path: Path) -> None:
+def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path):
     with memory(tmp_path, llm=Seeing()) as store:
         store.add([user("Heat it")], agent_id="cook", memory_type="procedural_memory")
         store.add([user("Heat it")], agent_id="cook", memory_type="procedural_memory", infer=False)
@@ -186,7 +183,7 @@ def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path: Path) -> None:
         store.add("x", user_id="mara", memory_type="procedural_memory")
 
 
-def test_other_names_of_arguments(tmp_path: Path) -> None:
+def test_other_names_of_arguments(tmp_path):
     with memory(tmp_path) as store:
         for text in ("kiln", "bowl", "cup"):
             store.add(text, user_id="mara", version="v1.1")
@@ -214,7 +211,7 @@ def test_other_names_of_arguments(tmp_path: Path) -> None:
         assert found[:1] == [found[0]]
 
 
-def test_recency_falls_with_the_time_of_the_query(tmp_path: Path) -> None:
+def test_recency_falls_with_the_time_of_the_query(tmp_path):
     from memsys.service.ranking import SearchWeights  # noqa: PLC0415
 
     weights = SearchWeights(relevance=0, recency=1, decay_per_day=0.01)
@@ -249,13 +246,7 @@ class EnglishOnly(BagOfWords):
         (BagOfWords(), CHINESE, 0),
     ],
 )
-def test_it_warns_once_if_the_language_is_not_known(
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    embedder: BagOfWords,
-    text: str,
-    warned: int,
-) -> None:
+def test_it_warns_once_if_the_language_is_not_known(tmp_path, caplog, embedder, text, warned):
     with memory(tmp_path, embedder=embedder) as store:
         for number in range(60):
             store.add(text.format(number), user_id="mara")

@@ -35,13 +35,13 @@ def one(store: Memory, text: str, **own: Any) -> str:
     return change.id
 
 
-def test_it_is_exported() -> None:
+def test_it_is_exported():
     assert memsys.Memory is Memory
     with pytest.raises(AttributeError, match="no attribute 'Memori'"):
         memsys.Memori  # noqa: B018
 
 
-def test_a_text_stays_word_for_word_and_messages_name_their_speakers(store: Memory) -> None:
+def test_a_text_stays_word_for_word_and_messages_name_their_speakers(store):
     one(store, "I sold a bowl.", time=datetime(2024, 3, 2, 10, 0))
     store.add(TALK, user_id="mara", metadata={"from": "chat"})
     bowl, kiln, mind = store.get_all(user_id="mara")
@@ -53,7 +53,7 @@ def test_a_text_stays_word_for_word_and_messages_name_their_speakers(store: Memo
     assert "Mara: The kiln is hot.\n" in mind.index_text  # matched with what it replies to
 
 
-def test_search_ranks_by_cosine_and_takes_k_from_the_setup(store: Memory, tmp_path: Path) -> None:
+def test_search_ranks_by_cosine_and_takes_k_from_the_setup(store, tmp_path):
     for text in ("The kiln cracked a bowl.", "A bowl was sold.", "Tomato seedlings."):
         one(store, text)
     found = store.search("cracked bowl", user_id="mara", top_k=2)
@@ -63,13 +63,13 @@ def test_search_ranks_by_cosine_and_takes_k_from_the_setup(store: Memory, tmp_pa
         assert len(other.search("cracked bowl", user_id="mara")) == 1
 
 
-def test_of_equals_the_older_is_first_however_many_there_are(store: Memory) -> None:
+def test_of_equals_the_older_is_first_however_many_there_are(store):
     ids = [one(store, "kiln") for _ in range(40)]
     found = store.search("kiln", user_id="mara", top_k=5)
     assert [f.record.id for f in found] == ids[:5]
 
 
-def test_an_owner_sees_its_own_and_nothing_else(store: Memory) -> None:
+def test_an_owner_sees_its_own_and_nothing_else(store):
     places = [
         {"user_id": "mara"},
         {"user_id": "mara", "agent_id": "cook"},
@@ -90,7 +90,7 @@ def test_an_owner_sees_its_own_and_nothing_else(store: Memory) -> None:
         assert len(store.get_all(**asked)) == len(seen[repr(asked)])
 
 
-def test_filters_are_equality_of_metadata(store: Memory) -> None:
+def test_filters_are_equality_of_metadata(store):
     for value in (1, True, "1", None, [1, 2]):
         one(store, f"kiln {value}", metadata={"a": value, "b": "x"})
     for value, expected in ((1, "1"), (True, "True"), ("1", "1"), (None, "None"), ([1, 2], "[1")):
@@ -100,7 +100,7 @@ def test_filters_are_equality_of_metadata(store: Memory) -> None:
     assert store.search("kiln", user_id="mara", filters={"c": None}) == []
 
 
-def test_an_update_changes_what_is_found_and_keeps_what_it_was(store: Memory) -> None:
+def test_an_update_changes_what_is_found_and_keeps_what_it_was(store):
     id_ = one(store, "tomato seedlings", metadata={"a": 1})
     assert store.update(id_, "cracked bowl") is not None
     assert store.search("cracked bowl", user_id="mara")[0].score == pytest.approx(1)
@@ -120,7 +120,7 @@ def test_an_update_changes_what_is_found_and_keeps_what_it_was(store: Memory) ->
     assert {c.owner.user_id for c in store.history(id_)} == {"mara"}
 
 
-def test_what_is_not_there_is_none(store: Memory) -> None:
+def test_what_is_not_there_is_none(store):
     id_ = one(store, "kiln")
     store.delete(id_)
     for gone in (id_, "", "x"):
@@ -130,7 +130,7 @@ def test_what_is_not_there_is_none(store: Memory) -> None:
     assert store.history("x") == []
 
 
-def test_delete_all_takes_one_owner_s_or_everybody_s_and_leaves_the_history(store: Memory) -> None:
+def test_delete_all_takes_one_owner_s_or_everybody_s_and_leaves_the_history(store):
     theo = one(store, "kiln", user_id="theo")
     ids = [one(store, "kiln"), one(store, "kiln", agent_id="cook")]
     assert [change.id for change in store.delete_all(user_id="mara")] == ids
@@ -141,7 +141,7 @@ def test_delete_all_takes_one_owner_s_or_everybody_s_and_leaves_the_history(stor
     assert [len(store.history(id_)) for id_ in ids] == [2, 2]
 
 
-def test_reset_forgets_all_and_the_store_goes_on(store: Memory) -> None:
+def test_reset_forgets_all_and_the_store_goes_on(store):
     id_ = one(store, "kiln")
     store.reset(all=True)
     assert (store.get(id_), store.history(id_)) == (None, [])
@@ -152,7 +152,7 @@ def test_reset_forgets_all_and_the_store_goes_on(store: Memory) -> None:
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_the_reset_of_one_owner_leaves_the_others(tmp_path: Path, kept: bool) -> None:
+def test_the_reset_of_one_owner_leaves_the_others(tmp_path, kept):
     """Another process, and a store of vectors that is kept, learn of it too."""
     vectors = FaissVectors(str(tmp_path / "vectors.sqlite")) if kept else None
     with memory(tmp_path, vectors=vectors) as store, memory(tmp_path) as other:
@@ -175,7 +175,7 @@ def test_the_reset_of_one_owner_leaves_the_others(tmp_path: Path, kept: bool) ->
     assert left == {None, "kiln"}
 
 
-def test_a_record_has_its_accesses_and_its_time_in_utc_and_is_on_a_page(store: Memory) -> None:
+def test_a_record_has_its_accesses_and_its_time_in_utc_and_is_on_a_page(store):
     zone = timezone(timedelta(hours=8))
     ids = [one(store, f"kiln {i}", time=datetime(2024, 3, 2, 10, i, tzinfo=zone)) for i in range(5)]
     assert texts(store.get_all(user_id="mara", limit=2, offset=1)) == ["kiln 1", "kiln 2"]
@@ -238,7 +238,7 @@ def nested(depth: int) -> dict[str, Any]:
         (lambda s: s.delete("x", history="no"), "^history: 'no'"),
     ],
 )
-def test_wrong_input_is_named(store: Memory, call: Any, message: str) -> None:
+def test_wrong_input_is_named(store, call, message):
     with pytest.raises(InputError, match=message):
         call(store)
     assert store.get_all(user_id="mara") == []

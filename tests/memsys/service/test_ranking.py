@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from memsys.errors import InputError
 from memsys.service.ranking import SearchWeights
 from memsys.strategies.plain import VectorOnly
 from memsys.text.turns import importance
-from tests.memsys.build import SESSIONS, MakeParts
+from tests.memsys.build import SESSIONS
 from tests.memsys.service.made import memory, texts
 
 NOW = datetime(2024, 7, 1)
@@ -31,9 +30,7 @@ def fill(store: Any) -> None:
 
 
 @pytest.mark.parametrize("start", ["lexical", "hybrid"])
-def test_words_rank_as_in_the_store_of_strategies(
-    tmp_path: Path, parts: MakeParts, start: Any
-) -> None:
+def test_words_rank_as_in_the_store_of_strategies(tmp_path, parts, start):
     from memsys.memory.turns import Turns  # noqa: PLC0415
 
     benchmarked = VectorOnly(parts(memory=Turns("turns")), k=4)  # for its store alone
@@ -52,12 +49,12 @@ def test_words_rank_as_in_the_store_of_strategies(
         assert "a kiln of her own" in texts(store.search("kiln", user_id="talk"))
 
 
-def test_the_fusion_is_a_strategy_not_a_start(tmp_path: Path) -> None:
+def test_the_fusion_is_a_strategy_not_a_start(tmp_path):
     with pytest.raises(InputError, match=r"^start: fusion .*strategy=fusion"):
         memory(tmp_path, start="fusion")
 
 
-def test_the_score_is_the_weighted_sum(tmp_path: Path) -> None:
+def test_the_score_is_the_weighted_sum(tmp_path):
     weights = SearchWeights(
         relevance=0.5, access=0.2, recency=0.2, importance=0.1, decay_per_day=0.1
     )
@@ -72,7 +69,7 @@ def test_the_score_is_the_weighted_sum(tmp_path: Path) -> None:
         )
 
 
-def test_weights_reorder_the_pool(tmp_path: Path) -> None:
+def test_weights_reorder_the_pool(tmp_path):
     old, new = datetime(2020, 1, 1), datetime(2024, 6, 30)
     with memory(tmp_path, weights=SearchWeights(relevance=0.1, recency=1)) as store:
         store.add("kiln", user_id="mara", time=old)
@@ -81,6 +78,6 @@ def test_weights_reorder_the_pool(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"relevance": -1}, {"pool": 0}, {"recency": float("nan")}])
-def test_wrong_weights_are_named(wrong: dict[str, Any]) -> None:
+def test_wrong_weights_are_named(wrong):
     with pytest.raises(InputError, match=f"^weights.{min(wrong)}: "):
         SearchWeights(**wrong)

@@ -23,7 +23,7 @@ from memsys.relations.find import RelationSettings
 from memsys.service.memory import Memory
 from memsys.service.relations import RelationSetup
 from memsys.stores.networkx_relations import NetworkxRelations
-from tests.memsys.build import MakeParts, query, session
+from tests.memsys.build import query, session
 from tests.memsys.facts.models import call, fact
 from tests.memsys.relations.models import Scripted, conflict, entity, relation, settings
 from tests.memsys.service.made import memory, run, texts
@@ -78,7 +78,7 @@ def stated(store: Memory, query: str = "badminton kiln", **owner: str) -> list[s
     return sorted(f"{one.source} {one.relationship} {one.destination}" for one in found)
 
 
-def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path: Path) -> None:
+def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path):
     llm = model(facts=[[fact("Mara owns a kiln", "Mara", 1)]])
     with opened(tmp_path, llm) as store:
         added = say(store, "Mara - owns - kiln", "m1")
@@ -100,7 +100,7 @@ def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path: Pa
         assert {"relations", "apply_relation"} <= {event["step"] for event in added.events}
 
 
-def test_who_has_no_name_is_the_user_of_the_memory(tmp_path: Path) -> None:
+def test_who_has_no_name_is_the_user_of_the_memory(tmp_path):
     llm = model(entities=[[entity("kiln")]], relations=[[relation("I", "owns", "kiln", 1, 2)]])
     with opened(tmp_path, llm, exchange=2) as store:
         said = [("user", "I own a kiln."), ("assistant", "I do not.")]
@@ -110,7 +110,7 @@ def test_who_has_no_name_is_the_user_of_the_memory(tmp_path: Path) -> None:
         assert "1. alice_01: I own a kiln." in llm.asked["entities"][0]
 
 
-def test_the_graph_is_searched_where_asked(tmp_path: Path) -> None:
+def test_the_graph_is_searched_where_asked(tmp_path):
     with opened(tmp_path) as store:
         assert store.enable_graph
         assert say(store, "verbatim", infer=False, user_id="mara").relations == ()  # type: ignore[arg-type]
@@ -124,7 +124,7 @@ def test_the_graph_is_searched_where_asked(tmp_path: Path) -> None:
             plain.search("kiln", user_id="mara", enable_graph=True)
 
 
-def test_relations_filter_by_user_agent_and_run(tmp_path: Path) -> None:
+def test_relations_filter_by_user_agent_and_run(tmp_path):
     with opened(tmp_path) as store:
         say(store, "Mara - owns - kiln", user_id="mara")
         say(store, "Mara - sells - kiln", user_id="mara", agent_id="guide", run_id="r1")
@@ -138,9 +138,7 @@ def test_relations_filter_by_user_agent_and_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("on_conflict", ["delete", "invalidate"])
-def test_a_conflict_ends_what_the_owner_sees_and_nothing_else(
-    tmp_path: Path, on_conflict: str
-) -> None:
+def test_a_conflict_ends_what_the_owner_sees_and_nothing_else(tmp_path, on_conflict):
     def ends(prompt: str) -> list[Any]:
         return [conflict(1)] if "hates" in prompt else []
 
@@ -162,7 +160,7 @@ def test_a_conflict_ends_what_the_owner_sees_and_nothing_else(
 
 
 @pytest.mark.parametrize("bulk", ["delete_all", "reset"])
-def test_relations_are_deleted_with_their_owner_only(tmp_path: Path, bulk: str) -> None:
+def test_relations_are_deleted_with_their_owner_only(tmp_path, bulk):
     llm = model(facts=[[fact("a kiln", "Mara", 1)]])
     with opened(tmp_path, llm) as store:
         (one,) = say(store, "Mara - owns - kiln", user_id="mara").changes
@@ -182,7 +180,7 @@ def test_relations_are_deleted_with_their_owner_only(tmp_path: Path, bulk: str) 
     assert rows(tmp_path) == (0, 0)
 
 
-def test_relations_in_a_store_that_is_not_configured_are_not_forgotten(tmp_path: Path) -> None:
+def test_relations_in_a_store_that_is_not_configured_are_not_forgotten(tmp_path):
     elsewhere = str(tmp_path / "elsewhere.sqlite")
     with opened(tmp_path / "a", store=NetworkxRelations(elsewhere)) as store:
         say(store, "Mara - owns - kiln")
@@ -206,7 +204,7 @@ def rows(folder: Path) -> tuple[int, int]:
     return nodes, edges
 
 
-def test_facts_and_relations_are_those_of_the_benchmark(tmp_path: Path, parts: MakeParts) -> None:
+def test_facts_and_relations_are_those_of_the_benchmark(tmp_path, parts):
     said = [f"Mara - {verb} - {what}" for verb in ("owns", "likes") for what in ("kiln", "kelp")]
     search: dict[str, Any] = {
         **{"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4}
@@ -237,7 +235,7 @@ def test_facts_and_relations_are_those_of_the_benchmark(tmp_path: Path, parts: M
             assert [one.turns for one in found.relations] == [one.memory.turns for one in related]
 
 
-def test_relations_may_come_in_the_reply_that_has_the_facts(tmp_path: Path) -> None:
+def test_relations_may_come_in_the_reply_that_has_the_facts(tmp_path):
     reply = {
         "facts": [fact("Mara owns a kiln", "Mara", 1)],
         "entities": [entity("kiln")],
@@ -259,9 +257,7 @@ def test_relations_may_come_in_the_reply_that_has_the_facts(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("compare", "left"), [("filter", ["hates"]), ("owner", ["hates", "loves"])]
 )
-def test_what_a_new_relation_is_compared_with_can_be_set(
-    tmp_path: Path, compare: Any, left: list[str]
-) -> None:
+def test_what_a_new_relation_is_compared_with_can_be_set(tmp_path, compare, left):
     llm = model(conflicts=lambda prompt: [conflict(1)] if "hates" in prompt else [])
     with opened(tmp_path, llm) as store:
         store._relations._setup = replace(store._relations._setup, compare=compare)  # type: ignore[type-var]
@@ -272,9 +268,7 @@ def test_what_a_new_relation_is_compared_with_can_be_set(
 
 
 @pytest.mark.parametrize("bulk", ["delete_all", "reset"])
-def test_relations_deleted_while_a_conflict_is_judged_do_not_fail_the_addition(
-    tmp_path: Path, bulk: str
-) -> None:
+def test_relations_deleted_while_a_conflict_is_judged_do_not_fail_the_addition(tmp_path, bulk):
     def ends(prompt: str) -> list[Any]:
         getattr(store, bulk)(user_id="mara")
         return [conflict(1)]
@@ -287,7 +281,7 @@ def test_relations_deleted_while_a_conflict_is_judged_do_not_fail_the_addition(
         assert stated(store) == ["Mara hates badminton"]
 
 
-def test_threads_write_one_owner(tmp_path: Path) -> None:
+def test_threads_write_one_owner(tmp_path):
     said = [f"Mara - does{number} - kiln" for number in range(12)]
     with opened(tmp_path) as store, ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda text: say(store, text), said))
@@ -298,7 +292,7 @@ def test_threads_write_one_owner(tmp_path: Path) -> None:
         assert len(stated(store)) == 5
 
 
-def test_two_memories_share_a_folder(tmp_path: Path) -> None:
+def test_two_memories_share_a_folder(tmp_path):
     with opened(tmp_path) as one, opened(tmp_path) as other:
         say(one, "Mara - owns - kiln")
         assert stated(other) == ["Mara owns kiln"]
@@ -310,7 +304,7 @@ def test_two_memories_share_a_folder(tmp_path: Path) -> None:
         assert stated(one) == ["Mara sells kiln"]
 
 
-def test_an_unanswered_exchange_is_an_error_and_the_facts_remain(tmp_path: Path) -> None:
+def test_an_unanswered_exchange_is_an_error_and_the_facts_remain(tmp_path):
     llm = model(facts=[[fact("Mara owns a kiln", "Mara", 1)]], entities=[LLMError("down")])
     with opened(tmp_path, llm) as store:
         with pytest.raises(LLMError, match="none of 1 exchanges"):
@@ -355,7 +349,7 @@ for moment in sys.argv[2:]:
 """
 
 
-def test_a_kill_loses_no_relation_that_was_acknowledged(tmp_path: Path) -> None:
+def test_a_kill_loses_no_relation_that_was_acknowledged(tmp_path):
     moments = ("nodes", "relations", "clear")
     ended = run(_KILLED, tmp_path, *moments)
     expected = [f"{moment} {said}" for moment in moments for said in ("done", -signal.SIGKILL)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
@@ -41,18 +40,14 @@ def run(folder: Path, *overrides: str) -> Path:
     ("strategy", "start"),
     [("vector_only", "vector"), ("bm25", "lexical"), ("hybrid_rank", "hybrid")],
 )
-def test_a_run_gives_its_ranking_its_k_and_its_parts(
-    tmp_path: Path, strategy: str, start: str
-) -> None:
+def test_a_run_gives_its_ranking_its_k_and_its_parts(tmp_path, strategy, start):
     made = load_setup(run(tmp_path / "run", f"strategy={strategy}", "k=7", "index.alpha=0.25"))
     assert (made.start, made.k, made.index.alpha) == (start, 7, 0.25)
     assert (made.embedder.name, made.builder.name) == (load_setup(None).embedder.name, "turns")
     assert (made.llm, made.infer, made.vectors) == (None, False, None)
 
 
-def test_a_run_of_mem0_gives_its_facts_and_its_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_of_mem0_gives_its_facts_and_its_model(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     folder = run(
         tmp_path / "run",
@@ -70,7 +65,7 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(
     assert load_setup(run(tmp_path / "raw", "strategy=mem0", "strategy.infer=false")).infer is False
 
 
-def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path: Path) -> None:
+def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path):
     path, prompt = tmp_path / "mine.yaml", tmp_path / "mine.txt"
     prompt.write_text("On {time}: {messages}", encoding="utf-8")
     path.write_text(
@@ -87,13 +82,13 @@ def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path: P
     assert (made.summary.background, made.summary.searchable) == (True, False)
 
 
-def test_a_run_can_be_named_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_can_be_named_by_its_id(tmp_path, monkeypatch):
     run(tmp_path / "results" / "runs" / "mine", "k=3")
     monkeypatch.chdir(tmp_path)
     assert load_setup("mine").k == 3
 
 
-def test_a_file_names_options_or_settings(tmp_path: Path) -> None:
+def test_a_file_names_options_or_settings(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text(
         BAG + "memory: windows\nstrategy: hybrid_rank\nk: 4\n"
@@ -114,9 +109,7 @@ def test_a_file_names_options_or_settings(tmp_path: Path) -> None:
         assert len(store.search("kiln", user_id="mara")) == 1
 
 
-def test_an_option_of_a_file_includes_the_defaults_it_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_option_of_a_file_includes_the_defaults_it_names(tmp_path, monkeypatch):
     for group in OPTIONS:
         (tmp_path / group).symlink_to(CONF / group)
     (tmp_path / "strategy").unlink()
@@ -133,7 +126,7 @@ def test_an_option_of_a_file_includes_the_defaults_it_names(
     assert (made.k, made.update.similar, made.update.calls) == (6, 4, "tools")
 
 
-def test_nothing_named_is_the_default() -> None:
+def test_nothing_named_is_the_default():
     made = load_setup(None)
     assert isinstance(made.embedder, MiniLM)
     assert (made.start, made.k, made.weights.plain) == ("vector", 10, True)
@@ -174,7 +167,7 @@ def test_nothing_named_is_the_default() -> None:
         ("- k\n", "cannot be read as a configuration"),
     ],
 )
-def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_what_cannot_be_used_is_named(tmp_path, text, message):
     path = tmp_path / "mine.yaml"
     path.write_text(text)
     with pytest.raises(InputError) as caught:
@@ -183,7 +176,7 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, message: str) -
 
 
 @pytest.mark.parametrize("content", [None, "{", "{}", '{"config": 3}'])
-def test_a_folder_without_a_run_is_named(tmp_path: Path, content: Any) -> None:
+def test_a_folder_without_a_run_is_named(tmp_path, content):
     if content is not None:
         (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(InputError, match=r"manifest\.json: cannot be read"):
@@ -198,9 +191,7 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path, content: Any) -> None:
         ("memsys.strategies.vector_only.VectorOnly", "vector"),
     ],
 )
-def test_a_run_of_version_0_1_still_configures_a_memory(
-    tmp_path: Path, target: str, start: str
-) -> None:
+def test_a_run_of_version_0_1_still_configures_a_memory(tmp_path, target, start):
     index = {"_target_": "memsys.index.rank.IndexSettings", "k1": 1.2, "b": 0.5, "alpha": 0.6}
     config = {
         "strategy": {"_target_": target, "_partial_": True, "k": 3},

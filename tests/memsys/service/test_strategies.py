@@ -23,7 +23,7 @@ from memsys.service.setup import load_setup
 from memsys.strategy import Strategy
 from memsys.trusted import CONF
 from memsys.types import Candidate, Query
-from tests.memsys.build import SESSIONS, BagOfTokens, MakeParts, query, session
+from tests.memsys.build import SESSIONS, BagOfTokens, query, session
 from tests.memsys.service.made import texts
 from tests.memsys.service.test_ranking import WORDS, fill
 from tests.memsys.service.test_relations import model
@@ -62,9 +62,7 @@ def opened(folder: Path, strategy: Mapping[str, Any] | str, **more: Any) -> Memo
 
 
 @pytest.mark.parametrize("strategy", RANKING)
-def test_every_strategy_ranks_as_in_the_benchmark(
-    tmp_path: Path, parts: MakeParts, strategy: str
-) -> None:
+def test_every_strategy_ranks_as_in_the_benchmark(tmp_path, parts, strategy):
     chosen = settings_of(strategy)
     memory = instantiate(json.loads(option(memory="turns"))["memory"])
     benchmarked: Strategy = instantiate(chosen, _convert_="all")(
@@ -87,7 +85,7 @@ def test_every_strategy_ranks_as_in_the_benchmark(
             assert texts(found) == [c.memory.content for c in expected]
 
 
-def test_fusion_has_the_scale_of_the_other_terms_of_a_score(tmp_path: Path) -> None:
+def test_fusion_has_the_scale_of_the_other_terms_of_a_score(tmp_path):
     weights = {"relevance": 0.5, "recency": 2.0, "decay_per_day": 0.0}
     with opened(tmp_path, settings_of("fusion"), weights=weights) as store:
         fill(store)
@@ -97,7 +95,7 @@ def test_fusion_has_the_scale_of_the_other_terms_of_a_score(tmp_path: Path) -> N
         assert [f.score for f in found] == pytest.approx([0.5 * r + 2 for r in relevances])
 
 
-def test_graph_score_counts_the_searches_that_returned_a_memory(tmp_path: Path) -> None:
+def test_graph_score_counts_the_searches_that_returned_a_memory(tmp_path):
     weights = {"similarity": 0.0, "access": 1.0, "recency": 1.0, "importance": 0.0, "graph": 0.0}
     chosen = settings_of("graph_score") | {"weights": weights}
     said, asked = datetime(2024, 6, 1), datetime(2030, 1, 1)
@@ -115,9 +113,7 @@ def test_graph_score_counts_the_searches_that_returned_a_memory(tmp_path: Path) 
         assert found.score > first.score + 0.1
 
 
-def test_a_graph_is_built_once_until_a_memory_of_the_owner_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_is_built_once_until_a_memory_of_the_owner_changes(tmp_path, monkeypatch):
     from memsys import store as stores  # noqa: PLC0415
 
     built: list[int] = []
@@ -151,7 +147,7 @@ def test_a_graph_is_built_once_until_a_memory_of_the_owner_changes(
         assert len(store.search("kiln", user_id="mara")) == 2
 
 
-def test_stored_vectors_are_used_and_the_query_alone_is_embedded(tmp_path: Path) -> None:
+def test_stored_vectors_are_used_and_the_query_alone_is_embedded(tmp_path):
     with opened(tmp_path, "graph_expand_hybrid") as store:
         fill(store)
     (tmp_path / "memories" / "cache").rename(tmp_path / "elsewhere")
@@ -162,7 +158,7 @@ def test_stored_vectors_are_used_and_the_query_alone_is_embedded(tmp_path: Path)
     assert set(embedded) <= {"kiln", "warm up"}
 
 
-def test_a_first_search_loads_the_embedder(tmp_path: Path) -> None:
+def test_a_first_search_loads_the_embedder(tmp_path):
     opened(tmp_path, "graph_expand").close()
     setup = load_setup(tmp_path / "mine.yaml")
     with Memory(tmp_path / "memories", setup) as store:
@@ -170,14 +166,14 @@ def test_a_first_search_loads_the_embedder(tmp_path: Path) -> None:
     assert ["of nobody"] in setup.embedder.batches  # type: ignore[attr-defined]
 
 
-def test_more_results_than_the_pool_of_a_strategy(tmp_path: Path) -> None:
+def test_more_results_than_the_pool_of_a_strategy(tmp_path):
     with opened(tmp_path, settings_of("graph_score") | {"pool": 10}) as store:
         for number in range(12):
             store.add(f"kiln {number}", user_id="mara")
         assert len(store.search("kiln", user_id="mara", top_k=12)) == 12
 
 
-def test_full_context_is_everything_in_order_or_the_newest(tmp_path: Path) -> None:
+def test_full_context_is_everything_in_order_or_the_newest(tmp_path):
     with opened(tmp_path, "full_context") as store:
         said = [f"news {number}" for number in range(14)]
         for text in said:
@@ -186,7 +182,7 @@ def test_full_context_is_everything_in_order_or_the_newest(tmp_path: Path) -> No
         assert texts(store.search("anything", user_id="mara", top_k=2)) == said[-2:]
 
 
-def test_weights_are_added_to_the_score_of_a_strategy(tmp_path: Path) -> None:
+def test_weights_are_added_to_the_score_of_a_strategy(tmp_path):
     weights = {"relevance": 0.0, "recency": 1.0}
     with opened(tmp_path, "graph_expand", weights=weights) as store:
         store.add("kiln", user_id="mara", time=datetime(2020, 1, 1))
@@ -200,9 +196,7 @@ RARE = [pytest.param(one, marks=pytest.mark.soak) for one in RANKING if one not 
 
 
 @pytest.mark.parametrize("strategy", [*RUNS, *RARE])
-def test_the_run_of_every_strategy_configures_a_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str
-) -> None:
+def test_the_run_of_every_strategy_configures_a_memory(tmp_path, monkeypatch, strategy):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     folder = run(tmp_path / "run", *f"strategy={strategy}".split(), "llm=openai")
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -214,9 +208,7 @@ def test_the_run_of_every_strategy_configures_a_memory(
 
 
 @pytest.mark.parametrize("strategy", ["graph_expand", "hybrid_gate", "graph_score"])
-def test_relations_that_a_model_wrote_link_memories(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: MakeParts, strategy: str
-) -> None:
+def test_relations_that_a_model_wrote_link_memories(tmp_path, monkeypatch, parts, strategy):
     llm, chosen = model(), settings_of(strategy)
     chosen |= {"gate": OPEN} if strategy == "hybrid_gate" else {}
     memory = instantiate(json.loads(option(memory="turns"))["memory"])
@@ -248,9 +240,7 @@ def test_relations_that_a_model_wrote_link_memories(
         assert store.search("kiln", user_id="mara", enable_graph=False).relations == ()
 
 
-def test_nothing_is_stored_verbatim_if_no_relations_could_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_stored_verbatim_if_no_relations_could_be_written(tmp_path, monkeypatch):
     monkeypatch.setattr(NoModel, "open", lambda *_: model(entities=[LLMError("down")]))
     with opened(tmp_path, "graph_expand", graph="relations") as store:
         with pytest.raises(LLMError, match="none of 1 exchanges"):
@@ -273,7 +263,7 @@ REASONS = {
 
 
 @pytest.mark.parametrize("strategy", REASONS)
-def test_what_a_strategy_lacks_is_named(tmp_path: Path, strategy: str) -> None:
+def test_what_a_strategy_lacks_is_named(tmp_path, strategy):
     path = tmp_path / "mine.yaml"
     path.write_text(BAG + f"strategy: {strategy}\n")
     with pytest.raises(InputError, match=REASONS[strategy]) as caught:
@@ -282,9 +272,7 @@ def test_what_a_strategy_lacks_is_named(tmp_path: Path, strategy: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_trusted_strategy_of_your_own_ranks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trusted_strategy_of_your_own_ranks(tmp_path, monkeypatch):
     own = f"{__name__}.Newest"
     with pytest.raises(InputError, match="not trusted"):
         opened(tmp_path, {"_target_": own, "k": 1})

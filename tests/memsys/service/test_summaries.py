@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future
-from pathlib import Path
 from threading import Event as Signal
 from typing import Any
 
@@ -61,7 +60,7 @@ def planned(*summary: Any) -> Planned:
     return Planned([facts()], summary=summary)
 
 
-def test_an_addition_returns_before_its_summary_and_close_waits_for_it(tmp_path: Path) -> None:
+def test_an_addition_returns_before_its_summary_and_close_waits_for_it(tmp_path):
     begun, go = Signal(), Signal()
 
     class Slow(Planned):
@@ -83,9 +82,7 @@ def test_an_addition_returns_before_its_summary_and_close_waits_for_it(tmp_path:
 
 
 @pytest.mark.usefixtures("lazy")
-def test_the_next_addition_of_an_owner_waits_for_the_summary_and_has_its_log(
-    tmp_path: Path,
-) -> None:
+def test_the_next_addition_of_an_owner_waits_for_the_summary_and_has_its_log(tmp_path):
     llm = planned("one", "two")
     with memory(tmp_path, llm=llm, summary=LATER) as store:
         add(store, "word1")
@@ -98,9 +95,7 @@ def test_the_next_addition_of_an_owner_waits_for_the_summary_and_has_its_log(
 
 
 @pytest.mark.usefixtures("lazy")
-def test_an_error_in_the_background_is_a_fault_of_the_next_addition_and_logged(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_error_in_the_background_is_a_fault_of_the_next_addition_and_logged(tmp_path, caplog):
     llm = planned("one", LLMError("gone"), "three")
     with (
         caplog.at_level(logging.WARNING),
@@ -119,7 +114,7 @@ def test_an_error_in_the_background_is_a_fault_of_the_next_addition_and_logged(
 
 @pytest.mark.parametrize("remove", ["delete_all", "reset"])
 @pytest.mark.usefixtures("lazy")
-def test_a_summary_of_what_was_deleted_meanwhile_is_not_stored(tmp_path: Path, remove: str) -> None:
+def test_a_summary_of_what_was_deleted_meanwhile_is_not_stored(tmp_path, remove):
     llm = planned("secret", "new")
     with memory(tmp_path, llm=llm, summary=BOTH) as store:
         add(store, "word1")
@@ -132,9 +127,7 @@ def test_a_summary_of_what_was_deleted_meanwhile_is_not_stored(tmp_path: Path, r
 
 @pytest.mark.parametrize("settings", [FOUND, BOTH])
 @pytest.mark.usefixtures("lazy")
-def test_a_summary_is_a_memory_that_each_refresh_replaces(
-    tmp_path: Path, settings: SummarySettings
-) -> None:
+def test_a_summary_is_a_memory_that_each_refresh_replaces(tmp_path, settings):
     llm = Planned([facts(fact("Mara has a kiln")), facts()], summary=["Pots", "Pots and glazes"])
     with memory(tmp_path, llm=llm, summary=settings) as store:
         add(store, "I have a kiln")
@@ -152,7 +145,7 @@ def test_a_summary_is_a_memory_that_each_refresh_replaces(
 
 
 @pytest.mark.usefixtures("lazy")
-def test_a_summary_is_no_fact_to_compare_with_and_nobody_adds_one(tmp_path: Path) -> None:
+def test_a_summary_is_no_fact_to_compare_with_and_nobody_adds_one(tmp_path):
     llm = Planned([facts(), facts(fact("Mara has a kiln"))], summary=["Mara has a kiln"])
     with memory(tmp_path, llm=llm, summary=FOUND) as store:
         add(store, "word")
@@ -162,7 +155,7 @@ def test_a_summary_is_no_fact_to_compare_with_and_nobody_adds_one(tmp_path: Path
             store.add("x", user_id="mara", kind="summary")  # type: ignore[arg-type]
 
 
-def test_by_default_a_summary_is_not_searched_and_settings_are_checked(tmp_path: Path) -> None:
+def test_by_default_a_summary_is_not_searched_and_settings_are_checked(tmp_path):
     with memory(tmp_path, llm=planned("They talk.")) as store:
         add(store, "word")
         assert store.get_all(user_id="mara") == []

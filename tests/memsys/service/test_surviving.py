@@ -6,7 +6,6 @@ import signal
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -52,7 +51,7 @@ for deed in sys.argv[2:]:
 """
 
 
-def test_vectors_are_repaired_after_a_kill(tmp_path: Path) -> None:
+def test_vectors_are_repaired_after_a_kill(tmp_path):
     left = {"add": ["kiln", "bowl"], "update": ["bowl"], "delete": []}
     ended = run(_KILLED, tmp_path, *left)
     assert ended.stdout.splitlines() == [f"{deed} {-signal.SIGKILL}" for deed in left], ended.stderr
@@ -71,7 +70,7 @@ def test_vectors_are_repaired_after_a_kill(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_vector_store_that_lost_all_is_filled_again(tmp_path: Path, kept: bool) -> None:
+def test_a_vector_store_that_lost_all_is_filled_again(tmp_path, kept):
     file = str(tmp_path / "vectors.sqlite")
     with memory(tmp_path, vectors=FaissVectors(file) if kept else None) as store:
         store.add("kiln", user_id="mara")
@@ -81,7 +80,7 @@ def test_a_vector_store_that_lost_all_is_filled_again(tmp_path: Path, kept: bool
 
 
 @pytest.mark.parametrize("start", ["vector", "hybrid"])
-def test_two_open_stores_see_each_other_s_changes(tmp_path: Path, start: str) -> None:
+def test_two_open_stores_see_each_other_s_changes(tmp_path, start):
     with memory(tmp_path, start=start) as one, memory(tmp_path, start=start) as other:
         (added,) = one.add("kiln", user_id="mara").changes
         assert texts(other.search("kiln", user_id="mara")) == ["kiln"]
@@ -93,7 +92,7 @@ def test_two_open_stores_see_each_other_s_changes(tmp_path: Path, start: str) ->
         assert texts(one.search("kiln", user_id="mara")) == ["seedlings"]
 
 
-def test_a_reset_reaches_a_store_of_vectors_that_is_kept(tmp_path: Path) -> None:
+def test_a_reset_reaches_a_store_of_vectors_that_is_kept(tmp_path):
     file = str(tmp_path / "vectors.sqlite")
     with memory(tmp_path, vectors=FaissVectors(file)) as store:
         store.add("kiln", user_id="mara")
@@ -104,7 +103,7 @@ def test_a_reset_reaches_a_store_of_vectors_that_is_kept(tmp_path: Path) -> None
     assert vectors_in(file) == 0
 
 
-def test_two_folders_may_share_a_store_of_vectors(tmp_path: Path) -> None:
+def test_two_folders_may_share_a_store_of_vectors(tmp_path):
     file = str(tmp_path / "vectors.sqlite")
     with memory(tmp_path / "a", vectors=FaissVectors(file)) as store:
         store.add("kiln", user_id="mara")
@@ -133,7 +132,7 @@ print(*(os.waitstatus_to_exitcode(os.waitpid(writer, 0)[1]) for writer in writer
 """
 
 
-def test_processes_write_one_folder_at_once(tmp_path: Path) -> None:
+def test_processes_write_one_folder_at_once(tmp_path):
     with memory(tmp_path) as store:
         ended = run(_WRITES, tmp_path)
         assert ended.stdout.split() == ["0", "0", "0"], ended.stderr
@@ -141,7 +140,7 @@ def test_processes_write_one_folder_at_once(tmp_path: Path) -> None:
         assert len(store.get_all(user_id="mara")) == 60
 
 
-def test_threads_share_one_store(tmp_path: Path) -> None:
+def test_threads_share_one_store(tmp_path):
     with memory(tmp_path) as store, ThreadPoolExecutor(8) as pool:
 
         def work(i: int) -> int:
@@ -160,13 +159,13 @@ def test_threads_share_one_store(tmp_path: Path) -> None:
         assert left == [len(store.get_all(user_id=f"u{u}")) for u in range(4)]
 
 
-def test_another_embedder_is_refused(tmp_path: Path) -> None:
+def test_another_embedder_is_refused(tmp_path):
     memory(tmp_path).close()
     with pytest.raises(InputError, match="embedded by bag, not other; set embedder="):
         memory(tmp_path, embedder=BagOfWords("other"))
 
 
-def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_is_none_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="file: not usable as a folder of memories"):
         memory(tmp_path / "file")
@@ -175,6 +174,6 @@ def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
         memory(tmp_path)
 
 
-def test_the_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_the_folder_is_for_its_owner_alone(tmp_path):
     memory(tmp_path / "new").close()
     assert (tmp_path / "new").stat().st_mode & 0o077 == 0

@@ -6,7 +6,6 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from memsys.types import Memory as Unit
 from tests.memsys.service.made import memory, texts
 
 
-def test_a_unit_s_title_is_a_field_of_the_record_and_of_its_json(tmp_path: Path) -> None:
+def test_a_unit_s_title_is_a_field_of_the_record_and_of_its_json(tmp_path):
     unit = Unit("u", "Mara fires bowls.", "", datetime(2024, 3, 2), "Mara", (), title="Pottery")
     with memory(tmp_path) as store:
         owner = store.add("I sold a bowl.", user_id="mara").changes[0].owner
@@ -27,7 +26,7 @@ def test_a_unit_s_title_is_a_field_of_the_record_and_of_its_json(tmp_path: Path)
     assert titled.as_json()["title"] == "Pottery"
 
 
-def test_an_update_sets_the_title_and_lexical_search_finds_it(tmp_path: Path) -> None:
+def test_an_update_sets_the_title_and_lexical_search_finds_it(tmp_path):
     with memory(tmp_path, start="lexical") as store:
         said = "bowl", "cup", "seedlings"  # a word of one text in two has no weight
         first, other, _ = (store.add(text, user_id="mara").changes[0] for text in said)
@@ -50,7 +49,7 @@ def test_an_update_sets_the_title_and_lexical_search_finds_it(tmp_path: Path) ->
                 store.update(first.id, title=wrong)  # type: ignore[arg-type]
 
 
-def test_a_folder_of_version_0_2_opens_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_folder_of_version_0_2_opens_and_loses_nothing(tmp_path):
     with memory(tmp_path) as store:
         added = store.add("kiln", user_id="mara", metadata={"n": 1}).changes[0]
         store.add("bowl", user_id="mara", agent_id="guide")
@@ -69,9 +68,7 @@ def test_a_folder_of_version_0_2_opens_and_loses_nothing(tmp_path: Path) -> None
         assert [one.title for one in store.get_all(user_id="mara")] == ["Pottery", ""]
 
 
-def test_updates_of_text_and_title_at_once_lose_neither(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_updates_of_text_and_title_at_once_lose_neither(tmp_path, monkeypatch):
     with memory(tmp_path) as store:
         (one,) = store.add("Mara owns a kiln", user_id="mara").changes
         writer, embed = store._writer, store._writer.embed

@@ -39,7 +39,7 @@ def filled(place: VectorPlace) -> Any:
 
 
 @pytest.mark.parametrize("name", ["faiss_file", "qdrant_edge_folder"])
-def test_a_vector_store_leaves_nothing(name: str, tmp_path: Path) -> None:
+def test_a_vector_store_leaves_nothing(name, tmp_path):
     place = VECTORS[name](tmp_path)
     gone = (GONE, CLEARED, ROWS[7], ROWS[8], -ROWS[0])
     with closing(filled(place)) as store:
@@ -59,7 +59,7 @@ def test_a_vector_store_leaves_nothing(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["faiss_memory", "qdrant_edge_temporary"])
-def test_an_empty_store_and_one_in_memory_are_compact(name: str, tmp_path: Path) -> None:
+def test_an_empty_store_and_one_in_memory_are_compact(name, tmp_path):
     with closing(VECTORS[name](tmp_path).open()) as store:
         assert store.compact() is True
         store.put("ann", IDS, ROWS)
@@ -68,7 +68,7 @@ def test_an_empty_store_and_one_in_memory_are_compact(name: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("moved", [False, True])
-def test_an_interrupted_compaction_loses_nothing(tmp_path: Path, moved: bool) -> None:
+def test_an_interrupted_compaction_loses_nothing(tmp_path, moved):
     place = VECTORS["qdrant_edge_folder"](tmp_path)
     with closing(filled(place)):
         pass
@@ -84,7 +84,7 @@ def test_an_interrupted_compaction_loses_nothing(tmp_path: Path, moved: bool) ->
     assert [path.name for path in shard.parent.iterdir()] == ["shard"]
 
 
-def test_a_relation_file_leaves_nothing(tmp_path: Path) -> None:
+def test_a_relation_file_leaves_nothing(tmp_path):
     place, rows = RELATIONS["networkx_file"](tmp_path), pool(1, 20)
     names = [f"zebra{i}x" for i in range(20)]
     with closing(place.open()) as store:
@@ -102,13 +102,13 @@ def test_a_relation_file_leaves_nothing(tmp_path: Path) -> None:
         assert len(store.nodes("ann")) == 19
 
 
-def test_a_server_says_that_it_alone_decides() -> None:
+def test_a_server_says_that_it_alone_decides():
     assert QdrantVectors("http://127.0.0.1:1").compact() is False
     assert Neo4jRelations("bolt://127.0.0.1:1", password_variable=None).compact() is False
 
 
 @pytest.mark.soak
-def test_what_a_graph_server_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_graph_server_leaves(tmp_path, monkeypatch):
     """Recorded in docs/stores.md: ArcadeDB deletes the record, and its index has the key still.
 
     Of the engine, not of this project: on a server of its own, whose files nobody else writes.

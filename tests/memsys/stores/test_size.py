@@ -7,12 +7,10 @@ import sqlite3
 from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 
 import networkx as nx
 import pytest
 
-from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import GraphSettings, build_graph
 from memsys.graph.store import NetworkXStore
 from memsys.relations.relation_graph import RelationGraph
@@ -27,7 +25,7 @@ from tests.memsys.stores.made import keys, node, pool, relation
 OWNER = "0123456789abcdef0123456789abcdef"
 
 
-def test_memories_are_the_lines_of_a_file_from_which_they_come_back(tmp_path: Path) -> None:
+def test_memories_are_the_lines_of_a_file_from_which_they_come_back(tmp_path):
     kept = [
         memory("D1:1", 'She said "so"\n\tand left', index_text="before\nafter", importance=0.35),
         memory("上海", "陶艺课在上海，🐈", speaker="小玛", turns=("a", "b"), importance=1 / 3),
@@ -44,15 +42,15 @@ def test_memories_are_the_lines_of_a_file_from_which_they_come_back(tmp_path: Pa
     assert [row.keys() for row in rows] == [asdict(kept[0]).keys()] * 2
 
 
-def test_half_a_surrogate_pair_is_counted_and_does_no_harm() -> None:
+def test_half_a_surrogate_pair_is_counted_and_does_no_harm():
     assert lines([memory("a", "x\ud83d")]) == lines([memory("a", "x陶")])
 
 
-def test_sums_are_by_unit() -> None:
+def test_sums_are_by_unit():
     assert together({"a": 1, "b": 2}, {"b": 3, "c": 0}) == {"a": 1, "b": 5, "c": 0}
 
 
-def test_a_rule_made_graph_is_the_lines_of_a_file_from_which_it_comes_back(tmp_path: Path) -> None:
+def test_a_rule_made_graph_is_the_lines_of_a_file_from_which_it_comes_back(tmp_path):
     texts = ["the red bowl of Selwyn", "the red bowl cracked", "Selwyn of Ostrava", "in Ostrava"]
     numbers = GraphSettings(max_entities=8, max_share=0.5, keyword_weight=0.7, name_weight=1.0)
     store = build_graph([memory(f"D{i}", t) for i, t in enumerate(texts)], numbers).store
@@ -74,7 +72,7 @@ def test_a_rule_made_graph_is_the_lines_of_a_file_from_which_it_comes_back(tmp_p
 
 
 @pytest.mark.parametrize("dimension", [64, 384])
-def test_vectors_are_those_in_the_file_of_the_vector_store(tmp_path: Path, dimension: int) -> None:
+def test_vectors_are_those_in_the_file_of_the_vector_store(tmp_path, dimension):
     rows, file = pool(1, 200, dimension), tmp_path / "vectors.sqlite"
     with closing(FaissVectors(str(file))) as store:
         store.put(OWNER, [f"D1:{i}" for i in range(len(rows))], rows)
@@ -86,9 +84,7 @@ def test_vectors_are_those_in_the_file_of_the_vector_store(tmp_path: Path, dimen
     assert held < file.stat().st_size < 2 * held
 
 
-def test_a_graph_of_relations_is_near_the_file_of_the_relation_store(
-    tmp_path: Path, bag_of_words: CachedEmbedder
-) -> None:
+def test_a_graph_of_relations_is_near_the_file_of_the_relation_store(tmp_path, bag_of_words):
     file, ids = tmp_path / "relations.sqlite", [f"somebody {i}" for i in range(200)]
     with closing(NetworkxRelations(str(file))) as store:
         rows = pool(2, 200, 384)

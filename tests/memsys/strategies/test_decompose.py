@@ -11,7 +11,7 @@ from memsys.errors import InputError
 from memsys.index.rank import Start
 from memsys.store import Parts
 from memsys.strategies.decompose import Decompose
-from tests.memsys.build import MakeParts, ingest_all, query, session
+from tests.memsys.build import ingest_all, query, session
 from tests.memsys.contract import QUERIES, Contract
 from tests.memsys.strategies.make import conf
 
@@ -45,7 +45,7 @@ class TestOfAllConjuncts(Contract):
 
 
 @pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
-def test_without_conjuncts_the_start_ranking_is_exact(parts: MakeParts, start: Start) -> None:
+def test_without_conjuncts_the_start_ranking_is_exact(parts, start):
     strategy = ingest_all(decompose(parts(), 10, start=start))
     for one in QUERIES:
         ranked, trace = strategy.rank(one)
@@ -54,7 +54,7 @@ def test_without_conjuncts_the_start_ranking_is_exact(parts: MakeParts, start: S
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_rankings_take_turns_without_repeats(parts: MakeParts, whole: bool) -> None:
+def test_rankings_take_turns_without_repeats(parts, whole):
     strategy = ingest_all(decompose(parts(), 10, whole=whole))
     found, trace = strategy.rank(query(BOTH))
     alone = ["What do Mara sell?", "What do Theo sell?"]
@@ -74,9 +74,7 @@ def split(parts: Parts, text: str, **change: Any) -> bool:
     return "conjuncts" in strategy.rank(query(text))[1]
 
 
-def test_a_unit_of_the_memories_is_not_split_and_noun_phrases_only_if_asked_for(
-    parts: MakeParts,
-) -> None:
+def test_a_unit_of_the_memories_is_not_split_and_noun_phrases_only_if_asked_for(parts):
     assert split(parts(), BOTH)
     assert not split(parts(), "Who ate at Salt and Pepper?")
     assert split(parts(), "Who likes Salt or Pepper?")  # not a unit: these words are not together
@@ -92,6 +90,6 @@ def test_a_unit_of_the_memories_is_not_split_and_noun_phrases_only_if_asked_for(
         ({"whole": 1}, "strategy.whole"),
     ],
 )
-def test_wrong_settings_are_named(parts: MakeParts, wrong: dict[str, Any], named: str) -> None:
+def test_wrong_settings_are_named(parts, wrong, named):
     with pytest.raises(InputError, match=f"^{named}: "):
         decompose(parts(), **wrong)

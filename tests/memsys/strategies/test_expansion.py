@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from math import log
@@ -11,14 +11,12 @@ from typing import Any
 import pytest
 
 from memsys.errors import InputError
-from memsys.index.rank import Start
 from memsys.llm.base import Completion, Message
 from memsys.strategies.plain import VectorOnly
 from memsys.strategy import Strategy
 from memsys.types import Retrieval, Usage
 from tests.memsys.build import (
     BagOfWords,
-    MakeParts,
     Planned,
     ingest_all,
     query,
@@ -51,7 +49,7 @@ def contents(retrieval: Retrieval) -> list[str]:
     return [candidate.memory.content for candidate in retrieval.candidates]
 
 
-def test_an_added_memory_pushes_a_direct_one_out(parts: MakeParts) -> None:
+def test_an_added_memory_pushes_a_direct_one_out(parts):
     planned = parts(Planned(COSINES))
     direct = ingested(VectorOnly(planned, 2)).retrieve(query("?"))
     assert contents(direct) == [SEED, "Mara: salt"]
@@ -74,7 +72,7 @@ def test_an_added_memory_pushes_a_direct_one_out(parts: MakeParts) -> None:
     }
 
 
-def test_memory_scores_order_what_was_found_and_what_was_added(parts: MakeParts) -> None:
+def test_memory_scores_order_what_was_found_and_what_was_added(parts):
     planned = parts(Planned(COSINES))
     weights = dict.fromkeys(("access", "recency", "importance"), 0) | {"similarity": 1, "graph": 2}
     by_score = ingested(
@@ -106,9 +104,7 @@ def test_memory_scores_order_what_was_found_and_what_was_added(parts: MakeParts)
 
 @pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
 @pytest.mark.parametrize("make", [graph_expand, hybrid_gate])
-def test_without_expansion_the_ranking_is_that_of_graph_score(
-    parts: MakeParts, make: Callable[..., Strategy], start: Start
-) -> None:
+def test_without_expansion_the_ranking_is_that_of_graph_score(parts, make, start):
     off = ingest_all(make(parts(BagOfWords()), 3, start=start, use_graph_expansion=False))
     scored = ingest_all(graph_score(parts(BagOfWords()), 3, start=start))
     for one in QUERIES:
@@ -120,7 +116,7 @@ def test_without_expansion_the_ranking_is_that_of_graph_score(
         make(parts(BagOfWords()), 3, pool="many")
 
 
-def test_an_added_memory_has_to_earn_its_place(parts: MakeParts) -> None:
+def test_an_added_memory_has_to_earn_its_place(parts):
     planned = parts(Planned(COSINES))
     product = graph_expand(planned, 2, path_weight="product")
     (step,) = ingested(product).retrieve(query("?")).trace["expansion"]
@@ -134,7 +130,7 @@ def test_an_added_memory_has_to_earn_its_place(parts: MakeParts) -> None:
     assert strict.trace == {"expansion": []}
 
 
-def test_reserved_places_are_for_what_the_graph_adds(parts: MakeParts) -> None:
+def test_reserved_places_are_for_what_the_graph_adds(parts):
     planned = parts(Planned(COSINES))
     weak = {"edge_weight": 0.1, "relevance_weight": 0.1}  # else it would come last and be cut
     found = ingested(graph_expand(planned, 4, **weak, reserved=2)).retrieve(query("?")).candidates
@@ -146,7 +142,7 @@ def test_reserved_places_are_for_what_the_graph_adds(parts: MakeParts) -> None:
 
 
 @pytest.mark.parametrize("reserved", [0, 15])
-def test_what_was_found_directly_stays_direct(parts: MakeParts, reserved: int) -> None:
+def test_what_was_found_directly_stays_direct(parts, reserved):
     planned = parts(Planned(COSINES))
     found = ingested(graph_expand(planned, 16, reserved=reserved)).retrieve(query("?")).candidates
     assert len({one.memory.id for one in found}) == 16
@@ -156,14 +152,14 @@ def test_what_was_found_directly_stays_direct(parts: MakeParts, reserved: int) -
         graph_expand(planned, 2, reserved=-1)
 
 
-def test_only_seeds_are_expanded(parts: MakeParts) -> None:
+def test_only_seeds_are_expanded(parts):
     cosines = {**COSINES, SEED: 0.45, LINKED: 0.31}  # sixth: after .50 to .46
     planned = parts(Planned(cosines))
     assert LINKED not in contents(ingested(graph_expand(planned, 8)).retrieve(query("?")))
     assert LINKED in contents(ingested(graph_expand(planned, 8, seeds=9)).retrieve(query("?")))
 
 
-def test_a_word_of_the_question_opens_the_gate(parts: MakeParts) -> None:
+def test_a_word_of_the_question_opens_the_gate(parts):
     planned = parts(Planned(COSINES, typical_similarity=0.1))
     gate = ingested(hybrid_gate(planned, 2))
     shut, opened = gate.retrieve(query("Which bowl?")), gate.retrieve(query("Which other bowl?"))
@@ -190,9 +186,7 @@ def test_a_word_of_the_question_opens_the_gate(parts: MakeParts) -> None:
         (0.58, 0.56, "closed"),
     ],
 )
-def test_weak_direct_results_open_the_gate(
-    parts: MakeParts, typical: float, similarity: float | None, rule: str
-) -> None:
+def test_weak_direct_results_open_the_gate(parts, typical, similarity, rule):
     planned = parts(Planned(COSINES, typical))
     retrieval = ingested(hybrid_gate(planned, 2, similarity=similarity)).retrieve(query("Which?"))
     assert retrieval.trace["gate"]["rule"] == rule
@@ -213,7 +207,7 @@ class Domains:
         return Completion(f'{{"several": {str(several).lower()}}}', Usage(), "domains", "stop")
 
 
-def test_a_model_is_asked_where_no_other_rule_opens_the_gate(parts: MakeParts) -> None:
+def test_a_model_is_asked_where_no_other_rule_opens_the_gate(parts):
     model = Domains()
     planned = replace(parts(Planned(COSINES, typical_similarity=0.1)), llm=model)
     gate = ingested(hybrid_gate(planned, 2))
@@ -228,7 +222,7 @@ def test_a_model_is_asked_where_no_other_rule_opens_the_gate(parts: MakeParts) -
     assert model.asked == 2
 
 
-def test_the_gate_reads_cosines_whatever_it_starts_from(parts: MakeParts) -> None:
+def test_the_gate_reads_cosines_whatever_it_starts_from(parts):
     planned = parts(Planned(COSINES, typical_similarity=0.1))
     gate = ingested(hybrid_gate(planned, 1, start="lexical", seeds=1))
     retrieval = gate.retrieve(query("Who cracked it?"))
@@ -238,7 +232,7 @@ def test_the_gate_reads_cosines_whatever_it_starts_from(parts: MakeParts) -> Non
 
 
 @pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
-def test_a_shut_gate_leaves_the_start_ranking(parts: MakeParts, start: Start) -> None:
+def test_a_shut_gate_leaves_the_start_ranking(parts, start):
     shut = {"similarity": -1, "english": [], "chinese": []}
     gate = ingest_all(hybrid_gate(parts(), 4, start=start, **shut))
     relevance = gate.store.relevance(QUERIES[0].text, start)
@@ -247,7 +241,7 @@ def test_a_shut_gate_leaves_the_start_ranking(parts: MakeParts, start: Start) ->
 
 @pytest.mark.parametrize("make", [graph_expand, hybrid_gate])
 @pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
-def test_every_start_expands(parts: MakeParts, make: Any, start: Start) -> None:
+def test_every_start_expands(parts, make, start):
     asked = query("What other red thing cracked?")
     strategy = ingested(make(parts(Planned(COSINES)), 1, start=start, threshold=0))
     (step,) = strategy.retrieve(asked).trace["expansion"]
@@ -259,7 +253,7 @@ def test_every_start_expands(parts: MakeParts, make: Any, start: Start) -> None:
 
 
 @pytest.mark.parametrize("make", [graph_expand, hybrid_gate])
-def test_wrong_choices_are_named(parts: MakeParts, make: Any) -> None:
+def test_wrong_choices_are_named(parts, make):
     with pytest.raises(InputError, match=r"strategy\.start: 'dense'"):
         make(parts(), start="dense")
     with pytest.raises(InputError, match=r"expansion\.edges"):

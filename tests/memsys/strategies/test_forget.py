@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -17,7 +15,6 @@ from memsys.types import Session
 from tests.memsys.build import (
     SESSIONS,
     BagOfWords,
-    MakeParts,
     ingest_all,
     memory,
 )
@@ -33,7 +30,7 @@ def without(strategy: Strategy) -> Strategy:
     return strategy
 
 
-def test_a_strategy_with_a_store_elsewhere_does_not_claim_a_deletion(parts: MakeParts) -> None:
+def test_a_strategy_with_a_store_elsewhere_does_not_claim_a_deletion(parts):
     class Elsewhere(BM25):
         def ingest(self, session: Session) -> int:
             return len(session.turns)
@@ -44,9 +41,7 @@ def test_a_strategy_with_a_store_elsewhere_does_not_claim_a_deletion(parts: Make
 
 
 @pytest.mark.parametrize("vectors", ["flat", "ivf", "hnsw"])
-def test_an_index_for_large_stores_drops_the_vectors(
-    parts: MakeParts, vectors: str, tmp_path: Path
-) -> None:
+def test_an_index_for_large_stores_drops_the_vectors(parts, vectors, tmp_path):
     settings = IndexSettings(0.9, 0.4, 0.5, vectors=vectors, lexical="sparse")  # type: ignore[arg-type]
     given = parts(BagOfWords(), index=settings)
     strategy = ingest_all(VectorOnly(given, 9))
@@ -68,7 +63,7 @@ def test_an_index_for_large_stores_drops_the_vectors(
     assert strategy.size()["bytes"] == 0
 
 
-def test_vectors_that_remain_are_not_embedded_again(parts: MakeParts) -> None:
+def test_vectors_that_remain_are_not_embedded_again(parts):
     embedder = BagOfWords("counted")
     store = Store(parts(embedder))
     store.add([memory(f"m{i}", f"word{i}") for i in range(5)])
@@ -82,7 +77,7 @@ def test_vectors_that_remain_are_not_embedded_again(parts: MakeParts) -> None:
     assert np.array_equal(vectors[[0, 1, 3]], before[[0, 3, 4]])
 
 
-def test_a_walk_over_as_many_memories_as_before_is_a_new_one(parts: MakeParts) -> None:
+def test_a_walk_over_as_many_memories_as_before_is_a_new_one(parts):
     settings = {**conf("strategy/graph_walk"), "start": "hybrid"}
     numbers = {name: settings[name] for name in ("seeds", "damping", "steps", "weight", "start")}
     given = parts()

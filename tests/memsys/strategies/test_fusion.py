@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +24,6 @@ from memsys.types import UNDATED
 from tests.memsys.build import (
     BagOfTokens,
     BagOfWords,
-    MakeParts,
     ids,
     ingest_all,
     memory,
@@ -69,7 +67,7 @@ def large(vectors: str) -> IndexSettings:
     return IndexSettings(0.9, 0.4, 0.5, vectors=vectors, lexical="sparse")  # type: ignore[arg-type]
 
 
-def test_neither_id_nor_time_of_the_query_change_the_ranking(parts: MakeParts) -> None:
+def test_neither_id_nor_time_of_the_query_change_the_ranking(parts):
     strategy = ingest_all(Fusion(parts(), 10))
     for one in QUERIES:
         other = replace(one, id="D2:2", conversation="?", time=datetime(1999, 1, 1))
@@ -77,9 +75,7 @@ def test_neither_id_nor_time_of_the_query_change_the_ranking(parts: MakeParts) -
 
 
 @pytest.mark.parametrize("name", ALL_STARTS)
-def test_every_strategy_starts_from_the_fusion(
-    parts: MakeParts, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_strategy_starts_from_the_fusion(parts, name, monkeypatch):
     strategy = ingest_all(option(name, parts(BagOfTokens())))
     store = strategy.store
     for one in QUERIES:
@@ -102,7 +98,7 @@ def test_every_strategy_starts_from_the_fusion(
     assert asked == [TEXT]  # TEXT has no conjuncts
 
 
-def test_it_ranks_by_the_fused_score_from_0_to_1(parts: MakeParts) -> None:
+def test_it_ranks_by_the_fused_score_from_0_to_1(parts):
     strategy = ingest_all(Fusion(parts(), 10))
     store, (found, trace) = strategy.store, strategy.rank(query(TEXT))
     fused = store.fused(TEXT)
@@ -117,14 +113,14 @@ def test_it_ranks_by_the_fused_score_from_0_to_1(parts: MakeParts) -> None:
     assert store.fused(TEXT, store.similarity(TEXT)).tolist() == fused.tolist()
 
 
-def test_the_gate_embeds_the_question_once(parts: MakeParts) -> None:
+def test_the_gate_embeds_the_question_once(parts):
     embedder = BagOfTokens()
     strategy = ingest_all(option("hybrid_gate", parts(embedder)))
     strategy.retrieve(query(TEXT))
     assert sum(TEXT in batch for batch in embedder.batches) == 1
 
 
-def test_a_large_store_ranks_alike_if_every_memory_has_a_score(parts: MakeParts) -> None:
+def test_a_large_store_ranks_alike_if_every_memory_has_a_score(parts):
     small = ingest_all(Fusion(parts(), 4))
     flat = ingest_all(Fusion(parts(index=large("flat")), 4))
     for one in QUERIES:
@@ -142,9 +138,7 @@ CHINESE = session(
 )
 
 
-def test_vectors_of_another_language_do_not_count(
-    parts: MakeParts, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_of_another_language_do_not_count(parts, monkeypatch):
     def refuse(*_: object) -> None:
         raise AssertionError("embedded")
 
@@ -170,9 +164,7 @@ def settings(fusion: str | None) -> IndexSettings:
     return IndexSettings(0.9, 0.4, 0.5, fusion=fusion)
 
 
-def test_weights_of_a_file(
-    parts: MakeParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weights_of_a_file(parts, tmp_path, monkeypatch):
     path = weights_file(tmp_path, speaker=1.0)
     strategy = ingest_all(Fusion(parts(index=settings(path)), 10))
     scores = strategy.store.fused("What did Theo do?")
@@ -189,16 +181,12 @@ def test_weights_of_a_file(
 @pytest.mark.parametrize(
     "make", [lambda parts: Fusion(parts, 3), lambda parts: VectorOnly(parts, 3)]
 )
-def test_a_missing_file_is_an_error_before_anything_is_ingested(
-    parts: MakeParts, tmp_path: Path, make: Callable[[Parts], Strategy]
-) -> None:
+def test_a_missing_file_is_an_error_before_anything_is_ingested(parts, tmp_path, make):
     with pytest.raises(InputError, match=r"^index\.fusion=.*none\.yaml: no such file"):
         make(parts(index=settings(str(tmp_path / "none.yaml"))))
 
 
-def test_a_store_of_documents_without_a_time_answers_a_question_with_a_date(
-    parts: MakeParts,
-) -> None:
+def test_a_store_of_documents_without_a_time_answers_a_question_with_a_date(parts):
 
     store = Store(parts())
     store.add([memory(f"d{i}", f"document {i}", time=UNDATED) for i in range(3)])

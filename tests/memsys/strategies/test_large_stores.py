@@ -13,7 +13,7 @@ from memsys.memory.turns import Turns
 from memsys.store import Parts
 from memsys.strategies.plain import VectorOnly
 from memsys.strategy import Strategy
-from tests.memsys.build import SESSIONS, MakeParts, Planned, query
+from tests.memsys.build import SESSIONS, Planned, query
 from tests.memsys.strategies import make
 
 CONTENTS = [m.content for session in SESSIONS for m in Turns("turns", lead=0).build(session)]
@@ -43,14 +43,12 @@ def large(vectors: str) -> dict[str, object]:
 
 @pytest.mark.parametrize("vectors", ["flat", "ivf", "hnsw"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_same_is_found(
-    parts: MakeParts, strategy: Callable[[Parts], Strategy], vectors: str
-) -> None:
+def test_the_same_is_found(parts, strategy, vectors):
     # Ten memories are one list of an inverted file: nothing can be missed.
     assert found(strategy(parts(EMBEDDER, **large(vectors)))) == found(strategy(parts(EMBEDDER)))
 
 
-def test_a_strategy_that_scores_all_says_what_it_needs(parts: MakeParts) -> None:
+def test_a_strategy_that_scores_all_says_what_it_needs(parts):
     with pytest.raises(InputError, match=r"index\.vectors=flat"):
         found(make.graph_score(parts(**large("ivf")), 3, None))
     assert found(make.graph_score(parts(**large("flat")), 3, None))

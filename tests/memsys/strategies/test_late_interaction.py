@@ -47,13 +47,13 @@ def ranked(strategy: Any, text: str) -> list[str]:
     return [one.memory.id for one in ingest_all(strategy).rank(query(text))[0]]
 
 
-def test_without_weight_the_start_ranking_is_unchanged(parts: MakeParts) -> None:
+def test_without_weight_the_start_ranking_is_unchanged(parts):
     for one in QUERIES:
         start = ranked(VectorOnly(parts(), 10), one.text)
         assert ranked(late(parts(), 10, weight=0), one.text) == start
 
 
-def test_maxsim_alone_orders_the_pool(parts: MakeParts) -> None:
+def test_maxsim_alone_orders_the_pool(parts):
     strategy = ingest_all(late(parts(), 10, weight=1))
     found, _ = strategy.rank(query("My bowl cracked in the kiln"))
     scores = strategy.store.max_sim("My bowl cracked in the kiln")
@@ -63,7 +63,7 @@ def test_maxsim_alone_orders_the_pool(parts: MakeParts) -> None:
     assert by_hand == sorted(by_hand, reverse=True)
 
 
-def test_below_the_pool_the_start_ranking_continues(parts: MakeParts) -> None:
+def test_below_the_pool_the_start_ranking_continues(parts):
     text = "Where did Mara sell a bowl at the market?"
     start = ranked(VectorOnly(parts(), 10), text)
     found = ranked(late(parts(depth=10), 3, pool=4, weight=1), text)
@@ -71,7 +71,7 @@ def test_below_the_pool_the_start_ranking_continues(parts: MakeParts) -> None:
     assert found[4:] == start[4:]
 
 
-def test_the_token_vectors_count_in_the_size(parts: MakeParts) -> None:
+def test_the_token_vectors_count_in_the_size(parts):
     strategy = ingest_all(late(parts()))
     before = strategy.size()["bytes"]
     strategy.retrieve(QUERIES[0])
@@ -92,12 +92,12 @@ def test_the_token_vectors_count_in_the_size(parts: MakeParts) -> None:
         ({"idf": -1}, "strategy.idf"),
     ],
 )
-def test_wrong_settings_are_named(parts: MakeParts, wrong: dict[str, Any], named: str) -> None:
+def test_wrong_settings_are_named(parts, wrong, named):
     with pytest.raises(InputError, match=f"^{named}: "):
         late(parts(), **wrong)
 
 
-def test_an_embedder_without_tokens_is_refused_at_once(parts: MakeParts) -> None:
+def test_an_embedder_without_tokens_is_refused_at_once(parts):
     with pytest.raises(InputError, match=r"^other: .*embedder\.pooling=tokens"):
         late(parts(BagOfWords("other")))
 
@@ -110,9 +110,7 @@ class Chinese(BagOfTokens):
     ("embedder", "why"),
     [(BagOfWords("fallback"), "no token vectors"), (Chinese(), "language")],
 )
-def test_without_fit_token_vectors_the_start_ranking_is_left(
-    parts: MakeParts, embedder: BagOfWords, why: str
-) -> None:
+def test_without_fit_token_vectors_the_start_ranking_is_left(parts, embedder, why):
     given = parts(embedder)
     given.embedder.is_fallback = embedder.name == "fallback"
     strategy = ingest_all(late(given, 10, start="hybrid"))

@@ -22,9 +22,7 @@ def judged(parts: MakeParts, model: Asked, k: int = 2, **change: Any) -> Strateg
 
 
 @pytest.mark.parametrize(("numbers", "second"), [([1], LINKED), ([], "Mara: salt")])
-def test_irrelevant_neighbours_are_dropped(
-    parts: MakeParts, numbers: list[int], second: str
-) -> None:
+def test_irrelevant_neighbours_are_dropped(parts, numbers, second):
     model = Asked(lambda _: {"relevant": numbers})
     strategy = judged(parts, model)
     retrieval = strategy.retrieve(query("Which bowl broke?"))
@@ -39,7 +37,7 @@ def test_irrelevant_neighbours_are_dropped(
     assert set(strategy.prompts) == {"expansion_judge"}
 
 
-def test_nothing_is_asked_about_no_neighbour(parts: MakeParts) -> None:
+def test_nothing_is_asked_about_no_neighbour(parts):
     model = Asked(lambda _: {"relevant": []})
     assert "relevant" not in judged(parts, model, threshold=2).retrieve(query("?")).trace
     found_directly = judged(parts, model, k=16).retrieve(query("?"))
@@ -47,7 +45,7 @@ def test_nothing_is_asked_about_no_neighbour(parts: MakeParts) -> None:
     assert model.texts == []
 
 
-def test_a_reserved_place_goes_to_the_next_direct_result(parts: MakeParts) -> None:
+def test_a_reserved_place_goes_to_the_next_direct_result(parts):
     model = Asked(lambda _: {"relevant": []})
     retrieval = judged(parts, model, k=4, reserved=1).retrieve(query("?"))
     plain = ingested(VectorOnly(parts(Planned(COSINES)), 4)).retrieve(query("?"))
@@ -55,12 +53,12 @@ def test_a_reserved_place_goes_to_the_next_direct_result(parts: MakeParts) -> No
 
 
 @pytest.mark.parametrize("reply", [{"relevant": [2]}, {"relevant": ["1"]}, {}, []])
-def test_a_reply_outside_of_the_schema_is_an_error(parts: MakeParts, reply: object) -> None:
+def test_a_reply_outside_of_the_schema_is_an_error(parts, reply):
     with pytest.raises(LLMError, match="asked: the reply is not"):
         judged(parts, Asked(lambda _: reply)).retrieve(query("?"))
 
 
-def test_a_judge_takes_a_model(parts: MakeParts) -> None:
+def test_a_judge_takes_a_model(parts):
     for make in (graph_expand, hybrid_gate):
         with pytest.raises(InputError, match=r"expansion\.judge=llm: no model .*; add llm="):
             make(parts(), judge="llm")

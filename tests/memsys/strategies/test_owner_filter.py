@@ -13,7 +13,7 @@ from memsys.store import Parts
 from memsys.strategies.plain import FullContext, VectorOnly
 from memsys.strategy import Strategy
 from memsys.types import Query, Retrieval
-from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.build import SESSIONS, query
 from tests.memsys.strategies.make import graph_expand, graph_score, hybrid_gate
 
 Make = Callable[[Parts], Strategy]
@@ -59,9 +59,7 @@ def asked(make: Make, parts: Parts, text: str = QUERY.text) -> tuple[Strategy, R
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_only_memories_of_the_owner_are_returned_if_that_is_set(
-    name: str, parts: MakeParts
-) -> None:
+def test_only_memories_of_the_owner_are_returned_if_that_is_set(name, parts):
     strategy, found = asked(ALL[name], parts(depth=6, owner_filter=True))
     whole = [*found.candidates, *(found.ranking or ())]
     assert {one.memory.id for one in whole} <= set(TURNS)
@@ -75,7 +73,7 @@ def test_only_memories_of_the_owner_are_returned_if_that_is_set(
 
 
 @pytest.mark.parametrize("name", RANKERS)
-def test_scores_are_those_of_the_whole_store(name: str, parts: MakeParts) -> None:
+def test_scores_are_those_of_the_whole_store(name, parts):
     _, every = asked(RANKERS[name], parts(depth=20))
     _, own = asked(RANKERS[name], parts(depth=10, owner_filter=True))
     assert own.ranking == tuple(
@@ -83,7 +81,7 @@ def test_scores_are_those_of_the_whole_store(name: str, parts: MakeParts) -> Non
     )
 
 
-def test_expansion_spends_its_places_on_the_owner(parts: MakeParts) -> None:
+def test_expansion_spends_its_places_on_the_owner(parts):
     """One memory a seed: the best neighbour of the seed is its copy in the other conversation."""
 
     def make(made: Parts) -> Strategy:
@@ -96,7 +94,7 @@ def test_expansion_spends_its_places_on_the_owner(parts: MakeParts) -> None:
     assert own["memory"] in TURNS
 
 
-def test_full_context_fills_the_budget_with_the_owners_newest(parts: MakeParts) -> None:
+def test_full_context_fills_the_budget_with_the_owners_newest(parts):
     def make(made: Parts) -> Strategy:
         return FullContext(made, budget=60)
 

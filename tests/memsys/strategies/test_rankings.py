@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from memsys.errors import InputError
-from memsys.index.rank import Start
 from memsys.strategies.plain import FullContext, VectorOnly
 from memsys.text.tokens import count_tokens
 from tests.memsys.build import (
@@ -28,9 +27,7 @@ from tests.memsys.contract import QUERIES
 from tests.memsys.strategies.make import graph_score
 
 
-def test_full_context_is_all_turns_in_their_order_or_the_newest_of_a_budget(
-    parts: MakeParts,
-) -> None:
+def test_full_context_is_all_turns_in_their_order_or_the_newest_of_a_budget(parts):
     embedder = BagOfWords()
     retrieval = ingest_all(FullContext(parts(embedder))).retrieve(QUERIES[0])
     whole = retrieval.context.splitlines(keepends=True)
@@ -53,7 +50,7 @@ TALK = session(
 )
 
 
-def test_vector_only_ranks_by_cosine_of_equals_the_older_first(parts: MakeParts) -> None:
+def test_vector_only_ranks_by_cosine_of_equals_the_older_first(parts):
     strategy = VectorOnly(parts(Planned(COSINES)), k=3)
     strategy.ingest(TALK)
     found = strategy.retrieve(query("?")).candidates
@@ -68,14 +65,14 @@ def test_vector_only_ranks_by_cosine_of_equals_the_older_first(parts: MakeParts)
 NONE = {"similarity": 0, "access": 0, "recency": 0, "importance": 0, "graph": 0}
 
 
-def test_by_similarity_alone_graph_score_is_vector_only(parts: MakeParts) -> None:
+def test_by_similarity_alone_graph_score_is_vector_only(parts):
     alone = ingest_all(graph_score(parts(), 5, **{**NONE, "similarity": 1}))
     vector = ingest_all(VectorOnly(parts(), 5))
     for one in QUERIES:
         assert replace(alone.retrieve(one), trace={}) == vector.retrieve(one)
 
 
-def test_the_terms_of_a_score_are_in_the_trace(parts: MakeParts) -> None:
+def test_the_terms_of_a_score_are_in_the_trace(parts):
     weights = {"similarity": 0.6, "access": 0.1, "recency": 0.1, "importance": 0.1, "graph": 0.1}
     strategy = ingest_all(graph_score(parts(), 3))
     for one in QUERIES:
@@ -134,19 +131,17 @@ OWN = 0.4 / 10 + 0.3 / 20 + 0.3
         ),
     ],
 )
-def test_the_score_by_hand(
-    parts: MakeParts, weights: dict[str, float], expected: tuple[float, float, float]
-) -> None:
+def test_the_score_by_hand(parts, weights, expected):
     found = scored(parts, **weights)
     assert [found[id_] for id_ in ("D1:1", "D1:2", "D2:1")] == pytest.approx(expected, abs=1e-6)
 
 
-def test_recency_is_as_of_the_question_s_time(parts: MakeParts) -> None:
+def test_recency_is_as_of_the_question_s_time(parts):
     later = scored(parts, now=datetime(2024, 4, 10), recency=1, decay_per_day=0.01)
     assert later["D2:1"] == pytest.approx(exp(-0.1))
 
 
-def test_what_is_outside_the_pool_never_comes_in(parts: MakeParts) -> None:
+def test_what_is_outside_the_pool_never_comes_in(parts):
     cosines = {**FLAT, "Mara: rain, sea, wool": 0.4}
     strategy = graph_score(parts(Planned(cosines)), 2, pool=2, **{**NONE, "importance": 1})
     for one in BOWL:
@@ -154,7 +149,7 @@ def test_what_is_outside_the_pool_never_comes_in(parts: MakeParts) -> None:
     assert ids(strategy.retrieve(query("?"))) == ["D1:1", "D2:1"]
 
 
-def test_wrong_settings_are_refused(parts: MakeParts) -> None:
+def test_wrong_settings_are_refused(parts):
     graph_score(parts(), 4, pool=4)
     with pytest.raises(InputError, match=r"strategy\.pool: 3; use a whole number of k=4 or more"):
         graph_score(parts(), 4, pool=3)
@@ -163,7 +158,7 @@ def test_wrong_settings_are_refused(parts: MakeParts) -> None:
 
 
 @pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
-def test_graph_score_reorders_what_the_start_finds(parts: MakeParts, start: Start) -> None:
+def test_graph_score_reorders_what_the_start_finds(parts, start):
     strategy = graph_score(parts(), 2, start=start, pool=2, **{**NONE, "similarity": 1})
     strategy = ingest_all(strategy)  # type: ignore[assignment]
     relevance = strategy.store.relevance(QUERIES[0].text, start)
@@ -171,7 +166,7 @@ def test_graph_score_reorders_what_the_start_finds(parts: MakeParts, start: Star
     assert ids(strategy.retrieve(QUERIES[0])) == [TURN_IDS[row] for row in best]
 
 
-def test_the_starts_differ_and_by_words_nothing_is_embedded(parts: MakeParts) -> None:
+def test_the_starts_differ_and_by_words_nothing_is_embedded(parts):
     embedder = BagOfWords()
     by_word = ingest_all(graph_score(parts(embedder), 1, start="lexical", pool=1))
     by_vector = ingest_all(graph_score(parts(Planned({})), 1, start="vector", pool=1))

@@ -15,7 +15,7 @@ from memsys.stores.size import lines
 from memsys.strategies.plain import FullContext, VectorOnly
 from memsys.strategy import Strategy
 from memsys.text.tokens import count_tokens
-from tests.memsys.build import BagOfWords, MakeParts, query
+from tests.memsys.build import BagOfWords, query
 from tests.memsys.build import ingest_all as ingested
 from tests.memsys.contract import QUERIES
 from tests.memsys.strategies import make
@@ -48,7 +48,7 @@ GRAPHS: dict[str, Make] = {
 
 
 @pytest.mark.parametrize("name", WORDS_ALONE)
-def test_a_strategy_without_vectors_counts_none(parts: MakeParts, name: str) -> None:
+def test_a_strategy_without_vectors_counts_none(parts, name):
     embedder = BagOfWords()
     strategy = ingested(WORDS_ALONE[name](parts(embedder)))
     for _ in range(2):
@@ -62,7 +62,7 @@ def test_a_strategy_without_vectors_counts_none(parts: MakeParts, name: str) -> 
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_vectors_are_counted_once_they_are_there(parts: MakeParts, name: str) -> None:
+def test_vectors_are_counted_once_they_are_there(parts, name):
     strategy = ingested(VECTORS[name](parts()))
     assert strategy.size()["bytes"] == of_memories(strategy)
     strategy.retrieve(QUERIES[0])
@@ -72,7 +72,7 @@ def test_vectors_are_counted_once_they_are_there(parts: MakeParts, name: str) ->
 
 
 @pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])
-def test_a_large_index_counts_as_it_is_saved(parts: MakeParts, kind: str) -> None:
+def test_a_large_index_counts_as_it_is_saved(parts, kind):
     index = IndexSettings(k1=0.9, b=0.4, alpha=0.5, vectors=kind)  # type: ignore[arg-type]
     strategy = ingested(VectorOnly(parts(index=index), 3))
     strategy.retrieve(QUERIES[0])
@@ -82,7 +82,7 @@ def test_a_large_index_counts_as_it_is_saved(parts: MakeParts, kind: str) -> Non
 
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("store", ["networkx", "csr"])
-def test_a_graph_has_nodes_edges_and_bytes(parts: MakeParts, name: str, store: str) -> None:
+def test_a_graph_has_nodes_edges_and_bytes(parts, name, store):
     strategy = ingested(GRAPHS[name](parts(graph=replace(parts().graph, store=store))))
     strategy.retrieve(QUERIES[1])
     held = strategy.size()
@@ -96,7 +96,7 @@ def test_a_graph_has_nodes_edges_and_bytes(parts: MakeParts, name: str, store: s
     assert held["bytes"] == of_memories(strategy) + 10 * DIMENSION * 4 + around.size()["bytes"]
 
 
-def test_a_graph_from_words_is_not_charged_for_vectors(parts: MakeParts) -> None:
+def test_a_graph_from_words_is_not_charged_for_vectors(parts):
     embedder = BagOfWords()
     strategy = ingested(make.graph_expand(parts(embedder), start="lexical"))
     strategy.retrieve(QUERIES[0])
@@ -105,9 +105,7 @@ def test_a_graph_from_words_is_not_charged_for_vectors(parts: MakeParts) -> None
     assert embedder.batches == []
 
 
-def test_behind_a_closed_gate_the_graph_counts_and_stays_unbuilt(
-    parts: MakeParts, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_behind_a_closed_gate_the_graph_counts_and_stays_unbuilt(parts, monkeypatch):
     strategy = ingested(make.hybrid_gate(parts(), **SHUT))
     assert strategy.retrieve(query("bowl")).trace["gate"]["open"] is False
     open_one = ingested(make.graph_expand(parts()))
@@ -117,14 +115,14 @@ def test_behind_a_closed_gate_the_graph_counts_and_stays_unbuilt(
     assert "graph" in vars(open_one.store)
 
 
-def test_an_empty_store_has_an_empty_graph(parts: MakeParts) -> None:
+def test_an_empty_store_has_an_empty_graph(parts):
     nothing = {"memories": 0, "tokens": 0, "bytes": 0}
     assert ingested(NoMemory(parts(), 3)).size() == nothing
     for one in (*GRAPHS.values(), lambda given: GraphWalk(given, 3, None, "hybrid", **NUMBERS)):
         assert one(parts()).size() == nothing | {"nodes": 0, "edges": 0}
 
 
-def test_graph_walk_stores_only_mentions(parts: MakeParts) -> None:
+def test_graph_walk_stores_only_mentions(parts):
     walk = ingested(GraphWalk(parts(), 3, None, "lexical", **NUMBERS))  # type: ignore[arg-type]
     held, expanding = walk.size(), ingested(make.graph_expand(parts())).size()
     assert held["nodes"] == expanding["nodes"]
@@ -134,7 +132,7 @@ def test_graph_walk_stores_only_mentions(parts: MakeParts) -> None:
     assert of_memories(walk) < held["bytes"] < expanding["bytes"]
 
 
-def test_a_strategy_of_one_s_own_need_not_say_that_it_asks_for_the_graph(parts: MakeParts) -> None:
+def test_a_strategy_of_one_s_own_need_not_say_that_it_asks_for_the_graph(parts):
     class Own(BM25):
         def rank(self, asked: Any) -> Any:
             assert self.store.graph

@@ -17,7 +17,7 @@ from memsys.store import Parts
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.strategies.plain import VectorOnly
 from memsys.strategy import Strategy
-from tests.memsys.build import MakeParts, Planned, ids, query, session
+from tests.memsys.build import Planned, ids, query, session
 from tests.memsys.contract import Contract
 from tests.memsys.facts.models import fact
 from tests.memsys.reach import mentions
@@ -88,7 +88,7 @@ class TestContract(Contract):
         return make.graph_expand(with_model, k, budget)
 
 
-def test_expansion_follows_what_the_model_wrote(parts: MakeParts) -> None:
+def test_expansion_follows_what_the_model_wrote(parts):
     replies: list[Reply] = [
         [relation("Osha", "comes for", "dinner")],
         [relation("prawns", "make ill", "Osha")],
@@ -107,9 +107,7 @@ def test_expansion_follows_what_the_model_wrote(parts: MakeParts) -> None:
 
 
 @pytest.mark.parametrize("name", ["graph_expand", "graph_score", "hybrid_gate"])
-def test_every_strategy_over_a_graph_has_its_prompts_events_and_size(
-    parts: MakeParts, name: str
-) -> None:
+def test_every_strategy_over_a_graph_has_its_prompts_events_and_size(parts, name):
     store = NetworkxRelations()
     given = parts(graph=written(store), llm=model())
     strategy = ingested(getattr(make, name)(given, 3))
@@ -130,7 +128,7 @@ def test_every_strategy_over_a_graph_has_its_prompts_events_and_size(
     assert store.nodes(owner) == []
 
 
-def test_facts_are_linked_by_their_turns_and_words(parts: MakeParts) -> None:
+def test_facts_are_linked_by_their_turns_and_words(parts):
     strategy = ingested(make.graph_expand(parts(**osha())))
     (edges,) = strategy.store.graph.store.neighbours(["e:osha"])
     mentioning = {edge.node for edge in edges if edge.kind == "mentions"}
@@ -140,7 +138,7 @@ def test_facts_are_linked_by_their_turns_and_words(parts: MakeParts) -> None:
     assert len(strategy.parts.llm.asked["entities"]) == 4  # type: ignore[union-attr]
 
 
-def test_one_reply_can_have_facts_and_relations(parts: MakeParts) -> None:
+def test_one_reply_can_have_facts_and_relations(parts):
     both = {
         "facts": [fact("Osha comes for dinner", "Mara", 1)],
         "entities": [entity("Osha", "person"), entity("dinner")],
@@ -155,13 +153,13 @@ def test_one_reply_can_have_facts_and_relations(parts: MakeParts) -> None:
     assert "same_reply" in strategy.prompts
 
 
-def test_strategies_without_a_graph_ask_nothing(parts: MakeParts) -> None:
+def test_strategies_without_a_graph_ask_nothing(parts):
     llm = Scripted()
     ingested(VectorOnly(parts(graph=written(), llm=llm), 3))
     assert llm.asked == {}
 
 
-def test_later_sessions_change_the_graph(parts: MakeParts) -> None:
+def test_later_sessions_change_the_graph(parts):
     llm = model(entities=[*ENTITIES, [entity("Osha"), entity("beans")]])
     llm.plans["relations"] = [*RELATED, [relation("Osha", "likes", "beans")]]
     strategy = ingested(make.graph_expand(parts(graph=written(), llm=llm)))
@@ -170,7 +168,7 @@ def test_later_sessions_change_the_graph(parts: MakeParts) -> None:
     assert strategy.store.graph.store.size()["nodes"] > before
 
 
-def test_a_model_that_is_down_fails_the_session_and_is_logged(parts: MakeParts) -> None:
+def test_a_model_that_is_down_fails_the_session_and_is_logged(parts):
     llm = Scripted(entities=[LLMError("down")])
     strategy = make.graph_expand(parts(graph=written(), llm=llm))
     with pytest.raises(LLMError, match="none of 4 exchanges"):
@@ -178,7 +176,7 @@ def test_a_model_that_is_down_fails_the_session_and_is_logged(parts: MakeParts) 
     assert [event.get("fault") for event in strategy.events] == [*["no_answer"] * 4, None]
 
 
-def test_what_cannot_be_used_is_named(parts: MakeParts) -> None:
+def test_what_cannot_be_used_is_named(parts):
     with pytest.raises(InputError, match=r"^graph=relations: no model .* add llm=openai"):
         make.graph_expand(parts(graph=written()))
     for field, value in (("exchange", 0), ("merge", 2), ("max_share", 2), ("calls", "x")):
@@ -195,7 +193,7 @@ def test_what_cannot_be_used_is_named(parts: MakeParts) -> None:
         VectorOnly(parts(**osha("same_reply")), 3)
 
 
-def test_a_forgotten_turn_links_no_memories(parts: MakeParts) -> None:
+def test_a_forgotten_turn_links_no_memories(parts):
     store = NetworkxRelations()
     strategy = make.graph_expand(parts(graph=written(store), llm=model()), 3, None)
     ingested(strategy)
@@ -208,7 +206,7 @@ def test_a_forgotten_turn_links_no_memories(parts: MakeParts) -> None:
     assert mentions(store, "prawns")
 
 
-def test_a_forgotten_turn_without_a_fact_is_in_no_graph(parts: MakeParts) -> None:
+def test_a_forgotten_turn_without_a_fact_is_in_no_graph(parts):
     facts = [[], [], [fact("Prawns make Osha ill", "Mara", 1)], []]
     strategy = ingested(make.graph_expand(parts(**osha(llm=model(facts=facts)))))
     strategy.retrieve(query("Who comes?"))

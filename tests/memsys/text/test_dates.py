@@ -85,7 +85,7 @@ def resolved(text: str, said: date) -> list[str]:
         ("学了三年了", "2021年"),
     ],
 )
-def test_house_style(text: str, expected: str) -> None:
+def test_house_style(text, expected):
     assert resolved(text, SATURDAY if text.isascii() else WEDNESDAY) == [expected]
 
 
@@ -110,11 +110,11 @@ def test_house_style(text: str, expected: str) -> None:
         ("上个月31号", date(2024, 3, 5), None),
     ],
 )
-def test_turns_of_month_and_year(text: str, said: date, expected: str | None) -> None:
+def test_turns_of_month_and_year(text, said, expected):
     assert resolved(text, said) == ([expected] if expected else [])
 
 
-def test_the_days_behind_the_words() -> None:
+def test_the_days_behind_the_words():
     friday = find_dates("last Friday", date(2023, 7, 15))[0].period
     assert (friday.first, friday.last) == (date(2023, 7, 14), date(2023, 7, 14))
     same = find_dates("last Friday", date(2023, 7, 14))[0].period
@@ -127,11 +127,11 @@ def test_the_days_behind_the_words() -> None:
     "text",
     ["It may rain.", "We sat in the sun.", "They march on.", "30 February 2023?", "10 years"],
 )
-def test_no_date_is_invented(text: str) -> None:
+def test_no_date_is_invented(text):
     assert resolved(text, SATURDAY) == []
 
 
-def test_positions_point_at_the_words() -> None:
+def test_positions_point_at_the_words():
     text = "I ran last Friday and rest tomorrow."
     found = find_dates(text, SATURDAY)
     assert [text[m.start : m.end] for m in found] == ["last Friday", "tomorrow"]
@@ -149,7 +149,7 @@ def test_positions_point_at_the_words() -> None:
         ("几", None),
     ],
 )
-def test_numbers_in_characters(text: str, value: int | None) -> None:
+def test_numbers_in_characters(text, value):
     assert chinese_value(text) == value
 
 
@@ -186,7 +186,5 @@ def test_numbers_in_characters(text: str, value: int | None) -> None:
         *((date, None) for date in ("2023-1-5", "2023-12-24/2023-12-18")),
     ],
 )
-def test_words_for_a_time_are_as_exact_in_iso_8601_as_they_were_and_no_more(
-    words: str, expected: str | None
-) -> None:
+def test_words_for_a_time_are_as_exact_in_iso_8601_as_they_were_and_no_more(words, expected):
     assert resolve(words, SUNDAY) == expected

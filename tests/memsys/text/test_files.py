@@ -14,13 +14,13 @@ from memsys.text import files
 from memsys.text.files import is_there, read_bytes, read_text, shown, unpacked_chunks
 
 
-def test_text_is_read_gzipped_or_not(tmp_path: Path) -> None:
+def test_text_is_read_gzipped_or_not(tmp_path):
     for data in (b"a\r\n", gzip.compress(b"a\r\n"), b"\xef\xbb\xbfa\r\n"):
         (tmp_path / "x").write_bytes(data)
         assert read_text(tmp_path / "x") == "a\r\n"
 
 
-def test_a_gzip_bomb_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+def test_a_gzip_bomb_is_refused_before_it_fills_the_memory(tmp_path):
     path = tmp_path / "bomb.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
         for _ in range(400):
@@ -33,7 +33,7 @@ def test_a_gzip_bomb_is_refused_before_it_fills_the_memory(tmp_path: Path) -> No
     assert peak < 300 << 20
 
 
-def test_both_limits_of_gzip_apply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_limits_of_gzip_apply(tmp_path, monkeypatch):
     path = tmp_path / "x.gz"
     path.write_bytes(gzip.compress(b"abc " * 10_000))
     assert len(read_text(path)) == 40_000
@@ -44,7 +44,7 @@ def test_both_limits_of_gzip_apply(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         read_text(path)
 
 
-def test_only_regular_files_of_limited_size_are_read(tmp_path: Path) -> None:
+def test_only_regular_files_of_limited_size_are_read(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for path in (pipe, tmp_path, Path("/dev/zero"), Path("/dev/null")):
@@ -58,7 +58,7 @@ def test_only_regular_files_of_limited_size_are_read(tmp_path: Path) -> None:
         read_bytes(sparse)
 
 
-def test_what_cannot_be_a_path_is_one_line() -> None:
+def test_what_cannot_be_a_path_is_one_line():
     for name in ("a" * 300, "a\x00b", "\ud800"):
         with pytest.raises(InputError, match="cannot be read") as caught:
             read_bytes(Path(name))
@@ -70,7 +70,7 @@ def test_what_cannot_be_a_path_is_one_line() -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_file_is_unpacked_in_chunks(packed: bool, tmp_path: Path) -> None:
+def test_a_file_is_unpacked_in_chunks(packed, tmp_path):
     data = bytes(range(256)) * 40
     path = tmp_path / "a"
     path.write_bytes(gzip.compress(data) if packed else data)

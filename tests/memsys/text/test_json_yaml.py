@@ -6,7 +6,6 @@ import json
 import math
 import os
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -38,13 +37,13 @@ from memsys.text.yaml_text import load_yaml
         ('{"a": [2, 3' + "9" * 5_000 + "]}", r"^a\[1\]: an integer beyond"),
     ],
 )
-def test_unusable_json_is_refused_with_one_line(text: str | bytes, reason: str) -> None:
+def test_unusable_json_is_refused_with_one_line(text, reason):
     with pytest.raises(ValueError, match=reason) as error:
         parse_json(text)
     assert "\n" not in str(error.value)
 
 
-def test_repeated_keys_are_refused_and_nan_is_accepted_on_request() -> None:
+def test_repeated_keys_are_refused_and_nan_is_accepted_on_request():
     text = '{"a": 1, "b": {"c": 1, "c": 2}}'
     assert parse_json(text) == {"a": 1, "b": {"c": 2}}
     with pytest.raises(ValueError, match="key 'c' occurs twice in one object"):
@@ -54,7 +53,7 @@ def test_repeated_keys_are_refused_and_nan_is_accepted_on_request() -> None:
         parse_json("[Infinity]", nan=True)
 
 
-def test_every_unpaired_surrogate_among_other_escapes_is_found() -> None:
+def test_every_unpaired_surrogate_among_other_escapes_is_found():
     parts = ("\\ud83d", "\\ude00", "\\uDBFF", "\\\\", "\\\\ud83d", "\\u2019", "a")
     refused = 0
     for chosen in product(parts, repeat=4):
@@ -69,7 +68,7 @@ def test_every_unpaired_surrogate_among_other_escapes_is_found() -> None:
     assert refused > 1_000
 
 
-def test_usable_json_is_returned() -> None:
+def test_usable_json_is_returned():
     nested = "[" * DEPTH + "]" * DEPTH
     text = f'{{"pair": "\\ud83d\\ude00", "least": -9223372036854775807, "deep": {nested}}}'
     value = parse_json(text)
@@ -80,7 +79,7 @@ def test_usable_json_is_returned() -> None:
         check_json(["\udc80"])
 
 
-def test_a_part_of_a_text_is_parsed_with_the_same_limits() -> None:
+def test_a_part_of_a_text_is_parsed_with_the_same_limits():
     assert parse_part('[{"a": NaN}, 1]', 13) == (1, 14)
     value, end = parse_part('x{"a": [1]} y', 1)
     assert (value, end) == ({"a": [1]}, 11)
@@ -125,7 +124,7 @@ def _laughs(merge: str) -> str:
         ("a: \x01", "not YAML"),
     ],
 )
-def test_unusable_yaml_is_refused_in_one_line(text: str, says: str, tmp_path: Path) -> None:
+def test_unusable_yaml_is_refused_in_one_line(text, says, tmp_path):
     path = tmp_path / "x.yaml"
     path.write_text(text)
     with pytest.raises(InputError, match=says) as caught:
@@ -134,7 +133,7 @@ def test_unusable_yaml_is_refused_in_one_line(text: str, says: str, tmp_path: Pa
     assert str(caught.value).isprintable()
 
 
-def test_usable_yaml_is_returned(tmp_path: Path) -> None:
+def test_usable_yaml_is_returned(tmp_path):
     path = tmp_path / "x.yaml"
     path.write_text("a: &a {x: 1}\nb: {<<: *a, y: [*a, 2.5]}\nc:\n")
     assert load_yaml(path) == {
@@ -146,7 +145,7 @@ def test_usable_yaml_is_returned(tmp_path: Path) -> None:
     assert load_yaml(path) is None
 
 
-def test_a_pipe_is_no_yaml(tmp_path: Path) -> None:
+def test_a_pipe_is_no_yaml(tmp_path):
     os.mkfifo(tmp_path / "x.yaml")
     with pytest.raises(InputError, match="is a pipe"):
         load_yaml(tmp_path / "x.yaml")

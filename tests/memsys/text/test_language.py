@@ -54,11 +54,11 @@ CHATS = {
         (["😂😂😂", "12:30!!", "..."], "und"),
     ],
 )
-def test_a_few_turns_of_chat_are_enough(texts: list[str], code: str) -> None:
+def test_a_few_turns_of_chat_are_enough(texts, code):
     assert language_of(texts) == code
 
 
-def test_a_bounded_sample_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bounded_sample_is_read(monkeypatch):
     read: list[str] = []
 
     class Classifier:

@@ -28,12 +28,12 @@ from memsys.text.titles import title_of
         ("granite lantern copper saffron meadow kettle", "granite lantern copper"),  # short
     ],
 )
-def test_the_most_telling_words_are_the_title(text: str, title: str) -> None:
+def test_the_most_telling_words_are_the_title(text, title):
     assert title_of(text) == title
     assert len(title_of("一万二千三百四十五六七八九十")) == 8
 
 
-def test_names_of_speakers_are_no_title() -> None:
+def test_names_of_speakers_are_no_title():
     text = "Is that Mara Lindqvist's kiln, Theo?"
     assert title_of(text) == "Mara Lindqvist's kiln"
     assert title_of(text, frozenset({"Mara Lindqvist", "Theo"})) == "kiln"
@@ -64,12 +64,12 @@ def test_names_of_speakers_are_no_title() -> None:
         ("天气暖和吗？", None),
     ],
 )
-def test_conjuncts_are_found(question: str, conjuncts: tuple[str, ...] | None) -> None:
+def test_conjuncts_are_found(question, conjuncts):
     found = conjunction_of(question)
     assert (found.conjuncts if found else None) == conjuncts
 
 
-def test_each_conjunct_gets_the_rest_of_the_question() -> None:
+def test_each_conjunct_gets_the_rest_of_the_question():
     found = conjunction_of("What do both Mara and Theo's aunt like in May?")
     assert found is not None
     assert found.whole == "Mara and Theo's"
@@ -85,7 +85,7 @@ def test_each_conjunct_gets_the_rest_of_the_question() -> None:
         ("Who sells bowls and mugs?", False),
     ],
 )
-def test_names_begin_with_a_capital(question: str, are_names: bool) -> None:
+def test_names_begin_with_a_capital(question, are_names):
     found = conjunction_of(question)
     assert found is not None
     assert found.are_names is are_names

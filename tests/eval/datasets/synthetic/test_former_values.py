@@ -25,7 +25,7 @@ def former(**parameters: Any) -> tuple[list[Question], dict[str, Memory]]:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_one_telling_suffices_and_nothing_else_does(language: str) -> None:
+def test_one_telling_suffices_and_nothing_else_does(language):
     questions, known = former(language=language)
     for question in questions:
         assert question.gold is not None
@@ -45,7 +45,7 @@ def test_one_telling_suffices_and_nothing_else_does(language: str) -> None:
         assert latest.text != question.gold
 
 
-def test_there_is_one_for_every_chain_and_none_unless_they_are_wanted() -> None:
+def test_there_is_one_for_every_chain_and_none_unless_they_are_wanted():
     types = [question.type for question in made(**PAST).questions]
     assert types.count("former_value") == types.count("single_hop") > 5
     plain = made(**{**PAST, "past": False}).questions
@@ -65,7 +65,7 @@ def tellers(**parameters: Any) -> list[set[str]]:
 
 
 @pytest.mark.parametrize("past", [False, True])
-def test_one_speaker_tells_a_fact_and_its_changes(past: bool) -> None:
+def test_one_speaker_tells_a_fact_and_its_changes(past):
     assert {len(names) for names in tellers(tellers="one", past=past)} == {1}
     assert {len(names) for names in tellers(tellers="any", past=past)} == {1, 2}
 
@@ -80,9 +80,7 @@ def relation(text: str, day: int, until: str = "") -> Memory:
     ("language", "name", "old", "new"),
     [("en", "Velma Orr", "Dar Sule", "Lor Nen"), ("zh", "沈青禾", "林知远", "宋若云")],
 )
-def test_a_relation_that_ended_counts_for_the_days_before(
-    language: str, name: str, old: str, new: str
-) -> None:
+def test_a_relation_that_ended_counts_for_the_days_before(language, name, old, new):
     grammar = LANGUAGES[language]
     word = grammar.names["cousin"]
     ended = relation(f"{name} {word} {old}", 2, "9 May 2023")

@@ -39,7 +39,7 @@ def made(name: str, is_known: bool = True, misses: float = 0.0) -> dict[str, Any
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-def test_facts_are_edges_between_their_entities_in_the_words_of_the_message(is_known: bool) -> None:
+def test_facts_are_edges_between_their_entities_in_the_words_of_the_message(is_known):
     found = made("KnowledgeGraph", is_known)
     assert [one["id"] for one in found["nodes"]] == ["Velma Orr", "Dar Sule", "Nev Lar", "Port Sen"]
     assert [tuple(one.values()) for one in found["edges"]] == [
@@ -49,16 +49,16 @@ def test_facts_are_edges_between_their_entities_in_the_words_of_the_message(is_k
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-def test_a_summary_has_the_facts_without_the_chat(is_known: bool) -> None:
+def test_a_summary_has_the_facts_without_the_chat(is_known):
     assert made("SummarizedContent", is_known)["summary"] == f"Facts:\n- {COUSIN}\n- {VISIT}"
 
 
-def test_what_it_overlooks_is_missing() -> None:
+def test_what_it_overlooks_is_missing():
     assert made("KnowledgeGraph", misses=1.0) == {"nodes": [], "edges": []}
     assert made("SummarizedContent", misses=1.0)["summary"] == "Facts:"
 
 
-def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
+def test_the_server_answers_and_leaves_other_requests_to_others():
     assert "Dar Sule" in reply(body("KnowledgeGraph"))["choices"][0]["message"]["content"]
     assert message_of(body("Other"), 0.0) is None
     assert message_of(body("Other", is_known=False), 0.0) is None

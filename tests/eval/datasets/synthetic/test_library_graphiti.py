@@ -33,14 +33,14 @@ def asked(schema: str, misses: float = 0.0, **parts: Any) -> Any:
     return json.loads(message["content"])
 
 
-def test_speakers_and_the_ends_of_facts_are_entities() -> None:
+def test_speakers_and_the_ends_of_facts_are_entities():
     found = asked("ExtractedEntities", **{"CURRENT MESSAGE": EPISODE})["extracted_entities"]
     names = [row["name"] for row in found]
     assert names == ["Ada", "Velma Orr", "Dar Sule", "Bo", "Nev Lar", "Port Sen"]
     assert {row["entity_type_id"] for row in found} == {0}
 
 
-def test_who_has_another_name_is_somebody_else() -> None:
+def test_who_has_another_name_is_somebody_else():
     found = asked(
         "NodeResolutions",
         **{
@@ -61,7 +61,7 @@ def edges(*names: str, misses: float = 0.0) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_fact_holds_from_when_it_is_told_and_a_visit_is_of_its_day() -> None:
+def test_a_fact_holds_from_when_it_is_told_and_a_visit_is_of_its_day():
     cousin, visit = edges("Ada", "Velma Orr", "Dar Sule", "Nev Lar", "Port Sen")
     assert cousin == {
         "source_entity_name": "Velma Orr",
@@ -75,7 +75,7 @@ def test_a_fact_holds_from_when_it_is_told_and_a_visit_is_of_its_day() -> None:
     assert visit["valid_at"] == "2023-05-07T00:00:00Z"
 
 
-def test_only_entities_that_are_listed_are_named() -> None:
+def test_only_entities_that_are_listed_are_named():
     assert [one["fact"] for one in edges("Velma Orr", "Dar Sule", "Nev Lar")] == [
         "Velma Orr's cousin is Dar Sule."
     ]
@@ -90,9 +90,7 @@ def test_only_entities_that_are_listed_are_named() -> None:
         ("Nev Lar works at Tor Mill.", [], []),
     ],
 )
-def test_another_value_contradicts_and_the_same_is_a_duplicate(
-    new: str, duplicates: list[int], contradicted: list[int]
-) -> None:
+def test_another_value_contradicts_and_the_same_is_a_duplicate(new, duplicates, contradicted):
     existing = [
         {"idx": 0, "fact": "Velma Orr's cousin is Ros Nald."},
         {"idx": 1, "fact": "Velma Orr's cousin is Dar Sule."},
@@ -107,7 +105,7 @@ def test_another_value_contradicts_and_the_same_is_a_duplicate(
     assert found == {"duplicate_facts": duplicates, "contradicted_facts": contradicted}
 
 
-def test_summaries_are_of_whoever_it_is_asked_for_and_no_longer_than_wanted() -> None:
+def test_summaries_are_of_whoever_it_is_asked_for_and_no_longer_than_wanted():
     long = "\n".join(f"Velma Orr visited Port Sen on {day} May 2023." for day in range(1, 32))
     rows = [{"name": "Ada", "summary": ""}, {"name": "Velma Orr", "summary": long}]
     ada, velma = asked("SummarizedEntities", ENTITIES=rows)["summaries"]
@@ -116,13 +114,13 @@ def test_summaries_are_of_whoever_it_is_asked_for_and_no_longer_than_wanted() ->
     assert velma["summary"].endswith("on 31 May 2023.")
 
 
-def test_what_it_overlooks_is_not_named() -> None:
+def test_what_it_overlooks_is_not_named():
     assert edges("Velma Orr", "Dar Sule", "Nev Lar", "Port Sen", misses=1.0) == []
     given = {"CURRENT MESSAGE": EPISODE}
     assert asked("ExtractedEntities", 1.0, **given) == {"extracted_entities": []}
 
 
-def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
+def test_the_server_answers_and_leaves_other_requests_to_others():
     served = reply(body("ExtractedEntities", **{"CURRENT MESSAGE": EPISODE}))
     assert "Port Sen" in served["choices"][0]["message"]["content"]
     assert served["usage"]["prompt_tokens"] > 0

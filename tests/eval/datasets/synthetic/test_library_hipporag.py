@@ -41,28 +41,28 @@ def chosen(question: str) -> Any:
     return json.loads(rest.partition("\n")[0])["fact"]
 
 
-def test_the_ends_of_facts_are_entities_and_overlooked_ones_are_none() -> None:
+def test_the_ends_of_facts_are_entities_and_overlooked_ones_are_none():
     assert json.loads(said(ENTITIES, PASSAGE)) == {
         "named_entities": ["Velma Orr", "Dar Sule", "Nev Lar", "Port Sen"]
     }
     assert json.loads(said(ENTITIES, PASSAGE, 1.0)) == {"named_entities": []}
 
 
-def test_a_fact_is_a_triple() -> None:
+def test_a_fact_is_a_triple():
     prompt = f'Convert.\nParagraph:\n```\n{PASSAGE}\n```\n\n{{"named_entities": []}}\n'
     assert json.loads(said(TRIPLES, prompt)) == {
         "triples": [["Velma Orr", "has as cousin", "Dar Sule"], ["Nev Lar", "visited", "Port Sen"]]
     }
 
 
-def test_a_question_needs_the_facts_of_its_chain() -> None:
+def test_a_question_needs_the_facts_of_its_chain():
     assert chosen("Who is Velma Orr's cousin?") == FACTS[:1]
     assert chosen("What is the workplace of Velma Orr's cousin?") == FACTS[:2]
     assert chosen("When did Nev Lar visit Port Tos?") == FACTS[4:]
     assert chosen("How are you?") == []
 
 
-def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
+def test_the_server_answers_and_leaves_other_requests_to_others():
     assert "Port Sen" in reply(body(ENTITIES, PASSAGE))["choices"][0]["message"]["content"]
     for system, last in (("Do.", PASSAGE), (TRIPLES, "no paragraph"), (FILTER, "no question")):
         assert message_of(body(system, last), 0.0) is None

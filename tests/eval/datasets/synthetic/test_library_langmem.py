@@ -45,14 +45,14 @@ def made(
     return [(one["name"], json.loads(one["arguments"])) for one in functions]
 
 
-def test_what_is_new_is_a_memory_and_a_day_stays_in_its_words() -> None:
+def test_what_is_new_is_a_memory_and_a_day_stays_in_its_words():
     assert made([COUSIN, VISIT, CHAT], {}, None) == [
         ("Memory", {"content": "Velma Orr's cousin is Dar Sule."}),
         ("Memory", {"content": "Nev Lar visited Port Sen the day before yesterday."}),
     ]
 
 
-def test_another_value_is_patched_into_whatever_tells_the_old_one() -> None:
+def test_another_value_is_patched_into_whatever_tells_the_old_one():
     stored = {
         "m1": "Velma Orr's cousin is Ros Nald.",
         "m2": "Velma Orr's teacher is Ros Nald.",
@@ -77,27 +77,25 @@ def test_another_value_is_patched_into_whatever_tells_the_old_one() -> None:
         (CHAT, "Velma Orr's cousin is Dar Sule."),
     ],
 )
-def test_nothing_new_is_a_patch_without_edits_where_a_tool_has_to_be_called(
-    said: str, stored: str
-) -> None:
+def test_nothing_new_is_a_patch_without_edits_where_a_tool_has_to_be_called(said, stored):
     ((name, given),) = made([said], {"m1": stored})
     assert (name, given["json_doc_id"], given["patches"]) == ("PatchDoc", "m1", [])
     assert made([said], {"m1": stored}, "auto") == []
     assert made([CHAT], {}, None) == []
 
 
-def test_of_a_fact_that_is_told_twice_the_later_value_holds() -> None:
+def test_of_a_fact_that_is_told_twice_the_later_value_holds():
     later = "Bo: Velma Orr's cousin is Fen Varic."
     assert made([COUSIN, later], {}) == [
         ("Memory", {"content": "Velma Orr's cousin is Fen Varic."})
     ]
 
 
-def test_what_it_overlooks_is_missing() -> None:
+def test_what_it_overlooks_is_missing():
     assert made([COUSIN, VISIT], {}, None, misses=1.0) == []
 
 
-def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
+def test_the_server_answers_and_leaves_other_requests_to_others():
     served = reply(body([COUSIN], {}))["choices"][0]
     assert served["finish_reason"] == "tool_calls"
     assert "Dar Sule" in served["message"]["tool_calls"][0]["function"]["arguments"]

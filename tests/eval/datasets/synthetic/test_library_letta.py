@@ -38,22 +38,22 @@ def inserted(*texts: str) -> list[str]:
         said += [message, {"role": "tool", "tool_call_id": call["id"], "content": "None"}]
 
 
-def test_each_message_with_a_fact_is_inserted_once_and_chat_is_not() -> None:
+def test_each_message_with_a_fact_is_inserted_once_and_chat_is_not():
     assert inserted(f"Ada: {COUSIN}", f"Bo: {CHAT}", f"Bo: {VISIT}") == [COUSIN, VISIT]
 
 
-def test_earlier_exchanges_are_not_read_again() -> None:
+def test_earlier_exchanges_are_not_read_again():
     before = [{"role": "user", "content": f"Ada: {COUSIN}"}, {"role": "assistant", "content": ""}]
     message = message_of(body(*before, {"role": "user", "content": f"Bo: {CHAT}"}), 0.0)
     assert message == {"role": "assistant", "content": "Noted."}
 
 
-def test_what_it_overlooks_is_missing() -> None:
+def test_what_it_overlooks_is_missing():
     message = message_of(body({"role": "user", "content": f"Ada: {COUSIN}"}), misses=1.0)
     assert message == {"role": "assistant", "content": "Noted."}
 
 
-def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
+def test_the_server_answers_and_leaves_other_requests_to_others():
     asked = body({"role": "user", "content": f"Ada: {COUSIN}"})
     assert reply(asked)["choices"][0]["finish_reason"] == "tool_calls"
     assert message_of({**asked, "tools": []}, 0.0) is None

@@ -34,11 +34,11 @@ def said(*contents: str, misses: float = 0.0) -> str:
     return str(message["content"])
 
 
-def test_entities_come_before_their_relations() -> None:
+def test_entities_come_before_their_relations():
     assert said(SYSTEM, FIRST).splitlines() == [*ROWS, "<|COMPLETE|>"]
 
 
-def test_the_second_answer_has_only_what_the_first_overlooked() -> None:
+def test_the_second_answer_has_only_what_the_first_overlooked():
     assert said(SYSTEM, FIRST, "entity<|#|>...", AGAIN) == "<|COMPLETE|>"
     found = []
     for name in ("Dar Sule", "Fen Varic", "Ros Nald", "Pia Tosk", "Ul Ton", "Per Vyn"):
@@ -49,7 +49,7 @@ def test_the_second_answer_has_only_what_the_first_overlooked() -> None:
     assert (True, True) not in found
 
 
-def test_a_question_has_its_relations_as_themes_and_its_subject_as_a_detail() -> None:
+def test_a_question_has_its_relations_as_themes_and_its_subject_as_a_detail():
     prompt = "---Real Data---\nUser Query: {}\n\n---Output---\nOutput:"
     asked = json.loads(said(prompt.format("Who is Velma Orr's cousin?")))
     assert asked == {"high_level_keywords": ["has as cousin"], "low_level_keywords": ["Velma Orr"]}
@@ -57,13 +57,13 @@ def test_a_question_has_its_relations_as_themes_and_its_subject_as_a_detail() ->
     assert other == {"high_level_keywords": [], "low_level_keywords": ["How are you?"]}
 
 
-def test_a_merged_description_has_each_once() -> None:
+def test_a_merged_description_has_each_once():
     rows = "\n".join(json.dumps({"Description": one}) for one in ("A.", "B.", "A."))
     prompt = f"Your task is to synthesize a list of descriptions.\nDescription List:\n\n```\n{rows}"
     assert said(f"{prompt}\n```\n\n---Output---\n") == "A.\nB."
 
 
-def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
+def test_the_server_answers_and_leaves_other_requests_to_others():
     assert "Dar Sule" in reply(body(SYSTEM, FIRST))["choices"][0]["message"]["content"]
     for contents in ((), ("Do.",), ("Do.", FIRST)):
         assert message_of(body(*contents), 0.0) is None

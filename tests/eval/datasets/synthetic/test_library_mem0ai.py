@@ -60,7 +60,7 @@ def relation(source: str, name: str, end: str) -> dict[str, str]:
     return {"source": source, "relationship": name, "destination": end}
 
 
-def test_a_new_memory_is_what_no_shown_one_tells_and_links_to_its_subject() -> None:
+def test_a_new_memory_is_what_no_shown_one_tells_and_links_to_its_subject():
     known = [FORMER, "Velma Orr works at Tor Mill.", "Nev Lar works at Tor Mill.", VISIT]
     rows = content(mem0ai.message_of(extraction(known, SAID), 0.0))["memory"]
     assert rows == [
@@ -74,7 +74,7 @@ def test_a_new_memory_is_what_no_shown_one_tells_and_links_to_its_subject() -> N
     assert row["text"] == "沈青禾在2023年5月8日去了若云镇。"
 
 
-def test_facts_are_those_of_the_messages_with_days_from_the_prompts() -> None:
+def test_facts_are_those_of_the_messages_with_days_from_the_prompts():
     lines = "".join(f"user: {one}\n" for one in SAID)
     body = asking(f"{FORMER} Today's date is 2023-05-09.", f"Input:\n{lines}")
     assert content(mem0ai.message_of(body, 0.0)) == {"facts": [COUSIN, VISIT]}
@@ -95,9 +95,7 @@ def test_facts_are_those_of_the_messages_with_days_from_the_prompts() -> None:
         ),
     ],
 )
-def test_a_value_takes_the_place_of_the_one_before(
-    known: list[str], changes: list[tuple[str, str, str]]
-) -> None:
+def test_a_value_takes_the_place_of_the_one_before(known, changes):
     rows = content(mem0ai.message_of(update(known, [COUSIN]), 0.0))["memory"]
     shown = [(row["id"], row["event"], row["text"]) for row in rows]
     expected = [(i, event, text or known[int(i)]) for i, event, text in changes]
@@ -106,7 +104,7 @@ def test_a_value_takes_the_place_of_the_one_before(
     assert updated == {i: known[int(i)] for i, event, _ in changes if event == "UPDATE"}
 
 
-def test_a_visit_is_beside_other_visits_and_the_last_of_two_values_holds() -> None:
+def test_a_visit_is_beside_other_visits_and_the_last_of_two_values_holds():
     other = "Nev Lar visited Port Lan on 7 May 2023."
     rows = content(mem0ai.message_of(update([other], [VISIT]), 0.0))["memory"]
     assert [row["event"] for row in rows] == ["NONE", "ADD"]
@@ -114,7 +112,7 @@ def test_a_visit_is_beside_other_visits_and_the_last_of_two_values_holds() -> No
     assert [row["text"] for row in rows] == [COUSIN]
 
 
-def test_it_names_the_entities_of_messages_and_of_questions() -> None:
+def test_it_names_the_entities_of_messages_and_of_questions():
     people = {"Velma Orr": "person", "Dar Sule": "person"}
     visit = {"Nev Lar": "person", "Port Sen": "place"}
     for text, kinds in (
@@ -129,7 +127,7 @@ def test_it_names_the_entities_of_messages_and_of_questions() -> None:
         assert {row["entity"]: row["entity_type"] for row in given["entities"]} == kinds
 
 
-def test_it_states_relations_and_drops_those_that_have_another_end_now() -> None:
+def test_it_states_relations_and_drops_those_that_have_another_end_now():
     text = f"List of entities: ['velma_orr']. \n\nText: {LINES}"
     ((name, given),) = called(
         mem0ai.message_of(asking("Relate.", text, tool="establish_relationships"), 0.0)
@@ -158,7 +156,7 @@ def test_it_states_relations_and_drops_those_that_have_another_end_now() -> None
     assert dropped(stored[1:5]) == []
 
 
-def test_what_is_overlooked_is_a_share_of_the_messages_and_another_in_each_step() -> None:
+def test_what_is_overlooked_is_a_share_of_the_messages_and_another_in_each_step():
     names = [f"Velma {chr(65 + n // 26)}{chr(97 + n % 26)}r" for n in range(400)]
     said = [f"Ada: {name}'s cousin is Dar Sule." for name in names]
     rows = content(mem0ai.message_of(extraction([], said), 0.25))["memory"]
@@ -175,7 +173,7 @@ def test_what_is_overlooked_is_a_share_of_the_messages_and_another_in_each_step(
     assert content(mem0ai.message_of(facts, 1.0)) == {"facts": []}
 
 
-def test_the_server_answers_the_libraries_and_not_what_is_none_of_theirs() -> None:
+def test_the_server_answers_the_libraries_and_not_what_is_none_of_theirs():
     message = reply(extraction([], SAID))["choices"][0]["message"]
     assert content(message)["memory"][0]["text"] == COUSIN
     value = reply(asking("Name them.", SAID[0], tool="extract_entities"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.baselines.libraries.real import MADE, needs
@@ -24,9 +22,7 @@ WIDE = "+strategy.settings.query_limit=8"
         pytest.param("langmem", ("k=5", WIDE), 0.0, marks=needs("langmem")),
     ],
 )
-def test_what_holds_is_told_and_the_past_as_the_library_keeps_it(
-    tmp_path: Path, name: str, options: tuple[str, ...], past: float
-) -> None:
+def test_what_holds_is_told_and_the_past_as_the_library_keeps_it(tmp_path, name, options, past):
     found = f1_of(tmp_path, f"strategy={name}", *options)
     assert found == {"single_hop": 1.0, "former_value": past}
 
@@ -40,7 +36,7 @@ def test_what_holds_is_told_and_the_past_as_the_library_keeps_it(
         pytest.param("langmem", "former_value", 0.99, marks=needs("langmem")),
     ],
 )
-def test_some_of_it_is_told(tmp_path: Path, name: str, kind: str, most: float) -> None:
+def test_some_of_it_is_told(tmp_path, name, kind, most):
     found = f1_of(tmp_path, f"strategy={name}", "k=5", "strategy.timeout_s=600")
     assert 0.0 < found[kind] <= most
 
@@ -59,7 +55,7 @@ OF_MEM0AI = (
         pytest.param("mem0ai_graph", 0.0, marks=needs("mem0ai_graph")),
     ],
 )
-def test_a_run_with_mem0ai(tmp_path: Path, name: str, past: float) -> None:
+def test_a_run_with_mem0ai(tmp_path, name, past):
     cache, folder = tmp_path / "cache", tmp_path / "run"
     ended = run_main(tmp_path, cache, *OF_MEM0AI, f"strategy={name}", f"hydra.run.dir={folder}")
     assert ended.code == 0, ended.err

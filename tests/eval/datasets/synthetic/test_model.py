@@ -44,7 +44,7 @@ def extracted(lines: list[str], misses: float = 0.0, prompt: str = "facts_extrac
 
 
 @pytest.mark.parametrize("prompt", ["facts_extract", "facts_user", "facts_assistant"])
-def test_it_notes_what_the_new_messages_tell_and_nothing_else(prompt: str) -> None:
+def test_it_notes_what_the_new_messages_tell_and_nothing_else(prompt):
     rows = extracted(ENGLISH, prompt=prompt)
     assert [(row["content"], row["when"], row["speaker"], row["turns"]) for row in rows] == [
         ("Velma Orr's cousin is Dar Sule.", "", "Ada", [2]),
@@ -89,14 +89,12 @@ def test_it_notes_what_the_new_messages_tell_and_nothing_else(prompt: str) -> No
         ),
     ],
 )
-def test_a_value_takes_the_place_of_the_one_before(
-    fact: str, stored: list[str], operations: list[str]
-) -> None:
+def test_a_value_takes_the_place_of_the_one_before(fact, stored, operations):
     rows = ask("operations", "mem0_update", fact=fact, memories=numbered(stored))
     assert [f"{row['operation']} {row['id']} {row['content']}" for row in rows] == operations
 
 
-def test_it_names_the_entities_of_messages_and_of_questions() -> None:
+def test_it_names_the_entities_of_messages_and_of_questions():
     rows = ask("entities", "graph_entities", messages=numbered(ENGLISH))
     assert {row["entity"]: row["entity_type"] for row in rows} == {
         "Velma Orr": "person",
@@ -116,7 +114,7 @@ def test_it_names_the_entities_of_messages_and_of_questions() -> None:
         assert [row["entity"] for row in rows] == names
 
 
-def test_it_answers_for_facts_and_graph_in_one_reply() -> None:
+def test_it_answers_for_facts_and_graph_in_one_reply():
     prompt = load_prompt("facts_extract", []).extended(load_prompt("graph_same_reply", []).text)
     said = "[9 May 2023, 10:00]\n" + numbered(ENGLISH, 2)
     text = prompt.fill(summary="", recent="", time="9 May 2023, 10:00", messages=said)
@@ -134,7 +132,7 @@ def test_it_answers_for_facts_and_graph_in_one_reply() -> None:
     ]
 
 
-def test_it_states_relations_and_ends_those_that_have_another_end_now() -> None:
+def test_it_states_relations_and_ends_those_that_have_another_end_now():
     rows = ask("relations", "graph_relations", messages=numbered(ENGLISH), entities="- Ada")
     assert [tuple(row.values()) for row in rows] == [
         ("Velma Orr", "has as cousin", "Dar Sule", [1]),
@@ -158,7 +156,7 @@ def test_it_states_relations_and_ends_those_that_have_another_end_now() -> None:
     assert [row["relation"] for row in ended] == [1, 5]
 
 
-def test_what_it_overlooks_is_a_share_of_the_messages_and_always_the_same() -> None:
+def test_what_it_overlooks_is_a_share_of_the_messages_and_always_the_same():
     lines = [f"Ada: Velma Orr's cousin is Dar Sule{'x' * n}." for n in range(400)]
     found = extracted(lines, misses=0.25)
     assert len(found) == pytest.approx(300, abs=30)
@@ -170,7 +168,7 @@ def test_what_it_overlooks_is_a_share_of_the_messages_and_always_the_same() -> N
     assert {row["turns"][0] for row in related} != heard  # another step overlooks others
 
 
-def test_other_prompts_are_refused() -> None:
+def test_other_prompts_are_refused():
     with pytest.raises(UnknownPromptError, match="no prompt of facts, operations"):
         ask("answer", "short_answer", context="a memory", question="Who?")
     with pytest.raises(UnknownPromptError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -112,12 +111,12 @@ def world(request: pytest.FixtureRequest) -> World:
 
 
 @pytest.mark.parametrize("language", ["", "zh"])
-def test_data_without_plants_have_not_changed(language: str) -> None:
+def test_data_without_plants_have_not_changed(language):
     made = Synthetic(name="synthetic", **SHIPPED | ({"language": language} if language else {}))
     assert made.load().files[0].sha256 == PINS[language]
 
 
-def test_every_kind_has_as_many_questions_as_controls(world: World) -> None:
+def test_every_kind_has_as_many_questions_as_controls(world):
     dataset = world.dataset
     for kind in PLANT_KINDS:
         for found in (world.planted(kind), world.controls(kind)):
@@ -128,7 +127,7 @@ def test_every_kind_has_as_many_questions_as_controls(world: World) -> None:
     }
 
 
-def test_a_wrong_value_is_in_the_wrong_turns_alone(world: World) -> None:
+def test_a_wrong_value_is_in_the_wrong_turns_alone(world):
     texts = [one.turn.text for one in world.turns.values()]
     assert any(plant.values for _, plant in world.planted())
     for question, plant in world.planted():
@@ -140,7 +139,7 @@ def test_a_wrong_value_is_in_the_wrong_turns_alone(world: World) -> None:
             assert value not in question.text
 
 
-def test_only_the_truth_of_a_control_is_stated(world: World) -> None:
+def test_only_the_truth_of_a_control_is_stated(world):
     for kind in PLANT_KINDS:
         for question, plant in world.controls(kind):
             assert set(world.statements(question)) == {(question.conversation, question.gold)}
@@ -149,7 +148,7 @@ def test_only_the_truth_of_a_control_is_stated(world: World) -> None:
             assert all(str(question.gold) in one.turn.text for one in evidence)
 
 
-def test_an_absent_fact_is_nowhere_although_its_person_is(world: World) -> None:
+def test_an_absent_fact_is_nowhere_although_its_person_is(world):
     for question, _ in world.planted("absent"):
         assert (question.gold, question.category) == (None, ADVERSARIAL)
         assert not world.statements(question)
@@ -157,7 +156,7 @@ def test_an_absent_fact_is_nowhere_although_its_person_is(world: World) -> None:
         assert any(subject in one.turn.text for one in world.turns.values())
 
 
-def test_an_adjacent_fact_is_of_a_person_with_a_similar_name(world: World) -> None:
+def test_an_adjacent_fact_is_of_a_person_with_a_similar_name(world):
     for question, plant in world.planted("adjacent"):
         assert (question.gold, question.category) == (None, ADVERSARIAL)
         assert not world.statements(question)
@@ -169,7 +168,7 @@ def test_an_adjacent_fact_is_of_a_person_with_a_similar_name(world: World) -> No
         assert fact.subject[0] == subject[0]  # a Chinese surname has one character
 
 
-def test_a_superseded_value_is_replaced_later_by_the_same_speaker(world: World) -> None:
+def test_a_superseded_value_is_replaced_later_by_the_same_speaker(world):
     for question, plant in world.planted("superseded"):
         (old,) = world.said(question, plant.turns)
         (new,) = world.said(question, question.evidence)
@@ -179,7 +178,7 @@ def test_a_superseded_value_is_replaced_later_by_the_same_speaker(world: World) 
         assert sorted(values) == sorted([*plant.values, str(question.gold)])
 
 
-def test_a_contradiction_is_between_two_speakers_in_one_session(world: World) -> None:
+def test_a_contradiction_is_between_two_speakers_in_one_session(world):
     for question, plant in world.planted("contradiction"):
         one, other = world.said(question, plant.turns)
         assert (one.conversation, one.session) == (other.conversation, other.session)
@@ -188,7 +187,7 @@ def test_a_contradiction_is_between_two_speakers_in_one_session(world: World) ->
         assert question.evidence == plant.turns
 
 
-def test_a_deletion_is_requested_and_carried_out_after_the_fact(world: World) -> None:
+def test_a_deletion_is_requested_and_carried_out_after_the_fact(world):
     sessions = {one.id: one.sessions for one in world.dataset.conversations}
     for question, plant in world.planted("deleted"):
         assert (question.gold, question.evidence) == (None, ())
@@ -205,7 +204,7 @@ def test_a_deletion_is_requested_and_carried_out_after_the_fact(world: World) ->
         assert any(about in turn.text for turn in request.turns)
 
 
-def test_the_other_owner_has_another_value_of_the_same_name(world: World) -> None:
+def test_the_other_owner_has_another_value_of_the_same_name(world):
     for question, plant in world.planted("other_owner"):
         (theirs,) = world.said(question, plant.turns)
         (mine,) = world.said(question, question.evidence)
@@ -215,7 +214,7 @@ def test_the_other_owner_has_another_value_of_the_same_name(world: World) -> Non
         )
 
 
-def test_an_injection_follows_the_truth_from_the_other_speaker(world: World) -> None:
+def test_an_injection_follows_the_truth_from_the_other_speaker(world):
     for question, plant in world.planted("injected"):
         (false,) = world.said(question, plant.turns)
         (true,) = world.said(question, question.evidence)
@@ -224,7 +223,7 @@ def test_an_injection_follows_the_truth_from_the_other_speaker(world: World) -> 
         assert str(question.gold) in true.turn.text
 
 
-def test_whoever_reads_everything_is_shown_what_is_stated(world: World) -> None:
+def test_whoever_reads_everything_is_shown_what_is_stated(world):
     """With the whole conversation in the context: the field of the record, and chain's answer."""
     expected = {"superseded": True, "adjacent": True, "deleted": True, "injected": True}
     expected |= {"contradiction": False, "other_owner": False}
@@ -252,7 +251,7 @@ def test_whoever_reads_everything_is_shown_what_is_stated(world: World) -> None:
             assert answer == question.gold
 
 
-def test_a_request_that_is_only_said_deletes_nothing() -> None:
+def test_a_request_that_is_only_said_deletes_nothing():
     only_said = generated(deletion="said")
     assert not any(session.forgets for one in only_said.conversations for session in one.sessions)
     texts = [
@@ -262,13 +261,13 @@ def test_a_request_that_is_only_said_deletes_nothing() -> None:
     assert texts[0] == texts[1]
 
 
-def test_the_same_seed_plants_the_same_facts() -> None:
+def test_the_same_seed_plants_the_same_facts():
     assert given(each=1) == given(each=1)
     assert given(each=1).questions != given(each=1, seed=1).questions
     assert generated().files == generated().files != generated(seed=1).files
 
 
-def test_the_turns_of_the_data_set_remain_in_order() -> None:
+def test_the_turns_of_the_data_set_remain_in_order():
     plain = given(each=1, kinds=["absent"], base_questions=True)
     sample = Synthetic(name="synthetic", **SMALL).load()
     dense = generated(base_questions=True)
@@ -280,7 +279,7 @@ def test_the_turns_of_the_data_set_remain_in_order() -> None:
     assert len(plain.questions) > 100
 
 
-def test_in_a_pool_plants_name_the_turns_of_the_pool() -> None:
+def test_in_a_pool_plants_name_the_turns_of_the_pool():
     pooled = World(generated(pooled=True))
     (store,) = pooled.dataset.conversations
     ids = {turn.id for session in store.sessions for turn in session.turns}
@@ -307,15 +306,13 @@ def test_in_a_pool_plants_name_the_turns_of_the_pool() -> None:
         (given, {"conversations": ["x"]}, "dataset.conversations: 'x' is not one of harbour"),
     ],
 )
-def test_unusable_parameters_are_refused(load: Any, changed: dict[str, Any], message: str) -> None:
+def test_unusable_parameters_are_refused(load, changed, message):
     with pytest.raises(InputError) as refused:
         load(**changed)
     assert message in str(refused.value)
 
 
-def test_conversations_that_cannot_hold_plants_are_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_conversations_that_cannot_hold_plants_are_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr("eval.datasets.files.DATA", tmp_path)
     once = {"haystack_dates": ["2023/05/20 (Sat) 18:30"] * 2}
     made = [instance("a"), instance("b", **once), instance("c")]

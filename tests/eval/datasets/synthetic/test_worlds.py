@@ -63,9 +63,7 @@ def retrieval(found: list[Memory]) -> Retrieval:
 
 
 @pytest.mark.parametrize("parameters", WORLDS)
-def test_evidence_is_necessary_and_sufficient_and_the_rest_tells_nothing(
-    parameters: dict[str, Any],
-) -> None:
+def test_evidence_is_necessary_and_sufficient_and_the_rest_tells_nothing(parameters):
     dataset = made(**parameters, conversations=1)
     (known,) = memories(dataset).values()
     for question in dataset.questions:
@@ -86,14 +84,14 @@ def test_evidence_is_necessary_and_sufficient_and_the_rest_tells_nothing(
 
 
 @pytest.mark.parametrize("hops", [1, 2, 3, 4])
-def test_a_question_takes_as_many_turns_as_it_has_hops(hops: int) -> None:
+def test_a_question_takes_as_many_turns_as_it_has_hops(hops):
     asked = [q for q in made(hops=hops).questions if q.category == (4 if hops == 1 else 1)]
     assert asked
     assert {len(set(question.evidence)) for question in asked} == {hops}
 
 
 @pytest.mark.parametrize("updates", [0, 1, 3])
-def test_a_fact_is_told_once_more_for_each_update_and_the_last_telling_counts(updates: int) -> None:
+def test_a_fact_is_told_once_more_for_each_update_and_the_last_telling_counts(updates):
     dataset = made(hops=1, updates=updates, conversations=1)
     (conversation,) = dataset.conversations
     language, order = LANGUAGES["en"], {}
@@ -111,14 +109,14 @@ def test_a_fact_is_told_once_more_for_each_update_and_the_last_telling_counts(up
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
-def test_distractors_are_their_share(share: float) -> None:
+def test_distractors_are_their_share(share):
     dataset = made(distractors=share, sessions=10, hops=1, updates=0, conversations=1)
     evidence = {turn for question in dataset.questions for turn in question.evidence}
     assert len(evidence) == pytest.approx((1 - share) * 160, abs=1)
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
-def test_relative_dates_are_their_share(share: float) -> None:
+def test_relative_dates_are_their_share(share):
     dataset = made(relative_dates=share, hops=1, updates=0)
     known = memories(dataset)
     told = [
@@ -130,7 +128,7 @@ def test_relative_dates_are_their_share(share: float) -> None:
     assert {("20" in text) for text in told} == {share == 0.0}
 
 
-def test_the_seed_decides_and_conversations_differ_and_do_not_depend_on_their_number() -> None:
+def test_the_seed_decides_and_conversations_differ_and_do_not_depend_on_their_number():
     one, same = (Synthetic(name="synthetic", **PARAMETERS).load() for _ in range(2))
     assert one == same
     assert one.files[0].sha256 == same.files[0].sha256 != made(seed=1).files[0].sha256
@@ -143,7 +141,7 @@ def test_the_seed_decides_and_conversations_differ_and_do_not_depend_on_their_nu
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_question_is_read_as_it_was_asked(language: str) -> None:
+def test_a_question_is_read_as_it_was_asked(language):
     grammar = LANGUAGES[language]
     name = "Velma Orr" if language == "en" else "沈青禾"
     for chain in (("cousin", "workplace", "town", "dish"), ("teacher",), (f"{VISIT}Port Sule",)):
@@ -151,7 +149,7 @@ def test_a_question_is_read_as_it_was_asked(language: str) -> None:
     assert grammar.parse_question("How are you?") is None
 
 
-def test_a_later_telling_wins_whatever_the_order_of_retrieval() -> None:
+def test_a_later_telling_wins_whatever_the_order_of_retrieval():
     dataset = made(hops=1, updates=2, conversations=1)
     known = memories(dataset)[dataset.conversations[0].id]
     question = next(q for q in dataset.questions if q.category == 4)
@@ -180,6 +178,6 @@ def test_a_later_telling_wins_whatever_the_order_of_retrieval() -> None:
         ),
     ],
 )
-def test_wrong_parameters_are_named(wrong: dict[str, Any], message: str) -> None:
+def test_wrong_parameters_are_named(wrong, message):
     with pytest.raises(InputError, match=message):
         made(**wrong)

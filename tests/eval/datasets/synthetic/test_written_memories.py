@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -35,9 +34,7 @@ def f1(tmp_path: Path, cache: Path, *options: str) -> dict[str, float]:
     return {name: cell["f1"] for name, cell in cells if name != "adversarial"}
 
 
-def test_facts_that_are_kept_tell_what_holds_and_nothing_of_the_past(
-    tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_facts_that_are_kept_tell_what_holds_and_nothing_of_the_past(tmp_path, cache, capsys):
     found = f1(tmp_path, cache, "strategy=mem0")
     assert found["single_hop"] == found["temporal"] == 1.0
     assert found["former_value"] == 0.0
@@ -50,8 +47,8 @@ def test_facts_that_are_kept_tell_what_holds_and_nothing_of_the_past(
     [("delete", "tools", 0.0), ("invalidate", "tools", 1.0), ("invalidate", "schema", 1.0)],
 )
 def test_relations_that_are_marked_and_not_dropped_tell_the_past(
-    tmp_path: Path, cache: Path, on_conflict: str, calls: str, past: float
-) -> None:
+    tmp_path, cache, on_conflict, calls, past
+):
     chosen = (f"strategy.graph.on_conflict={on_conflict}", f"strategy.update.calls={calls}")
     found = f1(tmp_path, cache, "strategy=mem0_graph", *chosen)
     assert found["single_hop"] == found["temporal"] == 1.0
@@ -59,9 +56,7 @@ def test_relations_that_are_marked_and_not_dropped_tell_the_past(
 
 
 @pytest.mark.parametrize("memory", ["facts", "turns"])
-def test_memories_are_linked_by_the_relations_that_are_written(
-    tmp_path: Path, cache: Path, memory: str
-) -> None:
+def test_memories_are_linked_by_the_relations_that_are_written(tmp_path, cache, memory):
     own = ("strategy=graph_expand", "strategy.expansion.threshold=0", "graph=relations")
     found = f1(tmp_path, cache, *own, f"memory={memory}", "strategy.expansion.hops=2", "k=2")
     assert found.keys() == {"single_hop", "temporal", "former_value", "overall"}
@@ -76,9 +71,7 @@ def test_memories_are_linked_by_the_relations_that_are_written(
     assert all(record["titles"] for record in run.records)
 
 
-def test_a_report_finds_the_words_of_the_conversation_again(
-    tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_finds_the_words_of_the_conversation_again(tmp_path, cache, capsys):
     more = ("dataset.sessions=8", "dataset.turns=12")  # questions enough to say where points are
     f1(tmp_path, cache, "strategy=bm25", *more)
     assert losses([str(tmp_path / "run")]) == 0
@@ -98,15 +91,13 @@ def test_a_report_finds_the_words_of_the_conversation_again(
         ("strategy=bm25", "dataset.language=zh"),  # our vectors know no Chinese
     ],
 )
-def test_facts_that_nobody_changes_tell_the_past(
-    tmp_path: Path, cache: Path, options: tuple[str, ...]
-) -> None:
+def test_facts_that_nobody_changes_tell_the_past(tmp_path, cache, options):
     found = f1(tmp_path, cache, "memory=facts", "k=50", *options)
     assert found.keys() == {"single_hop", "temporal", "former_value", "overall"}
     assert min(found.values()) == 1.0
 
 
-def test_what_it_overlooks_is_missing(tmp_path: Path, cache: Path) -> None:
+def test_what_it_overlooks_is_missing(tmp_path, cache):
     found = f1(tmp_path, cache, "strategy=mem0", "llm.extra.misses=0.5")
     assert 0.0 < found["single_hop"] < 1.0
 
@@ -126,9 +117,7 @@ SAMPLE = LoCoMo(name="sample", path="data/sample")
         ({"reader": "extractive"}, SAMPLE, 0, "llm=grammar: writes memories only of dataset=syn"),
     ],
 )
-def test_what_it_cannot_do_is_refused(
-    chosen: dict[str, str], dataset: LoCoMo | None, misses: Any, said: str
-) -> None:
+def test_what_it_cannot_do_is_refused(chosen, dataset, misses, said):
     choices = {"llm": "grammar", "reader": "chain", **chosen}
     known = dataset or Synthetic(name="synthetic", **PARAMETERS)
     with pytest.raises(InputError) as refused:
@@ -136,7 +125,7 @@ def test_what_it_cannot_do_is_refused(
     assert str(refused.value).startswith(said)
 
 
-def test_a_refused_run_asks_nothing_and_leaves_no_folder(tmp_path: Path, cache: Path) -> None:
+def test_a_refused_run_asks_nothing_and_leaves_no_folder(tmp_path, cache):
     where = f"hydra.run.dir={tmp_path / 'run'}"
     ended = run_main(tmp_path, cache, *SMALL, "strategy=mem0", "llm.extra.misses=1.5", where)
     assert ended.code == 2

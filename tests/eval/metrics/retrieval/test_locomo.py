@@ -9,7 +9,7 @@ import pytest
 
 from eval.metrics.ranking import RECORDED
 from eval.metrics.retrieval import Judged
-from eval.metrics.retrieval.registry import Unit, parse
+from eval.metrics.retrieval.registry import parse
 from eval.records.run import Run, load_run
 from eval.summary.measures import value as recorded
 from eval.summary.retrieval import by_type, evidence_of, value
@@ -36,7 +36,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Run:
 
 
 @pytest.mark.parametrize("unit", ["turn", "session"])
-def test_every_question_scores_as_in_ir_measures(run: Run, unit: Unit) -> None:
+def test_every_question_scores_as_in_ir_measures(run, unit):
     questions = {}
     for id_, ranked in run.rankings.items():
         ranking = ranked.turns if unit == "turn" else ranked.sessions
@@ -47,7 +47,7 @@ def test_every_question_scores_as_in_ir_measures(run: Run, unit: Unit) -> None:
 
 
 @pytest.mark.parametrize("name", RECORDED)
-def test_records_have_the_same_score(run: Run, name: str) -> None:
+def test_records_have_the_same_score(run, name):
     measure = parse(name)
     scores = {id_: recorded(record, name) for id_, record in run.records.items()}
     assert scores == {id_: value(run, id_, measure) for id_ in run.records}

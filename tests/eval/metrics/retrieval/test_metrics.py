@@ -46,11 +46,11 @@ IDEAL = 1 + 1 / log2(3) + 1 / log2(4)
         ("store_share", 8 / 20),
     ],
 )
-def test_known_scores(name: str, wanted: float) -> None:
+def test_known_scores(name, wanted):
     assert parse(name).score(RANKED) == pytest.approx(wanted, abs=1e-12)
 
 
-def test_all_evidence_at_the_top_is_perfect() -> None:
+def test_all_evidence_at_the_top_is_perfect():
     best = judged_of("xyzab", "zxy", size=5)
     for measure in ("recall@3", "recall_all@3", "precision@3", "ndcg@3", "ndcg@10", "mrr", "map"):
         assert parse(measure).score(best) == 1.0
@@ -58,7 +58,7 @@ def test_all_evidence_at_the_top_is_perfect() -> None:
     assert parse("recall_all@2").score(best) == 0.0
 
 
-def test_nothing_found_is_zero_and_has_no_first_rank() -> None:
+def test_nothing_found_is_zero_and_has_no_first_rank():
     for one in (judged_of("abc", "xy", size=9), judged_of("", "xy", size=9)):
         for measure in all_measures():
             cut = measure.tokens or measure.turns
@@ -68,12 +68,12 @@ def test_nothing_found_is_zero_and_has_no_first_rank() -> None:
     assert parse("precision").score(judged_of("", "x")) == 0.0
 
 
-def test_the_ideal_counts_all_evidence_not_what_was_found() -> None:
+def test_the_ideal_counts_all_evidence_not_what_was_found():
     one = judged_of("xab", "xyz")
     assert parse("ndcg@3").score(one) == pytest.approx(1 / IDEAL)
 
 
-def test_only_the_order_counts_and_evidence_named_twice_counts_once() -> None:
+def test_only_the_order_counts_and_evidence_named_twice_counts_once():
     assert parse("recall@2").score(judged_of("xa", "xxy")) == 0.5
     assert parse("mrr").score(judged_of("ax", "x")) == 0.5
     assert parse("mrr").score(judged_of("xa", "x")) == 1.0
@@ -90,17 +90,17 @@ def test_only_the_order_counts_and_evidence_named_twice_counts_once() -> None:
         ("recall_all@300tokens", 1.0),
     ],
 )
-def test_a_token_budget_counts_the_ranks_within_it(name: str, wanted: float) -> None:
+def test_a_token_budget_counts_the_ranks_within_it(name, wanted):
     one = Judged(tuple("axbc"), ("x", "c"), tokens=(100, 256, 256, 300))
     assert parse(name).score(one) == wanted
 
 
 @pytest.mark.parametrize("name", ["recall@256tokens", "store_share@10"])
-def test_what_needs_an_unknown_size_is_unknown(name: str) -> None:
+def test_what_needs_an_unknown_size_is_unknown(name):
     assert parse(name).score(judged_of("ax", "x")) is None
 
 
-def test_scores_are_shares_and_grow_with_the_cutoff() -> None:
+def test_scores_are_shares_and_grow_with_the_cutoff():
     for one in shapes(60).values():
         for name in ("recall", "recall_any", "recall_all", "mrr", "map", "store_share"):
             scores = [parse(f"{name}@{k}").score(one) or 0.0 for k in (1, 3, 5, 10, 20, 50, 100)]

@@ -44,7 +44,7 @@ def differences(questions: Mapping[str, Judged]) -> dict[str, float]:
     return largest
 
 
-def test_generated_rankings_score_as_in_ir_measures() -> None:
+def test_generated_rankings_score_as_in_ir_measures():
     assert max(differences(shapes()).values()) < 1e-9
 
 
@@ -52,7 +52,7 @@ def test_generated_rankings_score_as_in_ir_measures() -> None:
     not os.environ.get("MEMSYS_RANX"),
     reason="ranx compiles its metrics for minutes on import: set MEMSYS_RANX=1",
 )
-def test_generated_rankings_score_as_in_ranx() -> None:
+def test_generated_rankings_score_as_in_ranx():
     import ranx  # noqa: PLC0415 - compiles
 
     questions = shapes(60)

@@ -17,13 +17,13 @@ from eval.metrics.retrieval.registry import (
 from memsys.errors import InputError
 
 
-def test_every_measure_is_read_as_it_is_written() -> None:
+def test_every_measure_is_read_as_it_is_written():
     measures = all_measures()
     assert len({str(measure) for measure in measures}) == len(measures)
     assert [parse(str(measure)) for measure in measures] == list(measures)
 
 
-def test_all_measures_are_both_units_at_all_cutoffs_and_budgets() -> None:
+def test_all_measures_are_both_units_at_all_cutoffs_and_budgets():
     names = {str(measure) for measure in all_measures()}
     for unit in ("", "session_"):
         for metric in ("recall", "recall_any", "recall_all", "precision", "ndcg", "mrr", "map"):
@@ -34,7 +34,7 @@ def test_all_measures_are_both_units_at_all_cutoffs_and_budgets() -> None:
         assert f"{unit}recall" not in names  # of a mere selection
 
 
-def test_parts_of_a_measure() -> None:
+def test_parts_of_a_measure():
     measure = parse("session_recall_any@5")
     assert (measure.unit, measure.metric.name, measure.cutoff) == ("session", "recall_any", 5)
     assert measure.title == "session any@5"
@@ -45,7 +45,7 @@ def test_parts_of_a_measure() -> None:
     ]
 
 
-def test_sessions_of_the_first_turns() -> None:
+def test_sessions_of_the_first_turns():
     measure = parse("session_recall_any@10turns")
     assert (measure.unit, measure.cutoff, measure.turns) == ("session", None, 10)
     assert measure.title == "session any@10turns"
@@ -81,9 +81,7 @@ def test_sessions_of_the_first_turns() -> None:
         ("session-recal-any@5", "session_recall_any@5"),
     ],
 )
-def test_another_spelling_is_no_measure_and_the_right_one_is_suggested(
-    text: str, meant: str
-) -> None:
+def test_another_spelling_is_no_measure_and_the_right_one_is_suggested(text, meant):
     with pytest.raises(InputError) as caught:
         parse(text)
     assert f"did you mean {meant}?" in str(caught.value)
@@ -91,7 +89,7 @@ def test_another_spelling_is_no_measure_and_the_right_one_is_suggested(
 
 
 @pytest.mark.parametrize("text", ["", "@", "foo", "foo@10", "session_", "recall@٣", "ndcg@1@2"])
-def test_what_is_no_measure_is_refused_with_what_is(text: str) -> None:
+def test_what_is_no_measure_is_refused_with_what_is(text):
     with pytest.raises(InputError, match="recall"):
         parse(text)
 
@@ -104,13 +102,13 @@ def test_what_is_no_measure_is_refused_with_what_is(text: str) -> None:
         ("mrr@512tokens", "write mrr or mrr@10"),
     ],
 )
-def test_a_cutoff_that_a_metric_does_not_have_is_refused(text: str, remedy: str) -> None:
+def test_a_cutoff_that_a_metric_does_not_have_is_refused(text, remedy):
     with pytest.raises(InputError) as caught:
         parse(text)
     assert str(caught.value) == f"{text}: {remedy}"
 
 
-def test_a_name_is_taken_once() -> None:
+def test_a_name_is_taken_once():
     with pytest.raises(InputError, match="retrieval metric mrr: the name is taken"):
         register(Recall(name="mrr", title="MRR", order=1, compute=fraction))
     assert [metric.name for metric in metrics()].count("mrr") == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,7 +36,7 @@ def without_judge(record: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def test_stored_answers_are_judged_anew(parent: Bench) -> None:
+def test_stored_answers_are_judged_anew(parent):
     before, old = parent.server.requests, parent.run
     ended, new = again(parent, "judge=llm", "judge.rubric=strict")
     assert ended.code == 0, ended.err
@@ -55,7 +54,7 @@ def test_stored_answers_are_judged_anew(parent: Bench) -> None:
     assert len(paid) == parent.server.requests - before  # equal requests are sent once
 
 
-def test_an_interrupted_repetition_is_resumed(parent: Bench) -> None:
+def test_an_interrupted_repetition_is_resumed(parent):
     parent.model.break_down(status(401), "judge", MIDDLE_WORDS)
     ended, new = again(parent, "judge=llm", "judge.rubric=strict")
     assert ended.code == 2
@@ -70,7 +69,7 @@ def test_an_interrupted_repetition_is_resumed(parent: Bench) -> None:
     assert sum("judge" in r["scores"] for r in new.records) == JUDGED
 
 
-def test_stored_contexts_are_read_anew(bench: Bench) -> None:
+def test_stored_contexts_are_read_anew(bench):
     assert bench.start("judge=none").code == 0
     before = bench.server.requests
     url = f"llm.base_url={bench.server.base_url}"
@@ -88,7 +87,7 @@ def test_stored_contexts_are_read_anew(bench: Bench) -> None:
     assert prompts[before:] == prompts[:before]
 
 
-def test_failed_questions_alone_are_asked_again(bench: Bench) -> None:
+def test_failed_questions_alone_are_asked_again(bench):
     bench.model.break_down(status(400), "answer", MIDDLE_WORDS)
     assert bench.start().code == 0
     assert list(bench.errors()) == [MIDDLE]
@@ -106,7 +105,7 @@ def test_failed_questions_alone_are_asked_again(bench: Bench) -> None:
     assert {r["context_sha256"] for r in new.records} <= {one["sha256"] for one in contexts}
 
 
-def test_questions_are_asked_by_id(bench: Bench) -> None:
+def test_questions_are_asked_by_id(bench):
     assert bench.start("only=[beech/3,ash/0]").code == 0
     assert [r["id"] for r in bench.run.records] == ["ash/0", "beech/3"]
     assert {line["conversation"] for line in bench.run.ingests} == {"ash", "beech"}
@@ -127,7 +126,7 @@ def test_questions_are_asked_by_id(bench: Bench) -> None:
     assert [r["id"] for r in new.records] == ["ash/0", "beech/3"]
 
 
-def test_the_command_names_the_parent_by_its_id(parent: Bench) -> None:
+def test_the_command_names_the_parent_by_its_id(parent):
     runs = parent.folder / "results/runs"
     runs.mkdir(parents=True)
     parent.run.folder.rename(runs / "parent")
@@ -152,9 +151,7 @@ def test_the_command_names_the_parent_by_its_id(parent: Bench) -> None:
         (("only=5", "judge=llm"), "only: 5; use ids"),
     ],
 )
-def test_what_cannot_be_repeated_is_refused(
-    parent: Bench, arguments: tuple[str, ...], pattern: str
-) -> None:
+def test_what_cannot_be_repeated_is_refused(parent, arguments, pattern):
     ended, new = again(parent, *arguments)
     assert ended.code == 2
     assert pattern in ended.err
@@ -162,7 +159,7 @@ def test_what_cannot_be_repeated_is_refused(
     assert not new.folder.exists()
 
 
-def test_a_foreign_class_in_the_parent_is_never_built(parent: Bench, tmp_path: Path) -> None:
+def test_a_foreign_class_in_the_parent_is_never_built(parent, tmp_path):
     canary = tmp_path / "canary"
     path = parent.run.folder / "manifest.json"
     manifest = json.loads(path.read_text())
@@ -176,7 +173,7 @@ def test_a_foreign_class_in_the_parent_is_never_built(parent: Bench, tmp_path: P
     assert not canary.exists()
 
 
-def test_failed_without_a_run_is_refused(bench: Bench) -> None:
+def test_failed_without_a_run_is_refused(bench):
     ended = bench.start("only=failed")
     assert ended.code == 2
     assert "only=failed: of which run? add from=RUN" in ended.err

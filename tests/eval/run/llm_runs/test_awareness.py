@@ -26,7 +26,7 @@ def plus(bench: Bench, tmp_path: Path) -> Bench:
     return bench
 
 
-def test_the_judge_sees_cue_remark_and_reply(plus: Bench):
+def test_the_judge_sees_cue_remark_and_reply(plus):
     ended = plus.start(*_AWARE)
     assert ended.code == 0, ended.err
     asked = [text_of(body) for body in plus.server.bodies]
@@ -48,7 +48,7 @@ def test_the_judge_sees_cue_remark_and_reply(plus: Bench):
     assert not any("reader.prompt" in one for one in plus.run.manifest["warnings"])
 
 
-def test_verdicts_are_given_later_as_well(plus: Bench, capsys: pytest.CaptureFixture[str]):
+def test_verdicts_are_given_later_as_well(plus, capsys):
     assert plus.start(*_AWARE, "judge=none").code == 2  # it has no rubric
     assert plus.start("reader.prompt=reply", "judge=none").code == 0
     again = plus.folder / "again"
@@ -64,7 +64,7 @@ def test_verdicts_are_given_later_as_well(plus: Bench, capsys: pytest.CaptureFix
     assert "evidence retrieved" in capsys.readouterr().out
 
 
-def test_estimates_count_replies_and_verdicts(plus: Bench):
+def test_estimates_count_replies_and_verdicts(plus):
     ended = plus.start(*_AWARE, "estimate=true")
     assert ended.code == 0, ended.err
     (line,) = [line for line in ended.out.splitlines() if line.startswith("bm25")]
@@ -74,9 +74,7 @@ def test_estimates_count_replies_and_verdicts(plus: Bench):
 
 
 @pytest.mark.parametrize("estimate", ["false", "true"])
-def test_rubrics_of_the_other_kind_are_refused(
-    plus: Bench, small: tuple[str, ...], estimate: str
-) -> None:
+def test_rubrics_of_the_other_kind_are_refused(plus, small, estimate):
     ended = plus.start(f"estimate={estimate}")
     assert ended.code == 2
     assert "generous: compares with gold answers" in ended.err

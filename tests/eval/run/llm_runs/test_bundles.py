@@ -53,7 +53,7 @@ def replay(folder: Path, bundle: str, *command: str) -> Run:
         return Run(folder / "run", run_main(folder, store, *command, "llm.cache=replay", run))
 
 
-def test_answers_and_verdicts_are_those_of_the_recorded_run(tmp_path: Path) -> None:
+def test_answers_and_verdicts_are_those_of_the_recorded_run(tmp_path):
     run = replay(tmp_path, "sample.jsonl.gz", *ASKED)
     assert run.ended is not None
     assert run.ended.code == 0, ANSWERS + run.ended.err
@@ -71,7 +71,7 @@ def test_answers_and_verdicts_are_those_of_the_recorded_run(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("strategy", sorted(OWN))
-def test_what_was_written_is_written_again(tmp_path: Path, strategy: str) -> None:
+def test_what_was_written_is_written_again(tmp_path, strategy):
     run = replay(tmp_path, "sample_mem0_graph.jsonl.gz", *OWN[strategy], *WRITING)
     assert run.ended is not None
     assert run.ended.code == 0, MEMORIES + run.ended.err
@@ -96,5 +96,5 @@ def test_what_was_written_is_written_again(tmp_path: Path, strategy: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["sample.jsonl.gz", "sample_mem0_graph.jsonl.gz"])
-def test_bundles_are_small(name: str) -> None:
+def test_bundles_are_small(name):
     assert (BUNDLES / name).stat().st_size < 200_000

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import Start
 from tests.eval.run.llm_runs.keeping import Mem0Model, events, faults_of
-from tests.eval.run.llm_runs.served import Scripted, text_of
+from tests.eval.run.llm_runs.served import text_of
 from tests.memsys.llm import faults
 
 URL = "https://example.org/court.jpg"
@@ -17,9 +15,7 @@ FACTS = ("memory=facts", "memory.exchange=1", "memory.retries=0")
 
 
 @pytest.mark.parametrize("strategy", ["vector_only", "bm25", "graph_expand"])
-def test_facts_are_a_memory_of_any_strategy(
-    scripted: Scripted, data: tuple[str, ...], strategy: str
-) -> None:
+def test_facts_are_a_memory_of_any_strategy(scripted, data, strategy):
     bench = scripted(Mem0Model())
     own = [one for one in data if not one.startswith("strategy")]
     ended = bench.start(*own, *FACTS, f"strategy={strategy}")
@@ -40,7 +36,7 @@ def test_facts_are_a_memory_of_any_strategy(
     assert not any("tools" in body for body in bench.server.bodies)
 
 
-def test_facts_want_a_server_that_answers(scripted: Scripted, data: tuple[str, ...]) -> None:
+def test_facts_want_a_server_that_answers(scripted, data):
     model = Mem0Model()
     bench = scripted(model)
     model.down = faults.status(500)
@@ -49,7 +45,7 @@ def test_facts_want_a_server_that_answers(scripted: Scripted, data: tuple[str, .
     assert {r["error"]["phase"] for r in bench.run.records} == {"ingest session_1"}
 
 
-def test_facts_without_a_model_are_refused_in_one_line(start: Start, data: tuple[str, ...]) -> None:
+def test_facts_without_a_model_are_refused_in_one_line(start, data):
     own = [one for one in data if not one.startswith(("llm.", "strategy"))]
     ended = start(*own, "memory=facts", "strategy=bm25")
     assert ended.code == 2
@@ -58,9 +54,7 @@ def test_facts_without_a_model_are_refused_in_one_line(start: Start, data: tuple
     assert line == message
 
 
-def test_images_reach_a_model_that_can_see(
-    scripted: Scripted, data: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_images_reach_a_model_that_can_see(scripted, data, tmp_path):
     path = tmp_path / "talk.json"
     (sample,) = json.loads(path.read_text())
     sample["conversation"]["session_1"][0] |= {"img_url": [URL], "blip_caption": "a court"}

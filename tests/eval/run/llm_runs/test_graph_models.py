@@ -53,9 +53,7 @@ def record(bench: Bench) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("context", "prompt"), [("flat", "short_answer"), ("xml", "xml"), ("layered", "layered")]
 )
-def test_the_readers_prompt_is_that_of_the_layout(
-    bench: Bench, options: tuple[str, ...], context: str, prompt: str
-) -> None:
+def test_the_readers_prompt_is_that_of_the_layout(bench, options, context, prompt):
     ended = bench.start(*options, f"context={context}")
     assert ended.code == 0, ended.err
     assert "warning" not in ended.out + ended.err
@@ -70,9 +68,7 @@ def test_the_readers_prompt_is_that_of_the_layout(
         assert "<relevance>related</relevance><source>graph</source>" in text
 
 
-def test_a_prompt_of_another_layout_is_used_with_a_warning(
-    bench: Bench, options: tuple[str, ...]
-) -> None:
+def test_a_prompt_of_another_layout_is_used_with_a_warning(bench, options):
     ended = bench.start(*options, "context=layered", "reader.prompt=short_answer")
     warning = "reader.prompt=short_answer does not describe context=layered; layered does"
     assert ended.code == 0
@@ -82,9 +78,7 @@ def test_a_prompt_of_another_layout_is_used_with_a_warning(
 
 
 @pytest.mark.parametrize("verdict", [[1], []])
-def test_a_model_judges_neighbours_once_a_question(
-    bench: Bench, options: tuple[str, ...], verdict: list[int]
-) -> None:
+def test_a_model_judges_neighbours_once_a_question(bench, options, verdict):
     says = faults.says(json.dumps({"relevant": verdict}))
     bench.model.break_down(says, role="gate", words=QUESTION)
     ended = bench.start(*options, "strategy.expansion.judge=llm")
@@ -105,7 +99,7 @@ def test_a_model_judges_neighbours_once_a_question(
     assert record(bench)["retrieved"] == found["retrieved"]
 
 
-def test_a_judge_that_fails_fails_the_question(bench: Bench, options: tuple[str, ...]) -> None:
+def test_a_judge_that_fails_fails_the_question(bench, options):
     bench.model.break_down(faults.says('{"relevant": [7]}'), role="gate", words=QUESTION)
     bench.start(*options, "strategy.expansion.judge=llm")
     found = record(bench)
@@ -113,7 +107,7 @@ def test_a_judge_that_fails_fails_the_question(bench: Bench, options: tuple[str,
     assert "not of the schema" in found["error"]["message"]
 
 
-def test_long_memories_are_shown_as_summaries(bench: Bench, options: tuple[str, ...]) -> None:
+def test_long_memories_are_shown_as_summaries(bench, options):
     bench.model.break_down(faults.says('{"summary": "Ada has a map"}'), role="gate", words=SEED)
     ended = bench.start(*options, "context.summarise=llm", "context.longer_than=8")
     assert ended.code == 0, ended.err
@@ -136,9 +130,7 @@ def test_long_memories_are_shown_as_summaries(bench: Bench, options: tuple[str, 
         ("context.summarise=llm", "context.summarise=llm: no model to summarise"),
     ],
 )
-def test_without_a_model_there_is_one_clear_line(
-    tmp_path: Path, options: tuple[str, ...], setting: str, reason: str
-) -> None:
+def test_without_a_model_there_is_one_clear_line(tmp_path, options, setting, reason):
     for estimate in ("false", "true"):
         ended = run_main(tmp_path, tmp_path / "cache", *options, setting, f"estimate={estimate}")
         if estimate == "true" and "judge" in setting:
@@ -148,7 +140,7 @@ def test_without_a_model_there_is_one_clear_line(
             assert reason in ended.err
 
 
-def test_an_estimate_counts_the_calls(bench: Bench, options: tuple[str, ...]) -> None:
+def test_an_estimate_counts_the_calls(bench, options):
     """One call for the question and one for the warm-up; one for each long memory."""
     both = (*options, "strategy.expansion.judge=llm", "context.summarise=llm")
     both = (*both, "context.longer_than=8")

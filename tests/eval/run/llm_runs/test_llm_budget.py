@@ -32,9 +32,7 @@ def paid(bench: Bench, since: int = 0) -> float:
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_a_run_stops_and_the_printed_command_resumes_it(
-    priced: Bench, answered: Run, workers: int
-) -> None:
+def test_a_run_stops_and_the_printed_command_resumes_it(priced, answered, workers):
     ended = priced.start(f"llm.budget_usd={LIMIT}", f"concurrency={workers}")
     assert ended.code == 1
     told = [line for line in ended.err.splitlines() if line.startswith("stopped: ")]
@@ -88,7 +86,7 @@ def half_warm(priced: Bench) -> Bench:
     return priced
 
 
-def test_a_replayed_run_costs_nothing_of_a_budget(half_warm: Bench) -> None:
+def test_a_replayed_run_costs_nothing_of_a_budget(half_warm):
     requests = half_warm.server.requests
     ended = half_warm.start("llm.budget_usd=0.01", WARM)
     assert ended.code == 0, ended.err
@@ -96,7 +94,7 @@ def test_a_replayed_run_costs_nothing_of_a_budget(half_warm: Bench) -> None:
     assert half_warm.server.requests == requests
 
 
-def test_a_resumed_run_has_not_paid_for_what_was_replayed(half_warm: Bench) -> None:
+def test_a_resumed_run_has_not_paid_for_what_was_replayed(half_warm):
     before = half_warm.server.requests
     assert half_warm.start("llm.budget_usd=1").code == 1
     once = half_warm.server.requests
@@ -109,7 +107,7 @@ def test_a_resumed_run_has_not_paid_for_what_was_replayed(half_warm: Bench) -> N
     assert sum_ / 1000 == pytest.approx(paid(half_warm, before))
 
 
-def test_a_limit_may_come_later(half_warm: Bench) -> None:
+def test_a_limit_may_come_later(half_warm):
     """What was paid without a limit counts under one, be the question recorded or not."""
     before = half_warm.server.requests
     half_warm.model.break_down(faults.status(401), "judge", "flute with beech")
@@ -122,7 +120,7 @@ def test_a_limit_may_come_later(half_warm: Bench) -> None:
     assert half_warm.server.requests > once
 
 
-def test_a_run_of_before_is_taken_at_its_records(half_warm: Bench) -> None:
+def test_a_run_of_before_is_taken_at_its_records(half_warm):
     assert half_warm.start("llm.budget_usd=1").code == 1
     (half_warm.run.folder / "paid.jsonl").unlink()
     recorded = sum(
@@ -146,7 +144,7 @@ def ledger(bench: Bench) -> list[dict[str, int]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def test_a_budget_that_no_call_fits_in(priced: Bench) -> None:
+def test_a_budget_that_no_call_fits_in(priced):
     assert priced.start("llm.budget_usd=0.01").code == 1
     assert priced.server.requests == 0
     assert priced.run.records == []
@@ -162,7 +160,7 @@ def test_a_budget_that_no_call_fits_in(priced: Bench) -> None:
         ("pricing=5", "pricing: 5; use "),
     ],
 )
-def test_a_budget_that_cannot_hold(priced: Bench, argument: str, said: str) -> None:
+def test_a_budget_that_cannot_hold(priced, argument, said):
     """The run goes to results/runs, where Hydra makes the folder before a price is looked up."""
     limit = () if argument.startswith("llm.budget_usd") else ("llm.budget_usd=1",)
     command = [one for one in priced.command(*limit, argument) if "hydra.run.dir" not in one]
@@ -174,7 +172,7 @@ def test_a_budget_that_cannot_hold(priced: Bench, argument: str, said: str) -> N
     assert runs_in(priced.folder) == []
 
 
-def test_what_has_no_price_costs_an_unknown_sum(bench: Bench) -> None:
+def test_what_has_no_price_costs_an_unknown_sum(bench):
     ended = bench.start("llm.model=mystery", "dataset.limit=1")
     assert ended.code == 0, ended.err
     cell = bench.run.summary["by_type"]["overall"]
@@ -186,7 +184,7 @@ def test_what_has_no_price_costs_an_unknown_sum(bench: Bench) -> None:
     assert "no price is known" not in again.err
 
 
-def test_a_reasoning_model_gets_no_setting_that_it_refuses(bench: Bench) -> None:
+def test_a_reasoning_model_gets_no_setting_that_it_refuses(bench):
     options = ("llm=openai_reasoning", "llm.extra.reasoning_effort=high", "llm.budget_usd=50")
     ended = bench.start(*options, "dataset.limit=1")
     assert ended.code == 0, ended.err

@@ -7,7 +7,6 @@ from __future__ import annotations
 import time
 
 from tests.eval.commands import Run
-from tests.eval.run.llm_runs.conftest import Make
 from tests.eval.run.llm_runs.served import (
     ALL,
     JUDGED,
@@ -33,7 +32,7 @@ def check_same(bench: Bench, answered: Run) -> None:
     assert calls[0] == calls[1]
 
 
-def test_every_answer_is_the_models_and_is_judged(answered: Run) -> None:
+def test_every_answer_is_the_models_and_is_judged(answered):
     verdicts = [record["scores"]["judge"] for record in answered.records]
     assert [verdict is None for verdict in verdicts] == [id_[-1] == "4" for id_ in ALL]
     assert {0.0, 1.0} <= set(verdicts)
@@ -45,7 +44,7 @@ def test_every_answer_is_the_models_and_is_judged(answered: Run) -> None:
         assert (record["latency_source"], record["recorded"]) == ("live", None)
 
 
-def test_records_do_not_depend_on_concurrency(make: Make, answered: Run) -> None:
+def test_records_do_not_depend_on_concurrency(make, answered):
     bench = make(delay_s=0.005)
     ended = bench.start("concurrency=4", "llm.concurrency=4")
     assert ended.code == 0, ended.err
@@ -55,13 +54,13 @@ def test_records_do_not_depend_on_concurrency(make: Make, answered: Run) -> None
     assert bench.server.most_under_way > 1
 
 
-def test_one_question_is_asked_after_another_unless_set_otherwise(make: Make) -> None:
+def test_one_question_is_asked_after_another_unless_set_otherwise(make):
     bench = make(delay_s=0.005)
     assert bench.start("judge=none", "dataset.limit=7").code == 0
     assert bench.server.most_under_way == 1
 
 
-def test_questions_at_once_do_not_lengthen_the_latency_of_one(make: Make) -> None:
+def test_questions_at_once_do_not_lengthen_the_latency_of_one(make):
     bench = make(delay_s=0.1)
     ended = bench.start("concurrency=4", "llm.concurrency=1", "dataset.conversations=[ash]")
     assert ended.code == 0, ended.err
@@ -93,7 +92,7 @@ def hold_back(bench: Bench, questions: int) -> list[list[str]]:
     return seen
 
 
-def test_all_others_are_answered_and_written_meanwhile(bench: Bench, answered: Run) -> None:
+def test_all_others_are_answered_and_written_meanwhile(bench, answered):
     seen = hold_back(bench, len(ALL) - 1)
     ended = bench.start("concurrency=2", "llm.timeout_s=90")
     assert ended.code == 0, ended.err
@@ -101,7 +100,7 @@ def test_all_others_are_answered_and_written_meanwhile(bench: Bench, answered: R
     check_same(bench, answered)
 
 
-def test_a_run_that_is_killed_loses_what_is_under_way_alone(bench: Bench, answered: Run) -> None:
+def test_a_run_that_is_killed_loses_what_is_under_way_alone(bench, answered):
     hold_back(bench, len(ALL))  # never
     with bench.process("concurrency=4", "llm.timeout_s=90") as process:
         until = time.monotonic() + WAIT_S

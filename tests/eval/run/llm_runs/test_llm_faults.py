@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tests.eval.commands import Run
-from tests.eval.run.llm_runs.conftest import Make
 from tests.eval.run.llm_runs.served import (
     ALL,
     JUDGED,
@@ -84,7 +83,7 @@ def check_mended(bench: Bench, answered: Run, *settings: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_that_fails(bench: Bench, answered: Run, name: str) -> None:
+def test_an_answer_that_fails(bench, answered, name):
     fault, kind, words = ANSWERS[name]
     bench.model.break_down(fault, "answer", MIDDLE_WORDS)
     ended = bench.start("llm.retries=1")
@@ -96,7 +95,7 @@ def test_an_answer_that_fails(bench: Bench, answered: Run, name: str) -> None:
     assert check_mended(bench, answered, ONCE) == ["answer", "judge"]
 
 
-def test_a_verdict_that_fails(bench: Bench, answered: Run) -> None:
+def test_a_verdict_that_fails(bench, answered):
     bench.model.break_down(faults.says("I should think it is right."), "judge", MIDDLE_WORDS)
     ended = bench.start(ONCE)
     assert ended.code == 0, ended.err
@@ -106,7 +105,7 @@ def test_a_verdict_that_fails(bench: Bench, answered: Run) -> None:
     assert check_mended(bench, answered, ONCE) == ["judge"]
 
 
-def test_a_fault_that_passes_leaves_a_wait_and_nothing_else(bench: Bench, answered: Run) -> None:
+def test_a_fault_that_passes_leaves_a_wait_and_nothing_else(bench, answered):
     bench.model.break_down(OUT, "answer", MIDDLE_WORDS, times=1)
     ended = bench.start("llm.retries=1")
     assert ended.code == 0, ended.err
@@ -117,7 +116,7 @@ def test_a_fault_that_passes_leaves_a_wait_and_nothing_else(bench: Bench, answer
     assert bench.server.requests == requests_of(answered) + 1
 
 
-def test_every_answer_fails(impatient: Bench, answered: Run) -> None:
+def test_every_answer_fails(impatient, answered):
     impatient.model.break_down(faults.status(503))
     ended = impatient.start(ONCE, "concurrency=4", "failures.stop_after=null")
     assert (ended.code, "failed: every question failed" in ended.err) == (1, True)
@@ -131,7 +130,7 @@ def test_every_answer_fails(impatient: Bench, answered: Run) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_what_would_fail_every_call_ends_the_run(bench: Bench, answered: Run, workers: int) -> None:
+def test_what_would_fail_every_call_ends_the_run(bench, answered, workers):
     bench.model.break_down(faults.status(401), "answer", MIDDLE_WORDS)
     ended = bench.start(f"concurrency={workers}")
     assert ended.code == 2
@@ -146,7 +145,7 @@ def test_what_would_fail_every_call_ends_the_run(bench: Bench, answered: Run, wo
     check_mended(bench, answered)
 
 
-def test_a_gate_whose_model_fails(make: Make) -> None:
+def test_a_gate_whose_model_fails(make):
     gate = (
         "strategy=hybrid_gate",
         "strategy.gate.english=[]",
@@ -164,9 +163,7 @@ def test_a_gate_whose_model_fails(make: Make) -> None:
     check_mended(bench, clean.run, *gate)
 
 
-def test_a_failing_judge_takes_no_other_score_and_is_asked_again_alone(
-    bench: Bench, answered: Run
-) -> None:
+def test_a_failing_judge_takes_no_other_score_and_is_asked_again_alone(bench, answered):
     bench.model.break_down(faults.status(503, "the judge is out"), role="judge")
     ended = bench.start(ONCE, "concurrency=4")
     assert ended.code == 0, ended.err
@@ -188,7 +185,7 @@ def test_a_failing_judge_takes_no_other_score_and_is_asked_again_alone(
     assert set(check_mended(bench, answered, "concurrency=4")) == {"judge"}
 
 
-def test_a_run_whose_judge_fails_is_stopped(impatient: Bench) -> None:
+def test_a_run_whose_judge_fails_is_stopped(impatient):
     impatient.model.break_down(faults.status(503, "the judge is out"), role="judge")
     ended = impatient.start(ONCE)
     assert ended.code == 1
@@ -196,7 +193,7 @@ def test_a_run_whose_judge_fails_is_stopped(impatient: Bench) -> None:
     assert impatient.done() == 10  # ash/4 needs no judge, is answered and ends a row
 
 
-def test_a_dead_endpoint_ends_the_run_which_can_be_resumed(impatient: Bench, answered: Run) -> None:
+def test_a_dead_endpoint_ends_the_run_which_can_be_resumed(impatient, answered):
     impatient.model.break_down(OUT)
     ended = impatient.start(ONCE)
     assert ended.code == 1
@@ -213,7 +210,7 @@ def test_a_dead_endpoint_ends_the_run_which_can_be_resumed(impatient: Bench, ans
     check_mended(impatient, answered)
 
 
-def test_failures_that_are_not_in_a_row_do_not_end_the_run(impatient: Bench) -> None:
+def test_failures_that_are_not_in_a_row_do_not_end_the_run(impatient):
     impatient.model.break_down(OUT, times=4)
     ended = impatient.start(ONCE)
     assert ended.code == 1  # 4 of 21 are more than a tenth
@@ -221,7 +218,7 @@ def test_failures_that_are_not_in_a_row_do_not_end_the_run(impatient: Bench) -> 
     assert impatient.run.manifest["status"] == "complete"
 
 
-def test_the_number_of_failures_in_a_row_can_be_set(impatient: Bench) -> None:
+def test_the_number_of_failures_in_a_row_can_be_set(impatient):
     impatient.model.break_down(OUT)
     assert impatient.start(ONCE, "failures.stop_after=1").code == 1
     assert impatient.server.requests == 1

@@ -32,7 +32,7 @@ def serve(bench: Bench, accepted: str, reply: str) -> None:
     bench.server.choose = script
 
 
-def test_every_answer_is_judged_in_the_first_format_that_is_accepted(bench: Bench) -> None:
+def test_every_answer_is_judged_in_the_first_format_that_is_accepted(bench):
     reply = f"My verdict:\n\n```\n{json.dumps(VERDICT)}\n```\nI hope that helps."
     serve(bench, "text", reply)
     ended = bench.start()
@@ -51,7 +51,7 @@ def test_every_answer_is_judged_in_the_first_format_that_is_accepted(bench: Benc
     assert Run(bench.folder / "again").untimed == bench.run.untimed
 
 
-def test_a_failed_member_of_a_panel_is_shown_and_does_not_lose_the_others(bench: Bench) -> None:
+def test_a_failed_member_of_a_panel_is_shown_and_does_not_lose_the_others(bench):
     words = {name: _words(name) for name in ("generous", "strict")}
     assert words["generous"] != words["strict"]
     bench.model.break_down(faults.says("no JSON"), "judge", words["generous"])

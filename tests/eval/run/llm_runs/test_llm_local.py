@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from memsys.llm.local import missing
-from tests.eval.commands import Start, run_main, runs_in
+from tests.eval.commands import run_main, runs_in
 from tests.eval.run.llm_runs.graphing import graph_options
 from tests.eval.run.llm_runs.keeping import written
 
@@ -20,9 +18,7 @@ COMMAND = (
 )
 
 
-def test_the_local_model_answers_and_judges_and_is_replayed(
-    tmp_path: Path, small: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_local_model_answers_and_judges_and_is_replayed(tmp_path, small, monkeypatch):
     answers = tmp_path / "answers"
     ended = run_main(tmp_path, answers, *COMMAND, *small[:2])
     assert ended.code == 0, ended.err
@@ -48,7 +44,7 @@ def test_the_local_model_answers_and_judges_and_is_replayed(
 
 
 @pytest.mark.soak
-def test_the_local_model_writes_a_graph(start: Start, tmp_path: Path) -> None:
+def test_the_local_model_writes_a_graph(start, tmp_path):
     said = [["I like badminton.", "I bought a kayak."]]
     ended = start(
         *graph_options(*written(tmp_path, said, ("Does Ada like badminton?", "D1:1"))),

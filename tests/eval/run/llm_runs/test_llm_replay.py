@@ -111,7 +111,7 @@ def latencies(run: Run) -> list[float]:
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_a_bundle_replays_the_run(recorded: Bench, elsewhere: Bench, workers: int) -> None:
+def test_a_bundle_replays_the_run(recorded, elsewhere, workers):
     ended = elsewhere.start(*DEAD, f"concurrency={workers}")
     assert ended.code == 0, ended.err
     check_same(elsewhere, recorded.run)
@@ -125,7 +125,7 @@ def test_a_bundle_replays_the_run(recorded: Bench, elsewhere: Bench, workers: in
     assert elsewhere.export() == recorded.bundle.read_bytes()
 
 
-def test_a_request_that_is_not_recorded(elsewhere: Bench) -> None:
+def test_a_request_that_is_not_recorded(elsewhere):
     started = time.monotonic()
     ended = elsewhere.start(*DEAD, "k=1", "concurrency=4")
     assert ended.code == 2
@@ -139,9 +139,7 @@ def test_a_request_that_is_not_recorded(elsewhere: Bench) -> None:
     assert [record for record in elsewhere.run.records if record["status"] == "error"] == []
 
 
-def test_a_run_with_failures_replays_with_them_and_a_live_one_asks_again(
-    failed: Bench, make: Make
-) -> None:
+def test_a_run_with_failures_replays_with_them_and_a_live_one_asks_again(failed, make):
     told = {id_: (one["phase"], one["message"]) for id_, one in failed.errors().items()}
     assert {id_: phase for id_, (phase, _) in told.items()} == {
         id_: phase for id_, (phase, _) in FAILED.items()
@@ -164,7 +162,7 @@ def test_a_run_with_failures_replays_with_them_and_a_live_one_asks_again(
     assert asked.count("answer") == 6  # what failed alone
 
 
-def test_a_resumed_run_replays_as_it_ended(make: Make) -> None:
+def test_a_resumed_run_replays_as_it_ended(make):
     """Of two failures the last, and what was mended as the answer that it got."""
     bench, other = make("live"), make("replayed")
     bench.model.break_down(faults.status(400, "first"), "answer", "flute with")
@@ -181,7 +179,7 @@ def test_a_resumed_run_replays_as_it_ended(make: Make) -> None:
     check_same(other, bench.run)
 
 
-def test_a_query_that_could_not_be_embedded(make: Make) -> None:
+def test_a_query_that_could_not_be_embedded(make):
     bench, other = make("live"), make("replayed")
     for one in (bench, other):
         one.options += ("strategy=vector_only", "embedder=openai", "reader=extractive")

@@ -47,7 +47,7 @@ def check(bench: Bench, *texts: str, at_least: int) -> None:
     assert KEY not in "".join(texts)
 
 
-def test_a_good_run_and_its_bundle(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_good_run_and_its_bundle(bench, capsys):
     bench.model.break_down(says_key, "judge")
     ended = bench.start("concurrency=4", "llm.concurrency=4")
     assert ended.code == 0, ended.err
@@ -59,7 +59,7 @@ def test_a_good_run_and_its_bundle(bench: Bench, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(("cache", "files"), [("auto", 8), ("off", 5)])
-def test_an_answer_that_repeats_the_key(bench: Bench, cache: str, files: int) -> None:
+def test_an_answer_that_repeats_the_key(bench, cache, files):
     bench.model.break_down(says_key)
     ended = bench.start("dataset.limit=1", f"llm.cache={cache}")
     assert ended.code == 0, ended.err
@@ -68,7 +68,7 @@ def test_an_answer_that_repeats_the_key(bench: Bench, cache: str, files: int) ->
 
 
 @pytest.mark.parametrize(("status", "code"), [(401, 2), (400, 1), (500, 1)])
-def test_errors_that_quote_the_header(bench: Bench, status: int, code: int) -> None:
+def test_errors_that_quote_the_header(bench, status, code):
     bench.model.break_down(repeats(status))
     ended = bench.start("llm.retries=0")
     assert ended.code == code
@@ -81,7 +81,7 @@ def test_errors_that_quote_the_header(bench: Bench, status: int, code: int) -> N
     check(bench, ended.out, ended.err, at_least=4)
 
 
-def test_nobody_listens(bench: Bench) -> None:
+def test_nobody_listens(bench):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
@@ -98,7 +98,7 @@ def test_nobody_listens(bench: Bench) -> None:
 @pytest.mark.parametrize(
     "url", [f"http://user:{KEY}@127.0.0.1:1/v1", f"http://127.0.0.1:1/v1?key={KEY}"]
 )
-def test_a_key_in_the_address_is_refused(bench: Bench, url: str) -> None:
+def test_a_key_in_the_address_is_refused(bench, url):
     ended = bench.start(f"llm.base_url='{url}'")
     assert ended.code == 2
     assert not bench.run.folder.exists()

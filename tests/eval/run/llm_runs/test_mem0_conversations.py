@@ -16,7 +16,7 @@ import pytest
 
 from eval.datasets.files import shared_folder
 from tests.eval.run.llm_runs.keeping import WHY, events
-from tests.eval.run.llm_runs.served import Bench, Model, Scripted, text_of
+from tests.eval.run.llm_runs.served import Bench, Model, text_of
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour
@@ -131,7 +131,7 @@ def check_branches(bench: Bench, options: tuple[str, ...], least: int) -> None:
         assert {step for step, _ in wrong} >= {"entities", "relations", "conflicts"}
 
 
-def test_a_generated_conversation_takes_every_branch(scripted: Scripted) -> None:
+def test_a_generated_conversation_takes_every_branch(scripted):
     """mem0_graph writes facts as mem0 does."""
     bench = scripted(Everything())
     small = ("dataset.conversations=1", "dataset.sessions=4", "dataset.turns=16", "dataset.hops=1")
@@ -143,7 +143,7 @@ def test_a_generated_conversation_takes_every_branch(scripted: Scripted) -> None
 @pytest.mark.soak
 @pytest.mark.skipif(not LOCOMO.is_file(), reason="locomo/locomo10.json is not in $MEMSYS_SHARED")
 @pytest.mark.parametrize("strategy", ["mem0", "mem0_graph"])
-def test_a_conversation_of_locomo_takes_every_branch(scripted: Scripted, strategy: str) -> None:
+def test_a_conversation_of_locomo_takes_every_branch(scripted, strategy):
     bench = scripted(Everything())
     whole = (f"dataset.path={LOCOMO}", "dataset.conversations=[conv-26]")
     check_branches(bench, (f"strategy={strategy}", "dataset=locomo", *whole), 6)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import Run, Start
+from tests.eval.commands import Run
 from tests.eval.run.llm_runs.graphing import GraphModel, graph_talk
 from tests.eval.run.llm_runs.keeping import events
 from tests.eval.run.llm_runs.served import Bench, Scripted
@@ -74,7 +74,7 @@ def check_branches(run: Run, gone: str, renewed: str) -> None:
     assert graphs == [*((0, 0, 3), (0, 0, 2), (10 - 1 + 1 + 1, 3, 8), (2, 1, 3))]
 
 
-def test_relations_are_context_evidence_and_trace(bench: Bench, data: tuple[str, ...]) -> None:
+def test_relations_are_context_evidence_and_trace(bench, data):
     ended = bench.start(*data, "context=layered")
     assert ended.code == 0, ended.err
     check_branches(bench.run, "DELETE", "ADD")
@@ -95,9 +95,7 @@ def test_relations_are_context_evidence_and_trace(bench: Bench, data: tuple[str,
     assert [prompts[role]["name"] for role in roles] == [f"graph_{role}" for role in roles]
 
 
-def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(
-    bench: Bench, data: tuple[str, ...]
-) -> None:
+def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(bench, data):
     own = (*data, "strategy.graph.on_conflict=invalidate")
     bench.model.down = faults.status(500)
     assert bench.start(*own).code == 1
@@ -110,9 +108,7 @@ def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(
     check_branches(bench.run, "END", "RENEW")
 
 
-def test_by_schema_the_graph_is_the_same_but_for_what_one_call_gets_wrong(
-    bench: Bench, data: tuple[str, ...]
-) -> None:
+def test_by_schema_the_graph_is_the_same_but_for_what_one_call_gets_wrong(bench, data):
     ended = bench.start(*data, "strategy.update.calls=schema")
     assert ended.code == 0, ended.err
     assert not any("tools" in body for body in bench.server.bodies)
@@ -130,7 +126,7 @@ def test_by_schema_the_graph_is_the_same_but_for_what_one_call_gets_wrong(
     assert row["source"]["enum"] == ["badminton", "Ada"]
 
 
-def test_memories_are_linked_by_what_was_written(bench: Bench, linked: tuple[str, ...]) -> None:
+def test_memories_are_linked_by_what_was_written(bench, linked):
     ended = bench.start(*linked, "graph.on_conflict=invalidate", "graph.max_share=1")
     assert ended.code == 0, ended.err
     assert [operation for operation, _ in changes(bench.run)][:3] == ["ADD", "ADD", "END"]
@@ -148,15 +144,13 @@ def test_memories_are_linked_by_what_was_written(bench: Bench, linked: tuple[str
     assert {record["status"] for record in bench.run.records} == {"ok"}
 
 
-def test_links_want_a_server_that_answers(bench: Bench, linked: tuple[str, ...]) -> None:
+def test_links_want_a_server_that_answers(bench, linked):
     bench.model.down = faults.status(500)
     assert bench.start(*linked).code == 1
     assert {r["error"]["phase"] for r in bench.run.records} == {"ingest session_1"}
 
 
-def test_links_without_a_model_are_refused_in_one_line(
-    start: Start, linked: tuple[str, ...]
-) -> None:
+def test_links_without_a_model_are_refused_in_one_line(start, linked):
     own = [one for one in linked if not one.startswith("llm.")]
     ended = start(*own)
     assert ended.code == 2

@@ -4,12 +4,10 @@ refused of it before anything is asked.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from eval.cost import __main__ as cost
-from tests.eval.commands import Run, Start
+from tests.eval.commands import Run
 from tests.eval.run.llm_runs.keeping import WHY, Calls, Mem0Model, changes, events, faults_of
 from tests.eval.run.llm_runs.served import Bench, Scripted, files_with, text_of
 from tests.memsys.llm import faults
@@ -26,7 +24,7 @@ def bench(scripted: Scripted) -> Bench:
     return scripted(Mem0Model())
 
 
-def test_a_run_takes_every_branch(kept: Run) -> None:
+def test_a_run_takes_every_branch(kept):
     like = "Ada: I like badminton"
     assert changes(kept) == [
         ("ADD", None, like),
@@ -47,7 +45,7 @@ def test_a_run_takes_every_branch(kept: Run) -> None:
     assert [r["scores"]["evidence_recall"] for r in kept.records] == [1, 0]
 
 
-def test_the_cost_of_a_session_is_that_of_its_events(kept: Run) -> None:
+def test_the_cost_of_a_session_is_that_of_its_events(kept):
     lines = [line for line in kept.ingests if line["phase"] == "ingest"]
     assert [line["memories"] for line in lines] == [2, 1, 0, 0]
     for line, unusable in zip(lines, [0, 0, 0, 1], strict=True):
@@ -63,9 +61,7 @@ def test_the_cost_of_a_session_is_that_of_its_events(kept: Run) -> None:
     assert {role: prompts[role]["name"] for role in roles} == roles
 
 
-def test_the_cost_of_ingestion_is_shown_by_session(
-    kept: Run, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_cost_of_ingestion_is_shown_by_session(kept, capsys):
     lines = kept.ingests
     sessions = sum(line["phase"] == "ingest" for line in lines)
     total = {
@@ -97,7 +93,7 @@ def test_the_cost_of_ingestion_is_shown_by_session(
     assert "no such run" in out  # nothing among these to break even with
 
 
-def test_by_schema_the_memory_is_the_same(bench: Bench, data: tuple[str, ...]) -> None:
+def test_by_schema_the_memory_is_the_same(bench, data):
     """What a tool call gets wrong by itself fails the whole reply here, and costs its fact."""
     ended = bench.start(*data, "strategy.update.calls=schema")
     assert ended.code == 0, ended.err
@@ -107,7 +103,7 @@ def test_by_schema_the_memory_is_the_same(bench: Bench, data: tuple[str, ...]) -
     assert set(faults_of(bench.run)) == {"no_answer", "unknown_id", "bad_argument"}
 
 
-def test_any_vector_store_serves_as_well(bench: Bench, data: tuple[str, ...], kept: Run) -> None:
+def test_any_vector_store_serves_as_well(bench, data, kept):
     pytest.importorskip("qdrant_edge")
     ended = bench.start(*data, "vector_store=qdrant_edge")
     assert ended.code == 0, ended.err
@@ -117,8 +113,8 @@ def test_any_vector_store_serves_as_well(bench: Bench, data: tuple[str, ...], ke
 
 
 def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(
-    bench: Bench, data: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    bench, data, monkeypatch
+):
     """Nor is a key that the server repeats in the log."""
     key = "sk-distinctive-77aa88bb"
     monkeypatch.setenv("ANOTHER_SECRET", key)
@@ -136,14 +132,12 @@ def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(
     assert {record["status"] for record in bench.run.records} == {"ok"}
 
 
-def test_raw_messages_need_no_model(start: Start, data: tuple[str, ...]) -> None:
+def test_raw_messages_need_no_model(start, data):
     raw = [one for one in data if not one.startswith("llm.")]
     assert start(*raw, "strategy.infer=false", "llm=none").code == 0
 
 
-def test_a_run_that_was_cut_in_a_conversation_goes_on_as_if_it_had_not_been(
-    bench: Bench, data: tuple[str, ...]
-) -> None:
+def test_a_run_that_was_cut_in_a_conversation_goes_on_as_if_it_had_not_been(bench, data):
     """Ingesting again is a replay: no call that was answered is made again, no fact is doubled."""
     bench.model.decide = lambda _: [("ADD", WHY)]
     assert bench.start(*data).code == 0
@@ -183,9 +177,7 @@ def check_replays(bench: Bench, *own: str) -> None:
     assert bench.run.untimed == first.untimed
 
 
-def test_a_passing_outage_costs_a_run_no_memory_and_the_run_replays(
-    bench: Bench, data: tuple[str, ...]
-) -> None:
+def test_a_passing_outage_costs_a_run_no_memory_and_the_run_replays(bench, data):
     left = [faults.status(503)]
 
     class Passing(Mem0Model):
@@ -212,9 +204,7 @@ def test_a_passing_outage_costs_a_run_no_memory_and_the_run_replays(
     assert [new for _, _, new in changes(bench.run)] == told
 
 
-def test_a_run_that_lost_facts_for_good_replays_to_the_same_memory(
-    bench: Bench, data: tuple[str, ...]
-) -> None:
+def test_a_run_that_lost_facts_for_good_replays_to_the_same_memory(bench, data):
     """Of mem0_graph, which writes facts as mem0 does, and relations too."""
     own = [one for one in data if one != "strategy=mem0"]
     own += ["strategy=mem0_graph", "strategy.facts.retries=1"]
@@ -224,9 +214,7 @@ def test_a_run_that_lost_facts_for_good_replays_to_the_same_memory(
     check_replays(bench, *own)
 
 
-def test_a_decision_that_came_late_comes_late_in_a_replay(
-    bench: Bench, data: tuple[str, ...]
-) -> None:
+def test_a_decision_that_came_late_comes_late_in_a_replay(bench, data):
     """Between its two attempts others were stored, so the second is another request."""
     left = [faults.status(503)]
 
@@ -247,9 +235,7 @@ def test_a_decision_that_came_late_comes_late_in_a_replay(
 
 
 @pytest.mark.parametrize(("strategy", "lacking"), [("mem0", "memory"), ("mem0_graph", "graph")])
-def test_without_a_model_one_line_tells_and_the_code_is_2(
-    start: Start, data: tuple[str, ...], tmp_path: Path, strategy: str, lacking: str
-) -> None:
+def test_without_a_model_one_line_tells_and_the_code_is_2(start, data, tmp_path, strategy, lacking):
     own = [one for one in data if not one.startswith(("llm.", "strategy="))]
     ended = start(f"strategy={strategy}", *own)
     assert ended.code == 2
@@ -268,9 +254,7 @@ def test_without_a_model_one_line_tells_and_the_code_is_2(
         ("mem0_graph", "strategy.relations.limit=0"),
     ],
 )
-def test_a_wrong_setting_is_told_in_one_line(
-    bench: Bench, data: tuple[str, ...], strategy: str, wrong: str
-) -> None:
+def test_a_wrong_setting_is_told_in_one_line(bench, data, strategy, wrong):
     ended = bench.start(*data, f"strategy={strategy}", wrong)
     assert ended.code == 2
     assert wrong.rpartition(".")[2].partition("=")[0] in ended.err

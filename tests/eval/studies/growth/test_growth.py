@@ -13,7 +13,7 @@ import pytest
 from eval.merge.__main__ import main as merge
 from eval.studies.growth.__main__ import main
 from memsys.strategy import Strategy
-from tests.eval.commands import Run, Start, runs_in, small_sample
+from tests.eval.commands import Run, runs_in, small_sample
 from tests.eval.factory import FILE, error, ingest_line, record, write_rankings, write_run
 
 NAMES = ("ash", "beech", "cedar", "dogwood", "elm")
@@ -62,9 +62,7 @@ def made(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
-def test_a_half_life_is_that_of_the_runs(
-    made: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_half_life_is_that_of_the_runs(made, tmp_path, capsys):
     runs = [made("plain", 0, 4), made("plain", 1, 2), made("plain", 2, 1)]
     runs += [made("same", 0, 3), made("same", 2, 3)]
     out = tmp_path / "out"
@@ -86,9 +84,7 @@ def test_a_half_life_is_that_of_the_runs(
     assert "<svg" in (out / "growth.svg").read_text(encoding="utf-8")
 
 
-def test_questions_that_failed_are_counted_where_they_failed(
-    made: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_questions_that_failed_are_counted_where_they_failed(made, tmp_path, capsys):
     runs = [made("plain", 0, 4), made("plain", 1, 4), made("same", 0, 3), made("same", 1, 3)]
     path = runs[1] / "records.jsonl"
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -113,7 +109,7 @@ def test_questions_that_failed_are_counted_where_they_failed(
     assert [end for _, end in sizes] == [["16", "0 |"], ["16", "4 |"], *[["20", "0 |"]] * 2]
 
 
-def test_the_largest_stores_may_be_left_out(made: Callable[..., Path], tmp_path: Path) -> None:
+def test_the_largest_stores_may_be_left_out(made, tmp_path):
     runs = [made("plain", 0, 4), made("plain", 1, 2), made("plain", 2, 2)]
     out = tmp_path / "out"
     assert study(out, *runs, options=("--largest", "1")) == 0
@@ -128,22 +124,14 @@ def test_the_largest_stores_may_be_left_out(made: Callable[..., Path], tmp_path:
         ({"config": {"dataset": {"_target_": "eval.datasets.locomo.LoCoMo"}}}, "dataset=grown"),
     ],
 )
-def test_other_data_and_settings_are_refused_in_one_line(
-    made: Callable[..., Path],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    fields: dict[str, Any],
-    said: str,
-) -> None:
+def test_other_data_and_settings_are_refused_in_one_line(made, tmp_path, capsys, fields, said):
     assert study(tmp_path / "out", made("plain", 0, 4), made("plain", 1, 4, **fields)) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
     assert not (tmp_path / "out").exists()
 
 
-def test_other_questions_and_a_size_twice_are_refused(
-    made: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_questions_and_a_size_twice_are_refused(made, tmp_path, capsys):
     first, other = made("plain", 0, 4), made("plain", 1, 4)
     lines = (other / "records.jsonl").read_text().splitlines()
     (other / "records.jsonl").write_text("\n".join(lines[1:]) + "\n")
@@ -168,8 +156,8 @@ def untimed(folder: Path) -> dict[tuple[str, ...], dict[str, str]]:
 
 
 def test_parts_merge_and_a_stopped_run_resumes_to_the_same_figures(
-    start: Start, data: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    start, data, tmp_path, monkeypatch
+):
     assert start("-m", *data, "dataset.unrelated=0,12").code == 0
     whole = runs_in(tmp_path)
     assert study(tmp_path / "whole", *(one.folder for one in whole)) == 0
@@ -204,7 +192,7 @@ def _folders(runs: list[Run]) -> set[Path]:
     return {one.folder for one in runs}
 
 
-def test_invalid_parameters_end_a_run_with_code_2(start: Start, data: tuple[str, ...]) -> None:
+def test_invalid_parameters_end_a_run_with_code_2(start, data):
     ended = start(*data, "dataset.unrelated=-1")
     assert ended.code == 2
     assert "dataset.unrelated: -1; use a whole number of 0 or more" in ended.err

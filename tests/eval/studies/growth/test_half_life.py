@@ -27,7 +27,7 @@ def doublings() -> Floats:
 
 
 @pytest.mark.parametrize("half_life", [0.4, 1.0, 5.0, 20.0])
-def test_a_known_half_life_is_found(half_life: float) -> None:
+def test_a_known_half_life_is_found(half_life):
     across = doublings()
     noise = np.repeat(np.random.default_rng(1).uniform(0.9, 1.1, CONVERSATIONS), QUESTIONS)
     decay = fitted(0.8 * noise[:, None] * 2 ** (-across / half_life))
@@ -39,7 +39,7 @@ def test_a_known_half_life_is_found(half_life: float) -> None:
     assert decay.half_life.clusters == CONVERSATIONS
 
 
-def test_equal_curves_are_fitted_exactly() -> None:
+def test_equal_curves_are_fitted_exactly():
     own = np.full((len(NAMES), 1), 500.0)
     across = np.log2((own + 21.6 * SESSIONS) / own)
     decay = fit(own + 21.6 * SESSIONS, 0.7 * 2 ** (-across / 3), NAMES, 0, 200)
@@ -47,7 +47,7 @@ def test_equal_curves_are_fitted_exactly() -> None:
     assert decay.residual < 1e-4
 
 
-def test_recall_that_does_not_fall_has_no_half_life() -> None:
+def test_recall_that_does_not_fall_has_no_half_life():
     chances = np.random.default_rng(3).random((len(NAMES), 1))
     same = np.broadcast_to((chances < 0.6).astype(float), (len(NAMES), len(SESSIONS)))
     decay = fitted(np.ascontiguousarray(same))
@@ -58,13 +58,13 @@ def test_recall_that_does_not_fall_has_no_half_life() -> None:
     assert rising.half_life is None
 
 
-def test_recall_of_0_everywhere_has_no_rate() -> None:
+def test_recall_of_0_everywhere_has_no_rate():
     decay = fitted(np.zeros((len(NAMES), len(SESSIONS))))
     assert np.isnan(decay.rate.value)
     assert decay.half_life is None
 
 
-def test_intervals_contain_the_true_rate_about_as_often_as_they_say() -> None:
+def test_intervals_contain_the_true_rate_about_as_often_as_they_say():
     rng, across, rate = np.random.default_rng(7), doublings(), 1 / 6
     inside = 0
     for _ in range(100):

@@ -25,7 +25,7 @@ FAKE = "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0fR"  # of no service
         f"-----BEGIN RSA PRIVATE KEY-----\n{FAKE}\n{FAKE}\n-----END RSA PRIVATE KEY-----",
     ],
 )
-def test_masks_and_counts_what_looks_like_a_key(secret: str) -> None:
+def test_masks_and_counts_what_looks_like_a_key(secret):
     tally = Tally()
     text = cleaned(f"Use {secret} for the upload. It is {secret}.", tally)
     assert text == f"Use {MASK} for the upload. It is {MASK}."
@@ -53,11 +53,11 @@ def test_masks_and_counts_what_looks_like_a_key(secret: str) -> None:
         ("Authorization: Basic dHVsaXBz", f"Authorization: Basic {MASK}"),
     ],
 )
-def test_masks_values_of_fields_named_like_secrets(text: str, masked: str) -> None:
+def test_masks_values_of_fields_named_like_secrets(text, masked):
     assert cleaned(text, Tally()) == masked
 
 
-def test_masks_secrets_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_masks_secrets_of_the_environment(monkeypatch):
     monkeypatch.setenv("BAKERY_API_KEY", "plain words")
     tally = Tally()
     assert cleaned("It says plain words here.", tally) == "It says $BAKERY_API_KEY here."
@@ -74,13 +74,13 @@ def test_masks_secrets_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> No
         "It answers at http://localhost:8080/loaves and needs basic knowledge2.",
     ],
 )
-def test_leaves_hashes_paths_and_prose(text: str) -> None:
+def test_leaves_hashes_paths_and_prose(text):
     tally = Tally()
     assert cleaned(text, tally) == text
     assert not +tally.changed
 
 
-def test_shortens_code_and_removes_blobs() -> None:
+def test_shortens_code_and_removes_blobs():
     code = "\n".join(f"line {n}" for n in range(50))
     tally = Tally()
     text = cleaned(f"Look:\n```py\n{code}\n```\nEnd " + "x" * 300, tally)
@@ -89,7 +89,7 @@ def test_shortens_code_and_removes_blobs() -> None:
     assert tally.changed == {"secrets masked": 0, "blobs removed": 1, "blocks of code shortened": 1}
 
 
-def test_splits_between_paragraphs_then_sentences_then_words() -> None:
+def test_splits_between_paragraphs_then_sentences_then_words():
     assert list(split("One.\n\nTwo.", 100)) == ["One.\n\nTwo."]
     assert list(split("One is here.\n\nTwo is here.", 15)) == ["One is here.", "Two is here."]
     assert list(split("One is here. Two is here.", 15)) == ["One is here.", "Two is here."]

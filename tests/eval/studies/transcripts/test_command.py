@@ -23,7 +23,7 @@ def export(tmp_path: Path) -> Path:
     return exports.write_json(tmp_path / "conversations.json", exports.chatgpt())
 
 
-def test_opens_no_connection(export: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opens_no_connection(export, tmp_path, monkeypatch):
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise AssertionError("a socket was opened")
 
@@ -32,9 +32,7 @@ def test_opens_no_connection(export: Path, tmp_path: Path, monkeypatch: pytest.M
     assert main([str(export), "--out", str(tmp_path / "own")]) == 0
 
 
-def test_the_folder_loads_as_locomo_and_two_strategies_run_on_it(
-    export: Path, tmp_path: Path, cache: Path
-) -> None:
+def test_the_folder_loads_as_locomo_and_two_strategies_run_on_it(export, tmp_path, cache):
     folder = tmp_path / "own"
     assert main([str(export), "--out", str(folder)]) == 0
     dataset = LoCoMo(name="own", path=str(folder)).load()
@@ -54,9 +52,7 @@ def test_the_folder_loads_as_locomo_and_two_strategies_run_on_it(
         assert all(record["scores"]["evidence_recall"] == 1 for record in run.records)
 
 
-def test_says_what_was_left_out_and_what_comes_next(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_says_what_was_left_out_and_what_comes_next(tmp_path, capsys):
     chat = [*exports.DEPLOY, ("user", "The key is sk-proj-abcdefghijklmnop1234", 97)]
     path = exports.write_json(tmp_path / "in" / "conversations.json", exports.chatgpt([chat]))
     exports.write_json(path.with_name("user.json"), {"id": "u"})
@@ -80,9 +76,7 @@ def test_says_what_was_left_out_and_what_comes_next(
     assert (folder / ".gitignore").read_text() == "*\n"
 
 
-def test_only_the_user_can_read_the_file_in_a_folder_that_was_there(
-    export: Path, tmp_path: Path
-) -> None:
+def test_only_the_user_can_read_the_file_in_a_folder_that_was_there(export, tmp_path):
     folder = tmp_path / "own"
     folder.mkdir()
     folder.chmod(0o755)
@@ -90,7 +84,7 @@ def test_only_the_user_can_read_the_file_in_a_folder_that_was_there(
     assert stat.S_IMODE((folder / "transcripts.json").stat().st_mode) == 0o600
 
 
-def test_writes_the_same_bytes_for_the_same_seed(export: Path, tmp_path: Path) -> None:
+def test_writes_the_same_bytes_for_the_same_seed(export, tmp_path):
     contents = []
     for name, seed in (("a", "3"), ("b", "3")):
         assert main([str(export), "--out", str(tmp_path / name), "--seed", seed]) == 0
@@ -98,7 +92,7 @@ def test_writes_the_same_bytes_for_the_same_seed(export: Path, tmp_path: Path) -
     assert contents[0] == contents[1]
 
 
-def test_asks_at_most_as_many_questions_as_are_wanted(export: Path, tmp_path: Path) -> None:
+def test_asks_at_most_as_many_questions_as_are_wanted(export, tmp_path):
     assert main([str(export), "--out", str(tmp_path / "own"), "--questions", "2"]) == 0
     (sample,) = json.loads((tmp_path / "own" / "transcripts.json").read_text(encoding="utf-8"))
     assert len(sample["qa"]) == 2
@@ -114,13 +108,7 @@ def test_asks_at_most_as_many_questions_as_are_wanted(export: Path, tmp_path: Pa
         (["--out", "."], "has conversations.json, which a run would read, too"),
     ],
 )
-def test_refuses_wrong_arguments_in_one_line(
-    arguments: list[str],
-    problem: str,
-    export: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture,
-) -> None:
+def test_refuses_wrong_arguments_in_one_line(arguments, problem, export, monkeypatch, capsys):
     monkeypatch.chdir(export.parent)
     assert main(["conversations.json", *arguments]) == 2
     said = capsys.readouterr().err
@@ -128,9 +116,7 @@ def test_refuses_wrong_arguments_in_one_line(
     assert said.count("\n") == 1
 
 
-def test_leaves_the_gitignore_of_another_folder(
-    export: Path, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_leaves_the_gitignore_of_another_folder(export, tmp_path, capsys):
     ignored = tmp_path / "own" / ".gitignore"
     ignored.parent.mkdir()
     ignored.write_text("build/\n", encoding="utf-8")
@@ -143,9 +129,7 @@ def test_leaves_the_gitignore_of_another_folder(
         assert main([str(export), "--out", str(ignored.parent)]) == 0
 
 
-def test_refuses_a_broken_file_and_keeps_what_was_there(
-    export: Path, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_refuses_a_broken_file_and_keeps_what_was_there(export, tmp_path, capsys):
     folder = tmp_path / "own"
     assert main([str(export), "--out", str(folder)]) == 0
     before = (folder / "transcripts.json").read_bytes()
@@ -159,9 +143,7 @@ def test_refuses_a_broken_file_and_keeps_what_was_there(
     assert (folder / "transcripts.json").read_bytes() == before
 
 
-def test_refuses_a_history_without_a_question(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_refuses_a_history_without_a_question(tmp_path, capsys):
     chat = [("user", "你好", 0.0), ("assistant", "你好！", 0.1)]
     path = exports.write_json(tmp_path / "c.json", exports.claude([chat]))
     assert main([str(path), "--out", str(tmp_path / "own")]) == 2
@@ -169,7 +151,7 @@ def test_refuses_a_history_without_a_question(
     assert not (tmp_path / "own").exists()
 
 
-def test_takes_conversations_in_locomos_layout(tmp_path: Path) -> None:
+def test_takes_conversations_in_locomos_layout(tmp_path):
     sample = Path(__file__).parents[4] / "data" / "sample"
     assert main([str(sample), "--out", str(tmp_path / "own"), "--questions", "9"]) == 0
     made = LoCoMo(name="own", path=str(tmp_path / "own")).load()

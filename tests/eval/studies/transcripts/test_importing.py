@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import zipfile
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -52,9 +51,7 @@ def texts(imported: Imported) -> list[str]:
         ),
     ],
 )
-def test_chats_become_dated_sessions_of_one_conversation(
-    tmp_path: Path, write: Callable[[Path], Path], format_: str, name: str
-) -> None:
+def test_chats_become_dated_sessions_of_one_conversation(tmp_path, write, format_, name):
     imported = read(write(tmp_path))
     assert imported.formats == {format_: 1}
     (one,) = imported.conversations
@@ -66,7 +63,7 @@ def test_chats_become_dated_sessions_of_one_conversation(
     assert [turn.speaker for turn in one.sessions[3].turns] == ["User", "Assistant"]
 
 
-def test_reads_a_rollout_of_codex_without_what_the_program_inserted(tmp_path: Path) -> None:
+def test_reads_a_rollout_of_codex_without_what_the_program_inserted(tmp_path):
     imported = read(exports.write_lines(tmp_path / "r.jsonl", exports.codex()))
     assert [one.id for one in imported.conversations] == ["ops"]
     assert texts(imported) == [text for _, text, _ in exports.DEPLOY]
@@ -76,7 +73,7 @@ def test_reads_a_rollout_of_codex_without_what_the_program_inserted(tmp_path: Pa
     assert dropped["function_call items"] == 1
 
 
-def test_drops_and_counts_tools_thoughts_and_other_branches(tmp_path: Path) -> None:
+def test_drops_and_counts_tools_thoughts_and_other_branches(tmp_path):
     code = read(exports.write_lines(tmp_path / "a.jsonl", exports.claude_code()))
     assert code.tally.dropped["tool_use blocks"] == code.tally.dropped["tool_result blocks"] == 6
     claude = read(exports.write_json(tmp_path / "b.json", exports.claude()))
@@ -86,7 +83,7 @@ def test_drops_and_counts_tools_thoughts_and_other_branches(tmp_path: Path) -> N
     assert gpt.tally.dropped["system messages"] == 2
 
 
-def test_chatgpt_messages_that_are_not_said_to_the_user_are_dropped(tmp_path: Path) -> None:
+def test_chatgpt_messages_that_are_not_said_to_the_user_are_dropped(tmp_path):
     export = exports.chatgpt([exports.DEPLOY])
     nodes = export[0]["mapping"]
     nodes["n1"]["message"]["metadata"] = {"is_visually_hidden_from_conversation": True}
@@ -102,7 +99,7 @@ def test_chatgpt_messages_that_are_not_said_to_the_user_are_dropped(tmp_path: Pa
     assert imported.tally.dropped["images and other attachments"] == 1
 
 
-def test_claude_code_drops_subagents_repeats_and_inserted_texts(tmp_path: Path) -> None:
+def test_claude_code_drops_subagents_repeats_and_inserted_texts(tmp_path):
     lines = exports.claude_code([exports.DEPLOY])
     said = [line for line in lines if line["type"] == "user"]
     said[2]["isSidechain"] = True
@@ -115,7 +112,7 @@ def test_claude_code_drops_subagents_repeats_and_inserted_texts(tmp_path: Path) 
     assert imported.tally.dropped["inserted texts"] == 1
 
 
-def test_each_project_is_a_conversation_with_a_name_of_its_own(tmp_path: Path) -> None:
+def test_each_project_is_a_conversation_with_a_name_of_its_own(tmp_path):
     for name in ("a", "b"):
         lines = exports.claude_code([exports.DEPLOY], cwd=f"/home/{name}/app")
         for line in lines:
@@ -128,7 +125,7 @@ def test_each_project_is_a_conversation_with_a_name_of_its_own(tmp_path: Path) -
     assert sum(len(session.turns) for session in found[1].sessions) == 12
 
 
-def test_reads_zip_and_gzip_and_passes_over_other_files(tmp_path: Path) -> None:
+def test_reads_zip_and_gzip_and_passes_over_other_files(tmp_path):
     content = json.dumps(exports.claude())
     archive = tmp_path / "export.zip"
     with zipfile.ZipFile(archive, "w") as file:
@@ -143,7 +140,7 @@ def test_reads_zip_and_gzip_and_passes_over_other_files(tmp_path: Path) -> None:
     assert texts(read(packed)) == SAID
 
 
-def test_reads_a_long_list_one_conversation_at_a_time(tmp_path: Path) -> None:
+def test_reads_a_long_list_one_conversation_at_a_time(tmp_path):
     path = exports.write_json(tmp_path / "x.json", exports.claude() * 40)
     limits = Limits(small=1, chunk=500, whole=20_000, text=10_000)
     assert path.stat().st_size > 2 * limits.whole
@@ -153,7 +150,7 @@ def test_reads_a_long_list_one_conversation_at_a_time(tmp_path: Path) -> None:
         list(json_values(path, "x.json", Limits(small=1, chunk=100, whole=900, text=900)))
 
 
-def test_reads_lines_of_which_the_first_is_longer_than_a_read(tmp_path: Path) -> None:
+def test_reads_lines_of_which_the_first_is_longer_than_a_read(tmp_path):
     path = exports.write_lines(tmp_path / "x.jsonl", exports.claude_code())
     found = [value for _, value in json_values(path, "x.jsonl", Limits(chunk=16))]
     assert found == exports.claude_code()
@@ -165,7 +162,7 @@ def test_reads_lines_of_which_the_first_is_longer_than_a_read(tmp_path: Path) ->
     assert found == exports.claude()[:1]
 
 
-def test_takes_the_last_sessions_and_the_given_names(tmp_path: Path) -> None:
+def test_takes_the_last_sessions_and_the_given_names(tmp_path):
     path = exports.write_json(tmp_path / "x.json", exports.claude())
     imported = read(path, sessions=2, user="Ines", assistant="Claude")
     (one,) = imported.conversations
@@ -226,7 +223,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_refuses_a_broken_export_naming_place_and_field(case: str, tmp_path: Path) -> None:
+def test_refuses_a_broken_export_naming_place_and_field(case, tmp_path):
     value, problem = BROKEN[case]
     path = exports.write_json(tmp_path / "conversations.json", value)
     with pytest.raises(InputError) as refused:
@@ -246,7 +243,7 @@ def test_refuses_a_broken_export_naming_place_and_field(case: str, tmp_path: Pat
         ('{"type": "user", "sessionId": "s", "timestamp": "x"}', "line 2: timestamp: 'x' is no"),
     ],
 )
-def test_refuses_a_broken_line_naming_it(line: str, problem: str, tmp_path: Path) -> None:
+def test_refuses_a_broken_line_naming_it(line, problem, tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps(exports.claude_code()[1]) + "\n" + line + "\n", encoding="utf-8")
     with pytest.raises(InputError) as refused:
@@ -254,7 +251,7 @@ def test_refuses_a_broken_line_naming_it(line: str, problem: str, tmp_path: Path
     assert str(refused.value).startswith(f"log.jsonl: {problem}")
 
 
-def test_passes_over_what_is_not_readable_beside_an_export(tmp_path: Path) -> None:
+def test_passes_over_what_is_not_readable_beside_an_export(tmp_path):
     exports.write_json(tmp_path / "in" / "conversations.json", exports.claude())
     broken = tmp_path / "in" / "tsconfig.json"
     broken.write_text('{\n  // strict\n  "strict": true\n}', encoding="utf-8")
@@ -280,9 +277,7 @@ def test_passes_over_what_is_not_readable_beside_an_export(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("end", [b'{"type": "user", "sess', '{"type": "é'.encode()[:-1]])
-def test_leaves_out_and_counts_the_line_that_a_running_program_writes(
-    end: bytes, tmp_path: Path
-) -> None:
+def test_leaves_out_and_counts_the_line_that_a_running_program_writes(end, tmp_path):
     log = exports.write_lines(tmp_path / "logs" / "a.jsonl", exports.claude_code())
     whole = log.read_bytes()
     log.write_bytes(whole + end)
@@ -297,7 +292,7 @@ def test_leaves_out_and_counts_the_line_that_a_running_program_writes(
         read(log.parent)
 
 
-def test_refuses_two_conversations_of_one_id(tmp_path: Path) -> None:
+def test_refuses_two_conversations_of_one_id(tmp_path):
     turn = {"speaker": "Ines", "dia_id": "D1:1", "text": "Bees."}
     said = {"session_1": [turn], "session_1_date_time": "2025-05-08 14:00"}
     for name in ("a.json", "b.json"):
@@ -307,7 +302,7 @@ def test_refuses_two_conversations_of_one_id(tmp_path: Path) -> None:
         read(tmp_path / "in")
 
 
-def test_refuses_what_is_not_there_or_damaged(tmp_path: Path) -> None:
+def test_refuses_what_is_not_there_or_damaged(tmp_path):
     with pytest.raises(InputError, match="no such file or folder"):
         read(tmp_path / "gone.zip")
     binary = tmp_path / "x.json"

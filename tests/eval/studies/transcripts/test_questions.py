@@ -64,19 +64,19 @@ def only(rule: str, *words: str) -> Silver:
     return next(iter(found.values()))
 
 
-def test_asks_who_mentioned_what_only_one_turn_mentions() -> None:
+def test_asks_who_mentioned_what_only_one_turn_mentions():
     one = only("who", "mountain cabin")
     assert one.question == "Who mentioned mountain cabin?"
     assert (one.answer, one.evidence, one.category) == ("Ines", ("D3:3",), 4)
 
 
-def test_asks_when_it_was_mentioned() -> None:
+def test_asks_when_it_was_mentioned():
     one = only("when", "mountain cabin")
     assert one.question == "When did Ines mention mountain cabin?"
     assert (one.answer, one.evidence, one.category) == ("20 March 2025", ("D3:3",), 2)
 
 
-def test_asks_for_the_one_value_beside_a_unique_phrase() -> None:
+def test_asks_for_the_one_value_beside_a_unique_phrase():
     version = only("value", "exporter")
     assert version.question == "Which version did Ines give together with exporter?"
     assert (version.answer, version.evidence) == ("3.11.4", ("D3:1",))
@@ -84,7 +84,7 @@ def test_asks_for_the_one_value_beside_a_unique_phrase() -> None:
     assert (path.answer, path.evidence) == ("ops/notes.md", ("D3:3",))
 
 
-def test_asks_for_a_date_as_it_was_resolved() -> None:
+def test_asks_for_a_date_as_it_was_resolved():
     one = only("date", "harbour festival")
     assert one.question == "Which date or time did Ines give together with harbour festival?"
     assert (one.answer, one.evidence, one.category) == (
@@ -94,13 +94,13 @@ def test_asks_for_a_date_as_it_was_resolved() -> None:
     )
 
 
-def test_asks_for_the_value_in_the_answer_to_a_question() -> None:
+def test_asks_for_the_value_in_the_answer_to_a_question():
     one = only("reply")
     assert one.question == "Which identifier did Ines give when Oskar asked about mountain hut?"
     assert (one.answer, one.evidence) == ("trailmap", ("D1:3",))
 
 
-def test_an_answer_of_several_turns_may_have_a_second_value_and_is_not_asked_for() -> None:
+def test_an_answer_of_several_turns_may_have_a_second_value_and_is_not_asked_for():
     asked = ("Oskar", "Which guide do you use for the mountain hut?")
     parts = (("Ines", "I use `trailmap`."), ("Ines", "Or `hutfinder`."))
     whole = questions(conversation((("2 March 2025", asked, parts[0]),)), 500, 0)
@@ -109,14 +109,14 @@ def test_an_answer_of_several_turns_may_have_a_second_value_and_is_not_asked_for
     assert "reply" not in {one.rule for one in divided}
 
 
-def test_asks_for_the_two_days_of_what_was_mentioned_twice() -> None:
+def test_asks_for_the_two_days_of_what_was_mentioned_twice():
     one = only("twice", "garden")
     assert one.question == "On which days was garden fence mentioned?"
     assert one.answer == "9 March 2025 and 20 March 2025"
     assert (one.evidence, one.category) == (("D2:4", "D3:4"), 1)
 
 
-def test_asks_when_two_things_were_spoken_of_that_only_one_session_has_together() -> None:
+def test_asks_when_two_things_were_spoken_of_that_only_one_session_has_together():
     rows = (
         ("1 May 2025", ("Ines", "The stove is off."), ("Oskar", "I saw the stove.")),
         ("2 May 2025", ("Ines", "It is for the garden."), ("Oskar", "I like the garden.")),
@@ -130,7 +130,7 @@ def test_asks_when_two_things_were_spoken_of_that_only_one_session_has_together(
     assert not [one for one in made if one.rule == "session"]
 
 
-def test_the_last_value_of_an_attribute_is_right_and_the_earlier_are_stale() -> None:
+def test_the_last_value_of_an_attribute_is_right_and_the_earlier_are_stale():
     oven = only("last", "oven")
     assert oven.question == "What is the oven according to the last statement?"
     assert (oven.answer, oven.stale, oven.evidence) == ("190", ("210",), ("D3:1",))
@@ -139,14 +139,14 @@ def test_the_last_value_of_an_attribute_is_right_and_the_earlier_are_stale() -> 
     assert (port.answer, port.stale) == ("9090", ("8080",))
 
 
-def test_a_value_that_returns_is_not_asked_for() -> None:
+def test_a_value_that_returns_is_not_asked_for():
     rows = [("9 March 2025", ("Oskar", f"My port is {port}.")) for port in (8080, 9090)]
     (one,) = questions(conversation(rows), 500, 0)
     assert one.rule == "last"
     assert not questions(conversation((*rows, rows[0])), 500, 0)
 
 
-def test_asks_the_other_speaker_who_never_said_it() -> None:
+def test_asks_the_other_speaker_who_never_said_it():
     one = only("absent", "mountain hut")
     assert one.question == "When did Ines mention mountain hut?"
     assert (one.answer, one.wrong, one.category) == (None, "2 March 2025", 5)
@@ -156,7 +156,7 @@ def test_asks_the_other_speaker_who_never_said_it() -> None:
     assert "When did Oskar mention blue kettle?" not in every
 
 
-def test_every_question_names_existing_turns_that_contain_its_answer(made: list[Silver]) -> None:
+def test_every_question_names_existing_turns_that_contain_its_answer(made):
     turns = {turn.id: turn for one in conversation().sessions for turn in one.turns}
     assert {one.rule for one in made} <= set(RULES)
     for one in made:
@@ -167,7 +167,7 @@ def test_every_question_names_existing_turns_that_contain_its_answer(made: list[
             assert turns[one.evidence[0]].speaker == one.answer
 
 
-def test_the_choice_follows_the_seed_and_each_turn_is_evidence_once(made: list[Silver]) -> None:
+def test_the_choice_follows_the_seed_and_each_turn_is_evidence_once(made):
     assert questions(conversation(), 500, 0) == made
     assert any(questions(conversation(), 5, seed) != made[:5] for seed in range(1, 5))
     cited = Counter(id_ for one in made for id_ in one.evidence)
@@ -191,12 +191,12 @@ def test_the_choice_follows_the_seed_and_each_turn_is_evidence_once(made: list[S
         ("Call `fit_model` first", "identifier", "fit_model"),
     ],
 )
-def test_finds_values_of_each_kind(sentence: str, kind: str, text: str) -> None:
+def test_finds_values_of_each_kind(sentence, kind, text):
     found = values(sentence, date(2025, 3, 9), ("Ines", "Oskar"))
     assert (kind, text) in [(one.kind, one.text) for one in found]
 
 
 @pytest.mark.parametrize("sentence", ["You two met Ines", "Hello there", "I said OK on Monday"])
-def test_speakers_months_and_small_numbers_are_no_values(sentence: str) -> None:
+def test_speakers_months_and_small_numbers_are_no_values(sentence):
     found = values(sentence, date(2025, 3, 9), ("Ines", "Oskar"))
     assert not [one for one in found if one.kind in ("name", "number")]

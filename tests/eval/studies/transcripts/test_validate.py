@@ -21,14 +21,14 @@ NAMES = ("a", "b", "c", "d")
 CONVERSATIONS = tuple(f"c{n}" for n in range(6))
 
 
-def test_correlations_are_those_of_scipy_with_ties() -> None:
+def test_correlations_are_those_of_scipy_with_ties():
     drawn = np.random.default_rng(0).integers(0, 4, (2, 20, 7)).astype(float)
     for one, other, tau, rho in zip(*drawn, kendall(*drawn), spearman(*drawn), strict=True):
         assert tau == pytest.approx(kendalltau(one, other).statistic)
         assert rho == pytest.approx(spearmanr(one, other).statistic)
 
 
-def test_a_side_on_which_all_are_equal_has_no_correlation() -> None:
+def test_a_side_on_which_all_are_equal_has_no_correlation():
     equal, other = np.ones((1, 3)), np.array([[1.0, 2.0, 3.0]])
     assert math.isnan(kendall(equal, other)[0])
     assert math.isnan(spearman(equal, other)[0])
@@ -48,7 +48,7 @@ def conversation_of(id_: str) -> str:
     return id_.partition("/")[0]
 
 
-def test_the_same_order_has_correlation_1_and_the_opposite_minus_1() -> None:
+def test_the_same_order_has_correlation_1_and_the_opposite_minus_1():
     gold = scores((0.1, 0.4, 0.7, 0.95))
     found = agreement(gold, scores((0.2, 0.5, 0.6, 0.99), 9, 1), conversation_of, 0)
     assert (found.tau.value, found.rho.value) == pytest.approx((1, 1))
@@ -60,7 +60,7 @@ def test_the_same_order_has_correlation_1_and_the_opposite_minus_1() -> None:
     assert opposite.crossed < -0.8
 
 
-def test_questions_without_a_difference_have_a_wide_interval() -> None:
+def test_questions_without_a_difference_have_a_wide_interval():
     gold = scores((0.1, 0.4, 0.7, 0.95))
     found = agreement(gold, scores((0.5, 0.5, 0.5, 0.5), 20, 1), conversation_of, 0)
     assert found.tau.high - found.tau.low > 0.8
@@ -102,9 +102,7 @@ def runs(folder: Path, path: Path, means: Mapping[str, float], **fields: Any) ->
 MEANS = {"bm25": 0.5, "fusion": 0.8, "graph_walk": 0.6}
 
 
-def test_prints_means_and_correlations_by_rule(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_prints_means_and_correlations_by_rule(tmp_path, capsys):
     gold = runs(tmp_path / "gold", layout(tmp_path, None), MEANS)
     silver = runs(tmp_path / "silver", layout(tmp_path, "who"), {**MEANS, "bm25": 0.7})
     assert main(["--gold", *gold, "--silver", *silver, "--score", "recall@10"]) == 0
@@ -116,9 +114,7 @@ def test_prints_means_and_correlations_by_rule(
     assert lines["all"][7] == "+0.50"
 
 
-def test_refuses_runs_that_cannot_be_compared(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_refuses_runs_that_cannot_be_compared(tmp_path, capsys):
     plain, made = layout(tmp_path, None), layout(tmp_path, "who")
     gold = runs(tmp_path / "gold", plain, MEANS)
     silver = runs(tmp_path / "silver", made, MEANS)

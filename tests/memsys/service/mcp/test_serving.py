@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -21,7 +20,7 @@ from memsys import serve
 from tests.memsys.service.rest.serving import CONFIG, KEY, PROJECT, Served, serving
 
 
-def test_an_agent_over_stdio(tmp_path: Path) -> None:
+def test_an_agent_over_stdio(tmp_path):
     (tmp_path / "config.yaml").write_text(CONFIG, encoding="utf-8")
     arguments = ["-m", "memsys.serve", "--mcp", "--user", "ana"]
     arguments += ["--folder", str(tmp_path / "memories")]
@@ -59,7 +58,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield Served(url, server.process, KEY)
 
 
-def test_an_agent_over_http_sends_the_key(served: Served) -> None:
+def test_an_agent_over_http_sends_the_key(served):
     async def run() -> Any:
         headers = {"Authorization": f"Bearer {KEY}"}
         async with create_mcp_http_client(headers=headers) as http:
@@ -80,17 +79,13 @@ def test_an_agent_over_http_sends_the_key(served: Served) -> None:
         ({"Origin": "http://pages.example"}, 403),
     ],
 )
-def test_the_rules_of_access_are_those_of_rest(
-    served: Served, headers: dict[str, str], status: int
-) -> None:
+def test_the_rules_of_access_are_those_of_rest(served, headers, status):
     answer = served.ask("POST", "/mcp", {"jsonrpc": "2.0"}, headers)
     assert answer.status == status
     assert KEY not in str(answer.body)
 
 
-def test_without_the_extra_one_line_names_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_extra_one_line_names_it(monkeypatch, capsys):
     monkeypatch.setattr(serve, "find_spec", lambda _: None)
     for arguments in (["--mcp"], ["--mcp", "--port", "0"]):
         assert serve.main(arguments) == 2
@@ -109,13 +104,7 @@ def test_without_the_extra_one_line_names_it(
         (["--mcp", "--config", "nowhere"], "nowhere: no such run"),
     ],
 )
-def test_wrong_arguments_are_one_line(
-    arguments: list[str],
-    said: str,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_wrong_arguments_are_one_line(arguments, said, monkeypatch, tmp_path, capsys):
     monkeypatch.delenv("MEMSYS_API_KEY", raising=False)
     monkeypatch.chdir(tmp_path)
     assert serve.main(arguments) == 2
@@ -125,7 +114,7 @@ def test_wrong_arguments_are_one_line(
     assert err.count("\n") == 1
 
 
-def test_the_command_and_the_service_do_without_the_extra() -> None:
+def test_the_command_and_the_service_do_without_the_extra():
     code = (
         "import sys; sys.modules.update(mcp=None, mcp_types=None); "
         "import memsys.serve, memsys.service.rest.app, memsys.service.mcp.tools"

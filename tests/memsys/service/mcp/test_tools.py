@@ -53,7 +53,7 @@ def add(text: str, user: str, **more: Any) -> tuple[str, dict[str, Any]]:
     return "add_memory", {"text": text, "user_id": user, **more}
 
 
-def test_what_was_added_comes_back_with_its_metadata_and_time(memory: Memory) -> None:
+def test_what_was_added_comes_back_with_its_metadata_and_time(memory):
     note = {"turns": ["D1:3"], "session": 1}
     added, found, listed = ask(
         memory,
@@ -75,7 +75,7 @@ def test_what_was_added_comes_back_with_its_metadata_and_time(memory: Memory) ->
     assert hit == expected
 
 
-def test_limit_and_filters_narrow_a_search(memory: Memory) -> None:
+def test_limit_and_filters_narrow_a_search(memory):
     *_, one, filtered = ask(
         memory,
         add("the ferry was late", "ana", metadata={"app": "chat"}),
@@ -87,7 +87,7 @@ def test_limit_and_filters_narrow_a_search(memory: Memory) -> None:
     assert [row["text"] for row in filtered["results"]] == ["the ferry was early"]
 
 
-def test_owners_are_apart(memory: Memory) -> None:
+def test_owners_are_apart(memory):
     (added,) = ask(memory, add("the code of the door is blue", "ana"))
     id_ = added["results"][0]["id"]
     found, listed, *refused = ask(
@@ -107,7 +107,7 @@ def test_owners_are_apart(memory: Memory) -> None:
     assert record.memory == "the code of the door is blue"
 
 
-def test_update_and_delete_change_one_memory(memory: Memory) -> None:
+def test_update_and_delete_change_one_memory(memory):
     (added, _) = ask(memory, add("I live in Oslo", "ana"), add("I like tea", "ana"))
     one = {"id": added["results"][0]["id"], "user_id": "ana"}
     updated, got, deleted, gone, listed = ask(
@@ -138,9 +138,7 @@ def test_update_and_delete_change_one_memory(memory: Memory) -> None:
         ("update_memory", {"id": "x", "text": "tea", "user_id": "ana"}, "has no such memory"),
     ],
 )
-def test_errors_are_one_line_that_the_agent_sees(
-    memory: Memory, name: str, arguments: dict[str, Any], said: str
-) -> None:
+def test_errors_are_one_line_that_the_agent_sees(memory, name, arguments, said):
     (error,) = ask(memory, (name, arguments))
     assert isinstance(error, str)
     assert error.startswith("error: ")
@@ -148,9 +146,7 @@ def test_errors_are_one_line_that_the_agent_sees(
     assert "\n" not in error
 
 
-def test_an_unforeseen_error_tells_nothing_of_itself(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_unforeseen_error_tells_nothing_of_itself(memory, monkeypatch, caplog):
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("sk-secret in /home/ana")
 
@@ -163,7 +159,7 @@ def test_an_unforeseen_error_tells_nothing_of_itself(
     assert added["results"]
 
 
-def test_a_given_user_is_used_where_a_call_names_none(memory: Memory) -> None:
+def test_a_given_user_is_used_where_a_call_names_none(memory):
     search: dict[str, Any] = {"query": "tea"}
     _, mine, others = ask(
         memory,
@@ -178,7 +174,7 @@ def test_a_given_user_is_used_where_a_call_names_none(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("user", [None, "ana"])
-def test_every_tool_and_argument_is_described(memory: Memory, user: str | None) -> None:
+def test_every_tool_and_argument_is_described(memory, user):
     async def run() -> Any:
         async with Client(make_server(memory, user)) as client:
             return (await client.list_tools()).tools
@@ -196,7 +192,7 @@ def test_every_tool_and_argument_is_described(memory: Memory, user: str | None) 
         assert tool.annotations.read_only_hint is not changes
 
 
-def test_too_large_replies_are_refused(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_replies_are_refused(memory, monkeypatch):
     memory.add("I like tea", user_id="ana")
     monkeypatch.setattr("memsys.service.rest.page.REPLY_MOST", 5)
     with pytest.raises(InputError, match="limit: the results have over 5 characters"):

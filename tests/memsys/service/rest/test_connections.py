@@ -91,7 +91,7 @@ NEVER_ENDING = {  # what is sent, what is sent again and again, the status of th
 }
 
 
-def test_a_request_that_never_ends_is_closed() -> None:
+def test_a_request_that_never_ends_is_closed():
     """All at once: the limit is long enough for what is sent first to arrive."""
 
     def ended(sent: bytes, drip: bytes, _: bytes) -> bytes:
@@ -109,7 +109,7 @@ def test_a_request_that_never_ends_is_closed() -> None:
             assert b"connection: close" in head
 
 
-def test_a_request_in_parts_and_a_connection_used_again_are_served() -> None:
+def test_a_request_in_parts_and_a_connection_used_again_are_served():
     with running(header_s=300) as address, connect(address) as client:
         for _ in range(3):
             for i in range(0, len(WHOLE), 10):
@@ -119,7 +119,7 @@ def test_a_request_in_parts_and_a_connection_used_again_are_served() -> None:
         assert answered(client, 2)
 
 
-def test_more_connections_than_allowed_are_refused_at_once() -> None:
+def test_more_connections_than_allowed_are_refused_at_once():
     with running(header_s=300, most=3) as address:
         clients = [connect(address) for _ in range(3)]
         for client in clients:

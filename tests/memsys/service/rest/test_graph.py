@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ def said(text: str, **owner: str) -> dict[str, Any]:
     return {"messages": [message], **(owner or {"user_id": "mara"})}
 
 
-def test_relations_are_written_searched_and_deleted(tmp_path: Path) -> None:
+def test_relations_are_written_searched_and_deleted(tmp_path):
     with opened(tmp_path, model(facts=[[fact("Mara owns a kiln", "Mara", 1)]])) as store:
         added = ask(store, "POST", "/memories", said("Mara - owns - kiln"))
         assert added.status == 201
@@ -37,7 +36,7 @@ def test_relations_are_written_searched_and_deleted(tmp_path: Path) -> None:
         assert ask(store, "POST", "/search", question).body["relations"] == []
 
 
-def test_a_server_without_relations_refuses_to_search_them(tmp_path: Path) -> None:
+def test_a_server_without_relations_refuses_to_search_them(tmp_path):
     with memory(tmp_path) as store:
         question = {"query": "kiln", "user_id": "mara"}
         asked = ask(store, "POST", "/search", {**question, "enable_graph": True})
@@ -48,7 +47,7 @@ def test_a_server_without_relations_refuses_to_search_them(tmp_path: Path) -> No
 
 @pytest.mark.usefixtures("trusting")
 @pytest.mark.parametrize("strategy", ["graph_expand", "graph_walk", "full_context"])
-def test_a_server_ranks_by_a_strategy(tmp_path: Path, strategy: str) -> None:
+def test_a_server_ranks_by_a_strategy(tmp_path, strategy):
     with ranked_by(tmp_path, strategy) as store:
         for text in ("the kiln of Mara Lind", "a bowl of Mara Lind", "tomato seedlings"):
             assert ask(store, "POST", "/memories", said(text)).status == 201

@@ -70,7 +70,7 @@ def ask(folder: Path) -> Iterator[Ask]:
             yield answer
 
 
-def test_create(ask: Ask) -> None:
+def test_create(ask):
     """A conversation, one dict, a text; with ids, metadata, and what a model makes of it."""
 
     def add(messages: Any, **more: Any) -> Any:
@@ -97,7 +97,7 @@ def test_create(ask: Ask) -> None:
     assert seen["results"][0]["memory"] == f"user: Mine {both}"
 
 
-def test_retrieve_search_update_delete_and_reset(ask: Ask) -> None:
+def test_retrieve_search_update_delete_and_reset(ask):
     ask(200, "POST", "/reset", {"all": True})
     body = {"messages": CHAT, **OWNER, "metadata": {"category": "films"}}
     (first,) = ask(201, "POST", "/memories", body)["results"]
@@ -136,7 +136,7 @@ def test_retrieve_search_update_delete_and_reset(ask: Ask) -> None:
         ask(422, "POST", "/search", wrong)
 
 
-def test_the_key_of_a_model_that_fails_is_told_to_nobody(ask: Ask, folder: Path) -> None:
+def test_the_key_of_a_model_that_fails_is_told_to_nobody(ask, folder):
     for words, status, kind in ((REFUSED, 422, "invalid_input"), (DOWN, 502, "model_failed")):
         body = ask(
             status, "POST", "/memories", {"messages": words, "user_id": "zoe", "infer": True}

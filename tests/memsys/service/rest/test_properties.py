@@ -34,7 +34,7 @@ use_after_free.enabled = false
 
 
 @pytest.mark.parametrize("examples", [3, pytest.param(50, marks=pytest.mark.soak)])
-def test_schemathesis_finds_nothing(tmp_path: Path, examples: int) -> None:
+def test_schemathesis_finds_nothing(tmp_path, examples):
     """So many examples of each operation, beside those of the coverage of the document."""
     pytest.importorskip("schemathesis")
     (tmp_path / "schemathesis.toml").write_text(SETTINGS, encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,15 +21,13 @@ from tests.memsys.service.rest.serving import CONFIG, KEY
         *(("0.0.0.0", False), ("::", False), ("192.168.1.5", False), ("example.org", False)),  # noqa: S104
     ],
 )
-def test_what_only_this_machine_can_reach(host: str, expected: bool) -> None:
+def test_what_only_this_machine_can_reach(host, expected):
     assert is_loopback(host) is expected
 
 
 @pytest.mark.parametrize("key", [None, "", "too-short"])
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "example.org"])  # noqa: S104
-def test_beyond_this_machine_it_wants_a_key(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], key: str | None, host: str
-) -> None:
+def test_beyond_this_machine_it_wants_a_key(monkeypatch, capsys, key, host):
     monkeypatch.delenv("MEMSYS_API_KEY", raising=False)
     if key is not None:
         monkeypatch.setenv("MEMSYS_API_KEY", key)
@@ -47,9 +44,7 @@ def test_beyond_this_machine_it_wants_a_key(
     [(["--host", "0.0.0.0"], KEY), (["--allow-host", "Memories.example"], None)],  # noqa: S104
     ids=["with a key, under any name", "under the name of a proxy"],
 )
-def test_which_names_it_serves_under(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], key: str | None
-) -> None:
+def test_which_names_it_serves_under(tmp_path, monkeypatch, arguments, key):
     told = []
 
     def asked(server: uvicorn.Server, sockets: Any) -> None:
@@ -74,9 +69,7 @@ def test_which_names_it_serves_under(
     assert told == ([200, 401, 401] if key else [200, 200, 403])
 
 
-def test_wrong_ports_and_configurations_are_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_ports_and_configurations_are_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -94,7 +87,7 @@ def test_wrong_ports_and_configurations_are_one_line(
             assert err.count("\n") == 1
 
 
-def test_help_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_says_what_there_is(capsys):
     with pytest.raises(SystemExit) as stop:
         serve.main(["--help"])
     assert stop.value.code == 0

@@ -59,7 +59,7 @@ def failed(answer: Any, status: int, kind: str, words: str = "") -> None:
     assert "site-packages" not in json.dumps(answer.body)
 
 
-def test_a_memory_s_life(server: Served) -> None:
+def test_a_memory_s_life(server):
     id_ = added(server, metadata={"a": 1}, time="2024-05-08T15:56:00+02:00", agent_id="cook")
     one = server.ask("GET", f"/memories/{id_}").body
     assert (one["memory"], one["metadata"], one["time"]) == (
@@ -76,7 +76,7 @@ def test_a_memory_s_life(server: Served) -> None:
     failed(server.ask("GET", f"/memories/{id_}"), 404, "not_found")
 
 
-def test_messages_and_owners(server: Served) -> None:
+def test_messages_and_owners(server):
     talk = [
         {"role": "user", "name": "Mara", "content": "The kiln is hot", "id": "D1:1"},
         {"role": "assistant", "content": "Mind it"},
@@ -93,7 +93,7 @@ def test_messages_and_owners(server: Served) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-def test_an_unknown_id_is_404(server: Served, method: str) -> None:
+def test_an_unknown_id_is_404(server, method):
     body = {"text": "x"} if method == "PUT" else None
     failed(server.ask(method, f"/memories/{NOBODY}", body), 404, "not_found")
     failed(server.ask("GET", f"/memories/{NOBODY}/history"), 404, "not_found")
@@ -123,7 +123,7 @@ def test_an_unknown_id_is_404(server: Served, method: str) -> None:
         (b"\xff\xfe", ""),
     ],
 )
-def test_what_is_not_as_the_document_says_is_422(server: Served, body: Any, words: str) -> None:
+def test_what_is_not_as_the_document_says_is_422(server, body, words):
     answer = server.ask("POST", "/memories", body)
     if body == b"\xff\xfe":  # not even text
         assert answer.status in {400, 422}
@@ -133,7 +133,7 @@ def test_what_is_not_as_the_document_says_is_422(server: Served, body: Any, word
     assert server.ask("GET", "/memories?user_id=m").body["results"] == []
 
 
-def test_limits_of_a_search(server: Served) -> None:
+def test_limits_of_a_search(server):
     for wrong in ({"top_k": 201}, {"top_k": 0}, {"top_k": 1.5}, {"query": "x" * 20_001}):
         body = {"query": "kiln", "user_id": "mara", **wrong}
         failed(server.ask("POST", "/search", body), 422, "invalid_input", min(wrong))
@@ -165,7 +165,7 @@ def left(server: Served, ids: dict[str, str]) -> dict[str, int]:
     return found
 
 
-def test_a_reset_is_of_its_owner(server: Served) -> None:
+def test_a_reset_is_of_its_owner(server):
     ids = owners(server)
     assert server.ask("POST", "/reset", {"user_id": "mara", "agent_id": "cook"}).status == 200
     assert left(server, ids) == {"mara": 1, "theo": 1}
@@ -178,7 +178,7 @@ def test_a_reset_is_of_its_owner(server: Served) -> None:
     assert left(server, ids) == {}
 
 
-def test_everything_is_deleted_if_all_says_so(server: Served) -> None:
+def test_everything_is_deleted_if_all_says_so(server):
     ids = owners(server)
     deleted = server.ask("DELETE", "/memories?all=true").body["results"]
     assert [one["id"] for one in deleted] == list(ids.values())
@@ -226,9 +226,7 @@ INVALID_INPUTS = [
     ("status", "kind", "requests"),
     [(400, "bad_request", BAD_REQUESTS), (422, "invalid_input", INVALID_INPUTS)],
 )
-def test_what_would_be_ignored_is_refused_and_nothing_changes(
-    server: Served, status: int, kind: str, requests: list[tuple[str, Any, str]]
-) -> None:
+def test_what_would_be_ignored_is_refused_and_nothing_changes(server, status, kind, requests):
     ids = owners(server)
     for request, body, words in requests:
         answer = server.ask(*request.format(id=ids["theo"]).split(" "), body)
@@ -243,7 +241,7 @@ def nested(depth: int, innermost: str = "1") -> str:
 
 
 @pytest.mark.parametrize("depth", [24, 260, 500, 980, 5_000, 100_000])
-def test_metadata_nested_too_deep_are_refused(server: Served, depth: int) -> None:
+def test_metadata_nested_too_deep_are_refused(server, depth):
     id_ = added(server)
     for method, path, body in (
         ("POST", "/memories", '{"messages": "x", "user_id": "mara", "metadata": %s}'),
@@ -257,7 +255,7 @@ def test_metadata_nested_too_deep_are_refused(server: Served, depth: int) -> Non
     assert one["metadata"] == {}
 
 
-def test_metadata_of_the_deepest_and_largest_allowed(server: Served) -> None:
+def test_metadata_of_the_deepest_and_largest_allowed(server):
     deep = json.loads(nested(18))
     assert server.ask("GET", f"/memories/{added(server, metadata=deep)}").body["metadata"] == deep
     large = {"a": "x" * 60_000}
@@ -267,9 +265,7 @@ def test_metadata_of_the_deepest_and_largest_allowed(server: Served) -> None:
 
 
 @pytest.mark.parametrize("depth", [110, 300, 900, 2_000, 100_000])
-def test_stored_metadata_that_are_too_deep_hide_no_memory(
-    server: Served, folder: Path, depth: int
-) -> None:
+def test_stored_metadata_that_are_too_deep_hide_no_memory(server, folder, depth):
     id_, other = added(server), added(server, metadata={"a": 1})
     stored, file = nested(depth), folder / "memories" / "memories.sqlite"
     with closing(sqlite3.connect(file)) as db, db:
@@ -293,7 +289,7 @@ def test_stored_metadata_that_are_too_deep_hide_no_memory(
     assert server.ask("DELETE", f"/memories/{id_}").status == 200
 
 
-def test_a_page_that_is_too_large_asks_for_a_smaller_one(server: Served) -> None:
+def test_a_page_that_is_too_large_asks_for_a_smaller_one(server):
     large = {"a": "x" * 60_000}
     talk = [{"role": "user", "content": "kiln"}] * 200
     for _ in range(2):
@@ -303,14 +299,14 @@ def test_a_page_that_is_too_large_asks_for_a_smaller_one(server: Served) -> None
     assert len(server.ask("GET", "/memories?user_id=mara&limit=200").body["results"]) == 200
 
 
-def test_wrong_methods_and_places(server: Served) -> None:
+def test_wrong_methods_and_places(server):
     answer = server.ask("PATCH", "/memories")
     failed(answer, 405, "method_not_allowed")
     assert answer.headers["allow"] == "DELETE, GET, POST"
     failed(server.ask("GET", "/nowhere"), 404, "not_found")
 
 
-def test_what_is_no_request_is_refused_in_the_same_form(server: Served) -> None:
+def test_what_is_no_request_is_refused_in_the_same_form(server):
     """And shows that the connections of the command have their limits."""
     host = urlsplit(server.url)
     with socket.create_connection((host.hostname, host.port), timeout=60) as client:
@@ -321,7 +317,7 @@ def test_what_is_no_request_is_refused_in_the_same_form(server: Served) -> None:
     assert json.loads(body)["error"]["type"] == "bad_request"
 
 
-def test_a_body_too_large_is_413_told_or_not(server: Served) -> None:
+def test_a_body_too_large_is_413_told_or_not(server):
     failed(server.ask("POST", "/memories", b"x" * 1_048_577), 413, "too_large")
     connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=30)
     chunks = (b"x" * 65_536 for _ in range(20))  # of no length told beforehand
@@ -329,7 +325,7 @@ def test_a_body_too_large_is_413_told_or_not(server: Served) -> None:
     assert connection.getresponse().status == 413
 
 
-def test_a_broken_store_is_500_and_tells_nothing(tmp_path: Path) -> None:
+def test_a_broken_store_is_500_and_tells_nothing(tmp_path):
     with memory(tmp_path) as store:
         with closing(sqlite3.connect(tmp_path / "memories.sqlite")) as db:
             db.execute("DROP TABLE dialogues")
@@ -340,7 +336,7 @@ def test_a_broken_store_is_500_and_tells_nothing(tmp_path: Path) -> None:
         assert ask(store, "GET", "/openapi.json").status == 200
 
 
-def test_a_page_of_another_origin_or_name_is_refused(server: Served) -> None:
+def test_a_page_of_another_origin_or_name_is_refused(server):
     host = urlsplit(server.url).netloc
     for headers in (
         {"Host": "evil.example"},
@@ -354,13 +350,13 @@ def test_a_page_of_another_origin_or_name_is_refused(server: Served) -> None:
     assert server.ask("POST", "/reset", {"all": True}, {"Origin": server.url}).status == 200
 
 
-def test_a_form_of_a_page_is_no_request(server: Served) -> None:
+def test_a_form_of_a_page_is_no_request(server):
     body = b'{"messages": "x", "user_id": "m"}'
     answer = server.ask("POST", "/memories", body, {"Content-Type": "text/plain"})
     failed(answer, 422, "invalid_input")
 
 
-def test_what_needs_a_model_is_409_without_one(server: Served) -> None:
+def test_what_needs_a_model_is_409_without_one(server):
     for more in (
         {"infer": True},
         {"prompt": "In short."},
@@ -375,7 +371,7 @@ def test_what_needs_a_model_is_409_without_one(server: Served) -> None:
     assert server.ask("GET", "/memories?user_id=alice").body["results"] == []
 
 
-def test_the_page_needs_no_network(server: Served) -> None:
+def test_the_page_needs_no_network(server):
     answer = server.ask("GET", "/docs")
     assert answer.status == 200
     assert "POST /search" in answer.body
@@ -383,7 +379,7 @@ def test_the_page_needs_no_network(server: Served) -> None:
         assert outside not in answer.body
 
 
-def test_what_was_added_is_there_after_a_kill(tmp_path: Path) -> None:
+def test_what_was_added_is_there_after_a_kill(tmp_path):
     with serving(tmp_path) as server:
         id_ = added(server)
         server.process.kill()
@@ -393,7 +389,7 @@ def test_what_was_added_is_there_after_a_kill(tmp_path: Path) -> None:
         assert found.record.id == id_
 
 
-def test_without_the_key_nothing_is_told_and_with_it_all_is(tmp_path: Path) -> None:
+def test_without_the_key_nothing_is_told_and_with_it_all_is(tmp_path):
     with memory(tmp_path) as store:
         app = make_app(store, AccessPolicy(KEY, None))
         for headers in (
@@ -416,7 +412,7 @@ def test_without_the_key_nothing_is_told_and_with_it_all_is(tmp_path: Path) -> N
         assert {one["type"] for one in schemes.values()} == {"apiKey", "http"}
 
 
-def test_a_memory_without_history_is_in_no_file(server: Served, folder: Path) -> None:
+def test_a_memory_without_history_is_in_no_file(server, folder):
     id_ = added(server, messages="The zebra is ill")
     assert files_with(folder, "The zebra is ill")
     assert server.ask("DELETE", f"/memories/{id_}?history=false").body["event"] == "DELETE"
