@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_repository import ConfigRepository
 from hydra.core.global_hydra import GlobalHydra
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
@@ -20,7 +22,7 @@ from eval.rendering.errors import CONF
 from eval.run.hydra_help import help_text, register, title
 from memsys.store import Parts
 from memsys.strategy import Strategy
-from tests.eval.composing import quick_composition
+from tests.eval.composing import LOAD, MERGE, quick_composition
 
 PROJECT = CONF.parent
 FILES = sorted(CONF.rglob("*.yaml"))
@@ -80,6 +82,23 @@ def test_every_group_is_in_the_defaults():
     config = compose("config", return_hydra_config=True)
     assert {group for group, _ in OPTIONS} <= set(config.hydra.runtime.choices)
     assert config.hydra.mode is None  # as tests/eval/composing.py takes for granted
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        [],
+        ["strategy=hybrid_gate", "memory=facts", "llm=openai", "k=3"],
+        ["experiment=five_strategies", "debug=default", "dataset=locomo_plus"],
+        ["embedder=openai", "judge=panel", "llm@judge_llm=openai", "+graph.weight=1"],
+    ],
+)
+def test_a_quick_composition_is_that_of_hydra(monkeypatch, overrides):
+    quick = [compose("config", overrides, return_hydra_config=True) for _ in range(2)]
+    monkeypatch.setattr(ConfigRepository, "load_config", LOAD)
+    monkeypatch.setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", MERGE)
+    whole = compose("config", overrides, return_hydra_config=True)
+    assert [OmegaConf.to_yaml(one) for one in quick] == [OmegaConf.to_yaml(whole)] * 2
 
 
 @pytest.mark.parametrize(("group", "option"), OPTIONS, ids=NAMES)

@@ -16,7 +16,7 @@ from hydra.plugins.config_source import ConfigSource
 
 from tests.eval.commands import PROJECT
 
-_load, _merge = ConfigRepository.load_config, ConfigLoaderImpl._compose_config_from_defaults_list
+LOAD, MERGE = ConfigRepository.load_config, ConfigLoaderImpl._compose_config_from_defaults_list
 
 
 def _fixed(source: ConfigSource | None) -> bool:
@@ -41,10 +41,10 @@ class _Files:
         """Return the content of a file."""
         source = repository._find_object_source(config_path, ObjectType.CONFIG)
         if self._merges or not _fixed(source):
-            return _load(repository, config_path)
+            return LOAD(repository, config_path)
         key = (source.full_path(), config_path)
         if key not in self._read:
-            self._read[key] = _load(repository, config_path)
+            self._read[key] = LOAD(repository, config_path)
         return self._read[key]
 
     def merge(self, loader: ConfigLoaderImpl, defaults: Any, repo: CachingConfigRepository) -> Any:
@@ -55,7 +55,7 @@ class _Files:
             return copy.deepcopy(self._merged[key])
         self._merges = True
         try:
-            found = _merge(loader, defaults, CachingConfigRepository(repo.delegate))
+            found = MERGE(loader, defaults, CachingConfigRepository(repo.delegate))
         finally:
             self._merges = False
         if all(map(_fixed, sources)):

@@ -12,6 +12,7 @@ import pytest
 
 from eval.run import progress
 from tests.eval.commands import FAULTY, PROJECT, Run, Start, run_main, run_once, small_sample
+from tests.eval.composing import quick_composition
 from tests.shared import made_once
 
 # Of commands.small_sample: type 1 gets another gold, type 4 none; what is wrong of type 2 is the
@@ -21,6 +22,13 @@ ERRORS = [
     ("ash", 5, "AMBIGUOUS", "nine", None),
     ("beech", 1, "WRONG_CITATION", "2 May 2023", "2 May 2023"),
 ]
+
+
+@pytest.fixture(scope="package", autouse=True)
+def quick() -> Iterator[None]:
+    """Most of the time of a small run would go into its configuration."""
+    with quick_composition():
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

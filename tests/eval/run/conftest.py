@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.eval.commands import FAULTY, PATIENT, Run, Start, run_once, runs_in
-from tests.eval.composing import quick_composition
 
 Make = Callable[..., Run]
 THIRD = (*FAULTY, "strategy=faulty", *PATIENT, "strategy.fault=third")
-
-
-@pytest.fixture(scope="package", autouse=True)
-def quick() -> Iterator[None]:
-    """Most of the time of a small run would go into its configuration."""
-    with quick_composition():
-        yield
 
 
 @pytest.fixture
