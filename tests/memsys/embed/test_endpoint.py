@@ -19,10 +19,10 @@ from memsys.types import Usage
 from tests.memsys.embed.test_cache import Notes
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
-from tests.memsys.llm.conftest import certificates, no_key
+from tests.memsys.llm.conftest import no_key
 from tests.memsys.llm.server import FaultyServer, Handler
 
-__all__ = ["certificates", "no_key"]  # fixtures
+__all__ = ["no_key"]  # a fixture
 KEY = "sk-very-secret-0123456789"
 
 

@@ -2,12 +2,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import httpcore2
 import pytest
 
 from memsys.llm.client import ChatClient, ChatSettings
@@ -23,14 +21,6 @@ HELLO = [{"role": "user", "content": "hello there"}]
 def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def certificates() -> Iterator[None]:
-    """The system's certificates are read once: each client would take 50 ms for them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
-        yield
 
 
 @pytest.fixture
