@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
@@ -144,7 +145,7 @@ def describe(
         **({} if dataset.evidence is None else {"evidence": asdict(dataset.evidence)}),
         "repairs": list(dataset.repairs),
         "git": git_state(),
-        "packages": _versions(),
+        "packages": dict(_versions()),
         "scoring": protocol_names(config["scoring"]),
         **models,
         "models": {name: _chosen(choices, name) for name in ("embedder", "reader", "judge")},
@@ -332,7 +333,8 @@ def git_state() -> dict[str, Any] | None:
         return None
 
 
-def _versions() -> dict[str, str | None]:
+@cache
+def _versions() -> Mapping[str, str | None]:
     found: dict[str, str | None] = {}
     for name in _PACKAGES:
         try:
