@@ -80,7 +80,7 @@ def _sweep_hint() -> str | None:
     all parameters of the experiment are set, as in a command that repeats one run.
     """
     job = HydraConfig.get()
-    varied = set(OmegaConf.select(job, "sweeper.params") or ())
+    varied = set(OmegaConf.select(cast(DictConfig, job), "sweeper.params") or ())
     chosen = {override.partition("=")[0] for override in job.overrides.task}
     name = cast(str | None, job.runtime.choices.get("experiment"))
     if name is None or job.mode == RunMode.MULTIRUN or varied <= chosen:
