@@ -39,15 +39,13 @@ def test_wrong_probes_never_hold_the_gold() -> None:
     for probe in of("wrong_specific") + of("wrong_vague"):
         assert not set(terms(probe.gold)) <= set(terms(probe.answer)), probe
         assert gold_recall(probe.answer, probe.gold) < 1, probe
-
-
-def test_specific_wrong_answers_are_golds_of_the_same_type_and_language() -> None:
+    # specific ones are golds of the same type
     golds = {(q.type, q.gold) for q in SAMPLE.questions}
     for probe in of("wrong_specific"):
         assert (probe.type, probe.answer) in golds
 
 
-def test_right_probes_hold_the_gold() -> None:
+def test_right_probes_hold_the_gold_and_refusals_refuse() -> None:
     for probe in PROBES:
         if probe.kind in RIGHT:
             assert gold_recall(probe.answer, probe.gold) == 1 or not terms(probe.gold), probe
@@ -56,9 +54,6 @@ def test_right_probes_hold_the_gold() -> None:
     for probe in of("gold_reformatted"):
         assert probe.answer != probe.gold
         assert Counter(terms(probe.answer)) == Counter(terms(probe.gold))
-
-
-def test_refusals_refuse_and_nothing_is_nothing() -> None:
     assert all(abstains(probe.answer) for probe in of("refusal"))
     assert {probe.answer for probe in of("empty")} == {""}
 
@@ -102,9 +97,8 @@ def test_forms(asked: str, gold: str, expected: str) -> None:
     assert reformatted(asked, gold) == expected
 
 
-@pytest.mark.parametrize(
-    ("asked", "gold"),
-    [
+def test_what_has_no_certain_other_form() -> None:
+    for asked, gold in (
         ("When?", "May 2023"),
         ("Which game?", "Kestrel 3"),  # the number of a title
         ("Which film?", "it takes two"),
@@ -115,10 +109,8 @@ def test_forms(asked: str, gold: str, expected: str) -> None:
         ("Which?", "Ash and Beech"),
         ("What time?", "3:30 pm"),
         ("What?", "a kayak"),
-    ],
-)
-def test_what_has_no_certain_other_form(asked: str, gold: str) -> None:
-    assert reformatted(asked, gold) is None
+    ):
+        assert reformatted(asked, gold) is None, gold
 
 
 def test_no_specific_wrong_answer_where_all_golds_say_the_same() -> None:
@@ -136,8 +128,6 @@ def test_vague_answers_follow_the_first_asking_word() -> None:
     assert said is not None
     assert said.startswith("They mentioned")
     assert vague(question("Who used to own Beetroot?", "Beetroot")) is None  # would hold the gold
-
-
-def test_long_answers_keep_the_words() -> None:
+    # long answers keep the words
     assert "a red kite." in buried("a red kite")
     assert "桂林。" in buried("桂林")

@@ -6,11 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
+from baselines.rankings import BM25
 from eval.regress.__main__ import main
 from eval.regress.pins import EXPECTED, load_pin
 from memsys.memory.turns import Turns
 from memsys.strategies.plain import VectorOnly
+from memsys.types import Memory, Session
+from tests.eval.commands import PROJECT
 
 STRATEGY = """# Ours
 _target_: memsys.strategies.plain.VectorOnly
@@ -28,31 +32,26 @@ def elsewhere(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(tmp_path)
 
 
-def break_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every third memory is dropped."""
-    build = Turns.build
-
-    def forgetful(self, session):
-        return [one for i, one in enumerate(build(self, session), 1) if i % 3]
-
-    monkeypatch.setattr(Turns, "build", forgetful)
-
-
 def test_a_strategy_that_forgets_fails_with_a_table(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
-    break_it(monkeypatch)
-    assert main(["sample_vector_only"]) == 1
+    build = Turns.build
+
+    def forgetful(self: Turns, session: Session) -> list[Memory]:
+        return [one for i, one in enumerate(build(self, session), 1) if i % 3]
+
+    monkeypatch.setattr(Turns, "build", forgetful)
+    assert main(["sample_bm25"]) == 1
     out = capsys.readouterr().out
     assert out.startswith("## Score regression: FAIL\n\n1 pin: 1 FAIL.")
-    expected = load_pin(EXPECTED / "sample_vector_only.yaml").expected
+    expected = load_pin(EXPECTED / "sample_bm25.yaml").expected
     assert expected is not None
     recall = expected.cells["overall"]["evidence_recall"]
     (row,) = [
         line
         for line in out.splitlines()
-        if line.startswith("| sample_vector_only: evidence_recall | FAIL | overall")
+        if line.startswith("| sample_bm25: evidence_recall | FAIL | overall")
     ]
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[4] == f"{recall:.4f}"
@@ -86,15 +85,15 @@ def test_a_strategy_that_raises_fails_and_the_others_are_still_judged(
     def no(*_):
         raise RuntimeError("no index")
 
-    monkeypatch.setattr(VectorOnly, "rank", no)
-    assert main(["sample_vector_only", "sample_no_memory"]) == 1
+    monkeypatch.setattr(BM25, "rank", no)
+    assert main(["sample_bm25", "sample_no_memory"]) == 1
     out = capsys.readouterr().out
     assert "217 of 217 questions failed" in out
     assert "RuntimeError: no index" in out
     assert "| sample_no_memory | OK |" in out
 
 
-def test_a_run_that_cannot_be_is_a_fail_that_says_why(
+def test_a_run_that_cannot_be_is_a_fail_that_says_why_and_an_unknown_pin_bad_input(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, arguments in (("a", "strategy=ours"), ("b", "dataset.path=none.json"), ("c", "-m")):
@@ -105,8 +104,15 @@ def test_a_run_that_cannot_be_is_a_fail_that_says_why(
     assert "- b: none.json: no such file" in out
     assert "- c: -m: a single run takes" in out
     assert "Traceback" not in out
-
-
-def test_an_unknown_pin_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nowhere"]) == 2
     assert capsys.readouterr().err.startswith("error: nowhere: no such pin")
+
+
+def test_the_action_needs_pins_and_runs_the_gate_without_pasting_them_into_a_script() -> None:
+    action = yaml.safe_load((PROJECT / "action.yml").read_text(encoding="utf-8"))
+    needed = [name for name, given in action["inputs"].items() if given.get("required")]
+    assert needed == ["pins"]
+    last = action["runs"]["steps"][-1]
+    assert last["run"].startswith("python -m eval.regress $PINS")
+    assert last["env"] == {"PINS": "${{ inputs.pins }}", "MEMSYS_CACHE": ".cache"}
+    assert not any("${{" in step.get("run", "") for step in action["runs"]["steps"])

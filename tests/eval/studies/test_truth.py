@@ -13,11 +13,6 @@ from tests.eval.datasets.synthetic.test_written_memories import SMALL
 from tests.eval.factory import hashed
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
 def shares(
     tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str], *options: str
 ) -> list[float]:

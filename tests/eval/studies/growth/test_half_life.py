@@ -56,9 +56,7 @@ def test_recall_that_does_not_fall_has_no_half_life() -> None:
     rising = fitted(0.4 * 2 ** (doublings() / 6))
     assert rising.rate.value < 0
     assert rising.half_life is None
-
-
-def test_recall_of_0_everywhere_has_no_rate() -> None:
+    # recall of 0 everywhere has no rate
     decay = fitted(np.zeros((len(NAMES), len(SESSIONS))))
     assert np.isnan(decay.rate.value)
     assert decay.half_life is None
@@ -67,10 +65,10 @@ def test_recall_of_0_everywhere_has_no_rate() -> None:
 def test_intervals_contain_the_true_rate_about_as_often_as_they_say() -> None:
     rng, across, rate = np.random.default_rng(7), doublings(), 1 / 6
     inside = 0
-    for _ in range(100):
+    for _ in range(50):
         own = np.repeat(rng.normal(0, 0.03, CONVERSATIONS), QUESTIONS)[:, None]
         ranks = rng.random((len(NAMES), 1))  # a question that is lost stays lost
         recall = (ranks < 0.8 * 2 ** (-(rate + own) * across)).astype(float)
         found = fit(memories(), recall, NAMES, seed=0, resamples=200).rate
         inside += found.low <= rate <= found.high
-    assert 88 <= inside <= 100
+    assert 44 <= inside <= 50
