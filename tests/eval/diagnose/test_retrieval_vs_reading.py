@@ -45,9 +45,8 @@ def some(name: str, category: int = 4) -> list[dict]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("row", "known"),
-    [
+def test_how_much_evidence_was_retrieved() -> None:
+    for row, known in (
         (record("a/1", "ab", "abx"), "all"),
         (record("a/1", "ab", "a", "b"), "all"),
         (record("a/1", "ab", "", "b"), "some"),
@@ -57,10 +56,8 @@ def some(name: str, category: int = 4) -> list[dict]:
         (record("a/1", "aa", "a"), "all"),
         (record("a/1", "", "abc"), "no evidence given"),
         (imported(record("a/1", "ab")), "unknown"),
-    ],
-)
-def test_how_much_evidence_was_retrieved(row: dict, known: str) -> None:
-    assert state(row) == known
+    ):
+        assert state(row) == known, row
 
 
 def test_share_correct_given_all_some_and_none_of_the_evidence(tmp_path: Path) -> None:
@@ -95,6 +92,12 @@ def test_overall_weighs_types_by_their_questions_not_by_what_was_found() -> None
     assert found is not None
     assert found.reading.value == pytest.approx(5 / 20)  # pooled it would be 5 / 10
     assert found.retrieval.value == pytest.approx(1 - 5 / 20 - 5 / 20)
+    # all read or none read has a width
+    rows = repeated([record(str(i), "a", "a") for i in range(5)])
+    found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
+    assert found is not None
+    assert (found.reading.value, found.reading.high) == (1.0, 1.0)
+    assert 0.6 < found.reading.low < 0.8
 
 
 def test_a_type_with_too_few_whole_questions_is_not_in_overall(tmp_path: Path) -> None:
@@ -141,14 +144,6 @@ def test_intervals_of_losses_are_those_of_resampled_conversations() -> None:
         assert reach == pytest.approx(widen * resampled.std(), rel=0.1)
 
 
-def test_all_read_or_none_read_has_a_width() -> None:
-    rows = repeated([record(str(i), "a", "a") for i in range(5)])
-    found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
-    assert found is not None
-    assert (found.reading.value, found.reading.high) == (1.0, 1.0)
-    assert 0.6 < found.reading.low < 0.8
-
-
 def test_a_verdict_of_a_judge_goes_before_the_score(tmp_path: Path) -> None:
     def judged(id_: str, f1: float, judge: float | None) -> dict:
         return record(id_, "a", "a") | {"scores": {"locomo_f1": f1, "judge": judge}}
@@ -162,20 +157,19 @@ def test_a_verdict_of_a_judge_goes_before_the_score(tmp_path: Path) -> None:
     assert told.startswith("Correct: the judge's verdict.")
 
 
-def test_imported_answers_get_no_split(tmp_path: Path) -> None:
-    rows = [imported(row) for row in some("a") + some("b")]
-    section = retrieval_and_reading(made_run(tmp_path / "run", rows), F1)
-    (table,) = tables(section)
-    assert [row[1] for row in table.rows] == ["unknown", "unknown"]
-    assert "is unknown (imported answers)" in sentences(section)
-
-
-def test_a_score_that_no_answer_has_is_refused(tmp_path: Path) -> None:
+def test_imported_answers_get_no_split_and_an_unknown_score_is_refused(
+    tmp_path: Path,
+) -> None:
     run = made_run(tmp_path / "run", some("a"))
     with pytest.raises(InputError, match=r"score 'bleu2'; use --score with one of locomo_f1"):
         retrieval_and_reading(run, Marking("bleu2", 0.5))
     only = made_run(tmp_path / "five", [record("a/1", "a", "a", category=5)])
     assert sentences(retrieval_and_reading(only, F1)) == "No question of types 1-4 was answered."
+    rows = [imported(row) for row in some("a") + some("b")]
+    section = retrieval_and_reading(made_run(tmp_path / "imported", rows), F1)
+    (table,) = tables(section)
+    assert [row[1] for row in table.rows] == ["unknown", "unknown"]
+    assert "is unknown (imported answers)" in sentences(section)
 
 
 def ranked_row(id_: str, evidence: list[str], read: list[str], **more: object) -> dict[str, object]:

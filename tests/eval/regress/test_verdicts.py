@@ -127,32 +127,26 @@ def test_a_loss_of_one_type_fails_and_is_not_told_twice(pin: Pin) -> None:
     assert {one.type for one in pair(single, single)} == {"single_hop"}
 
 
-@pytest.mark.parametrize(
-    ("found", "told"),
-    [
+def test_other_questions_fail_with_equal_scores(pin: Pin) -> None:
+    failed = changed(PINNED, "c1/1", failed="answer: CallFailed: 400")
+    for found, told in (
         (without(PINNED, "c0/3", "c2/1"), "2 questions of the pin not asked (c0/3, c2/1)"),
         ({**PINNED, "c9/0": PINNED["c0/0"]}, "1 question not in the pin (c9/0)"),
         (
-            changed(PINNED, "c1/1", failed="answer: CallFailed: 400"),
+            failed,
             "1 question failed that did not when pinned (c1/1); "
             "the first in answer: CallFailed: 400",
         ),
         (changed(PINNED, "c1/1", judge=None), "1 question with judge on one side only (c1/1)"),
-    ],
-)
-def test_other_questions_fail_with_equal_scores(
-    pin: Pin, found: dict[str, Scored], told: str
-) -> None:
-    result = judged(pin, found)
-    assert result.verdict == Verdict.FAIL
-    assert result.reasons == (told,)
-    assert told in report([result])
-    assert "| made: judge | OK |" in report([result])  # what both answered is still compared
-
-
-def test_a_question_that_failed_when_pinned_may_fail_or_not(pin: Pin) -> None:
+    ):
+        result = judged(pin, found)
+        assert result.verdict == Verdict.FAIL
+        assert result.reasons == (told,)
+        assert told in report([result])
+        assert "| made: judge | OK |" in report([result])  # what both answered is still compared
+    # one that failed when pinned may fail or not
     holed = changed(PINNED, "c1/1", failed="when pinned")
-    for found in (PINNED, changed(PINNED, "c1/1", failed="answer: CallFailed: 400")):
+    for found in (PINNED, failed):
         result = judged(pin, found, holed)
         assert result.verdict == Verdict.OK
         assert of(result, "judge").difference.n == len(PINNED) - 1

@@ -27,9 +27,10 @@ def test_all_pictures_are_drawn_and_show_what_their_tables_say(tmp_path: Path) -
         text = (TABLES / f"{table}.csv").read_text(encoding="utf-8")
         assert figure in text
         (tmp_path / "table.csv").write_text(text.replace(figure, other), encoding="utf-8")
-        draw[table](_overall(tmp_path / "table.csv"), tmp_path / "drawn")
-        same = (tmp_path / "drawn.svg").read_bytes() == (tmp_path / f"{picture}.svg").read_bytes()
-        assert same == (figure == other)
+        before = (tmp_path / f"{picture}.svg").read_bytes()
+        draw[table](_overall(tmp_path / "table.csv"), tmp_path / picture)
+        after = (tmp_path / f"{picture}.svg").read_bytes()
+        assert (before == after) == (figure == other)
 
 
 def test_a_missing_table_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
