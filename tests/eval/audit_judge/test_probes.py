@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from eval.audit_judge.probes import KINDS, RIGHT, make_probes, written_probes
 from eval.audit_judge.wording import buried, reformatted, vague
 from eval.audit_judge.wrong_answers import WrongAnswers
@@ -79,9 +77,8 @@ def test_given_answers_take_the_place_of_made_ones() -> None:
     assert written_probes(SAMPLE.questions, given, None, 0) == specific
 
 
-@pytest.mark.parametrize(
-    ("asked", "gold", "expected"),
-    [
+def test_other_forms_where_they_are_certain() -> None:
+    for asked, gold, expected in (
         ("When?", "7 May 2023", "May 7th, 2023"),
         ("When?", "the week before 21 May 2023", "the week before May 21st, 2023"),
         ("When?", "May 7, 2023", "2023-05-07"),
@@ -91,13 +88,8 @@ def test_given_answers_take_the_place_of_made_ones() -> None:
         ("Which?", "Ash, Beech and Cedar", "Cedar, Ash and Beech"),
         ("Which?", "nuts, figs, and dates", "dates, nuts, and figs"),
         ("哪些？", "南宁、桂林、柳州", "柳州、南宁、桂林"),
-    ],
-)
-def test_forms(asked: str, gold: str, expected: str) -> None:
-    assert reformatted(asked, gold) == expected
-
-
-def test_what_has_no_certain_other_form() -> None:
+    ):
+        assert reformatted(asked, gold) == expected
     for asked, gold in (
         ("When?", "May 2023"),
         ("Which game?", "Kestrel 3"),  # the number of a title

@@ -14,7 +14,7 @@ from memsys.graph.build import GraphSettings
 from memsys.memory.turns import Turns
 from memsys.types import Conversation, Session, Turn
 
-SAMPLE = "dataset=sample dataset.conversations=[harbour]"
+SAMPLE = "dataset=sample"
 
 
 def test_shares_of_all_of_the_strongest_and_by_weight() -> None:
@@ -47,11 +47,14 @@ def test_every_evidence_turn_of_a_question_with_several_counts() -> None:
     assert found == [("c", half), ("c", half)]
 
 
-def test_a_row_for_each_data_set_and_graph(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--data", SAMPLE, "--data", f"{SAMPLE} memory=windows"]) == 0
+def test_a_row_for_each_data_set_and_graph(
+    small: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = [f"locomo {small[0]}{more}" for more in ("", " memory=windows")]
+    given = [part for one in data for part in ("--data", f"dataset={one}")]
+    assert main(given) == 0
     rows = [line.split(" | ")[:2] for line in capsys.readouterr().out.splitlines()[2:]]
-    data = [f"| {SAMPLE.removeprefix('dataset=')}{more}" for more in ("", " memory=windows")]
-    assert rows == [[one, graph] for one in data for graph in GRAPHS]
+    assert rows == [[f"| {one}", graph] for one in data for graph in GRAPHS]
 
 
 def test_a_graph_of_a_model_and_an_unknown_graph_or_setting_are_one_line(

@@ -117,7 +117,7 @@ def test_reads_zip_and_gzip_and_passes_over_other_files(tmp_path: Path) -> None:
     assert texts(read(packed)) == SAID
 
 
-def test_reads_a_long_list_one_conversation_at_a_time(tmp_path: Path) -> None:
+def test_reads_long_lists_and_lines_one_conversation_at_a_time(tmp_path: Path) -> None:
     path = exports.write_json(tmp_path / "x.json", exports.claude() * 40)
     limits = Limits(small=1, chunk=500, whole=20_000, text=10_000)
     assert path.stat().st_size > 2 * limits.whole
@@ -125,9 +125,7 @@ def test_reads_a_long_list_one_conversation_at_a_time(tmp_path: Path) -> None:
     assert found == exports.claude() * 40
     with pytest.raises(InputError, match=r"conversation \d+ has more than 900 characters"):
         list(json_values(path, "x.json", Limits(small=1, chunk=100, whole=900, text=900)))
-
-
-def test_reads_lines_of_which_the_first_is_longer_than_a_read(tmp_path: Path) -> None:
+    # lines of which the first is longer than a read
     path = exports.write_lines(tmp_path / "x.jsonl", exports.claude_code())
     found = [value for _, value in json_values(path, "x.jsonl", Limits(chunk=16))]
     assert found == exports.claude_code()
@@ -242,19 +240,17 @@ def test_passes_over_what_is_not_readable_beside_an_export(tmp_path: Path) -> No
         read(tmp_path / "in")
 
 
-@pytest.mark.parametrize("end", [b'{"type": "user", "sess', '{"type": "é'.encode()[:-1]])
-def test_leaves_out_and_counts_the_line_that_a_running_program_writes(
-    end: bytes, tmp_path: Path
-) -> None:
+def test_leaves_out_and_counts_the_line_that_a_running_program_writes(tmp_path: Path) -> None:
     log = exports.write_lines(tmp_path / "logs" / "a.jsonl", exports.claude_code())
     whole = log.read_bytes()
-    log.write_bytes(whole + end)
-    imported = read(log.parent)
-    assert texts(imported) == SAID
-    assert imported.formats == {"Claude Code": 1}
-    assert imported.tally.dropped["half-written last lines"] == 1
-    with pytest.raises(InputError, match=r"^a\.jsonl: line \d+: not JSON"):
-        read(log)
+    for end in (b'{"type": "user", "sess', '{"type": "é'.encode()[:-1]):
+        log.write_bytes(whole + end)
+        imported = read(log.parent)
+        assert texts(imported) == SAID
+        assert imported.formats == {"Claude Code": 1}
+        assert imported.tally.dropped["half-written last lines"] == 1
+        with pytest.raises(InputError, match=r"^a\.jsonl: line \d+: not JSON"):
+            read(log)
     log.write_bytes(whole + b"{\n" + whole)  # any other line is an error
     with pytest.raises(InputError, match=r"^a\.jsonl: line \d+: not JSON"):
         read(log.parent)
