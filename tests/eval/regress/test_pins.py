@@ -55,12 +55,12 @@ def test_a_pin_is_found_by_name_and_says_how_to_repeat_it() -> None:
             assert others <= {"embedder.fallback=null"}, pin.name
 
 
-@pytest.mark.parametrize("name", ["sample_bm25", "sample_hybrid_gate", "sample_bm25_llm"])
+@pytest.mark.parametrize("name", ["sample_bm25", "sample_bm25_llm"])
 def test_sample_scores_are_the_expected_ones(
     name: str, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By words alone, by vectors and a graph, and of recorded answers; `make regress` checks all
-    pins. A replay has no noise: no score may move, whatever the interval allows.
+    """By words alone, and of recorded answers; `make regress` checks all pins. A replay has no
+    noise: no score may move, whatever the interval allows.
     """
     monkeypatch.setenv("MEMSYS_CACHE", str(cache))
     result = check(load_pin(EXPECTED / f"{name}.yaml"))
