@@ -28,9 +28,12 @@ COVERAGE = (0.086, 0.087)
 
 
 def data(folder: Path, *names: str) -> str:
-    """An override for a file with a conversation of each name."""
+    """An override for a file with a conversation of each name, with a question without evidence."""
     path = folder / "made.json"
-    path.write_text(json.dumps([small_sample(name) for name in names]), "utf-8")
+    samples = [small_sample(name) for name in names]
+    for sample in samples:
+        sample["qa"].append({"question": "Who?", "answer": "Ada", "evidence": [], "category": 4})
+    path.write_text(json.dumps(samples), "utf-8")
     return f"dataset.path={path}"
 
 
@@ -56,7 +59,7 @@ def test_a_fit_repeats_and_is_what_it_was(
     assert all(f"{name}: recall@10 " in printed for name in SETS)
     about = yaml.safe_load(one.read_bytes())["fitted_on"]
     assert about["conversations"] == ["conv-26", "conv-30", "conv-41"]
-    assert about["questions"] == 18  # six of seven are of types 1 to 4
+    assert about["questions"] == 18  # six of eight are of types 1 to 4 and have evidence
     assert [one["file"] for one in about["data"]] == ["made.json"]
     assert (about["embedder"], about["memory"]) == ("minilm", "turns")
     found = load_weights(one)
