@@ -12,12 +12,11 @@ from baselines.rankings import BM25
 from eval.regress.__main__ import main
 from eval.regress.pins import EXPECTED, load_pin
 from memsys.memory.turns import Turns
-from memsys.strategies.plain import VectorOnly
 from memsys.types import Memory, Session
 from tests.eval.commands import PROJECT
 
 STRATEGY = """# Ours
-_target_: memsys.strategies.plain.VectorOnly
+_target_: baselines.rankings.BM25
 _partial_: true
 k: 5
 budget: null
@@ -73,7 +72,7 @@ def test_a_project_pins_its_own_strategy_and_gates_it(
     assert main(["pins", "--repin", "begun"]) == 0
     assert "- Expected scores pinned: begun (ours)." in Path("CHANGELOG.md").read_text()
     assert main(["pins"]) == 0
-    monkeypatch.setattr(VectorOnly, "best", lambda *_: [])
+    monkeypatch.setattr(BM25, "best", lambda *_: [])
     capsys.readouterr()
     assert main(["pins"]) == 1
     assert re.search(r"^\| ours: evidence_recall \| FAIL \|", capsys.readouterr().out, re.MULTILINE)

@@ -12,13 +12,15 @@ from tests.eval.commands import run_main
 from tests.eval.datasets.synthetic.test_written_memories import SMALL
 from tests.eval.factory import hashed
 
+FEW = (*SMALL, "dataset.sessions=5")
+
 
 def shares(
     tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str], *options: str
 ) -> list[float]:
     """Shares of the shown relations: true at the end, true before, never stated."""
     folder = tmp_path / "run"
-    ended = run_main(tmp_path, cache, *SMALL, *options, f"hydra.run.dir={folder}")
+    ended = run_main(tmp_path, cache, *FEW, *options, f"hydra.run.dir={folder}")
     assert ended.code == 0, ended.err
     assert main([str(folder)]) == 0
     line = capsys.readouterr().out.splitlines()[-1].removeprefix(str(folder))
@@ -49,7 +51,7 @@ def test_runs_without_known_facts_or_relations_are_refused(
     tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "run"
-    ended = run_main(tmp_path, cache, *SMALL, "strategy=bm25", f"hydra.run.dir={folder}")
+    ended = run_main(tmp_path, cache, *FEW, "strategy=bm25", f"hydra.run.dir={folder}")
     assert ended.code == 0, ended.err
     assert main([str(folder)]) == 2
     assert "no relation was shown" in capsys.readouterr().err
