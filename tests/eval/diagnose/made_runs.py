@@ -80,6 +80,11 @@ def values(table: Table, row: str, *columns: str) -> tuple[str, ...]:
     return tuple(cells[column].partition(" [")[0] for column in columns)
 
 
+def shown(table: Table) -> dict[str, tuple[str, ...]]:
+    """The cells of each row by its name, intervals cut off."""
+    return {row[0]: tuple(cell.partition(" [")[0] for cell in row[1:]) for row in table.rows}
+
+
 def tables(section: Section) -> list[Table]:
     return [part for part in section.parts if isinstance(part, Table)]
 

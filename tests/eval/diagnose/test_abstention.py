@@ -30,6 +30,13 @@ def test_right_and_false_refusals_stand_side_by_side(tmp_path):
     assert values(table, "all", *SIDES, "false refusals") == ("4", "50.0%", "25.0%", "5", "20.0%")
     assert [row[0] for row in table.rows] == ["all"]
     assert "unknown" not in sentences(section)
+    # one side alone is pointed out
+    section = abstention(made_run(tmp_path / "one", english("", "10")))
+    assert "no question of type 5" in sentences(section)
+    assert values(tables(section)[0], "all", *SIDES) == ("0", "-", "-", "2")
+    section = abstention(made_run(tmp_path / "two", english("10", "")))
+    assert "no question of types 1-4" in sentences(section)
+    assert values(tables(section)[0], "all", "false refusals") == ("-",)
 
 
 def test_languages_stand_apart_where_there_are_two(tmp_path):
@@ -40,12 +47,3 @@ def test_languages_stand_apart_where_there_are_two(tmp_path):
     assert values(table, "all", *columns) == ("8", "62.5%", "10", "50.0%")
     assert values(table, "English", *columns) == ("4", "50.0%", "5", "20.0%")
     assert values(table, "Chinese", *columns) == ("4", "75.0%", "5", "80.0%")
-
-
-def test_one_side_alone_is_pointed_out(tmp_path):
-    section = abstention(made_run(tmp_path / "one", english("", "10")))
-    assert "no question of type 5" in sentences(section)
-    assert values(tables(section)[0], "all", *SIDES) == ("0", "-", "-", "2")
-    section = abstention(made_run(tmp_path / "two", english("10", "")))
-    assert "no question of types 1-4" in sentences(section)
-    assert values(tables(section)[0], "all", "false refusals") == ("-",)

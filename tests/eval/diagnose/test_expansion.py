@@ -13,6 +13,7 @@ from tests.eval.diagnose.made_runs import (
     made_run,
     record,
     sentences,
+    shown,
     tables,
     values,
 )
@@ -38,13 +39,17 @@ WITH = [
 PAIRS = list(zip(WITH, WITHOUT, strict=True))[:4]
 
 
-def test_evidence_turns_by_how_they_were_found():
-    table = where_found(WITH[:4], seed=0)
-    assert values(table, "single_hop", *table.header[1:]) == ("1", "2", "50.0%", "50.0%", "0.0%")
-    shown = values(table, "temporal", *table.header[1:])
-    assert shown == ("3", "7", "14.3%", "14.3%", "71.4%")
-    shown = values(table, "overall (types 1-4)", *table.header[1:])
-    assert shown == ("4", "9", "22.2%", "22.2%", "55.6%")
+def test_evidence_turns_by_how_they_were_found_and_what_was_pushed_out():
+    assert shown(where_found(WITH[:4], seed=0)) == {
+        "single_hop": ("1", "2", "50.0%", "50.0%", "0.0%"),
+        "temporal": ("3", "7", "14.3%", "14.3%", "71.4%"),
+        "overall (types 1-4)": ("4", "9", "22.2%", "22.2%", "55.6%"),
+    }
+    assert shown(displaced(PAIRS, seed=0)) == {
+        "single_hop": ("1", "1.00", "0.0%", "1", "0", "+1"),
+        "temporal": ("3", "0.67", "100.0%", "1", "2", "-1"),
+        "overall (types 1-4)": ("4", "0.75", "66.7%", "2", "2", "0"),
+    }
 
 
 def test_a_turn_found_both_ways_is_direct_and_one_named_twice_counts_once():
@@ -55,40 +60,28 @@ def test_a_turn_found_both_ways_is_direct_and_one_named_twice_counts_once():
     assert found_turns(row, "expanded") == {"b"}
     assert recall(row) == 1.0
     table = where_found([row], seed=0)
-    shown = values(table, "single_hop", "evidence turns", "found direct", "only by expansion")
-    assert shown == ("2", "50.0%", "50.0%")
+    assert shown(table)["single_hop"][1:4] == ("2", "50.0%", "50.0%")
     with pytest.raises(ValueError, match="a/1: no evidence"):
         recall(record("a/1"))
 
 
-def test_memories_reached_added_and_holding_evidence(tmp_path):
-    table = tables(expansion(made_run(tmp_path / "run", WITH, "graph_expand"), None))[1]
+def test_memories_reached_and_added_and_the_difference_in_recall(tmp_path):
+    direct = made_run(tmp_path / "direct", WITHOUT)
+    run = made_run(tmp_path / "run", WITH, "graph_expand")
+    table = tables(expansion(run, None))[1]
     header = table.header[1:]
     assert values(table, "temporal", *header) == ("3", "1.33", "0.67", "50.0%", "14.3%")
     assert values(table, "overall (types 1-4)", *header) == ("4", "1.25", "0.75", "66.7%", "22.2%")
     assert "n=3" in table.rows[-1][4]
     assert "n=9" in table.rows[-1][5]
-
-
-def test_what_was_pushed_out_and_the_balance_of_evidence():
-    table = displaced(PAIRS, seed=0)
-    shown = values(table, "single_hop", *table.header[1:])
-    assert shown == ("1", "1.00", "0.0%", "1", "0", "+1")
-    shown = values(table, "temporal", *table.header[1:])
-    assert shown == ("3", "0.67", "100.0%", "1", "2", "-1")
-    shown = values(table, "overall (types 1-4)", *table.header[1:])
-    assert shown == ("4", "0.75", "66.7%", "2", "2", "0")
-
-
-def test_the_difference_in_recall_is_expanding_minus_direct(tmp_path):
-    direct = made_run(tmp_path / "direct", WITHOUT)
-    run = made_run(tmp_path / "run", WITH, "graph_expand")
     section = expansion(run, pair_with_direct(run, direct))
-    table = tables(section)[3]
-    assert values(table, "single_hop", "n", "recall difference") == ("1", "+0.500")
-    assert values(table, "temporal", "n", "recall difference") == ("3", "-0.167")
-    assert values(table, "overall (types 1-4)", "n", "recall difference") == ("4", "0.000")
     assert "--direct" not in sentences(section)
+    found = shown(tables(section)[3])  # expanding minus direct
+    assert {name: cells[:2] for name, cells in found.items()} == {
+        "temporal": ("3", "-0.167"),
+        "single_hop": ("1", "+0.500"),
+        "overall (types 1-4)": ("4", "0.000"),
+    }
 
 
 def test_what_cannot_be_told_is_said(tmp_path):

@@ -54,9 +54,7 @@ def test_precision_recall_and_harm_against_the_oracle(found):
     assert shown == ("37.5%", "40.0%", "66.7%", "20.0%")  # 3/8, 2/5, 2/3, 1/5
     assert [cell.partition("n=")[2] for cell in table.rows[-1][1:]] == ["8", "5", "3", "5"]
     assert table.rows[0][1:] == table.rows[-1][1:]
-
-
-def test_a_gate_that_never_opened_has_no_precision():
+    # a gate that never opened has no precision
     shut = [gated("a/1", "a", ""), gated("b/1", "a", "")]
     always = [expanded("a/1", "a", "", "a"), expanded("b/1", "a", "", "")]
     table = against_oracle(cases(shut, shut, always), seed=0)
@@ -64,11 +62,15 @@ def test_a_gate_that_never_opened_has_no_precision():
     assert shown == ("50.0%", "-", "0.0%", "-")
 
 
-def test_what_each_gate_would_have_reached(found):
+def test_what_each_gate_would_have_reached(found, tmp_path):
     table = reached(found, seed=0)
     gates = ("never", "this gate", "always", "oracle gate", "room")
     # of 16 evidence turns: 8 never, 9 always; the gate wins 2, loses 1; the oracle wins 4
     assert values(table, OVERALL, *gates) == ("0.500", "0.562", "0.562", "0.750", "0.250")
+    run = made_run(tmp_path / "run", made()[0], "hybrid_gate")
+    table = tables(gate(run, found))[-1]
+    assert values(table, "never open", "n", "recall difference") == ("8", "+0.062")
+    assert values(table, "always open", "n", "recall difference") == ("8", "0.000")
 
 
 def test_rules_stand_with_words_together_and_closed_last(found):
@@ -103,13 +105,6 @@ def test_how_often_it_opened_counts_every_question(tmp_path):
     assert values(deciding, "similarity", *deciding.header[1:]) == ("4", "44.4%")
     assert values(deciding, "closed", *deciding.header[1:]) == ("3", "33.3%")
     assert "requires --direct RUN and --expanded RUN" in sentences(section)
-
-
-def test_the_section_sets_the_gate_against_never_and_always(found, tmp_path):
-    run = made_run(tmp_path / "run", made()[0], "hybrid_gate")
-    table = tables(gate(run, found))[-1]
-    assert values(table, "never open", "n", "recall difference") == ("8", "+0.062")
-    assert values(table, "always open", "n", "recall difference") == ("8", "0.000")
 
 
 def test_what_cannot_be_told_is_said(tmp_path):

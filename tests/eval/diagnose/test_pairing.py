@@ -44,9 +44,6 @@ def test_counterparts_are_paired_by_question(make):
     assert not pairs[1][1]["trace"]
     always = pair_with_expanded(run, make(ALWAYS, "graph_expand"))
     assert [theirs["trace"].keys() for _, theirs in always] == [{"expansion"}, {"expansion"}]
-
-
-def test_memories_by_origin():
     assert memory_ids(ALWAYS[0]) == {"ma", "mx", "mp"}
     assert memory_ids(ALWAYS[0], "direct") == {"ma", "mx"}
     assert memory_ids(ALWAYS[0], "expanded") == {"mp"}
@@ -65,14 +62,12 @@ def test_what_failed_or_is_left_out_is_in_no_pair(make):
 
 def test_reader_scoring_and_key_may_differ(make):
     run = make(ALWAYS, "graph_expand")
+    # a budget that passed one memory over may have taken another
+    short = change(DIRECT, **record("a/2", "b", "xz"))
+    assert len(pair_with_direct(run, make(short, "vector_only"))) == 2
     other = {"config": {"reader": "llm"}, "scoring": ["strict"]}
     corrected = change(DIRECT, gold="another", key=EXCLUDED | {"kind": "corrected"})
     assert len(pair_with_direct(run, make(corrected, "vector_only", **other))) == 2
-
-
-def test_a_budget_that_passed_one_over_may_have_taken_another(make):
-    short = change(DIRECT, **record("a/2", "b", "xz"))
-    assert len(pair_with_direct(make(ALWAYS, "graph_expand"), make(short, "vector_only"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -96,36 +91,31 @@ def test_another_direct_run_is_refused(make, rows, more, told):
         pair_with_direct(make(ALWAYS, "graph_expand"), make(rows, "vector_only", **more))
 
 
-def test_a_closed_gate_must_keep_what_the_direct_run_keeps(make):
+def test_another_graph_or_another_kept_memory_is_refused_for_the_gate_alone(make):
     strange = [gated("a/1", "a", "ax"), GATED[1]]  # a subset, but nothing was added
     with pytest.raises(InputError, match=r"found other memories directly .* for a/1"):
         pair_with_direct(make(strange, "hybrid_gate"), make(DIRECT, "vector_only"))
-
-
-def test_another_graph_is_refused_for_the_gate_alone(make):
     run, graph = make(GATED, "hybrid_gate"), {"config": {"graph": {"name": "llm"}}}
     assert len(pair_with_direct(run, make(DIRECT, "vector_only", **graph))) == 2
     with pytest.raises(InputError, match=r"differs from .* in graph\.name"):
         pair_with_expanded(run, make(ALWAYS, "graph_expand", **graph))
 
 
-@pytest.mark.parametrize(
-    ("rows", "told"),
-    [
-        (DIRECT, "does not always expand"),
-        (GATED, "does not always expand"),
-        (change(ALWAYS, **expanded("a/2", "b", "xy", "q")), "retrieved other memories .* for a/2"),
-    ],
-)
-def test_another_expanded_run_is_refused(make, rows, told):
-    with pytest.raises(InputError, match=f"^--expanded .*{told}"):
-        pair_with_expanded(make(GATED, "hybrid_gate"), make(rows, "other"))
-
-
-def test_a_run_without_a_trace_has_no_counterpart(make):
-    direct = make(DIRECT, "vector_only")
+def test_another_expanded_run_is_refused_and_a_run_without_a_trace(make):
+    run, direct, always = (
+        make(GATED, "hybrid_gate"),
+        make(DIRECT, "vector_only"),
+        make(ALWAYS, "graph_expand"),
+    )
+    other = make(change(ALWAYS, **expanded("a/2", "b", "xy", "q")), "other")
+    for beside, told in (
+        (direct, "does not always expand"),
+        (run, "does not always expand"),
+        (other, "retrieved other memories .* for a/2"),
+    ):
+        with pytest.raises(InputError, match=f"^--expanded .*{told}"):
+            pair_with_expanded(run, beside)
     with pytest.raises(InputError, match=r"have no trace\.expansion"):
         pair_with_direct(direct, direct)
-    always = make(ALWAYS, "graph_expand")
     with pytest.raises(InputError, match=r"have no trace\.gate"):
         pair_with_expanded(always, always)

@@ -1,10 +1,14 @@
-"""Retrieval or reading: shares by evidence, and what is lost where."""
+"""Retrieval or reading: shares by evidence, what is lost where, and the ranks of what is missed."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from eval.diagnose import __main__ as diagnose
+from eval.diagnose.missed_evidence import missed_by_rank
 from eval.diagnose.retrieval_vs_reading import (
     LEAST,
     Marking,
@@ -12,6 +16,8 @@ from eval.diagnose.retrieval_vs_reading import (
     retrieval_and_reading,
     state,
 )
+from eval.records.run import load_run
+from eval.rendering.blocks import Table
 from memsys.errors import InputError
 from tests.eval.diagnose.made_runs import (
     imported,
@@ -21,9 +27,12 @@ from tests.eval.diagnose.made_runs import (
     sentences,
     tables,
     values,
+    write_run,
 )
+from tests.eval.factory import write_rankings
 
 F1 = Marking("locomo_f1", 0.5)
+RANKED = [f"D1:{n}" for n in range(1, 101)]
 
 
 def some(name: str, category: int = 4) -> list[dict]:
@@ -36,9 +45,8 @@ def some(name: str, category: int = 4) -> list[dict]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("row", "known"),
-    [
+def test_how_much_evidence_was_retrieved():
+    for row, known in (
         (record("a/1", "ab", "abx"), "all"),
         (record("a/1", "ab", "a", "b"), "all"),
         (record("a/1", "ab", "", "b"), "some"),
@@ -48,10 +56,8 @@ def some(name: str, category: int = 4) -> list[dict]:
         (record("a/1", "aa", "a"), "all"),
         (record("a/1", "", "abc"), "no evidence given"),
         (imported(record("a/1", "ab")), "unknown"),
-    ],
-)
-def test_how_much_evidence_was_retrieved(row, known):
-    assert state(row) == known
+    ):
+        assert state(row) == known, row
 
 
 def test_share_correct_given_all_some_and_none_of_the_evidence(tmp_path):
@@ -86,6 +92,12 @@ def test_overall_weighs_types_by_their_questions_not_by_what_was_found():
     assert found is not None
     assert found.reading.value == pytest.approx(5 / 20)  # pooled it would be 5 / 10
     assert found.retrieval.value == pytest.approx(1 - 5 / 20 - 5 / 20)
+    # all read or none read has a width
+    rows = repeated([record(str(i), "a", "a") for i in range(5)])
+    found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
+    assert found is not None
+    assert (found.reading.value, found.reading.high) == (1.0, 1.0)
+    assert 0.6 < found.reading.low < 0.8
 
 
 def test_a_type_with_too_few_whole_questions_is_not_in_overall(tmp_path):
@@ -98,12 +110,8 @@ def test_a_type_with_too_few_whole_questions_is_not_in_overall(tmp_path):
     ]
     assert values(split, "overall (types 1-4)", "n", "lost in reading") == ("20", "30.0")
     assert "Neither split nor in overall: multi_hop (fewer than 5" in sentences(section)
-
-
-def test_nothing_to_split(tmp_path):
-    section = retrieval_and_reading(
-        made_run(tmp_path / "run", [record("a/1", "a", "x"), record("b/1", "a")]), F1
-    )
+    nothing = [record("a/1", "a", "x"), record("b/1", "a")]
+    section = retrieval_and_reading(made_run(tmp_path / "nothing", nothing), F1)
     assert len(tables(section)) == 1
     assert "no type has 5 questions with all evidence" in sentences(section)
 
@@ -136,14 +144,6 @@ def test_intervals_of_losses_are_those_of_resampled_conversations():
         assert reach == pytest.approx(widen * resampled.std(), rel=0.1)
 
 
-def test_all_read_or_none_read_has_a_width(tmp_path):
-    rows = repeated([record(str(i), "a", "a") for i in range(5)])
-    found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
-    assert found is not None
-    assert (found.reading.value, found.reading.high) == (1.0, 1.0)
-    assert 0.6 < found.reading.low < 0.8
-
-
 def test_a_verdict_of_a_judge_goes_before_the_score(tmp_path):
     def judged(id_: str, f1: float, judge: float | None) -> dict:
         return record(id_, "a", "a") | {"scores": {"locomo_f1": f1, "judge": judge}}
@@ -157,17 +157,72 @@ def test_a_verdict_of_a_judge_goes_before_the_score(tmp_path):
     assert told.startswith("Correct: the judge's verdict.")
 
 
-def test_imported_answers_get_no_split(tmp_path):
-    rows = [imported(row) for row in some("a") + some("b")]
-    section = retrieval_and_reading(made_run(tmp_path / "run", rows), F1)
-    (table,) = tables(section)
-    assert [row[1] for row in table.rows] == ["unknown", "unknown"]
-    assert "is unknown (imported answers)" in sentences(section)
-
-
-def test_a_score_that_no_answer_has_is_refused(tmp_path):
+def test_imported_answers_get_no_split_and_an_unknown_score_is_refused(tmp_path):
     run = made_run(tmp_path / "run", some("a"))
     with pytest.raises(InputError, match=r"score 'bleu2'; use --score with one of locomo_f1"):
         retrieval_and_reading(run, Marking("bleu2", 0.5))
     only = made_run(tmp_path / "five", [record("a/1", "a", "a", category=5)])
     assert sentences(retrieval_and_reading(only, F1)) == "No question of types 1-4 was answered."
+    rows = [imported(row) for row in some("a") + some("b")]
+    section = retrieval_and_reading(made_run(tmp_path / "imported", rows), F1)
+    (table,) = tables(section)
+    assert [row[1] for row in table.rows] == ["unknown", "unknown"]
+    assert "is unknown (imported answers)" in sentences(section)
+
+
+def ranked_row(id_: str, evidence: list[str], read: list[str], **more: object) -> dict[str, object]:
+    found = {"direct": [turn for turn in evidence if turn in read], "expanded": []}
+    return record(id_, **{"evidence": evidence, "evidence_found": found, **more})
+
+
+def counts(folder: Path) -> tuple[list[str], list[list[str]]]:
+    table = missed_by_rank(load_run(folder))[-1]
+    assert isinstance(table, Table)
+    return [*table.header], [[*row] for row in table.rows]
+
+
+def test_missed_turns_are_counted_by_rank_and_type(tmp_path):
+    rows = [
+        ranked_row("a/0", ["D1:4", "D1:10", "D1:11", "D1:20"], ["D1:4"]),
+        ranked_row("a/1", ["D1:21", "D1:100", "D9:1"], [], category=1),
+        ranked_row("a/2", ["D1:12"], [], category=5),
+    ]
+    folder = write_run(tmp_path / "run", rows)
+    write_rankings(folder, {row["id"]: RANKED for row in rows})
+    header, found = counts(folder)
+    assert header[1:] == [
+        *("turns", "rank 1-10", "rank 11-20", "rank 21-50", "rank 51-100", "not within 100")
+    ]
+    assert found == [
+        ["multi_hop", "3", "0", "0", "1", "1", "1"],
+        ["single_hop", "3", "1", "2", "0", "0", "0"],
+        ["overall (types 1-4)", "6", "1", "2", "1", "1", "1"],
+    ]
+    # ranks beyond the recorded depth are not guessed
+    folder = write_run(tmp_path / "short", [ranked_row("a/0", ["D1:9", "D1:12", "D1:16"], [])])
+    write_rankings(folder, {"a/0": RANKED[:15]}, depth=15)
+    header, (_, overall) = counts(folder)
+    assert header[2:] == ["rank 1-10", "rank 11-15", "not within 15"]
+    assert overall[1:] == ["3", "1", "1", "1"]
+
+
+def test_the_table_follows_the_points_lost_where_memories_have_an_order(tmp_path):
+    for selected in (True, False):
+        folder = write_run(tmp_path / str(selected), [ranked_row("a/0", ["D1:12"], [])])
+        before = retrieval_and_reading(load_run(folder), F1).parts
+        write_rankings(folder, {"a/0": RANKED}, selected=selected)
+        run = load_run(folder)
+        assert bool(missed_by_rank(run)) is not selected
+        assert retrieval_and_reading(run, F1).parts == [*before, *missed_by_rank(run)]
+
+
+def test_a_ranking_without_answers_has_the_ranks_of_all_evidence(tmp_path, capsys):
+    unread = {"answer": None, "abstained": None, "retrieved": None, "evidence_found": None}
+    row = ranked_row("a/0", ["D1:4", "D1:12"], [], scores={}, **unread)
+    folder = write_rankings(write_run(tmp_path / "run", [row]), {"a/0": RANKED})
+    assert diagnose.main([str(folder)]) == 0
+    out = capsys.readouterr().out
+    assert "has no answers" in out
+    assert "Abstention" not in out
+    _, (_, overall) = counts(folder)
+    assert overall[1:4] == ["2", "1", "1"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eval.regress.pins import Pin
-from tests.eval.regress.made_outcomes import outcome
+from tests.eval.regress.made import outcome
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ def rows(out: str) -> dict[str, list[str]]:
     return {cells[0].removeprefix("live: "): cells[1:] for cells in lines}
 
 
-def test_a_live_pin_from_its_command_to_a_loss(pin, model, capsys):
+def test_a_live_pin_from_its_command_to_a_loss_and_a_failure(pin, model, capsys):
     assert main(["live.yaml", "--repin", "begun"]) == 0
     assert "tolerance_questions" not in pin.read_text()
     stored = read(pin.with_name("live.scores.csv"))
@@ -93,10 +93,8 @@ def test_a_live_pin_from_its_command_to_a_loss(pin, model, capsys):
     out = capsys.readouterr().out
     assert "- live: 1 question failed that did not when pinned (ash/0); the first in answer:" in out
 
-
-def test_a_run_with_a_failure_is_pinned_with_it_and_says_so(pin, model, capsys):
-    model.refused = 1
-    assert main(["live.yaml", "--repin", "begun"]) == 0
+    model.refused = 1  # a run with a failure is pinned with it, and says so
+    assert main(["live.yaml", "--repin", "again"]) == 0
     assert "live: 1 questions are pinned as failed: ['ash/0']" in capsys.readouterr().out
     stored = read(pin.with_name("live.scores.csv"))
     assert [id_ for id_, one in stored.items() if one.failed] == ["ash/0"]

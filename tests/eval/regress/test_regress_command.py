@@ -6,14 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
+from baselines.rankings import BM25
 from eval.regress.__main__ import main
 from eval.regress.pins import EXPECTED, load_pin
 from memsys.memory.turns import Turns
-from memsys.strategies.plain import VectorOnly
+from memsys.types import Memory, Session
+from tests.eval.commands import PROJECT
 
 STRATEGY = """# Ours
-_target_: memsys.strategies.plain.VectorOnly
+_target_: baselines.rankings.BM25
 _partial_: true
 k: 5
 budget: null
@@ -28,29 +31,24 @@ def elsewhere(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.chdir(tmp_path)
 
 
-def break_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every third memory is dropped."""
+def test_a_strategy_that_forgets_fails_with_a_table(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     build = Turns.build
 
-    def forgetful(self, session):
+    def forgetful(self: Turns, session: Session) -> list[Memory]:
         return [one for i, one in enumerate(build(self, session), 1) if i % 3]
 
     monkeypatch.setattr(Turns, "build", forgetful)
-
-
-def test_a_strategy_that_forgets_fails_with_a_table(monkeypatch, tmp_path, capsys):
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
-    break_it(monkeypatch)
-    assert main(["sample_vector_only"]) == 1
+    assert main(["sample_bm25"]) == 1
     out = capsys.readouterr().out
     assert out.startswith("## Score regression: FAIL\n\n1 pin: 1 FAIL.")
-    expected = load_pin(EXPECTED / "sample_vector_only.yaml").expected
+    expected = load_pin(EXPECTED / "sample_bm25.yaml").expected
     assert expected is not None
     recall = expected.cells["overall"]["evidence_recall"]
     (row,) = [
         line
         for line in out.splitlines()
-        if line.startswith("| sample_vector_only: evidence_recall | FAIL | overall")
+        if line.startswith("| sample_bm25: evidence_recall | FAIL | overall")
     ]
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[4] == f"{recall:.4f}"
@@ -70,7 +68,7 @@ def test_a_project_pins_its_own_strategy_and_gates_it(monkeypatch, tmp_path, cap
     assert main(["pins", "--repin", "begun"]) == 0
     assert "- Expected scores pinned: begun (ours)." in Path("CHANGELOG.md").read_text()
     assert main(["pins"]) == 0
-    monkeypatch.setattr(VectorOnly, "best", lambda *_: [])
+    monkeypatch.setattr(BM25, "best", lambda *_: [])
     capsys.readouterr()
     assert main(["pins"]) == 1
     assert re.search(r"^\| ours: evidence_recall \| FAIL \|", capsys.readouterr().out, re.MULTILINE)
@@ -80,15 +78,17 @@ def test_a_strategy_that_raises_fails_and_the_others_are_still_judged(monkeypatc
     def no(*_):
         raise RuntimeError("no index")
 
-    monkeypatch.setattr(VectorOnly, "rank", no)
-    assert main(["sample_vector_only", "sample_no_memory"]) == 1
+    monkeypatch.setattr(BM25, "rank", no)
+    assert main(["sample_bm25", "sample_no_memory"]) == 1
     out = capsys.readouterr().out
     assert "217 of 217 questions failed" in out
     assert "RuntimeError: no index" in out
     assert "| sample_no_memory | OK |" in out
 
 
-def test_a_run_that_cannot_be_is_a_fail_that_says_why(tmp_path, capsys):
+def test_a_run_that_cannot_be_is_a_fail_that_says_why_and_an_unknown_pin_bad_input(
+    tmp_path, capsys
+):
     for name, arguments in (("a", "strategy=ours"), ("b", "dataset.path=none.json"), ("c", "-m")):
         (tmp_path / f"{name}.yaml").write_text(f"command: python -m eval.run {arguments}\n")
     assert main([f"{name}.yaml" for name in "abc"]) == 1
@@ -97,8 +97,15 @@ def test_a_run_that_cannot_be_is_a_fail_that_says_why(tmp_path, capsys):
     assert "- b: none.json: no such file" in out
     assert "- c: -m: a single run takes" in out
     assert "Traceback" not in out
-
-
-def test_an_unknown_pin_is_bad_input(capsys):
     assert main(["nowhere"]) == 2
     assert capsys.readouterr().err.startswith("error: nowhere: no such pin")
+
+
+def test_the_action_needs_pins_and_runs_the_gate_without_pasting_them_into_a_script():
+    action = yaml.safe_load((PROJECT / "action.yml").read_text(encoding="utf-8"))
+    needed = [name for name, given in action["inputs"].items() if given.get("required")]
+    assert needed == ["pins"]
+    last = action["runs"]["steps"][-1]
+    assert last["run"].startswith("python -m eval.regress $PINS")
+    assert last["env"] == {"PINS": "${{ inputs.pins }}", "MEMSYS_CACHE": ".cache"}
+    assert not any("${{" in step.get("run", "") for step in action["runs"]["steps"])

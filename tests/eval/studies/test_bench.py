@@ -61,12 +61,14 @@ def test_the_model_answers_judges_fails_and_logs(tmp_path):
             client.chat.completions.create(model="m", messages=messages)
 
 
-@pytest.mark.parametrize(
-    ("jobs", "workers", "end"),
-    [([1.0] * 8, 4, 2.0), ([3.0, 1.0, 1.0, 1.0], 2, 3.0), ([1.0, 5.0], 1, 6.0), ([], 3, 0.0)],
-)
-def test_greedy_schedule(jobs, workers, end):
-    assert schedule.greedy_seconds(jobs, workers) == end
+def test_greedy_schedule():
+    for jobs, workers, end in (
+        ([1.0] * 8, 4, 2.0),
+        ([3.0, 1.0, 1.0, 1.0], 2, 3.0),
+        ([1.0, 5.0], 1, 6.0),
+        ([], 3, 0.0),
+    ):
+        assert schedule.greedy_seconds(jobs, workers) == end
 
 
 def test_a_question_lasts_as_long_as_its_attempts_and_pauses():
@@ -94,18 +96,15 @@ def test_growth_is_a_row_for_each_size(monkeypatch):
     assert ratio.endswith(": 0.73")  # 41 s / 4,000 to 3.5 s / 250
 
 
-def test_a_process_that_fails_is_an_error_with_its_output():
-    with pytest.raises(RuntimeError, match="no such thing"):
-        measure_process([sys.executable, "-c", "import sys; sys.exit('no such thing')"])
-
-
 @pytest.mark.slow
-def test_a_run_is_measured(tmp_path):
+def test_a_run_is_measured_and_a_process_that_fails_is_an_error(tmp_path):
     path = write_dataset(tmp_path / "made.json", 2, 3)
     run = measure_run(["strategy=bm25", f"dataset.path={path}", "k=5"], tmp_path / "cache")
     assert 0 < run.work_s < run.wall_s
     assert 0 < run.start_s < run.wall_s
     assert run.process.peak_mb > 10
+    with pytest.raises(RuntimeError, match="no such thing"):
+        measure_process([sys.executable, "-c", "import sys; sys.exit('no such thing')"])
 
 
 def test_parts_run_in_order_and_alone(monkeypatch, capsys):

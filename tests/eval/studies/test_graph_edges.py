@@ -22,9 +22,7 @@ def test_shares_of_all_of_the_strongest_and_by_weight():
     walked = np.array([0.4, 0.2, 0.1, 0.1, 0.08, 0.07, 0.05, 0.0, 0.0])
     found = edge_precision(walked, 0, [1, 7])
     assert found == pytest.approx(EdgePrecision(1 / 6, 1 / 5, 0.2 / 0.6, 2 / 8, 1 / 2, 6))
-
-
-def test_a_memory_without_neighbours_has_no_precision():
+    # a memory without neighbours has no precision
     found = edge_precision(np.array([0.0, 0.0, 0.0]), 1, [2])
     assert found == EdgePrecision(None, None, None, 0.5, 0.0, 0.0)
 
@@ -49,30 +47,24 @@ def test_every_evidence_turn_of_a_question_with_several_counts():
     assert found == [("c", half), ("c", half)]
 
 
-def test_a_row_for_each_data_set_and_graph(capsys):
-    assert main(["--data", SAMPLE, "--data", f"{SAMPLE} memory=windows"]) == 0
+def test_a_row_for_each_data_set_and_graph(small, capsys):
+    data = [f"locomo {small[0]}{more}" for more in ("", " memory=windows")]
+    given = [part for one in data for part in ("--data", f"dataset={one}")]
+    assert main(given) == 0
     rows = [line.split(" | ")[:2] for line in capsys.readouterr().out.splitlines()[2:]]
-    data = "| sample", "| sample memory=windows"
-    assert rows == [[one, graph] for one in data for graph in GRAPHS]
+    assert rows == [[f"| {one}", graph] for one in data for graph in GRAPHS]
 
 
-def test_a_graph_that_a_model_writes_is_refused(capsys):
-    assert main(["relations", "--data", SAMPLE]) == 2
-    assert "graph=relations: a model writes it" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
+def test_a_graph_of_a_model_and_an_unknown_graph_or_setting_are_one_line(capsys):
+    for arguments, named in (
+        (["relations", "--data", SAMPLE], "graph=relations: a model writes it"),
         (["rulez"], "graph=rulez: no such option; did you mean rules?"),
         (["rules", "--data", "dataset=sample graph.x=1"], "graph.x: no such setting"),
         (["rules", "--data", "dataset=sample graph.max_share=7"], "graph.max_share: 7 is not"),
-    ],
-)
-def test_an_unknown_graph_or_setting_is_one_line(arguments, named, capsys):
-    assert main(arguments) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert named in line
+    ):
+        assert main(arguments) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert named in line
 
 
 def test_every_graph_made_by_rules_is_studied():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,10 @@ def test_deletions_are_counted_by_what_the_system_reported():
     assert deletions(lines) == Deletions(3, 1)
 
 
+def rows_of(out: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader((out / "harm.csv").read_text(encoding="utf-8").splitlines()))
+
+
 def test_the_tables_are_printed_and_written(tmp_path, capsys):
     forgot = [{"step": "forget", "turns": ["D1:p1"], "result": "unsupported"}]
     runs = [
@@ -78,7 +83,7 @@ def test_the_tables_are_printed_and_written(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "superseded n=3" in printed
     assert "turns to delete" in printed
-    lines = list(csv.DictReader((out / "harm.csv").read_text(encoding="utf-8").splitlines()))
+    lines = rows_of(out)
     assert len(lines) == 8
     assert lines[0] | {"low": "", "high": ""} == {
         **{"run": "bm25", "strategy": "bm25", "kind": "absent", "measure": "used", "n": "1"},
@@ -89,14 +94,10 @@ def test_the_tables_are_printed_and_written(tmp_path, capsys):
 
 
 def test_a_kind_of_which_all_questions_failed_shows_its_errors(tmp_path, capsys):
-    lost = [
-        *(planted(f"ash/{n}", "deleted", **error()) for n in (8, 9)),
-        planted("elm/10", "deleted", control=True, **error()),
-    ]
-    whole = [
-        *(scored(f"ash/{n}", "deleted", 0.0, 0.0) for n in (8, 9)),
-        planted("elm/10", "deleted", control=True, abstained=False),
-    ]
+    asked = (("ash/8", False), ("ash/9", False), ("elm/10", True))
+    lost = [planted(id_, "deleted", control=control, **error()) for id_, control in asked]
+    whole = [scored(f"ash/{n}", "deleted", 0.0, 0.0) for n in (8, 9)]
+    whole.append(planted("elm/10", "deleted", control=True, abstained=False))
     runs = [
         write_run(tmp_path / "bm25", [*ROWS, *lost], "bm25"),
         write_run(tmp_path / "mem0", [*ROWS, *whole], "mem0"),
@@ -107,8 +108,7 @@ def test_a_kind_of_which_all_questions_failed_shows_its_errors(tmp_path, capsys)
     assert "| run | errors | absent n=1 | superseded n=3 | deleted n=2 |" in used
     assert "| bm25 | 3 |" in used
     assert used.count("| - (errors: 2) |") == 1
-    lines = list(csv.DictReader((out / "harm.csv").read_text(encoding="utf-8").splitlines()))
-    found = {(one["run"], one["kind"], one["measure"]): one for one in lines}
+    found = {(one["run"], one["kind"], one["measure"]): one for one in rows_of(out)}
     for measure, errors in (("shown", "2"), ("used", "2"), ("refused", "1")):
         one = found["bm25", "deleted", measure]
         assert (one["n"], one["errors"], one["rate"], one["low"]) == ("0", errors, "", "")
@@ -126,17 +126,17 @@ def test_other_runs_are_refused_in_one_line(tmp_path, capsys):
     assert "asks other questions than" in capsys.readouterr().err
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-def rates(tmp_path: Path, cache: Path, *options: str) -> dict[tuple[str, str], float]:
-    ended = run_main(tmp_path, cache, *SMALL, *options, f"hydra.run.dir={tmp_path / 'run'}")
+def rates(folder: Path, cache: Path, *options: str) -> dict[tuple[str, str], float]:
+    folder.mkdir(exist_ok=True)
+    ended = run_main(folder, cache, *SMALL, *options, f"hydra.run.dir={folder / 'run'}")
     assert ended.code == 0, ended.err
-    found = harms(load_run(tmp_path / "run"))
+    found = harms(load_run(folder / "run"))
     assert {(one.n, one.errors) for one in found} == {(4, 0)}
     return {(one.kind, one.measure): one.rate.value for one in found if one.rate is not None}
+
+
+def rates_of(measure: str, found: Mapping[tuple[str, str], float]) -> set[float]:
+    return {rate for (_, name), rate in found.items() if name == measure}
 
 
 def test_the_whole_conversation_shows_everything_that_was_not_deleted(tmp_path, cache):
@@ -148,26 +148,24 @@ def test_the_whole_conversation_shows_everything_that_was_not_deleted(tmp_path, 
     }
     assert found["superseded", "used"] == found["deleted", "used"] == 0.0
     assert found["injected", "used"] == found["contradiction", "used"] == 1.0
-    assert {rate for (_, measure), rate in found.items() if measure == "refused"} == {0.0}
-
-
-def test_a_request_that_is_only_said_leaves_the_fact_in_the_context(tmp_path, cache):
-    found = rates(tmp_path, cache, "strategy=full_context", "dataset.deletion=said")
+    assert rates_of("refused", found) == {0.0}
+    # a request that is only said leaves the fact in the context
+    found = rates(tmp_path / "said", cache, "strategy=full_context", "dataset.deletion=said")
     assert found["deleted", "shown"] == found["deleted", "used"] == 1.0
 
 
-@pytest.mark.parametrize(("strategy", "refused"), [("no_memory", 1.0), ("oracle", 0.0)])
-def test_the_bounds_show_nothing_that_is_wrong(tmp_path, cache, strategy, refused):
-    found = rates(tmp_path, cache, f"strategy={strategy}")
-    assert {rate for (_, measure), rate in found.items() if measure == "shown"} == {0.0}
-    assert {rate for (_, measure), rate in found.items() if measure == "refused"} == {refused}
+def test_the_bounds_show_nothing_that_is_wrong(tmp_path, cache):
+    for strategy, refused in (("no_memory", 1.0), ("oracle", 0.0)):
+        found = rates(tmp_path / strategy, cache, f"strategy={strategy}")
+        assert rates_of("shown", found) == {0.0}
+        assert rates_of("refused", found) == {refused}
 
 
-@pytest.mark.parametrize(("filtered", "shown"), [("false", 1.0), ("true", 0.0)])
-def test_in_a_pool_only_a_filter_keeps_owners_apart(tmp_path, cache, filtered, shown):
-    pool = ("strategy=bm25", "dataset.pooled=true", f"dataset.owner_filter={filtered}")
-    found = rates(tmp_path, cache, *pool)
-    assert found["other_owner", "shown"] == shown
+def test_in_a_pool_only_a_filter_keeps_owners_apart(tmp_path, cache):
+    for filtered, shown in (("false", 1.0), ("true", 0.0)):
+        pool = ("strategy=bm25", "dataset.pooled=true", f"dataset.owner_filter={filtered}")
+        found = rates(tmp_path / filtered, cache, *pool)
+        assert found["other_owner", "shown"] == shown
 
 
 def test_what_a_memory_of_turns_shows_is_what_its_turns_say(tmp_path, cache):

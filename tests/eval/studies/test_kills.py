@@ -8,8 +8,14 @@ from eval.studies.kills import Damage, kills
 
 
 @pytest.mark.slow
-def test_killed_runs_end_as_an_undisturbed_one(tmp_path):
-    assert kills(3, tmp_path, seed=1) == Damage(kills=3)
+def test_a_killed_run_ends_as_an_undisturbed_one(tmp_path, monkeypatch):
+    monkeypatch.setattr("eval.studies.kills._CONVERSATIONS", 3)
+    assert kills(1, tmp_path, seed=1) == Damage(kills=1)
+
+
+@pytest.mark.soak
+def test_runs_killed_again_and_again_end_as_an_undisturbed_one(tmp_path):
+    assert kills(20, tmp_path, seed=2) == Damage(kills=20)
 
 
 def test_every_kind_of_damage_is_found():

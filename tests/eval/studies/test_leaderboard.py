@@ -48,16 +48,9 @@ def question(id_: str, category: int, change: KeyChange | None = None) -> Questi
     gold = None if category == 5 or (change and change.kind == "excluded") else "two bees"
     if change and change.kind == "corrected":
         gold = "nine bees"
-    return Question(
-        id_,
-        id_.partition("/")[0],
-        category,
-        TYPES[category],
-        f"What of {id_}?",
-        gold,
-        (),
-        key_change=change,
-    )
+    conversation, type_ = id_.partition("/")[0], TYPES[category]
+    text = f"What of {id_}?"
+    return Question(id_, conversation, category, type_, text, gold, (), key_change=change)
 
 
 def made_dataset(conversations: int = 6, each: int = 5) -> Dataset:
@@ -106,7 +99,7 @@ def random_scores(seed: int = 0, systems: int = 6) -> Scores:
     return Scores(tuple("abcdef"[:systems]), types, conversations, {F1: values / 2})
 
 
-def test_each_key_scores_what_it_counts():
+def test_each_key_and_each_protocol_score_what_they_count():
     scores = scores_of([a_run("plain", 0.5)], DATASET)
     at = [one.id for one in DATASET.questions]
     found = {key: scores.scores[Column("mem0", "f1", key)][0] for key in KEYS}
@@ -119,10 +112,8 @@ def test_each_key_scores_what_it_counts():
     verdicts = scores.scores[Column("", "judge", "corrected")][0]
     assert np.isnan(verdicts[at.index("c0/0")])  # given under another gold answer
     assert verdicts[at.index("c1/0")] == 1.0
-
-
-def test_each_protocol_counts_its_types():
-    board = Board.of("systems", scores_of([a_run("plain", 0.5)], DATASET), 0)
+    # each protocol counts its types
+    board = Board.of("systems", scores, 0)
     n = len(DATASET.questions)
     for protocol, mean, counted in (("locomo", 0.5, n), ("mem0", 0.5, n - 6), ("strict", 0.25, 24)):
         found = board.mean(Column(protocol, "f1", "original"), OVERALL, "plain")
@@ -150,10 +141,7 @@ def test_shares_of_places_sum_to_the_places_also_with_ties():
         assert shares(drawn, places).sum() == pytest.approx(places)
     assert shares(drawn, 1) == pytest.approx([1 / 3, (0.5 + 1 / 3 + 0.5) / 3, 1 / 9, 1 / 9])
     assert ranked(drawn).tolist() == [[1.5, 1.5, 3, 4], [4, 2, 2, 2], [1.5, 1.5, 3.5, 3.5]]
-
-
-def test_all_systems_are_ranked_on_the_same_draws():
-    """A system that is better by the same on every question is better in every resample."""
+    # A system that is better by the same on every question is better in every resample.
     values = np.random.default_rng(0).random((1, 30)).repeat(2, axis=0)
     values[1] += 1e-6
     conversations = [f"c{i // 5}" for i in range(30)]
@@ -203,9 +191,7 @@ def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both
     assert set(board.overall(JUDGE)) == {"all", "too", "some"}
     text = page([board], {name: FACTS.of(name, "0" * 64) for name in board.scores.names}, FACTS)
     assert "ranks are on 25 questions; answered: all 30, too 30, mute 30." in text
-
-
-def test_systems_without_a_common_question_are_named():
+    # systems without a common question are named
     ids = [one.id for one in DATASET.questions]
     runs = [a_run("first", 0.5, set(ids[:20])), a_run("last", 0.5, set(ids[20:]))]
     with pytest.raises(InputError, match="last: no multi_hop question that all other systems"):
@@ -242,9 +228,7 @@ def test_a_difference_on_every_question_is_shown_and_noise_is_not():
     by_pair = {(pair.first, pair.second): pair for pair in found.pairs}
     assert by_pair["better", "one"].verdict == "better"
     assert by_pair["better", "one"].difference.value == pytest.approx(0.25)
-
-
-def test_a_pair_has_the_p_of_the_permutation_test():
+    # each pair has the p of its own permutation test
     differences = np.random.default_rng(2).normal(0.05, 0.3, (3, 40))
     together = permutation_tests(differences, 7)
     assert together == [permutation_test(row.tolist(), 7) for row in differences]
@@ -256,9 +240,7 @@ def test_ranks_that_turn_around_correlate_by_minus_one():
     assert correlation({"a": 1, "b": 2, "x": 3}, {"a": 1, "b": 4, "y": 2}) == pytest.approx(1)
     assert np.isnan(correlation({"a": 1}, {"a": 1}))
     assert np.isnan(correlation({"a": 1.5, "b": 1.5}, {"a": 1, "b": 2}))
-
-
-def test_a_move_is_between_the_systems_of_both_columns():
+    # a move is between the systems of both columns
     values = np.array([[0.9, 0.8, 0.7], [0.1, 0.9, 0.2], [0.5, 0.4, 0.6]]).repeat(10, axis=1)
     verdicts = np.array([[0.0], [np.nan], [1.0]]).repeat(30, axis=1)
     scores = replace(
@@ -275,7 +257,8 @@ def test_a_move_is_between_the_systems_of_both_columns():
 
 
 def test_files_repeat_the_board_and_no_text(tmp_path):
-    board = Board.of("systems", scores_of([a_run("one", 0.5), a_run("two", 0.2)], DATASET), 0)
+    runs = [a_run("one", 0.5), a_run("two", 0.2), a_run("mute", 0.1, judge=None)]
+    board = Board.of("systems", scores_of(runs, DATASET), 0)
     write([board], tmp_path)
     tables = {path.stem: list(csv.DictReader(path.open())) for path in tmp_path.glob("*.csv")}
     assert set(tables) == {"scores", "ranks", "groups"}
@@ -287,13 +270,8 @@ def test_files_repeat_the_board_and_no_text(tmp_path):
     )
     assert (found["rank"], found["top1"], found["mean"]) == ("2.0", "0.0", "0.2")
     assert {row["verdict"] for row in tables["groups"]} == {"better", "no difference shown"}
-    assert {row["protocol"] for row in tables["scores"]} == {
-        "locomo",
-        "mem0",
-        "memos",
-        "strict",
-        "",
-    }
+    protocols = {row["protocol"] for row in tables["scores"]}
+    assert protocols == {"locomo", "mem0", "memos", "strict", ""}
     known = {name: FACTS.of(name, "0" * 64) for name in board.scores.names}
     (tmp_path / "page.md").write_text(page([board, board], known, FACTS), encoding="utf-8")
     draw(board, known, tmp_path)
@@ -302,13 +280,7 @@ def test_files_repeat_the_board_and_no_text(tmp_path):
         text = path.read_bytes()
         assert b"bees" not in text
         assert b"What of" not in text
-
-
-def test_the_picture_names_each_system_at_both_ends(tmp_path):
-    runs = [a_run("one", 0.5), a_run("two", 0.2), a_run("mute", 0.1, judge=None)]
-    board = Board.of("systems", scores_of(runs, DATASET), 0)
-    known = {name: FACTS.of(name, "0" * 64) for name in board.scores.names}
-    draw(board, known, tmp_path)
+    # each system at both ends, and the same picture again
     drawn = (tmp_path / "leaderboard.svg").read_text(encoding="utf-8")
     assert drawn.count(">one<") == drawn.count(">two<") == 2
     assert drawn.count(">mute (no judge)<") == 1
@@ -316,7 +288,7 @@ def test_the_picture_names_each_system_at_both_ends(tmp_path):
     assert (tmp_path / "leaderboard.svg").read_text(encoding="utf-8") == drawn
 
 
-def test_facts_name_each_shared_file_and_what_is_not_known():
+def test_facts_name_each_shared_file_and_what_is_not_known(tmp_path):
     facts = load_facts()
     assert len(facts.systems) == 17
     assert all(one.repository and one.commit and one.licence for one in facts.systems.values())
@@ -324,9 +296,6 @@ def test_facts_name_each_shared_file_and_what_is_not_known():
     assert facts.of("mine", "0" * 64).unknown == [NO_FACTS]
     with pytest.raises(InputError, match="zep_mirix: the file has sha256 000000000000"):
         facts.of("zep_mirix", "0" * 64)
-
-
-def test_a_wrong_fact_is_named(tmp_path):
     path = tmp_path / "systems.yaml"
     path.write_text("unknown: []\nsystems: {mine: {what: x}}\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"systems\.mine\.kind"):
@@ -351,18 +320,12 @@ def test_the_newest_complete_run_with_default_settings_is_taken(tmp_path, monkey
         strategies_of(["new", "old"])
 
 
-def test_a_negative_seed_is_bad_input(tmp_path, capsys):
+def test_bad_input_is_named(tmp_path, capsys):
     assert leaderboard.main(["--seed", "-1", "--out", str(tmp_path)]) == 2
     assert "--seed -1" in capsys.readouterr().err
-
-
-def test_a_folder_without_answers_is_named(tmp_path):
     (tmp_path / "notes.txt").write_text("x", encoding="utf-8")
     with pytest.raises(InputError, match=r"no file of answers \(\.jsonl, \.json, \.csv\)"):
         published(tmp_path, DATASET, FACTS, tmp_path / "runs")
-
-
-def test_two_files_of_one_name_are_refused(tmp_path):
     asked = load_dataset_of(config_of("sample", "original", None))
     first = asked.questions[0]
     row = {"sample_id": first.conversation, "question": first.text, "prediction": "two bees"}

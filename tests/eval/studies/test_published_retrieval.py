@@ -87,9 +87,7 @@ def test_the_file_has_many_figures_and_each_has_a_definition_or_a_reason():
     assert {claim.dataset for claim in load_claims()} == {"locomo", "longmemeval_s"}
     assert {True, False} <= {claim.pooled for claim in load_claims()}
     assert {f.unit for f in FIGURES if f.measure} == {"turn", "session"}
-
-
-def test_tables_of_answers_are_read_without_it():
+    # tables of answers are read without it
     assert CLAIMS.name not in {source.file for source in load_published()}
 
 
@@ -99,15 +97,15 @@ def test_every_figure_is_printed_and_without_a_run_the_command(capsys, tmp_path,
     printed = capsys.readouterr().out
     for claim in load_claims():
         for one in claim.figures:
-            [*lines] = [
-                line
-                for line in printed.splitlines()
-                if claim.system in line and one.printed in line and f"{one.value:.3f}" in line
-            ]
-            assert lines, (claim.system, one.printed)
+            shown = (claim.system, one.printed, f"{one.value:.3f}")
+            lines = [line for line in printed.splitlines() if all(part in line for part in shown)]
+            assert lines, shown
             assert (one.not_comparable or one.measure) in "\n".join(lines)
     assert "locomo: no run here; python -m eval.run strategy=hybrid_rank dataset=loc" in printed
     assert "dataset.pooled=true" in printed
+    assert main(["--retrieval", "--out", "tables"]) == 2
+    assert "--out: no run to compare with" in capsys.readouterr().err
+    assert not (tmp_path / "tables").exists()
 
 
 def test_the_measure_is_recomputed_from_the_rankings(tmp_path):
@@ -129,7 +127,7 @@ def test_the_measure_is_recomputed_from_the_rankings(tmp_path):
     ]
 
 
-def test_only_the_types_of_the_figure_count(tmp_path):
+def test_only_the_types_and_the_best_turns_of_the_figure_count(tmp_path):
     run = ranked_run(tmp_path / "run")
     kinds = [
         figure("session_recall_any@1", cutoff=1, types=types)
@@ -137,10 +135,6 @@ def test_only_the_types_of_the_figure_count(tmp_path):
     ]
     claims = claims_file(tmp_path / "claims.yaml", figures=kinds)
     assert found(claims, run) == [(pytest.approx(2 / 3), 3), (0.5, 2), (1.0, 1), (0.0, 1), None]
-
-
-def test_sessions_may_be_those_of_the_best_turns_alone(tmp_path):
-    run = ranked_run(tmp_path / "run")
     kinds = [figure("session_recall_any@10", within=turns, types="single_hop") for turns in (2, 3)]
     kinds += [figure("session_recall_any@10", types="single_hop")]
     claims = claims_file(tmp_path / "claims.yaml", figures=kinds)
@@ -177,13 +171,6 @@ def test_the_files_are_written_and_name_the_run(tmp_path, capsys):
     assert (tmp_path / "tables" / "published_retrieval.csv").read_text().count("\n") == (
         len(FIGURES) + 1
     )
-
-
-def test_tables_are_not_written_without_a_run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(["--retrieval", "--out", "tables"]) == 2
-    assert "--out: no run to compare with" in capsys.readouterr().err
-    assert not (tmp_path / "tables").exists()
 
 
 def test_the_newest_run_with_default_settings_is_taken(tmp_path, monkeypatch):

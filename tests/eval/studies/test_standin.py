@@ -26,9 +26,7 @@ def test_the_threshold_of_a_system_is_chosen_without_it():
     assert thresholds["odd"] == pytest.approx(0.3)  # its own would be .8
     kappa, _, n = pooled(systems[:2], {"one": 0.3, "two": 0.3})
     assert (kappa.value, n) == (1.0, 402)
-
-
-def test_runs_of_one_system_do_not_choose_for_each_other():
+    # runs of one system do not choose for each other
     systems = [system("x_run1", 0.8), system("x_run2", 0.8), system("y", 0.3)]
     assert left_out(systems)["x_run1"] == pytest.approx(0.3)
 

@@ -12,10 +12,7 @@ from tests.eval.commands import run_main
 from tests.eval.datasets.synthetic.test_written_memories import SMALL
 from tests.eval.factory import hashed
 
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
+FEW = (*SMALL, "dataset.sessions=5")
 
 
 def shares(
@@ -23,7 +20,7 @@ def shares(
 ) -> list[float]:
     """Shares of the shown relations: true at the end, true before, never stated."""
     folder = tmp_path / "run"
-    ended = run_main(tmp_path, cache, *SMALL, *options, f"hydra.run.dir={folder}")
+    ended = run_main(tmp_path, cache, *FEW, *options, f"hydra.run.dir={folder}")
     assert ended.code == 0, ended.err
     assert main([str(folder)]) == 0
     line = capsys.readouterr().out.splitlines()[-1].removeprefix(str(folder))
@@ -48,7 +45,7 @@ def test_merged_names_give_relations_that_were_never_stated(tmp_path, cache, cap
 
 def test_runs_without_known_facts_or_relations_are_refused(tmp_path, cache, capsys):
     folder = tmp_path / "run"
-    ended = run_main(tmp_path, cache, *SMALL, "strategy=bm25", f"hydra.run.dir={folder}")
+    ended = run_main(tmp_path, cache, *FEW, "strategy=bm25", f"hydra.run.dir={folder}")
     assert ended.code == 0, ended.err
     assert main([str(folder)]) == 2
     assert "no relation was shown" in capsys.readouterr().err

@@ -62,9 +62,7 @@ def test_a_gain_that_only_the_weak_embedder_sees_is_an_interaction():
     assert recall[-1] == "better"
     assert by_score["F1"][5].startswith("+0.062 [")
     assert by_score["evidence recall, multi_hop"][2] == "20"
-
-
-def test_equal_gains_are_none():
+    # equal gains are none
     runs = [
         made(strategy, values, embedder)
         for embedder in ("strong", "weak")
@@ -89,22 +87,17 @@ def test_gates_are_measured_against_the_oracle():
     assert value[3][2:] == ["25.0%", "100%", "100%", "0%", "0.562"]
 
 
-def test_an_experiment_names_its_tables():
+def test_an_experiment_names_its_tables_which_are_no_part_of_a_runs_configuration():
     assert load_grid("gate").tables == {"gates": {}}
     assert load_grid("longmemeval").tables == {"by_type": {}}
-    assert load_grid("memory_unit").tables == {}
+    grid = load_grid("memory_unit")
+    assert grid.tables == {}
     settings = load_grid("weak_vs_strong_embedder").tables["interaction"]
     assert settings["weak"] == "wordllama"
     assert settings["base"]["graph_expand_hybrid"] == "hybrid_rank"
-
-
-def test_an_unknown_table_is_refused():
-    grid = replace(load_grid("memory_unit"), tables={"gaets": {}})
+    unknown = replace(grid, tables={"gaets": {}})
     with pytest.raises(InputError, match=r"memory_unit\.yaml: tables: gaets: no such table; use"):
-        list(requested(grid, [], 0))
-
-
-def test_tables_are_no_part_of_a_runs_configuration():
+        list(requested(unknown, [], 0))
     with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
         config = compose("config", ["experiment=gate"])
     assert "tables" in config

@@ -30,18 +30,14 @@ def test_the_last_parameter_is_compared_within_the_others():
     assert [job.label for job in grid.jobs[:3]] == ["turns", "windows", "observations"]
     assert {job.group for job in grid.jobs[:3]} == {"strategy=vector_only"}
     assert grid.jobs[1].overrides == ("strategy=vector_only", "memory=windows")
-
-
-def test_what_was_given_to_the_sweep_takes_the_place_of_the_grids_values():
+    # what was given to the sweep takes the place of the grid's values
     grid = load_grid("memory_unit", ["memory=turns,windows", "strategy=bm25", "k=3"])
     assert [job.overrides for job in grid.jobs] == [
         ("strategy=bm25", "memory=turns", "k=3"),
         ("strategy=bm25", "memory=windows", "k=3"),
     ]
     assert {job.group for job in grid.jobs} == {""}
-
-
-def test_a_value_may_be_several_settings():
+    # a value may be several settings
     labels = [job.label for job in load_grid("expansion").jobs]
     assert labels[:2] == ["{threshold:2}", "{}"]
     assert "{edge_weight:1,relevance_weight:0}" in labels

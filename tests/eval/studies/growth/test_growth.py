@@ -82,6 +82,9 @@ def test_a_half_life_is_that_of_the_runs(made, tmp_path, capsys):
     assert "intervals over conversations" in text
     assert (out / "growth.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (out / "growth.svg").read_text(encoding="utf-8")
+    # the largest stores may be left out
+    assert study(out, *runs, options=("--largest", "1")) == 0
+    assert {key[1] for key in rows(out)} == {"0", "1"}
 
 
 def test_questions_that_failed_are_counted_where_they_failed(made, tmp_path, capsys):
@@ -109,38 +112,24 @@ def test_questions_that_failed_are_counted_where_they_failed(made, tmp_path, cap
     assert [end for _, end in sizes] == [["16", "0 |"], ["16", "4 |"], *[["20", "0 |"]] * 2]
 
 
-def test_the_largest_stores_may_be_left_out(made, tmp_path):
-    runs = [made("plain", 0, 4), made("plain", 1, 2), made("plain", 2, 2)]
-    out = tmp_path / "out"
-    assert study(out, *runs, options=("--largest", "1")) == 0
-    assert {key[1] for key in rows(out)} == {"0", "1"}
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"data": [FILE | {"sha256": "6" * 64}]}, "are on different data"),
-        ({"config": {"k": 3}}, "differ in k; only strategy and dataset.unrelated may"),
-        ({"config": {"dataset": {"_target_": "eval.datasets.locomo.LoCoMo"}}}, "dataset=grown"),
-    ],
-)
-def test_other_data_and_settings_are_refused_in_one_line(made, tmp_path, capsys, fields, said):
-    assert study(tmp_path / "out", made("plain", 0, 4), made("plain", 1, 4, **fields)) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert said in line
-    assert not (tmp_path / "out").exists()
-
-
-def test_other_questions_and_a_size_twice_are_refused(made, tmp_path, capsys):
+def test_runs_that_do_not_belong_together_are_refused_in_one_line(made, tmp_path, capsys):
     first, other = made("plain", 0, 4), made("plain", 1, 4)
     lines = (other / "records.jsonl").read_text().splitlines()
     (other / "records.jsonl").write_text("\n".join(lines[1:]) + "\n")
-    assert study(tmp_path / "out", first, other) == 2
-    assert "asked different questions" in capsys.readouterr().err
-    assert study(tmp_path / "out", first, made("plain", 0, 4)) == 2
-    assert "both of plain with 0 unrelated sessions; name one" in capsys.readouterr().err
+    locomo = {"config": {"dataset": {"_target_": "eval.datasets.locomo.LoCoMo"}}}
+    for second, said in (
+        (made("plain", 1, 4, data=[FILE | {"sha256": "6" * 64}]), "are on different data"),
+        (made("plain", 1, 4, config={"k": 3}), "in k; only strategy and dataset.unrelated may"),
+        (made("plain", 1, 4, **locomo), "dataset=grown"),
+        (other, "asked different questions"),
+        (made("plain", 0, 4), "both of plain with 0 unrelated sessions; name one"),
+    ):
+        assert study(tmp_path / "out", first, second) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert said in line
     assert study(tmp_path / "out", first, options=("--largest", "-1")) == 2
     assert "--largest: -1" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture
@@ -164,7 +153,7 @@ def test_parts_merge_and_a_stopped_run_resumes_to_the_same_figures(
 
     halves = "dataset.conversations=[cedar,ash],[beech,elm,dogwood]"
     assert start("-m", *data, "dataset.unrelated=12", halves).code == 0
-    parts = [str(one.folder) for one in runs_in(tmp_path) if one.folder not in _folders(whole)]
+    parts = [str(one.folder) for one in runs_in(tmp_path) if one not in whole]
     assert merge([*parts, "--out", str(tmp_path / "merged")]) == 0
     assert study(tmp_path / "of_parts", whole[0].folder, tmp_path / "merged") == 0
     assert untimed(tmp_path / "of_parts") == untimed(tmp_path / "whole")
@@ -186,13 +175,7 @@ def test_parts_merge_and_a_stopped_run_resumes_to_the_same_figures(
     assert start(*command, f"resume={stopped}").code == 0
     assert study(tmp_path / "resumed", whole[0].folder, stopped) == 0
     assert untimed(tmp_path / "resumed") == untimed(tmp_path / "whole")
-
-
-def _folders(runs: list[Run]) -> set[Path]:
-    return {one.folder for one in runs}
-
-
-def test_invalid_parameters_end_a_run_with_code_2(start, data):
+    # invalid parameters
     ended = start(*data, "dataset.unrelated=-1")
     assert ended.code == 2
     assert "dataset.unrelated: -1; use a whole number of 0 or more" in ended.err

@@ -26,20 +26,17 @@ def doublings() -> Floats:
     return np.asarray(np.log2(memories() / memories()[:, :1]))
 
 
-@pytest.mark.parametrize("half_life", [0.4, 1.0, 5.0, 20.0])
-def test_a_known_half_life_is_found(half_life):
+def test_a_known_half_life_is_found_and_equal_curves_are_fitted_exactly():
     across = doublings()
     noise = np.repeat(np.random.default_rng(1).uniform(0.9, 1.1, CONVERSATIONS), QUESTIONS)
-    decay = fitted(0.8 * noise[:, None] * 2 ** (-across / half_life))
-    assert decay.half_life is not None
-    assert decay.half_life.value == pytest.approx(half_life, rel=0.05)
-    assert decay.half_life.low <= decay.half_life.value <= decay.half_life.high
-    assert decay.start == pytest.approx(0.8, rel=0.05)
-    assert decay.residual < 0.02
-    assert decay.half_life.clusters == CONVERSATIONS
-
-
-def test_equal_curves_are_fitted_exactly():
+    for half_life in (0.4, 1.0, 5.0, 20.0):
+        decay = fitted(0.8 * noise[:, None] * 2 ** (-across / half_life))
+        assert decay.half_life is not None
+        assert decay.half_life.value == pytest.approx(half_life, rel=0.05)
+        assert decay.half_life.low <= decay.half_life.value <= decay.half_life.high
+        assert decay.start == pytest.approx(0.8, rel=0.05)
+        assert decay.residual < 0.02
+        assert decay.half_life.clusters == CONVERSATIONS
     own = np.full((len(NAMES), 1), 500.0)
     across = np.log2((own + 21.6 * SESSIONS) / own)
     decay = fit(own + 21.6 * SESSIONS, 0.7 * 2 ** (-across / 3), NAMES, 0, 200)
@@ -56,9 +53,7 @@ def test_recall_that_does_not_fall_has_no_half_life():
     rising = fitted(0.4 * 2 ** (doublings() / 6))
     assert rising.rate.value < 0
     assert rising.half_life is None
-
-
-def test_recall_of_0_everywhere_has_no_rate():
+    # recall of 0 everywhere has no rate
     decay = fitted(np.zeros((len(NAMES), len(SESSIONS))))
     assert np.isnan(decay.rate.value)
     assert decay.half_life is None

@@ -47,9 +47,7 @@ def test_unknown_answers_count_for_nothing():
     assert np.abs(model.difficulties[:-1] - plain.difficulties).max() < 0.1
     assert abs(model.difficulties[-1]) < 0.05  # nothing is known of it: the prior's mean
     assert np.isfinite(model.curves).all()
-
-
-def test_a_system_without_a_wrong_answer_stays_finite():
+    # a system without a wrong answer stays finite
     answers, *_ = simulate(6, 50, seed=5)
     answers[0] = 1.0
     model = fit(answers)

@@ -64,20 +64,17 @@ def test_masks_secrets_of_the_environment(monkeypatch):
     assert tally.changed["secrets masked"] == 1
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_leaves_hashes_paths_and_prose():
+    for text in (
         "Commit 0f3a9c1d2e4b5a6978877665544332211ffeeddc is fine.",
         "See src/eval/studies/transcripts/Importing2/VeryLongFileNameOfThisProject.py now.",
         "Look in modules/bakery/src2/OvenController/v3/ry for it.",
         "The oven has 27 degrees; the token was lost.",
         "It answers at http://localhost:8080/loaves and needs basic knowledge2.",
-    ],
-)
-def test_leaves_hashes_paths_and_prose(text):
-    tally = Tally()
-    assert cleaned(text, tally) == text
-    assert not +tally.changed
+    ):
+        tally = Tally()
+        assert cleaned(text, tally) == text
+        assert not +tally.changed
 
 
 def test_shortens_code_and_removes_blobs():

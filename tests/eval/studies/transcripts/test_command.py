@@ -23,13 +23,19 @@ def export(tmp_path: Path) -> Path:
     return exports.write_json(tmp_path / "conversations.json", exports.chatgpt())
 
 
-def test_opens_no_connection(export, tmp_path, monkeypatch):
+def test_opens_no_connection_and_writes_the_same_bytes_for_the_same_seed(
+    export, tmp_path, monkeypatch
+):
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise AssertionError("a socket was opened")
 
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "create_connection", refuse)
-    assert main([str(export), "--out", str(tmp_path / "own")]) == 0
+    contents = []
+    for name in ("a", "b"):
+        assert main([str(export), "--out", str(tmp_path / name), "--seed", "3"]) == 0
+        contents.append((tmp_path / name / "transcripts.json").read_bytes())
+    assert contents[0] == contents[1]
 
 
 def test_the_folder_loads_as_locomo_and_two_strategies_run_on_it(export, tmp_path, cache):
@@ -80,22 +86,10 @@ def test_only_the_user_can_read_the_file_in_a_folder_that_was_there(export, tmp_
     folder = tmp_path / "own"
     folder.mkdir()
     folder.chmod(0o755)
-    assert main([str(export), "--out", str(folder)]) == 0
+    assert main([str(export), "--out", str(folder), "--questions", "2"]) == 0
     assert stat.S_IMODE((folder / "transcripts.json").stat().st_mode) == 0o600
-
-
-def test_writes_the_same_bytes_for_the_same_seed(export, tmp_path):
-    contents = []
-    for name, seed in (("a", "3"), ("b", "3")):
-        assert main([str(export), "--out", str(tmp_path / name), "--seed", seed]) == 0
-        contents.append((tmp_path / name / "transcripts.json").read_bytes())
-    assert contents[0] == contents[1]
-
-
-def test_asks_at_most_as_many_questions_as_are_wanted(export, tmp_path):
-    assert main([str(export), "--out", str(tmp_path / "own"), "--questions", "2"]) == 0
-    (sample,) = json.loads((tmp_path / "own" / "transcripts.json").read_text(encoding="utf-8"))
-    assert len(sample["qa"]) == 2
+    (sample,) = json.loads((folder / "transcripts.json").read_text(encoding="utf-8"))
+    assert len(sample["qa"]) == 2  # at most as many as are wanted
 
 
 @pytest.mark.parametrize(
@@ -141,14 +135,12 @@ def test_refuses_a_broken_file_and_keeps_what_was_there(export, tmp_path, capsys
     assert said.err.count("\n") == 1
     assert "conversations.json: not JSON" in said.err
     assert (folder / "transcripts.json").read_bytes() == before
-
-
-def test_refuses_a_history_without_a_question(tmp_path, capsys):
+    # a history without a question
     chat = [("user", "你好", 0.0), ("assistant", "你好！", 0.1)]
     path = exports.write_json(tmp_path / "c.json", exports.claude([chat]))
-    assert main([str(path), "--out", str(tmp_path / "own")]) == 2
+    assert main([str(path), "--out", str(tmp_path / "none")]) == 2
     assert "too little text for a question; nothing is written" in capsys.readouterr().err
-    assert not (tmp_path / "own").exists()
+    assert not (tmp_path / "none").exists()
 
 
 def test_takes_conversations_in_locomos_layout(tmp_path):

@@ -17,12 +17,7 @@ from eval.studies.transcripts.sources import json_values
 from memsys.errors import InputError
 from tests.eval.studies.transcripts import exports
 
-DAYS = [
-    datetime(2025, 5, 8, 14),
-    datetime(2025, 5, 10, 15),
-    datetime(2025, 5, 11, 14),
-    datetime(2025, 5, 12, 14),
-]
+DAYS = [datetime(2025, 5, *day) for day in ((8, 14), (10, 15), (11, 14), (12, 14))]
 SAID = [text for chat in exports.ALL for _, text, _ in chat]
 
 
@@ -31,56 +26,38 @@ def read(path: Path, **wanted: Any) -> Imported:
 
 
 def texts(imported: Imported) -> list[str]:
-    return [
-        turn.text
-        for one in imported.conversations
-        for session in one.sessions
-        for turn in session.turns
-    ]
+    sessions = [session for one in imported.conversations for session in one.sessions]
+    return [turn.text for session in sessions for turn in session.turns]
 
 
-@pytest.mark.parametrize(
-    ("write", "format_", "name"),
-    [
-        (lambda f: exports.write_json(f / "x.json", exports.chatgpt()), "ChatGPT", "chatgpt"),
-        (lambda f: exports.write_json(f / "x.json", exports.claude()), "Claude", "claude"),
-        (
-            lambda f: exports.write_lines(f / "x.log", exports.claude_code()),
-            "Claude Code",
-            "bakery",
-        ),
-    ],
-)
-def test_chats_become_dated_sessions_of_one_conversation(tmp_path, write, format_, name):
-    imported = read(write(tmp_path))
-    assert imported.formats == {format_: 1}
-    (one,) = imported.conversations
-    assert (one.id, one.speakers) == (name, ("User", "Assistant"))
-    # Each chat has messages of two days, and a session has one time.
-    assert [session.time for session in one.sessions] == DAYS
-    assert texts(imported) == SAID
-    assert [turn.id for turn in one.sessions[3].turns] == ["D4:1", "D4:2"]
-    assert [turn.speaker for turn in one.sessions[3].turns] == ["User", "Assistant"]
+def test_chats_become_dated_sessions_of_one_conversation(tmp_path):
+    """Tools, thoughts and branches not taken are dropped and counted."""
+    gpt = exports.write_json(tmp_path / "a.json", exports.chatgpt())
+    claude = exports.write_json(tmp_path / "b.json", exports.claude())
+    code = exports.write_lines(tmp_path / "c.log", exports.claude_code())
+    for path, format_, name, dropped in (
+        (gpt, "ChatGPT", "chatgpt", {"messages of other branches": 2, "system messages": 2}),
+        (claude, "Claude", "claude", {"thinking blocks": 6, "attachments": 2}),
+        (code, "Claude Code", "bakery", {"tool_use blocks": 6, "tool_result blocks": 6}),
+    ):
+        imported = read(path)
+        assert imported.formats == {format_: 1}
+        (one,) = imported.conversations
+        assert (one.id, one.speakers) == (name, ("User", "Assistant"))
+        # Each chat has messages of two days, and a session has one time.
+        assert [session.time for session in one.sessions] == DAYS
+        assert texts(imported) == SAID
+        assert [turn.id for turn in one.sessions[3].turns] == ["D4:1", "D4:2"]
+        assert [turn.speaker for turn in one.sessions[3].turns] == ["User", "Assistant"]
+        assert +imported.tally.dropped == dropped
 
 
 def test_reads_a_rollout_of_codex_without_what_the_program_inserted(tmp_path):
     imported = read(exports.write_lines(tmp_path / "r.jsonl", exports.codex()))
     assert [one.id for one in imported.conversations] == ["ops"]
     assert texts(imported) == [text for _, text, _ in exports.DEPLOY]
-    dropped = imported.tally.dropped
-    assert dropped["inserted texts"] == 1
-    assert dropped["developer messages"] == 1
-    assert dropped["function_call items"] == 1
-
-
-def test_drops_and_counts_tools_thoughts_and_other_branches(tmp_path):
-    code = read(exports.write_lines(tmp_path / "a.jsonl", exports.claude_code()))
-    assert code.tally.dropped["tool_use blocks"] == code.tally.dropped["tool_result blocks"] == 6
-    claude = read(exports.write_json(tmp_path / "b.json", exports.claude()))
-    assert claude.tally.dropped == {"thinking blocks": 6, "attachments": 2}
-    gpt = read(exports.write_json(tmp_path / "c.json", exports.chatgpt()))
-    assert gpt.tally.dropped["messages of other branches"] == 2
-    assert gpt.tally.dropped["system messages"] == 2
+    for name in ("inserted texts", "developer messages", "function_call items"):
+        assert imported.tally.dropped[name] == 1
 
 
 def test_chatgpt_messages_that_are_not_said_to_the_user_are_dropped(tmp_path):
@@ -140,7 +117,7 @@ def test_reads_zip_and_gzip_and_passes_over_other_files(tmp_path):
     assert texts(read(packed)) == SAID
 
 
-def test_reads_a_long_list_one_conversation_at_a_time(tmp_path):
+def test_reads_long_lists_and_lines_one_conversation_at_a_time(tmp_path):
     path = exports.write_json(tmp_path / "x.json", exports.claude() * 40)
     limits = Limits(small=1, chunk=500, whole=20_000, text=10_000)
     assert path.stat().st_size > 2 * limits.whole
@@ -148,9 +125,7 @@ def test_reads_a_long_list_one_conversation_at_a_time(tmp_path):
     assert found == exports.claude() * 40
     with pytest.raises(InputError, match=r"conversation \d+ has more than 900 characters"):
         list(json_values(path, "x.json", Limits(small=1, chunk=100, whole=900, text=900)))
-
-
-def test_reads_lines_of_which_the_first_is_longer_than_a_read(tmp_path):
+    # lines of which the first is longer than a read
     path = exports.write_lines(tmp_path / "x.jsonl", exports.claude_code())
     found = [value for _, value in json_values(path, "x.jsonl", Limits(chunk=16))]
     assert found == exports.claude_code()
@@ -171,60 +146,53 @@ def test_takes_the_last_sessions_and_the_given_names(tmp_path):
     assert imported.tally.dropped["earlier sessions"] == 2
 
 
-def without(value: Any, *keys: Any) -> Any:
-    """`value` without the member that the path `keys` leads to."""
-    inner = value
-    for key in keys[:-1]:
-        inner = inner[key]
-    del inner[keys[-1]]
-    return value
-
-
 def replaced(value: Any, new: Any, *keys: Any) -> Any:
-    """`value` with `new` at the path `keys`."""
+    """`value` with `new` at the path `keys`, or without what is there if `new` is ABSENT."""
     inner = value
     for key in keys[:-1]:
         inner = inner[key]
     inner[keys[-1]] = new
+    if new is ABSENT:
+        del inner[keys[-1]]
     return value
 
 
+ABSENT = object()
 N1 = (0, "mapping", "n1")
-BROKEN = {
-    "parent": (replaced(exports.chatgpt(), "gone", *N1, "parent"), "conversation 1: current_node"),
-    "author": (without(exports.chatgpt(), *N1, "message", "author"), "mapping.n1.message.author"),
-    "parts": (
+BROKEN = [
+    (replaced(exports.chatgpt(), "gone", *N1, "parent"), "conversation 1: current_node"),
+    (replaced(exports.chatgpt(), ABSENT, *N1, "message", "author"), "mapping.n1.message.author"),
+    (
         replaced(exports.chatgpt(), "x", *N1, "message", "content", "parts"),
         "mapping.n1.message.content.parts: is a text; must be a list",
     ),
-    "seconds": (
+    (
         replaced(exports.chatgpt(), "noon", *N1, "message", "create_time"),
         "'noon' is no time",
     ),
-    "messages": (
+    (
         replaced(exports.claude(), {}, 1, "chat_messages"),
         "conversation 2: chat_messages: is an object; must be a list",
     ),
-    "sender": (
+    (
         replaced(exports.claude(), "robot", 0, "chat_messages", 3, "sender"),
         "chat_messages[3].sender: must be human or assistant",
     ),
-    "iso": (
+    (
         replaced(exports.claude(), 7, 0, "chat_messages", 3, "created_at"),
         "chat_messages[3].created_at: 7 is no time",
     ),
-    "block": (
+    (
         replaced(exports.claude(), [{"type": "text"}], 0, "chat_messages", 3, "content"),
         "chat_messages[3].content[0].text: must be a text",
     ),
-    "other": ([{"some": "thing"}], "no export of a known format; name conversations.json of"),
-    "empty": (replaced(exports.claude(), [], 0, "chat_messages")[:1], "contains no message"),
-}
+    ([{"some": "thing"}], "no export of a known format; name conversations.json of"),
+    (replaced(exports.claude(), [], 0, "chat_messages")[:1], "contains no message"),
+]
 
 
-@pytest.mark.parametrize("case", BROKEN)
-def test_refuses_a_broken_export_naming_place_and_field(case, tmp_path):
-    value, problem = BROKEN[case]
+@pytest.mark.parametrize(("value", "problem"), BROKEN)
+def test_refuses_a_broken_export_naming_place_and_field(value, problem, tmp_path):
     path = exports.write_json(tmp_path / "conversations.json", value)
     with pytest.raises(InputError) as refused:
         read(path)
@@ -234,21 +202,18 @@ def test_refuses_a_broken_export_naming_place_and_field(case, tmp_path):
     assert "\n" not in message
 
 
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ('{"type": "user", "sessionId": ', "line 2: not JSON"),
-        ('{"type": "user", "sessionId": "s", "message": 3}', "line 2: message: is a number"),
-        ('{"type": "user", "sessionId": "s", "message": {}}', "line 2: message.content: missing"),
-        ('{"type": "user", "sessionId": "s", "timestamp": "x"}', "line 2: timestamp: 'x' is no"),
-    ],
-)
-def test_refuses_a_broken_line_naming_it(line, problem, tmp_path):
+def test_refuses_a_broken_line_naming_it(tmp_path):
     path = tmp_path / "log.jsonl"
-    path.write_text(json.dumps(exports.claude_code()[1]) + "\n" + line + "\n", encoding="utf-8")
-    with pytest.raises(InputError) as refused:
-        read(path)
-    assert str(refused.value).startswith(f"log.jsonl: {problem}")
+    for line, problem in (
+        ('{"type": "user", "sessionId": ', "not JSON"),
+        ('{"type": "user", "sessionId": "s", "message": 3}', "message: is a number"),
+        ('{"type": "user", "sessionId": "s", "message": {}}', "message.content: missing"),
+        ('{"type": "user", "sessionId": "s", "timestamp": "x"}', "timestamp: 'x' is no"),
+    ):
+        path.write_text(f"{json.dumps(exports.claude_code()[1])}\n{line}\n", encoding="utf-8")
+        with pytest.raises(InputError) as refused:
+            read(path)
+        assert str(refused.value).startswith(f"log.jsonl: line 2: {problem}")
 
 
 def test_passes_over_what_is_not_readable_beside_an_export(tmp_path):
@@ -259,11 +224,8 @@ def test_passes_over_what_is_not_readable_beside_an_export(tmp_path):
     (tmp_path / "in" / "y.jsonl").write_text('{"a": 1}\n{"a": ', encoding="utf-8")
     imported = read(tmp_path / "in")
     assert texts(imported) == SAID
-    assert [one.partition(":")[0] for one in imported.unreadable] == [
-        "tsconfig.json",
-        "x.json",
-        "y.jsonl",
-    ]
+    names = [one.partition(":")[0] for one in imported.unreadable]
+    assert names == ["tsconfig.json", "x.json", "y.jsonl"]
     archive = tmp_path / "x.zip"
     with zipfile.ZipFile(archive, "w") as file:
         for one in (tmp_path / "in").iterdir():
@@ -276,23 +238,23 @@ def test_passes_over_what_is_not_readable_beside_an_export(tmp_path):
         read(tmp_path / "in")
 
 
-@pytest.mark.parametrize("end", [b'{"type": "user", "sess', '{"type": "é'.encode()[:-1]])
-def test_leaves_out_and_counts_the_line_that_a_running_program_writes(end, tmp_path):
+def test_leaves_out_and_counts_the_line_that_a_running_program_writes(tmp_path):
     log = exports.write_lines(tmp_path / "logs" / "a.jsonl", exports.claude_code())
     whole = log.read_bytes()
-    log.write_bytes(whole + end)
-    imported = read(log.parent)
-    assert texts(imported) == SAID
-    assert imported.formats == {"Claude Code": 1}
-    assert imported.tally.dropped["half-written last lines"] == 1
-    with pytest.raises(InputError, match=r"^a\.jsonl: line \d+: not JSON"):
-        read(log)
+    for end in (b'{"type": "user", "sess', '{"type": "é'.encode()[:-1]):
+        log.write_bytes(whole + end)
+        imported = read(log.parent)
+        assert texts(imported) == SAID
+        assert imported.formats == {"Claude Code": 1}
+        assert imported.tally.dropped["half-written last lines"] == 1
+        with pytest.raises(InputError, match=r"^a\.jsonl: line \d+: not JSON"):
+            read(log)
     log.write_bytes(whole + b"{\n" + whole)  # any other line is an error
     with pytest.raises(InputError, match=r"^a\.jsonl: line \d+: not JSON"):
         read(log.parent)
 
 
-def test_refuses_two_conversations_of_one_id(tmp_path):
+def test_refuses_what_is_not_there_damaged_or_of_one_id(tmp_path):
     turn = {"speaker": "Ines", "dia_id": "D1:1", "text": "Bees."}
     said = {"session_1": [turn], "session_1_date_time": "2025-05-08 14:00"}
     for name in ("a.json", "b.json"):
@@ -300,9 +262,6 @@ def test_refuses_two_conversations_of_one_id(tmp_path):
         exports.write_json(tmp_path / "in" / name, rows)
     with pytest.raises(InputError, match=r"b\.json: sample garden: sample_id: used twice"):
         read(tmp_path / "in")
-
-
-def test_refuses_what_is_not_there_or_damaged(tmp_path):
     with pytest.raises(InputError, match="no such file or folder"):
         read(tmp_path / "gone.zip")
     binary = tmp_path / "x.json"

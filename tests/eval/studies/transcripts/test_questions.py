@@ -64,56 +64,52 @@ def only(rule: str, *words: str) -> Silver:
     return next(iter(found.values()))
 
 
-def test_asks_who_mentioned_what_only_one_turn_mentions():
-    one = only("who", "mountain cabin")
-    assert one.question == "Who mentioned mountain cabin?"
-    assert (one.answer, one.evidence, one.category) == ("Ines", ("D3:3",), 4)
+@pytest.mark.parametrize(
+    ("rule", "word", "question", "answer", "evidence", "category"),
+    [
+        ("who", "mountain cabin", "Who mentioned mountain cabin?", "Ines", ("D3:3",), 4),
+        (
+            *("when", "mountain cabin", "When did Ines mention mountain cabin?"),
+            *("20 March 2025", ("D3:3",), 2),
+        ),
+        (
+            *("value", "exporter", "Which version did Ines give together with exporter?"),
+            *("3.11.4", ("D3:1",), 4),
+        ),
+        (
+            *("date", "harbour festival"),
+            "Which date or time did Ines give together with harbour festival?",
+            *("the Friday after 9 March 2025", ("D2:1",), 2),
+        ),
+        (
+            *("reply", "mountain hut"),
+            "Which identifier did Ines give when Oskar asked about mountain hut?",
+            *("trailmap", ("D1:3",), 4),
+        ),
+        (
+            *("twice", "garden", "On which days was garden fence mentioned?"),
+            *("9 March 2025 and 20 March 2025", ("D2:4", "D3:4"), 1),
+        ),
+    ],
+)
+def test_each_rule_asks_for_what_only_these_turns_say(
+    rule, word, question, answer, evidence, category
+):
+    one = only(rule, word)
+    assert one.question == question
+    assert (one.answer, one.evidence, one.category) == (answer, evidence, category)
 
 
-def test_asks_when_it_was_mentioned():
-    one = only("when", "mountain cabin")
-    assert one.question == "When did Ines mention mountain cabin?"
-    assert (one.answer, one.evidence, one.category) == ("20 March 2025", ("D3:3",), 2)
-
-
-def test_asks_for_the_one_value_beside_a_unique_phrase():
-    version = only("value", "exporter")
-    assert version.question == "Which version did Ines give together with exporter?"
-    assert (version.answer, version.evidence) == ("3.11.4", ("D3:1",))
+def test_a_path_is_asked_for_and_of_a_reply_of_several_turns_nothing():
     path = only("value", "file or path")
     assert (path.answer, path.evidence) == ("ops/notes.md", ("D3:3",))
-
-
-def test_asks_for_a_date_as_it_was_resolved():
-    one = only("date", "harbour festival")
-    assert one.question == "Which date or time did Ines give together with harbour festival?"
-    assert (one.answer, one.evidence, one.category) == (
-        "the Friday after 9 March 2025",
-        ("D2:1",),
-        2,
-    )
-
-
-def test_asks_for_the_value_in_the_answer_to_a_question():
-    one = only("reply")
-    assert one.question == "Which identifier did Ines give when Oskar asked about mountain hut?"
-    assert (one.answer, one.evidence) == ("trailmap", ("D1:3",))
-
-
-def test_an_answer_of_several_turns_may_have_a_second_value_and_is_not_asked_for():
+    # an answer of several turns may have a second value
     asked = ("Oskar", "Which guide do you use for the mountain hut?")
     parts = (("Ines", "I use `trailmap`."), ("Ines", "Or `hutfinder`."))
     whole = questions(conversation((("2 March 2025", asked, parts[0]),)), 500, 0)
     assert "reply" in {one.rule for one in whole}
     divided = questions(conversation((("2 March 2025", asked, *parts),)), 500, 0)
     assert "reply" not in {one.rule for one in divided}
-
-
-def test_asks_for_the_two_days_of_what_was_mentioned_twice():
-    one = only("twice", "garden")
-    assert one.question == "On which days was garden fence mentioned?"
-    assert one.answer == "9 March 2025 and 20 March 2025"
-    assert (one.evidence, one.category) == (("D2:4", "D3:4"), 1)
 
 
 def test_asks_when_two_things_were_spoken_of_that_only_one_session_has_together():
@@ -137,9 +133,7 @@ def test_the_last_value_of_an_attribute_is_right_and_the_earlier_are_stale():
     port = only("last", "port")
     assert port.question == "What is Oskar's port according to the last statement?"
     assert (port.answer, port.stale) == ("9090", ("8080",))
-
-
-def test_a_value_that_returns_is_not_asked_for():
+    # a value that returns is not asked for
     rows = [("9 March 2025", ("Oskar", f"My port is {port}.")) for port in (8080, 9090)]
     (one,) = questions(conversation(rows), 500, 0)
     assert one.rule == "last"
@@ -176,9 +170,9 @@ def test_the_choice_follows_the_seed_and_each_turn_is_evidence_once(made):
     assert len(few) == len({one.rule for one in few}) == 4
 
 
-@pytest.mark.parametrize(
-    ("sentence", "kind", "text"),
-    [
+def test_finds_values_of_each_kind_but_no_speakers_months_and_small_numbers():
+    day, speakers = date(2025, 3, 9), ("Ines", "Oskar")
+    for sentence, kind, text in (
         ("It runs on Python 3.11.4 here", "version", "3.11.4"),
         ("We pinned v2 of it", "version", "v2"),
         ("See src/app/main.py for more", "path", "src/app/main.py"),
@@ -189,14 +183,8 @@ def test_the_choice_follows_the_seed_and_each_turn_is_evidence_once(made):
         ("We met Ada Lovelace there", "name", "Ada Lovelace"),
         ('She read "The Red Barn" twice', "name", "The Red Barn"),
         ("Call `fit_model` first", "identifier", "fit_model"),
-    ],
-)
-def test_finds_values_of_each_kind(sentence, kind, text):
-    found = values(sentence, date(2025, 3, 9), ("Ines", "Oskar"))
-    assert (kind, text) in [(one.kind, one.text) for one in found]
-
-
-@pytest.mark.parametrize("sentence", ["You two met Ines", "Hello there", "I said OK on Monday"])
-def test_speakers_months_and_small_numbers_are_no_values(sentence):
-    found = values(sentence, date(2025, 3, 9), ("Ines", "Oskar"))
-    assert not [one for one in found if one.kind in ("name", "number")]
+    ):
+        assert (kind, text) in [(one.kind, one.text) for one in values(sentence, day, speakers)]
+    for sentence in ("You two met Ines", "Hello there", "I said OK on Monday"):
+        found = values(sentence, day, speakers)
+        assert not [one for one in found if one.kind in ("name", "number")], sentence
