@@ -108,6 +108,8 @@ def test_house_style(text, expected):
         ("上个月", date(2024, 1, 31), "2023年12月"),
         ("上周五", date(2024, 1, 1), "2023年12月29日"),
         ("上个月31号", date(2024, 3, 5), None),
+        ("几月5号", date(2024, 3, 5), None),
+        ("去年13月", date(2024, 3, 5), "2023年"),
     ],
 )
 def test_turns_of_month_and_year(text, said, expected):
