@@ -20,6 +20,7 @@ from matplotlib import pyplot
 from nbformat import NotebookNode
 
 from tests.docs.test_commands_run import start
+from tests.eval.composing import quick_composition
 
 PROJECT = Path(__file__).parents[2]
 sys.path.insert(0, str(PROJECT / "notebooks"))
@@ -29,7 +30,8 @@ from refresh import ALL, badged, clean, executed, repository, sample_alone  # no
 LOCOMO = PROJECT / os.environ.get("MEMSYS_SHARED", "../shared") / "locomo" / "locomo10.json"
 LARGEST = 200_000  # bytes
 PROCESS = subprocess.run
-FEW = ["dataset.conversations=2", "dataset.sessions=5", "dataset.turns=10", "dataset.updates=2"]
+SMALL = ["questions=90", "resamples=20"]  # of the sample: two conversations
+FEW = ["dataset.conversations=1", "dataset.sessions=4", "dataset.turns=8", "dataset.updates=1"]
 # Folders of a machine; names of LoCoMo's conversations.
 TELLTALE = re.compile(r"/(home|root|work|tmp|Users|var|opt|usr|mnt)/|[A-Z]:\\\\|conv-\d+")
 each = pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
@@ -152,7 +154,7 @@ def test_it_runs_on_the_sample(path, monkeypatch):
     monkeypatch.delenv("MEMSYS_RUNS", raising=False)
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            with capture_output() as written:
+            with capture_output() as written, quick_composition():
                 shell.run_cell(cell.source).raise_error()
             pyplot.close("all")
             assert not written.stderr
@@ -165,7 +167,7 @@ def in_this_process(command: list[str], **options: Any) -> Any:
         return PROCESS(command, **options)
     words = command[2:]
     if words[0] == "eval.run":
-        words += ["resamples=20", *FEW * ("dataset=synthetic" in words)]
+        words += FEW if "dataset=synthetic" in words else SMALL
     code, said = start(Path(options["cwd"]), words)
     assert code == 0, said
     return None
