@@ -78,7 +78,7 @@ def test_it_contains_no_fetched_data_and_no_folder_at_the_top(wheel):
 
 
 def test_its_commands_run_without_a_clone_beside_files_of_the_same_names(wheel, tmp_path):
-    _pip("install", "--target", tmp_path / "site", wheel)
+    _pip("install", "--no-compile", "--target", tmp_path / "site", wheel)
     (program,) = (tmp_path / "site" / "bin").glob("memsys")
     ended = subprocess.run(
         [sys.executable, ROOT / ".ci" / "try-wheel", sys.executable, program],
