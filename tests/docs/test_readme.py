@@ -12,7 +12,6 @@ import pytest
 
 from eval import api
 from memsys.text.yaml_text import load_yaml
-from tests.eval.commands import run_main
 
 from .pages import PROJECT, examples, write_examples
 
@@ -98,13 +97,11 @@ def test_the_conversation_of_the_readme_is_measured(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_first_output_is_what_the_command_prints(cache, tmp_path, monkeypatch):
+def test_the_first_output_is_what_the_command_prints(tmp_path):
     (printed,) = OUTPUT
     assert max(map(len, printed.splitlines())) <= WIDTH
     assert "\nmemsys run strategy=graph_expand\n" in README
-    monkeypatch.setenv("COLUMNS", str(WIDTH))
-    ended = run_main(tmp_path, cache, "strategy=graph_expand", "resamples=20")
-    assert ended.code == 0, ended.err
+    output = memsys(tmp_path, "run", "strategy=graph_expand", "resamples=20")
 
     def masked(text: str) -> list[str]:
         """Without what differs between machines: folder, date, figures, and the warning of those
@@ -115,7 +112,7 @@ def test_the_first_output_is_what_the_command_prints(cache, tmp_path, monkeypatc
         text = re.sub(r"[\d.,]+", "0", text)
         return re.sub(r"--+| +", " ", text).split()
 
-    assert masked(printed) == masked(ended.out)
+    assert masked(printed) == masked(output)
     pin = load_yaml(PROJECT / "results" / "expected" / "sample_graph_expand.yaml")
     for name, means in pin["expected"].items():  # without the extra
         (row,) = re.findall(rf"^{name} .*$", printed, re.MULTILINE)

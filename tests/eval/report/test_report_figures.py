@@ -105,8 +105,7 @@ def test_latency_counts_known_values(tmp_path, data):
     assert block.parts == ["Unknown: no record has a latency."]
 
 
-def test_largest_changes(tmp_path, data):
-    first = write_run(tmp_path / "a", records(), "a", data)
+def test_largest_changes(tmp_path, data, first):
     rows = records()
     for id_, shift in (("ash/2", 0.3), ("beech/1", 0.5), ("ash/4", 0.9), ("cedar/0", 0.0)):
         next(row for row in rows if row["id"] == id_)["scores"]["locomo_f1"] += shift
