@@ -101,7 +101,7 @@ def test_the_first_output_is_what_the_command_prints(tmp_path):
     (printed,) = OUTPUT
     assert max(map(len, printed.splitlines())) <= WIDTH
     assert "\nmemsys run strategy=graph_expand\n" in README
-    output = memsys(tmp_path, "run", "strategy=graph_expand", "resamples=20")
+    output = memsys(tmp_path, "run", "strategy=graph_expand")
 
     def masked(text: str) -> list[str]:
         """Without what differs between machines: folder, date, figures, and the warning of those

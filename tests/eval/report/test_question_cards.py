@@ -73,17 +73,14 @@ def test_unknown_values_stay_unknown():
 
 
 def test_words_come_from_the_data_set(first):
-    (run,) = made(first)
-    texts = run.texts
+    texts = made(first)[0].texts
     words = f"Ada: said D2:1 beech {HOSTILE}"
     assert texts.memory("beech", "D2:1", ["D2:1"]) == (words, "2 May 2023, 13:56")
     assert texts.turn("beech", "D2:1") == (words, "2 May 2023, 13:56")
     assert texts.memory("beech", "D2:1", ["D2:1", "D2:2"]) is None  # cut otherwise
     assert texts.memory("beech", "D9:1", ["D9:1"]) is None
     assert texts.turn("oak", "D1:1") is None
-
-
-def test_memories_that_only_a_model_could_cut_again_leave_the_turns(first):
+    # Memories that only a model could cut again leave the turns.
     manifest = json.loads((first / "manifest.json").read_text())
     manifest["config"]["memory"] = {"_target_": "memsys.memory.facts.Facts", "llm": {}}
     texts = load_texts(manifest)
@@ -159,7 +156,7 @@ def test_the_reports_cards_show_reasons(first, tmp_path, data):
     assert "a: right: since" in report.markdown()
 
 
-def test_a_card_has_the_rank_of_each_evidence_turn(first):
+def test_a_card_has_the_rank_of_each_evidence_turn_that_was_ranked(first):
     turns = ["D1:1", "D9:1", "D9:2", "D1:3"]
     write_rankings(first, {"ash/1": turns, "ash/2": turns[:2]}, depth=4)
     (run,) = made(first)
@@ -171,9 +168,6 @@ def test_a_card_has_the_rank_of_each_evidence_turn(first):
     write_rankings(first, {"ash/1": turns[:3]}, depth=3)
     (run,) = made(first)
     assert question_card("ash/1", [run]).sides[0].ranks.endswith("D1:3 not within 3")
-
-
-def test_selected_memories_have_no_rank(first):
     write_rankings(first, {"ash/1": ["D9:1", "D1:1"]}, selected=True)
     (run,) = made(first)
     assert question_card("ash/1", [run]).sides[0].ranks == (
