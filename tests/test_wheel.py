@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.eval.conftest import cache
+
+__all__ = ["cache"]  # a fixture
 ROOT = Path(__file__).parents[1]
 SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "conf", "data", "results")
 FETCHED = "answer_key_errors.json"  # a name that the user's copy of a data set has
@@ -77,12 +80,12 @@ def test_it_contains_no_fetched_data_and_no_folder_at_the_top(wheel):
     assert tops == {"memsys", "eval", "baselines"}
 
 
-def test_its_commands_run_without_a_clone_beside_files_of_the_same_names(wheel, tmp_path):
-    _pip("install", "--target", tmp_path / "site", wheel)
+def test_its_commands_run_without_a_clone_beside_files_of_the_same_names(wheel, cache, tmp_path):
+    _pip("install", "--no-compile", "--target", tmp_path / "site", wheel)
     (program,) = (tmp_path / "site" / "bin").glob("memsys")
     ended = subprocess.run(
         [sys.executable, ROOT / ".ci" / "try-wheel", sys.executable, program],
-        env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
+        env=os.environ | {"PYTHONPATH": str(tmp_path / "site"), "MEMSYS_CACHE": str(cache)},
         capture_output=True,
         text=True,
         check=False,

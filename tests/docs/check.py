@@ -184,8 +184,9 @@ def _values(override: Override) -> Iterator[str]:
 
 @cache
 def _composed(name: str, overrides: tuple[str, ...], conf: Path) -> str | None:
+    own = any(_is_option(one, conf) and not _is_option(one, CONF) for one in overrides)
     try:
-        compose(name, [*overrides, f"hydra.searchpath=[file://{conf}]"])
+        compose(name, [*overrides, *[f"hydra.searchpath=[file://{conf}]"] * own])
     except Exception as error:
         return " ".join(str(error).split())[:300]
     return None

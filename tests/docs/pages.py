@@ -1,4 +1,4 @@
-"""The pages that users read, and the commands in them."""
+"""The pages that users read: their commands, and the files that the reader is to write."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ PAGES = [
     *(PROJECT / name for name in ("data/README.md", "notebooks/README.md")),
     *sorted((PROJECT / "docs").glob("*.md")),
 ]
+_EXAMPLE = re.compile(r"<!-- example: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(r"(?:^    \S.*\n)+", re.MULTILINE)
 _INLINE = re.compile(r"`((?:python -m |memsys |make )[^`]+)`")
@@ -31,6 +32,19 @@ class Command(NamedTuple):
     @property
     def place(self) -> str:
         return f"{self.page}: {self.text}"
+
+
+def examples(page: Path) -> dict[str, str]:
+    """The files that `page` has the reader write, by name: `<!-- example: NAME -->` marks them."""
+    return dict(_EXAMPLE.findall(page.read_text(encoding="utf-8")))
+
+
+def write_examples(page: Path, folder: Path) -> None:
+    """Write the examples of `page` under `folder`."""
+    for name, text in examples(page).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 def commands() -> list[Command]:

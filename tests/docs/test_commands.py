@@ -13,8 +13,7 @@ from eval.run.hydra_help import register
 from memsys.places import CONF
 
 from .check import check
-from .examples import write_examples
-from .pages import PAGES, commands, on_page
+from .pages import PAGES, commands, on_page, write_examples
 
 COMMANDS = commands()
 pytestmark = pytest.mark.slow

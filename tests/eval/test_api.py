@@ -27,11 +27,12 @@ def copied(run: Run, folder: Path, **changes: object) -> Path:
     return folder
 
 
-def rewritten(folder: Path, **changes: object) -> Path:
-    """The folder, fields of its first record changed."""
-    path = folder / "records.jsonl"
-    first, *others = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join([json.dumps(json.loads(first) | changes), *others]) + "\n")
+def rewritten(run: Run, folder: Path, *changes: dict[str, object]) -> Path:
+    """The run's folder again, fields of its first records changed."""
+    path = copied(run, folder) / "records.jsonl"
+    rows = [{**row, **change} for row, change in zip(run.records, changes, strict=False)]
+    lines = [json.dumps(row) for row in [*rows, *run.records[len(rows) :]]]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return folder
 
 
@@ -49,24 +50,19 @@ def test_a_row_holds_what_its_record_holds(keyed):
     assert frame["counted"].all()
 
 
-def test_gate_and_hops_come_from_the_trace(keyed, tmp_path):
-    folder = rewritten(
-        copied(keyed["plain"], tmp_path / "run"),
-        trace={"gate": {"open": True, "rule": "similarity"}, "expansion": []},
-        evidence=["D1:1", "D1:2", "D2:1"],
-        evidence_found={"direct": ["D1:1"], "expanded": ["D1:1", "D1:2"]},
-    )
-    row = load(folder).frame().iloc[0]
+def test_gate_and_hops_come_from_the_trace_and_failures_are_not_counted(keyed, tmp_path):
+    traced = {
+        "trace": {"gate": {"open": True, "rule": "similarity"}, "expansion": []},
+        "evidence": ["D1:1", "D1:2", "D2:1"],
+        "evidence_found": {"direct": ["D1:1"], "expanded": ["D1:1", "D1:2"]},
+    }
+    frame = load(rewritten(keyed["plain"], tmp_path / "run", traced, {"status": "error"})).frame()
+    row = frame.iloc[0]
     assert (row["gate_open"], row["gate_rule"]) == (True, "similarity")
     assert (row["evidence"], row["direct"], row["expanded"]) == (3, 1, 1)  # found twice is direct
-
-
-def test_what_failed_or_is_left_out_is_not_counted(keyed, tmp_path):
+    assert frame["counted"].tolist() == [True, False] + [True] * 19
     excluded = load(keyed["excluded"].folder).frame()
-    left_out = excluded.loc[~excluded["counted"], "id"].tolist()
-    assert left_out == ["ash/0", "ash/5"]
-    folder = rewritten(copied(keyed["plain"], tmp_path / "run"), status="error")
-    assert load(folder).frame()["counted"].tolist() == [False] + [True] * 20
+    assert excluded.loc[~excluded["counted"], "id"].tolist() == ["ash/0", "ash/5"]
 
 
 def test_means_are_those_of_the_summary(keyed):
@@ -81,12 +77,9 @@ def test_means_are_those_of_the_summary(keyed):
     tokens = means(run.frame(), "context_tokens", ["type"], bounded=False).set_index("type")
     overall = run.summary["by_type"]["overall"]
     assert tokens.loc["overall", "high"] == pytest.approx(overall["context_tokens_mean_ci"][1])
-
-
-def test_the_mean_of_nothing_known_is_no_row(keyed):
-    found = means(load(keyed["plain"].folder).frame(), "judge", ["type"])
-    assert found.empty
-    assert list(found.columns) == ["type", "n", "mean", "low", "high"]
+    unknown = means(run.frame(), "judge", ["type"])
+    assert unknown.empty
+    assert list(unknown.columns) == ["type", "n", "mean", "low", "high"]
 
 
 def test_runs_are_named_as_in_comparisons(keyed):
@@ -102,12 +95,8 @@ def test_runs_are_named_as_in_comparisons(keyed):
 
 
 def test_differences_are_those_of_a_comparison(keyed, tmp_path):
-    changed = copied(keyed["plain"], tmp_path / "run")
-    path = changed / "records.jsonl"
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    for line in lines:
-        line["scores"]["evidence_recall"] = 0.0
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    zeros = [{"scores": row["scores"] | {"evidence_recall": 0.0}} for row in keyed["plain"].records]
+    changed = rewritten(keyed["plain"], tmp_path / "run", *zeros)
     found = compare(load_runs([keyed["plain"].folder, changed]), ["evidence_recall"])
     row = found[(found["type"] == "overall") & found["verdict"].notna()].iloc[0]
     recall = keyed["plain"].summary["by_type"]["overall"]["evidence_recall"]
@@ -129,6 +118,9 @@ def test_the_newest_of_each_configuration_is_found(keyed, tmp_path):
     assert [one.folder for one in load_all(new)] == [new]
     real = copied(run, tmp_path / "f", dataset="locomo", started="2029-01-01T00:00:00+00:00")
     assert [one.folder for one in load_all(tmp_path)] == [real]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="holds no complete run"):
+        load_all(tmp_path / "empty")
 
 
 def test_texts_and_bars_are_of_any_table_with_intervals():
@@ -182,13 +174,17 @@ def test_a_strategy_has_its_colour_in_every_chart():
         assert of_curve.get_color() == of_dot[0].get_color() == looks[name]
 
 
-def test_dots_are_a_row_each_from_the_top():
+def test_dots_and_shares_are_a_row_each_from_the_top():
     axes = api.dots(RUNS, "f1", line=0.25)
     assert [label.get_text() for label in axes.get_yticklabels()] == list(RUNS["run"])
     assert axes.yaxis_inverted()
     assert 0.25 in axes.lines[-1].get_xdata()
     two = pd.concat([RUNS.assign(at="a"), RUNS.assign(at="b")])
     assert len(api.dots(two, "f1", colour="at").get_legend().texts) == 2
+    parts = pd.DataFrame({"type": ["a", "b"], "one": [0.25, 0.5], "rest": [0.75, 0.5]})
+    axes = api.shares(parts, ["one", "rest"], by=["type"])
+    assert [bar.get_x() + bar.get_width() for bar in axes.containers[1]] == [1, 1]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
 
 
 def test_the_front_leaves_out_what_is_dearer_and_no_better():
@@ -196,19 +192,6 @@ def test_the_front_leaves_out_what_is_dearer_and_no_better():
     axes = api.front(RUNS, "tokens")
     assert axes.get_xscale() == "log"
     assert list(axes.lines[-1].get_xdata()) == [10, 90]
-
-
-def test_shares_fill_a_row():
-    parts = pd.DataFrame({"type": ["a", "b"], "one": [0.25, 0.5], "rest": [0.75, 0.5]})
-    axes = api.shares(parts, ["one", "rest"], by=["type"])
-    ends = [bar.get_x() + bar.get_width() for bar in axes.containers[1]]
-    assert ends == [1, 1]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
-
-
-def test_a_folder_without_runs_is_refused(tmp_path):
-    with pytest.raises(InputError, match="holds no complete run"):
-        load_all(tmp_path)
 
 
 def test_a_run_from_python_is_that_of_the_command(small, cache, start, tmp_path, monkeypatch):

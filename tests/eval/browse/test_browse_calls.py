@@ -73,7 +73,6 @@ def run(tmp_path: Path) -> ReportedRun:
 def test_prompts_and_replies_of_a_question_in_order(run, tmp_path):
     first, second, failed, old = RecordedCalls(tmp_path / "cache").of(run, "ash/0")
     assert first.title == f"answer: gpt-4o-mini, 1.50 s, {NOW}"
-    assert first.prompt is not None
     assert first.prompt.startswith(f"user:\nprompt {HOSTILE}\n\nuser:\n")
     assert '"part"' in first.prompt
     assert first.reply == f"reply {HOSTILE}"
@@ -90,7 +89,6 @@ def test_calls_and_reasons_are_folded_and_escaped(run, tmp_path):
     questions = Questions([run], RecordedCalls(tmp_path / "cache"))
     for id_ in ("ash/0", "ash/1"):
         card = questions.card(id_)
-        assert card is not None
         page = Parsed(card_html(card))
         assert page.open == []
         assert not {"script", "img", "b", "i"} & set(page.tags)
@@ -106,18 +104,17 @@ def test_calls_and_reasons_are_folded_and_escaped(run, tmp_path):
             assert f"no verdict: LLMError: late {HOSTILE}" in page.words
             assert "details" not in page.tags
     without = Questions([run]).card("ash/0")
-    assert without is not None
     assert "calls to models" not in card_html(without)
 
 
-def test_a_damaged_list_of_calls_is_named(run, tmp_path):
-    for line in ("[]", '{"question": "ash/0"}', '{"question": "ash/0", "key": 5, "phase": "x"}'):
-        (run.folder / "calls.jsonl").write_text(f"{line}\n", encoding="utf-8")
-        with pytest.raises(InputError, match=r"calls\.jsonl"):
-            RecordedCalls(tmp_path / "cache").of(run, "ash/0")
-        site = Site(Questions([run], RecordedCalls(tmp_path / "cache")))
-        with pytest.raises(InputError, match=r"calls\.jsonl"):
-            site.card("ash/0")
+@pytest.mark.parametrize(
+    "line", ["[]", '{"question": "ash/0"}', '{"question": "ash/0", "key": 5, "phase": "x"}']
+)
+def test_a_damaged_list_of_calls_is_named(line, run, tmp_path):
+    (run.folder / "calls.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    site = Site(Questions([run], RecordedCalls(tmp_path / "cache")))
+    with pytest.raises(InputError, match=r"calls\.jsonl"):
+        site.card("ash/0")
 
 
 def test_the_cache_is_an_option(capsys):

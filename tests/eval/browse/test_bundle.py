@@ -20,10 +20,11 @@ def bundle(folders: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Pat
     return out
 
 
-def test_pages_and_sizes_are_printed(folders, tmp_path, capsys):
+def test_pages_replace_earlier_ones_and_their_sizes_are_printed(folders, tmp_path, capsys):
     out = tmp_path / "deep" / "pages"
-    for name in (str(folders[0]), str(folders[1])):
-        assert main([name, "--out", str(out)]) == 0  # the second replaces the first
+    assert main([str(folders[0]), "--out", str(out)]) == 0
+    (out / "conversation-3.html").write_text("of an earlier run with more conversations")
+    assert main([str(folders[1]), "--out", str(out)]) == 0  # replaces all that
     found = capsys.readouterr().out
     sizes = {path.name: path.stat().st_size for path in out.iterdir()}
     total, index = sum(sizes.values()) / 1e6, sizes["index.html"] / 1e6
@@ -34,12 +35,6 @@ def test_pages_and_sizes_are_printed(folders, tmp_path, capsys):
         *("index.html", "report.html", "data.html"),
         *(f"conversation-{n}.html" for n in range(3)),
     }
-
-
-def test_pages_of_more_conversations_are_removed(folders, bundle):
-    (bundle / "conversation-3.html").write_text("old")
-    assert main([str(folders[0]), str(folders[1]), str(folders[2]), "--out", str(bundle)]) == 0
-    assert not (bundle / "conversation-3.html").exists()
 
 
 def test_no_page_asks_for_anything(bundle):
@@ -61,11 +56,6 @@ def test_something_else_is_not_replaced(taken, folders, tmp_path, capsys):
     assert main([str(folders[0]), "--out", str(out)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "is something else already" in line
-
-
-def test_a_bundle_needs_runs(tmp_path, capsys):
-    assert main(["--out", str(tmp_path / "out")]) == 2
-    assert "name the runs" in capsys.readouterr().err
 
 
 @needs_driver

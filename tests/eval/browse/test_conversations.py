@@ -1,4 +1,4 @@
-"""The pages of the data: turns with the questions that they are evidence of, tokens, scores."""
+"""What the pages show: questions with their answers, and turns with tokens and questions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ def test_pages_are_escaped_and_whole(questions):
         if name == "report.html":
             continue  # has tests of its own
         page = site.page(name)
-        assert page is not None
         parsed = Parsed(page)
         assert parsed.open == [], name
         assert not {"img", "i", "b"} & set(parsed.tags), name
@@ -64,7 +63,6 @@ def test_pages_are_escaped_and_whole(questions):
 
 def test_a_script_of_the_page_is_not_ended_by_an_answer(questions):
     page = Site(questions).page("index.html")
-    assert page is not None
     assert page.count("</script>") == 2
     assert HOSTILE not in page
 
@@ -74,11 +72,9 @@ def test_without_the_data_questions_remain(tmp_path):
     folder = write_run(tmp_path / "run", records(), "plain", data)
     data.unlink()
     site = Site(Questions(made(folder)))
-    overview, page = site.page("data.html"), site.page("conversation-0.html")
-    assert overview is not None
-    assert page is not None
-    assert "Turns are not shown" in overview
-    assert "Turns are not shown" in page
+    page = site.page("conversation-0.html")
+    for one in (site.page("data.html"), page):
+        assert "Turns are not shown" in one
     assert 'id="q10"' in page
     assert "D1:3" in page
 
@@ -89,13 +85,41 @@ def test_runs_of_other_files_are_named(tmp_path):
     other.write_text(other.read_text().replace("said", "wrote"))
     second = write_run(tmp_path / "b", records(), "changed", other)
     page = Site(Questions(made(first, second))).page("data.html")
-    assert page is not None
     assert "Other data files were read by changed" in page
 
 
 def test_of_a_long_conversation_the_evidence_is_shown(questions, monkeypatch):
     monkeypatch.setattr(conversations, "MOST_TURNS", 5)
     page = Site(questions).page("conversation-0.html")
-    assert page is not None
     assert re.findall(r'<li id="(t\d)"', page) == ["t1", "t3"]
     assert "too long for a page" in page
+
+
+def test_a_row_has_score_answer_and_verdicts_of_every_run(questions):
+    rows = {row["id"]: row for row in questions.rows()}
+    assert len(rows) == 30
+    assert list(rows)[:3] == ["ash/0", "ash/1", "ash/2"]
+    first, second, third = rows["ash/0"]["runs"]
+    assert [first[0], second[0], third[0]] == [0.0, 0.1, None]  # the third failed
+    assert [one[2] for one in (first, second, third)] == [["wrong"], ["wrong"], ["error"]]
+    assert rows["ash/5"]["runs"][2][1] == "A zebra, in Straße 5"
+    assert rows["ash/4"]["runs"][2][2] == ["right", "abstained"]
+    assert rows["cedar/9"]["runs"][2] is None  # not asked
+    assert questions.key == "locomo_f1"
+
+
+def test_another_question_of_the_same_id_has_no_score(tmp_path):
+    data, other = data_file(tmp_path / "made.json"), records()
+    other[3]["question"] = "Another?"
+    folders = [
+        write_run(tmp_path / name, rows, name, data)
+        for name, rows in (("first", records()), ("second", other))
+    ]
+    row = next(row for row in Questions(made(*folders)).rows() if row["id"] == "ash/3")
+    assert [one[0] for one in row["runs"]] == [0.15, None]
+
+
+def test_cards_have_every_run_that_was_asked(questions):
+    assert [side.label for side in questions.card("ash/0").sides] == ["plain", "better<i>", "odd"]
+    assert [side.label for side in questions.card("cedar/9").sides] == ["plain", "better<i>"]
+    assert questions.card("oak/0") is None

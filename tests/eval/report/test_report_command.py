@@ -33,12 +33,14 @@ def test_several_are_compared_with_the_first(first, second, tmp_path):
     assert not (first / "report.md").exists()
 
 
-def test_the_reference_can_be_named(first, second, tmp_path):
+def test_the_reference_and_the_markdown_file_can_be_named(first, second, tmp_path):
     out = tmp_path / "page.html"
+    words = tmp_path / "words.md"
     for runs in ([first, second], [first]):
         names = [*map(str, runs), "--reference", str(second), "--out", str(out)]
-        assert report.main(names) == 0
-        text = out.with_suffix(".md").read_text(encoding="utf-8")
+        assert report.main([*names, "--markdown", str(words)]) == 0
+        assert out.exists()
+        text = words.read_text(encoding="utf-8")
         assert "# plain against better\\<i\\> on made" in text
         assert "plain is worse than better\\<i\\> on types 1-4: locomo_f1 -0.100" in text
 
@@ -68,13 +70,6 @@ def test_gains_show_both_answers_and_the_difference_unopened(first, second):
         assert "gold " in one
     bodies = re.findall(r'<details class="card">.*?</details>', html, re.DOTALL)
     assert all(body.count('<span class="id">ash/1') <= 1 for body in bodies)
-
-
-def test_the_markdown_file_can_be_named(first, tmp_path):
-    words = tmp_path / "words.md"
-    assert report.main([str(first), "--markdown", str(words)]) == 0
-    assert words.exists()
-    assert (first / "report.html").exists()
 
 
 @pytest.mark.parametrize(
@@ -144,8 +139,7 @@ def test_no_table_shows_a_mean_without_n(first, second):
     with_interval = [t for t in tables if any("[" in cell for row in t.rows for cell in row)]
     assert len(with_interval) > 10
     for table in with_interval:
-        counted = any(
-            name.split(",")[0] in {"n", "n answered", "n judged"} for name in table.header
-        )
+        names = {name.split(",")[0] for name in table.header}
+        counted = names & {"n", "n answered", "n judged"}
         each = all("n=" in cell for row in table.rows for cell in row if "[" in cell)
         assert counted or each, table.header

@@ -29,9 +29,7 @@ def _ranked(folder: Path, *places: int, depth: int = 100, **more: Any) -> Path:
 
 
 def _block(*folders: Path) -> Block:
-    block = retrieval_block(made(*folders))
-    assert block is not None
-    return block
+    return retrieval_block(made(*folders))
 
 
 def _table(block: Block, number: int = 0) -> Table:
@@ -61,7 +59,6 @@ def test_the_table_has_each_kind_of_recall_by_type(first):
 
 def test_the_chart_has_recall_at_each_cutoff(first, second):
     chart = _block(_ranked(first, 2, 40), _ranked(second, 1, 2)).parts[0]
-    assert isinstance(chart, Chart)
     assert [one.name for one in chart.legend] == ["plain", "better<i>"]
     rows = [[cell.partition(" [")[0] for cell in row] for row in chart.alternative.rows]
     assert rows == [
@@ -77,7 +74,6 @@ def test_runs_without_rankings_are_named(first, second):
     block = _block(first, _ranked(second, 1, 2))
     assert "No rankings are recorded: plain." in _sentences(block)
     chart = block.parts[0]
-    assert isinstance(chart, Chart)
     (shown,) = chart.legend
     assert shown.name == "better<i>"
     assert chart.svg.count('class="c s') == 1
@@ -87,9 +83,7 @@ def test_runs_without_rankings_are_named(first, second):
 def test_selections_are_marked_and_have_no_curve(first, second):
     block = _block(_ranked(first, 40, selected=True), _ranked(second, 1, 2))
     assert "Only select memories and do not rank them: plain." in _sentences(block)
-    chart = block.parts[0]
-    assert isinstance(chart, Chart)
-    assert [one.name for one in chart.legend] == ["better<i>"]
+    assert [one.name for one in block.parts[0].legend] == ["better<i>"]
     ranked, selected = _table(block), _table(block, 1)
     assert [row[0] for row in ranked.rows] == ["better<i>"]
     assert [*selected.header] == ["run", "n", "recall", "any", "all", "precision", "share of store"]
@@ -107,9 +101,7 @@ def test_cutoffs_beyond_the_depth_are_unknown(first):
         _sentences(block)
     )
     assert _row(_table(block), "overall (types 1-4)")["recall@10"] == "-"
-    chart = block.parts[0]
-    assert isinstance(chart, Chart)
-    (row,) = chart.alternative.rows
+    (row,) = block.parts[0].alternative.rows
     assert [cell.partition(" [")[0] for cell in row[2:]] == ["0.000", "0.500", "0.500", *"----"]
 
 
@@ -173,7 +165,6 @@ def test_pages_work_without_answers(unread):
     site = Site(questions)
     assert all(site.page(name) for name in site.names)
     body = site.card("ash/1")
-    assert body is not None
     assert "Evidence turns in the ranking: D1:1 at 2, D1:3 at 40" in body
     assert "<em>no answer</em>" in body
     assert "recall@10 0.500" in body

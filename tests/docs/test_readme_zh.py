@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-ENGLISH = (ROOT / "README.md").read_text(encoding="utf-8")
-CHINESE = (ROOT / "README.zh-CN.md").read_text(encoding="utf-8")
+from .pages import PROJECT
+
+ENGLISH = (PROJECT / "README.md").read_text(encoding="utf-8")
+CHINESE = (PROJECT / "README.zh-CN.md").read_text(encoding="utf-8")
 HAN = re.compile(r"[\u4e00-\u9fff]")
 MOST_CHARACTERS = 2000  # 1,200 English words take about as many Chinese characters
 COMMENT = re.compile(r'(?:^|  )# (.*)$|"""(.*?)"""', re.MULTILINE)

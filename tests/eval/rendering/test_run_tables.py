@@ -1,14 +1,17 @@
-"""Tables and comparisons say what their intervals are over."""
+"""Tables say what their intervals are over, and show no scores of a run without answers."""
 
 from __future__ import annotations
+
+from typing import Any, cast
 
 import pytest
 
 from eval.compare.conclusions import notes
 from eval.records.run import Run
+from eval.records.schema import Summary
 from eval.rendering.contrasts import conclusions, method, table
-from eval.rendering.run_tables import report_md
-from eval.rendering.tables import scope_note, scope_of
+from eval.rendering.run_tables import as_text, report_md, run_tables
+from eval.rendering.tables import plain, scope_note, scope_of
 from eval.stats.interval import scope
 from eval.summary.contrast import contrast
 from eval.summary.measures import Measure
@@ -68,3 +71,28 @@ def test_a_difference_that_nothing_could_show_is_not_printed_beyond_1():
     assert tables[0][0].contrasts[0].needed > 1
     assert table(tables[0], runs)[1][1][-1] == "no difference shown (too few questions for any)"
     assert conclusions(tables, runs)[0].endswith("to find any true difference 4 times in 5.")
+
+
+def summary_of(**fields: Any) -> Summary:
+    scored = {"scores": {"recall@10": 0.25, "mrr": 0.5}, **fields}
+    rows: list[Any] = [factory.record(f"{name}/0", **scored) for name in ("ash", "fir")]
+    return summarise(rows, cast(Any, factory.manifest()), 0)
+
+
+def test_columns_without_a_value_are_left_out():
+    nothing = dict.fromkeys(("answer", "abstained", "answer_tokens", "context_tokens"))
+    summary = summary_of(**nothing)
+    header, *_ = as_text(run_tables(summary), plain).splitlines()
+    assert header.split() == ["type", "n", "recall@10", "MRR", "retrieve", "p95", "ms"]
+    text = report_md(cast(Any, factory.manifest()), summary, ["rankings.jsonl"])
+    assert "Nobody answered the questions" in text
+    assert "F1" not in text
+    assert "0.250" in text
+
+
+def test_a_run_with_answers_or_only_with_errors_has_its_usual_tables():
+    failed = factory.error()
+    for summary in (summary_of(), summary_of(**failed)):
+        text = as_text(run_tables(summary), plain)
+        assert "F1" in text
+        assert "Nobody answered" not in text

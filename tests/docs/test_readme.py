@@ -13,10 +13,11 @@ import pytest
 from eval import api
 from memsys.text.yaml_text import load_yaml
 
-ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-RESULTS = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-EXAMPLES = dict(re.findall(r"<!-- example: (\S+) -->\n```\w+\n(.*?)```", README, re.DOTALL))
+from .pages import PROJECT, examples, write_examples
+
+README = (PROJECT / "README.md").read_text(encoding="utf-8")
+RESULTS = (PROJECT / "docs" / "results.md").read_text(encoding="utf-8")
+EXAMPLES = examples(PROJECT / "README.md")
 OUTPUT = re.findall(r"^```text\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 MOST_WORDS = 1200
 WIDTH = 80
@@ -48,14 +49,6 @@ def words(text: str) -> list[str]:
     return [word for word in text.split() if re.search(r"\w", word)]
 
 
-def anchors(text: str) -> set[str]:
-    """The addresses that GitHub gives to the headings of a page."""
-    plain = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
-    titles = re.findall(r"^#+ (.*)$", plain, re.MULTILINE)
-    ids = re.findall(r'<a id="(.*?)">', plain)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles} | set(ids)
-
-
 def memsys(folder: Path, *arguments: str) -> str:
     """Run the command as the console script does: without the current folder on the path."""
     script = folder / "bin" / "memsys"
@@ -73,24 +66,18 @@ def memsys(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_it_is_read_in_five_minutes():
+def test_it_and_its_examples_are_short():
     assert 400 < len(words(README)) <= MOST_WORDS
+    assert len(EXAMPLES["recent.py"].splitlines()) < 60
+    assert len(EXAMPLES["conf/strategy/recent.yaml"].splitlines()) < 10
 
 
-def test_the_examples_are_short():
-    python, yaml = EXAMPLES["recent.py"], EXAMPLES["conf/strategy/recent.yaml"]
-    assert len(python.splitlines()) < 60
-    assert len(yaml.splitlines()) < 10
-
-
+@pytest.mark.slow
 def test_the_strategy_of_the_readme_runs_beside_ours(tmp_path):
-    for name, text in EXAMPLES.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    write_examples(PROJECT / "README.md", tmp_path)
     command = "run --config-dir conf -m strategy=vector_only,recent"
     assert f"\nmemsys {command}\n" in README
-    small = ["dataset.conversations=[harbour]", "dataset.limit=2"]
+    small = ["dataset.conversations=[harbour]", "dataset.limit=2", "resamples=20"]
     shown = memsys(tmp_path, *command.split(), *small)
     table = shown.split("Types 1-4, mean with 95% interval")[1]
     assert re.search(r"^vector_only +2 ", table, re.MULTILINE)
@@ -98,20 +85,23 @@ def test_the_strategy_of_the_readme_runs_beside_ours(tmp_path):
     assert len(list((tmp_path / "results" / "runs").glob("*_recent/records.jsonl"))) == 1
 
 
+@pytest.mark.slow
 def test_the_conversation_of_the_readme_is_measured(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "my.json").write_text(EXAMPLES["my.json"], encoding="utf-8")
+    write_examples(PROJECT / "README.md", tmp_path)
     options = "dataset=locomo dataset.name=mine dataset.path=my.json strategy=hybrid_rank"
     assert f"\nmemsys run {options}\n" in README
-    run = api.run(*options.split())
+    run = api.run(*options.split(), "resamples=20")
     assert run.manifest["dataset"] == "mine"
     assert run.frame()["answer"].to_list() == ["8 May 2023"]
 
 
+@pytest.mark.slow
 def test_the_first_output_is_what_the_command_prints(tmp_path):
     (printed,) = OUTPUT
     assert max(map(len, printed.splitlines())) <= WIDTH
     assert "\nmemsys run strategy=graph_expand\n" in README
+    output = memsys(tmp_path, "run", "strategy=graph_expand")
 
     def masked(text: str) -> list[str]:
         """Without what differs between machines: folder, date, figures, and the warning of those
@@ -122,8 +112,8 @@ def test_the_first_output_is_what_the_command_prints(tmp_path):
         text = re.sub(r"[\d.,]+", "0", text)
         return re.sub(r"--+| +", " ", text).split()
 
-    assert masked(printed) == masked(memsys(tmp_path, "run", "strategy=graph_expand"))
-    pin = load_yaml(ROOT / "results" / "expected" / "sample_graph_expand.yaml")
+    assert masked(printed) == masked(output)
+    pin = load_yaml(PROJECT / "results" / "expected" / "sample_graph_expand.yaml")
     for name, means in pin["expected"].items():  # without the extra
         (row,) = re.findall(rf"^{name} .*$", printed, re.MULTILINE)
         shown = [float(mean) for mean in re.findall(r" (\d\.\d{3}) \[", row)]
@@ -144,20 +134,4 @@ def test_the_table_has_the_figures_of_the_page_of_results():
 def test_every_figure_is_on_the_longer_page(start, page):
     shown = figures(section(README, start))
     assert shown
-    assert shown <= figures((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize(
-    "page",
-    ["README.md", "README.zh-CN.md"]
-    + [f"docs/{name}.md" for name in ("commands", "findings", "limits", "results")],
-)
-def test_every_link_leads_somewhere(page):
-    path = ROOT / page
-    links = re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8"))
-    assert links
-    for link in links:
-        target, _, anchor = link.partition("#")
-        assert (path.parent / target).exists(), link
-        if anchor:
-            assert anchor in anchors((path.parent / target).read_text(encoding="utf-8")), link
+    assert shown <= figures((PROJECT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
