@@ -6,8 +6,11 @@ import os
 import shutil
 import tempfile
 from collections import Counter
+from pathlib import Path
 
 import pytest
+
+HERE = Path(__file__).parent
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -44,38 +47,37 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         shutil.rmtree(os.environ["MEMSYS_CACHE"], ignore_errors=True)
 
 
-# What `make quick` leaves out: places whose tests start runs, servers, models or processes.
+# What `make quick` leaves out: places whose tests start runs, servers, models or processes, or read
+# whole data sets.
 SLOW = (
-    *("baselines/libraries", "conf", "eval/audit_judge", "eval/browse", "eval/cache", "eval/cost"),
-    "eval/demo",
+    *("baselines/libraries", "baselines/test_rest.py", "conf", "docs", "notebooks"),
+    *(f"test_{name}.py" for name in ("packaging", "readme", "readme_zh", "wheel")),
     *(
-        "eval/diagnose/test_diagnose_command",
-        "eval/fetch",
-        "eval/merge",
-        "eval/regress",
-        "eval/run",
+        f"eval/{name}"
+        for name in (
+            *("answers", "audit_judge", "browse", "cache", "card/test_shared.py", "compare"),
+            *("cost", "datasets/synthetic", "demo", "diagnose", "export", "fetch", "merge"),
+            *("metrics/test_parity.py", "regress", "report", "rescore", "retrieval", "run"),
+            *("site", "stats/test_bootstrap.py", "studies", "tabulate", "test_api.py", "track"),
+        )
     ),
-    *("eval/studies", "eval/tabulate", "eval/test_api", "memsys/embed", "memsys/llm"),
-    *(
-        "memsys/facts/test_session_reader",
-        "memsys/strategies/test_associations",
-        "memsys/service",
-        "memsys/stores",
-        "notebooks",
-    ),
-    "test_readme.py",
-    # Whole data sets, or many resamples.
-    *("eval/answers", "eval/compare/test_compar", "eval/datasets/synthetic", "eval/report"),
-    *("eval/compare/test_contrast", "eval/stats/test_bootstrap"),
-    *("eval/metrics/test_parity", "eval/rescore/test_rescore.py"),
+    *(f"memsys/{name}" for name in ("embed", "interop", "llm", "service", "stores")),
+    *("memsys/facts/test_session_reader.py", "memsys/strategies/test_associations.py"),
 )
 STARTING = {"start", "clean", "keyed", "make_run", "cache", "bench"}  # fixtures that start runs
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import what `make quick` leaves out as a whole."""
+    place = collection_path.relative_to(HERE).as_posix() if collection_path != HERE else ""
+    is_quick = config.getoption("markexpr").startswith("not slow")
+    return True if is_quick and place.startswith(SLOW) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow what `make quick` leaves out."""
     for item in items:
-        place = item.nodeid.removeprefix("tests/")
+        place = item.path.relative_to(HERE).as_posix()
         fixtures = set(getattr(item, "fixturenames", ()))
         if place.startswith(SLOW) or fixtures & STARTING:
             item.add_marker(pytest.mark.slow)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from eval.metrics import registry
 from eval.run import progress
 from tests.eval.commands import FAULTY, PROJECT, Run, Start, run_main, run_once, small_sample
 from tests.eval.composing import quick_composition
@@ -37,6 +38,14 @@ def quiet_progress() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(progress, "FIRST_S", 3600.0)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_metric_of_another_test() -> Iterator[None]:
+    """A run's own metrics stay configured in its process until the next run."""
+    yield
+    registry._CONFIGURED.clear()
+    registry._ordered.cache_clear()
 
 
 @pytest.fixture(autouse=True)
