@@ -152,6 +152,8 @@ def test_scores_are_numbers_with_their_intervals(keyed):
     assert list(found.columns) == ["n", *intervals, "retrieve_ms_p50"]
     cell = run.summary["by_type"]["overall"]
     assert found.loc["overall", "f1_low"] == cell["f1_ci"][0]
+    run.summary["by_type"]["temporal"]["n"] = 0
+    assert set(run.table()["type"]) == set(found.index) - {"temporal"}  # it has no questions
 
 
 RUNS = pd.DataFrame(
