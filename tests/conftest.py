@@ -51,7 +51,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 # whole data sets.
 SLOW = (
     *("baselines/libraries", "baselines/test_rest.py", "conf", "docs", "notebooks"),
-    *(f"test_{name}.py" for name in ("packaging", "readme", "readme_zh", "wheel")),
+    *("test_packaging.py", "test_wheel.py"),
     *(
         f"eval/{name}"
         for name in (

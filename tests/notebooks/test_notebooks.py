@@ -19,8 +19,10 @@ from IPython.utils.capture import capture_output
 from matplotlib import pyplot
 from nbformat import NotebookNode
 
+from tests.docs.conftest import cache, quick
 from tests.docs.test_commands_run import start
-from tests.eval.composing import quick_composition
+
+__all__ = ["cache", "quick"]  # fixtures
 
 PROJECT = Path(__file__).parents[2]
 sys.path.insert(0, str(PROJECT / "notebooks"))
@@ -154,7 +156,7 @@ def test_it_runs_on_the_sample(path, monkeypatch):
     monkeypatch.delenv("MEMSYS_RUNS", raising=False)
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            with capture_output() as written, quick_composition():
+            with capture_output() as written:
                 shell.run_cell(cell.source).raise_error()
             pyplot.close("all")
             assert not written.stderr
