@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from eval.cli import BAD_INPUT
+from eval.cli import commands as listed
 
 from .check import words_of
 from .needs import reason
@@ -113,6 +114,13 @@ def blocks(page: str, language: str) -> list[str]:
     """The blocks of `language` on a page that are no files of an example."""
     text = (PROJECT / page).read_text(encoding="utf-8")
     return re.findall(rf"(?<!-->\n)```{language}\n(.*?)```", text, re.DOTALL)
+
+
+@pytest.mark.parametrize("name", sorted(set(listed()) - {"serve"}))
+def test_every_command_is_a_module_that_explains_itself(name, tmp_path):
+    code, said = start(tmp_path, [f"eval.{name}", "--help"])
+    assert code == 0
+    assert f"python -m eval.{name}" in said
 
 
 @pytest.mark.parametrize("page", BY_PAGE)

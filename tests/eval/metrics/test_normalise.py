@@ -158,6 +158,7 @@ def test_what_is_a_date_and_what_is_not(text, expected):
         ("two million three hundred thousand and five", "2300005"),
         ("two thousand and twenty three", "2023"),
         ("a hundred", "a 100"),
+        ("two hundred hundred", "200 100"),
         ("two dozen", "24"),
         ("two thousand million", "2000 1000000"),
         ("two million thousand", "2000000 1000"),

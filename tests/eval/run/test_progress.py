@@ -86,6 +86,16 @@ def test_the_bar_shows_errors_dollars_and_the_session(monkeypatch):
     assert "1 error, $1.0000" in text
 
 
+def test_the_bar_is_redrawn_while_nothing_ends(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(run_progress, "_ALIVE_S", 0.01)
+    redrawn = threading.Event()
+    progress_of_run = RunProgress(9, 3, None, PRICES)
+    with progress_of_run.shown():
+        monkeypatch.setattr(progress_of_run._bar, "refresh", redrawn.set)
+        assert redrawn.wait(5)
+
+
 class Writes(io.StringIO):
     """A log file that notes each write, and when the second line is there."""
 

@@ -223,7 +223,7 @@ def test_dates_are_nodes_by_day_and_month():
         memory("a", "it was yesterday", day=2),
         memory("b", "not today, not in any way", day=1),
         memory("c", "two days ago!", day=8),
-        memory("d", "hello"),
+        memory("d", "it was last year"),
     ]
     found = mentioned(said, "e:date:2024-03-01", date_weight=1)
     assert found == pytest.approx(dict.fromkeys(["m:a", "m:b"], 0.5))

@@ -116,6 +116,22 @@ def test_turns_of_month_and_year(text, said, expected):
     assert resolved(text, said) == ([expected] if expected else [])
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "first", "last"),
+    [
+        ("for three months", date(2023, 7, 12), date(2023, 4, 1), date(2023, 4, 30)),
+        ("last year", date(2023, 7, 12), date(2022, 1, 1), date(2022, 12, 31)),
+        ("this weekend", date(2023, 7, 12), date(2023, 7, 15), date(2023, 7, 16)),
+        ("this weekend", SATURDAY, SATURDAY, date(2023, 7, 16)),
+        ("this weekend", date(2023, 7, 16), SATURDAY, date(2023, 7, 16)),
+        ("over the weekend", date(2023, 7, 12), date(2023, 7, 8), date(2023, 7, 9)),
+    ],
+)
+def test_the_days_of_a_period(text, said, first, last):
+    (mention,) = find_dates(text, said)
+    assert (mention.period.first, mention.period.last) == (first, last)
+
+
 def test_the_days_behind_the_words():
     friday = find_dates("last Friday", date(2023, 7, 15))[0].period
     assert (friday.first, friday.last) == (date(2023, 7, 14), date(2023, 7, 14))
