@@ -11,6 +11,7 @@ from pathlib import Path
 import yaml
 
 import memsys
+from eval.__main__ import main as commands
 from memsys.__main__ import main
 
 ROOT = Path(__file__).parents[1]
@@ -46,6 +47,16 @@ def test_python_m_memsys_names_the_commands(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["memsys", "run"])
     assert main() == 2
     assert "python -m eval COMMAND" in capsys.readouterr().err
+
+
+def test_a_command_finds_the_modules_of_the_working_folder_last(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["memsys"])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for _ in range(2):
+        assert commands() == 0
+        assert sys.path.index(str(tmp_path)) == len(sys.path) - 1
+    assert "run" in capsys.readouterr().out
 
 
 def test_make_help_lists_every_target_that_a_user_names():

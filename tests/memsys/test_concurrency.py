@@ -6,7 +6,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import faiss
 import numpy as np
@@ -135,6 +137,28 @@ def test_running_jobs_end_after_an_error(source):
     with pytest.raises(error):
         run_jobs(jobs(), 2)
     assert ended == [1]
+
+
+def test_what_waits_for_a_worker_is_not_begun_after_an_error_of_drawing(monkeypatch):
+    ending, ended = threading.Event(), []
+
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, *arguments: Any, **options: Any) -> None:
+            ending.set()
+            super().shutdown(*arguments, **options)
+
+    def running() -> None:
+        assert ending.wait(WAIT_S)
+
+    def jobs() -> Iterator[Callable[[], None]]:
+        yield from [running] * 2
+        yield lambda: ended.append("waiting")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("memsys.concurrency.ThreadPoolExecutor", Pool)
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs(), 2)
+    assert ended == []
 
 
 ROWS = 12_000  # from about ten thousand on faiss splits one query among its threads

@@ -88,6 +88,22 @@ def test_messages_with_roles_are_filled():
     assert chosen.owners == "user_id"
 
 
+def test_lists_are_filled_seven_deep_and_no_deeper():
+    def nested(depth: int) -> Tool:
+        schema: dict[str, Any] = {"properties": {"text": {"type": "string"}}, "required": ["text"]}
+        for _ in range(depth):
+            items = {"type": "array", "items": schema}
+            schema = {"properties": {"memories": items}, "required": ["memories"]}
+        return Tool("add_memories", schema)
+
+    expected: dict[str, Any] = {"text": "{text}"}
+    for _ in range(7):
+        expected = {"memories": [expected]}
+    assert choose([nested(7), tool("find", "query")], Wanted()).add.arguments == expected
+    with pytest.raises(InputError, match="add_tool"):
+        choose([nested(8), tool("find", "query")], Wanted())
+
+
 def test_words_of_a_name_that_say_something_else_cost_points():
     tools = [
         tool("memory_store", "content"),

@@ -123,3 +123,4 @@ def test_vague_answers_follow_the_first_asking_word():
     # long answers keep the words
     assert "a red kite." in buried("a red kite")
     assert "桂林。" in buried("桂林")
+    assert buried("桂林。") == buried("桂林")

@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import shutil
+import sys
 import threading
 from http.server import ThreadingHTTPServer
 
@@ -14,6 +15,7 @@ import pytest
 from eval.browse import __main__ as browse
 from eval.browse.routes import OneSite
 from eval.browse.server import LOOPBACK, bind
+from eval.browse.serving import has_display
 from eval.browse.site import Site
 from memsys.errors import InputError
 from tests.eval.report.made_report import HOSTILE
@@ -124,6 +126,18 @@ def test_wrong_input_is_one_line(arguments, expected, capsys):
     assert browse.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert expected in line
+
+
+@pytest.mark.parametrize(
+    ("display", "terminal", "expected"),
+    [("", False, False), ("", True, False), (":0", False, False), (":0", True, True)],
+)
+def test_a_browser_needs_a_display_and_a_terminal(display, terminal, expected, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("DISPLAY", display)
+    assert has_display() == expected
 
 
 def test_ctrl_c_is_the_way_out(folders, monkeypatch, capsys):

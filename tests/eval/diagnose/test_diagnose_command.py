@@ -69,6 +69,7 @@ def test_real_runs_are_diagnosed_by_what_they_recorded(tmp_path, cache, capsys):
 def test_a_run_alone_tells_what_it_can(runs, capsys):
     assert main([runs["vector_only"]]) == 0
     out = capsys.readouterr().out
+    assert out.startswith("Error analysis of vector_only on ")
     assert titles(out) == TITLES
     assert "vector_only records no expansion" in out
     assert "vector_only records no gate" in out

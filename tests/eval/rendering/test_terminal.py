@@ -73,7 +73,9 @@ def test_intervals_move_below_the_means_where_the_main_scores_are_too_wide(monke
 def test_a_table_without_main_scores_stacks_before_it_loses_a_column(monkeypatch):
     header = ["measure", "one", "two", "three"]
     row = ["recall@10", *["0.449 [0.352, 0.546]"] * 3]
-    assert "Not shown" not in "\n".join(wide_at(60, monkeypatch, header, [row]))
+    text = "\n".join(wide_at(60, monkeypatch, header, [row]))
+    assert "Not shown" not in text
+    assert text.count("[0.352, 0.546]") == 3
     text = "\n".join(wide_at(40, monkeypatch, header, [row]))
     assert text.endswith("Not shown: three (--wide shows all\ncolumns).")
 

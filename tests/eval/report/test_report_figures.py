@@ -184,6 +184,7 @@ def test_judges_and_their_agreement(tmp_path, data, first):
         ["b", "0.500", "2"],
     ]
     assert [row[1] for row in kappas.rows] == ["a | b", "all (Fleiss)"]
+    assert str(block.parts[-1]).startswith("Only a score called judge is J")
     assert judges_block(runs[1:]) is None
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from eval.studies.pictures import _overall, _ticks, budget, main, strategies
+from eval.studies.pictures import _overall, _ticks, budget, curves, main, strategies
 
 TABLES = Path(__file__).parents[3] / "results" / "tables"
 NAMES = ("strategies", "budget", "synthetic", "kept", "scale")
@@ -31,6 +32,22 @@ def test_all_pictures_are_drawn_and_show_what_their_tables_say(tmp_path):
         draw[table](_overall(tmp_path / "table.csv"), tmp_path / picture)
         after = (tmp_path / f"{picture}.svg").read_bytes()
         assert (before == after) == (figure == other)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["synthetic", "kept"])
+def test_curves_show_f1_alone(name, tmp_path):
+    pictures = []
+    for number, scores in enumerate((".", "score|locomo_f1")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for table in TABLES.glob("*.csv"):
+            rows = table.read_text(encoding="utf-8").splitlines(keepends=True)
+            kept = "".join(row for row in rows if re.match(scores, row))
+            (folder / table.name).write_text(kept, encoding="utf-8")
+        curves(name, folder, folder / name)
+        pictures.append((folder / f"{name}.svg").read_bytes())
+    assert pictures[0] == pictures[1]
 
 
 def test_a_missing_table_is_named(tmp_path, capsys):

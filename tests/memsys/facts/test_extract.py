@@ -79,6 +79,14 @@ def test_the_summary_is_refreshed_from_the_old_one_and_the_session():
     assert "a cracked bowl" in between(llm.asked["summary"][1], "latest_conversation")
 
 
+def test_the_times_of_forgotten_turns_are_returned_and_the_summary_goes_with_them():
+    *_, extractor = extracted(Planned([facts()], summary=["They count."]))
+    assert extractor.forget(["D9:9"]) == set()
+    assert extractor.summary == "They count."
+    assert extractor.forget(["D2:1"]) == {LATER.time}
+    assert extractor.summary == ""
+
+
 def test_a_summary_that_fails_or_is_cut_off_leaves_the_old_one_and_is_logged():
     llm, log = Planned(summary=["one", LLMError("refused"), "on and on and"]), list[Event]()
     extractor = FactExtractor(llm, settings())

@@ -61,6 +61,8 @@ def test_every_fact_is_added_once_and_logged_and_none_is_dropped():
     assert llm.asked["decide"] == []
     done = [event["operation"] for event in one.events if event["step"] == "apply"]
     assert done == ["ADD", "ADD", "ADD", "ADD", "NOOP", "ADD"]
+    why = {event["operation"]: event["why"] for event in one.events if event["step"] == "apply"}
+    assert why == {"ADD": "nothing is compared", "NOOP": "it is stored already, word for word"}
     last = {"step": "session", "ADD": 2, "NOOP": 1, "faults": 0, "lost": 0, "of": 1}
     assert one.events[-1] == last
     assert json.loads(json.dumps(one.events)) == one.events

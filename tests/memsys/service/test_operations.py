@@ -214,6 +214,7 @@ def nested(depth: int) -> dict[str, Any]:
         (lambda s: s.reset(user_id=""), "^user_id: ''"),
         (lambda s: s.add("kiln", user_id=""), "^user_id: ''"),
         (lambda s: s.add("kiln", run_id="x" * 257), "^run_id: "),
+        (lambda s: s.add("kiln", user_id="half \ud800"), "^user_id: not valid Unicode"),
         (lambda s: s.add("", **OWNED), "^messages.0..content: use text"),
         (lambda s: s.add([], **OWNED), "^messages: give a text"),
         (lambda s: s.add([{"role": "boss", "content": "x"}], **OWNED), "role: 'boss' is none of"),

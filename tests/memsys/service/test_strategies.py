@@ -166,8 +166,9 @@ def test_a_first_search_loads_the_embedder(tmp_path):
     assert ["of nobody"] in setup.embedder.batches  # type: ignore[attr-defined]
 
 
-def test_more_results_than_the_pool_of_a_strategy(tmp_path):
-    with opened(tmp_path, settings_of("graph_score") | {"pool": 10}) as store:
+@pytest.mark.parametrize(("strategy", "own"), [("graph_score", {"pool": 10}), ("hybrid_gate", {})])
+def test_more_results_than_a_strategy_is_set_to(tmp_path, strategy, own):
+    with opened(tmp_path, settings_of(strategy) | own) as store:
         for number in range(12):
             store.add(f"kiln {number}", user_id="mara")
         assert len(store.search("kiln", user_id="mara", top_k=12)) == 12

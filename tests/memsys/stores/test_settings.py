@@ -15,7 +15,7 @@ from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
 from memsys.stores.qdrant_vectors import QdrantVectors
 from tests.memsys.stores.arcadedb import DATABASE
 from tests.memsys.stores.made import node, pool
-from tests.memsys.stores.places import PASSWORD_VARIABLE
+from tests.memsys.stores.places import PASSWORD_VARIABLE, LocalQdrant
 
 SECRET = "hunter2"  # noqa: S105 - the one to look for
 (ROW,) = pool(0, 1)
@@ -66,9 +66,18 @@ def test_a_folder_that_is_not_of_qdrant_edge(tmp_path):
 
 
 def test_nothing_is_connected_before_it_is_asked(closed_port, monkeypatch):
-    monkeypatch.delenv("NEO4J_PASSWORD", raising=False)
+    for name in ("NEO4J_PASSWORD", "NOT_SET"):
+        monkeypatch.delenv(name, raising=False)
     Neo4jRelations(f"bolt://127.0.0.1:{closed_port}").close()
-    QdrantVectors(f"http://127.0.0.1:{closed_port}").close()
+    QdrantVectors(f"http://127.0.0.1:{closed_port}", key_variable="NOT_SET").close()
+
+
+def test_a_connection_to_qdrant_is_closed_with_the_store():
+    store = LocalQdrant(location=":memory:")
+    store.put("ann", ["a"], ROW[None])
+    store.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        store.ids("ann")
 
 
 def test_no_graph_database_there(closed_port, monkeypatch):

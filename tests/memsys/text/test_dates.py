@@ -26,6 +26,7 @@ def resolved(text: str, said: date) -> list[str]:
         ("I sailed last night.", "14 July 2023"),
         ("The day before yesterday we met.", "13 July 2023"),
         ("We sail tomorrow.", "16 July 2023"),
+        ("We sail the day after tomorrow.", "17 July 2023"),
         ("I did it this morning.", "15 July 2023"),
         ("Three days ago it rained.", "12 July 2023"),
         ("Last Friday I won.", "the Friday before 15 July 2023"),

@@ -100,7 +100,7 @@ def test_each_rule_asks_for_what_only_these_turns_say(
     assert (one.answer, one.evidence, one.category) == (answer, evidence, category)
 
 
-def test_a_path_is_asked_for_and_of_a_reply_of_several_turns_nothing():
+def test_a_path_is_asked_for_and_a_reply_is_the_one_next_turn_of_the_other_speaker():
     path = only("value", "file or path")
     assert (path.answer, path.evidence) == ("ops/notes.md", ("D3:3",))
     # an answer of several turns may have a second value
@@ -108,8 +108,12 @@ def test_a_path_is_asked_for_and_of_a_reply_of_several_turns_nothing():
     parts = (("Ines", "I use `trailmap`."), ("Ines", "Or `hutfinder`."))
     whole = questions(conversation((("2 March 2025", asked, parts[0]),)), 500, 0)
     assert "reply" in {one.rule for one in whole}
-    divided = questions(conversation((("2 March 2025", asked, *parts),)), 500, 0)
-    assert "reply" not in {one.rule for one in divided}
+    divided = ("2 March 2025", asked, *parts)
+    other_day = ("2 March 2025", asked), ("9 March 2025", parts[0])
+    same_speaker = ("2 March 2025", asked, ("Oskar", "I use `trailmap`."))
+    for sayings in ((divided,), other_day, (same_speaker,)):
+        found = questions(conversation(sayings), 500, 0)
+        assert "reply" not in {one.rule for one in found}
 
 
 def test_asks_when_two_things_were_spoken_of_that_only_one_session_has_together():
