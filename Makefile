@@ -22,7 +22,7 @@ test: .venv/dev  ## every test, in two processes
 quick: .venv/dev  ## the fast tests: no subprocesses of whole runs, no models, no sweeps
 	$(BIN)/python -m pytest -n 2 -m "not slow and not soak" $(ARGS)
 
-soak: .venv/dev  ## what takes too long for every change: kills by the hundred, scale, real servers
+soak: .venv/dev  ## what takes too long for every change: many kills, whole conversations, long campaigns
 	$(BIN)/python -m pytest -n 2 -m soak $(ARGS)
 
 check: .venv/dev  ## lint, format, types, import layers
