@@ -19,7 +19,7 @@ del SETTINGS["_target_"]
 
 
 def model(**change: object) -> MiniLM:
-    return MiniLM(**{**SETTINGS, "threads": 1, **change})
+    return MiniLM(**{**SETTINGS, **change})
 
 
 @pytest.fixture(scope="module")
