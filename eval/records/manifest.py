@@ -310,8 +310,11 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def git_state() -> dict[str, Any] | None:
-    """Return the commit, and whether the work tree is dirty; None outside a git checkout."""
+@cache
+def git_state() -> Mapping[str, Any] | None:
+    """Return the commit, and whether the work tree is dirty, when the process first asked, as that
+    is the code it runs; None outside a git checkout.
+    """
     root = Path(__file__).parent
 
     def git(*arguments: str) -> str:

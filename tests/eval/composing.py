@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from hydra._internal import config_loader_impl
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository, ConfigRepository
+from hydra._internal.defaults_list import DefaultsList, create_defaults_list
 from hydra._internal.hydra import Hydra
 from hydra.core.object_type import ObjectType
 from hydra.plugins.config_source import ConfigSource
@@ -34,6 +36,7 @@ class _Files:
 
     def __init__(self) -> None:
         self._read: dict[tuple[str, str], Any] = {}
+        self._chosen: dict[str, DefaultsList] = {}
         self._merged: dict[str, Any] = {}
         self._merges = False  # which changes what was read
 
@@ -46,6 +49,22 @@ class _Files:
         if key not in self._read:
             self._read[key] = LOAD(repository, config_path)
         return self._read[key]
+
+    def choose(self, repo: CachingConfigRepository, overrides: list[Any], **how: Any) -> Any:
+        """Return the files that `overrides` choose, and the rest of the `overrides`."""
+        settings = [one for one in overrides if not repo.group_exists(one.key_or_group)]
+        choices = [one.input_line for one in overrides if one not in settings]
+        sources = repo.get_sources()
+        key = repr(([source.full_path() for source in sources], choices, how))
+        if key not in self._chosen:
+            found = create_defaults_list(repo=repo, overrides_list=overrides, **how)
+            if not all(map(_fixed, sources)) or found.config_overrides != settings:
+                return found
+            self._chosen[key] = found
+        found = copy.copy(self._chosen[key])
+        found.overrides = copy.copy(found.overrides)
+        found.config_overrides = found.overrides.config_overrides = settings
+        return found
 
     def merge(self, loader: ConfigLoaderImpl, defaults: Any, repo: CachingConfigRepository) -> Any:
         """Return the configuration of the files `defaults`, without values of the command."""
@@ -70,6 +89,9 @@ def quick_composition() -> Iterator[None]:
     """
     files = _Files()
 
+    def choose(*, repo: CachingConfigRepository, overrides_list: list[Any], **how: Any) -> Any:
+        return files.choose(repo, overrides_list, **how)
+
     def load(self: ConfigRepository, config_path: str) -> Any:
         return files.load(self, config_path)
 
@@ -77,6 +99,7 @@ def quick_composition() -> Iterator[None]:
         return files.merge(self, defaults, repo)
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(config_loader_impl, "create_defaults_list", choose)
         patch.setattr(ConfigRepository, "load_config", load)
         patch.setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", merge)
         patch.setattr(Hydra, "get_mode", lambda *_, **__: None)
