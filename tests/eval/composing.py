@@ -52,8 +52,9 @@ class _Files:
 
     def choose(self, repo: CachingConfigRepository, overrides: list[Any], **how: Any) -> Any:
         """Return the files that `overrides` choose, and the rest of the `overrides`."""
-        settings = [one for one in overrides if not repo.group_exists(one.key_or_group)]
-        choices = [one.input_line for one in overrides if one not in settings]
+        single = [one for one in overrides if not one.is_sweep_override()]
+        settings = [one for one in single if not repo.group_exists(one.key_or_group)]
+        choices = [one.input_line for one in single if one not in settings]
         sources = repo.get_sources()
         key = repr(([source.full_path() for source in sources], choices, how))
         if key not in self._chosen:

@@ -207,9 +207,10 @@ def test_another_cache_folder_is_imported(name, made, elsewhere, capsys, importi
     assert "is the cache itself" in capsys.readouterr().err
 
 
-def test_a_folder_without_calls_and_a_bomb_are_refused(tmp_path, importing):
+def test_a_folder_without_calls_and_a_bomb_are_refused(tmp_path, importing, monkeypatch):
+    monkeypatch.setattr("memsys.text.files._SMALL", 1 << 20)
     bomb = tmp_path / "bomb.gz"
-    bomb.write_bytes(80 * gzip.compress(bytes(1 << 20)))
+    bomb.write_bytes(gzip.compress(bytes(2 << 20)))
     for source, words in (
         (tmp_path, "has no calls.sqlite"),
         (bomb, "of gzip unpack to more than"),
