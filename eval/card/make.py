@@ -19,6 +19,7 @@ from eval.card.rankings import Rankings, is_of_rankings
 from eval.card.schema import Card, CardFile, Code, Origin, Reading, is_absolute
 from eval.card.scores import Computed, compute
 from eval.datasets.types import Dataset, SourceFile
+from eval.records.head import made_with
 from eval.records.jsonl import RECORDS
 from eval.records.manifest import git_state, now
 from eval.records.run import Run, load_run
@@ -175,6 +176,7 @@ def _models(manifest: Manifest, given: Mapping[str, str]) -> dict[str, str | Non
     judge = manifest.get("judge")
     known = {**manifest["models"], "llm": manifest["llm"]}
     known["judge"] = judge["name"] if judge else None
+    known["embedder"] = known.get("embedder") and made_with(manifest).get("embedder")
     return {role: given.get(role, known.get(role)) for role in _MODELS}
 
 

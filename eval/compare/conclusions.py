@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eval.records.head import differing
 from eval.records.run import Run
 from eval.records.schema import Manifest
 from eval.stats.interval import FEWEST, scope
@@ -31,6 +32,8 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
         imported = [one.label for one in (first, run) if one.manifest.get("kind") == "imported"]
         if not imported and (settings := _differing(first.manifest, run.manifest)):
             found.append(f"{run.label} differs from {first.label} in: {', '.join(settings)}")
+        parts = differing(first.manifest, run.manifest)
+        found += [f"{run.label} against {first.label}: {part}" for part in parts]
     for run in runs:
         if run.manifest.get("kind") == "imported":
             found.append(f"{run.label}: imported answers, of unknown settings")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from eval.records.head import head
 from eval.records.schema import Manifest, Summary
 from eval.rendering.blocks import Table
 from eval.rendering.tables import (
@@ -75,6 +76,7 @@ def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str
     parts = [
         f"# {summary['strategy']} on {summary['dataset']}",
         f"Run {summary['run_id']}: `{manifest['command']}`",
+        f"Made with: {head(manifest)}",
         as_text(run_tables(summary), markdown, str),
         f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). "
         f"{'' if answerless(summary) else _protocol(summary)}"

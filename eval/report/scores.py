@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eval.metrics.ranking import RECORDED
+from eval.records.head import heads
 from eval.rendering.blocks import Block, Chart, Fold, Part, Table
 from eval.rendering.charts import dots
 from eval.rendering.numbers import ABSENT, interval, percent
@@ -24,7 +25,7 @@ def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> B
     """Return a table of all runs, the `conclusions` or one run's means, and all warnings."""
     table = _known(Table(*by_run([(run.label, run.summary) for run in runs])))
     shown = _fitting(table)
-    parts: list[Part] = [shown]
+    parts: list[Part] = [*heads([(run.label, run.manifest) for run in runs]), shown]
     parts.append(
         f"Scores of {answered(runs[0].summary['by_type'])}, unless another type is named. In "
         f"brackets: 95% intervals {scope_of(run.summary for run in runs)}. Failed questions are "

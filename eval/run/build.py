@@ -75,13 +75,9 @@ class Built:
     weights: SourceFile | None = None
 
     def resolved(self, config: DictConfig) -> dict[str, Any]:
-        """Return the values of `config`, without a fallback of the embedder that is for none of the
-        conversations: it cannot change a result.
-        """
+        """Return the values of `config`, with the fallback that the embedder has in this run."""
         values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-        if not self.embedders.foreign:
-            values["embedder"].pop("fallback", None)
-        return values
+        return {**values, "embedder": self.embedders.resolved(values["embedder"])}
 
     def described(self) -> dict[str, Any]:
         """Return the fields of the manifest on models: the one that answers, prompts with hashes,

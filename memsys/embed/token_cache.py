@@ -36,7 +36,7 @@ class TokenCache:
         if not embedder.token_length:
             raise InputError(
                 f"{embedder.name}: no vectors of single tokens, which this strategy compares; use "
-                "embedder=minilm embedder.pooling=tokens embedder.fallback=null"
+                "embedder=minilm embedder.pooling=tokens embedder.fallback=none"
             )
         self._embedder, self._path, self._meter = embedder, path, meter
         self._length = embedder.token_length

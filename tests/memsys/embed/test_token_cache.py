@@ -58,7 +58,7 @@ def test_a_query_is_not_a_document_and_a_replayed_one_reports_its_live_latency(t
 
 def test_an_embedder_without_tokens_and_a_file_that_is_no_cache_are_named(tmp_path):
     cached = CachedEmbedder(BagOfWords(), tmp_path, Meter())
-    remedy = r"embedder\.pooling=tokens embedder\.fallback=null$"
+    remedy = r"embedder\.pooling=tokens embedder\.fallback=none$"
     with pytest.raises(InputError, match=rf"^bag: .*{remedy}"):
         cached.query_tokens("a bowl")
     assert [path.name for path in tmp_path.glob("*.sqlite")] == ["bag.sqlite"]

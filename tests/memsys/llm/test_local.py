@@ -61,7 +61,8 @@ def served() -> Iterator[openai.OpenAI]:
     program = "from memsys.llm.local import LocalServer as S; s = S(); print(s.start()); input()"
     command = [sys.executable, "-uc", program]
     with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as server:
-        assert server.stdin and server.stdout
+        assert server.stdin
+        assert server.stdout
         address = server.stdout.readline().strip()
         try:
             yield openai.OpenAI(base_url=address, api_key="none", timeout=120, max_retries=0)
