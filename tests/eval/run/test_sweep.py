@@ -116,4 +116,4 @@ def test_an_experiment_without_m_is_one_run_and_says_so(start, small):
     chosen = ("experiment=injection", "dataset=sample", *small, "strategy=bm25")
     said = "note: experiment=injection is a sweep, and this is one run of it"
     assert said in start(*chosen).err
-    assert start(*chosen, "context=layered").err == ""
+    assert "note: " not in start(*chosen, "context=layered").err
