@@ -1,4 +1,4 @@
-# make run, make test, make local-model: a clone and python3 (3.11 to 3.13) are enough; each
+# make run, make test, make local-model: a clone and python3 (3.11 to 3.14) are enough; each
 # installs by itself. make help lists all.
 PYTHON ?= python3
 BIN := .venv/bin
@@ -71,8 +71,8 @@ $(VENVS)/%/installed: baselines/libraries/%.txt
 	@touch $@
 
 .venv/base: $(SOURCES)
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or \
-		sys.exit("python3 is %d.%d; memsys needs 3.11 to 3.13: make PYTHON=python3.12 ..." % v)'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 14) or \
+		sys.exit("python3 is %d.%d; memsys needs 3.11 to 3.14: make PYTHON=python3.12 ..." % v)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "Installing 53 packages (670 MB) into .venv; a minute or two"
 	@$(INSTALL) -e .

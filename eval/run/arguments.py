@@ -6,6 +6,7 @@ spelling.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +16,18 @@ from hydra._internal.utils import get_args_parser
 from eval.rendering.errors import settings_of
 from memsys.errors import InputError
 from memsys.places import CONF
+
+if hasattr(argparse.ArgumentParser, "_check_help"):
+    _check = argparse.ArgumentParser._check_help
+
+    def _check_texts(parser: argparse.ArgumentParser, action: argparse.Action) -> None:
+        """Since Python 3.14, argparse formats each help text as it is given, and Hydra gives an
+        object that becomes a text when it is printed (facebookresearch/hydra#3121).
+        """
+        if isinstance(action.help, str):
+            _check(parser, action)
+
+    argparse.ArgumentParser._check_help = _check_texts
 
 _HYDRAS = {
     name: action.nargs != 0
