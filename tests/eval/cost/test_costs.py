@@ -130,6 +130,7 @@ def test_a_baseline_of_other_models_is_none_and_a_cent_is_not_shown_as_nothing(t
     ("answer", "more", "words"),
     [
         (used(), {"llm": None, "models": {"reader": "extractive"}}, "keyless: no model"),
+        (used(), {"llm": None, "models": {"reader": "extractive"}}, "reader extractive, no"),
         (used(1, 5, 5, "own"), {"llm": "own"}, "the price of its models is 0"),
         (used(1, 5, 5), {"status": "interrupted"}, "the run is interrupted: so far"),
         (used(1, 5, 5), {"pricing": None}, "no prices of its models in its manifest"),

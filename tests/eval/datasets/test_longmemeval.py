@@ -39,6 +39,7 @@ def test_an_instance_is_a_conversation_and_its_question(tmp_path):
     assert question.asked_at == datetime(2023, 6, 1, 9, 5)
     assert data.types == LONGMEMEVAL_TYPES
     assert data.repairs == ()
+    assert [file.name for file in data.files] == ["made.json"]
 
 
 def test_what_ends_in_abs_is_to_be_abstained_from(tmp_path):

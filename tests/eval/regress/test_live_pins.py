@@ -96,6 +96,8 @@ def test_a_live_pin_from_its_command_to_a_loss_and_a_failure(pin, model, capsys)
     model.refused = 1  # a run with a failure is pinned with it, and says so
     assert main(["live.yaml", "--repin", "again"]) == 0
     assert "live: 1 questions are pinned as failed: ['ash/0']" in capsys.readouterr().out
+    assert main(["live.yaml", "--repin", "again"]) == 0
+    assert "pinned as failed" not in capsys.readouterr().out  # nothing has changed
     stored = read(pin.with_name("live.scores.csv"))
     assert [id_ for id_, one in stored.items() if one.failed] == ["ash/0"]
     assert main(["live.yaml"]) == 0
