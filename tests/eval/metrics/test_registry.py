@@ -33,7 +33,7 @@ RECORD = {
 MANIFEST = {
     **MANIFEST_DEFAULTS,
     **{"run_id": "r", "strategy": "s", "dataset": "d", "config_sha256": "0", "warnings": []},
-    **{"seed": 0, "command": "", "config": {}},
+    **{"seed": 0, "command": "", "config": {}, "data": []},
 }
 NAMES = (
     *("locomo_f1", "mem0_f1", "memos_f1", "strict_f1", "bleu1"),
