@@ -23,7 +23,7 @@ _NOT_CONTEXTS = re.compile(  # tokens of what a model wrote
     r"(.*[._])?(answer|response|output|completion|generat\w*|predict\w*|judge\w*|eval\w*)"
     r"[._](token_usage|tokens|total_tokens|token_count|num_tokens)"
 )
-VERDICT_HINT = re.compile(
+VERDICT_HINT = re.compile(  # in names that a message suggests
     r"judg|correct|verdict|grade|grading|label|pass|accura|score|eval|right|llm|success|result"
 )
 ANSWER_HINT = re.compile(r"answer|predict|pred|respon|output|hypo|generat|reply|completion|final")

@@ -154,6 +154,7 @@ def account(
         "gold_differs_first": golds[:_SHOWN],
         "with_gold": len(with_gold),
         "same_as_gold": sum(same),
+        "doubt": file.proposal.doubt,
         "empty_answers": sum(record["answer"] == "" for record in records),
         "errors": sum(record["status"] == "error" for record in records),
         "told": {
