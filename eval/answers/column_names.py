@@ -15,6 +15,7 @@ _FILE = Path(__file__).with_name("columns.yaml")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MARKS = re.compile(r"[^a-z0-9.@]+")
 _MILLISECONDS = re.compile(r"(?:^|[._])(?:ms|millis|msec|milliseconds)(?:$|[._])")
+_SECONDS = re.compile(r"(?:^|[._])(?:s|secs?|seconds)(?:$|[._])")
 _NOT_ANSWERS = re.compile(
     r"(adversarial|distractor|wrong|incorrect|original|gold\w*|reference|expected|correct|true|gt"
     r"|standard|target|ground_?truth)_(answer|response|output)|(judge|eval|grader)\w*"
@@ -58,6 +59,11 @@ def is_key(column: str) -> bool:
 def in_milliseconds(column: str) -> bool:
     """Return whether the name of a column of times says that they are milliseconds."""
     return _MILLISECONDS.search(snake(column)) is not None
+
+
+def names_unit(column: str) -> bool:
+    """Return whether the name of a column of times states their unit."""
+    return in_milliseconds(column) or _SECONDS.search(snake(column)) is not None
 
 
 def named(field: str, columns: Iterable[str]) -> list[str]:

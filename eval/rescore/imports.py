@@ -20,6 +20,7 @@ from eval.answers.files import (
 )
 from eval.answers.layout import Layout, joined
 from eval.answers.match import REPEATED, Matching, match
+from eval.answers.plausible import doubtful_answers
 from eval.datasets.types import Dataset, Question
 from eval.metrics.abstention import abstains
 from eval.records.schema import Manifest, Record, Summary
@@ -54,12 +55,19 @@ class Import:
 
 
 def read_import(
-    path: Path, layout: Layout | None, name: str, dataset: Dataset, *, partial: bool = False
+    path: Path,
+    layout: Layout | None,
+    name: str,
+    dataset: Dataset,
+    *,
+    partial: bool = False,
+    as_written: bool = False,
 ) -> Import:
     """Read and match the file at `path`; `name` is the answering system's name in tables.
 
     `layout`: how to read it, None to find out. `partial`: accept a file of which most rows match no
-    question. Raises InputError if the file cannot be read, UnclearColumnsError if few rows match.
+    question. `as_written`: accept answers that seem to be none. Raises InputError if the file
+    cannot be read, UnclearColumnsError if few rows match or if answers seem to be none.
     """
     file = read_answers(path, dataset, layout)
     matching = match(file.rows, dataset)
@@ -87,6 +95,9 @@ def read_import(
             "to score those that match",
             file.proposal,
         )
+    doubt = None if as_written else doubtful_answers(list(matching.answers.values()))
+    if doubt is not None:
+        raise UnclearColumnsError(f"{path}: {doubt}", file.proposal)
     return Import(path, name, file, dataset, matching)
 
 

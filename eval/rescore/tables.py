@@ -104,7 +104,7 @@ def sentences(account: Account) -> list[str]:
             "set's.",
         ),
         (_copied(account), f"Beware: {_copied(account)}."),
-        (account.get("doubt"), f"Beware: {account.get('doubt')}."),
+        *((True, f"Beware: {doubt}.") for doubt in account.get("doubts", ())),
         (
             account["empty_answers"],
             f"Empty answers, scored as such: {account['empty_answers']:,}.",
@@ -145,7 +145,7 @@ def warnings(account: Account) -> list[str]:
         ),
         (account["categories_relabelled"], account["categories_sentence"]),
         (_copied(account), _copied(account)),
-        (account["doubt"], account["doubt"]),
+        *((True, doubt) for doubt in account["doubts"]),
         (
             0 < judged < account["matched"] - account["errors"],
             f"only {judged:,} of {account['matched']:,} answers have a judge's verdict",
