@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--rows", metavar="PATH", help="list of rows in the file, such as results.details")
     partial = "score a FILE of which most rows match no question"
     add("--partial", action="store_true", help=partial)
-    written = "score answers such as N/A, or all alike, as answers"
+    written = "score answers such as N/A, or all alike, as answers; count qa_index from 0"
     add("--as-written", action="store_true", help=written)
     saved = "write how the FILE was read, for --layout; one FILE only"
     add("--save-layout", type=Path, metavar="YAML", help=saved)

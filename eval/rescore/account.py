@@ -120,6 +120,7 @@ def account(
         "matched": len(matching.answers),
         "matched_by_index": matching.by_index,
         "not_checked_by_question": matching.unchecked,
+        "first_index": matching.first,
         "ambiguous": matching.ambiguous,
         "unmatched": len(matching.unmatched),
         "unmatched_by_reason": dict(Counter(reason for _, reason in matching.unmatched)),

@@ -79,6 +79,7 @@ def sentences(account: Account) -> list[str]:
     answered = account["matched"] - account["errors"]
     candidates = [  # whether a sentence applies, and the sentence
         (True, _matched(account)),
+        (account.get("first_index"), "The file counts qa_index from 1, as no row has 0."),
         (account["unmatched"], f"{_not_scored(account)}, the first:{first}"),
         (
             account["ambiguous"],
