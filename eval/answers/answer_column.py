@@ -28,8 +28,8 @@ def answer_column(contents: Contents, free: Sequence[str]) -> list[str]:
     """Return the column of answers; several if it is not clear which, none if there is none.
 
     A column of gold answers is the answer only if no other column may be. Of listed names, the
-    first is read, unless the gold answers are known to be elsewhere and another column has other
-    texts, such as a chain of thought. An unlisted column is the answer if it is the only remaining
+    first is read, unless another column has other texts, such as a chain of thought, that are known
+    not to be the gold answers. An unlisted column is the answer if it is the only remaining
     text, or the only one whose words are close to the gold answers.
     """
     by_name = [
@@ -43,7 +43,7 @@ def answer_column(contents: Contents, free: Sequence[str]) -> list[str]:
         rank = rank_of("answer", right[0])
         if rank == _PATTERN:
             return [one for one in right if rank_of("answer", one) == rank]
-        others = right[1:] if any(_is_gold(contents, one) for one in contents.columns) else []
+        others = (one for one in right[1:] if contents.gold(one) is not None)
         listed = (one for one in others if rank_of("answer", one) < _PATTERN)
         return [right[0], *(one for one in listed if _differ(contents, right[0], one))]
     certain = [column for column in filled if not named("gold", [column])]
@@ -52,10 +52,6 @@ def answer_column(contents: Contents, free: Sequence[str]) -> list[str]:
         if len(unlisted) == 1 or (unlisted and not filled):
             return unlisted
     return [*certain, *filled, *by_name][:1]
-
-
-def _is_gold(contents: Contents, column: str) -> bool:
-    return (contents.gold(column) or 0.0) >= _MOST
 
 
 def _differ(contents: Contents, one: str, other: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eval.answers.agreement import against
 from eval.answers.answer_column import answer_column
 from eval.answers.candidates import (
     AMOUNTS,
@@ -31,13 +32,15 @@ _BY_COLUMNS = 10  # columns that contain questions, from which the columns are r
 class Assignment:
     """The columns of each field; a column has at most one meaning.
 
-    `problem`: why the list cannot be read, None if it can. `given`: columns that the user names;
-    the other fields are looked for unless `given` is whole.
+    `problem`: why the list cannot be read, None if it can. `doubt`: why a column that the user
+    names may not be what it is said to be. `given`: columns that the user names; the other fields
+    are looked for unless `given` is whole.
     """
 
     def __init__(self, contents: Contents, given: Layout) -> None:
         self.columns: dict[str, tuple[str, ...]] = {}
         self.problem: str | None = None
+        self.doubt: str | None = None
         self._contents, self._given = contents, given
         self._shares: dict[str, float] = {}
         self._take_given()
@@ -47,6 +50,8 @@ class Assignment:
         contents.identify(self._first("question"), self._first("id"))
         if not given.whole:
             self._assign_rest()
+        self.columns = {field: columns for field, columns in self.columns.items() if columns}
+        self._check_verdicts()
         if {"conversation", "index"} <= self.columns.keys() and "id" not in given.columns:
             self.columns.pop("id", None)
         self.problem = self.problem or self._missing()
@@ -100,6 +105,18 @@ class Assignment:
         if "error" not in self.columns and (errors := named("error", self._own())):
             self.columns["error"] = (errors[0],)
 
+    def _check_verdicts(self) -> None:
+        """Refuse verdicts that go against the answers, unless the user names their column."""
+        answer, judge = self._first("answer"), self.columns.get("judge", ())
+        found = against(self._contents, judge, answer) if answer and judge else None
+        if found is not None and "judge" in self._given.columns:
+            self.doubt = found
+        elif found is not None:
+            self.problem = self.problem or (
+                f"{found}; name the column of verdicts by --columns judge=COLUMN, or leave it out "
+                "by judge=none"
+            )
+
     def _assign(self, field: str, choice: Choice | None) -> None:
         if choice is None or field in self.columns:
             return
@@ -109,7 +126,7 @@ class Assignment:
             self._shares[column] = share
 
     def _first(self, field: str) -> str | None:
-        return self.columns.get(field, (None,))[0]
+        return next(iter(self.columns.get(field, ())), None)
 
     def _free(self) -> list[str]:
         """Return the columns without a meaning."""

@@ -15,6 +15,7 @@ _FILE = Path(__file__).with_name("columns.yaml")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MARKS = re.compile(r"[^a-z0-9.@]+")
 _MILLISECONDS = re.compile(r"(?:^|[._])(?:ms|millis|msec|milliseconds)(?:$|[._])")
+_SECONDS = re.compile(r"(?:^|[._])(?:s|secs?|seconds)(?:$|[._])")
 _NOT_ANSWERS = re.compile(
     r"(adversarial|distractor|wrong|incorrect|original|gold\w*|reference|expected|correct|true|gt"
     r"|standard|target|ground_?truth)_(answer|response|output)|(judge|eval|grader)\w*"
@@ -23,7 +24,7 @@ _NOT_CONTEXTS = re.compile(  # tokens of what a model wrote
     r"(.*[._])?(answer|response|output|completion|generat\w*|predict\w*|judge\w*|eval\w*)"
     r"[._](token_usage|tokens|total_tokens|token_count|num_tokens)"
 )
-VERDICT_HINT = re.compile(
+VERDICT_HINT = re.compile(  # in names that a message suggests
     r"judg|correct|verdict|grade|grading|label|pass|accura|score|eval|right|llm|success|result"
 )
 ANSWER_HINT = re.compile(r"answer|predict|pred|respon|output|hypo|generat|reply|completion|final")
@@ -58,6 +59,11 @@ def is_key(column: str) -> bool:
 def in_milliseconds(column: str) -> bool:
     """Return whether the name of a column of times says that they are milliseconds."""
     return _MILLISECONDS.search(snake(column)) is not None
+
+
+def names_unit(column: str) -> bool:
+    """Return whether the name of a column of times states their unit."""
+    return in_milliseconds(column) or _SECONDS.search(snake(column)) is not None
 
 
 def named(field: str, columns: Iterable[str]) -> list[str]:

@@ -39,7 +39,8 @@ class Column:
 class Proposal:
     """How to read one list of rows: the columns of each field, and the table of all columns.
 
-    `problem`: why it cannot be read, None if it can.
+    `problem`: why it cannot be read, None if it can. `doubt`: why a column that the user names may
+    not be what it is said to be.
     """
 
     rows: RowList
@@ -47,6 +48,7 @@ class Proposal:
     table: tuple[Column, ...]
     problem: str | None
     matched: float
+    doubt: str | None = None
 
     @property
     def layout(self) -> Layout:
@@ -96,4 +98,4 @@ def _propose(rows: RowList, index: QuestionIndex | None, given: Layout) -> Propo
     if len(texts) > 1 and texts <= contents.inherited:
         known = 0  # a list within a row, such as what was retrieved
     matched = rows.count * known / max(1, contents.rows)
-    return Proposal(rows, assigned.columns, table, assigned.problem, matched)
+    return Proposal(rows, assigned.columns, table, assigned.problem, matched, assigned.doubt)

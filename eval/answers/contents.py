@@ -209,24 +209,12 @@ class Contents:
         other = [_overlap(words, pairs[n - 1][1]) for n, (words, _) in enumerate(pairs)]
         return (sum(own) - sum(other)) / len(pairs)
 
-    def separation(self, column: str, answer: str) -> float | None:
-        """Return the chance that an answer with a passing verdict in `column` is closer to the gold
-        than one with a failing verdict; None unless both occur.
-        """
-        passed: list[float] = []
-        failed: list[float] = []
-        for value, text, questions in zip(
-            self.columns[column], self.columns[answer], self.known, strict=True
-        ):
-            mean = values.mean_verdict(value)
-            if mean is None or not golds(questions):
-                continue
-            close = _overlap(_words(text), _words(_first_gold(questions)))
-            (passed if mean > 0.5 else failed).append(close)
-        if not passed or not failed:
-            return None
-        wins = sum((one > two) + 0.5 * (one == two) for one in passed[:99] for two in failed[:99])
-        return wins / (len(passed[:99]) * len(failed[:99]))
+    def close(self, column: str) -> list[float | None]:
+        """Return the overlap of each row's words with its gold answer; None if there is no gold."""
+        return [
+            _overlap(_words(text), _words(_first_gold(questions))) if golds(questions) else None
+            for text, questions in zip(self.columns[column], self.known, strict=True)
+        ]
 
     def verdicts(self, column: str, *, fractions: bool) -> float:
         """Return the share of values that are verdicts; `fractions`: also means of several runs."""
@@ -239,7 +227,8 @@ class Contents:
                 abs(mean * runs - round(mean * runs)) < 5e-3 * runs for runs in range(2, _RUNS + 1)
             )
 
-        return self.share(column, fits)
+        filled = [one for one in self.filled(column) if not values.unjudged(one)]
+        return sum(map(fits, filled)) / len(filled) if filled else 0.0
 
     def amounts(self, column: str) -> float:
         """Return the share of values that are numbers of 0 or more."""

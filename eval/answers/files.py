@@ -16,6 +16,7 @@ from eval.answers.columns import Proposal, propose
 from eval.answers.containers import Item, row_lists
 from eval.answers.contents import cell
 from eval.answers.layout import Layout
+from eval.answers.plausible import doubtful_times, is_error
 from eval.datasets.types import TYPES, Dataset, SourceFile
 from eval.metrics.registry import reported
 from memsys.errors import InputError
@@ -104,7 +105,8 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
 
     `dataset`: None if the names of the columns have to suffice. `layout`: how to read the file;
     what it leaves open is looked for. Raises InputError naming the file and the place in it if it
-    cannot be read, UnclearColumnsError if there is no column of answers or of questions.
+    cannot be read, UnclearColumnsError if there is no column of answers or of questions, or if the
+    unit of times is unclear. An answer that is the message of an error is one.
     """
     found = row_lists(path, None if layout is None else layout.rows)
     proposal = propose(found.lists, dataset, layout)
@@ -121,6 +123,9 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
     reader = _Reader(name, proposal.columns, dataset)
     used = {column for columns in proposal.columns.values() for column in columns}
     rows = tuple(map(reader.row, proposal.rows.items(used)))
+    doubt = doubtful_times(rows, proposal.columns, () if layout is None else layout.columns)
+    if doubt is not None:
+        raise UnclearColumnsError(f"{name}: {doubt}", proposal)
     source = _one(name, found.sources)
     return AnswerFile(source, found.sources, found.passed_over, proposal, rows)
 
@@ -158,6 +163,8 @@ class _Reader:
         named = self._value(item, "conversation", values.text)
         conversation, index = self._place(place, identity, named)
         fields["answer"] = fields["answer"] or ""
+        if fields["error"] is None and is_error(fields["answer"]):
+            fields["error"] = fields["answer"]
         fields["index"] = fields["index"] if index is None else index
         scores = {name: self._value(item, name, values.amount) for name in reported()}
         runs = self._runs(item, place)

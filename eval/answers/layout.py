@@ -22,6 +22,7 @@ _SEVERAL = {  # fields of several columns, which are added up or are runs of a j
     *("search_seconds", "answer_seconds", "total_seconds"),
 }
 PLUS = " + "
+_NONE = "none"  # in place of a column: the field is not read
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class Layout:
     """How to read a file of answers.
 
     `rows`: path of the list of rows; None to look for it. `columns`: the columns of a field, which
-    may contain `*`; several are added up (times, tokens) or are the runs of a judge. `whole`:
+    may contain `*`; several are added up (times, tokens) or are the runs of a judge, and a field
+    without one is not read. `whole`:
     fields that `columns` does not name are not looked for, and those whose columns are missing are
     left out but for the `required` ones.
     """
@@ -77,7 +79,8 @@ def shipped() -> list[str]:
 
 
 def parse_columns(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the columns by field of `field=column` or `field=column+column`.
+    """Return the columns by field of `field=column` or `field=column+column`; `field=none` has no
+    column.
 
     Raises InputError for another form or an unknown field.
     """
@@ -89,7 +92,8 @@ def parse_columns(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
                 f"--columns {one:.100}: write FIELD=COLUMN, such as answer=pred, after the FILE"
             )
         several = [part.strip() for part in columns.split("+")] if name in _SEVERAL else [columns]
-        made[name] = _columns(name, several, "--columns")
+        checked = _columns(name, several, "--columns")
+        made[name] = () if columns == _NONE else checked
     return made
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from eval.answers.files import AnswerRow
 from eval.answers.normalised import golds, normalise
+from eval.answers.numbering import first_index
 from eval.datasets.types import Dataset, Question
 
 # Why a row is not scored.
@@ -51,7 +52,9 @@ class Matching:
 
     `answers`: question id -> row. `unmatched`: row and reason. `ambiguous`: number of rows that
     share question, gold and category with another question and are paired in order. `unchecked`:
-    number of rows matched by index alone, as they contain no question. `labels`: by file label.
+    number of rows matched by index alone, as they contain no question. `first`: the index of a
+    conversation's first question in the file, 0 or 1; None if it may be 1 and is read as 0.
+    `labels`: by file label.
     """
 
     answers: dict[str, AnswerRow] = field(default_factory=dict)
@@ -59,13 +62,14 @@ class Matching:
     ambiguous: int = 0
     unchecked: int = 0
     by_index: int = 0
+    first: int | None = 0
     labels: Mapping[str, MatchedLabel] = field(default_factory=dict)
 
 
 def match(rows: Sequence[AnswerRow], dataset: Dataset) -> Matching:
     """Match `rows` to the questions of `dataset`; each question gets at most one row."""
     labels = _match_labels(rows, dataset)
-    matching = Matching(labels=labels)
+    matching = Matching(labels=labels, first=_first_index(rows, labels, dataset))
     questions = {question.id: question for question in dataset.questions}
     asked: dict[str, list[Question]] = defaultdict(list)
     for question in dataset.questions:
@@ -82,7 +86,8 @@ def match(rows: Sequence[AnswerRow], dataset: Dataset) -> Matching:
         elif row.index is None:
             without_index[conversation].append(row)
         else:
-            reason = _by_index(row, questions.get(f"{conversation}/{row.index}"), matching)
+            place = f"{conversation}/{row.index - (matching.first or 0)}"
+            reason = _by_index(row, questions.get(place), matching)
             if reason is not None:
                 refused[id(row)] = reason
     anywhere = without_index.pop(None, [])  # after the rows that name their conversation
@@ -126,6 +131,18 @@ def _match_labels(rows: Sequence[AnswerRow], dataset: Dataset) -> dict[str, Matc
         )
         labels[label] = MatchedLabel(label, best, expected)
     return labels
+
+
+def _first_index(
+    rows: Sequence[AnswerRow], labels: Mapping[str, MatchedLabel], dataset: Dataset
+) -> int | None:
+    """Return `first_index` of the rows that have no question to check their index."""
+    places = [
+        (labels[row.conversation].conversation or "", row.index)
+        for row in rows
+        if row.conversation is not None and row.index is not None and row.question is None
+    ]
+    return first_index(places, dataset.questions)
 
 
 def _by_index(row: AnswerRow, question: Question | None, matching: Matching) -> str | None:

@@ -12,7 +12,11 @@ from memsys.errors import InputError
 
 _PASSED = {"correct", "true", "yes", "right", "pass", "passed"}
 _FAILED = {"wrong", "incorrect", "false", "no", "fail", "failed"}
-_NONE = {"false", "no", "none", "null", "0", "0.0"}  # of a column that says whether a row failed
+_NONE = {  # of a column that says whether a row failed
+    *("false", "no", "none", "null", "nan", "n/a", "na", "-", "0", "0.0", "200", "ok", "success"),
+    *("no error", "no errors", "no_error"),
+}
+_UNJUDGED = {"error", "n/a", "timeout"}  # in place of a verdict
 _MOST = 1e9  # tokens, or seconds: beyond it, sums and tables lose digits
 _WHOLE = re.compile(r"[0-9]{1,6}")
 
@@ -66,7 +70,7 @@ def runs(value: Any) -> Any:
 
 
 def verdict(value: Any, place: str, column: str) -> float | None:
-    """Return a judge's verdict as 1.0 (correct) or 0.0 (wrong); None if blank.
+    """Return a judge's verdict as 1.0 (correct) or 0.0 (wrong); None if blank or if judging failed.
 
     Accepts booleans, words in any case, numbers of 0 to 1, such as the mean over several runs of a
     judge, and a list of them, of which it returns the mean. Raises InputError for another word or
@@ -79,7 +83,7 @@ def verdict(value: Any, place: str, column: str) -> float | None:
             return None
         if len(filled) < len(value):
             raise InputError(f"{place}: {column} contains a blank; give a verdict for each run")
-    elif blank(value):
+    elif blank(value) or unjudged(value):
         return None
     mean = mean_verdict(value)
     if mean is None:
@@ -101,6 +105,11 @@ def verdicts(value: Any, place: str, column: str) -> tuple[bool, ...]:
     listed = listed if isinstance(listed, list) else [listed]
     means = [verdict(one, place, column) for one in listed]
     return tuple(mean == 1 for mean in means) if {0.0, 1.0}.issuperset(means) else ()
+
+
+def unjudged(value: Any) -> bool:
+    """Return whether `value` says that there is no verdict, as ERROR does."""
+    return isinstance(value, str) and value.strip().rstrip(".!").lower() in _UNJUDGED
 
 
 def mean_verdict(value: Any) -> float | None:

@@ -5,18 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from eval.answers.column_names import VERDICT_HINT, named, rank_of, snake
+from eval.answers.agreement import APART, separation
+from eval.answers.column_names import named, rank_of, snake
 from eval.answers.contents import Contents
 from eval.answers.values import runs
 
 _ALL = 0.95
 _SOME = 0.5
-_APART = 0.65  # chance that a passing verdict goes with the better answer
 _OWN = 0  # position of the names under which this project writes verdicts
 _NUMBER = re.compile(r"(?:[-_. ](?:run|judg[a-z]+))?[-_. ]?\d+$")
-_NO_VERDICT = re.compile(
-    r"abst|adversarial|evidence|recall|hit|error|fail|retriev|refus|empty|valid|f1|bleu|rouge|em$"
-    r"|exact|contain|substr|overlap"
+_VERDICT = re.compile(  # a word of the name of a verdict
+    r"judge|judge?ments?|verdicts?|correct|correctness|grades?|grading|labels?|pass|passed"
+    r"|accuracy|acc|scores?|right|success|results?|autoeval|autograde"
+)
+_NO_VERDICT = re.compile(  # a word of the name of a negation or of another measure
+    r"not?|non|never|in(correct|accurate|complete|valid)\w*|wrong\w*|false|bad|mis\w+|dis\w+|un\w+"
+    r"|hallucinat\w*|reject\w*|flaw\w*|problems?|issues?|doubt\w*|correct(ion|ed)\w*|copyright\w*"
+    r"|needs?|abst\w*|adversarial\w*|evidence\w*|recall\w*|hits?|errors?|fail\w*|retr\w+|refus\w*"
+    r"|empty|valid\w*|f1\w*|bleu\w*|rouge\w*|em|exact\w*|contain\w*|substr\w*|overlap\w*"
+)
+_STATE = re.compile(  # the last word of a name that says whether something was done
+    r"judged|graded|evaluated|scored|label+ed|tested|checked|timeout|timed|cached|skipped|found"
+    r"|applied|used|changed|truncated|flagged"
 )
 
 
@@ -64,9 +74,17 @@ def _groups(contents: Contents, free: Sequence[str]) -> list[tuple[str, ...]]:
     return found
 
 
+def _words(column: str) -> list[str]:
+    return re.split("[^a-z0-9]+", snake(column))
+
+
+def _excluded(column: str) -> bool:
+    words = _words(column)
+    return bool(_STATE.fullmatch(words[-1])) or any(map(_NO_VERDICT.fullmatch, words))
+
+
 def _hinted(column: str) -> bool:
-    name = snake(column)
-    return bool(VERDICT_HINT.search(name)) and not _NO_VERDICT.search(name)
+    return any(map(_VERDICT.fullmatch, _words(column))) and not _excluded(column)
 
 
 def _listed(contents: Contents, column: str) -> bool:
@@ -76,11 +94,11 @@ def _listed(contents: Contents, column: str) -> bool:
 def _fits(contents: Contents, column: str, answer: str | None) -> bool:
     """Return whether the values are verdicts.
 
-    A column of an unlisted name needs both verdicts: in words, or under a name that suggests a
-    judge, or agreeing with how close the answers are to the gold answers.
+    A column of an unlisted name needs both verdicts, and they have to agree with how close the
+    answers are to the gold answers; where nothing tells, its name has to suggest a judge.
     """
     filled = contents.filled(column)
-    if not filled:
+    if not filled or _excluded(column):
         return False
     if named("judge", [column]):
         if rank_of("judge", column) == _OWN and len(filled) * 2 < contents.rows:
@@ -88,11 +106,9 @@ def _fits(contents: Contents, column: str, answer: str | None) -> bool:
         if contents.verdicts(column, fractions=True) < _SOME:
             return False
         return rank_of("judge", column) == _OWN or contents.verdicts(column, fractions=True) >= _ALL
-    if _NO_VERDICT.search(snake(column)) or contents.verdicts(column, fractions=False) < _ALL:
+    if contents.verdicts(column, fractions=False) < _ALL:
         return False
     if len({str(one).lower() for one in filled}) < 2:
         return False
-    if _hinted(column):
-        return True
-    apart = None if answer is None else contents.separation(column, answer)
-    return apart is not None and apart >= _APART
+    apart = None if answer is None else separation(contents, [column], answer)
+    return _hinted(column) if apart is None else apart >= APART

@@ -113,7 +113,8 @@ def read_any(
     if layout is None and card is not None and card.reading is not None and _is_of(card, path):
         columns = {name: tuple(given) for name, given in card.reading.columns.items()}
         layout = Layout(rows=card.reading.rows, columns=columns, whole=True)
-    source = read_import(path, layout, system_name(None, path), dataset, partial=True)
+    name = system_name(None, path)
+    source = read_import(path, layout, name, dataset, partial=True, as_written=True)
     rows, unmatched = len(source.file.rows), len(source.matching.unmatched)
     changed = {one.id for one in dataset.questions if one.key_change is not None}
     golds = {question.id: question.gold for question in dataset.questions}

@@ -85,7 +85,7 @@ def read_any(path: Path, config: Mapping[str, Any], dataset: Dataset) -> Ranking
     if config.get("pooled"):
         dataset = load_dataset_of({**config, "pooled": False})
     file = read_rankings(path)
-    source = matched(file.rows, system_name(None, path), dataset, path.name)
+    source = matched(file.rows, system_name(None, path), dataset, path.name, partial=True)
     questions = {one.id: one for one in source.dataset.questions}
     return Rankings(file.source, run_of(source, config), questions)
 

@@ -9,6 +9,7 @@ only if it can mean exactly one turn, as a silent guess or loss would change evi
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from memsys.text.files import shown
 
 _SEPARATORS = re.compile(r"[;,、；，\s]+")
 _SHOWN = 80  # characters of a name in a message
+_INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}
 _DIALOGUE_ID = re.compile(r"D:?([0-9]{1,9}):([0-9]{1,9})", re.IGNORECASE)
 
 
@@ -65,16 +67,34 @@ def as_list(value: Any, where: Location, field: str) -> list[Any]:
 def text(record: dict[str, Any], key: str, where: Location, field: str) -> str:
     """Return `record[key]` unchanged if it is a text with a visible character; else InputError."""
     value = record.get(key)
-    if isinstance(value, str) and value.strip():
+    if isinstance(value, str) and is_visible(value):
         return value
     raise where.error(field, f"{_state(value)}; must be a text")
+
+
+def name(record: dict[str, Any], key: str, where: Location, field: str) -> str:
+    """Return `record[key]` as `text` does; raise InputError if it has several lines."""
+    value = text(record, key, where, field)
+    if len(value.splitlines()) > 1:
+        raise where.error(field, f"{value!r:.60} has a line break; write it on one line")
+    return value
+
+
+def is_visible(value: str) -> bool:
+    """Return whether a character of the text is neither a blank nor of zero width."""
+    return any(unicodedata.category(char) not in _INVISIBLE for char in value)
+
+
+def same_name(value: str) -> str:
+    """Return what names that look alike share: in one case, with single blanks, in NFC."""
+    return unicodedata.normalize("NFC", " ".join(value.casefold().split()))
 
 
 def _state(value: Any) -> str:
     if value is None:
         return "missing"
     if isinstance(value, str):
-        return "is a text" if value.strip() else "empty"
+        return "is a text" if is_visible(value) else "empty"
     names = {dict: "an object", list: "a list", bool: "true or false"}
     return f"is {names.get(type(value), 'a number')}"
 

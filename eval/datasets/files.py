@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from eval.datasets.checks import Location, as_object, text
+from eval.datasets.checks import Location, as_object, name
 from eval.datasets.pooled import POOLED
 from eval.datasets.types import SourceFile
 from memsys.errors import InputError, first_problem
@@ -102,7 +102,7 @@ def find_file(name: str | Path) -> Path | None:
 
 
 def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
-    """Return the file at `path`, or a folder's *.json files in name order.
+    """Return the file at `path`, or a folder's *.json files in name order, without hidden ones.
 
     A relative path is looked up in the working folder, then in the shipped files. Raises
     InputError, which names the `setting`, if nothing is there or a folder contains no *.json.
@@ -112,7 +112,7 @@ def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
         raise InputError(f"{path}: no such file or folder; correct {setting}")
     if not found.is_dir():
         return [found]
-    files = sorted(p for p in found.glob("*.json") if p.is_file())
+    files = sorted(p for p in found.glob("[!.]*.json") if p.is_file())  # macOS adds ._a.json
     if not files:
         raise InputError(f"{path}: no *.json in this folder; put one there or correct {setting}")
     return files
@@ -136,7 +136,7 @@ def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
     for number, raw in enumerate(value, 1):
         where = Location(path.name, f"#{number}")
         item = as_object(raw, where, "sample")
-        sample_id = text(item, "sample_id", where, "sample_id")
+        sample_id = name(item, "sample_id", where, "sample_id")
         if sample_id == POOLED:
             raise InputError(
                 f"{path.name}: sample #{number}: sample_id {POOLED} is the name of the store of "

@@ -4,6 +4,7 @@ and any file of its layout, which data/README.md describes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,8 @@ from eval.datasets.checks import (
     as_object,
     check_limit,
     check_names,
+    is_visible,
+    same_name,
     text,
     turn_ids,
 )
@@ -28,6 +31,8 @@ from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.errors import InputError
 from memsys.types import Conversation
+
+_WORD = re.compile(r"(?!(?:an?|the|and)\b)\b\w", re.IGNORECASE)  # that F1 counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,9 +130,11 @@ def read_locomo(
     """Return the samples at `path` by id, and their files; None for the published file.
 
     `setting`: what gave the path. The published file, identified by its sha256, is read leniently
-    (see Location). Raises InputError if a file is missing or wrong, or an id is used twice.
+    (see Location). Raises InputError if a file is missing or wrong, or an id is used twice,
+    up to case and blanks.
     """
     samples: dict[str, RawSample] = {}
+    names: dict[str, Location] = {}
     files: list[SourceFile] = []
     published = load_sources()["locomo"].sha256
     for file in json_files(path or public_file("locomo", "LoCoMo"), setting):
@@ -135,10 +142,12 @@ def read_locomo(
         files.append(source)
         for sample in in_file:
             where = replace(sample.where, lenient=source.sha256 == published)
-            if where.sample in samples:
-                other = samples[where.sample].where.file
+            other = names.setdefault(same_name(where.sample), where)
+            if other is not where:
                 raise where.error(
-                    "sample_id", f"used twice (before in {other}); give each sample its own"
+                    "sample_id",
+                    f"used twice (before in {other.file}, as {other.sample!r:.60}); give each "
+                    "sample its own",
                 )
             samples[where.sample] = replace(sample, where=where)
     return samples, files
@@ -158,6 +167,8 @@ def _questions(raw: dict[str, Any], turns: TurnIds, where: Location) -> list[Que
             gold = None
         elif category != ADVERSARIAL and gold is None:
             raise where.error(f"{field}.answer", "missing or empty; only category 5 may omit it")
+        elif gold is not None and not _WORD.search(gold):
+            where.repaired(f"{field}.answer", f"{gold!r:.60} has no word, so F1 is always 0")
         questions.append(
             Question(
                 id=f"{where.sample}/{index}",
@@ -184,7 +195,7 @@ def _category(value: Any, where: Location, field: str) -> int:
 def _answer(item: dict[str, Any], key: str, where: Location, field: str) -> str | None:
     """Return an answer as text (numbers, such as years, included), or None if there is none."""
     value = item.get(key)
-    if value is None or (isinstance(value, str) and not value.strip()):
+    if value is None or (isinstance(value, str) and not is_visible(value)):
         return None
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise where.error(f"{field}.{key}", f"{value!r:.60} must be a text or a number")

@@ -5,15 +5,26 @@ from __future__ import annotations
 import dataclasses
 import re
 from datetime import datetime
+from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Any
 
-from eval.datasets.checks import Location, TurnIds, as_list, as_object, text, turn_ids
+from eval.datasets.checks import (
+    Location,
+    TurnIds,
+    as_list,
+    as_object,
+    is_visible,
+    name,
+    text,
+    turn_ids,
+)
 from memsys.text.dates import MONTH_NUMBERS
 from memsys.types import Conversation, Observation, Session, Turn
 
 _SESSION_KEY = re.compile(r"session_([0-9]{1,9})(_\w+)?")
 _OBSERVATION_KEY = re.compile(r"(session_[0-9]+)_observation")
+_ALIKE = 0.8  # similarity to "session", as of sesion and ssession, but not of season
 _TIME = re.compile(
     r"([0-9]{1,2}):([0-9]{2})\s*([ap])m\s+on\s+([0-9]{1,2})\s+([a-z]+),?\s+([0-9]{4})",
     re.IGNORECASE,
@@ -37,10 +48,14 @@ def read_conversation(raw: dict[str, Any], where: Location, *, captions: bool) -
         raise where.error("conversation", "no turns; add session_1 and session_1_date_time")
     _note_order(sessions, where)
     observed = _observed(raw.get("observation"), sessions, where)
-    named = [fields.get(key) for key in ("speaker_a", "speaker_b")]
+    named = [
+        name(fields, key, where, key)
+        for key in ("speaker_a", "speaker_b")
+        if isinstance(given := fields.get(key), str) and is_visible(given)
+    ]
     speaking = [turn.speaker for session in sessions for turn in session.turns]
-    speakers = [name for name in named if isinstance(name, str) and name.strip()] + speaking
-    return Conversation(where.sample, tuple(dict.fromkeys(speakers)), tuple(observed))
+    speakers = dict.fromkeys([*named, *speaking])
+    return Conversation(where.sample, tuple(speakers), tuple(observed))
 
 
 def _session_keys(fields: dict[str, Any], where: Location) -> list[str]:
@@ -49,10 +64,10 @@ def _session_keys(fields: dict[str, Any], where: Location) -> list[str]:
     Dates without a session are ignored: the published file has some.
     """
     by_number: dict[int, str] = {}
-    for key in fields:
+    for key, value in fields.items():
         match = _SESSION_KEY.fullmatch(key)
         if match is None:
-            if key.lower().startswith("session"):
+            if _resembles_session(key, value):
                 raise where.error(key, "unknown field; sessions are named session_1, session_2 ...")
         elif match[2] is None:
             number = int(match[1])
@@ -60,6 +75,14 @@ def _session_keys(fields: dict[str, Any], where: Location) -> list[str]:
                 raise where.error(key, f"the same session as {by_number[number]}; renumber it")
             by_number[number] = key
     return [by_number[number] for number in sorted(by_number)]
+
+
+def _resembles_session(key: str, value: Any) -> bool:
+    """Return whether an unknown field is a misspelt session, or holds turns."""
+    word = re.split("[^a-z]", key.lower())[0]
+    alike = SequenceMatcher(None, word, "session").ratio() >= _ALIKE
+    turns = isinstance(value, list) and any(isinstance(one, dict) for one in value)
+    return alike or turns or word.startswith("session")
 
 
 def _note_order(sessions: list[Session], where: Location) -> None:
@@ -96,7 +119,7 @@ def _turns(
         turns.append(
             Turn(
                 id=turn,
-                speaker=text(item, "speaker", where, f"{field}.speaker"),
+                speaker=name(item, "speaker", where, f"{field}.speaker"),
                 text=text(item, "text", where, f"{field}.text"),
                 caption=caption if captions else None,
                 image=_image(item.get("img_url"), where, f"{field}.img_url"),

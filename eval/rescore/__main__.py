@@ -32,6 +32,7 @@ from memsys.places import RUNS, find_run
 from memsys.text.files import is_there
 
 _DATASET = "locomo"
+_OF_FILES = ("name", "out", "save_layout", "partial", "as_written")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,6 +59,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--rows", metavar="PATH", help="list of rows in the file, such as results.details")
     partial = "score a FILE of which most rows match no question"
     add("--partial", action="store_true", help=partial)
+    written = "score answers such as N/A, or all alike, as answers; count qa_index from 0"
+    add("--as-written", action="store_true", help=written)
     saved = "write how the FILE was read, for --layout; one FILE only"
     add("--save-layout", type=Path, metavar="YAML", help=saved)
     questions = "the questions that were answered (default: locomo)"
@@ -86,10 +89,10 @@ def _rescore(options: argparse.Namespace) -> None:
     for given in options.files:
         path = given if is_there(given) or given.suffix in ENDINGS else _run(given)
         if is_there(path) and path.is_dir() and is_there(path / MANIFEST):
-            if layout or any((options.name, options.out, options.save_layout, options.partial)):
+            if layout or any(getattr(options, name) for name in _OF_FILES):
                 raise InputError(
-                    f"{path}: --name, --out, --partial and options on columns do not apply to a "
-                    "run folder"
+                    f"{path}: --name, --out, --partial, --as-written and options on columns do not "
+                    "apply to a run folder"
                 )
             manifest = load_manifest(path)
             key = options.key or key_name(manifest)
@@ -158,7 +161,11 @@ def _read(
     """Read and match a file, and print its table of columns, also if it cannot be read."""
     name = system_name(options.name, path)
     try:
-        source = read_import(path, layout, name, dataset, partial=options.partial)
+        source = read_import(
+            *(path, layout, name, dataset),
+            partial=options.partial,
+            as_written=options.as_written,
+        )
     except UnclearColumnsError as error:
         print(columns_table(error.proposal) + "\n", flush=True)
         raise
@@ -180,7 +187,8 @@ def _import(source: Import, options: argparse.Namespace) -> Summary:
         for name in others
         if (value := getattr(options, name)) is not None
     }
-    given |= {"partial": ()} if options.partial else {}
+    flags = {"partial": options.partial, "as-written": options.as_written}
+    given |= {flag: () for flag, chosen in flags.items() if chosen}
     summary = write_import(source, folder, given)
     if options.save_layout is not None:
         save_layout(source.file.proposal.layout, options.save_layout)

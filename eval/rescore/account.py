@@ -11,6 +11,7 @@ from eval.answers.files import AnswerFile
 from eval.answers.layout import joined
 from eval.answers.match import Matching
 from eval.answers.normalised import normalise
+from eval.answers.plausible import are_scores
 from eval.datasets.types import TYPES, Dataset
 from eval.records.answer_key_views import under_original
 from eval.records.schema import Record
@@ -119,6 +120,7 @@ def account(
         "matched": len(matching.answers),
         "matched_by_index": matching.by_index,
         "not_checked_by_question": matching.unchecked,
+        "first_index": matching.first,
         "ambiguous": matching.ambiguous,
         "unmatched": len(matching.unmatched),
         "unmatched_by_reason": dict(Counter(reason for _, reason in matching.unmatched)),
@@ -154,6 +156,7 @@ def account(
         "gold_differs_first": golds[:_SHOWN],
         "with_gold": len(with_gold),
         "same_as_gold": sum(same),
+        "doubts": _doubts(file, [record["answer"] or "" for record in ok]),
         "empty_answers": sum(record["answer"] == "" for record in records),
         "errors": sum(record["status"] == "error" for record in records),
         "told": {
@@ -166,6 +169,16 @@ def account(
         "not_read": [one.name for one in file.proposal.table if one.meaning is None],
         "reported_scores": _agreement(matching, records),
     }
+
+
+def _doubts(file: AnswerFile, answers: Sequence[str]) -> list[str]:
+    """Return why the column of verdicts or of answers may be another."""
+    found = [] if file.proposal.doubt is None else [file.proposal.doubt]
+    if are_scores(answers):
+        found.append(
+            "the answers are numbers of 0 to 1: the column read as the answer may be a score"
+        )
+    return found
 
 
 def _agreement(matching: Matching, records: Sequence[Record]) -> dict[str, dict[str, int]]:

@@ -20,6 +20,8 @@ from eval.answers.files import (
 )
 from eval.answers.layout import Layout, joined
 from eval.answers.match import REPEATED, Matching, match
+from eval.answers.numbering import UNCLEAR
+from eval.answers.plausible import doubtful_answers
 from eval.datasets.types import Dataset, Question
 from eval.metrics.abstention import abstains
 from eval.records.schema import Manifest, Record, Summary
@@ -54,12 +56,20 @@ class Import:
 
 
 def read_import(
-    path: Path, layout: Layout | None, name: str, dataset: Dataset, *, partial: bool = False
+    path: Path,
+    layout: Layout | None,
+    name: str,
+    dataset: Dataset,
+    *,
+    partial: bool = False,
+    as_written: bool = False,
 ) -> Import:
     """Read and match the file at `path`; `name` is the answering system's name in tables.
 
     `layout`: how to read it, None to find out. `partial`: accept a file of which most rows match no
-    question. Raises InputError if the file cannot be read, UnclearColumnsError if few rows match.
+    question. `as_written`: accept answers that seem to be none, and indices that seem to count
+    from 1. Raises InputError if the file cannot be read, UnclearColumnsError if few rows match or
+    for what `as_written` accepts.
     """
     file = read_answers(path, dataset, layout)
     matching = match(file.rows, dataset)
@@ -87,6 +97,10 @@ def read_import(
             "to score those that match",
             file.proposal,
         )
+    unclear = UNCLEAR if matching.first is None else None
+    doubt = unclear or doubtful_answers(list(matching.answers.values()))
+    if doubt is not None and not as_written:
+        raise UnclearColumnsError(f"{path}: {doubt}", file.proposal)
     return Import(path, name, file, dataset, matching)
 
 

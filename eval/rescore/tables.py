@@ -79,6 +79,7 @@ def sentences(account: Account) -> list[str]:
     answered = account["matched"] - account["errors"]
     candidates = [  # whether a sentence applies, and the sentence
         (True, _matched(account)),
+        (account.get("first_index"), "The file counts qa_index from 1, as no row has 0."),
         (account["unmatched"], f"{_not_scored(account)}, the first:{first}"),
         (
             account["ambiguous"],
@@ -104,6 +105,7 @@ def sentences(account: Account) -> list[str]:
             "set's.",
         ),
         (_copied(account), f"Beware: {_copied(account)}."),
+        *((True, f"Beware: {doubt}.") for doubt in account.get("doubts", ())),
         (
             account["empty_answers"],
             f"Empty answers, scored as such: {account['empty_answers']:,}.",
@@ -144,6 +146,7 @@ def warnings(account: Account) -> list[str]:
         ),
         (account["categories_relabelled"], account["categories_sentence"]),
         (_copied(account), _copied(account)),
+        *((True, doubt) for doubt in account["doubts"]),
         (
             0 < judged < account["matched"] - account["errors"],
             f"only {judged:,} of {account['matched']:,} answers have a judge's verdict",

@@ -20,11 +20,6 @@ def account(source: Import) -> dict[str, Any]:
     rankings = matching.rankings
     asked = Counter(question.type for question in questions)
     without = [question for question in questions if question.id not in rankings]
-    repeated = {
-        id_: one.given - len(one.ranked)
-        for id_, one in rankings.items()
-        if one.given > len(one.ranked)
-    }
     lengths = [len(one.ranked) for one in rankings.values() if one.ranked]
     counts: dict[str, Any] = {
         "rows": len(source.rows),
@@ -51,9 +46,9 @@ def account(source: Import) -> dict[str, Any]:
             for name, count in Counter(question.type for question in without).items()
         },
         "empty": [id_ for id_, one in rankings.items() if not one.ranked],
-        "repeated_ids": repeated,
+        "first_index": matching.first,
         "of_other_conversations": matching.strangers,
-        "ids": sum(one.given for one in rankings.values()),
+        "ids": sum(len(one.ranked) for one in rankings.values()),
         "pooled_size": source.sizes[POOLED][f"{matching.unit}s"] if matching.pooled else None,
         "shortest": min(lengths),
         "longest": max(lengths),
@@ -104,11 +99,8 @@ def _sentences(counts: Mapping[str, Any]) -> Iterable[str]:
         )
     if counts["empty"]:
         yield f"Empty, and scored as such: {_of_questions(counts['empty'])}."
-    if counts["repeated_ids"]:
-        yield (
-            f"Repeated within a ranking: {_count(sum(counts['repeated_ids'].values()), 'id')}, "
-            f"which count at their first place, in {_of_questions(list(counts['repeated_ids']))}."
-        )
+    if counts["first_index"]:
+        yield "The file counts qa_index from 1, as no ranking has 0."
     if counts["pooled_size"] is not None:
         yield (
             f"Pooled: {counts['of_other_conversations']:,} of {counts['ids']:,} ids are of other "

@@ -21,7 +21,7 @@ from memsys.places import RUNS, find_run
 from memsys.text.files import is_there
 
 _DATASET = "locomo"
-_OPTIONS = ("dataset", "name", "depth", "run_folder")
+_OPTIONS = ("dataset", "name", "depth", "run_folder", "partial")
 
 
 class _Ready(NamedTuple):
@@ -42,6 +42,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--name", help="system that ranked (default: the file's name); one FILE only")
     depth = "rankings were cut at N ids, so that shorter ones are complete (default: unknown)"
     add("--depth", type=int, metavar="N", help=depth)
+    partial = "score a FILE of which most rankings are of no question"
+    add("--partial", action="store_true", default=None, help=partial)
     folder = "run folder (default: results/runs/<time>_<name>); one FILE only"
     add("--run-folder", type=Path, metavar="FOLDER", help=folder)
 
@@ -67,13 +69,15 @@ def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:
     ready: dict[Path, _Ready] = {}
     for path in files:
         file, name = read_rankings(path), system_name(options.name, path)
-        source = matched(file.rows, name, dataset, path.name, options.depth)
+        partial = bool(options.partial)
+        source = matched(file.rows, name, dataset, path.name, options.depth, partial=partial)
         evaluate([run_of(source, config)], request)
         folder = options.run_folder or RUNS / run_id(name)
         check_empty(folder, "--run-folder")
         flags = {"dataset": options.dataset, "name": options.name, "depth": options.depth}
         set_ = [(f"--{flag}", str(value)) for flag, value in flags.items() if value is not None]
         command = ["eval.retrieval", str(path), *(part for pair in set_ for part in pair)]
+        command += ["--partial"] if partial else []
         ready[path] = _Ready(path, file, source, folder, command)
     for one in ready.values():
         _write(one, config)

@@ -64,16 +64,23 @@ class Import:
 
 
 def matched(
-    rows: Sequence[RankingRow], name: str, dataset: Dataset, where: str, depth: int | None = None
+    rows: Sequence[RankingRow],
+    name: str,
+    dataset: Dataset,
+    where: str,
+    depth: int | None = None,
+    *,
+    partial: bool = False,
 ) -> Import:
     """Match the rows of the file `where` to `dataset`; `name` is the system's name in tables.
 
     `depth`: the number of ids at which rankings were cut, so that shorter ones are complete; None
-    if that is not known. Raises InputError as match does, and if `depth` contradicts the rankings.
+    if that is not known. `partial`: accept few rows that match. Raises InputError as match does,
+    and if `depth` contradicts the rankings.
     """
     if depth is not None and depth < 1:
         raise InputError(f"depth {depth}: use a whole number above 0")
-    matching = match(rows, dataset, where)
+    matching = match(rows, dataset, where, partial=partial)
     found = Import(name, rows, pool(dataset) if matching.pooled else dataset, matching, depth)
     if depth is not None:
         _check_depth(found, depth, where)
@@ -84,13 +91,7 @@ def _check_depth(source: Import, depth: int, where: str) -> None:
     longest = max(source.matching.rankings.values(), key=lambda one: len(one.ranked))
     if len(longest.ranked) > depth:
         raise InputError(
-            f"{where}: --depth {depth}: {longest.row.place}: has {len(longest.ranked)} distinct "
+            f"{where}: --depth {depth}: {longest.row.place}: has {len(longest.ranked)} "
             "ids, so that rankings were not cut there; use the number at which they were, or leave "
             "out --depth"
         )
-    for _, one in source.cut:
-        if len(one.ranked) < depth <= one.given:
-            raise InputError(
-                f"{where}: --depth {depth}: {one.row.place}: only {len(one.ranked)} of its "
-                f"{one.given} ids are distinct, and more may follow; leave out --depth"
-            )

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from eval.answers.normalised import normalise
+from eval.answers.numbering import UNCLEAR, first_index, place_of
 from eval.answers.ranking_files import RankingRow
 from eval.datasets.types import Dataset, Question
 from eval.metrics.retrieval.registry import Unit
@@ -22,7 +23,9 @@ from memsys.types import Conversation
 # Why a row is not scored.
 NO_QUESTION = "no such question"
 OTHER_QUESTION = "the question of this id is another"
+DOUBLED = "a second ranking of its question"
 SEVERAL = "a question of several conversations; name one by question_id or sample_id"
+_FOUND = 0.95  # share of rows that are the ranking of a question
 
 
 class Named(NamedTuple):
@@ -42,13 +45,10 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The matched ranking of one question: distinct ids, best first. `given`: the number of ids in
-    its `row`, also of those that repeat an earlier one.
-    """
+    """The matched ranking of one question: ids, best first."""
 
     row: RankingRow
     ranked: tuple[Scored, ...]
-    given: int
 
 
 @dataclass(slots=True)
@@ -56,14 +56,15 @@ class Matching:
     """Rankings by question id, in the data set's order, all of one `unit`.
 
     `unknown`: rows that match no question, with the reason. `doubled`: rows whose question, given
-    by its id, has a ranking already. `strangers`: the number of ids that are of another
-    conversation than the question.
+    by its id, has a ranking already. `first`: the index of a conversation's first question in the
+    file, 0 or 1. `strangers`: the number of ids that are of another conversation than the question.
     """
 
     rankings: dict[str, Ranking] = field(default_factory=dict)
     unit: Unit = "turn"
     unknown: list[tuple[RankingRow, str]] = field(default_factory=list)
     doubled: list[tuple[RankingRow, str]] = field(default_factory=list)
+    first: int = 0
     strangers: int = 0
 
     @property
@@ -72,19 +73,34 @@ class Matching:
         return self.strangers > 0
 
 
-def match(rows: Sequence[RankingRow], dataset: Dataset, name: str) -> Matching:
+def match(
+    rows: Sequence[RankingRow], dataset: Dataset, name: str, *, partial: bool = False
+) -> Matching:
     """Match the rows of the file `name` to the questions of `dataset`, and their ids to its turns.
 
-    The first ranking of a question counts, and the first place of an id. Raises InputError if no
-    row has a question, if an id is no turn and no session, or if both are ranked.
+    The first ranking of a question counts. `partial`: accept few that match. Raises InputError if
+    fewer than 95% of the rows are a question's ranking, if indices may count from 1, if an id is no
+    turn and no session or is repeated, or if both are ranked.
     """
-    matching = Matching()
+    places = (place for row in rows if (place := place_of(row.id)) and row.text in (None, row.id))
+    first = first_index(places, dataset.questions)
+    if first is None and not partial:
+        raise InputError(f"{name}: {UNCLEAR}")
+    matching = Matching(first=first or 0)
     chosen = _questions(rows, dataset, matching)
     if not chosen:
         row, reason = matching.unknown[0]
         raise InputError(
             f"{name}: none of the {len(rows):,} rankings is of a question of {dataset.name} (the "
             f"first: {row.place}: {reason}); correct --dataset or the question ids"
+        )
+    matched = len(rows) - len(matching.unknown) - len(matching.doubled)
+    if matched < _FOUND * len(rows) and not partial:
+        row, reason = [*matching.unknown, *((row, DOUBLED) for row, _ in matching.doubled)][0]
+        raise InputError(
+            f"{name}: only {matched:,} of {len(rows):,} rankings are of a question of "
+            f"{dataset.name} (not {row.place}: {reason}), and {_FOUND:.0%} are "
+            "needed; correct --dataset or the question ids, or add --partial to score the rest"
         )
     ids = _Ids(dataset)
     found = [(row, question, [*_named(row, question, ids, name)]) for question, row in chosen]
@@ -104,8 +120,8 @@ def match(rows: Sequence[RankingRow], dataset: Dataset, name: str) -> Matching:
 class _Questions:
     """The questions of a data set by id and by their words."""
 
-    def __init__(self, dataset: Dataset) -> None:
-        self._by_id = {question.id: question for question in dataset.questions}
+    def __init__(self, dataset: Dataset, first: int) -> None:
+        self._by_id = {_counted(question.id, first): question for question in dataset.questions}
         self._by_words: dict[str, list[Question]] = defaultdict(list)
         asked: dict[str, list[Question]] = defaultdict(list)
         for question in dataset.questions:
@@ -133,6 +149,12 @@ class _Questions:
         return found, NO_QUESTION
 
 
+def _counted(id_: str, first: int) -> str:
+    """Return the id in a file that counts from `first`."""
+    place = place_of(id_)
+    return id_ if place is None else f"{place[0]}/{place[1] + first}"
+
+
 def _questions(
     rows: Sequence[RankingRow], dataset: Dataset, matching: Matching
 ) -> list[tuple[Question, RankingRow]]:
@@ -141,7 +163,7 @@ def _questions(
     Rows of the same words are of the questions with these words in their order, and the last one of
     all that remain.
     """
-    known = _Questions(dataset)
+    known = _Questions(dataset, matching.first)
     chosen: dict[str, RankingRow] = {}
     groups: dict[str, list[Question]] = {}
     for row in rows:
@@ -236,5 +258,10 @@ def _ranking(row: RankingRow, named: Sequence[Named], name: str, *, pooled: bool
                 f"contain turns of several; write {one.conversation}:{given}"
             )
         id_ = f"{one.conversation}:{one.id}" if pooled else one.id
-        scored.setdefault(id_, Scored(id_, score))
-    return Ranking(row, tuple(scored.values()), len(named))
+        if id_ in scored:
+            raise InputError(
+                f"{name}: {row.place}: {given!r:.60} is ranked twice; give each "
+                "turn or session one place, the best"
+            )
+        scored[id_] = Scored(id_, score)
+    return Ranking(row, tuple(scored.values()))

@@ -53,6 +53,7 @@ def score_rankings(
     measures: Sequence[str] | None = None,
     *,
     depth: int | None = None,
+    partial: bool = False,
     seed: int = 0,
 ) -> pd.DataFrame:
     """Score rankings that another system made; return one row per question type, without a folder.
@@ -61,13 +62,15 @@ def score_rankings(
     of [id, score], or an object of scores by id. `dataset`: locomo, sample, longmemeval or a path.
     `measures`: such as recall@5 or session_ndcg@10; None for recall@10, nDCG@10 and MRR of the unit
     that is ranked. `depth`: the number of ids at which rankings were cut, so that shorter ones are
-    complete. Each measure's 95% interval is in `<measure>_low` and `<measure>_high`, its number of
-    questions in `n`. The account of what was matched is in the frame's `attrs["matching"]`.
+    complete. `partial`: accept rankings of which most are of no question. Each measure's 95%
+    interval is in `<measure>_low` and `<measure>_high`, its number of questions in `n`. The account
+    of what was matched is in the frame's `attrs["matching"]`.
 
     Raises InputError if an id is unknown, or the rankings do not determine a measure.
     """
     config = config_of(dataset, ORIGINAL, None)
-    found = matched(rows_of(rankings, _NAME), _NAME, load_dataset_of(config), _NAME, depth)
+    rows, questions = rows_of(rankings, _NAME), load_dataset_of(config)
+    found = matched(rows, _NAME, questions, _NAME, depth, partial=partial)
     ranked = run_of(found, config)
     prefix = "session_" if found.matching.unit == SESSION else ""
     names = [f"{prefix}{name}" for name in _MEASURES] if measures is None else measures

@@ -169,7 +169,7 @@ _FIELDS: list[tuple[str, dict[str, Any], str | Mapping[str, Any]]] = [
     ("seconds", {"search_seconds": "0.25"}, ALL),
     *(
         (f"error {one!r:.20}", {"error": one}, ALL)
-        for one in (None, "", False, 0, "0", "False", "none", [], {})
+        for one in (None, "", False, 0, "0", "False", "none", [], {}, "N/A", "no error", 200, "200")
     ),
     *(
         (f"error {one!r:.20}", {"error": one}, ALL | {"errors": 1})

@@ -16,7 +16,7 @@ from eval.answers.match import match
 from eval.datasets.types import Dataset
 from eval.rescore.account import account
 from eval.rescore.imports import read_import, record
-from eval.rescore.tables import sentences
+from eval.rescore.tables import sentences, warnings
 from memsys.errors import InputError
 
 Rows = list[dict[str, Any]]
@@ -236,6 +236,74 @@ def test_verdicts_in_any_form(fields, judge, runs, answered, write, dataset):
     made = record(dataset.questions[0], row)
     assert made["judge"] == ({name: list(one) for name, one in runs.items()} or None)
     assert made["judge_source"] == "as reported"
+
+
+NEGATIONS = [
+    *("incorrect", "is_incorrect", "not_correct", "judge_wrong", "judge_disagrees", "Incorrect"),
+    *("hallucination_judgment", "mislabelled", "needs_eval", "correction_applied", "notCorrect"),
+]
+STATES = [
+    *("evaluated", "judged", "auto_graded", "llm_cached", "llm_retried", "llm_timeout"),
+    *("result_cached", "passage_found", "copyright"),
+]
+
+
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("column", NEGATIONS + STATES)
+def test_a_negation_or_a_state_is_no_verdict(column, right, answered, write, dataset):
+    rows = [row | {column: row["judge"] is right} for row in answered]
+    assert "judge" not in read_answers(write(named(rows, judge=None)), dataset).columns
+
+
+def test_a_name_that_suggests_a_judge_needs_verdicts_that_go_with_the_answers(
+    answered, write, dataset
+):
+    rows = named(answered, judge="gpt_verdict")
+    assert read_answers(write(rows), dataset).columns["judge"] == ("gpt_verdict",)
+    turned = [row | {"gpt_verdict": not row["gpt_verdict"]} for row in rows]
+    assert "judge" not in read_answers(write(turned), dataset).columns
+
+
+@pytest.mark.parametrize("column", ["correct", "score", "result", "label", "judge"])
+def test_verdicts_against_the_answers_stop_until_they_are_named(column, answered, write, dataset):
+    path = write(named([row | {"judge": not row["judge"]} for row in answered], judge=column))
+    says = rf"the verdicts in {column} go against the answers: .* in 12% of the pairs; name the"
+    with pytest.raises(UnclearColumnsError, match=says):
+        read_import(path, None, "mine", dataset)
+    told = {}
+    for given in (column, "none"):
+        layout = Layout(columns=parse_columns([f"judge={given}"]))
+        source = read_import(path, layout, "mine", dataset)
+        matching = source.matching
+        records = [record(q, matching.answers[q.id]) for q in dataset.questions]
+        counts = account(source.file, matching, dataset, records)
+        told[given] = counts["told"]["verdicts"], " ".join(warnings(counts))
+    assert told[column][0] == len(answered)
+    assert "go against the answers" in told[column][1]
+    assert told["none"] == (0, "")
+
+
+def test_an_error_in_place_of_a_verdict_is_none(answered, write, dataset):
+    rows = [row | {"judge": "CORRECT" if row["judge"] else "WRONG"} for row in answered]
+    rows[1]["judge"] = "ERROR"
+    found = matched(write(rows), dataset)
+    assert [found[f"first/{n}"].judge for n in range(3)] == [0.0, None, 1.0]
+
+
+@pytest.mark.parametrize("share", [0.4, 0.8])
+def test_two_columns_of_answers_stop_where_neither_is_gold(share, answered, write, dataset):
+    right = int(share * len(answered))
+    rows = [
+        {
+            "question": row["question"],
+            "answer": row["gold"] if n < right else f"no {n}",
+            "prediction": f"said {n}",
+        }
+        for n, row in enumerate(answered)
+        if row["category"] != 5
+    ]
+    with pytest.raises(UnclearColumnsError, match="answer: prediction, answer; name one by"):
+        read_answers(write(rows), dataset)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from eval.answers.files import read_answers
+import pytest
+
+from eval.answers.files import UnclearColumnsError, read_answers
 from eval.answers.match import (
     NO_CONVERSATION,
     NO_INDEX,
@@ -13,6 +15,9 @@ from eval.answers.match import (
     match,
 )
 from eval.datasets.types import Dataset
+from eval.rescore.account import account
+from eval.rescore.imports import read_import
+from eval.rescore.tables import sentences
 
 Rows = list[dict[str, Any]]
 Lines = Callable[..., Path]
@@ -144,3 +149,25 @@ def test_mem0_positions_are_confirmed_by_the_questions(rows, mem0, dataset):
     assert all(one.moved for one in swapped.labels.values())
     assert len(straight.answers) == len(swapped.answers) == len(rows)
     assert _answers(swapped)["second/1"] == "Rex"
+
+
+def test_indices_that_count_from_1_are_recognised_or_asked_about(rows, lines, dataset):
+    moved = [
+        {k: v for k, v in row.items() if k != "question"} | {"qa_index": row["qa_index"] + 1}
+        for row in rows
+    ]
+    found = _matched(lines(moved), dataset)
+    assert (_answers(found), found.first) == (_expected(rows), 1)
+    assert "counts qa_index from 1" in _said(lines(moved), dataset)
+    within = [row for row in moved if row["qa_index"] < 6]
+    assert _matched(lines(within), dataset).first is None
+    with pytest.raises(UnclearColumnsError, match="do they count from 1"):
+        read_import(lines(within), None, "mine", dataset)
+    source = read_import(lines(within), None, "mine", dataset, as_written=True)
+    assert source.matching.first is None
+    assert _matched(lines(moved[1:3]), dataset).first == 0
+
+
+def _said(path: Path, dataset: Dataset) -> str:
+    source = read_import(path, None, "mine", dataset)
+    return " ".join(sentences(account(source.file, source.matching, dataset, [])))

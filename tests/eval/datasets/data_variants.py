@@ -111,9 +111,9 @@ _EDITS: list[tuple[str, list[Any], int | str]] = [
         rf"harbour: qa\[3\]\.category: .* is no category; {_CATEGORIES}",
     ),
     ("qa/3/category", [None, MISSING], rf"qa\[3\]\.category: missing; {_CATEGORIES}"),
-    ("qa/3/answer", [MISSING, None, "", " "], _NO_ANSWER),
+    ("qa/3/answer", [MISSING, None, "", " ", "\u200b"], _NO_ANSWER),
     ("qa/3/answer", [True, [], {}], r"harbour: qa\[3\]\.answer: .* must be a text or a number"),
-    ("qa/3/answer", [5, -1, 1.5, 2**63 - 1, LONG, "\u200b", "\x00", "=1+1"], N),
+    ("qa/3/answer", [5, -1, 1.5, 2**63 - 1, LONG, "=1+1"], N),
     (
         "qa/3/answer",
         [HUGE, "\ud800", "x\udfff", 2**63, float("nan"), 1e999],
@@ -138,7 +138,16 @@ _EDITS: list[tuple[str, list[Any], int | str]] = [
     ("qa", [MISSING], "harbour: qa: missing; must be a list"),
     ("sample_id", ["a/b", "=1+1", "0", LONG], N),
     ("sample_id", ["\ud800"], r"\[0\]\.sample_id: an unpaired surrogate, \\ud800"),
-    ("conversation/session_1/0/text", [LONG, "\u200b"], N),
+    ("conversation/session_1/0/text", [LONG], N),
+    ("conversation/session_1/0/text", ["\u200b"], r"session_1\[0\]\.text: empty"),
+    ("qa/3/question", ["\u200b\ufeff \u2060"], r"qa\[3\]\.question: empty; must be a text"),
+    *(
+        (f"conversation/{place}", ["A\nB: a turn", "A\u2028B"], f"{field}: .* has a line break")
+        for place, field in (
+            ("session_1/0/speaker", r"session_1\[0\]\.speaker"),
+            ("speaker_a", "harbour: speaker_a"),
+        )
+    ),
     ("conversation/session_1/0/text", ["\ud83d"], r"session_1\[0\]\.text: an unpaired"),
     ("conversation/session_1/0/speaker", ["\ude00"], r"session_1\[0\]\.speaker: an unpaired"),
     ("conversation/session_1/0/dia_id", ["\ude00"], r"session_1\[0\]\.dia_id: an unpaired"),
@@ -181,6 +190,12 @@ _EDITS: list[tuple[str, list[Any], int | str]] = [
     (f"conversation/session_{DIGITS}x", [[]], "unknown field"),
     ("conversation/session_one", [[]], "session_one: unknown field; sessions are named session_1"),
     ("conversation/session1", [[]], "session1: unknown field; sessions are named session_1"),
+    *(
+        (f"conversation/{key}", [[{"dia_id": "D4:1"}]], f"harbour: {key}: unknown field; sessions")
+        for key in ("sesion_4", "sessions_4", "ession_4", "sess_4", "chat")
+    ),
+    ("conversation/sesion_4_date_time", ["never"], "sesion_4_date_time: unknown field"),
+    ("conversation/season", ["spring"], N),
     ("conversation/session_-1", [[]], "session_-1: unknown field"),
     ("conversation/Session_1", [[]], "Session_1: unknown field"),
     ("conversation/session_01", [[]], "harbour: session_01: the same session as session_1"),

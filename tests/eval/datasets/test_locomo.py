@@ -41,6 +41,7 @@ def test_a_folder_is_read_in_name_order(sample, tmp_path):
     for name, sample_id in (("b.json", "first"), ("a.json", "second"), ("c.txt", "third")):
         sample["sample_id"] = sample_id
         (tmp_path / name).write_text(json.dumps([sample]))
+    (tmp_path / "._a.json").write_bytes(b"\x00\x05\x16\x07")  # of macOS
     data = LoCoMo(name="x", path=str(tmp_path)).load()
     assert [c.id for c in data.conversations] == ["second", "first"]
     assert [f.name for f in data.files] == ["a.json", "b.json"]
@@ -97,8 +98,20 @@ def test_a_sample_id_used_twice_names_both_files(sample, load, tmp_path):
         load([sample, sample])
     (tmp_path / "a.json").write_text(json.dumps(sample))
     (tmp_path / "my.json").write_text(json.dumps(sample))
-    with pytest.raises(InputError, match=r"my.json: .* used twice \(before in a.json\)"):
+    with pytest.raises(InputError, match=r"my.json: .* used twice \(before in a.json, "):
         LoCoMo(name="x", path=str(tmp_path)).load()
+
+
+@pytest.mark.parametrize("other", ["zoë ", "Zoë", "Zoe\N{COMBINING DIAERESIS}", " zoë"])
+def test_sample_ids_that_look_alike_are_one(other, sample, load):
+    with pytest.raises(InputError, match=r"used twice .before in my.json, as 'zoë'"):
+        load([sample | {"sample_id": "zoë"}, sample | {"sample_id": other}])
+
+
+@pytest.mark.parametrize("gold", [".", "the", "?!", "a."])
+def test_a_gold_answer_without_a_word_is_noted(gold, sample, load):
+    sample["qa"][0]["answer"] = gold
+    assert any(f"{gold!r} has no word, so F1 is always 0" in one for one in load(sample).repairs)
 
 
 def test_nothing_at_the_path(tmp_path):

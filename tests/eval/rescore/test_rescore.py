@@ -120,10 +120,64 @@ def test_answers_that_are_the_gold_are_pointed_out(rescore, answers):
     assert rescore(_write(answers), "--out", "run") == 0
     (warning,) = load_manifest(Path("run"))["warnings"]
     assert "are the gold answer word for word" in warning
-    for row in answers:
-        row["prediction"] = "something else"
+    for number, row in enumerate(answers):
+        row["prediction"] = f"something else {number}"
     assert rescore(_write(answers), "--out", "other") == 0
     assert load_manifest(Path("other"))["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        *("Request timed out.", "Error code: 429 - rate limit", "ERROR", "[ERROR]", "503: HTTP"),
+        'Traceback (most recent call last):\n  File "a.py", line 3',
+        *("openai.RateLimitError: Error code: 429", "HTTP 502 Bad Gateway", "Connection error."),
+    ],
+)
+def test_a_message_of_an_error_is_no_answer(message, rescore, answers):
+    failed = message != "503: HTTP"  # an answer that only resembles one
+    kept = [row | {"prediction": message if n % 3 else "pie"} for n, row in enumerate(answers[:9])]
+    assert rescore(_write(kept), "--out", "run") == 0
+    assert _summary(Path("run"))["errors"] == (6 if failed else 0)
+
+
+@pytest.mark.parametrize("answer", ["N/A", "nan", "None", "the same"])
+def test_answers_that_may_be_none_stop_until_they_are_meant(answer, rescore, answers, capsys):
+    every = 1 if answer == "the same" else 3
+    for row in answers[::every]:
+        row["prediction"] = answer
+    assert rescore(_write(answers), "--out", "run") == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "say so in a column `error`; if they are answers, add --as-written" in line
+    assert not Path("run").exists()
+    assert rescore(_write(answers), "--out", "run", "--as-written") == 0
+    assert _summary(Path("run"))["errors"] == 0
+
+
+def test_numbers_of_0_to_1_in_place_of_answers_are_pointed_out(rescore, answers):
+    for number, row in enumerate(answers):
+        row["prediction"] = number / len(answers)
+    assert rescore(_write(answers), "--out", "run") == 0
+    (warning,) = load_manifest(Path("run"))["warnings"]
+    assert "the column read as the answer may be a score" in warning
+
+
+def test_times_beyond_belief_stop_until_their_unit_is_known(rescore, answers, capsys):
+    def written(column: str) -> str:
+        return _write([row | {column: 1234} for row in answers])
+
+    assert rescore(written("latency"), "--out", "run") == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "latency, read as seconds, has a median of 1,234 s a question; write the unit" in line
+    given = {  # column, arguments, milliseconds
+        "named": ("latency", ["--columns", "total_seconds=latency"], 1_234_000),
+        "left": ("latency", ["--columns", "total_seconds=none"], None),
+        "ms": ("latency_ms", [], 1234),
+        "s": ("latency_seconds", [], 1_234_000),
+    }
+    for name, (column, arguments, milliseconds) in given.items():
+        assert rescore(written(column), "--out", name, *arguments) == 0
+        assert _summary(Path(name))["by_type"]["overall"]["total_ms_p50"] == milliseconds
 
 
 def test_judged_partial_and_failed_rows(rescore, answers, capsys):
@@ -163,7 +217,7 @@ def test_permuted_labels_and_positions_of_mem0(rescore, capsys):
             {
                 "question": qa["question"],
                 "answer": qa.get("answer", ""),
-                "response": "x",
+                "response": f"x{index}",
                 "category": str(labels[qa["category"]]),
                 "llm_score": index % 2,
                 "f1_score": 0.0,
@@ -302,7 +356,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["full"], "full: no file of answers in this folder"),
         (
             ["done", "--name", "x"],
-            "done: --name, --out, --partial and options on columns do not apply",
+            "done: --name, --out, --partial, --as-written and options on columns do not apply",
         ),
         (["stopped"], "stopped: the run is interrupted; resume it to its end first"),
         (["mine.jsonl", "strange.jsonl"], "strange.jsonl: none of the 1 rows"),

@@ -156,20 +156,22 @@ def test_a_ranking_of_a_benchmark_in_the_layout_of_beir(write, tmp_path, monkeyp
 
 def test_what_is_not_scored_is_counted_and_listed(score, write, tmp_path):
     rows = [
-        {"id": "ash/0", "ids": ["D1:1", "D1:2", "D1:1"]},
+        {"id": "ash/0", "ids": ["D1:1", "D1:2"]},
         {"id": "ash/0", "ids": ["D2:1", "D2:2"]},
         {"id": "ash/1", "ids": []},
         {"id": "oak/0", "ids": ["D1:1"]},
         {"question": "Who came?", "ids": ["D1:1"]},
         {"id": "fir/0", "ids": ["D2:2", "D2:1"]},
     ]
-    code, out, _ = score(write(rows))
+    code, _, err = score(write(rows))
+    assert code == 2
+    assert "only 3 of 6 rankings are of a question of trees" in err
+    code, out, _ = score(write(rows), "--partial")
     assert code == 0
     account = load_run(tmp_path / "run").manifest["matching"]
     expected = {"rows": 6, "matched": 3, "unknown": 2, "doubled": 1, "without_ranking": 4}
     assert {name: account[name] for name in expected} == expected
     assert account["empty"] == ["ash/1"]
-    assert account["repeated_ids"] == {"ash/0": 1}
     for sentence in (
         "Rankings of turns for 3 of 7 questions of trees.",
         "Not scored: 2 rankings, the first:\n  item 3: no such question: 'oak/0'",
@@ -178,7 +180,6 @@ def test_what_is_not_scored_is_counted_and_listed(score, write, tmp_path):
         "Without a ranking, and in no mean: 4 of 7 questions (temporal 1 of 1, adversarial 1 of 1, "
         "single_hop 2 of 4).",
         "Empty, and scored as such: 1 ranking (ash/1).",
-        "Repeated within a ranking: 1 id, which count at their first place, in 1 ranking (ash/0).",
     ):
         assert sentence in out
     run = load_run(tmp_path / "run")
@@ -190,10 +191,10 @@ def test_what_is_not_scored_is_counted_and_listed(score, write, tmp_path):
 
 def test_an_unknown_question_is_named_once(score, write):
     """A place in the file may contain the question."""
-    _, out, _ = score(write({"ash/0": ["D1:1", "D1:2"], "oak/1": []}))
+    _, out, _ = score(write({"ash/0": ["D1:1", "D1:2"], "oak/1": []}), "--partial")
     assert "\n  'oak/1': no such question\n" in out
     lines = [f"{id_} Q0 D1:{rank} {rank} 1 t" for id_ in ("ash/0", "oak/1") for rank in (1, 2)]
-    _, out, _ = score(write("\n".join(lines), "theirs.trec"), to="trec")
+    _, out, _ = score(write("\n".join(lines), "theirs.trec"), "--partial", to="trec")
     assert "\n  query oak/1: no such question\n" in out
 
 
@@ -262,7 +263,7 @@ def test_compare_and_rescore_accept_an_import(score, write, ranked, tmp_path, ca
         (["{file}", "--depth", "0"], "depth 0: use a whole number above 0"),
         (["{file}", "--name", "a/b"], "--name 'a/b': give a name without a slash"),
         (["{file}", "--dataset", "no.json"], "--dataset no.json: no such file"),
-        (["{file}", "--depth", "1"], "mine.json: --depth 1: 'ash/0': has 2 distinct ids"),
+        (["{file}", "--depth", "1"], "mine.json: --depth 1: 'ash/0': has 2 ids"),
         (["{file}", "--dataset", "no.json"], "a file or folder in LoCoMo's format, or a folder in"),
         (["{file}", "--run-folder", "{run}"], "not empty; name another folder by --run-folder\n"),
         (["{file}x.json"], "cannot be read: No such file"),

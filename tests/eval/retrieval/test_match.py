@@ -17,8 +17,11 @@ from eval.summary.retrieval import value
 from memsys.errors import InputError
 
 
-def of(dataset: Dataset, rankings: dict[str, Any], depth: int | None = None) -> Import:
-    return matched(rows_of(rankings, "mine.json"), "mine", dataset, "mine.json", depth)
+def of(
+    dataset: Dataset, rankings: dict[str, Any], depth: int | None = None, *, partial: bool = False
+) -> Import:
+    rows = rows_of(rankings, "mine.json")
+    return matched(rows, "mine", dataset, "mine.json", depth, partial=partial)
 
 
 def row(place: str, ids: list[str], **fields: str | None) -> RankingRow:
@@ -44,7 +47,7 @@ def test_questions_are_known_by_id_and_by_their_words(dataset):
 
 def test_words_of_several_questions(dataset):
     """Within a conversation the ranking is that of all of them; across conversations of none."""
-    found = of(dataset, {"Who sang?": ["D1:1"], "Who came?": ["D1:2"]})
+    found = of(dataset, {"Who sang?": ["D1:1"], "Who came?": ["D1:2"]}, partial=True)
     assert ids(found) == {"fir/1": ["D1:1"], "fir/2": ["D1:1"]}
     assert [(one.place, reason) for one, reason in found.matching.unknown] == [
         ("'Who came?'", SEVERAL)
@@ -64,7 +67,9 @@ def test_unknown_and_doubled_rows_are_not_scored(dataset):
         row("line 5", ["D1:4"], id="ash/1", text="Who came?"),
         row("line 6", ["D2:1"], id="17", text="When?"),
     ]
-    found = matched(rows, "mine", dataset, "file")
+    with pytest.raises(InputError, match=r"file: only 3 of 6 .* line 4: .* 95% are needed"):
+        matched(rows, "mine", dataset, "file")
+    found = matched(rows, "mine", dataset, "file", partial=True)
     assert ids(found) == {"ash/0": ["D1:1"], "ash/2": ["D2:1"], "ash/3": ["D1:3"]}
     assert [(one.place, id_) for one, id_ in found.matching.doubled] == [("line 2", "ash/0")]
     assert [(one.place, reason) for one, reason in found.matching.unknown] == [
@@ -94,10 +99,26 @@ def test_sessions_are_known_in_each_form(form, dataset):
     assert found.matching.unit == "session"
 
 
-def test_an_id_counts_at_its_first_place(dataset):
-    found = of(dataset, {"ash/0": ["D1:2", "D1:1", "ash:D1:2", "D1:2"], "ash/1": ["D1:1"]})
-    assert ids(found)["ash/0"] == ["D1:2", "D1:1"]
-    assert found.matching.rankings["ash/0"].given == 4
+@pytest.mark.parametrize("again", ["D1:2", "ash:D1:2"])
+def test_an_id_that_is_ranked_twice_is_refused(again, dataset):
+    message = refused(dataset, {"ash/0": ["D1:2", "D1:1", again], "ash/1": ["D1:1"]})
+    assert message.startswith(f"mine.json: 'ash/0': '{again}' is ranked twice; give each turn")
+
+
+def test_indices_that_count_from_1_are_recognised_or_asked_about(dataset, all_turns):
+    ranked = {one.id: all_turns[:n] for n, one in enumerate(dataset.questions, 1)}
+
+    def moved(*without: str) -> dict[str, Any]:
+        return {
+            f"{id_[:-1]}{int(id_[-1]) + 1}": one
+            for id_, one in ranked.items()
+            if id_ not in without
+        }
+
+    assert ids(of(dataset, moved())) == ranked
+    assert of(dataset, moved()).matching.first == 1
+    assert "no row has the qa_index 0" in refused(dataset, moved("ash/3", "fir/2"))
+    assert of(dataset, {id_: ranked[id_] for id_ in ("ash/1", "fir/2")}).matching.first == 0
 
 
 def test_turns_of_other_conversations_make_a_pooled_ranking(dataset):
@@ -148,13 +169,5 @@ def test_no_ranking_may_be_longer_than_the_stated_depth(dataset, all_turns):
     for longer in (all_turns[:5], all_turns):
         mixed = {"ash/0": all_turns[:3], "ash/1": longer}
         message = refused(dataset, mixed, depth=4)
-        assert f"mine.json: --depth 4: 'ash/1': has {len(longer)} distinct ids" in message
+        assert f"mine.json: --depth 4: 'ash/1': has {len(longer)} ids" in message
         assert of(dataset, mixed, depth=len(longer)).depth == len(longer)
-
-
-def test_a_stated_depth_may_not_hide_what_follows_repeated_ids(dataset):
-    repeated = {"ash/0": ["D1:1", "D1:1", "D1:2"]}
-    message = refused(dataset, repeated, depth=3)
-    assert "--depth 3: 'ash/0': only 2 of its 3 ids are distinct" in message
-    assert of(dataset, repeated, depth=4).depth == 4
-    assert of(dataset, repeated).depth == 2
