@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from memsys.declared import Count
 from memsys.errors import check_whole
 from memsys.index.rank import Dense, Ranking, Scores, Start
 from memsys.llm.prompt import Prompt
@@ -92,7 +93,7 @@ class Strategy(MemoryStrategy):
     # Whether `rank` may use `store.graph`; its nodes and edges then count in `size`.
     uses_graph: ClassVar[bool] = False
 
-    def __init__(self, parts: Parts, k: int | None = None, budget: int | None = None) -> None:
+    def __init__(self, parts: Parts, k: Count | None = None, budget: Count | None = None) -> None:
         """Raises InputError if `k` or `budget` is below 1, or if the memory option, the graph or
         the context needs a model.
         """

@@ -10,6 +10,7 @@ from itertools import count
 from typing import ClassVar, Literal, NamedTuple
 
 from memsys.context.summaries import Summariser
+from memsys.declared import CountOrNone, Name
 from memsys.llm.base import LLM
 from memsys.text.tokens import count_tokens
 from memsys.types import UNDATED, Candidate, Origin
@@ -41,9 +42,9 @@ class ContextWriter(ABC):
 
     def __init__(
         self,
-        name: str,
+        name: Name,
         summarise: Literal["llm"] | None = None,
-        longer_than: int = 0,
+        longer_than: CountOrNone = 0,
         summary_prompt: str = "memory_summary",
     ) -> None:
         """`summarise`: llm lets a model summarise retrieved memories of more than `longer_than`
@@ -58,7 +59,7 @@ class ContextWriter(ABC):
         """
         if self.summarise is None:
             return None
-        return Summariser(self.summarise, llm, self.longer_than, self.summary_prompt)
+        return Summariser(llm, self.longer_than, self.summary_prompt)
 
     @abstractmethod
     def line(self, candidate: Candidate, index: int) -> str:

@@ -7,8 +7,9 @@ from inspect import signature
 from typing import Any
 from uuid import uuid4
 
+from memsys.declared import Name, Share
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError, check_number
+from memsys.errors import InputError
 from memsys.facts.fact import Event
 from memsys.graph.store import MemoryGraph
 from memsys.llm.base import LLM
@@ -25,7 +26,7 @@ class WrittenByModel:
     """The settings of `graph=relations`; `open` returns the graph of one conversation."""
 
     def __init__(
-        self, name: str, relation_store: RelationStore, max_share: float, **settings: Any
+        self, name: Name, relation_store: RelationStore, max_share: Share, **settings: Any
     ) -> None:
         """`relation_store` may be shared: each conversation has its own owner id there.
         `max_share`: see link_memories. `settings`: see RelationGraphSettings; their values are
@@ -45,7 +46,6 @@ class WrittenByModel:
                 f"graph={self.name}: no model to write the graph; add llm=openai, or llm=local "
                 "graph.calls=schema"
             )
-        check_number("graph.max_share", self._max_share, 0, 1)
         settings = RelationGraphSettings(**self._settings)
         extractor = RelationExtractor(llm, settings)
         graph = RelationGraph(self._store, uuid4().hex, embedder, settings)
