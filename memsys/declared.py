@@ -166,12 +166,12 @@ def words_of(hint: Any) -> str:
         return f"a list, each of it {each}"
     if (origin or hint) in _MAPPINGS:
         return "settings by name"
-    return _PLAIN.get(hint, f"an object of {getattr(hint, '__name__', hint)}")
+    return _PLAIN.get(hint, f"settings of {getattr(hint, '__name__', hint)}")
 
 
 def _refusal(value: object, hint: Any) -> str:
     words = words_of(hint)
-    if isinstance(value, int | float) and LARGEST < value < inf:
+    if isinstance(value, int | float) and LARGEST < value < inf and "or more" in words:
         words += f", at most {LARGEST:,}"
     elif isinstance(value, int | float) and fits(str(value), hint):
         words += f""" (in two pairs of quotes it is one: "'{value}'")"""

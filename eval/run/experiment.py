@@ -27,12 +27,14 @@ from eval.rendering.tables import answered, scope_note
 from eval.rendering.width import sentence
 from eval.run import hydra_help
 from eval.run.again import plan
+from eval.run.arguments import check_folder
 from eval.run.build import Built, build, lower_limits
 from eval.run.failures import FailurePolicy
 from eval.run.next_steps import after_failure, after_run, in_place, show_next
 from eval.run.progress import Spending
 from eval.run.runner import Runner
 from eval.run.settings import check_overrides, check_settings
+from eval.run.unused import without_effect
 from eval.summary.closing import close
 from eval.track.log import log_run, tracker_of
 from memsys.errors import InputError
@@ -53,6 +55,7 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
     if flags := [one for one in overrides if one.startswith("-")]:
         raise InputError(f"{flags[0]}: a single run takes overrides and --config-dir alone")
     if options.config_dir:
+        check_folder(options.config_dir)
         overrides.append(f"hydra.searchpath=[file://{Path(options.config_dir).resolve()}]")
     check_overrides(overrides)
     hydra_help.register()
@@ -106,6 +109,7 @@ def execute(
     paid = PaidCalls(folder)
     spending = Spending(paid)
     built = build(config, choices, spending)
+    idle = list(without_effect(config, choices, overrides or arguments or ()))
     manifest = describe(
         *(folder.name, built.resolved(config), choices, built.dataset, built.described()),
         *(overrides, arguments),
@@ -120,7 +124,8 @@ def execute(
         manifest = folders.begin(folder, manifest, resume)
         manifest.pop("budget_usd", None)
         built.embedders.chosen = manifest.get("embedders", {})
-        _show_start(manifest, built, [*([] if note is None else [note]), *lower_limits(config)])
+        notes = [*([] if note is None else [note]), *idle, *lower_limits(config)]
+        _show_start(manifest, built, notes)
         if manifest["retrieval"] is None:  # as of a run that is older than rankings
             built = replace(built, depth=0)
         runner = Runner(built, folder, config.concurrency, policy, spending)

@@ -33,7 +33,7 @@ from memsys.declared import LARGEST, check_values
 from memsys.errors import InputError
 from memsys.places import CONF
 
-_RESAMPLES = 1_000_000
+_RESAMPLES = 100_000
 _OF_RESAMPLES = f"a whole number of 2 or more, at most {_RESAMPLES:,}"
 _GROUPS = tuple(sorted({path.parent.name for path in CONF.glob("*/*.yaml")}))
 # Groups without one node of their name.

@@ -56,7 +56,7 @@ class GraphSettings:
     date_weight: Share = 0.0
     adjacent_weight: Share = 0.0
     min_association: Weight = 0.0
-    min_concentration: Annotated[float, Range(-64, 64)] | None = None
+    min_concentration: Annotated[float, Range(-1, 64)] | None = None
 
     def __post_init__(self) -> None:
         """Raise InputError on a value outside its range."""
