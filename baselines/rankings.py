@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from memsys.declared import Count, Range, Share
+from memsys.declared import Count, Range, Share, check_values
 from memsys.errors import InputError
 from memsys.graph.build import GraphSettings
 from memsys.graph.csr import Csr, CsrStore, build_csr
@@ -98,6 +98,7 @@ class GraphWalk(Strategy):
         """`seeds`: direct results where the walk starts, in proportion to their relevance. Raises
         InputError if the graph is none that rules make.
         """
+        check_values(GraphWalk, locals(), "strategy")
         super().__init__(parts, k, budget)
         if not isinstance(parts.graph, GraphSettings):
             raise InputError(

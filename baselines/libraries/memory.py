@@ -12,7 +12,7 @@ from typing import Any
 
 from baselines.libraries.gateway import MODEL, Gateway
 from baselines.libraries.pipe import Pipe
-from memsys.declared import Count, Name, Seconds
+from memsys.declared import Count, Name, Seconds, check_values
 from memsys.errors import InputError
 from memsys.store import Parts
 from memsys.strategy import Strategy
@@ -47,6 +47,7 @@ class LibraryMemory(Strategy):
 
         Raises InputError if the library is not installed, or there is no model to infer with.
         """
+        check_values(LibraryMemory, locals(), "strategy")
         super().__init__(parts, k, budget)
         if infer and parts.llm is None:
             raise InputError(

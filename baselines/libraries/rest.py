@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from memsys.declared import Count
+from memsys.declared import Count, check_values
 from memsys.errors import InputError
 from memsys.service.rest.client import Client, ServiceError, as_candidate, as_post, turns_of
 from memsys.store import Parts
@@ -37,6 +37,7 @@ class Rest(Strategy):
         """`infer`: whether the service's model writes facts (null: its default). `batch`: turns per
         post (null: a session). `to`: see Client. Raises InputError on a wrong value.
         """
+        check_values(Rest, locals(), "strategy")
         super().__init__(parts, k, budget)
         self._client, self._infer, self._batch = Client(**to), infer, batch
         self._owner, self._memories, self._posted = f"memsys-{uuid4().hex}", 0, False

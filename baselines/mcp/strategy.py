@@ -15,7 +15,7 @@ from baselines.mcp.admission import Server, admit
 from baselines.mcp.session import OwnerMemory
 from baselines.mcp.tools import Wanted
 from baselines.mcp.transports import Address, Command
-from memsys.declared import Count
+from memsys.declared import Count, check_values
 from memsys.errors import InputError, check_number, check_timeout
 from memsys.store import Parts
 from memsys.strategy import Strategy
@@ -34,6 +34,7 @@ class Mcp(Strategy):
         """`settings`: see `server_of`. Nothing is started before the first session. Raises
         InputError on a wrong setting, or without the client library.
         """
+        check_values(Mcp, locals(), "strategy")
         super().__init__(parts, k, budget)
         self._k, self._server = k, server_of(**settings)
         self._stack = ExitStack()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from eval.datasets.answer_key import read_key
 from eval.datasets.checks import (
@@ -58,7 +58,7 @@ class LoCoMo:
     key: str = "original"
     key_file: str | None = None
     subset: str | None = None
-    split: str | None = None
+    split: Literal["dev", "held_out"] | None = None
     evidence: str = "original"
     pooled: bool = False
     owner_filter: bool = False

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from eval.track.finished import FinishedRun
+from memsys.declared import check_fields
 from memsys.errors import InputError
 
 _ID = "memsys_id"  # the tag by which a run is found again
@@ -30,6 +31,7 @@ class MLflow:
 
     def __post_init__(self) -> None:
         """Check the settings, and that MLflow is installed; see Tracker."""
+        check_fields(self, "tracker")
         if find_spec("mlflow") is None:
             raise InputError("tracker=mlflow: not installed; pip install 'memsys[mlflow]'")
         for name in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_DISABLE_TELEMETRY"):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from eval.track.finished import FinishedRun
+from memsys.declared import check_fields
 from memsys.errors import InputError
 
 _OFFLINE = "offline"
@@ -40,6 +41,7 @@ class WeightsAndBiases:
 
     def __post_init__(self) -> None:
         """Check the settings, and that wandb is installed; see Tracker."""
+        check_fields(self, "tracker")
         if find_spec("wandb") is None:
             raise InputError("tracker=wandb: not installed; pip install 'memsys[wandb]'")
         os.environ.setdefault("WANDB_ERROR_REPORTING", "false")

@@ -10,7 +10,7 @@ from itertools import count
 from typing import ClassVar, Literal, NamedTuple
 
 from memsys.context.summaries import Summariser
-from memsys.declared import CountOrNone, Name
+from memsys.declared import Count, Name, check_values
 from memsys.llm.base import LLM
 from memsys.text.tokens import count_tokens
 from memsys.types import UNDATED, Candidate, Origin
@@ -44,12 +44,13 @@ class ContextWriter(ABC):
         self,
         name: Name,
         summarise: Literal["llm"] | None = None,
-        longer_than: CountOrNone = 0,
+        longer_than: Count = 64,
         summary_prompt: str = "memory_summary",
     ) -> None:
         """`summarise`: llm lets a model summarise retrieved memories of more than `longer_than`
         o200k tokens, by the prompt `summary_prompt`; None writes every memory as it is.
         """
+        check_values(ContextWriter, locals(), "context")
         self.name, self.summarise = name, summarise
         self.longer_than, self.summary_prompt = longer_than, summary_prompt
 

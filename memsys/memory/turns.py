@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsys.declared import CountOrNone, Name
+from memsys.declared import CountOrNone, Name, check_values
 from memsys.memory.base import MemoryBuilder
 from memsys.text.titles import title_of
 from memsys.text.turns import importance, line
@@ -20,6 +20,7 @@ class Turns(MemoryBuilder):
         self, name: Name, before: CountOrNone = 0, after: CountOrNone = 0, lead: CountOrNone = 1
     ) -> None:
         """The arguments are numbers of turns."""
+        check_values(Turns, locals(), "memory")
         self.name = name
         self._before, self._after, self._lead = before, after, lead
 

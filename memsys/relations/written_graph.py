@@ -7,7 +7,7 @@ from inspect import signature
 from typing import Any
 from uuid import uuid4
 
-from memsys.declared import Name, Share
+from memsys.declared import Name, Share, check_values
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.facts.fact import Event
@@ -33,6 +33,7 @@ class WrittenByModel:
         checked by `open`, as Hydra would hide the error message here. Raises TypeError on an
         unknown or missing setting.
         """
+        check_values(WrittenByModel, locals(), "graph")
         self.name, self._store, self._max_share = name, relation_store, max_share
         self._settings = {**settings, "place": "graph"}
         signature(RelationGraphSettings).bind(**self._settings)

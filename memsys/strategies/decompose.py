@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Literal
 
-from memsys.declared import Count
+from memsys.declared import Count, check_values
 from memsys.index.rank import Start
 from memsys.store import Parts
 from memsys.strategy import Strategy
@@ -36,6 +36,7 @@ class Decompose(Strategy):
         ranking of the whole question takes part, as the first. Raises InputError on an unknown
         value.
         """
+        check_values(Decompose, locals(), "strategy")
         super().__init__(parts, k, budget)
         self._start, self._names, self._whole = start, conjuncts == "names", whole
 

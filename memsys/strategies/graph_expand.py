@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, Literal
 
-from memsys.declared import Count, Weight
+from memsys.declared import Count, Weight, check_values
 from memsys.errors import InputError
 from memsys.graph.expansion import Expansion, expand
 from memsys.index.rank import Ranking, Start
@@ -42,6 +42,7 @@ class GraphExpand(GraphScore):
         `use_graph_expansion`. Raises InputError on an unknown start, a wrong number in `expansion`,
         or without a model to judge, if one is to.
         """
+        check_values(GraphExpand, locals(), "strategy")
         used = max(pool, k or 1) if use_graph_expansion else pool
         super().__init__(parts, k, budget, start, used, weights, decay_per_day)
         self._rescore, self._expands = rescore is not None, use_graph_expansion

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
 
-from memsys.declared import Count, Weight, check_fields
+from memsys.declared import Count, Weight, check_fields, check_values
 from memsys.errors import InputError
 from memsys.graph.score import access_frequency, recency
 from memsys.index.rank import Start
@@ -80,6 +80,7 @@ class GraphScore(Strategy):
         decay_per_day: Weight,
     ) -> None:
         """Raises InputError on an unknown start or a pool smaller than k."""
+        check_values(GraphScore, locals(), "strategy")
         super().__init__(parts, k, budget)
         if pool < (k or 1):
             raise InputError(f"strategy.pool: {pool!r}; use a whole number of k={k} or more")

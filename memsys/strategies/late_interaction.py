@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from memsys.declared import Count, Range, Share
+from memsys.declared import Count, Range, Share, check_values
 from memsys.errors import InputError
 from memsys.index.rank import Start, min_max
 from memsys.store import Parts
@@ -40,6 +40,7 @@ class LateInteraction(Strategy):
         tokens. Raises InputError on an unknown start, a number out of range, a pool smaller than
         k, or an embedder without token vectors.
         """
+        check_values(LateInteraction, locals(), "strategy")
         super().__init__(parts, k, budget)
         if pool < (k or 1):
             raise InputError(f"strategy.pool: {pool!r}; use a whole number of k={k} or more")
