@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from uuid import uuid4
 
+from memsys.declared import Count
 from memsys.errors import InputError
 from memsys.facts.extract import ExtractSettings
 from memsys.facts.extraction_reply import ReplyPart
@@ -54,8 +55,8 @@ class Mem0(Strategy):
     def __init__(
         self,
         parts: Parts,
-        k: int,
-        budget: int | None,
+        k: Count | None,
+        budget: Count | None,
         infer: bool,
         facts: Mapping[str, Any],
         update: Mapping[str, Any],
@@ -131,8 +132,8 @@ class Mem0Graph(Mem0):
     def __init__(
         self,
         parts: Parts,
-        k: int,
-        budget: int | None,
+        k: Count | None,
+        budget: Count | None,
         store: RelationStore,
         graph: Mapping[str, Any],
         relations: Mapping[str, Any],

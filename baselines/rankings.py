@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from memsys.declared import Count, Range, Share, check_values
 from memsys.errors import InputError
 from memsys.graph.build import GraphSettings
 from memsys.graph.csr import Csr, CsrStore, build_csr
-from memsys.index.rank import Scores, Start, check_start, min_max
+from memsys.index.rank import Scores, Start, min_max
 from memsys.store import Parts
 from memsys.stores.size import together
 from memsys.strategy import Strategy
@@ -64,7 +65,7 @@ class Oracle(Strategy):
     ranks: ClassVar[bool] = False
 
     def __init__(
-        self, parts: Parts, budget: int | None, evidence: Mapping[str, Collection[str]]
+        self, parts: Parts, budget: Count | None, evidence: Mapping[str, Collection[str]]
     ) -> None:
         """`evidence` maps a question's id to its evidence turn ids; no other strategy gets it."""
         super().__init__(parts, None, budget)
@@ -86,24 +87,19 @@ class GraphWalk(Strategy):
     def __init__(
         self,
         parts: Parts,
-        k: int,
-        budget: int | None,
+        k: Count | None,
+        budget: Count | None,
         start: Start,
-        seeds: int,
-        damping: float,
-        steps: int,
-        weight: float,
+        seeds: Count,
+        damping: Annotated[float, Range(0, 0.999)],
+        steps: Annotated[int, Range(1, 10_000)],
+        weight: Share,
     ) -> None:
         """`seeds`: direct results where the walk starts, in proportion to their relevance. Raises
-        InputError on an unknown start or a number out of range.
+        InputError if the graph is none that rules make.
         """
+        check_values(GraphWalk, locals(), "strategy")
         super().__init__(parts, k, budget)
-        check_start(start)
-        if seeds < 1 or steps < 1 or not 0 <= damping < 1 or not 0 <= weight <= 1:
-            raise InputError(
-                f"strategy=graph_walk: seeds={seeds}, steps={steps}, damping={damping}, weight="
-                f"{weight}; use 1 or more of the first two, 0 to 1 for the others"
-            )
         if not isinstance(parts.graph, GraphSettings):
             raise InputError(
                 "strategy=graph_walk: walks a graph that rules make; use graph=rules or dialogue"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Callable, Sequence
-from functools import cache, partial
-from math import isfinite
-from typing import TYPE_CHECKING, Any, get_type_hints
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -86,34 +84,3 @@ def check_choice(name: str, value: object, options: Sequence[str]) -> None:
 def check_timeout(name: str, value: object) -> None:
     """Raise InputError with `name` unless `value` is a number of seconds, at most a day."""
     check_number(name, value, 0.001, _DAY_S, "seconds")
-
-
-def check_fields(settings: object, place: str) -> None:
-    """Raise InputError naming `place` and the first field of a dataclass object whose value is not
-    of the annotated type or not finite; an integer may replace a float.
-    """
-    kind: type[Any] = type(settings)
-    for name, is_of_type in _type_checks(kind).items():  # type: ignore[arg-type]
-        value = getattr(settings, name)
-        if (problem := is_of_type(value)) is not None:
-            raise InputError(f"{place}.{name}: {value!r:.60} {problem}")
-
-
-@cache
-def _type_checks(kind: type[Any]) -> dict[str, Callable[[object], str | None]]:
-    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - slow to import
-
-    def check(adapter: TypeAdapter[Any], value: object) -> str | None:
-        if isinstance(value, float) and not isfinite(value):
-            return "is not a finite number"
-        if isinstance(value, Sequence) and not isinstance(value, str | tuple):
-            value = list(value)  # of Hydra's lists, too
-        try:
-            adapter.validate_python(value, strict=True)
-        except ValidationError as error:
-            problem = str(error.errors(include_url=False)[0]["msg"])
-            return problem.replace("Input should be", "must be")
-        return None
-
-    hints = get_type_hints(kind)
-    return {name: partial(check, TypeAdapter(hint)) for name, hint in hints.items()}

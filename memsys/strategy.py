@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from memsys.errors import check_whole
+from memsys.declared import Count, check_values
 from memsys.index.rank import Dense, Ranking, Scores, Start
 from memsys.llm.prompt import Prompt
 from memsys.memory.base import builder_for
@@ -92,13 +92,11 @@ class Strategy(MemoryStrategy):
     # Whether `rank` may use `store.graph`; its nodes and edges then count in `size`.
     uses_graph: ClassVar[bool] = False
 
-    def __init__(self, parts: Parts, k: int | None = None, budget: int | None = None) -> None:
+    def __init__(self, parts: Parts, k: Count | None = None, budget: Count | None = None) -> None:
         """Raises InputError if `k` or `budget` is below 1, or if the memory option, the graph or
         the context needs a model.
         """
-        for name, value in (("k", k), ("budget", budget)):
-            if value is not None:
-                check_whole(name, value)
+        check_values(Strategy, locals(), "strategy")
         self._owner: str | None = None  # of the current query, where others' memories are hidden
         self._written: WrittenGraph | None = None
         if self.uses_graph and isinstance(parts.graph, WrittenByModel):

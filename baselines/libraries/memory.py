@@ -12,6 +12,7 @@ from typing import Any
 
 from baselines.libraries.gateway import MODEL, Gateway
 from baselines.libraries.pipe import Pipe
+from memsys.declared import Count, Name, Seconds, check_values
 from memsys.errors import InputError
 from memsys.store import Parts
 from memsys.strategy import Strategy
@@ -31,12 +32,12 @@ class LibraryMemory(Strategy):
     def __init__(
         self,
         parts: Parts,
-        k: int,
-        budget: int | None,
-        name: str,
+        k: Count,
+        budget: Count | None,
+        name: Name,
         infer: bool = True,
-        exchange: int = 2,
-        timeout_s: float = 300,
+        exchange: Count = 2,
+        timeout_s: Seconds = 300,
         settings: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         """`name`: see `names`. `infer`: the library lets the run's model choose what to store, for
@@ -44,16 +45,10 @@ class LibraryMemory(Strategy):
         `timeout_s`: longest time without a reply, not counting calls to models. `settings`: further
         settings of the library. Nothing is started before the first session.
 
-        Raises InputError if the library is not installed, there is no model to infer with, or a
-        number is wrong.
+        Raises InputError if the library is not installed, or there is no model to infer with.
         """
+        check_values(LibraryMemory, locals(), "strategy")
         super().__init__(parts, k, budget)
-        if k is None:
-            raise InputError(f"strategy={name}: k is null; a library needs a number")
-        if exchange < 1 or timeout_s <= 0:
-            raise InputError(
-                f"strategy={name}: exchange={exchange}, timeout_s={timeout_s}; give more than 0"
-            )
         if infer and parts.llm is None:
             raise InputError(
                 f"strategy={name}: no model to write the memory; add llm=openai "

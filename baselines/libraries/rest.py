@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
+from memsys.declared import Count, check_values
 from memsys.errors import InputError
 from memsys.service.rest.client import Client, ServiceError, as_candidate, as_post, turns_of
 from memsys.store import Parts
@@ -27,18 +28,17 @@ class Rest(Strategy):
     def __init__(
         self,
         parts: Parts,
-        k: int,
-        budget: int | None,
+        k: Count | None,
+        budget: Count | None,
         infer: bool | None,
-        batch: int | None,
+        batch: Count | None,
         **to: Any,
     ) -> None:
         """`infer`: whether the service's model writes facts (null: its default). `batch`: turns per
         post (null: a session). `to`: see Client. Raises InputError on a wrong value.
         """
+        check_values(Rest, locals(), "strategy")
         super().__init__(parts, k, budget)
-        if batch is not None and (not isinstance(batch, int) or batch < 1):
-            raise InputError(f"strategy.batch: {batch!r}; use 1 or more, or null")
         self._client, self._infer, self._batch = Client(**to), infer, batch
         self._owner, self._memories, self._posted = f"memsys-{uuid4().hex}", 0, False
         self.details = {"url": self._client.url, "infer": infer, "batch": batch}

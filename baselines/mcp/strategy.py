@@ -15,7 +15,8 @@ from baselines.mcp.admission import Server, admit
 from baselines.mcp.session import OwnerMemory
 from baselines.mcp.tools import Wanted
 from baselines.mcp.transports import Address, Command
-from memsys.errors import InputError, check_number, check_timeout, check_whole
+from memsys.declared import Count, check_values
+from memsys.errors import InputError, check_number, check_timeout
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.text.addresses import check_open
@@ -29,14 +30,13 @@ class Mcp(Strategy):
     `memory` of the run builds, one call each.
     """
 
-    def __init__(self, parts: Parts, k: int, budget: int | None, **settings: Any) -> None:
+    def __init__(self, parts: Parts, k: Count, budget: Count | None, **settings: Any) -> None:
         """`settings`: see `server_of`. Nothing is started before the first session. Raises
         InputError on a wrong setting, or without the client library.
         """
+        check_values(Mcp, locals(), "strategy")
         super().__init__(parts, k, budget)
-        if k is None:
-            raise InputError("strategy=mcp: k is null; a server needs a number")
-        self._k, self._server = check_whole("k", k), server_of(**settings)
+        self._k, self._server = k, server_of(**settings)
         self._stack = ExitStack()
         self._memory: OwnerMemory | None = None
         self.details: dict[str, Any] = {}

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from eval.datasets.beam_chat import ROLES, read_chat
 from eval.datasets.beam_questions import BEAM_TYPES, read_questions
-from eval.datasets.checks import Location, check_limit, check_names
+from eval.datasets.checks import Location, check_names
 from eval.datasets.files import find_file, read_json
 from eval.datasets.types import Dataset, Question, SourceFile
+from memsys.declared import Count, Name, check_fields
 from memsys.errors import InputError
 from memsys.types import Conversation
 
@@ -35,11 +36,11 @@ class Beam:
     key, key_file: no errors of this data set are listed, so only original and None are valid.
     """
 
-    name: str
+    name: Name
     path: str | None = None
     conversations: Sequence[str] | None = None
     types: Sequence[str] | None = None
-    limit: int | None = None
+    limit: Count | None = None
     key: str = "original"
     key_file: str | None = None
 
@@ -47,7 +48,7 @@ class Beam:
         """Read, check and filter the files. Raises InputError naming file, conversation and field;
         also if a filter names something unknown or no question is left.
         """
-        check_limit(self.limit)
+        check_fields(self, "dataset")
         check_names("types", self.types, BEAM_TYPES.values())
         if self.key != "original" or self.key_file is not None:
             raise InputError(

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from eval.datasets.beir_folder import CORPUS, QUERIES, Asked, FolderReading, query_files
-from eval.datasets.checks import check_limit, check_names
+from eval.datasets.checks import check_names
 from eval.datasets.files import find_file
 from eval.datasets.types import Dataset, Question
+from memsys.declared import Count, Name, check_fields
 from memsys.errors import InputError
 from memsys.text.files import shown
 from memsys.types import Conversation
@@ -44,18 +45,18 @@ class Beir:
     candidates.jsonl. types: only these. limit: at most this many queries of each pool.
     """
 
-    name: str
+    name: Name
     path: str | None = None
     split: str = "test"
     conversations: Sequence[str] | None = None
     types: Sequence[str] | None = None
-    limit: int | None = None
+    limit: Count | None = None
 
     def load(self) -> Dataset:
         """Read, check and filter the files. Raises InputError naming file, line and field; also if
         no query has a relevant document, a filter names something unknown or no query is left.
         """
-        check_limit(self.limit)
+        check_fields(self, "dataset")
         if self.path is None:
             raise InputError(
                 f"dataset={self.name}: which one? Add dataset.path=FOLDER with {CORPUS}, "

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,22 +99,14 @@ def _state(value: Any) -> str:
     return f"is {names.get(type(value), 'a number')}"
 
 
-def check_limit(limit: Any) -> None:
-    """Raise InputError unless `dataset.limit` is a number of questions, or None for all."""
-    if limit is None:
-        return
-    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise InputError(f"dataset.limit={limit!s:.60}: must be 1 or more, or null for all")
-
-
 def check_names(option: str, given: Any, valid: Iterable[str]) -> None:
-    """Raise InputError unless `dataset.<option>` is None or a list of `valid` names."""
+    """Raise InputError unless `given` is None or a list of `valid` names, one at least."""
     if given is None:
         return
     names = dict.fromkeys(valid)
-    if isinstance(given, str) or not isinstance(given, Sequence):  # a str is a sequence of letters
+    if isinstance(given, str) or not given:  # a str is a sequence of letters
         raise InputError(
-            f"dataset.{option}={given!s:.60}: must be a list, as in [{next(iter(names))}]"
+            f"dataset.{option}: {given!r:.60}; use a list, such as [{next(iter(names))}], or null"
         )
     unknown = [name for name in given if not isinstance(name, str) or name not in names]
     if unknown:

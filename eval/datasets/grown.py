@@ -17,7 +17,8 @@ from eval.datasets.named import config_of
 from eval.datasets.pooled import timed
 from eval.datasets.types import TYPES, Dataset, Question
 from eval.datasets.unrelated import Unrelated
-from memsys.errors import InputError, check_whole
+from memsys.declared import Count, CountOrNone, Name, check_fields
+from memsys.errors import InputError
 from memsys.types import Conversation
 
 _LOCOMO = f"{LoCoMo.__module__}.{LoCoMo.__name__}"
@@ -37,13 +38,13 @@ class Grown:
     """
 
     # Checked by load(): Hydra would bury the message of an InputError in its own.
-    name: str
+    name: Name
     of: str = "locomo"
-    unrelated: int = 100
+    unrelated: CountOrNone = 100
     conversations: Sequence[str] | None = None
     types: Sequence[str] | None = None
-    sample: int | None = None
-    seed: int = 0
+    sample: Count | None = None
+    seed: CountOrNone = 0
     key: str = "original"
     key_file: str | None = None
     evidence: str = "original"
@@ -55,10 +56,7 @@ class Grown:
         each session names it as its owner. `files` has those of `of`, and one that stands for the
         generator. Raises InputError as LoCoMo does, and for a parameter out of range.
         """
-        check_whole("dataset.unrelated", self.unrelated, 0)
-        check_whole("dataset.seed", self.seed, 0)
-        if self.sample is not None:
-            check_whole("dataset.sample", self.sample)
+        check_fields(self, "dataset")
         check_names("types", self.types, TYPES.values())
         whole = self._whole()
         ids = [one.id for one in whole.conversations]
@@ -86,8 +84,6 @@ class Grown:
         )
 
     def _whole(self) -> Dataset:
-        if not isinstance(self.of, str):
-            raise InputError(f"dataset.of: {self.of!r:.60}; use the name or the path of a data set")
         config = config_of(self.of, self.key, self.key_file, self.evidence)
         if config.pop("_target_") != _LOCOMO:
             raise InputError(

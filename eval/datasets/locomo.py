@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from eval.datasets.answer_key import read_key
 from eval.datasets.checks import (
@@ -15,7 +15,6 @@ from eval.datasets.checks import (
     TurnIds,
     as_list,
     as_object,
-    check_limit,
     check_names,
     is_visible,
     same_name,
@@ -29,6 +28,7 @@ from eval.datasets.sessions import read_conversation
 from eval.datasets.splits import in_split
 from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
+from memsys.declared import Count, Name, check_fields
 from memsys.errors import InputError
 from memsys.types import Conversation
 
@@ -54,16 +54,16 @@ class LoCoMo:
     """
 
     # Checked by load(): Hydra would bury the message of an InputError in its own.
-    name: str
+    name: Name
     path: str | None = None
     captions: bool = True
     conversations: Sequence[str] | None = None
     types: Sequence[str] | None = None
-    limit: int | None = None
+    limit: Count | None = None
     key: str = "original"
     key_file: str | None = None
     subset: str | None = None
-    split: str | None = None
+    split: Literal["dev", "held_out"] | None = None
     evidence: str = "original"
     pooled: bool = False
     owner_filter: bool = False
@@ -76,7 +76,7 @@ class LoCoMo:
         sample and field; also if a filter names something unknown, no question is left, or the
         answer key's errors belong to other data.
         """
-        check_limit(self.limit)
+        check_fields(self, "dataset")
         check_pool(self.pooled, self.owner_filter)
         check_names("types", self.types, TYPES.values())
         samples, files = read_locomo(self.path)

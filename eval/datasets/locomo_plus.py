@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
-from eval.datasets.checks import Location, as_object, check_limit, check_names, text
+from eval.datasets.checks import Location, as_object, check_names, text
 from eval.datasets.files import json_files, public_file, read_json
 from eval.datasets.locomo import read_locomo
 from eval.datasets.sessions import read_conversation
 from eval.datasets.types import Dataset, Question, SourceFile
+from memsys.declared import Count, Name, check_fields
 from memsys.errors import InputError
 from memsys.text.numbers import ONES
 from memsys.types import Conversation, Session, Turn
@@ -65,14 +66,14 @@ class LoCoMoPlus:
     filtered out remain in the conversation (stitch=all).
     """
 
-    name: str
-    stitch: str = "all"
+    name: Name
+    stitch: Literal["all", "one"] = "all"
     path: str | None = None
     locomo: str | None = None
     captions: bool = True
     conversations: Sequence[str] | None = None
     types: Sequence[str] | None = None
-    limit: int | None = None
+    limit: Count | None = None
 
     def load(self) -> Dataset:
         """Read, check and filter the files; conversations with no question left are omitted.
@@ -80,10 +81,8 @@ class LoCoMoPlus:
         Raises InputError naming file, index of the sample (from 0) and field; also if a filter
         names something unknown or no question is left.
         """
-        check_limit(self.limit)
+        check_fields(self, "dataset")
         check_names("types", self.types, LOCOMO_PLUS_TYPES.values())
-        if self.stitch not in STITCHES:
-            raise InputError(f"dataset.stitch={self.stitch!s:.60}: use {' or '.join(STITCHES)}")
         raw, locomo_files = read_locomo(self.locomo, "dataset.locomo")
         check_names("conversations", self.conversations, raw)
         samples, files = _read(self.path or public_file("locomo_plus", "LoCoMo-Plus"))

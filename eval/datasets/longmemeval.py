@@ -9,14 +9,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from eval.datasets.answer_key import read_key
-from eval.datasets.checks import Location, as_list, as_object, check_limit, check_names, text
+from eval.datasets.checks import Location, as_list, as_object, check_names, text
 from eval.datasets.files import SHIPPED_DATA, json_files, public_file, read_json
 from eval.datasets.neutral_ids import neutral
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
-from memsys.errors import InputError, check_choice
+from memsys.declared import Count, Name, check_fields
+from memsys.errors import InputError
 from memsys.types import Conversation, Session, Turn
 
 # The file's `question_type` with _ for -, by ids that no LoCoMo type has. 5 is adversarial as in
@@ -50,12 +51,12 @@ class LongMemEval:
     key, key_file: as of LoCoMo; the known errors are those of the overlay longmemeval.json.
     """
 
-    name: str
+    name: Name
     path: str | None = None
     conversations: Sequence[str] | None = None
     types: Sequence[str] | None = None
-    limit: int | None = None
-    session_ids: str = "neutral"
+    limit: Count | None = None
+    session_ids: Literal["neutral", "published"] = "neutral"
     key: str = "original"
     key_file: str | None = None
 
@@ -63,9 +64,8 @@ class LongMemEval:
         """Read, check and filter the files. Raises InputError naming file, question id and field;
         also if a filter names something unknown or no question is left.
         """
-        check_limit(self.limit)
+        check_fields(self, "dataset")
         check_names("types", self.types, LONGMEMEVAL_TYPES.values())
-        check_choice("dataset.session_ids", self.session_ids, ("neutral", "published"))
         instances: dict[str, tuple[Conversation, Question, list[str]]] = {}
         files: list[SourceFile] = []
         for path in json_files(self.path or public_file("longmemeval", "LongMemEval", _SAMPLE)):

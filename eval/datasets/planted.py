@@ -9,8 +9,15 @@ from eval.datasets.named import config_of
 from eval.datasets.pooled import check_pool, pool
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.synthetic.dataset import generated_file
-from eval.datasets.synthetic.plants import Deletion, PlantSettings, holds_plants, planted
+from eval.datasets.synthetic.plants import (
+    Deletion,
+    FactsOfAKind,
+    PlantSettings,
+    holds_plants,
+    planted,
+)
 from eval.datasets.types import Dataset
+from memsys.declared import CountOrNone, Name
 
 
 class Planted:
@@ -26,14 +33,14 @@ class Planted:
     def __init__(
         self,
         *,
-        name: str,
+        name: Name,
         of: str,
         conversations: Sequence[str] | None = None,
-        each: int = 3,
+        each: FactsOfAKind = 3,
         kinds: Sequence[str] | None = None,
         deletion: Deletion = "done",
         base_questions: bool = False,
-        seed: int = 0,
+        seed: CountOrNone = 0,
         pooled: bool = False,
         owner_filter: bool = False,
     ) -> None:

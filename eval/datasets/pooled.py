@@ -8,16 +8,14 @@ from datetime import datetime
 from itertools import accumulate
 
 from eval.datasets.types import Dataset, Plant, Question
-from memsys.errors import InputError, check_bool
+from memsys.errors import InputError
 from memsys.types import Conversation, Session
 
 POOLED = "pooled"
 
 
-def check_pool(pooled: object, owner_filter: object) -> None:
-    """Raise InputError unless both settings are booleans, and a filter has a pool to filter."""
-    check_bool("dataset.pooled", pooled)
-    check_bool("dataset.owner_filter", owner_filter)
+def check_pool(pooled: bool, owner_filter: bool) -> None:
+    """Raise InputError unless a filter has a pool to filter."""
     if owner_filter and not pooled:
         raise InputError(
             "dataset.owner_filter=true: filters a pooled store; add dataset.pooled=true"

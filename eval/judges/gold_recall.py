@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from eval.judges.judge import Judgement, ModelByName, Reference
 from eval.metrics.abstention import abstains
 from eval.metrics.normalise import terms
+from memsys.declared import ShareAbove0
 from memsys.errors import InputError
 from memsys.llm.base import LLM
 
@@ -39,7 +40,7 @@ class GoldRecallSettings:
     """Settings of `judge=gold_recall`. `threshold`: least gold recall that passes an answer."""
 
     needs_llm: ClassVar = False
-    threshold: float = THRESHOLD
+    threshold: ShareAbove0 = THRESHOLD
 
     def open(self, llm: LLM | None, named: ModelByName | None = None) -> GoldRecall:
         """Return the rule as a judge. Raises InputError unless 0 < threshold <= 1."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from eval.judges.judge import Judgement, ModelByName, Reference, total_usage
+from memsys.declared import Count, Word
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.client import ChatClient
@@ -54,8 +55,8 @@ class LLMJudgeSettings:
 
     needs_llm: ClassVar = True
     rubric: str = "generous"
-    runs: int = 1
-    model: str | None = None
+    runs: Count = 1
+    model: Word | None = None
 
     @property
     def prompt(self) -> Prompt:
@@ -71,8 +72,6 @@ class LLMJudgeSettings:
         """Return the judge. Raises InputError without a model, on runs < 1 or an invalid rubric."""
         if llm is None:
             raise InputError("judge=llm: no model to judge with; add llm=openai or llm=local")
-        if self.model is not None and (not isinstance(self.model, str) or not self.model):
-            raise InputError(f"judge.model: {self.model!r}; name a model of the endpoint, or null")
         if self.model is not None and self.model != llm.name:
             if named is None:
                 raise InputError(f"judge.model={self.model}: only {llm.name} is available; set llm")

@@ -60,6 +60,8 @@ def use_configured(config: Mapping[str, Any] | None) -> None:
     """
     _CONFIGURED.clear()
     _ordered.cache_clear()
+    if config and not isinstance(config, Mapping):
+        raise InputError(f"metric: {config!r:.60} is no option; {_NO_METRIC}")
     for name, settings in (config or {}).items():
         metric = _build(name, settings)
         if other := _taken(metric, metrics()):
@@ -68,15 +70,17 @@ def use_configured(config: Mapping[str, Any] | None) -> None:
         _ordered.cache_clear()
 
 
+_NO_METRIC = (
+    "the first line of the metric's YAML must be `# @package metric.NAME`, and _target_ its class"
+)
+
+
 def _build(name: str, settings: object) -> Metric:
     from hydra.errors import InstantiationException  # noqa: PLC0415 - most metrics need no Hydra
     from hydra.utils import instantiate  # noqa: PLC0415
 
     if not isinstance(settings, Mapping) or "_target_" not in settings:
-        raise InputError(
-            f"metric.{name}: no _target_ in it; the first line of the metric's YAML must be "
-            "`# @package metric.NAME`, and _target_ its class"
-        )
+        raise InputError(f"metric.{name}: no _target_ in it; {_NO_METRIC}")
     target = str(settings["_target_"])
     try:
         metric = instantiate(settings, name=name)

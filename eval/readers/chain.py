@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from eval.datasets.synthetic.languages import LANGUAGES, Language, WorldFact, parse_question
 from eval.readers import Answer, Reader
+from memsys.declared import Name
 from memsys.types import Candidate, Retrieval
 
 _UNKNOWN = Answer("I do not know.", abstained=True)
@@ -33,7 +34,7 @@ class ChainReader(Reader):
     Of several values the latest counts, up to the day asked for, unless it has ended by then.
     """
 
-    name: str
+    name: Name
 
     def read(self, question: str, retrieval: Retrieval) -> Answer:
         """Return the end of the chain; abstain where a link is missing."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from eval.readers.question import ParsedQuestion, named_people
 from eval.readers.sentences import Sentence, roots, roots_by_speaker, sentences
+from memsys.declared import Weight
 from memsys.text.chinese_dates import find_dates_zh
 from memsys.text.dates import DateMention
 from memsys.text.english_dates import find_dates
@@ -37,10 +38,10 @@ _NEAR_DAYS = 14
 class EvidenceWeights:
     """Weight of each feature beside the coverage of the question by the content (1)."""
 
-    reply: float = 1.0
-    retrieval: float = 0.6
-    speaker: float = 0.8
-    time: float = 0.5
+    reply: Weight = 1.0
+    retrieval: Weight = 0.6
+    speaker: Weight = 0.8
+    time: Weight = 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from eval.readers.question import Kind, ParsedQuestion, analyse
 from eval.readers.sentences import roots_by_speaker
 from eval.readers.spans import list_answer, spans
 from eval.readers.typed_answers import choice, how_long, how_many, how_often, when, yes_no
+from memsys.declared import Count, Name, Share
 from memsys.text.terms import is_cjk
 from memsys.types import Retrieval
 
@@ -34,13 +35,13 @@ class ExtractiveReader(Reader):
     in tokens, `items` a list in spans.
     """
 
-    name: str = "extractive"
-    support: float = 0.1
-    rival: float = 0.05
+    name: Name = "extractive"
+    support: Share = 0.1
+    rival: Share = 0.05
     weights: EvidenceWeights = field(default_factory=EvidenceWeights)
-    reach: int = 10
-    max_words: int = 10
-    items: int = 4
+    reach: Count = 10
+    max_words: Count = 10
+    items: Count = 4
 
     def read(self, question: str, retrieval: Retrieval) -> Answer:
         """Answer from the candidates' content, time and score; deterministic, calls nothing."""

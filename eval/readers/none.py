@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memsys.declared import Name
+
 
 @dataclass(frozen=True, slots=True)
 class NoReader:
     """Stands for the absence of a reader: records then have no answer, and no score of one."""
 
-    name: str
+    name: Name

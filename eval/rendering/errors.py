@@ -27,6 +27,10 @@ _NOT_THE_USERS = (
     "<",  # <frozen importlib>, <string>
 )
 _MOVED = {"expansion": "strategy.expansion", "gate": "strategy.gate"}  # groups of version 0.1
+_OF_RESOLVER = re.compile(
+    r"InputError raised while resolving interpolation: (.*?)"
+    r"(?: full_key: \S+)?(?: object_type=\S+)?$"
+)
 _LAUNCHERS = {
     "joblib": "pip install -e '.[joblib]' -c requirements.lock",
     "ray": "make ray, and start the sweep by .venv-ray/bin/python",
@@ -55,6 +59,8 @@ def blame(error: BaseException) -> str | None:
     if isinstance(error, InstantiationException) and users_place(inner):
         return None
     message = " ".join(str(error).partition("Config search path")[0].split())
+    if ours := _OF_RESOLVER.match(message):
+        return ours[1]
     if unknown := re.match(r"Could not override '([^']+)'", message):
         return no_such_setting(unknown[1])
     if missing := re.search("'hydra/launcher/(joblib|ray)'", message):

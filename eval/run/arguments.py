@@ -38,9 +38,13 @@ _HYDRAS = {
 
 def check_arguments(arguments: Sequence[str]) -> None:
     """Raise InputError, with the right spelling, on the first flag that Hydra does not have, and
-    on the first word that is neither NAME=VALUE nor the value of a flag.
+    on the first word that is neither NAME=VALUE nor the value of a flag; also on a flag that loads
+    a pickled file, a folder of --config-dir that is none, and a setting that is given twice.
     """
+    for folder in own_folders(arguments):
+        check_folder(folder)
     groups = groups_of(arguments)
+    given: dict[str, str] = {}
     expected = False  # a value
     for place, one in enumerate(arguments):
         flag = one.partition("=")[0]
@@ -49,7 +53,12 @@ def check_arguments(arguments: Sequence[str]) -> None:
             if not _is_hydras(flag):
                 after = arguments[place + 1] if place + 1 < len(arguments) else ""
                 raise InputError(f"{flag}: {_for_flag(one, after, groups)}")
+            if flag.startswith("--e") and _RERUN.startswith(flag):
+                raise InputError(f"{_RERUN}: {_UNSAFE}")
         elif expected or "=" in one or one.startswith("~"):
+            name = flag.lstrip("+")
+            if not expected and given.setdefault(name, one) is not one:
+                raise InputError(f"{name}: given twice, {given[name]} and {one}; leave one out")
             expected = False
         else:
             raise InputError(f"{one}: {_for_word(one, arguments[place + 1 :], groups)}")
@@ -104,6 +113,14 @@ def _for_word(word: str, after: Sequence[str], groups: dict[str, list[str]]) -> 
     return f"write NAME=VALUE, such as strategy=graph_expand; {_HELP}"
 
 
+def check_folder(path: str | Path) -> None:
+    """Raise InputError unless `path`, of --config-dir, is a folder."""
+    if not Path(path).is_dir():
+        raise InputError(f"--config-dir {path}: no such folder; name the one with your options")
+
+
+_RERUN = "--experimental-rerun"
+_UNSAFE = "loads a pickled file, which may run any code; use the command in the run's manifest.json"
 _HELP = "python -m eval.run --help lists all options"
 
 
@@ -124,5 +141,5 @@ def own_folders(arguments: Sequence[str]) -> Iterator[Path]:
     """Yield the folders that --config-dir names."""
     for one, after in zip(arguments, [*arguments[1:], ""], strict=True):
         name, _, value = one.partition("=")
-        if name in {"--config-dir", "-cd"}:
+        if name == "-cd" or (name.startswith("--config-d") and "--config-dir".startswith(name)):
             yield Path(value or after)

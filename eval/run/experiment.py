@@ -27,13 +27,15 @@ from eval.rendering.run_tables import as_text, how_to_read, report_md, run_table
 from eval.rendering.tables import answered, scope_note
 from eval.rendering.width import sentence
 from eval.run import hydra_help
-from eval.run.again import plan
+from eval.run.again import Again, plan
+from eval.run.arguments import check_folder
 from eval.run.build import Built, build, lower_limits
 from eval.run.failures import FailurePolicy
 from eval.run.next_steps import after_failure, after_run, in_place, show_next
 from eval.run.progress import Spending
 from eval.run.runner import Runner
 from eval.run.settings import check_overrides, check_settings
+from eval.run.unused import without_effect
 from eval.summary.closing import close
 from eval.track.log import log_run, tracker_of
 from memsys.errors import InputError
@@ -54,6 +56,7 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
     if flags := [one for one in overrides if one.startswith("-")]:
         raise InputError(f"{flags[0]}: a single run takes overrides and --config-dir alone")
     if options.config_dir:
+        check_folder(options.config_dir)
         overrides.append(f"hydra.searchpath=[file://{Path(options.config_dir).resolve()}]")
     check_overrides(overrides)
     hydra_help.register()
@@ -107,10 +110,8 @@ def execute(
     paid = PaidCalls(folder)
     spending = Spending(paid)
     built = build(config, choices, spending)
-    if again is not None:
-        built.embedders.chosen = again.manifest.get("embedders", {})
-    elif resume is not None and (folder / MANIFEST).is_file():
-        built.embedders.chosen = load_manifest(folder).get("embedders", {})
+    _embed_as_before(built, again, folder if resume is not None else None)
+    idle = list(without_effect(config, choices, overrides or arguments or ()))
     manifest = describe(
         *(folder.name, built.resolved(config), choices, built.dataset, built.described()),
         *(overrides, arguments),
@@ -123,7 +124,8 @@ def execute(
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
         manifest.pop("budget_usd", None)
-        _show_start(manifest, built, [*([] if note is None else [note]), *lower_limits(config)])
+        notes = [*([] if note is None else [note]), *idle, *lower_limits(config)]
+        _show_start(manifest, built, notes)
         if manifest["retrieval"] is None:  # as of a run that is older than rankings
             built = replace(built, depth=0)
         runner = Runner(built, folder, config.concurrency, policy, spending)
@@ -156,6 +158,14 @@ def execute(
     if tracker is not None:
         log_run(tracker, folder)
     return _code(policy, summary)
+
+
+def _embed_as_before(built: Built, again: Again | None, resumed: Path | None) -> None:
+    """Embed each conversation as the run did that is repeated in part, or resumed."""
+    if again is not None:
+        built.embedders.chosen = again.manifest.get("embedders", {})
+    elif resumed is not None and (resumed / MANIFEST).is_file():
+        built.embedders.chosen = load_manifest(resumed).get("embedders", {})
 
 
 def _unlike(*lists: Iterable[str]) -> list[str]:

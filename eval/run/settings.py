@@ -1,35 +1,51 @@
-"""The settings of a run outside the groups: their types, and the check of all of conf/config.yaml.
+"""The settings of a run: those outside the groups with their types, and the check of them all.
 
 Hydra accepts any value for any setting; these checks refuse what a run could not use, before
-anything is built.
+anything is built. What a setting of a group may be is declared by the class that takes it (see
+memsys.declared).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, get_args
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Override, QuotedString, Transformer
 from hydra.errors import HydraException
+from hydra.utils import get_object
 from omegaconf import DictConfig, OmegaConf
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
 from pydantic.fields import FieldInfo
 
 from eval.rendering.errors import no_such_setting
+from memsys.declared import LARGEST, check_values
 from memsys.errors import InputError
 from memsys.places import CONF
 
-_LARGEST = 2**31 - 1
+_RESAMPLES = 100_000
+_OF_RESAMPLES = f"a whole number of 2 or more, at most {_RESAMPLES:,}"
 _GROUPS = tuple(sorted({path.parent.name for path in CONF.glob("*/*.yaml")}))
 # Groups without one node of their name.
 _OPTIONAL = ("experiment", "debug", "hydra", "metric", "tracker")
 _OF_EXPERIMENTS = ("tables",)  # of eval.tabulate
+_SHARED = {"relation_store", "vector_store"}  # checked where a strategy or a graph refers to them
+_UNDERLINED = re.compile(r"(?:^|[\s,:\[{(])([+-]?\d+(?:_\d+)+(?:\.\d*)?)(?=$|[\s,\]})])")
 
 
 def _whole(least: int, text: str = "") -> Any:
     remedy = f"a whole number of {least} or more{text}"
-    return Field(ge=least, le=_LARGEST, description=remedy)
+    return Field(ge=least, le=LARGEST, description=remedy)
 
 
 Positive = Annotated[StrictInt, _whole(1)]
@@ -53,12 +69,19 @@ class Recorded(_Model):
     depth: Annotated[PositiveOrNone, Field(description="a whole number of 1 or more, or null")]
 
 
+def _distinct(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        raise ValueError(names)
+    return names
+
+
 class Scoring(_Model):
     """See eval.metrics.protocols."""
 
     protocols: Annotated[
         list[StrictStr],
-        Field(min_length=1, description="a list of protocols, such as [locomo,mem0]"),
+        AfterValidator(_distinct),
+        Field(min_length=1, description="a list of different protocols, such as [locomo,mem0]"),
     ]
 
 
@@ -68,7 +91,7 @@ class Settings(_Model):
     k: Annotated[StrictInt | None, _whole(1)]
     budget: Annotated[StrictInt | None, _whole(1)]
     seed: Annotated[StrictInt, _whole(0)]
-    resamples: Annotated[StrictInt, _whole(2)]
+    resamples: Annotated[StrictInt, Field(ge=2, le=_RESAMPLES, description=_OF_RESAMPLES)]
     questions: PositiveOrNone
     retrieval: Annotated[Recorded, Field(description="retrieval.depth=...")]
     resume: Annotated[StrictStr | StrictInt | None, Field(description="a run, or null")]
@@ -91,36 +114,58 @@ class Settings(_Model):
     cache: Annotated[StrictStr, Field(min_length=1, description="a folder")]
 
 
+_SETTINGS = {
+    "from" if name == "from_" else name: field for name, field in Settings.model_fields.items()
+}
+
+
 def check_settings(config: DictConfig) -> None:
     """Raise InputError naming the first setting of `config` that a run cannot use.
 
     A setting that is not in conf/config.yaml is refused unless another one refers to it.
     """
-    settings = {
-        "from" if name == "from_" else name: field for name, field in Settings.model_fields.items()
-    }
     nodes = {*(group for group in _GROUPS if group not in _OPTIONAL), "judge_llm"}
     raw = str(OmegaConf.to_container(config, resolve=False))
     for name in map(str, config):
-        known = name in settings or name in {*nodes, *_OPTIONAL, *_OF_EXPERIMENTS}
+        known = name in _SETTINGS or name in {*nodes, *_OPTIONAL, *_OF_EXPERIMENTS}
         if not known and f"${{{name}" not in raw:
             raise InputError(_unknown(name))
     values: Any = OmegaConf.to_container(config, resolve=True)
     for name in sorted(nodes):
         if not isinstance(values.get(name), Mapping):
             _refuse_option(name, values.get(name))
-    for name, field in settings.items():
+    for name, field in _SETTINGS.items():
         if name not in values:
             raise InputError(f"{name}: missing; use {field.description}")
-    try:
-        Settings.model_validate({name: values[name] for name in settings})
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise InputError(_line([str(part) for part in first["loc"]], settings, values)) from None
+    _check_settings({name: values[name] for name in _SETTINGS})
+    for name in [*sorted(nodes - _SHARED), "tracker"]:
+        _check_node(values.get(name), name)
+
+
+def _check_node(node: object, place: str) -> None:
+    """Check the settings of each class in `node`, a value of the configuration at `place`, against
+    what the class declares. A class that cannot be imported is left to Hydra.
+    """
+    if isinstance(node, list):
+        for number, one in enumerate(node):
+            _check_node(one, f"{place}[{number}]")
+    if not isinstance(node, Mapping):
+        return
+    for name, one in node.items():
+        _check_node(one, f"{place}.{name}")
+    if "_target_" in node:
+        try:
+            target = get_object(str(node["_target_"]))
+        except Exception:
+            return
+        given = {name: one for name, one in node.items() if not str(name).startswith("_")}
+        if "_args_" not in node:
+            check_values(target, given, place, ("parts", "evidence") if "_partial_" in node else ())
 
 
 def check_overrides(arguments: Sequence[str]) -> None:
-    """Raise InputError on an override without a name, and on one that gives a group no option.
+    """Raise InputError on an override without a name, on one that gives a group no option, and on
+    a value, also of a sweep, that is none of its setting.
 
     What cannot be parsed is left to Hydra, which names the place.
     """
@@ -135,10 +180,39 @@ def check_overrides(arguments: Sequence[str]) -> None:
         except HydraException:
             continue
         name = override.get_key_element().lstrip("+~")
-        value = override.value()
-        chosen = name in _GROUPS and not (override.is_sweep_override() or override.is_delete())
-        if chosen and not isinstance(value, str | list):
-            _refuse_option(name, value)
+        if number := _UNDERLINED.search(argument.partition("=")[2]):
+            plain = number[1].replace("_", "")
+            raise InputError(f"{name}: {number[1]}; write {plain}, or '{number[1]}' for a text")
+        if override.is_delete():
+            continue
+        option = str | list if name in _OPTIONAL else str
+        for value in _values(override):
+            if name in _GROUPS and not isinstance(value, option):
+                _refuse_option(name, value)
+            if name in _SETTINGS and "${" not in str(value):
+                _check_settings({name: value})
+
+
+def _values(override: Override) -> list[Any]:
+    """Return the value of an override, or those of its sweep that are known before it starts."""
+    if not override.is_sweep_override():
+        return [override.value()]
+    try:
+        found = list(override.sweep_iterator(Transformer.identity))
+    except HydraException:  # an interval, or a pattern
+        return []
+    return [one.text if isinstance(one, QuotedString) else one for one in found]
+
+
+def _check_settings(values: Mapping[str, Any]) -> None:
+    """Raise InputError on the first of some settings of conf/config.yaml that is wrong."""
+    try:
+        Settings.model_validate(values)
+    except ValidationError as error:
+        for one in error.errors(include_url=False):
+            if one["loc"][0] in values:
+                place = [str(part) for part in one["loc"]]
+                raise InputError(_line(place, _SETTINGS, values)) from None
 
 
 def _refuse_option(group: str, value: object) -> None:
@@ -158,8 +232,8 @@ def _line(path: Sequence[str], fields: Mapping[str, FieldInfo], values: Mapping[
         if rest[0] not in inner.model_fields:
             return _unknown(f"{name}.{rest[0]}")
         return f"{name}.{_line(rest, inner.model_fields, value)}"
-    if isinstance(value, int) and value > _LARGEST:
-        return f"{name}: {value!r:.60} is too large; use at most {_LARGEST:,}"
+    if isinstance(value, int) and value > LARGEST:
+        return f"{name}: {value!r:.60} is too large; use at most {LARGEST:,}"
     if inner is not None and rest == []:
         return f"{name}: {value!r:.60}; set {field.description}"
     return f"{name}: {value!r:.60}; use {field.description}"

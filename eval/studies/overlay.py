@@ -84,7 +84,7 @@ def _load(dataset: str, key: str = "original", key_file: Path | None = None) -> 
     """Load all questions of the data set named on the command line."""
     path = None if dataset == "locomo" else dataset
     file = None if key_file is None else str(key_file)
-    return LoCoMo(name=dataset, path=path, key=key, key_file=file).load()
+    return LoCoMo(name=Path(dataset).stem, path=path, key=key, key_file=file).load()
 
 
 def _report(excluded: Dataset, original: Dataset) -> None:

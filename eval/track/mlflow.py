@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from eval.track.finished import FinishedRun
-from memsys.errors import InputError, check_bool
+from memsys.declared import check_fields
+from memsys.errors import InputError
 
 _ID = "memsys_id"  # the tag by which a run is found again
 _LONGEST = 5000  # characters of a tag or parameter
@@ -30,7 +31,7 @@ class MLflow:
 
     def __post_init__(self) -> None:
         """Check the settings, and that MLflow is installed; see Tracker."""
-        check_bool("tracker.artifacts", self.artifacts)
+        check_fields(self, "tracker")
         if find_spec("mlflow") is None:
             raise InputError("tracker=mlflow: not installed; pip install 'memsys[mlflow]'")
         for name in ("MLFLOW_ALLOW_FILE_STORE", "MLFLOW_DISABLE_TELEMETRY"):

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from eval.track.finished import FinishedRun
-from memsys.errors import InputError, check_bool, check_choice
+from memsys.declared import check_fields
+from memsys.errors import InputError
 
 _OFFLINE = "offline"
 _LOGIN_S = 30  # to wait for a key to be typed
@@ -34,14 +35,13 @@ class WeightsAndBiases:
 
     project: str
     entity: str | None
-    mode: str
+    mode: Literal["offline", "online"]
     dir: str
     artifacts: bool
 
     def __post_init__(self) -> None:
         """Check the settings, and that wandb is installed; see Tracker."""
-        check_bool("tracker.artifacts", self.artifacts)
-        check_choice("tracker.mode", self.mode, (_OFFLINE, "online"))
+        check_fields(self, "tracker")
         if find_spec("wandb") is None:
             raise InputError("tracker=wandb: not installed; pip install 'memsys[wandb]'")
         os.environ.setdefault("WANDB_ERROR_REPORTING", "false")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from memsys.errors import InputError, check_choice, check_whole
+from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import load_prompt
 from memsys.llm.reply import schema_reply
@@ -24,12 +24,10 @@ class Summariser:
     depend on the order of the questions.
     """
 
-    def __init__(self, by: str, llm: LLM | None, longer_than: int, prompt: str) -> None:
-        """`by`: llm, the value of `context.summarise`; `longer_than`: o200k tokens up to which a
-        memory stays as it is. Raises InputError without a model, or if a value cannot be used.
+    def __init__(self, llm: LLM | None, longer_than: int, prompt: str) -> None:
+        """`longer_than`: o200k tokens up to which a
+        memory stays as it is. Raises InputError without a model, or if the prompt cannot be used.
         """
-        check_choice("context.summarise", by, ["llm"])
-        check_whole("context.longer_than", longer_than)
         if llm is None:
             raise InputError(
                 "context.summarise=llm: no model to summarise; add llm=openai or llm=local"

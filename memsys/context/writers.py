@@ -10,6 +10,7 @@ from itertools import count
 from typing import ClassVar, Literal, NamedTuple
 
 from memsys.context.summaries import Summariser
+from memsys.declared import Count, Name, check_values
 from memsys.llm.base import LLM
 from memsys.text.tokens import count_tokens
 from memsys.types import UNDATED, Candidate, Origin
@@ -41,14 +42,15 @@ class ContextWriter(ABC):
 
     def __init__(
         self,
-        name: str,
+        name: Name,
         summarise: Literal["llm"] | None = None,
-        longer_than: int = 0,
+        longer_than: Count = 64,
         summary_prompt: str = "memory_summary",
     ) -> None:
         """`summarise`: llm lets a model summarise retrieved memories of more than `longer_than`
         o200k tokens, by the prompt `summary_prompt`; None writes every memory as it is.
         """
+        check_values(ContextWriter, locals(), "context")
         self.name, self.summarise = name, summarise
         self.longer_than, self.summary_prompt = longer_than, summary_prompt
 
@@ -58,7 +60,7 @@ class ContextWriter(ABC):
         """
         if self.summarise is None:
             return None
-        return Summariser(self.summarise, llm, self.longer_than, self.summary_prompt)
+        return Summariser(llm, self.longer_than, self.summary_prompt)
 
     @abstractmethod
     def line(self, candidate: Candidate, index: int) -> str:

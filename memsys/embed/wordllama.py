@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from memsys.declared import Cosine
 from memsys.embed.base import Embedder, unit_rows
 from memsys.errors import InputError
 from memsys.types import Usage, Vectors
@@ -22,7 +23,10 @@ class WordLlamaEmbedder(Embedder):
     extra = "wordllama"
 
     def __init__(
-        self, typical_similarity: float, dim: int = 256, fallback: str | None = None
+        self,
+        typical_similarity: Cosine,
+        dim: Literal[64, 128, 256] = 256,
+        fallback: str | None = None,
     ) -> None:
         """`fallback`: the option that embeds conversations that are not English."""
         self.name = f"wordllama-{dim}"

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
-from typing import Literal, get_args
+from typing import Literal
 
 from memsys.context.writers import stamp
-from memsys.errors import InputError, check_choice, check_whole
+from memsys.declared import Count, CountOrNone, check_fields
+from memsys.errors import InputError
 from memsys.facts.extraction_reply import ReplyPart, TimedTurn, extraction_schema, read_facts
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
 from memsys.facts.images import Detail, describe
@@ -44,27 +45,20 @@ class ExtractSettings:
 
     prompt: str
     summary_prompt: str | None
-    exchange: int = 2
-    recent: int = 10
+    exchange: Count = 2
+    recent: CountOrNone = 10
     assistant_prompt: str | None = None
     images: Images = "caption"
     image_prompt: str = "facts_image"
     image_detail: Detail = "low"  # suffices for one sentence
-    retries: int = 1
-    most: int | None = None
+    retries: CountOrNone = 1
+    most: Count | None = None
     relations: Relations = "separate"
     place: str = "strategy.facts"
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
-        check_whole(f"{self.place}.exchange", self.exchange)
-        check_whole(f"{self.place}.recent", self.recent, 0)
-        check_whole(f"{self.place}.retries", self.retries, 0)
-        if self.most is not None and (not isinstance(self.most, int) or self.most < 1):
-            raise InputError(f"{self.place}.most: {self.most!r}; use 1 or more, or null")
-        check_choice(f"{self.place}.relations", self.relations, get_args(Relations))
-        check_choice(f"{self.place}.images", self.images, get_args(Images))
-        check_choice(f"{self.place}.image_detail", self.image_detail, get_args(Detail))
+        check_fields(self, self.place)
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, Protocol
 
-from memsys.errors import check_bool, check_choice, check_whole
+from memsys.declared import Count, check_fields
 from memsys.facts.extract import ExtractSettings, FactExtractor
 from memsys.facts.extraction_reply import ReplyPart
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
@@ -41,17 +41,14 @@ class UpdateSettings:
     """
 
     calls: Calls
-    similar: int
+    similar: Count
     prompt: str
     scores: bool = False
     compare: Compare = "filter"
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
-        check_choice("strategy.update.calls", self.calls, get_args(Calls))
-        check_whole("strategy.update.similar", self.similar)
-        check_bool("strategy.update.scores", self.scores)
-        check_choice("strategy.update.compare", self.compare, get_args(Compare))
+        check_fields(self, "strategy.update")
 
     @cached_property
     def loaded(self) -> Prompt:

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.errors import InputError, check_fields
+from memsys.declared import Count, Range, Share, ShareAbove0, Weight, check_fields
 from memsys.graph.association import associations, concentrations
 from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
 from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore
@@ -46,32 +46,21 @@ class GraphSettings:
     (memsys/graph/csr.py).
     """
 
-    max_entities: int
-    max_share: float
-    keyword_weight: float
-    name_weight: float
+    max_entities: Count
+    max_share: ShareAbove0
+    keyword_weight: Share
+    name_weight: Share
     store: Literal["networkx", "csr"] = "networkx"
-    phrase_weight: float = 1.0
-    speaker_weight: float = 0.0
-    date_weight: float = 0.0
-    adjacent_weight: float = 0.0
-    min_association: float = 0.0
-    min_concentration: float | None = None
+    phrase_weight: Share = 1.0
+    speaker_weight: Share = 0.0
+    date_weight: Share = 0.0
+    adjacent_weight: Share = 0.0
+    min_association: Weight = 0.0
+    min_concentration: Annotated[float, Range(-1, 64)] | None = None
 
     def __post_init__(self) -> None:
         """Raise InputError on a value outside its range."""
-        if self.store not in ("networkx", "csr"):
-            raise InputError(f"graph.store: {self.store!r} is none of networkx, csr")
         check_fields(self, "graph")
-        if self.max_entities < 1:
-            raise InputError(f"graph.max_entities: {self.max_entities}; use 1 or more")
-        if not 0 < self.max_share <= 1:
-            raise InputError(f"graph.max_share: {self.max_share} is not in (0, 1]")
-        for kind in _WEIGHTS:
-            if not 0 <= self.weight(kind) <= 1:
-                raise InputError(f"graph.{kind}_weight: {self.weight(kind)} is not in [0, 1]")
-        if self.min_association < 0:
-            raise InputError(f"graph.min_association: {self.min_association}; use 0 or more")
 
     def weight(self, kind: str) -> float:
         """Return the weight of a kind of nodes."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from memsys.errors import InputError, check_choice, check_fields
+from memsys.declared import Count, CountOrNone, Threshold, Weight, check_fields
+from memsys.errors import InputError
 from memsys.graph.store import MEMORY, Edge, EdgeKind, MemoryGraph
 
 _DIGITS = 6  # of the numbers in a trace
@@ -24,34 +25,30 @@ class Expansion:
     results by score. `judge`: llm lets a model drop irrelevant memories, by `judge_prompt`.
     """
 
-    seeds: int
-    neighbours: int
-    per_seed: int
-    edge_weight: float
-    relevance_weight: float
-    threshold: float
+    seeds: Count
+    neighbours: Count
+    per_seed: Count
+    edge_weight: Weight
+    relevance_weight: Weight
+    threshold: Threshold
     edges: Sequence[EdgeKind]
-    hops: int = 1
-    reserved: int = 0
+    hops: Literal[1, 2] = 1
+    reserved: CountOrNone = 0
     path_weight: Literal["edge", "product"] = "edge"
     judge: Literal["llm"] | None = None
     judge_prompt: str = "expansion_judge"
 
     def __post_init__(self) -> None:
-        """Raise InputError on a wrong type, no edge kind, a count below 1, or other hops."""
-        check_choice("strategy.expansion.path_weight", self.path_weight, ["edge", "product"])
-        if self.judge is not None:
-            check_choice("strategy.expansion.judge", self.judge, ["llm"])
+        """Raise InputError on a value out of range, no edge kind, or weights that are all 0."""
         check_fields(self, "strategy.expansion")
-        unknown = set(self.edges) - {"mentions", "related_to"}
-        if unknown or not self.edges:
-            raise InputError("expansion.edges: use one or both of mentions, related_to")
-        if min(self.seeds, self.neighbours, self.per_seed) < 1:
-            raise InputError("expansion: seeds, neighbours and per_seed must be 1 or more")
-        if not isinstance(self.reserved, int) or self.reserved < 0:
-            raise InputError(f"expansion.reserved: {self.reserved!r}; use 0 or more")
-        if self.hops not in (1, 2):
-            raise InputError(f"expansion.hops: {self.hops!r}; use 1 or 2")
+        if not self.edges:
+            raise InputError(
+                "strategy.expansion.edges: []; use one or both of mentions, related_to"
+            )
+        if not (self.edge_weight or self.relevance_weight):
+            raise InputError(
+                "strategy.expansion.edge_weight: 0, as relevance_weight; set one of them above 0"
+            )
 
 
 class ExpandedMemory(NamedTuple):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.errors import InputError, check_choice, check_fields, check_whole
+from memsys.declared import CountOrNone, Range, Share, Weight, check_fields
+from memsys.errors import check_choice
 
 Start = Literal["vector", "lexical", "hybrid", "fusion"]
 Scores = NDArray[np.float64]
@@ -26,29 +27,18 @@ class IndexSettings:
     weights of the fusion ranking; None: those in memsys/fusion/weights.yaml.
     """
 
-    k1: float
-    b: float
-    alpha: float
+    k1: Weight
+    b: Share
+    alpha: Share
     vectors: Literal["exact", "flat", "ivf", "hnsw"] = "exact"
     lexical: Literal["rank_bm25", "sparse"] = "rank_bm25"
-    expected: int = 0
-    searched: float = 0.06
+    expected: CountOrNone = 0
+    searched: Annotated[float, Range(0.0001, 1)] = 0.06
     fusion: str | None = None
 
     def __post_init__(self) -> None:
         """Raise InputError on a value outside its range."""
-        for name, hint in get_type_hints(type(self)).items():
-            if get_origin(hint) is Literal and getattr(self, name) not in get_args(hint):
-                choices = ", ".join(get_args(hint))
-                raise InputError(f"index.{name}: {getattr(self, name)!r} is none of {choices}")
         check_fields(self, "index")
-        check_whole("index.expected", self.expected, 0)
-        if not 0 <= self.alpha <= 1:
-            raise InputError(f"index.alpha: {self.alpha} is not between 0 and 1")
-        if not 0 < self.searched <= 1:
-            raise InputError(f"index.searched: {self.searched} is not in (0, 1]")
-        if self.k1 < 0 or not 0 <= self.b <= 1:
-            raise InputError(f"index: k1={self.k1}, b={self.b}; need k1 >= 0 and 0 <= b <= 1")
 
 
 def check_start(start: str) -> None:

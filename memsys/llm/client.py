@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from memsys.errors import InputError, check_number, check_whole
+from memsys.declared import Count, CountOrNone, Range, Seconds, check_fields
+from memsys.errors import InputError
 from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
 from memsys.llm.budget import Budget, Limits
 from memsys.llm.endpoint import Endpoint, Server, check_server
@@ -40,13 +41,13 @@ class ChatSettings:
     model: str
     base_url: str | Server
     key_variable: str = "OPENAI_API_KEY"
-    timeout_s: float = 60
-    retries: int = 5
-    concurrency: int = 8
-    requests_per_minute: float | None = None
-    max_tokens: int | None = 512
-    temperature: float | None = 0.0
-    seed: int | None = None
+    timeout_s: Seconds = 60
+    retries: CountOrNone = 5
+    concurrency: Count = 8
+    requests_per_minute: Annotated[float, Range(0.001, 1e9)] | None = None
+    max_tokens: Count | None = 512
+    temperature: Annotated[float, Range(0, 100)] | None = 0.0
+    seed: Annotated[int, Range(-(2**63), 2**63 - 1)] | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     cache: Mode = "auto"
     budget_usd: float | None = None
@@ -56,18 +57,7 @@ class ChatSettings:
         if not hasattr(self.base_url, "start"):
             check_address(self.base_url, "llm.base_url")
         check_server("llm", self.model, self.key_variable, self.timeout_s, self.retries)
-        check_whole("llm.concurrency", self.concurrency)
-        if self.requests_per_minute is not None:
-            rate = self.requests_per_minute
-            check_number("llm.requests_per_minute", rate, 0.001, 1e9, "or null")
-        if self.max_tokens is not None:
-            check_whole("llm.max_tokens", self.max_tokens)
-        if self.temperature is not None:
-            check_number("llm.temperature", self.temperature, 0, 100, "or null")
-        if self.seed is not None:
-            check_whole("llm.seed", self.seed, -(2**63))
-        if not isinstance(self.extra, Mapping):
-            raise InputError(f"llm.extra: {self.extra!r:.60}; give fields of the request, or {{}}")
+        check_fields(self, "llm")
         if reserved := _RESERVED & set(self.extra):
             name = min(reserved)
             raise InputError(f"llm.extra.{name}: is not an extra; set llm.{name} if it exists")

@@ -7,8 +7,9 @@ import importlib.util
 import threading
 import weakref
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
+from memsys.declared import Range, Threads
 from memsys.errors import InputError
 
 MODEL: Final = "smollm2-135m-instruct-q4"
@@ -28,20 +29,16 @@ class LocalServer:
     model = MODEL
 
     def __init__(
-        self, context_tokens: int = 4096, threads: int = 1, weights_sha256: str = WEIGHTS_SHA256
+        self,
+        context_tokens: Annotated[int, Range(256, TRAINED_TOKENS)] = 4096,
+        threads: Threads = 1,
+        weights_sha256: str = WEIGHTS_SHA256,
     ) -> None:
         """`context_tokens`: prompt and answer together, in the model's tokens. `threads`: number of
         computing threads; a second one only helps on an idle machine. Weights with another hash
         than `weights_sha256`, which is in the manifest, are refused. Raises InputError on an
         invalid argument.
         """
-        if not 256 <= context_tokens <= TRAINED_TOKENS:
-            raise InputError(
-                f"llm=local: context_tokens is {context_tokens}; {MODEL} takes 256 to "
-                f"{TRAINED_TOKENS}"
-            )
-        if threads < 1:
-            raise InputError(f"llm=local: threads is {threads}; 1 is the least")
         self._context_tokens, self._threads = context_tokens, threads
         self.weights_sha256 = weights_sha256
         self._lock = threading.Lock()

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from inspect import signature
 from typing import Any
 
+from memsys.declared import Name
 from memsys.errors import InputError
 from memsys.facts.extract import ExtractSettings, FactExtractor
 from memsys.facts.extraction_reply import ReplyPart
@@ -21,7 +22,7 @@ from memsys.types import Conversation, Memory, Session
 class Facts:
     """The settings of `memory=facts`; `open` returns the builder of one conversation."""
 
-    def __init__(self, name: str, **settings: Any) -> None:
+    def __init__(self, name: Name, **settings: Any) -> None:
         """`settings`: see ExtractSettings; their values are checked by `open`, as Hydra would hide
         the error message here. Raises TypeError on an unknown or missing setting.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsys.declared import Name
 from memsys.errors import InputError
 from memsys.memory.base import MemoryBuilder
 from memsys.text.titles import title_of
@@ -12,7 +13,7 @@ from memsys.types import Conversation, Memory, Session
 class Observations(MemoryBuilder):
     """Facts that the data set's authors extracted with a model: usable without an API key."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: Name) -> None:
         self.name = name
 
     def check(self, conversation: Conversation) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsys.errors import check_whole
+from memsys.declared import CountOrNone, Name, check_values
 from memsys.memory.base import MemoryBuilder
 from memsys.text.titles import title_of
 from memsys.text.turns import importance, line
@@ -16,10 +16,11 @@ class Turns(MemoryBuilder):
     the words of the turn it replies to.
     """
 
-    def __init__(self, name: str, before: int = 0, after: int = 0, lead: int = 1) -> None:
-        """The arguments are numbers of turns. Raises InputError unless each is 0 or more."""
-        for field, value in (("before", before), ("after", after), ("lead", lead)):
-            check_whole(f"memory.{field}", value, 0)
+    def __init__(
+        self, name: Name, before: CountOrNone = 0, after: CountOrNone = 0, lead: CountOrNone = 1
+    ) -> None:
+        """The arguments are numbers of turns."""
+        check_values(Turns, locals(), "memory")
         self.name = name
         self._before, self._after, self._lead = before, after, lead
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
+from memsys.declared import Cosine, Count, check_fields
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import check_choice, check_number, check_whole
 from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import IndexSettings, top
 from memsys.relations.extract import RelationExtractor
@@ -34,18 +34,13 @@ class RelationSettings:
 
     by: By
     query_entities: QueryEntities
-    limit: int
-    similarity: float
-    hops: int = 1
+    limit: Count
+    similarity: Cosine
+    hops: Count = 1
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
-        check_choice("strategy.relations.by", self.by, get_args(By))
-        ways = get_args(QueryEntities)
-        check_choice("strategy.relations.query_entities", self.query_entities, ways)
-        check_whole("strategy.relations.limit", self.limit)
-        check_whole("strategy.relations.hops", self.hops)
-        check_number("strategy.relations.similarity", self.similarity, -1, 1)
+        check_fields(self, "strategy.relations")
 
 
 class RelationFinder:

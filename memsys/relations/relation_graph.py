@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
+from memsys.declared import Cosine, Count, check_fields
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import check_choice, check_number, check_whole
 from memsys.facts.fact import plain
 from memsys.facts.operations import Calls
 from memsys.llm.prompt import Prompt, load_prompt
@@ -39,11 +39,11 @@ class RelationGraphSettings:
 
     calls: Calls
     on_conflict: OnConflict
-    exchange: int
-    threshold: float
-    merge: float
-    nodes: int
-    shown: int
+    exchange: Count
+    threshold: Cosine
+    merge: Cosine
+    nodes: Count
+    shown: Count
     entities: str = "graph_entities"
     relations: str = "graph_relations"
     conflicts: str = "graph_conflicts"
@@ -51,12 +51,7 @@ class RelationGraphSettings:
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
-        check_choice(f"{self.place}.calls", self.calls, get_args(Calls))
-        check_choice(f"{self.place}.on_conflict", self.on_conflict, get_args(OnConflict))
-        for name in ("exchange", "nodes", "shown"):
-            check_whole(f"{self.place}.{name}", getattr(self, name))
-        check_number(f"{self.place}.threshold", self.threshold, -1, 1)
-        check_number(f"{self.place}.merge", self.merge, -1, 1)
+        check_fields(self, self.place)
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:

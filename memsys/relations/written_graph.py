@@ -7,8 +7,9 @@ from inspect import signature
 from typing import Any
 from uuid import uuid4
 
+from memsys.declared import Name, Share, check_values
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError, check_number
+from memsys.errors import InputError
 from memsys.facts.fact import Event
 from memsys.graph.store import MemoryGraph
 from memsys.llm.base import LLM
@@ -25,13 +26,14 @@ class WrittenByModel:
     """The settings of `graph=relations`; `open` returns the graph of one conversation."""
 
     def __init__(
-        self, name: str, relation_store: RelationStore, max_share: float, **settings: Any
+        self, name: Name, relation_store: RelationStore, max_share: Share, **settings: Any
     ) -> None:
         """`relation_store` may be shared: each conversation has its own owner id there.
         `max_share`: see link_memories. `settings`: see RelationGraphSettings; their values are
         checked by `open`, as Hydra would hide the error message here. Raises TypeError on an
         unknown or missing setting.
         """
+        check_values(WrittenByModel, locals(), "graph")
         self.name, self._store, self._max_share = name, relation_store, max_share
         self._settings = {**settings, "place": "graph"}
         signature(RelationGraphSettings).bind(**self._settings)
@@ -45,7 +47,6 @@ class WrittenByModel:
                 f"graph={self.name}: no model to write the graph; add llm=openai, or llm=local "
                 "graph.calls=schema"
             )
-        check_number("graph.max_share", self._max_share, 0, 1)
         settings = RelationGraphSettings(**self._settings)
         extractor = RelationExtractor(llm, settings)
         graph = RelationGraph(self._store, uuid4().hex, embedder, settings)

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
+from memsys.declared import Range
 from memsys.errors import InputError
 from memsys.stores.qdrant_points import PAGE, Point, QdrantPoints
 from memsys.text.addresses import check_address
@@ -29,7 +30,7 @@ class QdrantVectors(QdrantPoints):
         url: str,
         collection: str = "memsys",
         key_variable: str | None = None,
-        timeout_s: int = 30,
+        timeout_s: Annotated[int, Range(1, 86_400)] = 30,
     ) -> None:
         super().__init__()
         if find_spec("qdrant_client") is None:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Literal
 
-from memsys.errors import check_bool, check_choice
-from memsys.index.rank import Start, check_start
+from memsys.declared import Count, check_values
+from memsys.index.rank import Start
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.text.conjuncts import Conjunction, conjunction_of
@@ -26,20 +26,18 @@ class Decompose(Strategy):
     def __init__(
         self,
         parts: Parts,
-        k: int | None,
-        budget: int | None,
+        k: Count | None,
+        budget: Count | None,
         start: Start,
-        conjuncts: str,
+        conjuncts: Literal["names", "all"],
         whole: bool,
     ) -> None:
         """`conjuncts`: names (each begins with a capital or is Chinese) or all. `whole`: the
         ranking of the whole question takes part, as the first. Raises InputError on an unknown
         value.
         """
+        check_values(Decompose, locals(), "strategy")
         super().__init__(parts, k, budget)
-        check_start(start)
-        check_choice("strategy.conjuncts", conjuncts, ["names", "all"])
-        check_bool("strategy.whole", whole)
         self._start, self._names, self._whole = start, conjuncts == "names", whole
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, Literal
 
-from memsys.errors import check_bool, check_choice, check_whole
+from memsys.declared import Count, Weight, check_values
+from memsys.errors import InputError
 from memsys.graph.expansion import Expansion, expand
 from memsys.index.rank import Ranking, Start
 from memsys.store import Parts
@@ -27,13 +28,13 @@ class GraphExpand(GraphScore):
     def __init__(
         self,
         parts: Parts,
-        k: int,
-        budget: int | None,
+        k: Count | None,
+        budget: Count | None,
         start: Start,
         expansion: Mapping[str, Any],
-        pool: int,
+        pool: Count,
         weights: Mapping[str, float],
-        decay_per_day: float,
+        decay_per_day: Weight,
         rescore: Literal["memory_score"] | None = None,
         use_graph_expansion: bool = True,
     ) -> None:
@@ -41,15 +42,15 @@ class GraphExpand(GraphScore):
         `use_graph_expansion`. Raises InputError on an unknown start, a wrong number in `expansion`,
         or without a model to judge, if one is to.
         """
-        check_bool("strategy.use_graph_expansion", use_graph_expansion)
-        used = pool
-        if use_graph_expansion:
-            used = max(check_whole("strategy.pool", pool), check_whole("k", k or 1))
+        check_values(GraphExpand, locals(), "strategy")
+        used = max(pool, k or 1) if use_graph_expansion else pool
         super().__init__(parts, k, budget, start, used, weights, decay_per_day)
-        if rescore is not None:
-            check_choice("strategy.rescore", rescore, ["memory_score"])
         self._rescore, self._expands = rescore is not None, use_graph_expansion
         self._expansion = Expansion(**expansion)
+        if k is not None and self._expansion.reserved > k:
+            raise InputError(
+                f"strategy.expansion.reserved: {self._expansion.reserved}; use at most k={k}"
+            )
         self._judge: NeighbourJudge | None = None
         if use_graph_expansion and self._expansion.judge is not None:
             self._judge = NeighbourJudge(parts.llm, self._expansion.judge_prompt)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
 
-from memsys.errors import InputError, check_fields, check_number
+from memsys.declared import Count, Weight, check_fields, check_values
+from memsys.errors import InputError
 from memsys.graph.score import access_frequency, recency
-from memsys.index.rank import Start, check_start
+from memsys.index.rank import Start
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query
@@ -21,15 +22,17 @@ _DIGITS = 4  # of the numbers in a trace
 class GraphScoreWeights:
     """Weights of the five terms of the memory score."""
 
-    similarity: float
-    access: float
-    recency: float
-    importance: float
-    graph: float
+    similarity: Weight
+    access: Weight
+    recency: Weight
+    importance: Weight
+    graph: Weight
 
     def __post_init__(self) -> None:
-        """Raise InputError unless all weights are numbers."""
+        """Raise InputError on a weight out of range, or if all are 0."""
         check_fields(self, "strategy.weights")
+        if not any(astuple(self)):
+            raise InputError("strategy.weights: all are 0, so nothing is ranked; set one above 0")
 
 
 class ScoreTerms(NamedTuple):
@@ -69,18 +72,17 @@ class GraphScore(Strategy):
     def __init__(
         self,
         parts: Parts,
-        k: int | None,
-        budget: int | None,
+        k: Count | None,
+        budget: Count | None,
         start: Start,
-        pool: int,
+        pool: Count,
         weights: Mapping[str, float],
-        decay_per_day: float,
+        decay_per_day: Weight,
     ) -> None:
         """Raises InputError on an unknown start or a pool smaller than k."""
+        check_values(GraphScore, locals(), "strategy")
         super().__init__(parts, k, budget)
-        check_start(start)
-        check_number("strategy.decay_per_day", decay_per_day, 0, 1e9)
-        if isinstance(pool, bool) or not isinstance(pool, int) or pool < (k or 1):
+        if pool < (k or 1):
             raise InputError(f"strategy.pool: {pool!r}; use a whole number of k={k} or more")
         self._start, self._pool, self._decay = start, pool, decay_per_day
         self._weights = GraphScoreWeights(**weights)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from memsys.errors import check_fields
+from memsys.declared import Count, Threshold, Word, check_fields
 from memsys.index.rank import Start
 from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt, load_prompt
@@ -27,8 +27,8 @@ class HybridGate(GraphExpand):
     def __init__(
         self,
         parts: Parts,
-        k: int,
-        budget: int | None,
+        k: Count | None,
+        budget: Count | None,
         start: Start,
         expansion: Mapping[str, Any],
         gate: Mapping[str, Any],
@@ -82,9 +82,9 @@ class Gate:
     if the other rules leave the gate closed; None: never ask.
     """
 
-    english: Sequence[str]
-    chinese: Sequence[str]
-    similarity: float | None
+    english: Sequence[Word]
+    chinese: Sequence[Word]
+    similarity: Threshold | None
     domains: str | None = None
 
     def __post_init__(self) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from memsys.errors import InputError, check_number, check_whole
-from memsys.index.rank import Start, check_start, min_max
+from memsys.declared import Count, Range, Share, check_values
+from memsys.errors import InputError
+from memsys.index.rank import Start, min_max
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query
@@ -28,22 +29,20 @@ class LateInteraction(Strategy):
     def __init__(
         self,
         parts: Parts,
-        k: int | None,
-        budget: int | None,
+        k: Count | None,
+        budget: Count | None,
         start: Start,
-        pool: int,
-        weight: float,
-        idf: float,
+        pool: Count,
+        weight: Share,
+        idf: Annotated[float, Range(0, 10)],
     ) -> None:
         """`weight`: 0 to 1, where 1 is MaxSim alone. `idf`: exponent of the weights of query
         tokens. Raises InputError on an unknown start, a number out of range, a pool smaller than
         k, or an embedder without token vectors.
         """
+        check_values(LateInteraction, locals(), "strategy")
         super().__init__(parts, k, budget)
-        check_start(start)
-        check_number("strategy.weight", weight, 0, 1)
-        check_number("strategy.idf", idf, 0, 10)
-        if check_whole("strategy.pool", pool) < (k or 1):
+        if pool < (k or 1):
             raise InputError(f"strategy.pool: {pool!r}; use a whole number of k={k} or more")
         if not parts.embedder.is_fallback:
             _ = parts.embedder.token_cache  # raises if there are none

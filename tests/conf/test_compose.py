@@ -14,12 +14,15 @@ from hydra import compose, initialize_config_dir
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import ConfigRepository
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from baselines.libraries.memory import is_installed, names
+from eval.regress.pins import EXPECTED, load_pin
 from eval.rendering.errors import CONF
 from eval.run.hydra_help import help_text, register, title
+from eval.run.settings import check_settings
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from tests.eval.composing import LOAD, MERGE, quick_composition
@@ -118,6 +121,32 @@ def test_option_composes_and_can_be_built(group, option):
     if make.func.__dict__.get("sees_evidence"):
         given["evidence"] = {}
     assert isinstance(make(**given), Strategy)
+
+
+def swept() -> Iterator[tuple[str, ...]]:
+    """The overrides of one run for each value of a setting that an experiment varies."""
+    parse = OverridesParser.create().parse_override
+    for name, path in ((path.stem, path) for path in FILES if path.parent.name == "experiment"):
+        params = OmegaConf.load(path).hydra.sweeper.params.items()
+        values = {one: list(parse(f"{one}={of}").sweep_string_iterator()) for one, of in params}
+        first = {one: found[0] for one, found in values.items()}
+        for one, found in values.items():
+            for value in found if "." in one else found[:1]:
+                chosen = {**first, one: value}
+                yield (f"experiment={name}", *(f"{each}={chosen[each]}" for each in chosen))
+
+
+PINNED = [tuple(load_pin(path).arguments) for path in sorted(EXPECTED.glob("*.yaml"))]
+COMMANDS = list(dict.fromkeys([*swept(), *PINNED]))
+
+
+@pytest.mark.parametrize("overrides", COMMANDS, ids=" ".join)
+def test_what_experiments_and_pins_set_is_valid(overrides):
+    config = compose("config", list(overrides))
+    check_settings(config)
+    parts = built(config)
+    given = {"evidence": {}} if parts["strategy"].func.__dict__.get("sees_evidence") else {}
+    assert isinstance(parts["strategy"](parts=stand_in(parts), **given), Strategy)
 
 
 def stand_in(parts: dict[str, Any]) -> Parts:

@@ -181,5 +181,5 @@ class Contract:
         (name,) = wrong
         if name == "k" and not self.cut_by_k:
             pytest.skip("k says nothing to this strategy")
-        with pytest.raises(InputError, match=f"^{name}: "):
+        with pytest.raises(InputError, match=rf"^strategy\.{name}: "):
             self.make(parts(), **wrong)

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Annotated, Any
 
 from eval.datasets.pooled import check_pool, pool
 from eval.datasets.synthetic.languages import LANGUAGES
@@ -14,6 +14,7 @@ from eval.datasets.synthetic.parameters import Parameters
 from eval.datasets.synthetic.plants import Deletion, PlantSettings, planted
 from eval.datasets.synthetic.world import dialogue
 from eval.datasets.types import Dataset, Question, SourceFile
+from memsys.declared import Name, Range
 from memsys.errors import InputError
 
 
@@ -29,8 +30,8 @@ class Synthetic:
     def __init__(
         self,
         *,
-        name: str,
-        plants: int = 0,
+        name: Name,
+        plants: Annotated[int, Range(0, 50)] = 0,
         kinds: Sequence[str] | None = None,
         deletion: Deletion = "done",
         base_questions: bool = True,
@@ -62,7 +63,7 @@ class Synthetic:
         parameters = Parameters(**self._parameters)
         check_pool(self._pooled, self._owner_filter)
         if self._plants != 0:
-            self._settings.check("plants")
+            self._settings.check()
         elif self._settings.kinds is not None or not self._settings.base_questions:
             raise InputError(
                 "dataset.plants: 0; dataset.kinds and dataset.base_questions are of planted facts: "

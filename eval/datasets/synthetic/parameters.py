@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from eval.datasets.synthetic.languages import LANGUAGES
+from memsys.declared import Count, CountOrNone, Range, Share, check_fields
 from memsys.errors import InputError
 
-_MAX_HOPS = 4  # person, person, firm, town, dish: longer chains would consist of persons only
-_SHARES = ("distractors", "relative_dates")
 Tellers = Literal["any", "one"]
 _VISITS = 0.25  # questions about a day per question about a chain
 
@@ -26,36 +24,21 @@ class Parameters:
     change then does not mention the former value and is stated in a separate session.
     """
 
-    conversations: int
-    sessions: int
-    turns: int
-    distractors: float
-    hops: int
-    updates: int
-    relative_dates: float
-    language: str
-    seed: int
+    conversations: Count
+    sessions: Count
+    turns: Annotated[int, Range(2)]
+    distractors: Share
+    hops: Annotated[int, Range(1, 4)]  # person, person, firm, town, dish; then persons only
+    updates: CountOrNone
+    relative_dates: Share
+    language: Literal["en", "zh"]
+    seed: CountOrNone
     tellers: Tellers = "any"
     past: bool = False
 
     def __post_init__(self) -> None:
         """Raise InputError for a parameter out of range, or if no question fits the turns."""
-        least = {"conversations": 1, "sessions": 1, "turns": 2, "hops": 1, "updates": 0, "seed": 0}
-        words = {"language": tuple(LANGUAGES), "tellers": get_args(Tellers)}
-        for name, value in asdict(self).items():
-            lowest, valid, problem = least.get(name), words.get(name), ""
-            if lowest is not None and (type(value) is not int or value < lowest):
-                problem = f"; use a whole number of {lowest} or more"
-            elif name in _SHARES and not (isinstance(value, int | float) and 0 <= value <= 1):
-                problem = "; use a share of 0 to 1"
-            elif name == "hops" and value > _MAX_HOPS:
-                problem = f"; use 1 to {_MAX_HOPS}"
-            elif valid and value not in valid:
-                problem = f" is none of {', '.join(valid)}"
-            elif name == "past" and not isinstance(value, bool):
-                problem = "; use true or false"
-            if problem:
-                raise InputError(f"dataset.{name}: {value!r}{problem}")
+        check_fields(self, "dataset")
         if self.past and not 1 <= self.updates < self.sessions:
             raise InputError(
                 f"dataset.past: requires dataset.updates of 1 to {self.sessions - 1}, one less "

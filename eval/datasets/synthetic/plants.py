@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from random import Random
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal
 
 from eval.datasets.checks import check_names
 from eval.datasets.synthetic.languages import LANGUAGES, RELATIONS, Language, WorldFact
@@ -24,11 +24,13 @@ from eval.datasets.types import (
     PlantKind,
     Question,
 )
-from memsys.errors import InputError, check_bool
+from memsys.declared import CountOrNone, Range, check_fields
+from memsys.errors import InputError
 from memsys.text.language import language_of
 from memsys.types import Conversation, Session, Turn
 
 Deletion = Literal["done", "said"]
+FactsOfAKind = Annotated[int, Range(1, 50)]  # 50 in each of two conversations take 20 s
 _PERSONAL: Final = tuple(one for one, (of, _) in RELATIONS.items() if of == "person")
 _SINGLE_HOP = 4
 _CATEGORIES: Final[Mapping[PlantKind, int]] = {
@@ -53,22 +55,15 @@ class PlantSettings:
     """
 
     kinds: Sequence[str] | None = None
-    each: int = 3
+    each: FactsOfAKind = 3
     deletion: Deletion = "done"
     base_questions: bool = False
-    seed: int = 0
+    seed: CountOrNone = 0
 
-    def check(self, each: str = "each") -> None:
-        """Raise InputError for an invalid setting; `each`: the name that this one has."""
+    def check(self) -> None:
+        """Raise InputError for an invalid setting."""
+        check_fields(self, "dataset")
         check_names("kinds", self.kinds, PLANT_KINDS)
-        check_bool("dataset.base_questions", self.base_questions)
-        for name, value, least in ((each, self.each, 1), ("seed", self.seed, 0)):
-            if type(value) is not int or value < least:
-                raise InputError(
-                    f"dataset.{name}: {value!r:.60}; use a whole number of {least} or more"
-                )
-        if self.deletion not in get_args(Deletion):
-            raise InputError(f"dataset.deletion: {self.deletion!r:.60} is none of done, said")
 
 
 def holds_plants(conversation: Conversation) -> bool:

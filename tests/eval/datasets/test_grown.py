@@ -113,8 +113,8 @@ def test_samples_depend_on_the_seed_and_are_in_order(path):
         ({"conversations": ["oak"]}, "dataset.conversations: 'oak' is not one of ash"),
         ({"types": ["riddle"]}, "dataset.types: 'riddle' is not one of"),
         ({"of": "longmemeval"}, "dataset.of=longmemeval: not of LoCoMo's layout"),
-        ({"of": 3}, "dataset.of: 3; use the name or the path"),
-        ({"conversations": []}, "no question is left"),
+        ({"of": 3}, "dataset.of: 3; use a text"),
+        ({"conversations": []}, "dataset.conversations: []; use a list, such as [ash], or null"),
     ],
 )
 def test_invalid_parameters_are_named(path, options, said):

@@ -78,14 +78,14 @@ def test_filters_keep_the_index_in_the_file_and_limit_each_conversation(sample, 
     ("options", "says"),
     [
         ({"conversations": ["conv-9"]}, "'conv-9' is not one of conv-1"),
-        ({"conversations": "conv-1"}, r"must be a list, as in \[conv-1\]"),
+        ({"conversations": "conv-1"}, "conversations: 'conv-1'; use a list"),
         (
             {"types": ["multihop"]},
             "'multihop' is not one of multi_hop, temporal, open_domain, single_hop, adversarial",
         ),
         ({"types": ["temporal"]}, "my.json: no question is left"),
-        ({"types": []}, "no question is left"),
-        ({"limit": 0}, "dataset.limit=0: must be 1 or more"),
+        ({"types": []}, r"dataset.types: \[\]; use a list, such as \[multi_hop\], or null"),
+        ({"limit": 0}, "dataset.limit: 0; use a whole number of 1 or more"),
     ],
 )
 def test_a_filter_that_cannot_be_met(sample, load, options, says):

@@ -85,7 +85,7 @@ def test_filters(tmp_path):
             ids(**wrong)
     with pytest.raises(InputError, match="no question is left"):
         ids(types=["multi_session"], conversations=["a"])
-    with pytest.raises(InputError, match="limit=0"):
+    with pytest.raises(InputError, match="limit: 0"):
         ids(limit=0)
 
 

@@ -95,5 +95,5 @@ def test_rankings_of_others_may_use_either_ids(tmp_path, monkeypatch, rankings):
 
 def test_another_word_is_refused(tmp_path):
     path = str(write(tmp_path / "m.json", mixed()))
-    with pytest.raises(InputError, match=r"dataset\.session_ids: 'none' is none of neutral, pub"):
+    with pytest.raises(InputError, match=r"dataset\.session_ids: 'none'; use one of neutral, pub"):
         LongMemEval(name="l", path=path, session_ids="none").load()

@@ -64,6 +64,12 @@ def test_a_run_with_an_argparse_that_checks_help_texts_as_that_of_python_3_14(tm
         (["graph_expnd"], "graph_expnd: no such option; did you mean strategy=graph_expand?"),
         (["strategy", "bm25"], "strategy: a setting needs a value; write strategy=bm25"),
         (["k=5", "zzzzzz"], "zzzzzz: write NAME=VALUE, such as strategy=graph_expand"),
+        (["--experimental-rerun", "a.pickle"], "--experimental-rerun: loads a pickled file"),
+        (["--exp=a.pickle"], "--experimental-rerun: loads a pickled file, which may run any code"),
+        (["--config-dir", "nowhere"], "--config-dir nowhere: no such folder; name the one with"),
+        (["--config-d=nowhere"], "--config-dir nowhere: no such folder"),
+        (["k=5", "k=7"], "k: given twice, k=5 and k=7; leave one out"),
+        (["+metric=a", "seed=1", "metric=b"], "metric: given twice, +metric=a and metric=b"),
         ([*FAULTY, "faulty"], "faulty: write strategy=faulty or reader=faulty"),
     ],
 )
@@ -78,9 +84,9 @@ def test_the_right_spelling(arguments, answer):
     [
         ["-m", "strategy=bm25,oracle", "k=5"],
         ["--cfg", "job", "--resolve", "-p", "strategy"],
-        ["--config-dir", "mine", "+metric=[length]", "~experiment"],
+        ["--config-dir", str(PROJECT / "conf"), "+metric=[length]", "~experiment"],
         ["--info=searchpath"],
-        ["--multi", "-cd", "mine"],
+        ["--multi", "-cd", str(PROJECT / "conf")],
         ["--shell-completion", "install=bash"],
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 from eval.rendering.errors import blame
 from eval.run.build import build
 from eval.run.experiment import composed
+from eval.run.unused import without_effect
 from memsys.errors import InputError
 from tests.eval.commands import PROJECT
 
@@ -43,6 +45,11 @@ _OF_LLM = (
     ("extra=5", "extra"),
     ("cache=sometimes", "cache"),
 )
+_YES_OR_NO = "; use true or false"
+_MINILM = "embedder=minilm embedder."
+_LENGTHS = ("0", "-1", "2", "1", "true", "1.5", "null")
+_EXPAND = "strategy=graph_expand strategy."
+_NOTHING = "similarity:0,access:0,recency:0,importance:0,graph:0"
 _ACCEPTED = (
     "k=1 budget=1 seed=0 resamples=2 questions=1 only=[harbour/0] concurrency=16",
     "k=null budget=null questions=null failures.stop_after=null failures.tolerated=1",
@@ -71,7 +78,7 @@ _REFUSED = (
     ("questions=0", f"questions: 0; {_WHOLE} 1 or more, or null"),
     ("k=", f"k: ''; {_WHOLE}"),
     ("+k.x=1", "k: {'x': 1}"),
-    ("k=range(1)", "--multirun"),
+    ("k=range(1,2)", "--multirun"),
     ("k=1,2", "Ambiguous value for argument 'k=1,2'"),
     ("k=${nope}", "nope"),
     ("~k", "'k' not found"),
@@ -98,7 +105,7 @@ _REFUSED = (
     ("scoring=null", "scoring: None; set scoring.protocols"),
     ("scoring=5", "scoring: 5"),
     ("scoring=[]", "scoring"),
-    ("scoring.protocols=5", "scoring.protocols: 5; use a list of protocols"),
+    ("scoring.protocols=5", "scoring.protocols: 5; use a list of different protocols"),
     ("scoring.protocols=[]", "scoring.protocols: []"),
     ("scoring.protocols=[5]", "scoring.protocols: [5]"),
     ("+scoring.x=1", "scoring.x: no such setting"),
@@ -122,11 +129,11 @@ _REFUSED = (
     ("dataset=locomoo", "dataset=locomoo: no such option; did you mean locomo?"),
     ("dataset=[]", "dataset"),
     ("dataset.types=[tempral]", "dataset.types: 'tempral' is not one of multi_hop, temporal,"),
-    ("dataset.types=temporal", "dataset.types=temporal: must be a list"),
-    ("dataset.types=5", "dataset.types=5: must be a list"),
+    ("dataset.types=temporal", "dataset.types: 'temporal'; use a list, each of it a text, or null"),
+    ("dataset.types=5", "dataset.types: 5; use a list"),
     ("dataset.conversations=[oak]", "'oak' is not one of "),
-    ("dataset.limit=0", "dataset.limit=0: must be 1 or more"),
-    ("dataset.limit=x", "dataset.limit=x: must be 1 or more"),
+    ("dataset.limit=0", f"dataset.limit: 0; {_WHOLE} 1 or more, or null"),
+    ("dataset.limit=x", f"dataset.limit: 'x'; {_WHOLE} 1 or more"),
     ("dataset.path=away.json", "away.json: no such file or folder; correct dataset.path"),
     ("dataset.limmit=3", "dataset.limmit: no such setting; did you mean dataset.limit?"),
     (
@@ -155,7 +162,7 @@ _REFUSED = (
     ("+strategy@foo=bm25", "foo: no such setting"),
     ("a b", "a b"),
     ("k==5", "k==5"),
-    ("dataset.path=5", "5: no such file or folder; correct dataset.path"),
+    ("dataset.path=5", "dataset.path: 5; use a text, or null (in two"),
     ("dataset.limit=true", "dataset.limit"),
     ("+strategy.foo=3", "strategy.foo: strategy=bm25 has no such setting; it has k, budget"),
     ("strategy.foo=3", "strategy.foo"),
@@ -167,21 +174,24 @@ _REFUSED = (
     ("memory.lead=-1", "memory.lead: -1"),
     ("+memory.foo=1", "foo"),
     ("index.k1=abc", "index.k1: 'abc'"),
-    ("index.k1=nan", "index.k1: nan is not a finite number"),
+    ("index.k1=nan", "index.k1: nan; use a number from 0 to 1,000,000"),
     ("index.b=true", "index.b: True"),
     ("index.alpha=2", "index.alpha: 2"),
     ("+index.expected=1.5", "index.expected: 1.5"),
-    ("+index.vectors=annoy", "index.vectors: 'annoy' is none of"),
+    ("+index.vectors=annoy", "index.vectors: 'annoy'; use one of exact, flat"),
     ("+index.vectors=[exact]", "index.vectors: "),
     ("graph.max_entities=1.5", "graph.max_entities: 1.5"),
     ("graph.max_share=abc", "graph.max_share: 'abc'"),
     ("graph.store=[1]", "graph.store"),
-    ("strategy=graph_expand strategy.start=5", "strategy.start: 5 is none of"),
+    ("strategy=graph_expand strategy.start=5", "strategy.start: 5; use one of vector, lexical"),
     ("strategy=graph_expand strategy.start=[vector]", "strategy.start: "),
     ("strategy=graph_expand strategy.expansion=5", "strategy"),
     ("strategy=graph_expand strategy.expansion.seeds=abc", "strategy.expansion.seeds: 'abc'"),
     ("strategy=graph_expand strategy.expansion.seeds=true", "strategy.expansion.seeds: True"),
-    ("strategy=graph_expand strategy.expansion.seeds=0", "expansion: seeds"),
+    (
+        "strategy=graph_expand strategy.expansion.seeds=0",
+        f"strategy.expansion.seeds: 0; {_WHOLE} 1 or more",
+    ),
     ("strategy=graph_expand strategy.expansion.per_seed=1.5", "strategy.expansion.per_seed: 1.5"),
     ("strategy=graph_expand strategy.expansion.threshold=x", "strategy.expansion.threshold: 'x'"),
     ("strategy=graph_expand strategy.expansion.threshold=inf", "strategy.expansion.threshold: inf"),
@@ -207,6 +217,50 @@ _REFUSED = (
     *((f"{_LLM} llm.{setting}", f"llm.{field}") for setting, field in _OF_LLM),
     (f"{_LLM} judge=llm judge.model=5", "judge.model"),
     (f"{_LLM} judge=llm judge.runs=true", "judge.runs"),
+    *(
+        (f"dataset.captions={value}", _YES_OR_NO)
+        for value in ("no", "off", "maybe", "2", "'false'")
+    ),
+    *((f"{_MINILM}max_tokens={one}", "use a whole number from 8 to 512") for one in _LENGTHS),
+    (f"{_MINILM}threads=0", "embedder.threads: 0; use a whole number from 1 to 256"),
+    ("embedder.typical_similarity=5", "embedder.typical_similarity: 5; use a number from -1 to 1"),
+    *((f"reader.max_words={one}", f"{_WHOLE} 1 or more") for one in ("-1", "0", "1.5", "null")),
+    *((f"reader.items={one}", f"{_WHOLE} 1 or more") for one in ("-1", "0", "true")),
+    *((f"reader.reach={one}", f"{_WHOLE} 1 or more") for one in ("-1", "0")),
+    *((f"reader.support={one}", "use a number from 0 to 1") for one in ("-1", "5")),
+    ("reader.rival=-5", "reader.rival: -5; use a number from 0 to 1"),
+    ("reader.weights=null", "reader.weights: None; use settings of EvidenceWeights"),
+    ("reader.weights.reply=-1", "reader.weights.reply: -1; use a number from 0 to 1,000,000"),
+    (f"{_EXPAND}expansion.reserved=11", "strategy.expansion.reserved: 11; use at most k=10"),
+    (f"{_EXPAND}expansion.threshold=-5", "strategy.expansion.threshold: -5; use a number from -1"),
+    (f"{_EXPAND}expansion.edge_weight=-1", "strategy.expansion.edge_weight: -1; use a number"),
+    (f"{_EXPAND}weights.similarity=1e308", "strategy.weights.similarity: 1e+308; use a number"),
+    (f"{_EXPAND}weights=null", "strategy.weights: None; use settings by name"),
+    (f"{_EXPAND}weights={{{_NOTHING}}}", "strategy.weights: all are 0"),
+    ("strategy=graph_score strategy.weights.graph=-1", "strategy.weights.graph: -1; use a number"),
+    ("strategy=hybrid_gate strategy.gate.similarity=5", "strategy.gate.similarity: 5; use"),
+    ("strategy=hybrid_gate strategy.gate.english=['']", "strategy.gate.english: ['']; use a list"),
+    ("strategy=graph_walk strategy.damping=1", "strategy.damping: 1; use a number from 0 to 0.999"),
+    ("strategy=decompose strategy.whole=no", "strategy.whole: 'no'; use true or false"),
+    ("graph.max_share=1e-12", "graph.max_share: 1e-12; use a number from 1e-06 to 1"),
+    ("graph.min_concentration=1e9", "graph.min_concentration: 1000000000.0; use a number"),
+    ("context.longer_than=-1", f"context.longer_than: -1; {_WHOLE} 1 or more"),
+    ("judge=gold_recall judge.threshold=5", "judge.threshold: 5; use a number from"),
+    ("tracker=mlflow tracker.artifacts=no", "tracker.artifacts: 'no'; use true or false"),
+    *((f"dataset.name={one}", "use a name without slashes") for one in ("", "null", "../x", "a/b")),
+    ("memory.name=", "memory.name: ''; use a name without slashes"),
+    ("~dataset.name", "dataset.name: missing; use a name without slashes"),
+    ("strategy=graph_score ~strategy.k", f"strategy.k: missing; {_WHOLE} 1 or more, or null"),
+    ("resamples=1000000000", "resamples: 1000000000; use a whole number of 2 or more, at most 100"),
+    ("scoring.protocols=[locomo,locomo]", "scoring.protocols: ['locomo', 'locomo']; use a list of"),
+    ("k=10_0", "k: 10_0; write 100, or '10_0' for a text"),
+    ("dataset.limit=1_0", "dataset.limit: 1_0; write 10"),
+    ("+metric=x", "metric: 'x' is no option"),
+    ("strategy=[bm25,vector_only]", "strategy: ['bm25', 'vector_only'] is no option"),
+    ("--config-dir=nowhere", "--config-dir nowhere: no such folder"),
+    ("k=1,0", "k: 0; use a whole number"),
+    ("strategy=bm25,5", "strategy: 5 is no option"),
+    ("embedder.fallback.typical_similarity=5", "embedder.fallback.typical_similarity: 5; use"),
 )
 
 
@@ -223,7 +277,55 @@ def _begin(overrides: str) -> None:
 
 def _split(overrides: str) -> Sequence[str]:
     parts = overrides.split(" ")
-    return parts if all("=" in part for part in parts) else [overrides]
+    return parts if all("=" in part or part[0] == "~" for part in parts) else [overrides]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "expected"),
+    [
+        ("dataset.kinds=[]", "dataset.kinds: []; use a list, such as [absent], or null"),
+        ("dataset.each=1000", "dataset.each: 1000; use a whole number from 1 to 50"),
+        ("dataset.deletion=foo", "dataset.deletion: 'foo'; use one of done, said"),
+        ("dataset.base_questions=no", "dataset.base_questions: 'no'; use true or false"),
+    ],
+)
+def test_settings_of_planted_facts_are_refused(overrides, expected):
+    with pytest.raises(InputError, match=re.escape(expected)):
+        build(*composed(["dataset=planted", "embedder=wordllama", overrides]))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "idle"),
+    [
+        ("strategy=full_context k=3", "k=3 has no effect: strategy=full_context does not use it"),
+        (
+            "relation_store=neo4j",
+            "relation_store=neo4j has no effect: strategy=vector_only does not",
+        ),
+        ("vector_store.path=x", "vector_store.path=x has no effect: strategy=vector_only does"),
+        ("graph=topics", "graph=topics has no effect: strategy=vector_only uses no su"),
+        ("reader=none judge=gold_recall", "judge=gold_recall has no effect: with reader=none"),
+        ("context.longer_than=5", "context.longer_than=5 has no effect: with context.summarise=nu"),
+        (
+            f"{_EXPAND}pool=50",
+            "strategy.pool=50 has no effect: with strategy.use_graph_expan",
+        ),
+        (f"{_EXPAND}expansion.judge_prompt=x", "has no effect: with strategy.expansion.judge=null"),
+        ("strategy=graph_score strategy.pool=50 graph=topics k=5 judge=none context=xml", None),
+        ("strategy=mem0 relation_store.path=null vector_store.path=x", "relation_store.path=null"),
+    ],
+)
+def test_a_setting_without_effect_is_named(overrides, idle):
+    given = overrides.split(" ")
+    notes = list(without_effect(*composed(given), given))
+    assert [note.startswith("note: ") for note in notes] == ([] if idle is None else [True])
+    assert idle is None or idle in notes[0]
+
+
+def test_a_pool_below_k_is_refused_where_it_is_not_used_either():
+    given = ["strategy=graph_expand", "strategy.pool=5"]
+    with pytest.raises(InputError, match=r"strategy\.pool: 5; use a whole number of k=10 or more"):
+        list(without_effect(*composed(given), given))
 
 
 @pytest.mark.parametrize("overrides", _ACCEPTED)

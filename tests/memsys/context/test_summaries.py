@@ -88,5 +88,5 @@ def test_summaries_take_a_model_and_a_length(parts):
         strategy(parts, None)
     with pytest.raises(InputError, match=r"context\.longer_than: 0; use a whole number"):
         strategy(parts, model, longer_than=0)
-    with pytest.raises(InputError, match=r"context\.summarise: 'gpt' is none of llm"):
+    with pytest.raises(InputError, match=r"context\.summarise: 'gpt'; use one of llm"):
         strategy(parts, model, summarise="gpt")

@@ -163,7 +163,7 @@ def test_a_budget_counts_an_image_and_not_the_letters_of_its_address(make):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"images": "eyes"}, r"^strategy.facts.images: 'eyes' is none of caption, end"),
+        ({"images": "eyes"}, r"^strategy.facts.images: 'eyes'; use one of caption, end"),
         ({"image_detail": "fine"}, r"^strategy.facts.image_detail: "),
     ],
 )

@@ -143,11 +143,14 @@ def test_a_seed_without_a_title_adds_nothing(store):
     [
         ({"edges": ["likes"]}, "expansion.edges"),
         ({"edges": []}, "expansion.edges"),
-        ({"seeds": 0}, "must be 1 or more"),
-        ({"neighbours": 0}, "must be 1 or more"),
-        ({"per_seed": 0}, "must be 1 or more"),
-        ({"hops": 3}, r"expansion\.hops: 3; use 1 or 2"),
-        ({"path_weight": "sum"}, r"path_weight: 'sum' is none of edge, product"),
+        ({"seeds": 0}, r"expansion\.seeds: 0; use a whole number of 1 or more"),
+        ({"neighbours": 0}, r"expansion\.neighbours: 0; use"),
+        ({"edge_weight": -1}, r"expansion\.edge_weight: -1; use a number from 0"),
+        ({"edge_weight": 0, "relevance_weight": 0}, r"expansion\.edge_weight: 0, as relevance"),
+        ({"threshold": -5}, r"expansion\.threshold: -5; use a number from -1 to 2"),
+        ({"per_seed": 0}, r"expansion\.per_seed: 0; use"),
+        ({"hops": 3}, r"expansion\.hops: 3; use one of 1, 2"),
+        ({"path_weight": "sum"}, r"path_weight: 'sum'; use one of edge, product"),
     ],
 )
 def test_wrong_numbers_are_named(store, change, message):

@@ -81,11 +81,11 @@ def test_top_takes_the_older_of_equals():
         ({"alpha": 1.01}, "index.alpha: 1.01"),
         ({"alpha": -0.1}, "index.alpha: -0.1"),
         ({"alpha": float("nan")}, "index.alpha"),
-        ({"k1": -1}, "k1=-1"),
-        ({"b": 1.5}, "b=1.5"),
-        ({"b": -0.5}, "b=-0.5"),
-        ({"vectors": "annoy"}, r"index\.vectors: 'annoy' is none of exact, flat, ivf, hnsw"),
-        ({"lexical": "lucene"}, r"index\.lexical: 'lucene' is none of rank_bm25, sparse"),
+        ({"k1": -1}, "index.k1: -1"),
+        ({"b": 1.5}, "index.b: 1.5"),
+        ({"b": -0.5}, "index.b: -0.5"),
+        ({"vectors": "annoy"}, r"index\.vectors: 'annoy'; use one of exact, flat, ivf, hnsw"),
+        ({"lexical": "lucene"}, r"index\.lexical: 'lucene'; use one of rank_bm25, sparse"),
     ],
 )
 def test_settings_out_of_range_are_named(change, message):

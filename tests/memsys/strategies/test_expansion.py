@@ -98,7 +98,7 @@ def test_memory_scores_order_what_was_found_and_what_was_added(parts):
     ).retrieve(query("?"))
     assert shut.trace["gate"]["open"] is False
     assert contents(shut)[:2] == [SEED, LINKED]  # rescored, whether the gate opens or not
-    with pytest.raises(InputError, match=r"strategy\.rescore: 'other' is none of memory_score"):
+    with pytest.raises(InputError, match=r"strategy\.rescore: 'other'; use one of memory_score"):
         graph_expand(planned, 2, rescore="other")
 
 

@@ -63,5 +63,5 @@ def test_a_judge_takes_a_model(parts):
         with pytest.raises(InputError, match=r"expansion\.judge=llm: no model .*; add llm="):
             make(parts(), judge="llm")
         make(parts(), judge="llm", use_graph_expansion=False)  # nothing to judge
-    with pytest.raises(InputError, match=r"expansion\.judge: 'gpt' is none of llm"):
+    with pytest.raises(InputError, match=r"expansion\.judge: 'gpt'; use one of llm, or null"):
         graph_expand(parts(), judge="gpt")
