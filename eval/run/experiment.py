@@ -27,7 +27,7 @@ from eval.rendering.run_tables import as_text, how_to_read, report_md, run_table
 from eval.rendering.tables import answered, scope_note
 from eval.rendering.width import sentence
 from eval.run import hydra_help
-from eval.run.again import Again, plan
+from eval.run.again import Repetition, plan
 from eval.run.arguments import check_folder
 from eval.run.build import Built, build, lower_limits
 from eval.run.failures import FailurePolicy
@@ -160,7 +160,7 @@ def execute(
     return _code(policy, summary)
 
 
-def _embed_as_before(built: Built, again: Again | None, resumed: Path | None) -> None:
+def _embed_as_before(built: Built, again: Repetition | None, resumed: Path | None) -> None:
     """Embed each conversation as the run did that is repeated in part, or resumed."""
     if again is not None:
         built.embedders.chosen = again.manifest.get("embedders", {})
