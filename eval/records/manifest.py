@@ -31,12 +31,14 @@ from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
 from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, Manifest
 from eval.stats.interval import RESAMPLES
 from memsys.errors import InputError
+from memsys.text.files import is_there, read_bytes
 from memsys.text.json_text import parse_json
 
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
 OPERATIONAL = frozenset(
     {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures", "tracker"}
 )
+_MOST = 1 << 28  # bytes of a manifest: it lists the conversations
 _BUDGET = "llm.budget_usd"
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
 OPERATIONAL_OF_MODELS = frozenset(
@@ -251,12 +253,13 @@ def load_manifest(folder: Path) -> Manifest:
     that is another.
     """
     path = folder / MANIFEST
-    if not path.is_file():
+    if not is_there(path):
         raise InputError(f"{folder}: holds no run ({MANIFEST} is missing); name a run folder")
+    data = read_bytes(path, _MOST, linked=False)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = data.decode()
         manifest = parse_json(text)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise InputError(
             f"{path}: cannot be read ({error}); restore it from a copy, or run it again"
         ) from error
