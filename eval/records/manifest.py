@@ -28,7 +28,7 @@ from eval.records.answer_key_views import evidence_name
 from eval.records.jsonl import MANIFEST, validate
 from eval.records.rankings import manifest_fields
 from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
-from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, Manifest
+from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, FileEntry, Manifest
 from eval.stats.interval import RESAMPLES
 from memsys.errors import InputError
 from memsys.text.files import is_there, read_bytes
@@ -81,12 +81,20 @@ class _Sweep(TypedDict):
     job: int
 
 
+class _Subset(TypedDict):
+    name: str
+    file: FileEntry
+    questions: int
+    of: int
+
+
 class _Parts(TypedDict, total=False):
     """Fields within fields of a manifest that commands read."""
 
     pricing: _Prices | None
     judge: _Judge | None
     sweep: _Sweep | None
+    subset: _Subset | None
 
 
 _PARTS = TypeAdapter(_Parts)
@@ -288,12 +296,15 @@ def _check_unedited(manifest: Manifest, path: Path) -> None:
             "them, or run it again"
         )
     scoring, dataset = config.get("scoring"), config.get("dataset")
+    dataset = dataset if isinstance(dataset, dict) else {}
+    if manifest["subset"] is not None and not dataset.get("subset"):
+        raise InputError(f"{path}: subset: the configuration has none; restore it, or run it again")
     repeated = {
         "seed": config.get("seed"),
         "strategy": choices.get("strategy"),
         "scoring": scoring.get("protocols") if isinstance(scoring, dict) else None,
-        "key.name": dataset.get("key") if isinstance(dataset, dict) else None,
-        "evidence.name": dataset.get("evidence") if isinstance(dataset, dict) else None,
+        "key.name": dataset.get("key"),
+        "evidence.name": dataset.get("evidence"),
     }
     present = {
         **manifest,
