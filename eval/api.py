@@ -12,7 +12,7 @@ import io
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 from hydra.errors import HydraException
@@ -71,7 +71,8 @@ class LoadedRun(runs.Run):
         pricing = pricing_of(self.manifest)
 
         def row(record: Record) -> dict[str, Any]:
-            found, gate = record["evidence_found"], record["trace"].get("gate") or {}
+            found, trace = record["evidence_found"], cast(Mapping[str, Any], record["trace"])
+            gate = trace.get("gate") or {}
             return {
                 **{name: record.get(name) for name in _COLUMNS},
                 **record["scores"],

@@ -48,6 +48,8 @@ def first_problem(error: ValidationError) -> str:
     """Return field and message of the first problem that pydantic found: `rows[3].name: ...`."""
     first = error.errors(include_url=False)[0]
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+    if not place and first["type"] == "value_error":  # of ours, which names the field
+        return first["msg"].removeprefix("Value error, ")
     return f"{place.lstrip('.') or 'the whole'}: {first['msg'].removeprefix('Value error, ')}"
 
 

@@ -109,6 +109,8 @@ def serve(
     from memsys.service.rest.access import AccessPolicy  # noqa: PLC0415
     from memsys.service.rest.connections import limited  # noqa: PLC0415
 
+    if key is not None and key != key.strip():
+        raise InputError(f"{KEY}: begins or ends with a blank, which no header can; remove it")
     loopback = is_loopback(host)
     if not loopback and (key is None or len(key) < _KEY_LEAST):
         raise InputError(

@@ -8,9 +8,9 @@ from pathlib import Path
 from eval.browse.conversations import page_name
 from eval.browse.site import INDEX, Site
 from eval.cli import progress
-from eval.records.jsonl import writing
+from eval.records.files import replacing, writing
 from memsys.errors import InputError
-from memsys.text.files import shown
+from memsys.text.files import read_bytes, shown
 
 _MARK = '<script type="application/json" id="rows">'  # of a page of questions
 
@@ -22,7 +22,7 @@ def check_folder(out: Path) -> None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     index = out / INDEX
-    if not index.is_file() or _MARK not in index.read_text(encoding="utf-8", errors="replace"):
+    if not index.is_file() or _MARK.encode() not in read_bytes(index, linked=False):
         raise InputError(f"--out {shown(out)}: is something else already; name a new folder")
 
 
@@ -35,7 +35,8 @@ def write_bundle(site: Site, out: Path) -> dict[str, int]:
         sizes = {}
         for name, page in _pages(site):
             data = page.encode("utf-8", errors="replace")
-            (out / name).write_bytes(data)
+            with replacing(out / name) as file:
+                file.write(data)
             sizes[name] = len(data)
         number = len(site.conversations.names)  # an earlier bundle may have had more of them
         while (old := out / page_name(number)).exists():

@@ -15,6 +15,7 @@ from eval.records.schema import Manifest
 from eval.rendering.numbers import ABSENT, number
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
+from memsys.text.files import open_entry, read_bytes
 from memsys.text.json_text import parse_json
 
 COMPLETE, BROKEN = "complete", "broken"
@@ -93,17 +94,18 @@ def _progress(records: Path, state: str, asked: int, total: int | None) -> str:
 
 
 def _lines(path: Path) -> int:
-    if not path.exists():
+    try:
+        with open_entry(path) as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))
+    except FileNotFoundError:
         return 0
-    with path.open("rb") as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))
 
 
 def _summary(path: Path) -> Mapping[str, Any]:
     """Return the summary of a run; {} where there is none that can be read."""
     try:
-        found = parse_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = parse_json(read_bytes(path, linked=False))
+    except (InputError, ValueError):
         return {}
     return found if isinstance(found, dict) and isinstance(found.get("by_type"), dict) else {}
 

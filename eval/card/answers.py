@@ -84,9 +84,9 @@ def rows_sha256(rows: Iterable[Sequence[object]]) -> str:
     return found.hexdigest()
 
 
-def source_of(path: Path) -> SourceFile:
-    """Return name, size and hash of the file at `path`."""
-    data = read_bytes(path, MOST)
+def source_of(path: Path, *, linked: bool = True) -> SourceFile:
+    """Return name, size and hash of the file at `path`; `linked`: as in open_entry."""
+    data = read_bytes(path, MOST, linked=linked)
     return SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
 
 
@@ -100,7 +100,7 @@ def read_any(
     """
     if path.is_dir() and (path / "manifest.json").is_file():
         run = load_run(path, answered=False)
-        return of_run(run, source_of(path / RECORDS))
+        return of_run(run, source_of(path / RECORDS, linked=False))
     if not path.is_dir() and _has_records(path):
         found = of_records(_records(path).values(), source_of(path))
         known = {question.id for question in dataset.questions}

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from eval.card.schema import MOST, Card
+from eval.records.files import replacing
 from memsys.errors import InputError, first_problem
 from memsys.text.files import decode, read_bytes, shown
 from memsys.text.json_text import parse_json
@@ -48,7 +49,8 @@ def save_card(card: Card, path: Path) -> None:
             "shorten --unknown, or choose fewer question types by dataset.types"
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
+    with replacing(path) as file:
+        file.write(data)
 
 
 def as_json(card: Card) -> str:

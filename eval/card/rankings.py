@@ -95,7 +95,7 @@ def of_run(run: Run, dataset: Dataset) -> Rankings:
     questions = {one.id: one for one in dataset.questions}
     imported = (run.manifest["config"].get("import") or {}).get("file")
     if imported is None or run.has_answers:
-        return Rankings(source_of(run.folder / FILE), run, questions)
+        return Rankings(source_of(run.folder / FILE, linked=False), run, questions)
     return Rankings(SourceFile(**imported), run, questions)
 
 

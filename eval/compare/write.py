@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.compare.plots import forest, heatmap
+from eval.records.files import write_text
 from eval.records.run import Run
 from eval.rendering.contrasts import comma_separated, conclusions, method, table
 from eval.rendering.figures import names
@@ -40,7 +41,7 @@ def write(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            write_text(folder / name, text)
         forest(titled, runs, folder / "forest")
         heatmap(titled, runs, folder / "heatmap")
     except OSError as error:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from eval.records.jsonl import writing
+from eval.records.files import writing
 from memsys.errors import InputError
 
 
@@ -40,6 +40,9 @@ def _move(made: Path, out: Path, optional: Sequence[str], *, force: bool) -> Non
             raise InputError(f"{out / name}: is a folder; name another folder by --out")
         if (out / name).exists() and not force:
             raise InputError(f"{out / name}: exists; name another folder by --out, or use --force")
+    for part in {out, *((out / name).parent for name in names)}:
+        if part.is_symlink():  # out of a folder that somebody else may have made
+            raise InputError(f"{part}: is a link; name the folder itself by --out")
     with writing(out):
         for name in earlier.difference(names):
             (out / name).unlink()

@@ -11,6 +11,7 @@ from typing import Any
 
 from eval.pricing.prices import PHASES
 from eval.records.jsonl import CALLS, INGEST, RECORDS, LineWriter, read_lines, write_lines
+from memsys.text.files import open_entry
 from memsys.types import Usage
 
 PAID = "paid.jsonl"  # {"model": ..., "calls": 1, "input_tokens": ..., "output_tokens": ...}
@@ -61,7 +62,7 @@ class PaidCalls:
 def begin(folder: Path) -> None:
     """Create paid.jsonl before calls.jsonl, which shows that the ledger is complete."""
     if not (folder / CALLS).exists():
-        (folder / PAID).touch()
+        open_entry(folder / PAID, "ab").close()
 
 
 def _is_older(folder: Path) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from eval.pricing.prices import PHASES, cost_usd, pricing_of
 from eval.records.run import Run
-from eval.records.schema import store_of
+from eval.records.schema import UsageEntry, store_of
 from memsys.llm.pricing import Pricing
 
 INGEST, FULL_CONTEXT = "ingest", "full_context"
@@ -70,11 +70,13 @@ class Spending:
 def spending(run: Run) -> Spending:
     """Sum the usage of `run` by phase."""
     pricing, records = pricing_of(run.manifest), list(run.records.values())
-    usages: dict[str, list[dict[str, Any] | None]] = {
+    usages: dict[str, list[UsageEntry | None]] = {
         INGEST: [line["usage"] for line in run.ingests] or [None]  # unknown without lines
     }
     for phase in PHASES:
-        usages[phase] = [r["usage"] and r["usage"].get(phase, {}) for r in records]
+        usages[phase] = [
+            None if (used := r["usage"]) is None else used.get(phase, {}) for r in records
+        ]
     return Spending(run, {phase: _summed(used, pricing) for phase, used in usages.items()})
 
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from eval.records.files import replacing, writing
 from memsys.errors import InputError
 from memsys.llm.recording import RecordedAnswer
 from memsys.text.files import ANSWERS, GZIP, read_bytes, unpack
@@ -52,13 +53,10 @@ def write_bundle(
         "sha256": hashlib.sha256(lines).hexdigest(),
     }
     data = gzip.compress((json.dumps(header) + "\n").encode() + lines, mtime=0)
-    part = path.with_name(path.name + ".part")
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error}); name another file") from error
+        with replacing(path) as file:
+            file.write(data)
 
 
 def read_calls(path: Path) -> tuple[list[RecordedAnswer], Requests]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -12,19 +11,13 @@ from typing import cast
 
 from filelock import FileLock, Timeout
 
-from eval.records.jsonl import (
-    INGEST,
-    MANIFEST,
-    RECORDS,
-    damaged_end,
-    read_lines,
-    write_json,
-    writing,
-)
+from eval.records.files import writing
+from eval.records.jsonl import INGEST, MANIFEST, RECORDS, damaged_end, read_lines, write_json
 from eval.records.manifest import check_same_run, git_state, load_manifest, now
 from eval.records.schema import INGEST_LINE, RECORD, Manifest, Record, store_of
 from memsys.errors import InputError, complain
 from memsys.places import RUNS, find_run
+from memsys.text.files import check_entry, open_entry
 
 _LOCK = ".lock"
 _SPARE = 1_000  # blanks in the manifest of a running run, for the fields that its end adds
@@ -76,6 +69,7 @@ def locked(folder: Path) -> Iterator[None]:
     """Lock the folder for this process; raises InputError if another process has locked it, or if
     it cannot be written.
     """
+    check_entry(folder / _LOCK)
     lock = FileLock(folder / _LOCK)  # the system frees it if this process dies
     with writing(folder):
         try:
@@ -140,8 +134,8 @@ def _mend(folder: Path) -> None:
                 )
     for path, end in ends.items():
         if end is not None:
-            with writing(path):
-                os.truncate(path, end.offset)
+            with writing(path), open_entry(path, "rb+") as file:
+                file.truncate(end.offset)
             complain(f"{path}: {end.fault}; it was removed, and its step is repeated", "warning")
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
+from eval.records.files import replacing, writing
 from memsys.errors import InputError, first_problem
+from memsys.text.files import open_entry
 from memsys.text.json_text import parse_json
 
 Row = dict[str, Any]
@@ -41,7 +44,7 @@ class LineWriter:
         self._path = path
         with writing(path):
             _drop_torn_line(path)
-            self._file = path.open("ab", buffering=0)
+            self._file = open_entry(path, "ab", buffering=0)
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Append `row`; raises ValueError on NaN or infinity, which JSON does not have."""
@@ -64,22 +67,10 @@ class LineWriter:
         self._file.close()
 
 
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn an error of the system while `path` is written into an InputError."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror or error}); make space, or name a folder "
-            "that this program may write"
-        ) from error
-
-
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Replace the file `path` by `rows`, one JSON line each, in one step."""
-    with replacing(path) as part, part.open("w", encoding="utf-8") as file:
-        file.writelines(json_line(row) for row in rows)
+    with replacing(path) as file:
+        file.writelines(json_line(row).encode() for row in rows)
 
 
 def read_lines(
@@ -95,10 +86,8 @@ def read_lines(
     line. `until`: stop before this byte. Raises InputError naming the line, and the field that is
     invalid.
     """
-    if not path.exists():
-        return
     position = 0
-    with path.open("rb") as file:
+    with _lines_of(path) as file:
         for number, line in enumerate(file, 1):
             if position == until or (torn and not line.endswith(b"\n")):
                 return
@@ -121,10 +110,8 @@ def damaged_end(path: Path, schema: TypeAdapter[Any]) -> DamagedEnd | None:
     """Return the last line of a JSON-lines file if it is damaged or incomplete, None if all lines
     are valid or the file is absent. Raises InputError if another line is damaged.
     """
-    if not path.exists():
-        return None
     offset = 0
-    with path.open("rb") as file:
+    with _lines_of(path) as file:
         for number, line in enumerate(file, 1):
             try:
                 if not line.endswith(b"\n"):
@@ -137,6 +124,14 @@ def damaged_end(path: Path, schema: TypeAdapter[Any]) -> DamagedEnd | None:
                 return DamagedEnd(offset, fault)
             offset += len(line)
     return None
+
+
+def _lines_of(path: Path) -> BinaryIO:
+    """Open a file of lines; an empty one stands for an absent file."""
+    try:
+        return open_entry(path)
+    except FileNotFoundError:
+        return BytesIO()
 
 
 def _parsed(line: bytes, schema: TypeAdapter[Any] | None) -> Row:
@@ -184,8 +179,8 @@ def write_json(path: Path, value: Mapping[str, Any], *, spare: int = 0) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
     data = (text + " " * spare + "\n").encode()
     try:
-        with replacing(path) as part:
-            part.write_bytes(data)
+        with replacing(path) as file:
+            file.write(data)
     except InputError:
         if not _overwritten(path, data):
             raise
@@ -194,29 +189,12 @@ def write_json(path: Path, value: Mapping[str, Any], *, spare: int = 0) -> None:
 def _overwritten(path: Path, data: bytes) -> bool:
     """Write `data` over a file of at least its length; return whether that was possible."""
     try:
-        with path.open("rb+", buffering=0) as file:
+        with open_entry(path, "rb+", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size
             padded = data[:-1].ljust(size - 1) + b"\n"
             return len(padded) == size and file.write(padded) == size
     except OSError:
         return False
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a file to write, which then replaces `path` in one step.
-
-    Raises InputError if it cannot be written, and removes it: it occupies a full disk.
-    """
-    part = path.with_name(path.name + ".part")
-    try:
-        with writing(path):
-            yield part
-            part.replace(path)
-    except InputError:
-        with suppress(OSError):
-            part.unlink()
-        raise
 
 
 def json_line(row: Mapping[str, Any]) -> str:
@@ -226,9 +204,11 @@ def json_line(row: Mapping[str, Any]) -> str:
 
 def _drop_torn_line(path: Path) -> None:
     """Remove an incomplete last line."""
-    if not path.exists():
+    try:
+        file = open_entry(path, "rb+")
+    except FileNotFoundError:
         return
-    with path.open("rb+") as file:
+    with file:
         end = whole = file.seek(0, os.SEEK_END)
         while whole:  # read backwards in blocks
             start = max(whole - _BLOCK, 0)

@@ -28,15 +28,17 @@ from eval.records.answer_key_views import evidence_name
 from eval.records.jsonl import MANIFEST, validate
 from eval.records.rankings import manifest_fields
 from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
-from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, Manifest
+from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, FileEntry, Manifest
 from eval.stats.interval import RESAMPLES
 from memsys.errors import InputError
+from memsys.text.files import is_there, read_bytes
 from memsys.text.json_text import parse_json
 
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
 OPERATIONAL = frozenset(
     {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures", "tracker"}
 )
+_MOST = 1 << 28  # bytes of a manifest: it lists the conversations
 _BUDGET = "llm.budget_usd"
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
 OPERATIONAL_OF_MODELS = frozenset(
@@ -79,12 +81,20 @@ class _Sweep(TypedDict):
     job: int
 
 
+class _Subset(TypedDict):
+    name: str
+    file: FileEntry
+    questions: int
+    of: int
+
+
 class _Parts(TypedDict, total=False):
     """Fields within fields of a manifest that commands read."""
 
     pricing: _Prices | None
     judge: _Judge | None
     sweep: _Sweep | None
+    subset: _Subset | None
 
 
 _PARTS = TypeAdapter(_Parts)
@@ -251,12 +261,13 @@ def load_manifest(folder: Path) -> Manifest:
     that is another.
     """
     path = folder / MANIFEST
-    if not path.is_file():
+    if not is_there(path):
         raise InputError(f"{folder}: holds no run ({MANIFEST} is missing); name a run folder")
+    data = read_bytes(path, _MOST, linked=False)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = data.decode()
         manifest = parse_json(text)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise InputError(
             f"{path}: cannot be read ({error}); restore it from a copy, or run it again"
         ) from error
@@ -285,12 +296,15 @@ def _check_unedited(manifest: Manifest, path: Path) -> None:
             "them, or run it again"
         )
     scoring, dataset = config.get("scoring"), config.get("dataset")
+    dataset = dataset if isinstance(dataset, dict) else {}
+    if manifest["subset"] is not None and not dataset.get("subset"):
+        raise InputError(f"{path}: subset: the configuration has none; restore it, or run it again")
     repeated = {
         "seed": config.get("seed"),
         "strategy": choices.get("strategy"),
         "scoring": scoring.get("protocols") if isinstance(scoring, dict) else None,
-        "key.name": dataset.get("key") if isinstance(dataset, dict) else None,
-        "evidence.name": dataset.get("evidence") if isinstance(dataset, dict) else None,
+        "key.name": dataset.get("key"),
+        "evidence.name": dataset.get("evidence"),
     }
     present = {
         **manifest,

@@ -14,7 +14,14 @@ from eval.records.answer_key_views import left_out
 from eval.records.jsonl import INGEST, RECORDS, read_lines
 from eval.records.manifest import leaves, load_manifest
 from eval.records.rankings import Ranked, load_rankings
-from eval.records.schema import INGEST_LINE, RECORD, RECORD_DEFAULTS, IngestLine, Manifest, Record
+from eval.records.schema import (
+    INGEST_LINE,
+    RECORD,
+    RECORD_DEFAULTS,
+    IngestLine,
+    Manifest,
+    Record,
+)
 from memsys.errors import InputError
 from memsys.places import find_run
 
@@ -77,9 +84,16 @@ class Run:
     @cached_property
     def rankings(self) -> dict[str, Ranked]:
         """Rankings by question id; {} where none are recorded. Raises InputError as load_rankings
-        does.
+        does, and if a complete run has no record of a ranked question.
         """
-        return load_rankings(self.folder, self.manifest)
+        found = load_rankings(self.folder, self.manifest)
+        other = found.keys() - self.records.keys()
+        if other and self.manifest["status"] == "complete":
+            raise InputError(
+                f"{self.folder / RECORDS}: lacks {min(other):.60}, which was ranked; restore it "
+                "from a copy, or run it again"
+            )
+        return found
 
     @cached_property
     def has_answers(self) -> bool:
@@ -131,8 +145,11 @@ def load_run(
     manifest = load_manifest(folder)
     if complete and manifest["status"] != "complete":
         raise InputError(f"{folder}: the run is {manifest['status']}; resume it to its end first")
+    records = _records(folder / RECORDS)
+    if manifest["status"] == "complete":
+        _check_whole(folder, manifest, records)
     named = str(name) if Path(name) == folder else folder.name
-    run = Run(label or named, folder, manifest, _records(folder / RECORDS))
+    run = Run(label or named, folder, manifest, records)
     if answered and not run.counted:
         raise InputError(
             f"{folder}: every question failed or is left out by the answer key; name a run that "
@@ -176,6 +193,36 @@ def _records(path: Path) -> dict[str, Record]:
     if not found:
         raise InputError(f"{path}: holds no records; name a run that answered questions")
     return found
+
+
+def _check_whole(folder: Path, manifest: Manifest, records: Mapping[str, Record]) -> None:
+    """Raise InputError unless `records` are what the complete run asked: what is missing, or has no
+    answer or gold answer, would be in no mean.
+    """
+    asked = manifest.get("questions")
+    if manifest.get("kind") == "imported":  # from a file that may lack some
+        asked = manifest.get("matching", {}).get("matched", asked)
+    remedy = "restore it from a copy, or run it again"
+    path = folder / RECORDS
+    if asked is not None and len(records) != asked:
+        raise InputError(
+            f"{path}: holds {len(records):,} questions, and the complete run asked {asked!r:.20}; "
+            f"{remedy}"
+        )
+    for name, of in (("answer", "run"), ("gold", "type")):
+        known: dict[int | None, bool] = {}
+        for id_, record in records.items():
+            if record["status"] != "ok" or left_out(record):
+                continue
+            present = record[name] is not None  # type: ignore[literal-required]
+            if (
+                known.setdefault(record["category"] if of == "type" else None, present)
+                is not present
+            ):
+                raise InputError(
+                    f"{path}: {name}: {id_:.60} {'has' if present else 'lacks'} one, unlike others "
+                    f"of its {of}; {remedy}"
+                )
 
 
 def _label(manifest: Manifest, manifests: Sequence[Manifest]) -> str:

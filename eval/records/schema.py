@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import ConfigDict, TypeAdapter, with_config
+from pydantic import AfterValidator, ConfigDict, NonNegativeInt, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
-from eval.datasets.types import PlantKind
+from eval.datasets.types import ADVERSARIAL, TYPES, PlantKind
 
 SCHEMA_VERSION = 1
 Scores = dict[str, float | None]
@@ -74,6 +74,80 @@ class PlantEntry(TypedDict):
     shown: bool | None
     """Whether a wrong value was in the context (of a contradiction, one value without the other);
     null where nothing can be wrong to show, and where the context is not known."""
+
+
+@with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True))
+class UsageCounts(TypedDict, total=False):
+    """Calls to a model, and their tokens as the endpoint reported them."""
+
+    calls: NonNegativeInt
+    """Number of calls."""
+    input_tokens: NonNegativeInt
+    """Tokens of the prompts."""
+    output_tokens: NonNegativeInt
+    """Tokens of the answers."""
+
+
+@_documented
+class UsageEntry(TypedDict, total=False):
+    """Calls and tokens of a phase."""
+
+    calls: NonNegativeInt
+    """Number of calls."""
+    input_tokens: NonNegativeInt
+    """Tokens of the prompts."""
+    output_tokens: NonNegativeInt
+    """Tokens of the answers."""
+    by_model: dict[str, UsageCounts]
+    """The same by model, where models have names."""
+
+
+@_documented
+class LatencyEntry(TypedDict):
+    """Milliseconds of a question; null where not known."""
+
+    retrieve: float | None
+    """Of the retrieval."""
+    answer: float | None
+    """Of the reader."""
+    total: float | None
+    """Of both, without the judge."""
+    judge: NotRequired[float | None]
+    """Of the judge."""
+
+
+@_documented
+class ExpansionStep(TypedDict):
+    """A memory that was found by expansion."""
+
+    memory: str
+    """Id of the memory."""
+    seed: NotRequired[str]
+    """Id of the memory from which it was reached."""
+    via: NotRequired[str]
+    """What connects both."""
+
+
+@_documented
+class GateEntry(TypedDict):
+    """Whether a gate let the strategy expand."""
+
+    open: bool
+    """Whether it opened."""
+    rule: str
+    """The rule that decided."""
+
+
+@_documented
+class Trace(TypedDict, total=False):
+    """Decisions of a strategy, whose own parts may have any form."""
+
+    expansion: list[ExpansionStep]
+    """Memories found by expansion."""
+    gate: GateEntry
+    """The gate's decision."""
+    memory_score: dict[str, Any]
+    """Terms of the memory score."""
 
 
 @_documented
@@ -143,12 +217,12 @@ class Record(TypedDict):
     """Reason of each verdict in `judge`, without secrets; absent where no judge gives reasons."""
     judge_source: NotRequired[str | None]
     """`as reported` where the verdict came with imported answers."""
-    trace: dict[str, Any]
+    trace: Trace
     """Decisions of the strategy: gate, paths of the expansion, terms of the memory score."""
-    usage: NotRequired[dict[str, Any] | None]
+    usage: NotRequired[dict[str, UsageEntry] | None]
     """Calls and tokens by phase (`retrieve`, `answer`, `judge`) as reported by the endpoint, and
     `by_model` where models have names; null where not known."""
-    latency_ms: dict[str, float | None]
+    latency_ms: LatencyEntry
     """Milliseconds by phase and `total`, which excludes the judge; replayed calls count at their
     recorded latency."""
     latency_source: NotRequired[str | None]
@@ -221,7 +295,7 @@ class IngestLine(TypedDict):
     """Null where `status` is ok."""
     memories: int
     """Memories added by the session."""
-    usage: dict[str, Any]
+    usage: UsageEntry
     """Calls and tokens, as in a record."""
     latency_ms: float
     """Milliseconds; replayed calls count at their recorded latency."""
@@ -318,7 +392,7 @@ class Manifest(TypedDict):
     """Answer key."""
     evidence: NotRequired[EvidenceUsed]
     """Evidence key; absent where it is the data set's."""
-    questions: NotRequired[int]
+    questions: NotRequired[NonNegativeInt]
     """Number of questions that the run asks; absent in runs of earlier versions."""
     subset: NotRequired[dict[str, Any] | None]
     """Question subset: `name`, `file`, `questions`, `of`; null where all questions were asked."""
@@ -450,7 +524,23 @@ def store_of(record: Record) -> str:
     return record.get("store", record["conversation"])
 
 
-RECORD, INGEST_LINE = TypeAdapter(Record), TypeAdapter(IngestLine)
+def _check_record(record: Record) -> Record:
+    """Raise ValueError with the field that contradicts another, and that a mean would leave out."""
+    ok = record["status"] == "ok"
+    if ok and record["answer"] is None and record["abstained"] is not None:
+        raise ValueError("answer: null, although abstained says whether it is a refusal")
+    key, category = record.get("key"), record["category"]
+    if key is not None and key["kind"] == "excluded":
+        return record
+    if record["gold"] is None and category != ADVERSARIAL and record["type"] == TYPES.get(category):
+        raise ValueError(f"gold: null, although questions of type {category} have an answer")
+    if ok and not record["scores"]:
+        raise ValueError("scores: empty, although the question did not fail")
+    return record
+
+
+RECORD = TypeAdapter(Annotated[Record, AfterValidator(_check_record)])
+INGEST_LINE = TypeAdapter(IngestLine)
 RANKING_LINE, MANIFEST, SUMMARY = (TypeAdapter(one) for one in (RankingLine, Manifest, Summary))
 CONTEXT_LINE, MEMORY_LINE = TypeAdapter(ContextLine), TypeAdapter(MemoryLine)
 

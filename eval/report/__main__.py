@@ -9,6 +9,7 @@ from pathlib import Path
 
 from eval.cli import add_runs, code_of
 from eval.cli import parser as command_parser
+from eval.records.files import write_text
 from eval.report.build import build_report
 from eval.report.runs import load, missing_texts
 from memsys.errors import InputError
@@ -78,7 +79,7 @@ def _in_order(names: Sequence[str], reference: str | None) -> list[str]:
 def _write(option: str, path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_text(path, text)
     except OSError as error:
         raise InputError(
             f"{option} {path}: cannot be written ({error}); name another file"

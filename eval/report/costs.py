@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from eval.cost import tables as cost_tables
 from eval.pricing.prices import PHASES, SYSTEM, break_even, of_records, pricing_of
@@ -82,7 +83,7 @@ def _usage(run: ReportedRun) -> list[list[str]]:
             continue
         cells = []
         for field in _FIELDS:
-            values = [float(usage.get(field, 0)) for usage in usages]
+            values = [float(cast(int, usage.get(field, 0))) for usage in usages]
             cells.append(interval(Sample.of(records, values, run.seed).mean(0.0), 1))
         rows.append([run.label, phase, f"{len(records):,}", *cells])
     return rows

@@ -54,7 +54,7 @@ def _answered(run: ReportedRun) -> list[Record]:
 
 def _values(run: ReportedRun, phase: str) -> list[float]:
     values = (record["latency_ms"].get(phase) for record in _answered(run))
-    return [value for value in values if value is not None]
+    return [value for value in values if isinstance(value, float | int)]
 
 
 def _percentiles(values: Sequence[float]) -> list[str]:

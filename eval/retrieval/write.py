@@ -8,6 +8,7 @@ from pathlib import Path
 
 from eval.metrics.retrieval.registry import UNITS, Measure, all_measures
 from eval.records.comma_separated import write_rows
+from eval.records.files import write_text
 from eval.rendering.blocks import Block, Section
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.markdown import report_markdown
@@ -59,7 +60,7 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
         sections = [*found.sections, *_definitions(ranked, defined, found.types)]
         texts["retrieval.md"] = _markdown(found, sections, charts)
         for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            write_text(folder / name, text)
     except OSError as error:
         raise InputError(f"--out {folder}: cannot be written ({error}); name another") from error
     return sorted([*texts, *(name for names in charts for name in names)])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from omegaconf import DictConfig, OmegaConf
 from eval.datasets.reload import with_earlier
 from eval.judges.judge import reference
 from eval.pricing.ledger import begin as begin_paid
+from eval.records.files import replacing
 from eval.records.jsonl import (
     CALLS,
     CONTEXTS,
@@ -38,6 +40,7 @@ from eval.run.failures import Failure
 from eval.run.question import Asked, failed, read_again
 from memsys.errors import InputError
 from memsys.places import RUNS, find_run
+from memsys.text.files import open_entry
 from memsys.trusted import check_addresses, check_config
 
 Part = Literal["judge", "answer", "failed"]
@@ -106,8 +109,12 @@ class Repetition:
         asked = {question.id: question for question in built.dataset.questions}
         conversations = {question.searched for question in asked.values()}
         for name in (CONTEXTS, RANKINGS, MEMORIES):
-            if (self.folder / name).exists():
-                shutil.copyfile(self.folder / name, folder / name)
+            with (
+                suppress(FileNotFoundError),
+                open_entry(self.folder / name) as file,
+                replacing(folder / name) as copy,
+            ):
+                shutil.copyfileobj(file, copy)
         steps = read_lines(self.folder / INGEST, schema=INGEST_LINE)
         ingested = (one for one in steps if one["status"] == "ok")
         write_lines(

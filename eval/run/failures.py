@@ -12,13 +12,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from eval.records.jsonl import writing
+from eval.records.files import writing
 from eval.records.schema import ErrorEntry
 from eval.rendering.errors import place_of
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.text.addresses import without_secrets
+from memsys.text.files import open_entry
 
 LOG = "log.txt"
 
@@ -135,8 +136,8 @@ class FailureLog:
 
 def log(folder: Path, text: str) -> None:
     """Append `text` to log.txt of the run folder; raises InputError if it cannot be written."""
-    with writing(folder / LOG), (folder / LOG).open("a", encoding="utf-8") as file:
-        file.write(f"{_clean(text)}\n")
+    with writing(folder / LOG), open_entry(folder / LOG, "ab") as file:
+        file.write(f"{_clean(text)}\n".encode())
 
 
 def _clean(text: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from eval.records.jsonl import Row
-from eval.records.schema import IngestLine
+from eval.records.schema import IngestLine, UsageEntry
 from eval.run.failures import END_THE_RUN, Failure
 from memsys.llm.meter import Meter, Reading
 from memsys.strategy import MemoryStrategy
@@ -80,10 +80,11 @@ def ingest(
     return Ingested(wall_ms, None)
 
 
-def used(reading: Reading) -> Row:
+def used(reading: Reading) -> UsageEntry:
     """Return the recorded usage of a phase: the sum, and `by_model` where models have names."""
     by_model = {name: asdict(usage) for name, usage in reading.by_model.items()}
-    return asdict(reading.usage) | ({"by_model": by_model} if by_model else {})
+    counts = asdict(reading.usage) | ({"by_model": by_model} if by_model else {})
+    return cast(UsageEntry, counts)
 
 
 def _events(strategy: MemoryStrategy) -> list[Row]:

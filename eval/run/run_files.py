@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from eval.pricing.ledger import begin as begin_paid
+from eval.records.files import replacing
 from eval.records.jsonl import (
     CALLS,
     CONTEXTS,
@@ -21,7 +22,6 @@ from eval.records.jsonl import (
     Row,
     json_line,
     read_lines,
-    replacing,
 )
 from eval.records.schema import (
     CONTEXT_LINE,
@@ -31,6 +31,7 @@ from eval.records.schema import (
     RankingLine,
     Record,
 )
+from memsys.text.files import open_entry
 from memsys.text.tokens import count_tokens
 from memsys.types import Memory
 
@@ -157,7 +158,7 @@ class RunFiles:
     def record(self, id_: str) -> Record:
         """Read the record of the question `id_`."""
         start, size = self._records.of[id_]
-        with (self.folder / RECORDS).open("rb") as file:
+        with open_entry(self.folder / RECORDS) as file:
             file.seek(start)
             return _record(json.loads(file.read(size)))
 
@@ -234,7 +235,7 @@ def _record(row: Row) -> Record:
 
 def _sized(path: Path) -> Iterator[tuple[Row, int]]:
     """Yield each row of a JSON-lines file with the bytes of its line."""
-    with path.open("rb") as lines:
+    with open_entry(path) as lines:
         for row, line in zip(read_lines(path), lines, strict=True):
             yield row, len(line)
 
@@ -249,7 +250,7 @@ def _rewrite(path: Path, places: Sequence[_Place], size: int) -> None:
     else:
         if end == size:
             return
-    with replacing(path) as part, path.open("rb") as file, part.open("wb") as out:
+    with replacing(path) as out, open_entry(path) as file:
         for start, length in places:
             file.seek(start)
             out.write(file.read(length))

@@ -30,6 +30,7 @@ from eval.rendering.width import sentence
 from eval.run import hydra_help
 from eval.run.next_steps import after_sweep, in_place, show_next
 from memsys.errors import InputError
+from memsys.text.files import read_bytes
 
 # Here, since the worker of a launcher imports this module with the callback that it is sent, and
 # needs the resolvers before it makes a run's folder.
@@ -148,7 +149,7 @@ def show_sweep() -> None:
     done = [
         (
             shlex.split(manifest["command"]),
-            json.loads((folder / SUMMARY).read_text(encoding="utf-8")),
+            json.loads(read_bytes(folder / SUMMARY, linked=False)),
         )
         for folder, manifest in complete
     ]

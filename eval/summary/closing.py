@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 
 from eval.records.comma_separated import write_rows
+from eval.records.files import write_text, writing
 from eval.records.folder import seconds_of
-from eval.records.jsonl import (
-    INGEST,
-    MANIFEST,
-    MEMORIES,
-    RANKINGS,
-    RECORDS,
-    SUMMARY,
-    write_json,
-    writing,
-)
+from eval.records.jsonl import INGEST, MANIFEST, MEMORIES, RANKINGS, RECORDS, SUMMARY, write_json
 from eval.records.manifest import now
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.summary.summarise import summarise
@@ -66,7 +59,7 @@ def write_summary(
     with writing(folder):
         write_json(folder / SUMMARY, summary)
         write_csv(folder / "summary.csv", summary)
-        (folder / "report.md").write_text(text, encoding="utf-8")
+        write_text(folder / "report.md", text)
     return summary
 
 
@@ -88,8 +81,9 @@ def write_csv(path: Path, summary: Summary) -> None:
     cells = {name: with_ends(cell) for name, cell in summary["by_type"].items()}
     columns = list(dict.fromkeys(key for cell in cells.values() for key in cell))
     rows = [[name, *(cell.get(column) for column in columns)] for name, cell in cells.items()]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        write_rows(file, [["type", *columns], *rows], end="\r\n")
+    text = io.StringIO()
+    write_rows(text, [["type", *columns], *rows], end="\r\n")
+    write_text(path, text.getvalue())
 
 
 def with_ends(cell: Cell) -> Cell:

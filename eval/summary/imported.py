@@ -10,14 +10,15 @@ from typing import Any, cast
 
 from eval.datasets.types import Dataset, Question
 from eval.metrics.protocols import PROTOCOLS
+from eval.records.files import writing
 from eval.records.folder import begin, locked
-from eval.records.jsonl import MEMORIES, RANKINGS, RECORDS, Row, write_lines, writing
+from eval.records.jsonl import MEMORIES, RANKINGS, RECORDS, Row, write_lines
 from eval.records.manifest import NO_MODELS, describe
 from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS, Manifest, Record, Summary
 from eval.summary.closing import Report, close
 from eval.summary.scoring import evidence_fields, plant_fields, question_fields
 from memsys.errors import InputError
-from memsys.text.files import is_there
+from memsys.text.files import is_there, open_entry
 
 IMPORTED = "imported"
 ENDINGS = {".gz", ".json", ".jsonl", ".csv", ".trec", ".run", ".txt", ".tsv"}
@@ -122,5 +123,5 @@ def add_sentences(folder: Path, sentences: Sequence[str], *more: str) -> None:
     """Append the account of an import, and blocks of Markdown, to the report.md in `folder`."""
     lines = ["", "## Import", "", *(f"- {line}" for line in sentences)]
     lines += [line for block in more for line in ("", block)]
-    with (folder / "report.md").open("a", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+    with open_entry(folder / "report.md", "ab") as file:
+        file.write(("\n".join(lines) + "\n").encode())

@@ -91,5 +91,5 @@ def _recall(row: Record, protocol: Protocol) -> float | None:
         return None
     if not row["evidence"]:
         return protocol.recall_without_evidence
-    value: float | None = row["scores"]["evidence_recall"] if row["status"] == "ok" else 0.0
+    value: float | None = row["scores"].get("evidence_recall") if row["status"] == "ok" else 0.0
     return value

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import beside, code_of, parser
+from eval.records.files import write_text
 from eval.records.run import Run
 from eval.rendering.tables import markdown
 from eval.stats.interval import scope
@@ -58,8 +59,8 @@ def _tabulate(options: argparse.Namespace) -> None:
     if options.out == TABLES and (options.overrides or options.runs != RUNS):
         given = [*options.overrides, *(() if options.runs == RUNS else (str(options.runs),))]
         name = beside(name, given)  # the shipped tables are those of the experiment alone
-    (options.out / f"{name}.md").write_text(text, encoding="utf-8")
-    (options.out / f"{name}.csv").write_text(lines, encoding="utf-8")
+    write_text(options.out / f"{name}.md", text)
+    write_text(options.out / f"{name}.csv", lines)
     print(text)
     if name != grid.name:
         print(f"written to {options.out}: {name}.md, {name}.csv")

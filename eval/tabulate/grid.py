@@ -120,8 +120,8 @@ def load_job(grid: Grid, job: Job, folder: Path) -> Run:
     run = load_run(folder, label=f"{job.group} {grid.factor}={job.label}".strip())
     for record in run.records.values():
         record["retrieved"] = None
-        for name in ("expansion", "memory_score"):
-            record["trace"].pop(name, None)
+        record["trace"].pop("expansion", None)
+        record["trace"].pop("memory_score", None)
     return run
 
 

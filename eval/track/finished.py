@@ -17,6 +17,7 @@ from eval.records.schema import Manifest, Summary
 from eval.summary.closing import with_ends
 from memsys.errors import InputError
 from memsys.text.addresses import json_without_secrets
+from memsys.text.files import check_entry, read_bytes
 from memsys.text.json_text import parse_json
 
 _FILES = (MANIFEST, SUMMARY, "summary.csv", "report.md", RECORDS)
@@ -60,7 +61,7 @@ def read(folder: Path) -> FinishedRun:
         raise InputError(f"{folder}: the run is {manifest['status']}; resume it to its end first")
     path = folder / SUMMARY
     try:
-        summary = cast(Summary, parse_json(path.read_bytes()))
+        summary = cast(Summary, parse_json(read_bytes(path, linked=False)))
     except ValueError as error:
         raise InputError(f"{path}: {error}; write it again by python -m eval.rescore") from error
     began, ended = manifest["started"], manifest["ended"]
@@ -71,8 +72,14 @@ def read(folder: Path) -> FinishedRun:
         dict(_metrics(manifest, summary)),
         {name: text for name, text in _tags(manifest, summary).items() if text},
         (_unix(began), _unix(ended or began)),
-        tuple(path for name in _FILES if (path := folder / name).is_file()),
+        tuple(path for name in _FILES if _is_kept(path := folder / name)),
     )
+
+
+def _is_kept(path: Path) -> bool:
+    """Return whether the run has the file; InputError if it is a link, which is not uploaded."""
+    check_entry(path)
+    return path.is_file()
 
 
 def _parameters(manifest: Manifest) -> Iterator[tuple[str, Parameter]]:

@@ -55,14 +55,7 @@ def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
     if isinstance(source, Mapping):
         _check_names(source, "configuration")
         return "configuration", source, False
-    path = Path(source).expanduser()
-    if not path.exists() and path.suffix not in _FILES:
-        try:
-            path = find_run(path)
-        except InputError as error:
-            raise InputError(f"{error}, or a YAML file") from error
-    if path.is_dir():
-        path = path / "manifest.json"
+    path = _path_of(Path(source).expanduser())
     run = path.suffix == ".json"
     try:
         if run:
@@ -82,6 +75,22 @@ def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
     else:
         _check_names(settings, str(path))
     return str(source), settings, run
+
+
+def _path_of(path: Path) -> Path:
+    """Return the file of a configuration; InputError for any other file, whose text no error is to
+    repeat.
+    """
+    if not path.exists() and path.suffix not in _FILES:
+        try:
+            path = find_run(path)
+        except InputError as error:
+            raise InputError(f"{error}, or a YAML file") from error
+    if path.is_dir():
+        return path / "manifest.json"
+    if path.suffix not in _FILES:
+        raise InputError(f"{path}: no configuration; name a run, or a file that ends in .yaml")
+    return path
 
 
 def _check_names(settings: Mapping[str, Any], where: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from memsys.errors import InputError
 
+_OF_THE_DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 _PATIENCE_S = 60  # how long to wait while another process locks the file
 
 
@@ -62,11 +63,16 @@ def cache_errors(path: Path, content: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"cache={path.parent}: not a usable folder ({error}); name another"
+            f"cache={path.parent}: not a usable folder ({error}); make space, or name another"
         ) from error
     except sqlite3.DatabaseError as error:
+        remedy = "delete it, or"
+        if (
+            getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK
+        ):  # the file is sound, and may be paid for
+            remedy = "make space and repeat the command, or"
         raise InputError(
-            f"{path}: not usable as {content} ({error}); delete it, or set cache= to another folder"
+            f"{path}: not usable as {content} ({error}); {remedy} set cache= to another folder"
         ) from error
 
 

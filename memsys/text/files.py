@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from memsys.errors import InputError
 
@@ -19,7 +20,10 @@ _SMALL = 64 << 20  # unpacked bytes up to which any ratio is accepted
 _RATIO = 100  # unpacked bytes per packed byte: texts have 2 to 30, a gzip bomb 1,000
 _CHUNK = 1 << 20
 _SHOWN = 300  # characters of a path in a message
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its other end
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _KINDS = {
+    stat.S_IFLNK: "a link",
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
     stat.S_IFCHR: "a device",
@@ -50,22 +54,67 @@ def check_regular(path: Path) -> int:
         state = path.stat()
     except (OSError, ValueError) as error:
         raise InputError(f"{shown(path)}: cannot be read: {_reason(error)}") from error
-    if not stat.S_ISREG(state.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(state.st_mode), "no file")
-        raise InputError(f"{shown(path)}: is {kind}; name a regular file")
+    _refuse_others(path, state)
     return state.st_size
 
 
-def read_bytes(path: Path, most: int = MOST) -> bytes:
+def check_entry(path: Path) -> None:
+    """Raise InputError unless `path` is a regular file and no link, or nothing: what is written
+    through a link in a folder that somebody else made changes another file.
+    """
+    try:
+        _refuse_others(path, path.lstat())
+    except (FileNotFoundError, NotADirectoryError):
+        return
+
+
+def open_entry(
+    path: Path, mode: str = "rb", *, most: int = MOST, buffering: int = -1, linked: bool = False
+) -> BinaryIO:
+    """Open a file of a folder that somebody else may have made, in a binary `mode` of `open`.
+
+    Raises InputError at once, without reading, if it is a link (unless `linked`), a pipe, a device
+    or anything but a regular file, or has more than `most` bytes; OSError as `open` does.
+    """
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | _AT_ONCE | (0 if linked else _NO_LINK), 0o666)
+
+    try:
+        file = open(path, mode, buffering, opener=opener)  # noqa: SIM115 - pathlib has no opener
+    except OSError:
+        if not linked:
+            check_entry(path)
+        raise
+    state = os.fstat(file.fileno())
+    try:
+        _refuse_others(path, state)
+        if state.st_size > most:
+            raise InputError(
+                f"{shown(path)}: has {state.st_size:,} bytes; at most {most:,} are read"
+            )
+    except InputError:
+        file.close()
+        raise
+    return cast(BinaryIO, file)
+
+
+def _refuse_others(path: Path, state: os.stat_result) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(state.st_mode), "no file")
+        raise InputError(f"{shown(path)}: is {kind}; name a regular file")
+
+
+def read_bytes(path: Path, most: int = MOST, *, linked: bool = True) -> bytes:
     """Return the content of the regular file at `path`, which has at most `most` bytes.
 
-    Raises InputError otherwise.
+    `linked`: as in open_entry. Raises InputError otherwise.
     """
-    size = check_regular(path)
-    if size > most:
-        raise InputError(f"{shown(path)}: has {size:,} bytes; at most {most:,} are read")
+    if linked:
+        check_regular(path)  # names a folder or a pipe that cannot be opened
     try:
-        return path.read_bytes()
+        with open_entry(path, most=most, linked=linked) as file:
+            return file.read()
     except OSError as error:
         raise InputError(f"{shown(path)}: cannot be read: {_reason(error)}") from error
 
@@ -95,10 +144,8 @@ def unpacked_chunks(path: Path, most: int = MOST, size: int = _CHUNK) -> Iterato
     Raises InputError as read_bytes and unpack do.
     """
     packed = check_regular(path)
-    if packed > most:
-        raise InputError(f"{shown(path)}: has {packed:,} bytes; at most {most:,} are read")
     try:
-        with path.open("rb") as file:
+        with open_entry(path, most=most, linked=True) as file:
             zipped = file.read(len(GZIP)) == GZIP
             file.seek(0)
             if zipped:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ from memsys.service.rest.error_body import body_of
 BODY_MOST = 1_048_576  # bytes
 _READ_MOST = 8 * BODY_MOST  # read before refusing, as many clients send all before they read
 _TIMEOUT_S = 30  # for a body
+_HOST = re.compile(r"[\w.:\[\]-]+")  # a name or address, and a port
 _CLOSE = {"connection": "close"}  # the rest of the body is not a request
 _HEADERS = {401: {"www-authenticate": "Bearer"}, 408: _CLOSE, 413: _CLOSE}
 _OPEN = ("/docs", "/openapi.json")  # public, the same for all clients
@@ -39,7 +41,7 @@ class AccessPolicy:
         if self.hosts is not None and _name(host) not in self.hosts:
             return 403, "this host name is not allowed; see --allow-host"
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and origin not in {f"http://{host}", f"https://{host}"}:
             return 403, "requests from pages of another origin are not allowed"
         if self.key is not None and path not in _OPEN and not self._has_key(headers):
             return 401, "send the key: X-API-Key, or Authorization: Bearer"
@@ -86,6 +88,8 @@ class AccessControl:
 
 
 def _name(host: str) -> str:
+    if not _HOST.fullmatch(host):
+        return ""
     return urlsplit(f"//{host}").hostname or ""
 
 

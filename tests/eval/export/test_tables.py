@@ -28,7 +28,7 @@ def run(tmp_path: Path) -> Path:
     rows[0] |= factory.error()
     rows[1] |= {
         **{"answer": "=1+1, said\n“她”", "abstained": True, "evidence_sessions": ["D1", "D2"]},
-        **{"retrieved": [["D1:1", ["D1:1"], 0.1, "direct"]], "trace": {"gate": {"open": [1]}}},
+        **{"retrieved": [["D1:1", ["D1:1"], 0.1, "direct"]], "trace": {"own": {"open": [1]}}},
         **{"scores": rows[1]["scores"] | {"locomo_f1": 0.1 + 0.2}, "judge": {"one": [True]}},
         "own": {"of": "a user"},
     }

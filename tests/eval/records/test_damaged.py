@@ -15,9 +15,10 @@ from eval.cost import __main__ as cost
 from eval.diagnose import __main__ as diagnose
 from eval.records.folder import begin
 from eval.records.manifest import load_manifest
+from eval.records.run import load_run
 from eval.report import __main__ as report
 from memsys.errors import InputError
-from tests.eval.factory import hashed, ingest_line, record, write_run
+from tests.eval.factory import FILE, hashed, ingest_line, record, write_rankings, write_run
 
 Commands = Callable[[Path], list[str]]
 DEEP = '{"a":' * 100_000
@@ -44,7 +45,21 @@ RECORDS: list[tuple[str, bytes, str]] = [
     ("infinity", json.dumps(ROWS[2] | {"context_tokens": float("inf")}).encode(), "number"),
     ("a huge number", json.dumps(ROWS[2]).replace("40", "9" * 5000).encode(), "64 bits"),
     ("a surrogate", json.dumps(ROWS[2] | {"answer": "\ud800"}).encode(), "surrogate"),
-]
+    *((f"{name}: {value!r}", json.dumps(ROWS[2] | {name: value}).encode(), field)
+      for name, value, field in (
+          ("answer", None, "answer: null"),
+          ("gold", None, "gold: null"),
+          ("scores", {}, "scores: empty"),
+          ("trace", {"expansion": "x"}, "trace.expansion: "),
+          ("trace", {"expansion": [{}]}, "trace.expansion[0].memory: "),
+          ("trace", {"gate": {}}, "trace.gate.open: "),
+          ("latency_ms", {"answer": 1.0, "total": 1.0}, "latency_ms.retrieve: "),
+          ("usage", {"answer": {"calls": "1"}}, "usage.answer.calls: "),
+          ("usage", {"answer": {"input_tokens": -100}}, "usage.answer.input_tokens: "),
+          ("usage", {"judge": {"output_tokens": "1"}}, "usage.judge.output_tokens: "),
+          ("usage", {"answer": {"by_model": {"m": {"x": 1}}}}, "usage.answer.by_model.m.x: "),
+      )),
+]  # fmt: skip
 INGEST: list[tuple[str, bytes, str]] = [
     ("null", b"null", "object"),
     ("a list", b"[]", "object"),
@@ -53,6 +68,8 @@ INGEST: list[tuple[str, bytes, str]] = [
     ("deep", DEEP.encode(), "nested"),
     ("memories in words", json.dumps(INGESTS[1] | {"memories": "1"}).encode(), "memories"),
     ("an unhashable id", json.dumps(INGESTS[1] | {"conversation": {}}).encode(), "conversation"),
+    ("calls in words", json.dumps(INGESTS[1] | {"usage": {"calls": "1"}}).encode(), "usage.calls"),
+    ("negative tokens", json.dumps(INGESTS[1] | {"usage": {"input_tokens": -1}}).encode(), "usage"),
     ("latency of NaN", json.dumps(INGESTS[1] | {"latency_ms": float("nan")}).encode(), "NaN"),
 ]
 
@@ -82,6 +99,11 @@ MANIFEST: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("prices in words", edited(pricing={"as_of": "x", "models": 5}), "pricing"),
     ("a price in words", edited(pricing={"as_of": "", "models": {"m": {"input": "x"}}}), "pricing"),
     ("a job in words", edited(sweep={"id": "x", "job": "y"}), "sweep"),
+    ("a subset of a name alone", edited(subset={"name": "lite"}), "subset.file"),
+    ("a subset that was not asked",
+     edited(subset={"name": "x", "file": FILE, "questions": 1, "of": 2}),
+     "subset: the configuration has none"),
+    ("fewer questions than none", edited(questions=-5), "questions: "),
     ("a judge without a name", edited(judge={}), "judge"),
     ("another k", lambda m: m | {"config": m["config"] | {"k": 5}}, "config_sha256 does not fit"),
     ("another choice", edited(choices={"strategy": "plain", "x": "y"}), "config_sha256 does not"),
@@ -194,6 +216,52 @@ def test_a_manifest_that_is_not_json_is_refused(tmp_path, commands, text):
     folder = run(tmp_path / "run")
     (folder / "manifest.json").write_bytes(text)
     assert all("manifest.json: cannot be read" in said for said in commands(folder))
+
+
+def changed(number: int, **fields: Any) -> list[dict[str, Any]]:
+    return [row | (fields if i == number else {}) for i, row in enumerate(ROWS)]
+
+
+UNANSWERED = {"answer": None, "abstained": None, "answer_tokens": None}
+
+
+@pytest.mark.parametrize(
+    ("rows", "fields", "reason"),
+    [
+        (ROWS[1:], {"questions": 5}, "holds 4 questions, and the complete run asked 5"),
+        (ROWS, {"questions": 1}, "holds 5 questions, and the complete run asked 1"),
+        (ROWS, {"questions": 0}, "holds 5 questions, and the complete run asked 0"),
+        (ROWS[1:], {"questions": 7, "kind": "imported", "matching": {"matched": 5}}, "asked 5"),
+        (changed(3, **UNANSWERED), {}, "answer: ash/3 lacks one, unlike others of its run"),
+        (changed(3, **UNANSWERED)[3:], {}, "answer: ash/4 has one, unlike others of its run"),
+        (
+            [row | {"category": 21, "type": "events"} for row in changed(3, gold=None)],
+            {},
+            "gold: ash/3 lacks one, unlike others of its type",
+        ),
+    ],
+)
+def test_a_complete_run_without_what_it_asked_is_refused(tmp_path, commands, rows, fields, reason):
+    folder = write_run(tmp_path / "run", rows, ingests=INGESTS, **fields)
+    for said in commands(folder):
+        assert f"{folder / 'records.jsonl'}: " in said
+        assert reason in said
+
+
+def test_a_ranked_question_without_a_record_is_refused(tmp_path):
+    ranked = {"ash/0": ["D1:1"], "ash/9": ["D1:1"]}
+    folder = write_rankings(write_run(tmp_path / "run", ROWS), ranked)
+    with pytest.raises(InputError, match=r"records\.jsonl: lacks ash/9, which was ranked"):
+        _ = load_run(folder).rankings
+
+
+def test_a_run_that_has_not_ended_and_one_without_a_reader_are_read(tmp_path):
+    begun = write_run(tmp_path / "begun", ROWS[1:], questions=5, status="interrupted")
+    assert len(load_run(begun, complete=False).records) == 4
+    silent = write_run(tmp_path / "silent", [row | UNANSWERED for row in ROWS], questions=5)
+    assert not load_run(silent).has_answers
+    theirs = {"kind": "imported", "matching": {"matched": 5}, "questions": 9}
+    assert len(load_run(write_run(tmp_path / "theirs", ROWS, **theirs)).records) == 5
 
 
 def test_a_second_record_after_an_answer_is_refused(tmp_path, commands):

@@ -123,7 +123,7 @@ def test_a_manifest_is_overwritten_where_there_is_no_space_for_another(tmp_path,
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(os, "fsync", full)
     write_json(path, {"status": "interrupted", "ended": "now"})
     assert path.stat().st_size == size
     assert '"interrupted"' in path.read_text()

@@ -32,6 +32,17 @@ def test_who_comes_first_wins(tmp_path):
     assert recording.find("ef" * 32) is None
 
 
+def test_on_a_full_disk_the_recording_is_not_to_be_deleted(tmp_path):
+    recording = Recording(tmp_path)
+    recording.keep([_ONE])
+    recording._db.execute("PRAGMA max_page_count=1")  # SQLite then takes what it has
+    large = [_ONE._replace(key=f"{i:064}", body=json.dumps("x" * 9_000)) for i in range(9)]
+    with pytest.raises(InputError, match=r"disk is full.*make space and repeat") as caught:
+        recording.keep(large)
+    assert "delete" not in str(caught.value)
+    assert recording.all() == [_ONE]
+
+
 def test_a_failure_takes_any_place_and_gives_way_to_anything(tmp_path):
     recording = Recording(tmp_path)
     first, second = _ONE, _ONE._replace(body="{}")

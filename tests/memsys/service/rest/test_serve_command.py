@@ -39,6 +39,24 @@ def test_beyond_this_machine_it_wants_a_key(monkeypatch, capsys, key, host):
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize("key", [" " * 20, f"{KEY} ", f"\t{KEY}"])
+def test_a_key_that_no_request_could_send_is_refused(monkeypatch, capsys, key):
+    monkeypatch.setenv("MEMSYS_API_KEY", key)
+    assert serve.main(["--port", "0"]) == 2
+    assert capsys.readouterr().err == (
+        "error: MEMSYS_API_KEY: begins or ends with a blank, which no header can; remove it\n"
+    )
+
+
+def test_a_file_that_is_no_configuration_is_not_shown(tmp_path, capsys):
+    (tmp_path / "passwd").write_text("secret:x:0:0\n")
+    given = ["--config", str(tmp_path / "passwd"), "--folder", str(tmp_path / "memories")]
+    assert serve.main(["--port", "0", *given]) == 2
+    err = capsys.readouterr().err
+    assert "passwd: no configuration; name a run, or a file that ends in .yaml" in err
+    assert "secret" not in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "key"),
     [(["--host", "0.0.0.0"], KEY), (["--allow-host", "Memories.example"], None)],  # noqa: S104

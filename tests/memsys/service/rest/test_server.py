@@ -345,6 +345,11 @@ def test_a_page_of_another_origin_or_name_is_refused(server):
         {"Origin": "http://evil.example"},
         {"Origin": "null"},
         {"Origin": f"http://{host}.evil.example"},
+        {"Origin": f"chrome-extension://{host}"},
+        {"Origin": f"ws://{host}"},
+        {"Host": "evil.example@127.0.0.1"},
+        {"Host": "127.0.0.1/evil.example"},
+        {"Host": "127.0.0.1?evil.example"},
     ):
         failed(server.ask("POST", "/reset", {"all": True}, headers), 403, "forbidden")
     assert server.ask("POST", "/reset", {"all": True}, {"Origin": server.url}).status == 200
