@@ -366,7 +366,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["mine.jsonl", "--name", "\udc80"], "that can be printed"),
         (["mine.jsonl", "--name", " "], "give a name without a slash"),
         (["mine.jsonl", "--out", "x" * 300], "File name too long"),
-        (["mine.jsonl", "--out", "a\0b"], "null byte"),
+        (["mine.jsonl", "--out", "a\0b"], "embedded null "),
         (["mine.jsonl", "--out", "/dev/null/x"], "Not a directory"),
         (["mine.jsonl", "--out", "mine.jsonl"], "exists and is not empty"),
         (["x" * 300], "File name too long"),

@@ -33,7 +33,7 @@ def test_a_share_within_fewer_than_five_conversations_is_wilsons(conversations):
     low, high = wilson(3, 8)
     count = len(set(conversations))
     wanted = Interval(0.375, low, high, n=8, clusters=count)
-    assert sample([1.0] * 3 + [0.0] * 5, conversations).share() == wanted
+    assert repr(sample([1.0] * 3 + [0.0] * 5, conversations).share()) == repr(wanted)
 
 
 def test_a_share_over_five_conversations_is_not_wilsons():
@@ -46,7 +46,7 @@ def test_a_share_over_five_conversations_is_not_wilsons():
 
 def test_equal_values_have_a_width():
     found = sample([1.0] * 8).score()
-    assert found == wilson_share([True] * 8)
+    assert repr(found) == repr(wilson_share([True] * 8))
     assert found is not None
     assert found.low < 0.7
     alone = sample([0.3]).score()
