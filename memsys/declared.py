@@ -64,7 +64,7 @@ class Pattern:
 
 
 Count = Annotated[int, Range(1)]
-CountOrNone = Annotated[int, Range(0)]  # 0: none of them
+CountFrom0 = Annotated[int, Range(0)]
 Share = Annotated[float, Range(0, 1)]
 ShareAbove0 = Annotated[float, Range(1e-6, 1)]
 Cosine = Annotated[float, Range(-1, 1)]

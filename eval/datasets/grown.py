@@ -17,7 +17,7 @@ from eval.datasets.named import config_of
 from eval.datasets.pooled import timed
 from eval.datasets.types import TYPES, Dataset, Question
 from eval.datasets.unrelated import Unrelated
-from memsys.declared import Count, CountOrNone, Name, check_fields
+from memsys.declared import Count, CountFrom0, Name, check_fields
 from memsys.errors import InputError
 from memsys.types import Conversation
 
@@ -40,11 +40,11 @@ class Grown:
     # Checked by load(): Hydra would bury the message of an InputError in its own.
     name: Name
     of: str = "locomo"
-    unrelated: CountOrNone = 100
+    unrelated: CountFrom0 = 100
     conversations: Sequence[str] | None = None
     types: Sequence[str] | None = None
     sample: Count | None = None
-    seed: CountOrNone = 0
+    seed: CountFrom0 = 0
     key: str = "original"
     key_file: str | None = None
     evidence: str = "original"

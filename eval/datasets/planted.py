@@ -17,7 +17,7 @@ from eval.datasets.synthetic.plants import (
     planted,
 )
 from eval.datasets.types import Dataset
-from memsys.declared import CountOrNone, Name
+from memsys.declared import CountFrom0, Name
 
 
 class Planted:
@@ -40,7 +40,7 @@ class Planted:
         kinds: Sequence[str] | None = None,
         deletion: Deletion = "done",
         base_questions: bool = False,
-        seed: CountOrNone = 0,
+        seed: CountFrom0 = 0,
         pooled: bool = False,
         owner_filter: bool = False,
     ) -> None:

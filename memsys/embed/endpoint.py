@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from memsys.declared import Cosine, CountOrNone, Seconds
+from memsys.declared import Cosine, CountFrom0, Seconds
 from memsys.embed.base import Embedder, unit_rows
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, Limits
@@ -38,7 +38,7 @@ class EndpointEmbedder(Embedder):
         typical_similarity: Cosine,
         key_variable: str = "OPENAI_API_KEY",
         timeout_s: Seconds = 60,
-        retries: CountOrNone = 5,
+        retries: CountFrom0 = 5,
     ) -> None:
         """`retries`: further attempts, which follow the server's retry-after. Raises InputError on
         a wrong argument.

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Literal
 
 from memsys.context.writers import stamp
-from memsys.declared import Count, CountOrNone, check_fields
+from memsys.declared import Count, CountFrom0, check_fields
 from memsys.errors import InputError
 from memsys.facts.extraction_reply import ReplyPart, TimedTurn, extraction_schema, read_facts
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
@@ -46,12 +46,12 @@ class ExtractSettings:
     prompt: str
     summary_prompt: str | None
     exchange: Count = 2
-    recent: CountOrNone = 10
+    recent: CountFrom0 = 10
     assistant_prompt: str | None = None
     images: Images = "caption"
     image_prompt: str = "facts_image"
     image_detail: Detail = "low"  # suffices for one sentence
-    retries: CountOrNone = 1
+    retries: CountFrom0 = 1
     most: Count | None = None
     relations: Relations = "separate"
     place: str = "strategy.facts"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from memsys.declared import Count, CountOrNone, Threshold, Weight, check_fields
+from memsys.declared import Count, CountFrom0, Threshold, Weight, check_fields
 from memsys.errors import InputError
 from memsys.graph.store import MEMORY, Edge, EdgeKind, MemoryGraph
 
@@ -33,7 +33,7 @@ class Expansion:
     threshold: Threshold
     edges: Sequence[EdgeKind]
     hops: Literal[1, 2] = 1
-    reserved: CountOrNone = 0
+    reserved: CountFrom0 = 0
     path_weight: Literal["edge", "product"] = "edge"
     judge: Literal["llm"] | None = None
     judge_prompt: str = "expansion_judge"

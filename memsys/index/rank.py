@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.declared import CountOrNone, Range, Share, Weight, check_fields
+from memsys.declared import CountFrom0, Range, Share, Weight, check_fields
 from memsys.errors import check_choice
 
 Start = Literal["vector", "lexical", "hybrid", "fusion"]
@@ -32,7 +32,7 @@ class IndexSettings:
     alpha: Share
     vectors: Literal["exact", "flat", "ivf", "hnsw"] = "exact"
     lexical: Literal["rank_bm25", "sparse"] = "rank_bm25"
-    expected: CountOrNone = 0
+    expected: CountFrom0 = 0
     searched: Annotated[float, Range(0.0001, 1)] = 0.06
     fusion: str | None = None
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
-from memsys.declared import Count, CountOrNone, Range, Seconds, check_fields
+from memsys.declared import Count, CountFrom0, Range, Seconds, check_fields
 from memsys.errors import InputError
 from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
 from memsys.llm.budget import Budget, Limits
@@ -42,7 +42,7 @@ class ChatSettings:
     base_url: str | Server
     key_variable: str = "OPENAI_API_KEY"
     timeout_s: Seconds = 60
-    retries: CountOrNone = 5
+    retries: CountFrom0 = 5
     concurrency: Count = 8
     requests_per_minute: Annotated[float, Range(0.001, 1e9)] | None = None
     max_tokens: Count | None = 512

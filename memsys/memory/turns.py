@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsys.declared import CountOrNone, Name, check_values
+from memsys.declared import CountFrom0, Name, check_values
 from memsys.memory.base import MemoryBuilder
 from memsys.text.titles import title_of
 from memsys.text.turns import importance, line
@@ -17,7 +17,7 @@ class Turns(MemoryBuilder):
     """
 
     def __init__(
-        self, name: Name, before: CountOrNone = 0, after: CountOrNone = 0, lead: CountOrNone = 1
+        self, name: Name, before: CountFrom0 = 0, after: CountFrom0 = 0, lead: CountFrom0 = 1
     ) -> None:
         """The arguments are numbers of turns."""
         check_values(Turns, locals(), "memory")

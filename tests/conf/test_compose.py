@@ -15,14 +15,21 @@ from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import ConfigRepository
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.utils import instantiate
+from hydra.utils import get_object, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from baselines.libraries.memory import is_installed, names
+from baselines.libraries.rest import Rest
+from baselines.mcp.strategy import Mcp
+from eval.datasets.synthetic.dataset import Synthetic
 from eval.regress.pins import EXPECTED, load_pin
 from eval.rendering.errors import CONF
 from eval.run.hydra_help import help_text, register, title
 from eval.run.settings import check_settings
+from memsys.declared import check_values
+from memsys.errors import InputError
+from memsys.memory.facts import Facts
+from memsys.relations.written_graph import WrittenByModel
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from tests.eval.composing import LOAD, MERGE, quick_composition
@@ -40,6 +47,8 @@ NEEDS = {
     **{("tracker", name): name for name in ("mlflow", "wandb")},
     ("strategy", "mcp"): "mcp",
 }
+# Their settings are those of other classes, which check them.
+BY_PARTS = (Facts, WrittenByModel, Synthetic, Rest, Mcp)
 SETTINGS = {("strategy", "mcp"): [("strategy.url", "http://127.0.0.1:9/mcp")]}  # without a default
 
 
@@ -109,7 +118,10 @@ def test_option_composes_and_can_be_built(group, option):
     config = chosen(group, option)
     if group in ("memory", "context"):
         assert config[group].name == option
-    OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    values = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    check_settings(config)
+    if group not in ("debug", "experiment"):
+        assert unchecked(values[group]) == []
     package = NEEDS.get((group, option))
     if package and find_spec(package) is None:
         pytest.skip(f"the extra {package} is not installed")
@@ -121,6 +133,23 @@ def test_option_composes_and_can_be_built(group, option):
     if make.func.__dict__.get("sees_evidence"):
         given["evidence"] = {}
     assert isinstance(make(**given), Strategy)
+
+
+def unchecked(node: Any) -> list[str]:
+    """The booleans and numbers of `node` in whose place a run would take a text."""
+    inner = [value for value in node.values() if isinstance(value, dict)]
+    found = [name for value in inner for name in unchecked(value)]
+    target = get_object(node["_target_"]) if "_target_" in node else None
+    if target is None or target in BY_PARTS:
+        return found
+    plain = [name for name, value in node.items() if isinstance(value, int | float)]
+    for name in set(plain) - {"_partial_"}:
+        try:
+            check_values(target, {name: "other"}, "it", later=None)
+        except InputError:
+            continue
+        found.append(name)
+    return found
 
 
 def swept() -> Iterator[tuple[str, ...]]:

@@ -9,7 +9,7 @@ import runpy
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
 from itertools import cycle
@@ -72,10 +72,12 @@ class Run:
 
 
 def run_main(folder: Path, cache: Path, *arguments: str) -> Ended:
-    """`python -m eval.run ARGUMENTS` in `folder`, within this process."""
+    """`python -m eval.run ARGUMENTS` in `folder`, within this process; of a setting that is given
+    several times, as in additions to shared arguments, the last one counts.
+    """
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(sys, "argv", ["eval.run", *arguments])
+        patch.setattr(sys, "argv", ["eval.run", *last_of_each(arguments)])
         patch.setenv("MEMSYS_CACHE", str(cache))
         patch.setenv("HYDRA_FULL_ERROR", "0")  # the run sets it: put it back afterwards
         patch.chdir(folder)
@@ -88,6 +90,16 @@ def run_main(folder: Path, cache: Path, *arguments: str) -> Ended:
             print(repr(error), file=sys.stderr)
             code = 1
     return Ended(code, out.getvalue(), err.getvalue())
+
+
+def last_of_each(arguments: Iterable[str]) -> list[str]:
+    """The arguments without those settings that are given again later."""
+    last: dict[str, str] = {}
+    for argument in arguments:
+        name = argument.partition("=")[0].lstrip("+")
+        last.pop(name, None)
+        last[name] = argument
+    return list(last.values())
 
 
 def runs_in(folder: Path) -> list[Run]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from memsys.declared import Count, CountOrNone, Range, Share, check_fields
+from memsys.declared import Count, CountFrom0, Range, Share, check_fields
 from memsys.errors import InputError
 
 Tellers = Literal["any", "one"]
@@ -29,10 +29,10 @@ class Parameters:
     turns: Annotated[int, Range(2)]
     distractors: Share
     hops: Annotated[int, Range(1, 4)]  # person, person, firm, town, dish; then persons only
-    updates: CountOrNone
+    updates: CountFrom0
     relative_dates: Share
     language: Literal["en", "zh"]
-    seed: CountOrNone
+    seed: CountFrom0
     tellers: Tellers = "any"
     past: bool = False
 

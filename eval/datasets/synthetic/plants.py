@@ -24,7 +24,7 @@ from eval.datasets.types import (
     PlantKind,
     Question,
 )
-from memsys.declared import CountOrNone, Range, check_fields
+from memsys.declared import CountFrom0, Range, check_fields
 from memsys.errors import InputError
 from memsys.text.language import language_of
 from memsys.types import Conversation, Session, Turn
@@ -58,7 +58,7 @@ class PlantSettings:
     each: FactsOfAKind = 3
     deletion: Deletion = "done"
     base_questions: bool = False
-    seed: CountOrNone = 0
+    seed: CountFrom0 = 0
 
     def check(self) -> None:
         """Raise InputError for an invalid setting."""

@@ -6,6 +6,8 @@ import shlex
 import sys
 from types import SimpleNamespace
 
+import pytest
+
 from tests.eval.commands import FAULTY, Ended, runs_in
 
 SYNTHETIC = (
@@ -71,11 +73,11 @@ def test_the_table_says_what_is_counted(start):
 
 
 def test_one_refused_run_does_not_stop_the_others(start, tmp_path, small):
-    ended = start("-m", "strategy=bm25", *small[:2], "k=2,0,3")
+    ended = start("-m", "strategy=bm25", *small[:2], "strategy.k=2,0,3")
     assert ended.code == 1
-    assert ended.err.count("error: k=0: k: 0; use a whole number of 1 or more\n") == 1
+    assert ended.err.count("error: strategy.k=0: strategy.k: 0; use a whole number of 1 or") == 1
     assert "Traceback" not in ended.err
-    assert table(ended) == ["k=2", "k=3"]
+    assert table(ended) == ["strategy.k=2", "strategy.k=3"]
     assert [run.manifest["status"] for run in runs_in(tmp_path)] == ["complete"] * 2
 
 
@@ -97,8 +99,9 @@ def test_a_refused_run_of_an_experiment_is_named_by_what_the_experiment_varies(
     assert [run.manifest["dataset"] for run in runs_in(tmp_path)] == ["sample_zh"]
 
 
-def test_nothing_but_refused_runs_is_bad_input(start, tmp_path, small):
-    ended = start("-m", "strategy=bm25", *small[:2], "k=0,-1")
+@pytest.mark.parametrize("wrong", ["strategy.k=0,-1", "k=2,0"])  # the second before any run
+def test_nothing_but_refused_runs_is_bad_input(start, tmp_path, small, wrong):
+    ended = start("-m", "strategy=bm25", *small[:2], wrong)
     assert ended.code == 2
     assert runs_in(tmp_path) == []
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.cache import __main__ as cache
-from tests.eval.commands import PATIENT, PROJECT, Ended, Run, run_main
+from tests.eval.commands import PATIENT, PROJECT, Ended, Run, last_of_each, run_main
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
@@ -98,7 +98,7 @@ class Bench:
         command += [f"hydra.run.dir={self.run.folder}", *(["resume=run"] if resume else [])]
         named = {argument.partition("=")[0] for argument in arguments}
         kept = [argument for argument in command if argument.partition("=")[0] not in named]
-        return [*kept, *arguments]
+        return last_of_each([*kept, *arguments])
 
     def start(self, *arguments: str, resume: bool = False) -> Ended:
         """Begin the run, or go on with it, in this process."""

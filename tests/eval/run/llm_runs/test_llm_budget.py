@@ -156,7 +156,7 @@ def test_a_budget_that_no_call_fits_in(priced):
         ("llm.model=mystery", "mystery: no known price, so no budget can hold"),
         ("judge.model=mystery", "mystery: no known price, so no budget can hold"),
         ("llm.max_tokens=null", "no limit on its output tokens"),
-        ("llm.budget_usd=abc", "llm.budget_usd: 'abc'; use a number above 0"),
+        ("llm.budget_usd=abc", "llm.budget_usd: 'abc'; use a number"),
         ("pricing=5", "pricing: 5; use "),
     ],
 )
