@@ -63,7 +63,7 @@ _EXAMPLES = {  # arguments of the commands that require some
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, which ends a command as Ctrl-C does."""
+    """SIGTERM or SIGHUP, which end a command as Ctrl-C does."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -130,9 +130,10 @@ def add_runs(
 
 def code_of(job: Callable[[], int | None]) -> int:
     """Return the exit code of a command: that of `job` (None: 0), 2 after one line for an
-    InputError or a fault of the file system, 130 after Ctrl-C, 143 after SIGTERM, 141 where the
-    reader of the output has gone, as in `| head`.
+    InputError or a fault of the file system, 130 after Ctrl-C, 143 after SIGTERM or the end of the
+    terminal, 141 where the reader of the output has gone, as in `| head`.
     """
+    open_streams()
     try:
         with heeding_termination():
             code = job() or 0
@@ -155,6 +156,13 @@ def code_of(job: Callable[[], int | None]) -> int:
         return INTERRUPTED
 
 
+def open_streams() -> None:
+    """Drop what is written where stdout or stderr is closed, as by `>&-`, and is None in Python."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
 def silence_stdout() -> None:
     """Drop what stdout still holds after its reader has gone: Python would flush it, and complain
     once more, as it ends.
@@ -165,7 +173,9 @@ def silence_stdout() -> None:
 
 @contextmanager
 def heeding_termination() -> Iterator[None]:
-    """Raise Terminated in the main thread at SIGTERM, which would end the process at once."""
+    """Raise Terminated in the main thread at SIGTERM, and at SIGHUP, that a terminal sends at its
+    end, unless it is ignored, as by nohup. Both would end the process at once.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are handled by the main thread alone
         return
@@ -173,11 +183,14 @@ def heeding_termination() -> Iterator[None]:
     def raise_terminated(*_: object) -> None:
         raise Terminated
 
-    before = signal.signal(signal.SIGTERM, raise_terminated)
+    sent = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    heeded = [one for one in sent if signal.getsignal(one) != signal.SIG_IGN]
+    before = {one: signal.signal(one, raise_terminated) for one in heeded}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+        for one, handler in before.items():
+            signal.signal(one, handler or signal.SIG_DFL)
 
 
 def beside(name: str, arguments: Sequence[str]) -> str:

@@ -12,12 +12,21 @@ from typing import cast
 from filelock import FileLock, Timeout
 
 from eval.records.files import writing
-from eval.records.jsonl import INGEST, MANIFEST, RECORDS, damaged_end, read_lines, write_json
+from eval.records.jsonl import (
+    CONTEXTS,
+    INGEST,
+    MANIFEST,
+    RANKINGS,
+    RECORDS,
+    damaged_end,
+    read_lines,
+    write_json,
+)
 from eval.records.manifest import check_same_run, git_state, load_manifest, now
 from eval.records.schema import INGEST_LINE, RECORD, Manifest, Record, store_of
 from memsys.errors import InputError, complain
 from memsys.places import RUNS, find_run
-from memsys.text.files import check_entry, open_entry
+from memsys.text.files import check_entry, is_there, open_entry
 
 _LOCK = ".lock"
 _SPARE = 1_000  # blanks in the manifest of a running run, for the fields that its end adds
@@ -102,6 +111,7 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
     old = load_manifest(folder)
     check_same_run(old, manifest)
     _mend(folder)
+    _check_files(folder, old)
     state = git_state()
     old["resumed"].append({"at": now(), "git": state})
     old["status"] = "running"
@@ -109,6 +119,21 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
         old["warnings"].append("resumed by other code than it was started with (see resumed)")
     write_json(folder / MANIFEST, old, spare=_SPARE)
     return old
+
+
+def _check_files(folder: Path, manifest: Manifest) -> None:
+    """Raise InputError if a file is gone that the answers of the run to resume belong to."""
+    for record in read_lines(folder / RECORDS):
+        needed = {
+            CONTEXTS: record.get("context_sha256") is not None,
+            RANKINGS: manifest["retrieval"] is not None and bool(record["retrieved"]),
+        }
+        for name, is_needed in needed.items():
+            if is_needed and record["status"] == "ok" and not is_there(folder / name):
+                raise InputError(
+                    f"{folder / name}: is gone, and {record['id']:.60} has an answer; restore it "
+                    "from a copy, or run it again from the start"
+                )
 
 
 def _mend(folder: Path) -> None:

@@ -24,6 +24,7 @@ from eval.cli import (
     WIDE,
     Terminated,
     heeding_termination,
+    open_streams,
     silence_stdout,
 )
 from eval.records.folder import discard_if_empty
@@ -95,6 +96,7 @@ def leave(job: Callable[[], None]) -> None:
     The code is 2 if bad input or a folder that cannot be written prevented every run, 1 if one of a
     sweep was refused or failed or a worker died, 130 after Ctrl-C, 143 after SIGTERM.
     """
+    open_streams()
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what it would print over many lines
     # Hydra's getter prints a line of its own before it raises what a job of a sweep raised.
     JobReturn.return_value = JobReturn.return_value.getter(_result)  # type: ignore[method-assign, attr-defined]

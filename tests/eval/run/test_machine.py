@@ -132,17 +132,29 @@ def test_a_manifest_is_overwritten_where_there_is_no_space_for_another(tmp_path,
     assert '"interrupted"' in path.read_text()
 
 
-def test_sigterm_ends_a_command_as_ctrl_c_does_but_for_its_code():
-    before = signal.getsignal(signal.SIGTERM)
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_command_as_ctrl_c_does_but_for_its_code(sent):
+    before = signal.signal(sent, signal.SIG_DFL)
     reached = []
 
     def job() -> None:
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), sent)
         reached.append(threading.Event().wait(60))
 
     assert code_of(job) == TERMINATED == 143
     assert reached == []
-    assert signal.getsignal(signal.SIGTERM) == before
+    assert signal.signal(sent, before) == signal.SIG_DFL
+
+
+def test_nohup_is_heeded():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    assert code_of(lambda: os.kill(os.getpid(), signal.SIGHUP)) == 0
+    assert signal.signal(signal.SIGHUP, before) == signal.SIG_IGN
+
+
+def test_a_command_ends_well_where_stdout_is_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert code_of(lambda: print("text")) == 0
 
 
 def test_faults_of_the_file_system_are_one_line_of_any_command(tmp_path, capsys):

@@ -6,12 +6,16 @@ import hashlib
 import json
 import os
 import shlex
+import shutil
 import signal
 from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
 
+from eval.records.folder import begin
+from eval.records.manifest import load_manifest
+from memsys.errors import InputError
 from memsys.fusion.weights import WEIGHTS
 from tests.eval import faulty
 from tests.eval.commands import FAULTY, PATIENT, Run, Start, hanging, runs_in, small_sample
@@ -178,3 +182,13 @@ def test_moved_folder(start, tmp_path, small, clean, fault):
     assert start(*command, "resume=where").code == 0
     assert_as_clean(moved, clean)
     assert runs_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["contexts.jsonl", "rankings.jsonl"])
+def test_a_run_whose_contexts_or_rankings_are_gone_is_not_resumed(tmp_path, keyed, name):
+    folder = shutil.copytree(keyed["plain"].folder, tmp_path / "run")
+    (folder / name).unlink()
+    manifest = load_manifest(folder)
+    with pytest.raises(InputError, match=rf"{name}: is gone, and ash/0 has an answer"):
+        begin(folder, manifest, "run")
+    assert load_manifest(folder) == manifest
