@@ -1,7 +1,7 @@
 """The width of a line on the terminal.
 
 It is that of the variable COLUMNS, else of the terminal that stdout is. Where stdout is a pipe or a
-file, and with --wide, it is unlimited: every column is printed, and no line is broken.
+file, and with --wide, it is unlimited: tables have one block, and no line is broken.
 """
 
 from __future__ import annotations
