@@ -18,7 +18,7 @@ import pandas as pd
 from hydra.errors import HydraException
 from matplotlib.axes import Axes
 
-from eval.compare.comparable import objections
+from eval.compare.compared import compared
 from eval.datasets.types import ADVERSARIAL
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records import run as runs
@@ -32,10 +32,7 @@ from eval.rendering.contrasts import comma_separated
 from eval.rendering.errors import blame, configuration_errors, one_line
 from eval.retrieval import score as of_rankings
 from eval.run.experiment import composed, execute
-from eval.summary.contrast import contrast
-from eval.summary.measures import choose
 from eval.summary.sample import Sample
-from eval.summary.shared import share
 from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
 from memsys.places import RUNS, SHIPPED
@@ -199,11 +196,10 @@ def compare(found: Sequence[runs.Run], scores: Sequence[str] = ()) -> pd.DataFra
 
     `scores`: as its --score. Raises InputError if the runs may not be compared.
     """
-    measures = choose(found, scores, None)
-    if against := objections(found, measures, scores):
-        raise InputError("; ".join(against))
-    tables = contrast([(measure, share(found, measure)) for measure in measures], seed=0)
-    return pd.read_csv(io.StringIO(comma_separated(tables, found)))
+    contrasts = compared(found, scores, None)
+    if contrasts.against:
+        raise InputError("; ".join(contrasts.against))
+    return pd.read_csv(io.StringIO(comma_separated(contrasts.tables(seed=0), found)))
 
 
 def frames(found: Sequence[LoadedRun]) -> pd.DataFrame:
