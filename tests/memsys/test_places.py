@@ -31,6 +31,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (RUNS / name).mkdir(parents=True)
         (RUNS / name / "manifest.json").touch()
         os.utime(RUNS / name / "manifest.json", (second, second))
+        (RUNS / name / "records.jsonl").write_text("{}")
     (RUNS / "2026-01-04_empty").mkdir()
     return tmp_path
 
@@ -66,6 +67,14 @@ def test_a_run_is_named_by_folder_id_part_or_last(name, found, capsys):
 def test_other_names_are_refused(name, message):
     with pytest.raises(InputError, match=message):
         find_run(name)
+
+
+@pytest.mark.parametrize("content", [None, ""])
+def test_last_has_records_unless_it_is_to_be_resumed(content):
+    records = RUNS / "2026-01-02_bm25" / "records.jsonl"
+    records.unlink() if content is None else records.write_text(content)
+    assert find_run("last") == RUNS / "2026-01-03_mem0"
+    assert find_run("last", empty=True) == RUNS / "2026-01-02_bm25"
 
 
 def test_last_may_be_a_folder_and_is_nothing_without_runs(runs, monkeypatch):
