@@ -232,8 +232,8 @@ def _show_end(
     adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
     if adversarial["abstained"] is not None and overall["abstained"] is not None:
         text = (
-            f"Abstained on {_share(adversarial)} of type 5 (right), "
-            f"on {_share(overall)} of {answered(summary['by_type'])} (false refusals)"
+            f"Abstained on {_share(adversarial)} questions of type 5, where that is right, and on "
+            f"{_share(overall)} of {answered(summary['by_type'])}, where it is a false refusal."
         )
         print("\n" + sentence(text))
     first = None
@@ -258,4 +258,4 @@ def _show_end(
 def _share(cell: Cell) -> str:
     low, high = cell["abstained_ci"]
     count = cell["n"] - cell["errors"]
-    return f"{cell['abstained']:.1%} [{low:.1%}, {high:.1%}] of the {count} answered"
+    return f"{cell['abstained']:.1%} [{low:.1%}, {high:.1%}] of {count}"

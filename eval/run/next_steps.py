@@ -65,7 +65,7 @@ def after_failure(folder: Path, manifest: Manifest, first: Record) -> list[str]:
     elif manifest["llm"] or manifest["judge"]:
         remedy = "check llm.base_url, llm.model and the key of the endpoint, and resume the run:"
     else:
-        remedy = "mend the cause, and resume the run:"
+        remedy = "correct the cause, and resume the run:"
     return [remedy, in_place(resume_command(manifest), folder)]
 
 

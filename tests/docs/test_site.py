@@ -99,6 +99,14 @@ def test_the_generated_pages_are_current(name, page):
     assert page() == committed, "run python -m eval.studies.reference"
 
 
+def test_every_page_is_linked_from_the_overview_or_the_readme():
+    overview = (DOCS / "index.md").read_text(encoding="utf-8")
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    linked = {*re.findall(r"\((?:\.\./)?([\w-]+\.md)", overview)}
+    linked |= {*re.findall(r"\(docs/([\w-]+\.md)", readme)}
+    assert {path.name for path in DOCS.glob("*.md")} - linked == set()
+
+
 def test_options_are_read_with_defaults_and_comments(tmp_path):
     (tmp_path / "strategy").mkdir()
     (tmp_path / "config.yaml").write_text("defaults: [{strategy: mine}]\nk: 3  # places\n")
