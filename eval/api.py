@@ -181,7 +181,7 @@ def load_all(folder: Path | str = RUNS) -> list[LoadedRun]:
             newest.pop(key, None)  # inserted again as the last
             newest[key] = path
     if not newest:
-        raise InputError(f"{folder}: holds no complete run; make some by python -m eval.run")
+        raise InputError(f"{folder}: holds no complete run; make some by api.run")
     return load_runs(list(newest.values()))
 
 

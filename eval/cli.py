@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from eval.rendering.width import widen
 from memsys.errors import InputError, complain, fault_of_machine
+from memsys.program import as_started
 
 FAILED, BAD_INPUT, INTERRUPTED, UNREAD, TERMINATED = 1, 2, 130, 141, 143
 # Commands of earlier versions, and where they are now.
@@ -89,7 +90,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _print_message(self, message: str, file: Any = None) -> None:
         try:
-            super()._print_message(message, file)
+            super()._print_message(as_started(message), file)
             (file or sys.stderr).flush()
         except BrokenPipeError:
             silence_stdout()

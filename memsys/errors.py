@@ -9,6 +9,8 @@ from functools import cache, partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from memsys.program import as_started
+
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
@@ -39,9 +41,9 @@ def fault_of_machine(error: BaseException) -> str | None:
 
 def complain(text: object, word: str = "error") -> None:
     """Write `WORD: TEXT` on stderr as one line and in one call, so that the lines of several
-    processes do not run into each other.
+    processes do not run into each other. Commands in it are those of the user; see as_started.
     """
-    line = " ".join(f"{word}: {text}".splitlines())
+    line = as_started(" ".join(f"{word}: {text}".splitlines()))
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 

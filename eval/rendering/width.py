@@ -10,6 +10,8 @@ import os
 import shutil
 from textwrap import fill
 
+from memsys.program import as_started
+
 _UNLIMITED = 100_000  # characters
 
 
@@ -25,7 +27,10 @@ def widen() -> None:
 
 
 def sentence(text: str, most: int | None = None) -> str:
-    """Return `text` with lines of the terminal's width, and of at most `most` characters."""
+    """Return `text` with lines of the terminal's width, and of at most `most` characters, and with
+    commands as the user enters them.
+    """
+    text = as_started(text)
     limits = [limit for limit in (terminal_width(), most) if limit is not None]
     return (
         fill(text, min(limits), break_long_words=False, break_on_hyphens=False) if limits else text

@@ -39,6 +39,7 @@ from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.recording import CALLS
 from memsys.places import CACHE_VARIABLE, CONF, OLD_CACHE, cache_folder
+from memsys.program import as_started
 
 
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
@@ -144,7 +145,7 @@ def execute(
             _show_place(paid, config)
             print(
                 "\nstopped; the records written so far remain. Resume by:\n"
-                f"  {in_place(resume_command(manifest), folder)}",
+                f"  {as_started(in_place(resume_command(manifest), folder))}",
                 file=sys.stderr,
             )
             raise
@@ -194,7 +195,7 @@ def _offer_old_answers(cache: str, manifest: Manifest) -> None:
     if manifest["llm"] or manifest["judge"]:
         print(
             f"note: {old} holds recorded answers; to use them: cache={OLD_CACHE}, or "
-            f"python -m eval.cache import {old}",
+            + as_started(f"python -m eval.cache import {old}"),
             file=sys.stderr,
         )
 
@@ -215,7 +216,7 @@ def _show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
         print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
     warnings = (f"warning: {one}" for one in built.models.warnings)
     for line in (*notes, *_without_price(built), *warnings):
-        print(line, file=sys.stderr)
+        print(as_started(line), file=sys.stderr)
 
 
 def _show_end(

