@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -18,8 +19,9 @@ import pandas as pd
 from hydra.errors import HydraException
 from matplotlib.axes import Axes
 
-from eval.compare.comparable import objections
+from eval.compare.compared import compared
 from eval.datasets.types import ADVERSARIAL
+from eval.metrics.registry import columns
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records import run as runs
 from eval.records.answer_key_views import left_out
@@ -32,19 +34,26 @@ from eval.rendering.contrasts import comma_separated
 from eval.rendering.errors import blame, configuration_errors, one_line
 from eval.retrieval import score as of_rankings
 from eval.run.experiment import composed, execute
-from eval.summary.contrast import contrast
-from eval.summary.measures import choose
 from eval.summary.sample import Sample
-from eval.summary.shared import share
 from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
 from memsys.places import RUNS, SHIPPED
 
+__all__ = [
+    "InputError", "LoadedRun", "compare", "curves", "dots", "frames", "front", "load",
+    "load_all", "load_runs", "looks", "means", "on_front", "plot", "retrieval", "run",
+    "score_rankings", "scores", "shares", "table", "tables", "texts",
+]  # fmt: skip
 _RESULTS = SHIPPED / "results"
 _SETTING = r"(?P<name>\S+?)=(?P<value>\S+)"
 _COLUMNS = (
     *("id", "conversation", "category", "type", "question", "gold", "answer", "status"),
-    *("abstained", "k", "context_tokens", "answer_tokens", "latency_source", "trace"),
+    *("abstained", "k", "context_tokens", "answer_tokens", "latency_source"),
+)
+_TABLE = (  # columns of a table that is not asked for every one
+    *("run", "type", "n", "f1", "f1_low", "f1_high", "bleu1", "judge", "evidence_recall"),
+    *("evidence_recall_low", "evidence_recall_high", "abstained", "context_tokens_mean"),
+    *("cost_usd", "retrieve_ms_p95", "total_ms_p95"),
 )
 
 retrieval, score_rankings = of_rankings.retrieval, of_rankings.score_rankings
@@ -60,19 +69,20 @@ class LoadedRun(runs.Run):
         """The summary, computed from the records."""
         return summarise(list(self.records.values()), self.manifest, self.seed)
 
-    def frame(self) -> pd.DataFrame:
+    def frame(self, *, trace: bool = False) -> pd.DataFrame:
         """Return one row per question, with numbers as numbers and unknown values as None or NaN.
 
         Columns: the plain fields of a record; each score by its name; `retrieve_ms`, `answer_ms`,
         `total_ms`; `cost_usd` of the system; `retrieved`: the memory ids, best first; `evidence`,
         `direct`, `expanded`: numbers of evidence turns in all, found directly, found only by
         expansion; `gate_open`, `gate_rule`; `counted`: answered and not excluded by the answer key.
+        With `trace` also the record's trace, a dictionary of some 1,000 characters.
         """
         pricing = pricing_of(self.manifest)
 
         def row(record: Record) -> dict[str, Any]:
-            found, trace = record["evidence_found"], cast(Mapping[str, Any], record["trace"])
-            gate = trace.get("gate") or {}
+            found, parts = record["evidence_found"], cast(Mapping[str, Any], record["trace"])
+            gate = parts.get("gate") or {}
             return {
                 **{name: record.get(name) for name in _COLUMNS},
                 **record["scores"],
@@ -84,15 +94,17 @@ class LoadedRun(runs.Run):
                 "expanded": found and len(set(found["expanded"]) - set(found["direct"])),
                 "gate_open": gate.get("open"),
                 "gate_rule": gate.get("rule"),
+                **({"trace": record["trace"]} if trace else {}),
                 "counted": record["status"] == "ok" and not left_out(record),
             }
 
         frame = pd.DataFrame([row(record) for record in self.records.values()])
         return frame.assign(run=self.label)
 
-    def table(self) -> pd.DataFrame:
-        """Return one row per question type that has questions: the columns of the summary's cells,
-        each interval as `<score>_low` and `<score>_high`.
+    def table(self, *, every: bool = False) -> pd.DataFrame:
+        """Return one row per question type that has questions: the main scores, context tokens,
+        dollars of a question and p95 latencies, as far as the run has them. `every`: all columns of
+        the summary's cells, each interval as `<score>_low` and `<score>_high`.
         """
         rows = []
         for name, cell in self.summary["by_type"].items():
@@ -102,20 +114,29 @@ class LoadedRun(runs.Run):
                     low, high = cell[key] or (None, None)
                     flat |= {f"{key[:-3]}_low": low, f"{key[:-3]}_high": high}
                 rows.append({"run": self.label, "type": name, **flat})
-        return pd.DataFrame(rows)
+        found = pd.DataFrame(rows)
+        if every:
+            return found
+        own = [name for name in self.summary["metrics"] if name not in columns()]
+        shown = [name for name in (*_TABLE, *own) if name in found and found[name].notna().any()]
+        return found[shown]
 
     def plot(self, score: str = "f1") -> Axes:
         """Draw a score by question type as bars with 95% intervals; see the function `plot`."""
-        return plot(self.table(), score)
+        return plot(self.table(every=True), score)
 
 
-def run(*overrides: str) -> LoadedRun:
-    """Run one experiment as `python -m eval.run OVERRIDES` does, and return it.
+def run(*overrides: str, quiet: bool = False) -> LoadedRun:
+    """Run one experiment as `python -m eval.run OVERRIDES` does, and return it. `quiet`: print
+    nothing, neither tables nor warnings; the run folder has them.
 
     Writes the same run folder under results/runs. Raises InputError on an unusable setting, and
     KeyboardInterrupt after the run was marked as interrupted; `resume=last` or
     `resume=<run_id>` resumes it.
     """
+    if quiet:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            return run(*overrides)
     with configuration_errors():
         config, choices = composed(overrides)
     folder = Path(run_folder(config.resume, choices["strategy"]))
@@ -161,7 +182,7 @@ def load_all(folder: Path | str = RUNS) -> list[LoadedRun]:
             newest.pop(key, None)  # inserted again as the last
             newest[key] = path
     if not newest:
-        raise InputError(f"{folder}: holds no complete run; make some by python -m eval.run")
+        raise InputError(f"{folder}: holds no complete run; make some by api.run")
     return load_runs(list(newest.values()))
 
 
@@ -196,25 +217,28 @@ def scores(table: pd.DataFrame, names: Sequence[str], by: str | list[str] = "run
 
 
 def compare(found: Sequence[runs.Run], scores: Sequence[str] = ()) -> pd.DataFrame:
-    """Compare every run with the first, paired by question: the rows of `eval.compare --out`.
+    """Compare every run with the first, paired by question: the rows of `eval.compare --out` but
+    those of the first run, whose mean is `reference_mean`, without columns that have no value.
 
     `scores`: as its --score. Raises InputError if the runs may not be compared.
     """
-    measures = choose(found, scores, None)
-    if against := objections(found, measures, scores):
-        raise InputError("; ".join(against))
-    tables = contrast([(measure, share(found, measure)) for measure in measures], seed=0)
-    return pd.read_csv(io.StringIO(comma_separated(tables, found)))
+    contrasts = compared(found, scores, None)
+    if contrasts.against:
+        raise InputError("; ".join(contrasts.against))
+    rows = pd.read_csv(io.StringIO(comma_separated(contrasts.tables(seed=0), found)))
+    is_first = rows["run"] == rows["reference"]
+    rows["reference_mean"] = rows["mean"].where(is_first).ffill()
+    return rows[~is_first].dropna(axis="columns", how="all").reset_index(drop=True)
 
 
-def frames(found: Sequence[LoadedRun]) -> pd.DataFrame:
-    """Return the rows of all runs, with the column `run`."""
-    return pd.concat([one.frame() for one in found], ignore_index=True)
+def frames(found: Sequence[LoadedRun], *, trace: bool = False) -> pd.DataFrame:
+    """Return the rows of all runs, see LoadedRun.frame, with the column `run`."""
+    return pd.concat([one.frame(trace=trace) for one in found], ignore_index=True)
 
 
-def tables(found: Sequence[LoadedRun]) -> pd.DataFrame:
-    """Return the summary rows of all runs, with the column `run`."""
-    return pd.concat([one.table() for one in found], ignore_index=True)
+def tables(found: Sequence[LoadedRun], *, every: bool = False) -> pd.DataFrame:
+    """Return the summary rows of all runs, see LoadedRun.table, with the column `run`."""
+    return pd.concat([one.table(every=every) for one in found], ignore_index=True)
 
 
 def means(
@@ -257,3 +281,7 @@ def texts(table: pd.DataFrame, score: str = "mean", form: str = ".3f") -> pd.Ser
         table.index,
         dtype=object,
     )
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from eval.rendering.width import widen
 from memsys.errors import InputError, complain, fault_of_machine
+from memsys.program import as_started
 
 FAILED, BAD_INPUT, INTERRUPTED, UNREAD, TERMINATED = 1, 2, 130, 141, 143
 # Commands of earlier versions, and where they are now.
@@ -41,7 +42,7 @@ _LONGEST = 80  # characters of arguments in the name of a file
 _OTHERS = "; all others are compared with the first"
 _PROGRAM = "python -m eval."
 WIDE = "--wide"
-_ALL_COLUMNS = "print all columns of tables, also those for which the terminal is too narrow"
+_ALL_COLUMNS = "print each table in one block, however narrow the terminal is"
 _EXAMPLES = {  # arguments of the commands that require some
     "cache": "stats",
     "cache export": "last --out answers.jsonl.gz",
@@ -89,7 +90,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _print_message(self, message: str, file: Any = None) -> None:
         try:
-            super()._print_message(message, file)
+            super()._print_message(as_started(message), file)
             (file or sys.stderr).flush()
         except BrokenPipeError:
             silence_stdout()
@@ -108,7 +109,7 @@ def parser(command: str, description: str, **settings: Any) -> argparse.Argument
 
 
 def add_wide(command: argparse.ArgumentParser) -> None:
-    """Add the option --wide, which prints tables with all their columns."""
+    """Add the option --wide, which prints each table in one block."""
     command.add_argument(WIDE, action=_Wide, nargs=0, help=_ALL_COLUMNS)
 
 
@@ -203,12 +204,13 @@ def beside(name: str, arguments: Sequence[str]) -> str:
 
 
 def progress(total: int | None, unit: str, **options: Any) -> tqdm[Any]:
-    """Return a progress bar, which is silent unless on a terminal or in a notebook.
+    """Return a progress bar, which is silent unless on a terminal or in a notebook, and is erased
+    at its end.
 
     `options`: further arguments of tqdm.
     """
     shown = sys.stderr.isatty() or "ipykernel" in sys.modules
-    return tqdm(total=total, unit=unit, disable=not shown, **options)
+    return tqdm(total=total, unit=unit, disable=not shown, leave=False, **options)
 
 
 def commands(package: str = "eval") -> dict[str, str]:

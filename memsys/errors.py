@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from memsys.program import as_started
+
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
@@ -37,9 +39,9 @@ def fault_of_machine(error: BaseException) -> str | None:
 
 def complain(text: object, word: str = "error") -> None:
     """Write `WORD: TEXT` on stderr as one line and in one call, so that the lines of several
-    processes do not run into each other.
+    processes do not run into each other. Commands in it are those of the user; see as_started.
     """
-    line = " ".join(f"{word}: {text}".splitlines())
+    line = as_started(" ".join(f"{word}: {text}".splitlines()))
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 

@@ -16,15 +16,16 @@ CONF = SHIPPED / "conf"
 HOME = Path() if SHIPPED == _IN_WHEEL else SHIPPED
 RUNS = Path("results/runs")
 LAST = "last"
-MANIFEST = "manifest.json"
+MANIFEST, RECORDS = "manifest.json", "records.jsonl"
 CACHE_VARIABLE = "MEMSYS_CACHE"
 OLD_CACHE = Path(".cache")  # the default of earlier versions
 _SHOWN = 3  # ids that an ambiguous name lists at most
 
 
-def find_run(name: str | Path) -> Path:
+def find_run(name: str | Path, *, empty: bool = False) -> Path:
     """Return the run folder that `name` stands for: a folder, an id under results/runs, a part of
-    an id that no other has, or `last`, the run begun or changed last.
+    an id that no other has, or `last`, the run with records (or also without, where `empty`: one to
+    resume) that was begun or changed last.
 
     What a part of an id or `last` stands for is printed on stderr. Raises InputError if there is no
     such run, or several.
@@ -37,7 +38,8 @@ def find_run(name: str | Path) -> Path:
         ids = sorted(one.name for one in RUNS.iterdir()) if RUNS.is_dir() else []
         found = [RUNS / one for one in ids if (RUNS / one / MANIFEST).is_file()]
         if given == LAST and found:
-            return _taken(given, max(found, key=lambda one: (one / MANIFEST).stat().st_mtime_ns))
+            begun = [one for one in found if empty or _has_records(one)] or found
+            return _taken(given, max(begun, key=lambda one: (one / MANIFEST).stat().st_mtime_ns))
     except (OSError, ValueError) as error:  # such as a name that is too long
         raise InputError(f"{given:.80}: no usable name of a run ({error!s:.80})") from error
     matching = [one for one in found if given.strip() and given in one.name]
@@ -52,6 +54,11 @@ def find_run(name: str | Path) -> Path:
     raise InputError(
         f"{given}: no such run; name a run folder, or an id under {RUNS} or a part of it, or {LAST}"
     )
+
+
+def _has_records(folder: Path) -> bool:
+    records = folder / RECORDS
+    return records.is_file() and records.stat().st_size > 0
 
 
 def cache_folder() -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from eval.compare.plots import forest, heatmap
 from eval.records.files import write_text
 from eval.records.run import Run
-from eval.rendering.contrasts import comma_separated, conclusions, method, table
+from eval.rendering.contrasts import comma_separated, conclusions, table
 from eval.rendering.figures import names
 from eval.rendering.tables import markdown
 from eval.stats.interval import scope
@@ -25,14 +25,16 @@ def write(
     titled: Sequence[tuple[str, Sequence[Row]]],
     runs: Sequence[Run],
     warnings: Sequence[str],
+    how: str,
 ) -> list[str]:
     """Write tables (title and rows) and charts into `folder`; returns the names of the files.
+    `how`: how they were computed.
 
     Raises InputError if the folder cannot be written.
     """
     tables = [rows for _, rows in titled]
     texts = {
-        "compare.md": _markdown(titled, runs, warnings),
+        "compare.md": _markdown(titled, runs, warnings, how),
         "compare.csv": comma_separated(tables, runs),
         "compare.tex": "\n".join(
             latex(rows, runs, _caption(name, rows, runs)) for name, rows in titled
@@ -50,7 +52,10 @@ def write(
 
 
 def _markdown(
-    titled: Sequence[tuple[str, Sequence[Row]]], runs: Sequence[Run], warnings: Sequence[str]
+    titled: Sequence[tuple[str, Sequence[Row]]],
+    runs: Sequence[Run],
+    warnings: Sequence[str],
+    how: str,
 ) -> str:
     tables = [rows for _, rows in titled]
     named = [[run.label, run.manifest["run_id"], run.manifest["dataset"]] for run in runs]
@@ -60,7 +65,7 @@ def _markdown(
     parts += [f"Note: {warning}" for warning in warnings]
     for name, rows in titled:
         parts += [f"## {name}", markdown(*table(rows, runs))]
-    parts += [method(tables, runs)]
+    parts += [how]
     parts += ["![Differences by type](forest.png)", "![Means by type and run](heatmap.png)"]
     return "\n\n".join(parts) + "\n"
 

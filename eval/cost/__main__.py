@@ -10,9 +10,18 @@ from eval.cost import tables as cost_tables
 from eval.pricing.usage import Spending, price_dates, spending
 from eval.records.run import load_run
 from eval.rendering.terminal import fitted
+from eval.rendering.width import sentence
 from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
 from memsys.places import find_run
+
+_NOTES = (
+    "System: ingestion, retrieval and answers, without the judge. Per question: retrieval and "
+    "answer.",
+    "Replayed calls count at their cost when live; failed attempts are not counted.",
+    "Break-even: questions of a conversation until ingestion and questions cost less than "
+    "full_context.",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,10 +51,12 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
         raise InputError("RUN: one run is named twice")
     runs = [load_run(one, label=one.name, complete=False, answered=False) for one in folders]
     spendings = [spending(run) for run in runs]
+    paid = [one for one in spendings if not _keyless(one)]
     for one in spendings:
-        print(
-            f"{one.run.label}: {one.run.strategy} on {one.run.manifest['dataset']}\n{_about(one)}"
-        )
+        if one not in paid and not writing:
+            print(f"{_title(one)}: {len(one.run.records):,} questions, keyless: $0{_so_far(one)}")
+            continue
+        print(f"{_title(one)}\n{sentence(_about(one))}")
         print("" if writing else f"\n{fitted(*cost_tables.by_phase(one))}\n")
     if writing:
         summaries = [summarise(list(r.records.values()), r.manifest, r.seed) for r in runs]
@@ -53,13 +64,19 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
         print(fitted(*cost_tables.ingestion_table(list(zip(runs, cells, strict=True)))))
         print(f"\n{cost_tables.INGESTION}")
         return
+    if not paid:
+        return
     print(fitted(*cost_tables.per_question(spendings)))
-    print(
-        "\nSystem: ingestion, retrieval and answers, without the judge. A question: retrieval and "
-        "answer.\nReplayed calls count at their cost when live; failed attempts are not counted."
-        "\nBreak-even: questions of a conversation until ingestion and questions cost less than "
-        "full_context."
-    )
+    print("\n" + "\n".join(map(sentence, _NOTES)))
+
+
+def _title(one: Spending) -> str:
+    return f"{one.run.label}: {one.run.strategy} on {one.run.manifest['dataset']}"
+
+
+def _keyless(one: Spending) -> bool:
+    """Return whether the run is known to have called no model with a price."""
+    return all(phase.calls == 0 for phase in one.phases.values())
 
 
 def _about(one: Spending) -> str:
@@ -73,7 +90,7 @@ def _about(one: Spending) -> str:
         + (f"judge {judge['name']}" if judge else "no judge")
     ]
     as_of = price_dates(one.run)
-    if all(phase.calls == 0 for phase in one.phases.values()):
+    if _keyless(one):
         parts.append("keyless: no model with a price was called")
     elif all(phase.usd == 0 for phase in one.phases.values()):
         parts.append("the price of its models is 0, as on your own machine")
@@ -81,11 +98,14 @@ def _about(one: Spending) -> str:
         parts.append(
             f"prices as of {as_of}" if as_of else "no prices of its models in its manifest"
         )
-    if replayed := sum(record["latency_source"] == "recorded" for record in records):
+    if replayed := sum(record["recorded"] is not None for record in records):
         parts.append(f"{replayed:,} questions used recorded answers")
-    if manifest["status"] != "complete":
-        parts.append(f"the run is {manifest['status']}: so far")
-    return "; ".join(parts)
+    return "; ".join(parts) + _so_far(one)
+
+
+def _so_far(one: Spending) -> str:
+    status = one.run.manifest["status"]
+    return "" if status == "complete" else f"; the run is {status}: so far"
 
 
 if __name__ == "__main__":

@@ -54,8 +54,8 @@ def by_phase(run: Spending) -> Table:
 def per_question(runs: Sequence[Spending]) -> Table:
     """Tokens and dollars of a question, and the break-even: a row for each run."""
     header = [
-        *("run", "questions", "input tokens a question", "output tokens a question"),
-        *("$ a question", "judge $ a question", "ingestion $ a conversation", "system $"),
+        *("run", "questions", "input tokens per question", "output tokens per question"),
+        *("$ per question", "judge $ per question", "ingestion $ per conversation", "system $"),
         "break-even after questions",
     ]
     rows = [

@@ -148,7 +148,7 @@ class LLMJudge:
             last = f"{done.text!r:.80}"
         raise LLMError(
             f"{self.name}: no verdict in {ATTEMPTS} attempts (the last: {last}); a judge must "
-            "reply with JSON that has a verdict, CORRECT or WRONG"
+            "reply with JSON of the fields reason and verdict, CORRECT or WRONG"
         )
 
 

@@ -42,7 +42,7 @@ def run_folder(resume: str | int | None, strategy: str) -> str:
     """Return the folder of a run: that of the run to resume, see find_run, or a new one."""
     if resume is None:
         return str(RUNS / run_id(strategy))
-    return str(find_run(str(resume)))  # a name of digits alone is read as a number
+    return str(find_run(str(resume), empty=True))  # a name of digits alone is read as a number
 
 
 def claim(folder: Path, *, rename: bool) -> Path:

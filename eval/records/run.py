@@ -26,6 +26,7 @@ from memsys.errors import InputError
 from memsys.places import find_run
 
 _IN_LABEL = 2  # settings that a label lists at most
+_SHORT = 24  # characters of a folder's name that may be a label; an id has more
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,8 @@ def load_runs(names: Sequence[str | Path], *, complete: bool = True) -> list[Run
     """Read runs as load_run does, in order, with a label for each.
 
     A label is the strategy with the settings in which runs of one strategy differ, else the
-    folder's name, else its path. Raises InputError if a run is named twice.
+    folder's name if that is short, else the strategy with the number of the run among `names`.
+    Raises InputError if a run is named twice.
     """
     folders = [find_run(name) for name in names]
     for name, count in Counter(folder.resolve() for folder in folders).items():
@@ -171,7 +173,12 @@ def load_runs(names: Sequence[str | Path], *, complete: bool = True) -> list[Run
     runs = [load_run(folder, complete=complete, answered=complete) for folder in folders]
     manifests = [run.manifest for run in runs]
     labels = [_label(manifest, manifests) for manifest in manifests]
-    for finer in ([folder.name for folder in folders], [str(folder) for folder in folders]):
+    numbered = [f"{one['strategy']} #{i}" for i, one in enumerate(manifests, 1)]
+    short = [
+        folder.name if len(folder.name) <= _SHORT else number
+        for folder, number in zip(folders, numbered, strict=True)
+    ]
+    for finer in (short, numbered):
         seen = Counter(labels)
         labels = [
             other if seen[label] > 1 else label for label, other in zip(labels, finer, strict=True)

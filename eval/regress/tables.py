@@ -89,8 +89,8 @@ def _paired(results: Sequence[Result]) -> list[str]:
         markdown(header, rows),
         "Runs that call a model are paired with the pinned scores by question. FAIL: the interval "
         "excludes 0 and p, by Holm's method over all scores of the pin that moved, is below .05. "
-        "Detectable: the least true difference found 4 times in 5. An interval over questions (of "
-        f"fewer than {FEWEST} conversations) does not generalise to other conversations.",
+        "Detectable: the minimum detectable difference at 80% power. An interval over questions "
+        f"(of fewer than {FEWEST} conversations) does not generalise to other conversations.",
     ]
 
 

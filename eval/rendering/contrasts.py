@@ -14,6 +14,8 @@ from eval.summary.contrast import Contrast, Row
 from eval.summary.measures import ABSTAINED, lower_is_better, types_of
 from eval.summary.summarise import OVERALL
 
+_DECIDING = ("difference", "p (Holm)", "verdict")
+_EXPLAINING = ("d_z", "detectable")
 COLUMNS = (
     *("score", "type", "run", "run_id", "reference", "n", "conversations"),
     *("mean", "mean_low", "mean_high", "difference", "difference_low", "difference_high"),
@@ -22,10 +24,12 @@ COLUMNS = (
 
 
 def table(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
-    """Return header and a line per run of each row; McNemar's p only where some row has one."""
+    """Return header and a line per run of each row; McNemar's p only where some row has one.
+
+    First what decides, the difference, p and the verdict, then what explains it.
+    """
     exact = any(one.p_mcnemar is not None for row in rows for one in row.contrasts)
-    header = ["type", "run", "n", "mean", "difference", "p (Holm)"]
-    header += [*(["p (McNemar)"] if exact else []), "d_z", "verdict"]
+    header = ["type", "run", "n", "mean", *_DECIDING, *_exact(exact), *_EXPLAINING]
     lines, types = [], types_of(runs)
     for row in rows:
         reference = ["reference", *[""] * (len(header) - 5)]
@@ -54,15 +58,36 @@ def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str
     return text.getvalue()
 
 
+def pairs(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
+    """Return header and a line for each pair of `runs`. `rows`: of each run but the last, its
+    contrasts with the runs after it.
+    """
+    exact = any(one.p_mcnemar is not None for found in rows for one in found.contrasts)
+    lines = [
+        [other.label, reference.label, str(found.n), *_contrast(one, exact)]
+        for i, (reference, found) in enumerate(zip(runs[:-1], rows, strict=True))
+        for other, one in zip(runs[i + 1 :], found.contrasts, strict=True)
+    ]
+    return ["run", "reference", "n", *_DECIDING, *_exact(exact), *_EXPLAINING], lines
+
+
 def verdict_text(one: Contrast) -> str:
-    """Return the verdict; `no difference shown` is followed by the difference it needs."""
+    """Return the verdict; `no difference shown` is followed by the least that would be shown."""
     if one.verdict != "no difference shown":
         return one.verdict
+    least = _detectable(one)
+    return f"{one.verdict} ({f'detectable: {least}' if 0 < one.needed <= 1 else least})"
+
+
+def _detectable(one: Contrast) -> str:
+    """Return the minimum detectable difference, or why there is none."""
     if one.needed == 0:
-        return f"{one.verdict} (all scores are equal)"
-    if one.needed > 1:
-        return f"{one.verdict} (too few questions for any)"
-    return f"{one.verdict} (needs >= {one.needed:.3f})"
+        return "all scores are equal"
+    return "too few questions" if one.needed > 1 else f"{one.needed:.3f}"
+
+
+def _exact(exact: bool) -> list[str]:
+    return ["p (McNemar)"] if exact else []
 
 
 def difference_cells(one: Contrast) -> list[str]:
@@ -84,15 +109,22 @@ def brief(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[str]:
     return [_brief(row, i, runs) for i in range(len(runs) - 1) for row in _concluding(tables)]
 
 
-def method(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
-    """Return one paragraph on how differences, p and `needs` were computed."""
-    count = sum(len(row.contrasts) for rows in tables for row in rows)
+def method(
+    tables: Sequence[Sequence[Row]], runs: Sequence[Run], reference: str = "", extra: int = 0
+) -> str:
+    """Return one paragraph on how differences, p and `detectable` were computed. `reference`: by
+    default the first run; `extra`: number of the last tables that are adjusted apart.
+    """
+    counts = [sum(len(row.contrasts) for row in rows) for rows in tables]
+    count, apart = sum(counts[: len(counts) - extra]), sum(counts[len(counts) - extra :])
     over = scope(row.clusters for rows in tables for row in rows)
     adjusted = f"Holm's over the {count} comparisons shown" if count > 1 else "one comparison"
+    if apart:
+        adjusted += f", and apart from them over {apart} of retrieval"
     return (
-        f"Difference: run minus {runs[0].label} on the same questions, 95% interval {over}. "
-        f"p: sign-flip test, {adjusted}. needs: the least true difference found 4 "
-        "times in 5. docs/statistics.md explains them."
+        f"Difference: run minus {reference or runs[0].label} on the same questions, "
+        f"95% interval {over}. p: sign-flip test, {adjusted}. detectable: the minimum "
+        "detectable difference at 80% power. docs/statistics.md explains them."
     )
 
 
@@ -115,10 +147,10 @@ def _brief(row: Row, index: int, runs: Sequence[Run]) -> str:
 
 
 def _contrast(one: Contrast, exact: bool) -> list[str]:
-    cells = [interval(one.difference, form=signed), p_value(one.p_holm)]
+    cells = [interval(one.difference, form=signed), p_value(one.p_holm), one.verdict]
     if exact:
         cells.append("-" if one.p_mcnemar is None else p_value(one.p_mcnemar))
-    return [*cells, signed(one.effect, 2), verdict_text(one)]
+    return [*cells, signed(one.effect, 2), _detectable(one)]
 
 
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
@@ -142,10 +174,5 @@ def _needed(one: Contrast) -> str:
     if one.needed == 0:
         return "all scores are equal."
     if one.needed > 1:
-        return "too few questions to find any true difference 4 times in 5."
-    if one.verdict == "no difference shown":
-        return (
-            f"a true difference of at least {one.needed:.3f} would have been needed to be found "
-            "4 times in 5."
-        )
-    return f"a true difference of {one.needed:.3f} would have been enough to be found 4 times in 5."
+        return "too few questions to detect any difference."
+    return f"minimum detectable difference at 80% power: {one.needed:.3f}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import floor, inf, log10
 
 from eval.stats.interval import Interval
 
@@ -33,6 +33,14 @@ def dollars(value: float | None, absent: str = ABSENT) -> str:
     if value is None:
         return absent
     return f"{value:,.4f}" if value == 0 or value >= 0.001 else f"{value:.8f}"
+
+
+def price(usd: float | None, absent: str = ABSENT) -> str:
+    """Format the dollars of one question as those of 1,000, to three digits; `absent` for None."""
+    if not usd:
+        return absent if usd is None else "0"
+    each = 1000 * usd
+    return number(each, max(0, 2 - floor(log10(each))))
 
 
 def questions(count: float | None, digits: int = 1, absent: str = ABSENT) -> str:

@@ -26,9 +26,10 @@ _UNANSWERED = (
 )
 
 _READING = (
-    "How to read it: scores are 0 to 1 and higher is better, [in brackets] the 95% interval; "
+    "How to read it: scores are 0 to 1 and higher is better, each with its 95% interval; "
     "strategy=oracle, which is given the evidence, is the ceiling of retrieval, and "
-    "strategy=no_memory the floor."
+    "strategy=no_memory the floor. Dollars are those of retrieval and answers; p95: 95% of the "
+    "questions took no longer."
 )
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from eval.datasets.types import TYPES
 from eval.metrics.registry import columns, metrics, titles
-from eval.rendering.numbers import ABSENT, interval, number
+from eval.rendering.numbers import ABSENT, interval, number, price
 from eval.stats.interval import Interval, scope
 from eval.summary.summarise import OVERALL
 
 _JUDGE = "judge"
 UNJUDGED = "no judge"
+PRICE = "$ per 1,000 questions"  # retrieval and answers, without ingestion and judge
 Rows = Sequence[Sequence[str]]
 
 
@@ -28,7 +29,8 @@ def _metrics(summaries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def score_row(cell: Mapping[str, Any], metrics: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return heading -> text of a cell of a summary: n, F1, `metrics`, context tokens, latencies.
+    """Return heading -> text of a cell of a summary: n, F1, `metrics`, context tokens, cost,
+    latencies.
 
     `metrics`: column -> heading; None for those of this project.
     """
@@ -42,6 +44,7 @@ def score_row(cell: Mapping[str, Any], metrics: Mapping[str, str] | None = None)
             for column, title in metrics.items()
         },
         "context tokens": _interval(cell, "context_tokens_mean", 0),
+        PRICE: price(cell.get("cost_usd")),
         "retrieve p95 ms": number(cell["retrieve_ms_p95"], 1),
         "total p95 ms": number(cell["total_ms_p95"], 1),
     }
@@ -195,11 +198,11 @@ def plain(header: Sequence[str], rows: Rows) -> str:
     return lined([header], rows)
 
 
-def lined(heads: Rows, rows: Rows) -> str:
-    """Return a table as text whose header has several lines."""
+def lined(heads: Rows, rows: Rows, gap: int = 2) -> str:
+    """Return a table as text whose header has several lines; `gap`: characters between columns."""
     widths = [max(map(len, column)) for column in zip(*heads, *rows, strict=True)]
     lines = [*heads, ["-" * width for width in widths], *rows]
-    return "\n".join(_line(line, widths).rstrip() for line in lines)
+    return "\n".join(_line(line, widths, " " * gap).rstrip() for line in lines)
 
 
 def markdown(header: Sequence[str], rows: Rows) -> str:
@@ -223,9 +226,9 @@ def scope_note(summaries: Iterable[Mapping[str, Any]]) -> str:
     return "" if over == scope([]) else f"Intervals are {over}.\n"
 
 
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+def _line(row: Sequence[str], widths: Sequence[int], gap: str) -> str:
     first = row[0].ljust(widths[0])
-    return "  ".join([first, *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+    return gap.join([first, *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
 
 
 def _n(cell: Mapping[str, Any]) -> str:

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from textwrap import wrap
 
 from eval.rendering.numbers import ABSENT
 from eval.rendering.tables import UNJUDGED, Rows, lined, plain
-from eval.rendering.width import sentence, terminal_width
+from eval.rendering.width import terminal_width
 
-_GAP = 2  # characters between columns
-_LABEL = 20  # characters of a line of the first column, unless a word is longer
-# Columns that are shown before all others, with their intervals, and those left out before others.
-_FIRST = {"run", "n", "F1", "judge", "evidence recall", "difference", "verdict"}
-_LAST = {"BLEU-1", "total p95 ms", "d_z", "p (McNemar)"}
+_GAPS = (2, 1)  # characters between columns, the better first
+_LABEL = 20  # characters of a line of a column that names a row
+_LINE, _NOTE = 13, 8  # characters of a line of a broken cell and of its note, if words allow that
 _HEADING = 8  # characters of a line of a heading, if it has so many
+_NAMES = {"type", "run", "reference"}  # leading columns that name a row, in every block
+_INLINE = {"difference"}  # columns that keep their interval beside the mean
+_COUNT = "n, "  # starts the heading of a column that counts what the next one is of
 _EMPTY = {"", ABSENT, UNJUDGED}
 _INTERVAL = r"\[[-+\d.,%\s]+\]"
 
 _Form = Callable[[str], list[str]]  # a cell as lines
-_Column = tuple[int, _Form]  # index, and the form of its cells
+_Column = tuple[list[str], list[list[str]]]  # lines of its heading and of each cell
 
 
 def fitted(header: Sequence[str], rows: Rows) -> str:
-    """Return a table without its empty columns, in the terminal's width where that is possible.
+    """Return a table without its empty columns, in the terminal's width.
 
-    A table too wide has its headings and its notes in brackets broken. If that is not enough, it
-    loses columns, which a line below it names: those of _LAST before others, and these from the
-    right. If those of _FIRST alone are too wide, or in a table without them, the intervals are
-    moved below the means, or left out.
+    A table too wide has its headings and its notes in brackets broken, then its intervals moved
+    below the means. If that is not enough, it becomes several blocks, one below the other, which
+    all begin with the names of the rows: first the means, as many as fit, then their intervals, and
+    then what is left. Only a block of a single column may be wider than the terminal.
     """
     used = [i for i in range(len(header)) if i == 0 or not {row[i] for row in rows} <= _EMPTY]
     header, rows = [header[i] for i in used], [[row[i] for i in used] for row in rows]
@@ -37,35 +38,59 @@ def fitted(header: Sequence[str], rows: Rows) -> str:
     whole = plain(header, rows)
     if width is None or len(max(whole.splitlines(), key=len)) <= width:
         return whole
-
-    def fits(columns: Sequence[_Column]) -> bool:
-        return sum(_width(header, rows, one) + _GAP for one in columns) - _GAP <= width
-
-    columns = _columns(header, fits)
-    shown = {i for i, _ in columns}
-    text = _rendered(header, rows, columns)
-    if left_out := [name for i, name in enumerate(header) if i not in shown]:
-        text += "\n" + sentence(f"Not shown: {'; '.join(left_out)} (--wide shows all columns).")
-    return text
+    return "\n\n".join(_blocks(header, rows, width))
 
 
-def _columns(header: Sequence[str], fits: Callable[[Sequence[_Column]], bool]) -> list[_Column]:
-    """Return the columns to show, each with the form of its cells."""
-    indices = range(len(header))
-    first = [i for i in indices if i == 0 or header[i] in _FIRST]
-    for form in (_broken,) if len(first) > 1 else (_broken, _stacked):
-        whole: list[_Column] = [(i, form) for i in indices]
-        if fits(whole):
-            return whole
-    forms = (_broken, _stacked, _bare)
-    form = next((one for one in forms if fits([(i, one) for i in first])), _bare)
-    columns: list[_Column] = [(i, form) for i in first]
-    for i in sorted({*indices} - {*first}, key=lambda i: (header[i] in _LAST, i)):
-        for one in (form, _bare):
-            if fits([*columns, (i, one)]):
-                columns.append((i, one))
-                break
-    return sorted(columns, key=lambda column: column[0])
+def _blocks(header: Sequence[str], rows: Rows, width: int) -> Iterator[str]:
+    """Yield the blocks of a table that is wider than `width` characters."""
+    names = next((i for i, title in enumerate(header) if title not in _NAMES), len(header)) or 1
+    while len(header) > names:
+        for form in (_broken, _stacked):
+            columns = [_column(header, rows, i, form, names) for i in range(len(header))]
+            if _width(columns, _GAPS[0]) <= width:
+                yield _rendered(columns, _GAPS[0])
+                return
+        forms = [_stacked if title in _INLINE else _bare for title in header]
+        columns = [_column(header, rows, i, form, names) for i, form in enumerate(forms)]
+        ends = [i for i in range(names + 1, len(header)) if not header[i - 1].startswith(_COUNT)]
+        fitting = [
+            (end, gap)
+            for end in [*ends, len(header)]
+            for gap in _GAPS
+            if _width(columns[:end], gap) <= width
+        ]
+        end, gap = max(fitting, default=([*ends, len(header)][0], _GAPS[-1]))
+        yield _rendered(columns[:end], gap)
+        header, rows = _rest(header, rows, names, end)
+
+
+def _rest(
+    header: Sequence[str], rows: Rows, names: int, end: int
+) -> tuple[list[str], list[list[str]]]:
+    """Return the table of what a block of the columns before `end` lacks: their intervals, and the
+    other columns.
+    """
+    bare = [
+        i
+        for i in range(names, end)
+        if header[i] not in _INLINE and any(re.search(rf" {_INTERVAL}", row[i]) for row in rows)
+    ]
+    titles = [f"{header[i]} 95% interval" for i in bare]
+    cells = [[_ends(row[i]) for i in bare] for row in rows]
+    return [*header[:names], *titles, *header[end:]], [
+        [*row[:names], *found, *row[end:]] for row, found in zip(rows, cells, strict=True)
+    ]
+
+
+def _ends(cell: str) -> str:
+    """Return the ends of the interval in a cell; ABSENT if it has none."""
+    found = re.search(_INTERVAL, cell)
+    return found[0][1:-1] if found else ABSENT
+
+
+def _name(cell: str) -> list[str]:
+    """Break the name of a row before notes in brackets, and into lines of _LABEL characters."""
+    return [part for line in _broken(cell) for part in wrap(line, _LABEL)]
 
 
 def _broken(cell: str) -> list[str]:
@@ -79,40 +104,50 @@ def _stacked(cell: str) -> list[str]:
 
 
 def _bare(cell: str) -> list[str]:
-    """Break a cell before notes in brackets, without its interval."""
-    return _broken(re.sub(rf" {_INTERVAL}", "", cell))
+    """Break a cell without its interval, and its notes in brackets, into short lines."""
+    parts = _broken(re.sub(rf" {_INTERVAL}", "", cell))
+    return [
+        line
+        for part in parts
+        for line in _wrapped(part, _NOTE if part.startswith("(") else _LINE) or [""]
+    ]
 
 
-def _cell(cell: str, column: _Column) -> list[str]:
-    index, form = column
-    lines = form(cell)
-    if index > 0:
-        return lines
-    longest = max([_LABEL, *map(len, cell.split())])
-    return [part for line in lines for part in wrap(line, longest)] or [""]
+def _wrapped(text: str, width: int) -> list[str]:
+    """Return lines of `width` characters, or of the longest word."""
+    return wrap(text, max([width, *map(len, text.split())]), break_on_hyphens=False)
 
 
-def _heading(header: Sequence[str], rows: Rows, column: _Column) -> list[str]:
-    """Return a heading in lines no wider than the cells below it, if its words allow that."""
-    title = header[column[0]]
-    cells = [line for row in rows for line in _cell(row[column[0]], column)]
-    width = max([_HEADING, *map(len, cells), *map(len, title.split())])
-    return wrap(title, width, break_on_hyphens=False) or [""]
+def _column(header: Sequence[str], rows: Rows, index: int, form: _Form, names: int) -> _Column:
+    """Return the lines of a column's heading and of its cells, the heading no wider than the cells
+    if its words allow that.
+    """
+    cells = [form(row[index]) for row in rows]
+    if index < names:
+        cells = [
+            [part for line in _broken(row[index]) for part in wrap(line, _LABEL)] for row in rows
+        ]
+    title = header[index]
+    width = max([_HEADING, *(len(line) for lines in cells for line in lines)])
+    return _wrapped(title, width) or [""], [lines or [""] for lines in cells]
 
 
-def _width(header: Sequence[str], rows: Rows, column: _Column) -> int:
-    cells = [_cell(row[column[0]], column) for row in rows]
-    return max(len(line) for lines in [_heading(header, rows, column), *cells] for line in lines)
+def _width(columns: Sequence[_Column], gap: int) -> int:
+    return sum(max(map(len, lines)) + gap for lines in map(_lines, columns)) - gap
 
 
-def _rendered(header: Sequence[str], rows: Rows, columns: Sequence[_Column]) -> str:
-    heads = [_heading(header, rows, one) for one in columns]
+def _lines(column: _Column) -> list[str]:
+    heading, cells = column
+    return [*heading, *(line for lines in cells for line in lines)]
+
+
+def _rendered(columns: Sequence[_Column], gap: int) -> str:
+    heads = [heading for heading, _ in columns]
     height = max(map(len, heads))
-    bottom = [[""] * (height - len(lines)) + lines for lines in heads]
+    bottom = [[*[""] * (height - len(lines)), *lines] for lines in heads]
     lines: list[list[str]] = []
-    for row in rows:
-        cells = [_cell(row[one[0]], one) for one in columns]
+    for cells in zip(*(cells for _, cells in columns), strict=True):
         tall = max(map(len, cells))
         filled = ([*one, *[""] * (tall - len(one))] for one in cells)
         lines += map(list, zip(*filled, strict=True))
-    return lined([*map(list, zip(*bottom, strict=True))], lines)
+    return lined([*map(list, zip(*bottom, strict=True))], lines, gap)

@@ -1,7 +1,7 @@
 """The width of a line on the terminal.
 
 It is that of the variable COLUMNS, else of the terminal that stdout is. Where stdout is a pipe or a
-file, and with --wide, it is unlimited: every column is printed, and no line is broken.
+file, and with --wide, it is unlimited: tables have one block, and no line is broken.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 from textwrap import fill
+
+from memsys.program import as_started
 
 _UNLIMITED = 100_000  # characters
 
@@ -25,7 +27,10 @@ def widen() -> None:
 
 
 def sentence(text: str, most: int | None = None) -> str:
-    """Return `text` with lines of the terminal's width, and of at most `most` characters."""
+    """Return `text` with lines of the terminal's width, and of at most `most` characters, and with
+    commands as the user enters them.
+    """
+    text = as_started(text)
     limits = [limit for limit in (terminal_width(), most) if limit is not None]
     return (
         fill(text, min(limits), break_long_words=False, break_on_hyphens=False) if limits else text

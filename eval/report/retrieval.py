@@ -60,8 +60,8 @@ def retrieval_block(runs: Sequence[ReportedRun]) -> Block | None:
     parts: list[Part] = [*_charts(runs, found), *_tables(found)]
     if selecting := [one.run.label for one in found if one.selected]:
         parts.append(
-            f"Only select memories and do not rank them: {', '.join(selecting)}. Their recall is "
-            "that of everything selected; measures with a cutoff or an order do not apply."
+            f"Without a ranking: {', '.join(selecting)} select memories. Their recall is that "
+            "of everything selected; measures with a cutoff or an order do not apply."
         )
     if without := [run.label for run in runs if not run.rankings]:
         parts.append(f"No rankings are recorded: {', '.join(without)}.")

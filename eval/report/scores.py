@@ -28,8 +28,8 @@ def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> B
     parts: list[Part] = [*heads([(run.label, run.manifest) for run in runs]), shown]
     parts.append(
         f"Scores of {answered(runs[0].summary['by_type'])}, unless another type is named. In "
-        f"brackets: 95% intervals {scope_of(run.summary for run in runs)}. Failed questions are "
-        "counted, and excluded from all means."
+        f"brackets: 95% intervals {scope_of(run.summary for run in runs)}. Failed questions "
+        "count in n and in no mean."
     )
     parts += [_sentence(runs[0])] if len(runs) == 1 else conclusions
     parts += [f"{run.label} on {estimate}" for run in runs for estimate in sentences(run.summary)]

@@ -42,6 +42,7 @@ from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.recording import CALLS
 from memsys.places import CACHE_VARIABLE, CONF, MANIFEST, OLD_CACHE, cache_folder
+from memsys.program import as_started
 
 
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
@@ -149,7 +150,7 @@ def execute(
             _show_place(paid, config)
             print(
                 "\nstopped; the records written so far remain. Resume by:\n"
-                f"  {in_place(resume_command(manifest), folder)}",
+                f"  {as_started(in_place(resume_command(manifest), folder))}",
                 file=sys.stderr,
             )
             raise
@@ -207,7 +208,7 @@ def _offer_old_answers(cache: str, manifest: Manifest) -> None:
     if manifest["llm"] or manifest["judge"]:
         print(
             f"note: {old} holds recorded answers; to use them: cache={OLD_CACHE}, or "
-            f"python -m eval.cache import {old}",
+            + as_started(f"python -m eval.cache import {old}"),
             file=sys.stderr,
         )
 
@@ -229,7 +230,7 @@ def _show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
         print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
     warnings = (f"warning: {one}" for one in built.models.warnings)
     for line in (*notes, *_without_price(built), *warnings):
-        print(line, file=sys.stderr)
+        print(as_started(line), file=sys.stderr)
 
 
 def _show_end(
@@ -246,8 +247,8 @@ def _show_end(
     adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
     if adversarial["abstained"] is not None and overall["abstained"] is not None:
         text = (
-            f"Abstained on {_share(adversarial)} of type 5 (right), "
-            f"on {_share(overall)} of {answered(summary['by_type'])} (false refusals)"
+            f"Abstained on {_share(adversarial)} questions of type 5, where that is right, and on "
+            f"{_share(overall)} of {answered(summary['by_type'])}, where it is a false refusal."
         )
         print("\n" + sentence(text))
     first = None
@@ -272,4 +273,4 @@ def _show_end(
 def _share(cell: Cell) -> str:
     low, high = cell["abstained_ci"]
     count = cell["n"] - cell["errors"]
-    return f"{cell['abstained']:.1%} [{low:.1%}, {high:.1%}] of the {count} answered"
+    return f"{cell['abstained']:.1%} [{low:.1%}, {high:.1%}] of {count}"

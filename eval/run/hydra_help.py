@@ -8,6 +8,7 @@ from omegaconf import OmegaConf
 
 from eval.records.folder import run_folder, run_id
 from memsys.places import CONF, cache_folder
+from memsys.program import as_started
 
 _USAGE = """memsys: benchmark the long-term memory of a conversational agent
 
@@ -22,7 +23,7 @@ _USAGE = """memsys: benchmark the long-term memory of a conversational agent
   python -m eval.run ... debug=default                       try it on five questions first
   python -m eval.run ... resume=RUN_ID                       resume a run that stopped
   python -m eval.run --help strategy=graph_expand            the settings of an option
-  python -m eval.run --wide ...                              tables with all their columns
+  python -m eval.run --wide ...                              each table in one block
 
 All values of the configuration can be set on the command line (k=5, strategy.start=hybrid);
 `python -m eval.run --cfg job --resolve ...` prints all of them.
@@ -32,7 +33,8 @@ All values of the configuration can be set on the command line (k=5, strategy.st
 
 def help_text() -> str:
     """Return usage, options of every group with the first line of their file, and settings."""
-    text = _USAGE
+    name, indent = "python -m eval.run", "\n" + " " * 61
+    text = as_started(_USAGE).replace(indent, indent[: 62 + len(as_started(name)) - len(name)])
     for group in sorted(folder for folder in CONF.iterdir() if folder.is_dir()):
         options = sorted(group.glob("*.yaml"))
         if not options:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,11 +13,11 @@ from eval.rendering.tables import answerless
 from eval.run.failures import LOG
 from memsys.errors import InputError
 from memsys.places import RUNS
+from memsys.program import as_started
 
 _SEARCHED = 50  # newest runs that may be one to compare with
 # Arguments that name a strategy and its settings, or this one run.
 _OF_THE_RUN = ("strategy=", "strategy.", "resume=", "hydra.run.dir=")
-_MODULE, _SCRIPT = "python -m eval.", "memsys"
 _BASELINE, _OTHER = "vector_only", "graph_expand"
 
 
@@ -65,20 +64,16 @@ def after_failure(folder: Path, manifest: Manifest, first: Record) -> list[str]:
     elif manifest["llm"] or manifest["judge"]:
         remedy = "check llm.base_url, llm.model and the key of the endpoint, and resume the run:"
     else:
-        remedy = "mend the cause, and resume the run:"
+        remedy = "correct the cause, and resume the run:"
     return [remedy, in_place(resume_command(manifest), folder)]
 
 
 def show_next(steps: Sequence[str]) -> None:
-    """Print the steps, a command on a line of its own, so that it can be copied.
-
-    Started by the console script, the commands are that script's: a folder with a file `eval.py`
-    has no other.
+    """Print the steps, a command on a line of its own, so that it can be copied: of the console
+    script, if that was started, since a folder with a file `eval.py` has no other.
     """
-    script = any(Path(word).stem == _SCRIPT for word in sys.orig_argv[:2])
     if steps:
-        shown = (step.replace(_MODULE, f"{_SCRIPT} ", 1) if script else step for step in steps)
-        print("\n".join(["\nNext:", *(f"  {step}" for step in shown)]))
+        print("\n".join(["\nNext:", *(f"  {as_started(step)}" for step in steps)]))
 
 
 def in_place(command: str, folder: Path) -> str:

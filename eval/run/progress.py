@@ -92,6 +92,7 @@ class RunProgress:
             finally:
                 over.set()
                 thread.join()
+                self._bar.refresh()
 
     @property
     def is_over(self) -> bool:

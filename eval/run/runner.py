@@ -161,7 +161,7 @@ class Runner:
         if failure and limit and self._row.in_a_row >= limit and not self._progress.is_over:
             raise RepeatedFailure(
                 f"{limit} questions in a row failed alike, the last one {asked.id} in "
-                f"{failure.phase}: {failure.kind}: {failure.message}; mend the cause and resume "
+                f"{failure.phase}: {failure.kind}: {failure.message}; correct the cause and resume "
                 "the run, or set failures.stop_after=null to go on regardless"
             )
 

@@ -30,6 +30,7 @@ from eval.rendering.width import sentence
 from eval.run import hydra_help
 from eval.run.next_steps import after_sweep, in_place, show_next
 from memsys.errors import InputError
+from memsys.program import as_started
 from memsys.text.files import read_bytes
 
 # Here, since the worker of a launcher imports this module with the callback that it is sent, and
@@ -179,7 +180,7 @@ def show_sweep() -> None:
             folders.mark_dead(folder, manifest)
             print(
                 f"not finished: {folder.name}; resume it by:\n"
-                f"  {in_place(resume_command(manifest), folder)}",
+                f"  {as_started(in_place(resume_command(manifest), folder))}",
                 file=sys.stderr,
             )
     _state.begun = _state.job = None

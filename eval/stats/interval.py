@@ -16,7 +16,7 @@ from eval.stats.resamples import Floats, drawn, product, sums_within, two_stage_
 
 RESAMPLES = 1000  # of a bootstrap, by default
 FEWEST = 5  # conversations that show how conversations differ
-_ONLY = "not generalisable to other conversations"
+_ONLY = "too few to generalise to others"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +196,11 @@ def scope(clusters: Iterable[int]) -> str:
     if not few:
         return "over conversations"
     if few != counts:
-        return f"over conversations; of fewer than {FEWEST}, over their questions, {_ONLY}"
+        return f"over conversations; of fewer than {FEWEST}, {_ONLY}, over their questions"
     numbers = f"{few[0]}" if len(few) == 1 else f"{few[0]} to {few[-1]}"
+    where = ", depending on the row" if len(few) > 1 else ""
     plural = "" if few == [1] else "s"
-    return f"over the questions of {numbers} conversation{plural}, {_ONLY}"
+    return f"over the questions of {numbers} conversation{plural}{where}, {_ONLY}"
 
 
 @lru_cache(maxsize=256)

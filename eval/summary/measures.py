@@ -20,7 +20,7 @@ from eval.summary import retrieval
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
-ABSTAINED, F1, JUDGE = "abstained", "f1", "judge"
+ABSTAINED, F1, JUDGE, RECALL = "abstained", "f1", "judge", "evidence_recall"
 ADVERSARIAL = TYPES[5]
 UNANSWERED = ("recall@10", "ndcg@10")  # what runs without answers are compared by, of their unit
 ALL_TYPES = (*TYPES.values(), OVERALL)  # of LoCoMo; overall is types 1 to 4
@@ -108,6 +108,17 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
         *(Measure(key, answered) for key in answers),
         Measure(ABSTAINED, (ADVERSARIAL, OVERALL)),
     ]
+
+
+def retrieval_beside(runs: Sequence[Run], measures: Sequence[Measure]) -> list[Measure]:
+    """Return evidence recall on the types of the first of `measures`, a score of answers, if every
+    run has it and it is not among them; else nothing.
+    """
+    first = measures[0]
+    of_answers = first.ranking is None and first.key != ABSTAINED
+    if of_answers and all(_has(run, RECALL) for run in runs):
+        return [Measure(RECALL, first.types)]
+    return []
 
 
 def has_key(run: Run) -> bool:

@@ -17,7 +17,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def violation(value: object, schema: Mapping[str, Any], place: str = "reply") -> str | None:
-    """Return the first fault of `value` and its place, or None. The keywords type, enum, const,
+    """Return the faults of `value` and their places, or None; of a list, those of its first faulty
+    item. The keywords type, enum, const,
     anyOf, properties, required, additionalProperties and items are checked (JSON Schema 2020-12),
     others are ignored.
     """
@@ -41,17 +42,19 @@ def violation(value: object, schema: Mapping[str, Any], place: str = "reply") ->
 
 def _object(value: dict[str, Any], schema: Mapping[str, Any], place: str) -> str | None:
     properties = schema.get("properties", {})
-    missing = [name for name in schema.get("required", []) if name not in value]
-    if missing:
-        return f"{place} lacks {missing[0]}"
-    if schema.get("additionalProperties") is False and (more := set(value) - set(properties)):
-        return f"{place} has the field {min(more)}, which is not in the schema"
-    wrong = (
+    faults: list[str | None] = []
+    if missing := [name for name in schema.get("required", []) if name not in value]:
+        faults.append(f"{place} lacks {', '.join(missing)}")
+    more = sorted(set(value) - set(properties))
+    if more and schema.get("additionalProperties") is False:
+        unknown = ", ".join(more)
+        faults.append(f"{place} has {unknown}, which the schema does not have")
+    faults += (
         violation(value[name], inner, f"{place}.{name}")
         for name, inner in properties.items()
         if name in value
     )
-    return next(filter(None, wrong), None)
+    return "; ".join(filter(None, faults)) or None
 
 
 def _is(value: object, kind: str) -> bool:

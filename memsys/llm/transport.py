@@ -36,6 +36,7 @@ _REMEDIES = {
     403: "the key may not use this model; check the variable {variable} and the account",
     404: "no such model or address; check llm.model and llm.base_url",
 }
+_PORTS = {"http": 80, "https": 443}
 _NOBODY = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 
 
@@ -53,6 +54,7 @@ class RecordingTransport(httpx2.BaseTransport):
         self._recording, self._limits, self._budget = recording, limits, budget
         self._timeout_s = timeout_s
         self._network = Network()
+        self._reached = False  # whether the server has answered anything
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one attempt; an error that must not be retried becomes `stopped` of the exchange."""
@@ -90,10 +92,17 @@ class RecordingTransport(httpx2.BaseTransport):
         exchange.waited_ms = exchange.spent_ms
         try:
             status, headers, data = self._send(request, body)
+            self._reached = True
             exchange.latency_ms = (time.perf_counter() - started) * 1000
             answer = _parsed(data, model) if 200 <= status < 300 else None
-        except httpx2.ConnectError:
+        except httpx2.ConnectError as error:
             settle(Usage(1))  # nothing was sent
+            if not self._reached and _refused(error):
+                url = request.url
+                raise InputError(
+                    f"{model}: no server listens at {url.host}:{url.port or _PORTS[url.scheme]} "
+                    "(connection refused); start it, or correct base_url, and resume"
+                ) from None
             raise
         except BaseException:
             settle(None)  # the answer is lost, but the server may bill it
@@ -164,6 +173,12 @@ def _parsed(data: bytes, model: str) -> Mapping[str, Any]:
 def _response(status: int, headers: Mapping[str, str], data: bytes) -> httpx2.Response:
     passed = {name: headers[name] for name in _PASSED_HEADERS if name in headers}
     return httpx2.Response(status, headers=passed, content=data)
+
+
+def _refused(error: BaseException) -> bool:
+    """Return whether the machine answered that nothing listens at the port."""
+    cause = error.__cause__ or error.__context__
+    return isinstance(error, ConnectionRefusedError) or (cause is not None and _refused(cause))
 
 
 def explain(

@@ -99,23 +99,37 @@ def test_the_generated_pages_are_current(name, page):
     assert page() == committed, "run python -m eval.studies.reference"
 
 
+def test_every_page_is_linked_from_the_overview_or_the_readme():
+    overview = (DOCS / "index.md").read_text(encoding="utf-8")
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    linked = {*re.findall(r"\((?:\.\./)?([\w-]+\.md)", overview)}
+    linked |= {*re.findall(r"\(docs/([\w-]+\.md)", readme)}
+    assert {path.name for path in DOCS.glob("*.md")} - linked == set()
+
+
 def test_options_are_read_with_defaults_and_comments(tmp_path):
     (tmp_path / "strategy").mkdir()
     (tmp_path / "config.yaml").write_text("defaults: [{strategy: mine}]\nk: 3  # places\n")
     (tmp_path / "strategy" / "mine.yaml").write_text(
         "# Of my own\ndefaults: [other, _self_]\n_target_: my.Strategy\n"
         "# above\n# it\nname: ''\nnested:  # all\n  edges:  # which\n    - a|b\n    - c\n"
-        "  none: null\npair: {a: 1, b: {}}  # both\n"
+        "  none: null  # nothing\npair: {a: 1, b: {}}  # both\n"
     )
     page = options.page(tmp_path)
     assert "| `k` | `3` | places |" in page
     assert "Default: `strategy=mine`" in page
     assert "Of my own. Has the settings of [strategy=other](#strategyother), and these." in page
     assert "Class: `my.Strategy`." in page
+    other = tmp_path / "strategy" / "other.yaml"
+    other.write_text("name: other\n")  # explained by mine
+    assert "| `strategy.name` | `other` | above it |" in options.page(tmp_path)
+    other.write_text("unexplained: 1\n")
+    with pytest.raises(ValueError, match=r"no single comment says .*: strategy\.unexplained"):
+        options.page(tmp_path)
     for row in (
         "| `strategy.name` | `''` | above it |",
         "| `strategy.nested.edges` | `[a\\|b,c]` | which |",
-        "| `strategy.nested.none` | `null` |  |",
+        "| `strategy.nested.none` | `null` | nothing |",
         "| `strategy.pair.a` | `1` | both |",
         "| `strategy.pair.b` | `{}` | both |",
     ):

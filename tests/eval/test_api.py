@@ -48,6 +48,9 @@ def test_a_row_holds_what_its_record_holds(keyed):
         assert row.direct == len(record["evidence_found"]["direct"])
         assert row.cost_usd == 0
     assert frame["counted"].all()
+    assert "trace" not in frame
+    traces = load(run.folder).frame(trace=True)["trace"].to_list()
+    assert traces == [record["trace"] for record in run.records]
 
 
 def test_gate_and_hops_come_from_the_trace_and_failures_are_not_counted(keyed, tmp_path):
@@ -101,8 +104,29 @@ def test_differences_are_those_of_a_comparison(keyed, tmp_path):
     row = found[(found["type"] == "overall") & found["verdict"].notna()].iloc[0]
     recall = keyed["plain"].summary["by_type"]["overall"]["evidence_recall"]
     assert row["difference"] == pytest.approx(-recall)
+    assert row["reference_mean"] == pytest.approx(recall)
+    assert found["difference"].notna().all()
+    assert not found.isna().all().any()
     with pytest.raises(InputError, match="different answer keys"):
         compare(load_runs([keyed["plain"].folder, keyed["excluded"].folder]))
+
+
+def test_a_table_has_the_columns_of_the_first_screen(keyed):
+    run = load(keyed["plain"].folder)
+    short, every = run.table(), run.table(every=True)
+    assert len(short.columns) <= 15
+    assert len(every.columns) > 40
+    main = {"f1", "bleu1", "evidence_recall", "context_tokens_mean", "cost_usd", "total_ms_p95"}
+    assert main <= set(short)
+    assert "judge" not in short  # no verdict
+    pd.testing.assert_frame_equal(short, every[list(short.columns)])
+
+
+def test_what_is_meant_for_users_is_listed():
+    assert dir(api) == sorted(api.__all__)
+    assert {"run", "load", "compare", "LoadedRun", "InputError"} <= set(api.__all__)
+    assert not {"pd", "io", "Any", "blame", "one_line"} & set(dir(api))
+    assert all(hasattr(api, name) for name in api.__all__)
 
 
 def test_the_newest_of_each_configuration_is_found(keyed, tmp_path):
@@ -147,7 +171,9 @@ def test_shipped_tables_have_a_column_for_each_setting():
 
 def test_scores_are_numbers_with_their_intervals(keyed):
     run = load(keyed["plain"].folder)
-    found = api.scores(run.table(), ["f1", "context_tokens_mean", "retrieve_ms_p50"], by="type")
+    found = api.scores(
+        run.table(every=True), ["f1", "context_tokens_mean", "retrieve_ms_p50"], by="type"
+    )
     intervals = [f"{name}{end}" for name in ("f1", "context_tokens_mean") for end in ENDS]
     assert list(found.columns) == ["n", *intervals, "retrieve_ms_p50"]
     cell = run.summary["by_type"]["overall"]
@@ -196,14 +222,18 @@ def test_the_front_leaves_out_what_is_dearer_and_no_better():
     assert list(axes.lines[-1].get_xdata()) == [10, 90]
 
 
-def test_a_run_from_python_is_that_of_the_command(small, cache, start, tmp_path, monkeypatch):
+def test_a_run_from_python_is_that_of_the_command(
+    small, cache, start, tmp_path, monkeypatch, capsys
+):
     ended = start("strategy=bm25", *small)
     assert ended.code == 0, ended.err
     (commanded,) = runs_in(tmp_path)
     monkeypatch.setenv("MEMSYS_CACHE", str(cache))
     (tmp_path / "python").mkdir()
     monkeypatch.chdir(tmp_path / "python")
-    run = api.run("strategy=bm25", *small)
+    capsys.readouterr()
+    run = api.run("strategy=bm25", *small, quiet=True)
+    assert capsys.readouterr() == ("", "")
     assert run.manifest["config_sha256"] == commanded.manifest["config_sha256"]
     assert run.manifest["command"] == commanded.manifest["command"]
     scores = [record["scores"] for record in run.records.values()]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 import memsys
-from memsys.errors import InputError
+from memsys import program
+from memsys.errors import InputError, complain
 from memsys.places import RUNS, cache_folder, find_run
+from memsys.program import as_started
 
 
 def test_it_is_that_of_the_installed_package_if_there_is_one(monkeypatch):
@@ -31,6 +34,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (RUNS / name).mkdir(parents=True)
         (RUNS / name / "manifest.json").touch()
         os.utime(RUNS / name / "manifest.json", (second, second))
+        (RUNS / name / "records.jsonl").write_text("{}")
     (RUNS / "2026-01-04_empty").mkdir()
     return tmp_path
 
@@ -66,6 +70,43 @@ def test_a_run_is_named_by_folder_id_part_or_last(name, found, capsys):
 def test_other_names_are_refused(name, message):
     with pytest.raises(InputError, match=message):
         find_run(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("run `python -m eval.fetch locomo`", "run `memsys fetch locomo`"),
+        ("python -m eval.cache import A", "memsys cache import A"),
+        ("python -m eval.studies.evidence", "memsys studies evidence"),
+        ("python -m memsys.serve, or", "memsys serve, or"),
+        ("usage: python -m eval.run ... -m eval.NAME", "usage: memsys run ... -m eval.NAME"),
+        ("`memsys COMMAND` or `python -m eval COMMAND`",) * 2,
+    ],
+)
+@pytest.mark.parametrize("start", [["/bin/memsys", "run"], ["python", "/bin/memsys"], ["python"]])
+def test_commands_are_shown_as_the_user_started_one(text, shown, start, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "orig_argv", start)
+    assert as_started(text) == (text if start == ["python"] else shown)
+    complain(text)
+    assert capsys.readouterr().err == f"error: {as_started(text)}\n"
+
+
+@pytest.mark.parametrize("wheel", [True, False])
+def test_extras_are_installed_as_the_package_was(wheel, tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "_SHIPPED", tmp_path / ("" if wheel else "absent"))
+    shown = "pip install 'memsys[mcp]'" if wheel else "pip install -e '.[mcp]'"
+    for text in ("pip install 'memsys[mcp]'", "pip install -e '.[mcp]'"):
+        assert as_started(f"not installed; {text}.") == f"not installed; {shown}."
+    pinned = as_started("pip install -e '.[joblib]' -c requirements.lock")
+    assert ("requirements.lock" in pinned) is not wheel
+
+
+@pytest.mark.parametrize("content", [None, ""])
+def test_last_has_records_unless_it_is_to_be_resumed(content):
+    records = RUNS / "2026-01-02_bm25" / "records.jsonl"
+    records.unlink() if content is None else records.write_text(content)
+    assert find_run("last") == RUNS / "2026-01-03_mem0"
+    assert find_run("last", empty=True) == RUNS / "2026-01-02_bm25"
 
 
 def test_last_may_be_a_folder_and_is_nothing_without_runs(runs, monkeypatch):

@@ -75,12 +75,29 @@ def page(conf: Path = CONF) -> str:
             rows = [(f"`{group}={one.name}`", one.title) for one in options]
             parts.append(table((group, "what it is"), rows))
             continue
+        meanings = _meanings(options)
         for one in options:
             parts.append(f"### {group}={one.name}\n")
             parts.append(_sentence(one, group))
             if one.settings:
-                parts.append(_table(one.settings))
+                shown = [s._replace(comment=s.comment or meanings[s.name]) for s in one.settings]
+                parts.append(_table(shown))
     return "\n".join(parts)
+
+
+def _meanings(options: Sequence[Option]) -> dict[str, str]:
+    """Return the comment of each setting of a group: one option of it explains a setting for all.
+
+    Raises ValueError where an option leaves out a comment and others have none, or several.
+    """
+    settings = [one for option in options for one in option.settings]
+    found = {
+        name: {one.comment for one in settings if one.name == name and one.comment}
+        for name in {one.name for one in settings if not one.comment}
+    }
+    if unclear := sorted(name for name, comments in found.items() if len(comments) != 1):
+        raise ValueError(f"conf: no single comment says what these mean: {', '.join(unclear)}")
+    return {name: comment for name, (comment,) in found.items()}
 
 
 def chosen(config: Path) -> dict[str, str | None]:

@@ -20,6 +20,9 @@ For everyone who starts runs or reads them in Python, or writes a strategy, a re
 data set: signatures and meaning of what you import. How the parts fit together:
 [adding a part](extend.md), [memory in programs](memory-api.md), [records](records.md).
 
+A file `eval.py` or a package `eval/` of your own in the working folder hides the package `eval`:
+`from eval import api` then fails with `cannot import name 'api'`. Give it another name.
+
 This page is generated from the source by `python -m eval.studies.reference`.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import sys
 from pathlib import Path
@@ -45,14 +46,13 @@ def test_the_last_line_answers_the_question(runs, capsys):
     assert re.fullmatch(
         r"graph_expand is better than vector_only on multi_hop: locomo_f1 \+0\.100 "
         r"\(95% interval \+0\.\d{3} to \+0\.\d{3}, p < 0\.0001; 80 questions of 8 "
-        r"conversations\); a true difference of 0\.\d{3} would have been enough to be found 4 "
-        r"times in 5\.",
+        r"conversations\); minimum detectable difference at 80% power: 0\.\d{3}\.",
         last_line(capsys),
     )
     assert main([runs[0], runs[2], "--type", "multi_hop"]) == 0
     told = last_line(capsys)
     assert told.startswith("No difference shown between hybrid_rank and vector_only on multi_hop")
-    assert "would have been needed" in told
+    assert "detectable" in told
     assert main([runs[1], runs[0], "--type", "multi_hop"]) == 0
     assert last_line(capsys).startswith("vector_only is worse than graph_expand on multi_hop")
 
@@ -80,11 +80,78 @@ def test_every_type_and_abstention_and_a_line_for_each_run_on_types_1_to_4(
     assert "\nadversarial" in abstained
     assert "\noverall" in abstained
     assert "the 14 comparisons" in out
-    assert "(needs >= 0." in out
+    assert "  detectable\n" in out
     main([*runs])
     assert capsys.readouterr().out == out
     main([*runs, "--seed", "2"])
     assert capsys.readouterr().out != out
+
+
+@pytest.fixture(scope="module")
+def with_recall(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Three runs with evidence recall, the second the best and the third the worst by F1."""
+    folder = tmp_path_factory.mktemp("recalled")
+    made = {"a": (0.0, 0.5), "b": (0.2, 0.5), "c": (-0.1, 0.9)}
+    return [
+        str(
+            write_run(
+                folder / f"2026-11-23_14-34-30-{name}_vector_only",
+                [
+                    row | {"scores": row["scores"] | {"evidence_recall": recall}}
+                    for row in noisy(more, 0.05)
+                ],
+                "vector_only",
+            )
+        )
+        for name, (more, recall) in made.items()
+    ]
+
+
+def test_evidence_recall_stands_beside_the_answers_and_leaves_their_p_alone(
+    with_recall, capsys, tmp_path
+):
+    f1 = re.compile(r"\nlocomo_f1\n.*?\n\n", re.DOTALL)
+    assert main(with_recall[:2]) == 0
+    out = capsys.readouterr().out
+    for name in with_recall[:2]:
+        rows = (json.loads(line) for line in (Path(name) / "records.jsonl").open())
+        bare = [row | {"scores": row["scores"] | {"evidence_recall": None}} for row in rows]
+        write_run(tmp_path / Path(name).name, bare, "vector_only")
+    assert main(sorted(map(str, tmp_path.iterdir()))) == 0
+    without = capsys.readouterr().out
+    assert "\nevidence_recall\n" not in without
+    assert f1.findall(without) == f1.findall(out) != []
+    assert main(with_recall) == 0
+    out = capsys.readouterr().out
+    assert "\nevidence_recall\n" in out
+    assert "vector_only #3 is better than vector_only #1 on types 1-4: evidence_recall +0.4" in out
+    assert main([*with_recall, "--score", "evidence_recall"]) == 0
+    assert "apart from them" not in capsys.readouterr().out
+
+
+def test_the_best_run_is_the_reference_and_every_pair_is_compared(with_recall, capsys):
+    assert main([*with_recall, "--against", "best", "--score", "f1"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("vector_only #2: ")
+    assert "vector_only #1 is worse than vector_only #2 on types 1-4" in out
+    assert main([*with_recall, "--against", "all", "--score", "f1"]) == 0
+    pairs = re.findall(
+        r"^vector_only #(\d)  vector_only #(\d) .*worse", capsys.readouterr().out, re.M
+    )
+    assert pairs == [("1", "2"), ("3", "2"), ("3", "1")]
+
+
+@pytest.mark.parametrize("against", ["first", "best", "all"])
+def test_no_line_is_wider_than_80_columns(with_recall, against, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([*with_recall, "--against", against]) == 0
+    out = capsys.readouterr().out
+    paths = [line for line in out.splitlines() if line.startswith("vector_only #") and "/" in line]
+    assert all(len(line) <= 80 for line in out.splitlines() if line not in paths)
+    first = out.split("locomo_f1")[1].split("\n\n")[0]
+    for shown in ("p (Holm)", "verdict", "00]"):
+        assert shown in first
+    assert "14-34-30" not in out.replace("\n".join(paths), "")
 
 
 def test_adversarial_is_compared_by_abstention(runs, capsys, tmp_path):
@@ -191,6 +258,7 @@ def test_what_should_not_be_compared_is_refused_unless_forced(runs, capsys, tmp_
         (["--seed", "-1"], "--seed -1"),
         (["--score", "mem0_f1", "--type", "adversarial"], "no question of adversarial"),
         (["--out", "{file}"], "is a file"),
+        (["--out", "new", "--against", "all"], "use --against first or best"),
         (["nowhere"], "nowhere: no such run"),
     ],
 )

@@ -129,8 +129,11 @@ def test_a_baseline_of_other_models_is_none_and_a_cent_is_not_shown_as_nothing(t
 @pytest.mark.parametrize(
     ("answer", "more", "words"),
     [
-        (used(), {"llm": None, "models": {"reader": "extractive"}}, "keyless: no model"),
-        (used(), {"llm": None, "models": {"reader": "extractive"}}, "reader extractive, no"),
+        (
+            used(),
+            {"llm": None, "models": {"reader": "extractive"}},
+            "on some: 4 questions, keyless: $0\n",
+        ),
         (used(1, 5, 5, "own"), {"llm": "own"}, "the price of its models is 0"),
         (used(1, 5, 5), {"status": "interrupted"}, "the run is interrupted: so far"),
         (used(1, 5, 5), {"pricing": None}, "no prices of its models in its manifest"),
@@ -139,6 +142,26 @@ def test_a_baseline_of_other_models_is_none_and_a_cent_is_not_shown_as_nothing(t
 def test_what_a_run_is_is_told(answer, more, words, tmp_path, capsys):
     assert cost.main([write(tmp_path / "one", answer, **more)]) == 0
     assert words in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_keyless_runs_have_one_line_each(count, tmp_path, capsys):
+    keyless = {"llm": None, "models": {"reader": "extractive"}}
+    names = [write(tmp_path / f"run{i}", used(), **keyless) for i in range(count)]
+    assert cost.main(names) == 0
+    assert [line[:9] for line in capsys.readouterr().out.splitlines()] == [
+        f"run{i}: grap"[:9] for i in range(count)
+    ]
+
+
+@pytest.mark.parametrize("recorded", [None, "2026-01-01T00:00:00+00:00"])
+def test_a_replayed_vector_is_no_recorded_answer(recorded, tmp_path, capsys):
+    usage = {"retrieve": used(), "answer": used(1, 5, 5)}
+    row = factory.record("a/0", usage=usage, latency_source="recorded", recorded=recorded)
+    factory.write_run(tmp_path / "one", [row], pricing={"as_of": "2025-01-01", "models": PRICES})
+    assert cost.main([str(tmp_path / "one")]) == 0
+    out = capsys.readouterr().out
+    assert ("1 questions used recorded answers" in out) is (recorded is not None)
 
 
 @pytest.mark.parametrize("answer", [None, used(1, 5, 5, "mystery")])

@@ -95,7 +95,7 @@ def test_without_pyarrow_the_extra_is_named(run, monkeypatch, capsys):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(builtins, "__import__", without)
     assert main([str(run), "--to", "parquet"]) == 2
-    assert "pip install 'memsys[parquet]'" in capsys.readouterr().err
+    assert "pip install -e '.[parquet]'" in capsys.readouterr().err
     assert not (run / "parquet").exists()
 
 

@@ -60,10 +60,11 @@ def test_runs_are_labelled_by_what_differs(tmp_path):
     assert labels(tmp_path / "imports", **imports) == ["x", "y"]
 
 
-def test_equal_runs_are_labelled_by_their_folders_else_by_their_paths(tmp_path):
+def test_equal_runs_are_labelled_by_their_folders_else_by_their_numbers(tmp_path):
     found = labels(tmp_path, **{"x/one": {}, "x/two": {}, "y/two": {}})
-    assert len(set(found)) == 3
-    assert found[0] == "one"
+    assert found == ["one", "plain #2", "plain #3"]
+    ids = {f"2026-11-23_14-34-3{i}-123456_plain": {} for i in (1, 2)}
+    assert labels(tmp_path / "ids", **ids) == ["plain #1", "plain #2"]
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from eval.rendering.numbers import dollars, interval, number, p_value, share, signed
+from eval.rendering.numbers import dollars, interval, number, p_value, price, share, signed
+from eval.rendering.tables import score_row
 from eval.rendering.terminal import fitted
 from eval.rendering.width import sentence, terminal_width, widen
 from eval.stats.interval import Interval
@@ -44,47 +47,80 @@ def test_a_pipe_gets_every_column_but_the_empty_ones():
     assert [row.split("  ")[0] for row in rows] == ["multi_hop", "overall (types 1-4)"]
 
 
-def test_at_80_columns_the_main_scores_keep_their_intervals(monkeypatch):
-    text = "\n".join(wide_at(80, monkeypatch))
-    for shown in ("F1", "evidence recall", " context\n", "0.216 [0.167, 0.265]", "(2 errors)"):
-        assert shown in text
-    assert "0.208" not in text
-    assert text.endswith("\nNot shown: BLEU-1; total p95 ms (--wide shows all columns).")
+def cells(text: str) -> str:
+    """The words of a table, whatever its lines are."""
+    return " ".join(re.sub(r"--+", " ", text).split())
 
 
-def test_at_120_columns_headings_break_before_a_column_is_lost(monkeypatch):
-    first, second, *_, last = wide_at(120, monkeypatch)
-    assert first.split() == ["total"]
-    assert second.split("  ")[0] == "type"
-    assert second.endswith("  p95 ms")
-    assert last.startswith("(types 1-4)")
-
-
-def test_intervals_move_below_the_means_where_the_main_scores_are_too_wide(monkeypatch):
-    judged = [[*row[:4], "0.500 [0.400, 0.600] (1 not judged)", *row[5:]] for row in ROWS]
-    lines = wide_at(80, monkeypatch, HEADER, judged)
-    text = "\n".join(lines)
-    assert "0.500 [" not in text
-    (below,) = (line for line in lines if "[0.167, 0.265]" in line)
-    assert "[0.400, 0.600]" in below
-    assert "[0.593, 0.702]" in below
-
-
-def test_a_table_without_main_scores_stacks_before_it_loses_a_column(monkeypatch):
-    header = ["measure", "one", "two", "three"]
-    row = ["recall@10", *["0.449 [0.352, 0.546]"] * 3]
-    text = "\n".join(wide_at(60, monkeypatch, header, [row]))
+@pytest.mark.parametrize("judge", ["no judge", "0.500 [0.400, 0.600]"])
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 140, 200])
+def test_every_column_and_interval_is_shown_at_any_width(width, judge, monkeypatch):
+    rows = [[*row[:4], judge, *row[5:]] for row in ROWS]
+    text = "\n".join(wide_at(width, monkeypatch, HEADER, rows))
     assert "Not shown" not in text
-    assert text.count("[0.352, 0.546]") == 3
-    text = "\n".join(wide_at(40, monkeypatch, header, [row]))
-    assert text.endswith("Not shown: three (--wide shows all\ncolumns).")
+    shown = cells(text)
+    titles = [title for title in HEADER if title != "judge" or judge[0] == "0"]
+    assert all(word in shown for title in titles for word in title.split())
+    for cell in (cell for row in rows for cell in row if cell != "no judge"):
+        mean, *ends = re.findall(r"[\d.]+\d", cell) or [cell.split()[0]]
+        assert mean in shown
+        assert not ends or len(ends) == 1 or f"{ends[0]}, {ends[1]}" in shown
 
 
-def test_a_contrast_at_80_columns_shows_difference_and_verdict(monkeypatch):
+@pytest.mark.parametrize("judge", ["no judge", "0.500 [0.400, 0.600]"])
+def test_at_80_columns_all_means_of_a_run_stand_in_one_row(judge, monkeypatch):
+    cell = {
+        **{"n": 1540, "errors": 0, "cost_usd": 0.012345},
+        **{"retrieve_ms_p95": 1234.5, "total_ms_p95": 9876.5},
+        **dict.fromkeys(("f1", "bleu1", "evidence_recall"), 0.123),
+        **{f"{name}_ci": [0.1, 0.2] for name in ("f1", "bleu1", "evidence_recall", "judge")},
+        **{"judge": None if judge == "no judge" else 0.5, "judge_source": None},
+        **{"context_tokens_mean": 16801.2, "context_tokens_mean_ci": [16000, 17000]},
+    }
+    row = score_row(cell)
+    first = ["overall (types 1-4)", *row.values()]
+    lines = wide_at(80, monkeypatch, ["type", *row], [["adversarial", *row.values()], first])
+    (means, ends) = (line.split() for line in lines if line.startswith("overall"))
+    judged = [] if judge == "no judge" else ["0.500"]
+    assert means[1:] == [
+        *("1540", "0.123", "0.123", *judged, "0.123", "16,801", "12.3", "1,234.5", "9,876.5")
+    ]
+    assert ends[1:3] == ["0.100,", "0.200"]
+
+
+def test_intervals_move_below_the_means_where_that_is_enough(monkeypatch):
+    lines = wide_at(100, monkeypatch)
+    (below,) = (line for line in lines if "[0.167, 0.265]" in line)
+    assert "[0.161, 0.256]" in below
+    assert "[0.593, 0.702]" in below
+    assert not any("interval" in line for line in lines)
+
+
+def test_a_number_of_questions_stays_beside_its_score(monkeypatch):
+    header = ["run", "n", "F1", "n, type 5", "abstained, type 5"]
+    row = ["graph_expand", "194", "0.712 [0.653, 0.772]", "23", "0.304 [0.096, 0.513]"]
+    for width in range(32, 80):
+        lines = wide_at(width, monkeypatch, header, [row])
+        (line,) = (line.split() for line in lines if re.search(r" 23\b", line))
+        assert line[line.index("23") + 1] == "0.304", width
+
+
+def test_the_difference_keeps_its_interval_p_and_verdict_in_the_first_block(monkeypatch):
     text = "\n".join(wide_at(80, monkeypatch, CONTRASTS, [CONTRAST]))
-    assert "+0.007 [-0.003, +0.018]" in text
-    assert "no difference shown\n" in text
-    assert "(needs >= 0.020)" in text
+    first, rest = text.split("\n\n")
+    for shown in ("+0.007", "[-0.003, +0.018]", "1.0000", "no difference", "0.020)"):
+        assert shown in first
+    assert "0.167, 0.265" in rest
+    assert "+0.09" in text
+
+
+@pytest.mark.parametrize("name", ["2026-11-23_00-58-13-992047_graph_expand", "x" * 50])
+def test_a_long_name_of_a_run_is_broken(name, monkeypatch):
+    header = ["run", "n", *HEADER[2:4]]
+    text = "".join(
+        line[:20].strip() for line in wide_at(50, monkeypatch, header, [[name, "1", *ROWS[0][2:4]]])
+    )
+    assert name in text
 
 
 def test_wide_prints_all_columns_on_any_terminal(monkeypatch):
@@ -97,9 +133,15 @@ def test_wide_prints_all_columns_on_any_terminal(monkeypatch):
 
 def test_a_heading_too_wide_is_better_than_no_table(monkeypatch):
     monkeypatch.setenv("COLUMNS", "10")
-    text = fitted(HEADER, ROWS)
-    assert "0.216" in text
-    assert "[0.167" not in text
+    assert "0.216" in fitted(HEADER, ROWS)
+
+
+@pytest.mark.parametrize(
+    ("usd", "text"),
+    [(None, "-"), (0.0, "0"), (0.0000123, "0.0123"), (0.01, "10.0"), (1.2345, "1,234")],
+)
+def test_the_price_of_1000_questions_has_three_digits(usd, text):
+    assert price(usd) == text
 
 
 def test_numbers_never_show_a_negative_zero():

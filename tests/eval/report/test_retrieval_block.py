@@ -82,7 +82,7 @@ def test_runs_without_rankings_are_named(first, second):
 
 def test_selections_are_marked_and_have_no_curve(first, second):
     block = _block(_ranked(first, 40, selected=True), _ranked(second, 1, 2))
-    assert "Only select memories and do not rank them: plain." in _sentences(block)
+    assert "Without a ranking: plain select memories." in _sentences(block)
     assert [one.name for one in block.parts[0].legend] == ["better<i>"]
     ranked, selected = _table(block), _table(block, 1)
     assert [row[0] for row in ranked.rows] == ["better<i>"]

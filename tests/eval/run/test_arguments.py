@@ -117,7 +117,9 @@ def test_help_on_an_option_lists_its_settings_with_their_comments(start):
     settings = {line.split("  ")[1]: line.split("  ")[-1].strip() for line in lines}
     assert settings["strategy.k=${k}"] == "as k"
     assert settings["strategy.expansion.per_seed=2"] == "most memories that a seed adds"
-    assert settings["strategy.start=vector"] == "or lexical, hybrid"  # of graph_score
+    assert settings["strategy.start=vector"] == (
+        "the ranking that it begins with: vector, lexical, hybrid or fusion"  # of graph_score
+    )
     assert settings["strategy.use_graph_expansion=true"] == "false: rank like graph_score"
 
 

@@ -53,8 +53,11 @@ def test_a_text_bar_on_a_terminal_and_in_a_notebook(monkeypatch, stream, modules
     monkeypatch.setattr(sys, "stderr", stream)
     with progress(2, "question", file=stream) as bar:
         bar.update(2)
-    assert ("2/2" in stream.getvalue()) is is_shown
-    assert is_shown or stream.getvalue() == ""
+        bar.refresh()
+    text = stream.getvalue()
+    assert ("2/2" in text) is is_shown
+    assert "\n" not in text, "the bar is erased at its end"
+    assert text.rpartition("\r")[2] == ""
 
 
 def test_dollars_are_shown_and_tokens_without_a_price_are_not_0_dollars():

@@ -79,7 +79,7 @@ def test_prints_table_folder_and_next_command(run):
     assert other == "  python -m eval.run 'dataset.conversations=[harbour]' strategy=vector_only"
     assert report == f"  python -m eval.report {run.folder.name}"
     assert browse == f"  python -m eval.browse {run.folder.name}"
-    assert "types 1-4 (false refusals)" in out
+    assert "types 1-4, where it is a false refusal." in out
 
 
 def test_record_has_the_agreed_fields(run):

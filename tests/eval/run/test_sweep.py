@@ -16,9 +16,7 @@ SYNTHETIC = (
 )
 
 
-NOTE = (
-    "Intervals are over the questions of 3 conversations, not generalisable to other conversations."
-)
+NOTE = "Intervals are over the questions of 3 conversations, too few to generalise to others."
 
 
 def rows(ended: Ended) -> list[str]:

@@ -89,16 +89,17 @@ def test_kappa_of_few_conversations_resamples_their_answers():
     [
         ([10, 0, 5], "over conversations"),
         ([], "over conversations"),
-        ([1], "over the questions of 1 conversation, not generalisable to other conversations"),
-        ([3, 3], "over the questions of 3 conversations, not generalisable to other conversations"),
+        ([1], "over the questions of 1 conversation, too few to generalise to others"),
+        ([3, 3], "over the questions of 3 conversations, too few to generalise to others"),
         (
             [2, 0, 4],
-            "over the questions of 2 to 4 conversations, not generalisable to other conversations",
+            "over the questions of 2 to 4 conversations, depending on the row, too few to "
+            "generalise to others",
         ),
         (
             [10, 4],
-            "over conversations; of fewer than 5, over their questions, not generalisable to other "
-            "conversations",
+            "over conversations; of fewer than 5, too few to generalise to others, over their "
+            "questions",
         ),
     ],
 )

@@ -90,7 +90,7 @@ def test_differences_have_holms_p_and_the_verdict_of_a_comparison():
     ]
     assert cells[0][0].startswith("+0.210 [+0.2")
     assert cells[1][0].startswith("-0.210 [-0.2")
-    assert "(needs >= 0." in cells[2][2]
+    assert "(detectable: 0." in cells[2][2]
     assert cells[3] == [
         "0.000 [0.000, 0.000]",
         "1.0000",

@@ -124,7 +124,7 @@ def test_a_refused_call_is_free_and_a_lost_answer_or_usage_counts_in_full(make):
         done = make(server, budget=without_usage).complete(HELLO)
         assert done.usage == Usage(calls=1)
         assert without_usage._spent >= worst
-    with pytest.raises(LLMError):
+    with pytest.raises(InputError, match="no server listens"):
         make(server, budget=unsent, retries=0).complete(HELLO, sample=1)
     assert unsent._spent == 0  # nobody was there
 

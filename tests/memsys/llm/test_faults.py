@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import NamedTuple
 
 import httpx2
@@ -15,6 +16,7 @@ from memsys.llm.network import Network
 from memsys.llm.recording import Recording
 from memsys.types import Usage
 from tests.memsys.llm import faults
+from tests.memsys.llm.answers import right_answer
 from tests.memsys.llm.conftest import HELLO
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
@@ -153,13 +155,28 @@ def test_what_every_call_would_meet_stops_the_run(fault, words, make):
         make("http://elsewhere/v1", "replay").complete(HELLO)
 
 
-def test_no_server_at_all(make):
+def test_no_server_at_all_stops_the_run_at_once(make, monkeypatch):
     with FaultyServer() as server:
         address = server.base_url
-    with pytest.raises(LLMError, match="connection failed"):
-        make(address, retries=0).complete(HELLO)
+    port = address.rpartition(":")[2].removesuffix("/v1")
+    started = time.monotonic()
+    with pytest.raises(InputError, match=rf"no server listens at 127\.0\.0\.1:{port} .*base_url"):
+        make(address, retries=5).complete(HELLO)
+    assert time.monotonic() - started < 5  # five retries take half a minute
     with pytest.raises(InputError, match="no recorded answer"):  # nobody said anything
         make(address, "replay").complete(HELLO)
+
+
+def test_a_server_that_went_away_is_asked_again(make):
+    def last(handler, body):
+        handler.reply(200, right_answer(body))
+        handler.close_connection = True
+
+    with FaultyServer([last]) as server:
+        client = make(server, retries=0)
+        client.complete(HELLO)
+    with pytest.raises(LLMError, match="connection failed"):
+        client.complete(HELLO, sample=1)
 
 
 def test_a_replay_repeats_how_a_request_failed_last(make):

@@ -157,6 +157,7 @@ def test_no_json_of_the_schema_is_an_error(reply, words, make):
 
 
 ROW = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+PAIR = {**ROW, "required": ["n", "o", "p"]}
 ROWS = {"type": "array", "items": ROW}
 
 
@@ -186,7 +187,12 @@ def test_a_value_fits_its_schema(value, schema):
         ({"n": "1"}, ROW, "reply.n is no integer"),
         ({"n": True}, ROW, "reply.n is no integer"),
         ({"n": 1.5}, ROW, "reply.n is no integer"),
-        ({"n": 1, "m": 2}, {**ROW, "additionalProperties": False}, "the field m"),
+        ({"n": 1, "m": 2}, {**ROW, "additionalProperties": False}, "reply has m, which the schema"),
+        (
+            {"l": 1, "m": 2, "n": "1"},
+            {**PAIR, "additionalProperties": False},
+            "reply lacks o, p; reply has l, m, which the schema does not have; reply.n is no",
+        ),
         ([{"n": 1}, {}], ROWS, r"reply[1] lacks n"),
         ("c", {"enum": ["a", "b"]}, "none of"),
         (True, {"enum": [1]}, "none of"),

@@ -1,0 +1,36 @@
+"""How this process was started and installed, for the commands that messages name."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+SCRIPT = "memsys"
+_SHIPPED = Path(__file__).resolve().parent / "shipped"  # only in a wheel
+_MODULE = re.compile(r"python -m (?:eval\.(?:(studies)\.)?|memsys\.(?=serve\b))(?=[a-z_])")
+_EXTRA = re.compile(r"pip install (?:-e '\.\[(\w+)\]'|'memsys\[(\w+)\]')( -c requirements\.lock)?")
+
+
+def started_by_script() -> bool:
+    """Return whether this process is the console script `memsys`."""
+    return any(Path(word).stem == SCRIPT for word in sys.orig_argv[:2])
+
+
+def as_started(text: str) -> str:
+    """Return `text` with the commands as the user enters them: `memsys run` for `python -m
+    eval.run` where the console script was started, and extras as this package was installed:
+    `pip install 'memsys[mcp]'` from a wheel, `pip install -e '.[mcp]'` in a clone.
+    """
+    if started_by_script():
+        text = _MODULE.sub(lambda found: f"{SCRIPT} {'studies ' if found[1] else ''}", text)
+    return _EXTRA.sub(_installed, text)
+
+
+def _installed(found: re.Match[str]) -> str:
+    extra, pins = found[1] or found[2], found[3] or ""
+    return (
+        f"pip install 'memsys[{extra}]'"
+        if _SHIPPED.is_dir()
+        else f"pip install -e '.[{extra}]'{pins}"
+    )
