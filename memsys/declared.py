@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cache
-from math import inf, isfinite
+from math import inf
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -29,6 +30,7 @@ from typing import (
 from memsys.errors import InputError
 
 LARGEST = 2**31 - 1
+_MOST = sys.float_info.max  # NaN, infinity and larger integers are no numbers to run with
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ def fits(value: object, hint: Any) -> bool:
         return isinstance(value, hint)
     if hint in (int, float):
         number = isinstance(value, int if hint is int else int | float)
-        return number and not isinstance(value, bool) and isfinite(value)  # type: ignore[arg-type]
+        return number and not isinstance(value, bool) and abs(value) <= _MOST  # type: ignore[arg-type]
     if hint in (None, NoneType):
         return value is None
     if (origin or hint) in _LISTS:

@@ -36,8 +36,7 @@ class LocalServer:
     ) -> None:
         """`context_tokens`: prompt and answer together, in the model's tokens. `threads`: number of
         computing threads; a second one only helps on an idle machine. Weights with another hash
-        than `weights_sha256`, which is in the manifest, are refused. Raises InputError on an
-        invalid argument.
+        than `weights_sha256`, which is in the manifest, are refused.
         """
         self._context_tokens, self._threads = context_tokens, threads
         self.weights_sha256 = weights_sha256

@@ -204,7 +204,7 @@ def test_close_deletes_what_was_posted_and_asks_nobody_else(service, parts):
         ({"url": "http://me:secret@x"}, "^strategy.url: contains a password"),
         ({"batch": 0}, "^strategy.batch: 0"),
         ({"timeout_s": 0}, "^strategy.timeout_s: 0"),
-        ({"k": 0}, "^k: 0"),
+        ({"k": 0}, r"^strategy\.k: 0"),
         ({"key_variable": "sk-secret-horse"}, r"strategy\.key_variable"),
     ],
 )

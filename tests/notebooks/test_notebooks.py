@@ -21,6 +21,7 @@ from nbformat import NotebookNode
 
 from tests.docs.conftest import cache, quick
 from tests.docs.test_commands_run import start
+from tests.eval.commands import last_of_each
 
 __all__ = ["cache", "quick"]  # fixtures
 
@@ -169,7 +170,7 @@ def in_this_process(command: list[str], **options: Any) -> Any:
         return PROCESS(command, **options)
     words = command[2:]
     if words[0] == "eval.run":
-        words += FEW if "dataset=synthetic" in words else SMALL
+        words = last_of_each([*words, *(FEW if "dataset=synthetic" in words else SMALL)])
     code, said = start(Path(options["cwd"]), words)
     assert code == 0, said
     return None

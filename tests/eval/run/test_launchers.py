@@ -100,11 +100,11 @@ def test_joblib_makes_the_runs_of_the_basic_launcher_from_a_cold_cache(tmp_path,
 def test_joblib_runs_that_fail_do_not_stop_the_others(tmp_path, cache, small):
     (tmp_path / "fault").touch()
     faults = ("strategy.fault=construct,none", "strategy=faulty")
-    end = sweep(tmp_path, cache, *FAULTY, *JOBLIB, *faults, *small[:2], "k=2,0")
+    end = sweep(tmp_path, cache, *FAULTY, *JOBLIB, *faults, *small[:2], "strategy.k=2,0")
     assert end.code == 1
     assert table(end) == ["faulty"]
-    assert end.err.count("k=0: k: 0; use a whole number of 1 or more\n") == 2
-    assert end.err.count("k=2: RuntimeError: cannot be made (") == 1  # by the worker
+    assert end.err.count("strategy.k=0: strategy.k: 0; use a whole number of 1 or more") == 2
+    assert end.err.count("strategy.k=2: RuntimeError: cannot be made (") == 1  # by the worker
     assert "error: a run of the sweep failed: RuntimeError: cannot be made (" in end.err
 
 

@@ -260,7 +260,6 @@ _REFUSED = (
     ("--config-dir=nowhere", "--config-dir nowhere: no such folder"),
     ("k=1,0", "k: 0; use a whole number"),
     ("strategy=bm25,5", "strategy: 5 is no option"),
-    ("embedder.fallback.typical_similarity=5", "embedder.fallback.typical_similarity: 5; use"),
 )
 
 

@@ -60,7 +60,10 @@ def test_a_graph_of_a_model_and_an_unknown_graph_or_setting_are_one_line(capsys)
         (["relations", "--data", SAMPLE], "graph=relations: a model writes it"),
         (["rulez"], "graph=rulez: no such option; did you mean rules?"),
         (["rules", "--data", "dataset=sample graph.x=1"], "graph.x: no such setting"),
-        (["rules", "--data", "dataset=sample graph.max_share=7"], "graph.max_share: 7 is not"),
+        (
+            ["rules", "--data", "dataset=sample graph.max_share=7"],
+            "graph.max_share: 7; use a number from",
+        ),
     ):
         assert main(arguments) == 2
         (line,) = capsys.readouterr().err.splitlines()

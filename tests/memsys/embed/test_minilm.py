@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
+from memsys.declared import check_values
 from memsys.embed.minilm import VOCABULARY_SHA256, MiniLM, WordPiece
 from memsys.errors import InputError
 
@@ -96,8 +97,8 @@ def test_a_token_s_vector_depends_on_its_text(minilm):
 
 
 def test_an_unknown_pooling_is_named():
-    with pytest.raises(InputError, match=r"^embedder\.pooling: 'max' is none of mean, tokens"):
-        MiniLM("a" * 64, 0.5, pooling="max")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^embedder\.pooling: 'max'; use one of mean, tokens"):
+        check_values(MiniLM, {**SETTINGS, "pooling": "max"}, "embedder")
 
 
 def test_the_mean_and_the_tokens_of_a_query_take_one_pass(minilm, monkeypatch):

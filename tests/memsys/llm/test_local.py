@@ -19,6 +19,7 @@ import yaml
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
+from memsys.declared import check_values
 from memsys.errors import InputError
 from memsys.llm import local
 from memsys.llm.client import ChatSettings
@@ -216,8 +217,8 @@ def test_wrong_or_lost_weights_are_never_served(weights, message, monkeypatch, t
     ("setting", "value"), [*(("context_tokens", n) for n in (0, 255, 8193)), ("threads", 0)]
 )
 def test_a_context_the_model_was_not_trained_on_or_no_thread_is_refused(setting, value):
-    with pytest.raises(InputError, match=f"{setting} is {value}"):
-        LocalServer(**{setting: value})
+    with pytest.raises(InputError, match=f"base_url.{setting}: {value}; use a whole number"):
+        check_values(LocalServer, {setting: value}, "base_url")
 
 
 def find(monkeypatch: pytest.MonkeyPatch, folders: dict[str, Path | None]) -> None:

@@ -162,7 +162,10 @@ def test_nothing_named_is_the_default():
         ("weights: {relevanz: 1}\n", "weights.relevanz: no such setting; there are access"),
         ("weights: {recency: -1}\n", "weights.recency: -1"),
         ("embedder: {_target_: no.such.Class}\n", "no.such.Class"),
-        ("index: {_target_: memsys.index.rank.IndexSettings, k1: 1, b: 9, alpha: 1}\n", "b=9"),
+        (
+            "index: {_target_: memsys.index.rank.IndexSettings, k1: 1, b: 9, alpha: 1}\n",
+            "index.b: 9; use",
+        ),
         ("k: [\n", "mine.yaml: not YAML"),
         ("- k\n", "cannot be read as a configuration"),
     ],

@@ -162,16 +162,16 @@ def test_a_later_telling_wins_whatever_the_order_of_retrieval():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"hops": 5}, r"dataset\.hops: 5; use 1 to 4"),
-        ({"hops": 0}, r"dataset\.hops: 0; use a whole number of 1 or more"),
-        ({"distractors": 1.5}, r"dataset\.distractors: 1\.5; use a share of 0 to 1"),
-        ({"relative_dates": "all"}, r"dataset\.relative_dates: 'all'; use a share"),
-        ({"language": "fr"}, r"dataset\.language: 'fr' is none of en, zh"),
+        ({"hops": 5}, r"dataset\.hops: 5; use a whole number from 1 to 4"),
+        ({"hops": 0}, r"dataset\.hops: 0; use a whole number from 1 to 4"),
+        ({"distractors": 1.5}, r"dataset\.distractors: 1\.5; use a number from 0 to 1"),
+        ({"relative_dates": "all"}, r"dataset\.relative_dates: 'all'; use a number from 0 to 1"),
+        ({"language": "fr"}, r"dataset\.language: 'fr'; use one of en, zh"),
         ({"distractors": 0.99}, "too few for a question of 6; raise sessions"),
         ({"past": True, "updates": 0}, r"dataset\.past: requires dataset\.updates of 1 to 5"),
         ({"past": True, "updates": 6, "turns": 60}, "one less than dataset.sessions; it is 6"),
         ({"past": "maybe"}, r"dataset\.past: 'maybe'; use true or false"),
-        ({"tellers": "both"}, r"dataset\.tellers: 'both' is none of any, one"),
+        ({"tellers": "both"}, r"dataset\.tellers: 'both'; use one of any, one"),
         (
             {"tellers": "one", "distractors": 0.0, "updates": 30, "hops": 1, "turns": 10},
             "too few turns to state facts by one speaker",
