@@ -74,7 +74,7 @@ $(VENVS)/%/installed: baselines/libraries/%.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 14) or \
 		sys.exit("python3 is %d.%d; memsys needs 3.11 to 3.14: make PYTHON=python3.12 ..." % v)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@echo "Installing 53 packages (750 MB) into .venv; a minute or two"
+	@echo "Installing 53 packages (780 MB) into .venv; a minute or two"
 	@$(INSTALL) -e .
 	@touch $@
 

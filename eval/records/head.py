@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from eval.records.answer_key_views import evidence_name, key_name
+from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.manifest import digest
 from eval.records.schema import Manifest
 
 _DIGITS = 10  # of a hash
 _KEYS = ("key", "evidence key")  # mentioned where they are not the data set's own
-_ORIGINAL = "original"
 
 
 def made_with(manifest: Manifest) -> dict[str, str]:
@@ -85,24 +83,19 @@ def _hash(manifest: Manifest) -> str:
 
 def _models(manifest: Manifest) -> dict[str, str]:
     models, settings = manifest["models"], manifest["config"].get("embedder") or {}
-    fallback = _fallback(settings.get("fallback"))
+    fallback = settings.get("fallback")
+    if isinstance(fallback, Mapping):  # of older runs: what it was, not whether it was used
+        used = sorted({*(manifest.get("embedders") or {}).values()})
+        fallback = ", ".join(used) or "none"
     reader, model = models.get("reader") or "none", manifest["llm"]
     return {
-        "embedder": f"{models.get('embedder') or 'none'}{fallback}",
+        "embedder": f"{models.get('embedder') or 'none'}"
+        + ("" if fallback is None else f", fallback {fallback}"),
         "reader": f"{reader} ({model})" if reader == "llm" else reader,
     }
 
 
-def _fallback(setting: Any) -> str:
-    """Return what the head says of the fallback; of older runs, it is a mapping or null."""
-    if isinstance(setting, Mapping):
-        return ", with a fallback"
-    return "" if setting is None else f", fallback {setting}"
-
-
 def _shown(parts: Mapping[str, str]) -> list[str]:
     return [
-        f"{name} {value}"
-        for name, value in parts.items()
-        if name not in _KEYS or value != _ORIGINAL
+        f"{name} {value}" for name, value in parts.items() if name not in _KEYS or value != ORIGINAL
     ]

@@ -25,8 +25,8 @@ class Summariser:
     """
 
     def __init__(self, llm: LLM | None, longer_than: int, prompt: str) -> None:
-        """`longer_than`: o200k tokens up to which a
-        memory stays as it is. Raises InputError without a model, or if the prompt cannot be used.
+        """`longer_than`: o200k tokens up to which a memory stays as it is. Raises InputError
+        without a model, or if the prompt cannot be used.
         """
         if llm is None:
             raise InputError(
