@@ -36,7 +36,7 @@ format: .venv/dev  ## apply the linter's corrections and the format
 	$(BIN)/ruff format .
 
 bench: .venv/base  ## growth, tokens, share of the harness, calls to models; ARGS='--part growth'
-	$(BIN)/python -m eval.studies.bench $(ARGS)
+	$(BIN)/python -m eval bench $(ARGS)
 
 bench-scale: .venv/base  ## a thousand to a million memories, 10 GB; ARGS='1000 10000' to choose
 	$(BIN)/python -m eval.studies.bench_scale $(ARGS)
@@ -45,7 +45,7 @@ bench-scale: .venv/base  ## a thousand to a million memories, 10 GB; ARGS='1000 
 FIT = $(if $(PINS),,all)
 
 regress: .venv/base  ## are scores the expected ones; PINS='sample_bm25 locomo_bm25' to choose
-	$(BIN)/python -m eval.regress $(PINS)
+	$(BIN)/python -m eval regress $(PINS)
 	$(if $(FIT),$(BIN)/python -m eval.studies.fit_fusion --check)
 
 local-model: .venv/local  ## a 135M model that needs no key, for llm=local: 127 MB to download

@@ -2,7 +2,7 @@
 
 In a clone, conf, data and results are at the top, and an editable install leaves them there. A
 wheel has copies in memsys/shipped, out of the way of a user's folders of the same names;
-memsys.places finds either. All else about the project is in pyproject.toml.
+memsys.core.places finds either. All else about the project is in pyproject.toml.
 """
 
 from __future__ import annotations

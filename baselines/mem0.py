@@ -11,24 +11,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from uuid import uuid4
 
-from memsys.declared import Count
-from memsys.errors import InputError
-from memsys.facts.extract import ExtractSettings
-from memsys.facts.extraction_reply import ReplyPart
-from memsys.facts.fact_book import FactBook
-from memsys.facts.fact_writer import FactChange, FactWriter, UpdateSettings
+from memsys.core.declared import Count
+from memsys.core.errors import InputError
+from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.index.rank import Start
-from memsys.relations.extract import RelationExtractor
-from memsys.relations.find import RelationFinder, RelationSettings
-from memsys.relations.graph_writer import GraphWriter
-from memsys.relations.relation_graph import RelationGraph, RelationGraphSettings
-from memsys.relations.same_reply import SameReply
-from memsys.store import Parts, Store
+from memsys.knowledge.facts.extract import ExtractSettings
+from memsys.knowledge.facts.extraction_reply import ReplyPart
+from memsys.knowledge.facts.fact_book import FactBook
+from memsys.knowledge.facts.fact_writer import FactChange, FactWriter, UpdateSettings
+from memsys.knowledge.relations.extract import RelationExtractor
+from memsys.knowledge.relations.find import RelationFinder, RelationSettings
+from memsys.knowledge.relations.graph_writer import GraphWriter
+from memsys.knowledge.relations.relation_graph import RelationGraph, RelationGraphSettings
+from memsys.knowledge.relations.same_reply import SameReply
 from memsys.stores.relations import RelationStore
 from memsys.stores.size import together
 from memsys.stores.vectors import VectorStore
-from memsys.strategy import Strategy
-from memsys.types import Candidate, Query, Retrieval, Session
+from memsys.strategies.store import Parts, Store
+from memsys.strategies.strategy import Strategy
 
 
 class FactStore(Store):

@@ -7,15 +7,15 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from memsys.declared import Count, Range, Share, check_values
-from memsys.errors import InputError
+from memsys.core.declared import Count, Range, Share, check_values
+from memsys.core.errors import InputError
+from memsys.core.types import Candidate, Query, Session
 from memsys.graph.build import GraphSettings
 from memsys.graph.csr import Csr, CsrStore, build_csr
 from memsys.index.rank import Scores, Start, min_max
-from memsys.store import Parts
 from memsys.stores.size import together
-from memsys.strategy import Strategy
-from memsys.types import Candidate, Query, Session
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 
 
 class BM25(Strategy):

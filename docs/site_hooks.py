@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-CARDS = "results/leaderboard/cards"  # eval.site makes the folder leaderboard of the site from them
+CARDS = (
+    "results/leaderboard/cards"  # memsys site makes the folder leaderboard of the site from them
+)
 _LINK = re.compile(r"(```.*?```|`[^`\n]*`)|(?<!!)\[([^\[\]]*)\]\(([^)\s]+)\)", re.DOTALL)
 _COMMENT = re.compile(r"^(<!--.*-->)$", re.MULTILINE)  # needs blank lines around it
 

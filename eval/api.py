@@ -19,25 +19,25 @@ import pandas as pd
 from hydra.errors import HydraException
 from matplotlib.axes import Axes
 
-from eval.compare.compared import compared
+from eval.analyse.compare.compared import compared
+from eval.analyse.retrieval import score as of_rankings
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.registry import columns
-from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records import run as runs
 from eval.records.answer_key_views import left_out
 from eval.records.folder import claim, discard_if_empty, run_folder
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
+from eval.records.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records.schema import Record, Summary
 from eval.rendering import palette, plots
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.errors import blame, configuration_errors, one_line
-from eval.retrieval import score as of_rankings
 from eval.run.experiment import composed, execute
 from eval.summary.sample import Sample
 from eval.summary.summarise import OVERALL, summarise
-from memsys.errors import InputError
-from memsys.places import RUNS, SHIPPED
+from memsys.core.errors import InputError
+from memsys.core.places import RUNS, SHIPPED
 
 __all__ = [
     "InputError", "LoadedRun", "compare", "curves", "dots", "frames", "front", "load",
@@ -217,7 +217,7 @@ def scores(table: pd.DataFrame, names: Sequence[str], by: str | list[str] = "run
 
 
 def compare(found: Sequence[runs.Run], scores: Sequence[str] = ()) -> pd.DataFrame:
-    """Compare every run with the first, paired by question: the rows of `eval.compare --out` but
+    """Compare every run with the first, paired by question: the rows of `memsys compare --out` but
     those of the first run, whose mean is `reference_mean`, without columns that have no value.
 
     `scores`: as its --score. Raises InputError if the runs may not be compared.
@@ -244,7 +244,7 @@ def tables(found: Sequence[LoadedRun], *, every: bool = False) -> pd.DataFrame:
 def means(
     frame: pd.DataFrame, column: str, by: Sequence[str], *, bounded: bool = True
 ) -> pd.DataFrame:
-    """Return n, mean, low and high (its 95% interval, see eval.stats) of `column` in a frame's
+    """Return n, mean, low and high (its 95% interval, see eval.metrics.stats) of `column` in a frame's
     counted rows.
 
     One row for each combination of the columns `by`, in order of appearance; with `type` among

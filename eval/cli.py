@@ -21,8 +21,8 @@ from typing import Any, NoReturn
 from tqdm import tqdm
 
 from eval.rendering.width import widen
-from memsys.errors import InputError, complain, fault_of_machine
-from memsys.program import as_started
+from memsys.core.errors import InputError, complain, fault_of_machine
+from memsys.core.program import as_started
 
 FAILED, BAD_INPUT, INTERRUPTED, UNREAD, TERMINATED = 1, 2, 130, 141, 143
 # Commands of earlier versions, and where they are now.
@@ -36,7 +36,7 @@ RENAMED = {
     "stats.simulate": "studies.coverage",
     "regressing.simulate": "studies.regression_power",
 }
-_OUTSIDE = {"serve": "memsys.serve"}  # commands of the memory system itself
+_OUTSIDE = {"serve": "memsys.service.serve"}  # commands of the memory system itself
 _RUN = "run folder, id under results/runs or a part of it, or last"
 _LONGEST = 80  # characters of arguments in the name of a file
 _OTHERS = "; all others are compared with the first"
@@ -114,7 +114,7 @@ def add_wide(command: argparse.ArgumentParser) -> None:
 
 
 def add_run(command: argparse.ArgumentParser, name: str = "run") -> None:
-    """Add the argument RUN to `command`: a string for memsys.places.find_run."""
+    """Add the argument RUN to `command`: a string for memsys.core.places.find_run."""
     command.add_argument(name, metavar="RUN", help=_RUN)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from memsys import __version__
-from memsys.errors import complain
+from memsys.core.errors import complain
 
 _BAD_INPUT = 2
 

@@ -62,7 +62,7 @@ SLOW = (
         )
     ),
     *(f"memsys/{name}" for name in ("embed", "interop", "llm", "service", "stores")),
-    *("memsys/facts/test_session_reader.py", "memsys/strategies/test_associations.py"),
+    *("memsys/knowledge/facts/test_session_reader.py", "memsys/strategies/test_associations.py"),
 )
 STARTING = {"start", "clean", "keyed", "make_run", "cache", "bench"}  # fixtures that start runs
 

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from memsys.core.tokens import count_tokens
+from memsys.core.types import Vectors
 from memsys.embed.base import Kind
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.base import LLM, LLMError
-from memsys.text.tokens import count_tokens
-from memsys.types import Vectors
 
 MODEL = "embedder"  # the name of the run's embedder for the library
 _MOST_BYTES = 64 * 2**20  # of a request

@@ -12,13 +12,13 @@ from typing import Any
 
 from baselines.libraries.gateway import MODEL, Gateway
 from baselines.libraries.pipe import Pipe
-from memsys.declared import Count, Name, Seconds, check_values
-from memsys.errors import InputError
-from memsys.store import Parts
-from memsys.strategy import Strategy
-from memsys.text.titles import title_of
-from memsys.text.turns import line
-from memsys.types import Candidate, Memory, Query, Retrieval, Session
+from memsys.core.declared import Count, Name, Seconds, check_values
+from memsys.core.errors import InputError
+from memsys.core.titles import title_of
+from memsys.core.turns import line
+from memsys.core.types import Candidate, Memory, Query, Retrieval, Session
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 
 _NOTHING = Retrieval((), "", 0)
 HERE = Path(__file__).parent

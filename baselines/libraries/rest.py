@@ -1,4 +1,4 @@
-"""A memory service over HTTP, with the interface of `python -m memsys.serve` (docs/memory-api.md).
+"""A memory service over HTTP, with the interface of `python -m eval serve` (docs/memory-api.md).
 
 The evidence of a result is its `turns`, or else the turn ids in the metadata of its post. A service
 that returns only metadata is therefore credited per post: post turns one by one (`batch` 1).
@@ -12,12 +12,12 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from memsys.declared import Count, check_values
-from memsys.errors import InputError
+from memsys.core.declared import Count, check_values
+from memsys.core.errors import InputError
+from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.service.rest.client import Client, ServiceError, as_candidate, as_post, turns_of
-from memsys.store import Parts
-from memsys.strategy import Strategy
-from memsys.types import Candidate, Query, Retrieval, Session
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 
 _PAGE = 100  # rows per request of a list
 

@@ -11,8 +11,8 @@ from baselines.mcp.arguments import snake
 from baselines.mcp.rules import Role
 from baselines.mcp.strategy import server_of
 from baselines.mcp.tools import Tool, points, why_not
-from memsys.errors import InputError, complain
-from memsys.text.json_text import parse_json
+from memsys.core.errors import InputError, complain
+from memsys.core.json_text import parse_json
 
 _ROLES: tuple[Role, ...] = ("add", "search", "delete")
 

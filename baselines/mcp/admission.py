@@ -18,9 +18,9 @@ from baselines.mcp.connection import Connection
 from baselines.mcp.session import OwnerMemory, nothing_in
 from baselines.mcp.tools import PROCESS, Chosen, Tool, Wanted, choose
 from baselines.mcp.transports import Address, Command
-from memsys.errors import InputError
-from memsys.text.addresses import without_secrets
-from memsys.types import Memory
+from memsys.core.addresses import without_secrets
+from memsys.core.errors import InputError
+from memsys.core.types import Memory
 
 _K = 5
 _UNKNOWN = 'What did Zubrowka-Quill say about "marzipan & tin" (in 1907)?'  # marks upset a parser

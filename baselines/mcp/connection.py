@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from baselines.libraries.pipe import LibraryError
 from baselines.mcp.tools import Tool
-from memsys.text.addresses import json_without_secrets, without_secrets
+from memsys.core.addresses import json_without_secrets, without_secrets
 
 if TYPE_CHECKING:
     from mcp import Client

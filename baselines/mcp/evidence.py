@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Any
 
 from baselines.mcp.results import Item
-from memsys.text.titles import title_of
-from memsys.types import UNDATED, Candidate, Memory
+from memsys.core.titles import title_of
+from memsys.core.types import UNDATED, Candidate, Memory
 
 _SHORT = 8  # characters; a shorter text occurs in others by chance
 _PART = 24  # characters of a part that names its memory, if it is in no other

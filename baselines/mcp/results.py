@@ -10,7 +10,7 @@ from typing import Any
 from baselines.libraries.pipe import LibraryError
 from baselines.mcp.arguments import snake
 from baselines.mcp.rules import LISTS, SCORES, TEXTS
-from memsys.text.json_text import parse_json
+from memsys.core.json_text import parse_json
 
 _SHOWN = 300  # characters of a server's message in an error
 _EMPTY: Mapping[str, Any] = MappingProxyType({})

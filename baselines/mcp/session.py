@@ -15,8 +15,8 @@ from baselines.mcp.evidence import Stored, plain
 from baselines.mcp.results import Item, flat_fields, items_of
 from baselines.mcp.rules import IDS
 from baselines.mcp.tools import Choice, Chosen
-from memsys.text.terms import terms
-from memsys.types import Candidate, Memory
+from memsys.core.terms import terms
+from memsys.core.types import Candidate, Memory
 
 _DECLINED = re.compile(r"duplicate|already (exists|stored)", re.IGNORECASE)
 

@@ -15,12 +15,12 @@ from baselines.mcp.admission import Server, admit
 from baselines.mcp.session import OwnerMemory
 from baselines.mcp.tools import Wanted
 from baselines.mcp.transports import Address, Command
-from memsys.declared import Count, check_values
-from memsys.errors import InputError, check_number, check_timeout
-from memsys.store import Parts
-from memsys.strategy import Strategy
-from memsys.text.addresses import check_open
-from memsys.types import Candidate, Query, Retrieval, Session
+from memsys.core.addresses import check_open
+from memsys.core.declared import Count, check_values
+from memsys.core.errors import InputError, check_number, check_timeout
+from memsys.core.types import Candidate, Query, Retrieval, Session
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 
 _NOTHING = Retrieval((), "", 0)
 

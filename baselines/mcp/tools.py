@@ -19,7 +19,7 @@ from baselines.mcp.arguments import (
     template_of,
 )
 from baselines.mcp.rules import NOUNS, VERBS, Role
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _DOES = {"add": "adds a memory", "search": "searches", "delete": "deletes"}
 _NEEDS = {"add": {"text"}, "search": {"query", "words"}, "delete": {"id"}}

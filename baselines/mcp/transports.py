@@ -15,8 +15,8 @@ from typing import Any
 
 from baselines.mcp.arguments import fill
 from baselines.mcp.connection import Transport
-from memsys.errors import InputError
-from memsys.text.addresses import check_address, check_open, check_variable
+from memsys.core.addresses import check_address, check_open, check_variable
+from memsys.core.errors import InputError
 
 _PASSED = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
 _HOMES = {  # caches and settings of package runners, which a new home would hide

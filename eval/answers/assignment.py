@@ -23,7 +23,7 @@ from eval.answers.contents import Contents
 from eval.answers.layout import Layout, expand
 from eval.answers.verdict_columns import verdict_columns
 from eval.metrics.registry import reported
-from memsys.text.files import shown
+from memsys.core.files import shown
 
 _FREE = {"answer", "error"}  # fields of which any value fits
 _BY_COLUMNS = 10  # columns that contain questions, from which the columns are rows

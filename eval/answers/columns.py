@@ -16,7 +16,7 @@ from eval.answers.contents import Contents, QuestionIndex
 from eval.answers.layout import Layout
 from eval.answers.rivals import are_rivals
 from eval.datasets.types import Dataset
-from memsys.text.files import shown
+from memsys.core.files import shown
 
 _CLOSE_TO_BEST = 0.9  # share of the matched rows that another list of answers has as well
 

@@ -16,8 +16,8 @@ from eval.answers.tree import Node, lists, note
 from eval.answers.tree import Path as Keys
 from eval.answers.walk import Here, Item, Walk
 from eval.datasets.types import SourceFile
-from memsys.errors import InputError
-from memsys.text.files import is_there, shown
+from memsys.core.errors import InputError
+from memsys.core.files import is_there, shown
 
 __all__ = ["Found", "Item", "RowList", "row_lists"]
 _SAMPLE = 2_000

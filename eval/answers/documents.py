@@ -16,9 +16,9 @@ from typing import Any
 from eval.answers.json_values import as_json
 from eval.answers.streaming import JSONStream, Limits
 from eval.datasets.types import SourceFile
-from memsys.errors import InputError
-from memsys.text.files import ANSWERS, check_regular, decode, shown, unpacked_chunks
-from memsys.text.json_text import parse_json
+from memsys.core.errors import InputError
+from memsys.core.files import ANSWERS, check_regular, decode, shown, unpacked_chunks
+from memsys.core.json_text import parse_json
 
 _DELIMITERS = ",;\t"
 _FIELD_CHARACTERS = 1 << 27  # a context of a whole conversation is longer than csv's own limit

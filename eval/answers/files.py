@@ -19,7 +19,7 @@ from eval.answers.layout import Layout
 from eval.answers.plausible import doubtful_times, is_error
 from eval.datasets.types import TYPES, Dataset, SourceFile
 from eval.metrics.registry import reported
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 AS_REPORTED = "as reported"  # a verdict or a latency that a file contains; its judge
 _MOST = 100_000  # rows: more would fill the memory, and no data set has as many questions

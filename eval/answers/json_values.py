@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from memsys.errors import InputError
-from memsys.text.json_text import parse_json
+from memsys.core.errors import InputError
+from memsys.core.json_text import parse_json
 
 
 def as_json(text: str, place: str) -> Any:

@@ -11,9 +11,9 @@ from typing import Any
 import yaml
 
 from eval.answers.column_names import NAMES
-from memsys.errors import InputError
-from memsys.text.files import is_there
-from memsys.text.yaml_text import load_yaml
+from memsys.core.errors import InputError
+from memsys.core.files import is_there
+from memsys.core.yaml_text import load_yaml
 
 FIELDS = tuple(NAMES)
 SHIPPED = Path(__file__).with_name("layouts")

@@ -17,9 +17,9 @@ from eval.answers.json_values import as_json, json_lines
 from eval.datasets.files import read_text
 from eval.datasets.types import SourceFile
 from eval.records.trec import decode, read_run
-from memsys.errors import InputError
-from memsys.text.files import ANSWERS
-from memsys.text.json_text import parse_json
+from memsys.core.errors import InputError
+from memsys.core.files import ANSWERS
+from memsys.core.json_text import parse_json
 
 TREC, MAPPING, ROWS = "trec", "mapping", "rows"
 LAYOUTS = {  # with their names in messages

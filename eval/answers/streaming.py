@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from memsys.errors import InputError
-from memsys.text.json_text import DEPTH, parse_part
+from memsys.core.errors import InputError
+from memsys.core.json_text import DEPTH, parse_part
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 from eval.datasets.types import TYPES
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _PASSED = {"correct", "true", "yes", "right", "pass", "passed"}
 _FAILED = {"wrong", "incorrect", "false", "no", "fail", "failed"}

@@ -9,7 +9,7 @@ from typing import Any
 from eval.answers.fields import Columns, Cut, Remembered, fields, outer
 from eval.answers.streaming import LargeList, LargeObject
 from eval.answers.tree import Node, Path
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _KEY = "key "
 

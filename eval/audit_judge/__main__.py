@@ -1,4 +1,4 @@
-"""`python -m eval.audit_judge judge=...`: measure a judge on answers with a known verdict."""
+"""`python -m eval audit_judge judge=...`: measure a judge on answers with a known verdict."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from eval.records.schema import Record
 from eval.rendering.errors import blame
 from eval.rendering.tables import markdown
 from eval.rendering.terminal import fitted
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.places import CONF, cache_folder
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, BudgetReached
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import Recording
-from memsys.places import CONF, cache_folder
 
 _PUBLISHED = "published wrong answers (dial481/locomo-audit)"
 _OF_A_MODEL = 50  # probes of each kind that a model is asked by default

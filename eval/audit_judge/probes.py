@@ -15,9 +15,9 @@ from eval.datasets.types import ADVERSARIAL, Question
 from eval.judges.judge import Judge
 from eval.judges.verdicts import majority
 from eval.metrics.abstention import abstains
-from memsys.concurrency import run_jobs
+from memsys.core.concurrency import run_jobs
+from memsys.core.terms import is_cjk
 from memsys.llm.base import LLMError
-from memsys.text.terms import is_cjk
 
 # Kind -> whether a judge has to pass it, and a description.
 KINDS: Mapping[str, tuple[bool, str]] = {

@@ -9,12 +9,12 @@ from statistics import fmean
 from eval.audit_judge.probes import KINDS, RIGHT, ProbeOutcome
 from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.judges.verdicts import PanelStatistics, panel_statistics
+from eval.metrics.stats.agreement import fleiss_interval
+from eval.metrics.stats.interval import ClusterBootstrap, Interval
+from eval.metrics.stats.rates import CorrectedShare, Rate, corrected_share, rate
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.stats.agreement import fleiss_interval
-from eval.stats.interval import ClusterBootstrap, Interval
-from eval.stats.rates import CorrectedShare, Rate, corrected_share, rate
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _PAIRS = (("gold", "gold_long"), ("wrong_specific", "wrong_long"))
 WRONG = ("wrong_specific", "wrong_vague")

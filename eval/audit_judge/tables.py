@@ -9,10 +9,10 @@ from typing import Any
 
 from eval.audit_judge.probes import KINDS
 from eval.audit_judge.statistics import ENOUGH, OVERALL, Audit, CorrectedType
+from eval.metrics.stats.interval import FEWEST, Interval, scope
+from eval.metrics.stats.rates import CorrectedShare, Rate
 from eval.rendering.numbers import interval, share
 from eval.rendering.tables import type_name
-from eval.stats.interval import FEWEST, Interval, scope
-from eval.stats.rates import CorrectedShare, Rate
 
 Draw = Callable[[Sequence[str], Sequence[Sequence[str]]], str]  # a table of header and rows
 

@@ -11,8 +11,8 @@ import yaml
 
 from eval.datasets.types import Question
 from eval.metrics.normalise import terms
-from memsys.text.dates import MONTHS
-from memsys.text.terms import STOPWORDS, is_cjk
+from memsys.core.dates import MONTHS
+from memsys.core.terms import STOPWORDS, is_cjk
 
 _TEXTS = yaml.safe_load(Path(__file__).with_name("wording.yaml").read_text(encoding="utf-8"))
 REFUSALS: Mapping[str, Sequence[str]] = _TEXTS["refusals"]

@@ -13,8 +13,8 @@ from eval.datasets.files import shared_folder
 from eval.datasets.types import Dataset, Question
 from eval.metrics.alternatives import alternatives
 from eval.metrics.normalise import normalise, terms
-from memsys.errors import InputError
-from memsys.text.terms import is_cjk
+from memsys.core.errors import InputError
+from memsys.core.terms import is_cjk
 
 _DATE = re.compile(r"\bmonth\d|\bday\d|\b(?:19|20)\d\d\b")
 _NUMBER = re.compile(r"\d")
@@ -77,7 +77,7 @@ def published_files(folder: str | None) -> dict[str, Path]:
 def published_answers(paths: Mapping[str, Path], dataset: Dataset) -> dict[str, dict[str, str]]:
     """Return kind -> question id -> answer for the questions of `dataset` that the files answer.
 
-    Rows are matched as in eval.rescore: by position, checked against the question's text. A kind
+    Rows are matched as in memsys rescore: by position, checked against the question's text. A kind
     without a matching row is left out, as its file is of other conversations.
     """
     matched = {

@@ -23,7 +23,7 @@ from eval.datasets.key_errors import (
     sha256,
 )
 from eval.datasets.types import AnswerKey, KeyChange, Question, SourceFile
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 KEYS = ("original", "corrected", "excluded")
 _STEM, _ENDINGS = "answer_key_errors", ("jsonl", "json")

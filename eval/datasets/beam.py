@@ -13,9 +13,9 @@ from eval.datasets.beam_questions import BEAM_TYPES, read_questions
 from eval.datasets.checks import Location, check_names
 from eval.datasets.files import find_file, read_json
 from eval.datasets.types import Dataset, Question, SourceFile
-from memsys.declared import Count, Name, check_fields
-from memsys.errors import InputError
-from memsys.types import Conversation
+from memsys.core.declared import Count, Name, check_fields
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation
 
 _QUESTIONS = Path("probing_questions") / "probing_questions.json"
 # The published scripts answer from the first of these that is there; its name is spelt like that.

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from eval.datasets.checks import Location, as_list, as_object
-from memsys.text.dates import MONTH_NUMBERS
-from memsys.types import Session, Turn
+from memsys.core.dates import MONTH_NUMBERS
+from memsys.core.types import Session, Turn
 
 _ANCHOR = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
 _PLAN = re.compile(r"plan-\d+")

@@ -12,10 +12,10 @@ from eval.datasets.beir_folder import CORPUS, QUERIES, Asked, FolderReading, que
 from eval.datasets.checks import check_names
 from eval.datasets.files import find_file
 from eval.datasets.types import Dataset, Question
-from memsys.declared import Count, Name, check_fields
-from memsys.errors import InputError
-from memsys.text.files import shown
-from memsys.types import Conversation
+from memsys.core.declared import Count, Name, check_fields
+from memsys.core.errors import InputError
+from memsys.core.files import shown
+from memsys.core.types import Conversation
 
 _FIRST = 21  # id of the first type; no other data set has ids from here
 

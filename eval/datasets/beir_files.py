@@ -13,11 +13,11 @@ from typing import Any
 
 from eval.datasets.files import read_text
 from eval.datasets.types import SourceFile
-from memsys.errors import InputError
-from memsys.text.files import shown
-from memsys.text.json_text import parse_json
-from memsys.text.turns import document
-from memsys.types import Session
+from memsys.core.errors import InputError
+from memsys.core.files import shown
+from memsys.core.json_text import parse_json
+from memsys.core.turns import document
+from memsys.core.types import Session
 
 _ID = ("id", "_id")  # LMEB's name counts where a line has both, as in its own loader
 _SCENE = ("scene_id", "query-id", "query_id", *_ID)

@@ -16,9 +16,9 @@ from eval.datasets.beir_files import (
     queries,
 )
 from eval.datasets.types import ADVERSARIAL, TYPES, SourceFile
-from memsys.errors import InputError
-from memsys.text.files import shown
-from memsys.types import Session
+from memsys.core.errors import InputError
+from memsys.core.files import shown
+from memsys.core.types import Session
 
 CORPUS, QUERIES, CANDIDATES = "corpus.jsonl", "queries.jsonl", "candidates.jsonl"
 ONE_POOL = "corpus"  # name of the pool where each query searches all documents

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from memsys.errors import InputError
-from memsys.text.files import shown
+from memsys.core.errors import InputError
+from memsys.core.files import shown
 
 _SEPARATORS = re.compile(r"[;,、；，\s]+")
 _SHOWN = 80  # characters of a name in a message

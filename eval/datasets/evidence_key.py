@@ -15,7 +15,7 @@ from eval.datasets.answer_key import KEYS
 from eval.datasets.files import SHIPPED_DATA, one_per_line, read_json, validate
 from eval.datasets.key_errors import belongs
 from eval.datasets.types import EvidenceKey, Question, SourceFile
-from memsys.errors import InputError, check_choice
+from memsys.core.errors import InputError, check_choice
 
 FOLDER = SHIPPED_DATA / "evidence"
 _REBUILD = "build it by python -m eval.studies.evidence"

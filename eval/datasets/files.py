@@ -16,11 +16,11 @@ from pydantic import TypeAdapter, ValidationError
 from eval.datasets.checks import Location, as_object, name
 from eval.datasets.pooled import POOLED
 from eval.datasets.types import SourceFile
-from memsys.errors import InputError, first_problem
-from memsys.places import HOME, SHIPPED
-from memsys.text.files import MOST, decode, is_there, read_bytes, unpack
-from memsys.text.json_text import parse_json
-from memsys.text.yaml_text import load_yaml
+from memsys.core.errors import InputError, first_problem
+from memsys.core.files import MOST, decode, is_there, read_bytes, unpack
+from memsys.core.json_text import parse_json
+from memsys.core.places import HOME, SHIPPED
+from memsys.core.yaml_text import load_yaml
 
 DATA = HOME / "data"  # of the user
 SHIPPED_DATA = SHIPPED / "data"
@@ -84,7 +84,7 @@ def public_file(name: str, title: str, *samples: str) -> str:
         if path.is_file():
             return str(path)
     raise InputError(
-        f"{title} is not here: run `python -m eval.fetch {name}`, put the file at data/{file}, "
+        f"{title} is not here: run `python -m eval fetch {name}`, put the file at data/{file}, "
         "or set dataset.path=..."
     )
 

@@ -17,9 +17,9 @@ from eval.datasets.named import config_of
 from eval.datasets.pooled import timed
 from eval.datasets.types import TYPES, Dataset, Question
 from eval.datasets.unrelated import Unrelated
-from memsys.declared import Count, CountFrom0, Name, check_fields
-from memsys.errors import InputError
-from memsys.types import Conversation
+from memsys.core.declared import Count, CountFrom0, Name, check_fields
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation
 
 _LOCOMO = f"{LoCoMo.__module__}.{LoCoMo.__name__}"
 

@@ -18,8 +18,8 @@ from pydantic import Field, StrictInt
 
 from eval.datasets.files import one_per_line, read_text, validate
 from eval.datasets.types import SourceFile
-from memsys.errors import InputError
-from memsys.text.json_text import parse_json
+from memsys.core.errors import InputError
+from memsys.core.json_text import parse_json
 
 CITATION_ONLY = "WRONG_CITATION"  # the one type of error that leaves the answer unchanged
 # Which part of a corrected text is the gold answer: all of it, none (it says that there is no

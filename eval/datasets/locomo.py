@@ -28,9 +28,9 @@ from eval.datasets.sessions import read_conversation
 from eval.datasets.splits import in_split
 from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
-from memsys.declared import Count, Name, check_fields
-from memsys.errors import InputError
-from memsys.types import Conversation
+from memsys.core.declared import Count, Name, check_fields
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation
 
 _WORD = re.compile(r"(?!(?:an?|the|and)\b)\b\w", re.IGNORECASE)  # that F1 counts
 

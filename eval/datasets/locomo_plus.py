@@ -17,10 +17,10 @@ from eval.datasets.files import json_files, public_file, read_json
 from eval.datasets.locomo import read_locomo
 from eval.datasets.sessions import read_conversation
 from eval.datasets.types import Dataset, Question, SourceFile
-from memsys.declared import Count, Name, check_fields
-from memsys.errors import InputError
-from memsys.text.numbers import ONES
-from memsys.types import Conversation, Session, Turn
+from memsys.core.declared import Count, Name, check_fields
+from memsys.core.errors import InputError
+from memsys.core.numbers import ONES
+from memsys.core.types import Conversation, Session, Turn
 
 # The file's `relation_type`, by ids that no other data set has.
 LOCOMO_PLUS_TYPES: dict[int, str] = {17: "causal", 18: "state", 19: "goal", 20: "value"}

@@ -16,9 +16,9 @@ from eval.datasets.checks import Location, as_list, as_object, check_names, text
 from eval.datasets.files import SHIPPED_DATA, json_files, public_file, read_json
 from eval.datasets.neutral_ids import neutral
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
-from memsys.declared import Count, Name, check_fields
-from memsys.errors import InputError
-from memsys.types import Conversation, Session, Turn
+from memsys.core.declared import Count, Name, check_fields
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation, Session, Turn
 
 # The file's `question_type` with _ for -, by ids that no LoCoMo type has. 5 is adversarial as in
 # LoCoMo: a question_id that ends in _abs, whatever its question_type.

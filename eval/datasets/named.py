@@ -8,7 +8,7 @@ from typing import Any
 
 from eval.datasets.beir_folder import QUERIES
 from eval.datasets.files import find_file
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 ORIGINAL = "original"
 NAMES = "locomo|locomo_plus|sample|sample_hard|longmemeval|PATH"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from eval.datasets.types import Question
-from memsys.types import Conversation
+from memsys.core.types import Conversation
 
 
 def neutral(

@@ -17,7 +17,7 @@ from eval.datasets.synthetic.plants import (
     planted,
 )
 from eval.datasets.types import Dataset
-from memsys.declared import CountFrom0, Name
+from memsys.core.declared import CountFrom0, Name
 
 
 class Planted:

@@ -8,8 +8,8 @@ from datetime import datetime
 from itertools import accumulate
 
 from eval.datasets.types import Dataset, Plant, Question
-from memsys.errors import InputError
-from memsys.types import Conversation, Session
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation, Session
 
 POOLED = "pooled"
 

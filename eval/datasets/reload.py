@@ -1,6 +1,6 @@
 """A run's data set, loaded again from the configuration in its manifest.
 
-A run folder may come from an untrusted source: see memsys.trusted for what it may name.
+A run folder may come from an untrusted source: see memsys.core.trusted for what it may name.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import Any
 
 from eval.datasets.types import Dataset
-from memsys.errors import InputError
-from memsys.trusted import check_config
+from memsys.core.errors import InputError
+from memsys.core.trusted import check_config
 
 # Options that manifests of earlier versions do not have, with what was done then.
 _EARLIER: Mapping[str, Mapping[str, str]] = {

@@ -19,8 +19,8 @@ from eval.datasets.checks import (
     text,
     turn_ids,
 )
-from memsys.text.dates import MONTH_NUMBERS
-from memsys.types import Conversation, Observation, Session, Turn
+from memsys.core.dates import MONTH_NUMBERS
+from memsys.core.types import Conversation, Observation, Session, Turn
 
 _SESSION_KEY = re.compile(r"session_([0-9]{1,9})(_\w+)?")
 _OBSERVATION_KEY = re.compile(r"(session_[0-9]+)_observation")

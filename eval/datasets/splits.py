@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 DEV = ("conv-26", "conv-30", "conv-41", "conv-42", "conv-43")
 HELD_OUT = ("conv-44", "conv-47", "conv-48", "conv-49", "conv-50")

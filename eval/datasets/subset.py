@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from eval.datasets.files import SHIPPED_DATA, find_file, one_per_line, read_json, validate
 from eval.datasets.types import Question, SourceFile, SubsetUsed
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 Floats = NDArray[np.float64]
 FOLDER = SHIPPED_DATA / "subsets"
@@ -117,7 +117,7 @@ def open_subset(
     if others:
         raise InputError(
             f"dataset.subset={name}: built for another {subset.data[0].name} (sha256 "
-            f"{min(others)[:12]}...); get that one by python -m eval.fetch locomo, or set "
+            f"{min(others)[:12]}...); get that one by python -m eval fetch locomo, or set "
             "dataset.subset=null"
         )
     ids: dict[str, set[str]] = defaultdict(set)

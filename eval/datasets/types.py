@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from memsys.types import Conversation
+from memsys.core.types import Conversation
 
 # The official ids of LoCoMo (Maharana et al., 2024). Several published tables use other names.
 TYPES: dict[int, str] = {

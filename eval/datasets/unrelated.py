@@ -14,7 +14,7 @@ from eval.datasets.pooled import owned, timed
 from eval.datasets.synthetic.parameters import Parameters
 from eval.datasets.synthetic.world import dialogue
 from eval.datasets.types import SourceFile
-from memsys.types import Conversation, Session, Turn
+from memsys.core.types import Conversation, Session, Turn
 
 Timed = tuple[datetime, Session]
 _SESSIONS, _TURNS = 5, 22  # of a generated conversation and session; a session of LoCoMo has 21.6

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from eval.judges.judge import Judgement, ModelByName, Reference
 from eval.metrics.abstention import abstains
 from eval.metrics.normalise import terms
-from memsys.declared import ShareAbove0
-from memsys.errors import InputError
+from memsys.core.declared import ShareAbove0
+from memsys.core.errors import InputError
 from memsys.llm.base import LLM
 
 # The best threshold, whichever system is left out: python -m eval.studies.standin.

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from eval.datasets.types import Dataset, Question
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Usage
 from memsys.llm.base import LLM
-from memsys.types import Usage
 
 Reference = Literal["gold", "cue"]
 ModelByName = Callable[[str], LLM]  # opens another model of the same endpoint

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from eval.judges.judge import Judgement, ModelByName, Reference, total_usage
-from memsys.declared import Count, Word
-from memsys.errors import InputError
+from memsys.core.addresses import without_secrets
+from memsys.core.declared import Count, Word
+from memsys.core.errors import InputError
+from memsys.core.types import Usage
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.client import ChatClient
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
 from memsys.llm.reply import json_objects
-from memsys.text.addresses import without_secrets
-from memsys.types import Usage
 
 _REASON = 1_000  # characters that are recorded
 ATTEMPTS = 3  # per verdict, until a reply contains one

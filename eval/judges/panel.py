@@ -8,7 +8,7 @@ from typing import Any
 
 from eval.judges.judge import Judge, Judgement, JudgeSettings, ModelByName, total_usage
 from eval.judges.llm import LLMJudge
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.base import LLM, LLMError
 
 

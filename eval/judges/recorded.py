@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from eval.answers.files import AnswerRow, read_answers
 from eval.judges.judge import Judgement, ModelByName, Reference
 from eval.records.run import load_run
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.base import LLM, LLMError
 
 

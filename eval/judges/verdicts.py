@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean, stdev
 
-from eval.stats.agreement import cohen_interval, fleiss_interval
-from eval.stats.interval import Interval
+from eval.metrics.stats.agreement import cohen_interval, fleiss_interval
+from eval.metrics.stats.interval import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Metric(ABC):
     records of other questions.
     Where a metric does not apply, the score is None and `score` is not called. `order`: rank
     among the scores of a record. `in_tables`: shown in the tables of runs. `pinned`: compared by
-    `eval.regress`. `reported_as`: column of the same score in result files of Mem0's scripts.
+    `memsys regress`. `reported_as`: column of the same score in result files of Mem0's scripts.
     """
 
     name: str

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from memsys.text.dates import MONTH_NUMBERS
-from memsys.text.tables import load_table
+from memsys.core.dates import MONTH_NUMBERS
+from memsys.core.tables import load_table
 
 _VERBS = ("march", "may", "mar")  # no month unless the words around say so
 

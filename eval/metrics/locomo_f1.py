@@ -17,7 +17,7 @@ from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.metrics import Answered, Metric, in_common, overlap_f1
 from eval.metrics.registry import register
 from eval.metrics.tokens import without_scipy_stats
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 if TYPE_CHECKING:
     from nltk.stem.porter import PorterStemmer

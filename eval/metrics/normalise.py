@@ -14,8 +14,8 @@ from unicodedata import normalize
 
 from eval.metrics.dates import in_parts
 from eval.metrics.numbers import in_figures
-from memsys.text.tables import load_table
-from memsys.text.terms import stem
+from memsys.core.tables import load_table
+from memsys.core.terms import stem
 
 ARTICLES = frozenset(("a", "an", "the"))
 

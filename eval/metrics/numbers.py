@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from memsys.text.numbers import CARDINALS, CHINESE_DIGITS, CHINESE_SCALES, ONES, TENS
+from memsys.core.numbers import CARDINALS, CHINESE_DIGITS, CHINESE_SCALES, ONES, TENS
 
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _MULTIPLIERS = {"dozen": 12, "hundred": 100} | _SCALES

@@ -11,8 +11,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from memsys.errors import InputError
-from memsys.text.tables import load_table
+from memsys.core.errors import InputError
+from memsys.core.tables import load_table
 
 
 class Protocol(BaseModel, frozen=True):

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from eval.metrics import Answered, Metric, Scores
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _REGISTERED: dict[str, Metric] = {}  # by the modules of this package
 _CONFIGURED: dict[str, Metric] = {}  # by the configuration of the current run

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memsys.types import Retrieval
+from memsys.core.types import Retrieval
 
 
 @dataclass(frozen=True, slots=True)

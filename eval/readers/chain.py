@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from eval.datasets.synthetic.languages import LANGUAGES, Language, WorldFact, parse_question
 from eval.readers import Answer, Reader
-from memsys.declared import Name
-from memsys.types import Candidate, Retrieval
+from memsys.core.declared import Name
+from memsys.core.types import Candidate, Retrieval
 
 _UNKNOWN = Answer("I do not know.", abstained=True)
 _UNTIL = re.compile(r"\(until (.+)\)$")  # of a relation that has ended

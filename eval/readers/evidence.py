@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from eval.readers.question import ParsedQuestion, named_people
 from eval.readers.sentences import Sentence, roots, roots_by_speaker, sentences
-from memsys.declared import Weight
-from memsys.text.chinese_dates import find_dates_zh
-from memsys.text.dates import DateMention
-from memsys.text.english_dates import find_dates
-from memsys.types import Candidate, Memory
+from memsys.core.chinese_dates import find_dates_zh
+from memsys.core.dates import DateMention
+from memsys.core.declared import Weight
+from memsys.core.english_dates import find_dates
+from memsys.core.types import Candidate, Memory
 
 # Sentences of this many best memories are scored, so that a full context takes no longer.
 _MEMORIES = 20

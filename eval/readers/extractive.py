@@ -11,9 +11,9 @@ from eval.readers.question import Kind, ParsedQuestion, analyse
 from eval.readers.sentences import roots_by_speaker
 from eval.readers.spans import list_answer, spans
 from eval.readers.typed_answers import choice, how_long, how_many, how_often, when, yes_no
-from memsys.declared import Count, Name, Share
-from memsys.text.terms import is_cjk
-from memsys.types import Retrieval
+from memsys.core.declared import Count, Name, Share
+from memsys.core.terms import is_cjk
+from memsys.core.types import Retrieval
 
 UNKNOWN = "No information available"
 UNKNOWN_ZH = "没有提到相关信息"

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from eval.metrics.abstention import abstains
 from eval.readers import Answer, Reader
 from memsys.context.writers import ContextWriter
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Retrieval
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
 from memsys.llm.reply import without_thinking
-from memsys.types import Retrieval
 
 PLACES = ("context", "question")  # places that a prompt must have
 _ANSWER = re.compile(

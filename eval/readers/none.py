@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memsys.declared import Name
+from memsys.core.declared import Name
 
 
 @dataclass(frozen=True, slots=True)

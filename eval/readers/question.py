@@ -10,10 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from eval.readers.sentences import LIGHT, root
-from memsys.text.any_dates import dates_of
-from memsys.text.dates import DateMention
-from memsys.text.tables import load_table
-from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, words
+from memsys.core.any_dates import dates_of
+from memsys.core.dates import DateMention
+from memsys.core.tables import load_table
+from memsys.core.terms import STOPWORDS, cjk_terms, is_cjk, words
 
 
 class Kind(Enum):

@@ -11,8 +11,8 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from memsys.text.tables import load_table
-from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, stem, words
+from memsys.core.tables import load_table
+from memsys.core.terms import STOPWORDS, cjk_terms, is_cjk, stem, words
 
 WORDS = load_table(Path(__file__).parent / "words.yaml")
 _BASE = {

@@ -13,9 +13,9 @@ from pathlib import Path
 from eval.readers.evidence import ScoredSentence, dates_in
 from eval.readers.question import ParsedQuestion
 from eval.readers.sentences import root, roots
-from memsys.text.dates import coarsen, on_day
-from memsys.text.numbers import CHINESE_COUNT, COUNT, ORDINALS, spell
-from memsys.text.tables import load_table
+from memsys.core.dates import coarsen, on_day
+from memsys.core.numbers import CHINESE_COUNT, COUNT, ORDINALS, spell
+from memsys.core.tables import load_table
 
 _TABLE = load_table(
     Path(__file__).parent / "answers.yaml", COUNT=COUNT, CHINESE_COUNT=CHINESE_COUNT
@@ -32,7 +32,7 @@ _ALIKE = 0.7  # a sentence is about the same thing if it covers this share of th
 
 
 def when(question: ParsedQuestion, sentences: Sequence[ScoredSentence], reach: int) -> str:
-    """Return the date of the event asked for, worded as in `memsys.text.dates`.
+    """Return the date of the event asked for, worded as in `memsys.core.dates`.
 
     Of the `reach` best sentences the one with the best score and a date wins; a sentence without
     one may borrow a date from its neighbours in the same memory. Where none mentions a time, the

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from eval.records.files import replacing, writing
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.files import ANSWERS, GZIP, read_bytes, unpack
+from memsys.core.json_text import parse_json
 from memsys.llm.recording import RecordedAnswer
-from memsys.text.files import ANSWERS, GZIP, read_bytes, unpack
-from memsys.text.json_text import parse_json
 
 _FORMAT = "memsys-calls"
 _VERSIONS = (1, 2)  # without and with requests
@@ -73,7 +73,7 @@ def read_calls(path: Path) -> tuple[list[RecordedAnswer], Requests]:
     except ValueError:
         header = None
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
-        raise InputError(f"{path}: not a bundle of recorded calls (python -m eval.cache export)")
+        raise InputError(f"{path}: not a bundle of recorded calls (python -m eval cache export)")
     if header.get("version") not in _VERSIONS:
         raise InputError(
             f"{path}: a bundle of version {header.get('version')!r:.20}, and this memsys reads "

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from memsys.errors import InputError
-from memsys.text.files import check_entry
+from memsys.core.errors import InputError
+from memsys.core.files import check_entry
 
 
 @contextmanager

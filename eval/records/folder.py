@@ -24,9 +24,9 @@ from eval.records.jsonl import (
 )
 from eval.records.manifest import check_same_run, git_state, load_manifest, now
 from eval.records.schema import INGEST_LINE, RECORD, Manifest, Record, store_of
-from memsys.errors import InputError, complain
-from memsys.places import RUNS, find_run
-from memsys.text.files import check_entry, is_there, open_entry
+from memsys.core.errors import InputError, complain
+from memsys.core.files import check_entry, is_there, open_entry
+from memsys.core.places import RUNS, find_run
 
 _LOCK = ".lock"
 _SPARE = 1_000  # blanks in the manifest of a running run, for the fields that its end adds

@@ -13,9 +13,9 @@ from typing import Any, BinaryIO, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from eval.records.files import replacing, writing
-from memsys.errors import InputError, first_problem
-from memsys.text.files import open_entry
-from memsys.text.json_text import parse_json
+from memsys.core.errors import InputError, first_problem
+from memsys.core.files import open_entry
+from memsys.core.json_text import parse_json
 
 Row = dict[str, Any]
 RECORDS, RANKINGS, MEMORIES, INGEST, CALLS, CONTEXTS, SUMMARY, MANIFEST = (

@@ -12,9 +12,9 @@ import numpy as np
 
 from eval.records.jsonl import MEMORIES, RANKINGS, read_lines
 from eval.records.schema import MEMORY_LINE, RANKING_LINE, Manifest, MemoryLine, RankingLine
-from memsys.errors import InputError
-from memsys.text.turns import are_documents
-from memsys.types import Candidate, Conversation, Retrieval
+from memsys.core.errors import InputError
+from memsys.core.turns import are_documents
+from memsys.core.types import Candidate, Conversation, Retrieval
 
 RULE = (
     "a memory is replaced by its turns in their order, a turn by its session; a turn or session "

@@ -22,8 +22,8 @@ from eval.records.schema import (
     Manifest,
     Record,
 )
-from memsys.errors import InputError
-from memsys.places import find_run
+from memsys.core.errors import InputError
+from memsys.core.places import find_run
 
 _IN_LABEL = 2  # settings that a label lists at most
 _SHORT = 24  # characters of a folder's name that may be a label; an id has more

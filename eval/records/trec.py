@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from eval.datasets.pooled import POOLED
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\ufeff]")  # in a regular expression, \s is Unicode's
 _BETWEEN = ":"  # between the conversation and its turn or session

@@ -1,4 +1,4 @@
-"""`python -m eval.regress [PIN ...]`: run pinned commands, compare with pinned scores."""
+"""`python -m eval regress [PIN ...]`: run pinned commands, compare with pinned scores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eval.regress.pins import DIGITS, Outcome, Pin, load_pins, save_pin
 from eval.regress.tables import report
 from eval.regress.verdicts import Result, Verdict, judge, worst
 from eval.summary.summarise import OVERALL
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _CHANGELOG = Path("CHANGELOG.md")
 

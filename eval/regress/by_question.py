@@ -22,8 +22,8 @@ from eval.records.run import error_of
 from eval.records.schema import Record
 from eval.summary.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, value
 from eval.summary.summarise import OVERALL
-from memsys.errors import InputError, first_problem
-from memsys.text.files import is_there, read_text
+from memsys.core.errors import InputError, first_problem
+from memsys.core.files import is_there, read_text
 
 COLUMNS = (F1, *pinned(), ABSTAINED, JUDGE)
 _HEADER = ("question", "conversation", "type", "status", *COLUMNS)

@@ -25,7 +25,7 @@ from eval.run.experiment import composed
 from eval.run.runner import Runner
 from eval.summary.measures import JUDGE
 from eval.summary.summarise import summarise
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.recording import Recording
 

@@ -1,6 +1,6 @@
 """Compare a run that calls a model with the pinned one, paired by question.
 
-The rule is that of `python -m eval.compare`; see docs/statistics.md.
+The rule is that of `python -m eval compare`; see docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eval.metrics.stats.interval import FEWEST, Interval
 from eval.regress.by_question import COLUMNS, Questions, of_type
-from eval.stats.interval import FEWEST, Interval
 from eval.summary.contrast import contrast
 from eval.summary.measures import ADVERSARIAL, Measure
 from eval.summary.shared import Shared

@@ -16,9 +16,9 @@ from eval.metrics.registry import pinned
 from eval.regress import by_question
 from eval.regress.by_question import Questions
 from eval.summary.summarise import OVERALL
-from memsys.errors import InputError, first_problem
-from memsys.places import SHIPPED
-from memsys.text.yaml_text import load_yaml
+from memsys.core.errors import InputError, first_problem
+from memsys.core.places import SHIPPED
+from memsys.core.yaml_text import load_yaml
 
 EXPECTED = SHIPPED / "results" / "expected"
 SCORES = ("f1", *pinned(), "abstained")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eval.metrics.stats.interval import FEWEST
 from eval.regress.paired import Pairing
 from eval.regress.pins import DIGITS, Pin
 from eval.regress.verdicts import Result, ScoreChange, Verdict, of_pairing, worst
 from eval.rendering.numbers import interval, number, p_value, signed
 from eval.rendering.tables import markdown, type_name
-from eval.stats.interval import FEWEST
 from eval.summary.summarise import OVERALL
 
 _MOST = 40  # rows of a table
@@ -42,7 +42,7 @@ def report(results: Sequence[Result]) -> str:
         parts.append(
             "A rise fails too: it may be a gain, a leak of gold answers or a change of the metric. "
             "If the change is intended, repin it; the reason goes into CHANGELOG.md:\n"
-            f'\n    python -m eval.regress {" ".join(failed)} --repin "reason"'
+            f'\n    python -m eval regress {" ".join(failed)} --repin "reason"'
         )
     return "\n\n".join(parts) + "\n"
 

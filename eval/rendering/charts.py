@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from eval.metrics.stats.interval import Interval
 from eval.rendering.label_places import places
 from eval.rendering.numbers import interval
 from eval.rendering.palette import Look
@@ -20,7 +21,6 @@ from eval.rendering.svg import (
     picture,
     short,
 )
-from eval.stats.interval import Interval
 
 _WIDTH, _LEFT, _RIGHT = 360.0, 44.0, 350.0
 _TALL = 1.06  # height of the axis by the highest value

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 
+from eval.metrics.stats.interval import scope
 from eval.records.comma_separated import write_rows
 from eval.records.run import Run
 from eval.rendering.numbers import interval, p_value, signed
 from eval.rendering.tables import answered, type_name
-from eval.stats.interval import scope
 from eval.summary.contrast import Contrast, Row
 from eval.summary.measures import ABSTAINED, lower_is_better, types_of
 from eval.summary.summarise import OVERALL

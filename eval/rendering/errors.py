@@ -17,8 +17,8 @@ from hydra.utils import get_object
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from memsys.errors import InputError
-from memsys.places import CONF
+from memsys.core.errors import InputError
+from memsys.core.places import CONF
 
 _PACKAGES = Path(__file__).parents[2]
 _NOT_THE_USERS = (

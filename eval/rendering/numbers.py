@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import floor, inf, log10
 
-from eval.stats.interval import Interval
+from eval.metrics.stats.interval import Interval
 
 ABSENT = "-"
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from eval.metrics.stats.pareto import pareto
 from eval.rendering.figures import log_axis, reach
 from eval.rendering.palette import GREY, Look, looks
-from eval.stats.pareto import pareto
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,8 +7,8 @@ from typing import Any
 
 from eval.datasets.types import TYPES
 from eval.metrics.registry import columns, metrics, titles
+from eval.metrics.stats.interval import Interval, scope
 from eval.rendering.numbers import ABSENT, interval, number, price
-from eval.stats.interval import Interval, scope
 from eval.summary.summarise import OVERALL
 
 _JUDGE = "judge"

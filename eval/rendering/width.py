@@ -10,7 +10,7 @@ import os
 import shutil
 from textwrap import fill
 
-from memsys.program import as_started
+from memsys.core.program import as_started
 
 _UNLIMITED = 100_000  # characters
 

@@ -16,7 +16,7 @@ from eval.run import sweep, sweep_errors
 from eval.run.again import plan
 from eval.run.estimate import add_estimate, add_every_strategy, show_estimates
 from eval.run.experiment import execute, options_of
-from memsys.places import CONF
+from memsys.core.places import CONF
 
 _NAMES = ("hydra.run.dir", "hydra.sweep.subdir")  # settings that name a run's folder
 _ASKED = {"strategy", "experiment"}  # settings that name the strategies to estimate

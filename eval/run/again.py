@@ -20,7 +20,6 @@ from omegaconf import DictConfig, OmegaConf
 
 from eval.datasets.reload import with_earlier
 from eval.judges.judge import reference
-from eval.pricing.ledger import begin as begin_paid
 from eval.records.files import replacing
 from eval.records.jsonl import (
     CALLS,
@@ -34,14 +33,15 @@ from eval.records.jsonl import (
     write_lines,
 )
 from eval.records.manifest import OPERATIONAL, OPERATIONAL_OF_MODELS, load_manifest
+from eval.records.pricing.ledger import begin as begin_paid
 from eval.records.schema import CONTEXT_LINE, INGEST_LINE, RECORD, RECORD_DEFAULTS, Manifest, Record
 from eval.run.build import FAILED_ONES, Built
 from eval.run.failures import Failure
 from eval.run.question import Asked, failed, read_again
-from memsys.errors import InputError
-from memsys.places import RUNS, find_run
-from memsys.text.files import open_entry
-from memsys.trusted import check_addresses, check_config
+from memsys.core.errors import InputError
+from memsys.core.files import open_entry
+from memsys.core.places import RUNS, find_run
+from memsys.core.trusted import check_addresses, check_config
 
 Part = Literal["judge", "answer", "failed"]
 _MODELS = {"llm": "llm", "judge_llm": "llm@judge_llm"}  # by setting: the group as Hydra names it

@@ -14,8 +14,8 @@ from pathlib import Path
 from hydra._internal.utils import get_args_parser
 
 from eval.rendering.errors import settings_of
-from memsys.errors import InputError
-from memsys.places import CONF
+from memsys.core.errors import InputError
+from memsys.core.places import CONF
 
 if hasattr(argparse.ArgumentParser, "_check_help"):
     _check = argparse.ArgumentParser._check_help

@@ -18,17 +18,17 @@ from eval.datasets.synthetic.dataset import check_compatibility
 from eval.datasets.types import Dataset, Question, SourceFile
 from eval.judges.judge import Judge, ModelByName, check_reference
 from eval.metrics.registry import use_configured
-from eval.pricing.prices import described as described_prices
 from eval.readers import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
 from eval.readers.none import NoReader
+from eval.records.pricing.prices import described as described_prices
 from eval.rendering.errors import users_place
 from eval.run.embedders import Embedders
 from memsys.context.writers import ContextWriter
+from memsys.core.errors import InputError
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
-from memsys.errors import InputError
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, CallLedger
 from memsys.llm.client import ChatSettings, NoModel
@@ -36,8 +36,8 @@ from memsys.llm.meter import Meter
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
 from memsys.llm.prompt import Prompt
 from memsys.llm.recording import Recording
-from memsys.store import Parts
-from memsys.strategy import MemoryStrategy, Strategy
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import MemoryStrategy, Strategy
 
 FAILED_ONES = "failed"  # value of `only`: the questions of another run that failed
 
@@ -138,7 +138,7 @@ def build(
     if not (isinstance(make.func, type) and issubclass(make.func, MemoryStrategy)):
         raise InputError(
             f"strategy={choices['strategy']}: {make.func.__name__} is not derived from "
-            "memsys.strategy.MemoryStrategy"
+            "memsys.strategies.strategy.MemoryStrategy"
         )
     own_retrieval = make.func.writes_memory or make.func.retrieve is not Strategy.retrieve
     if parts.owner_filter and own_retrieval:

@@ -7,13 +7,13 @@ from typing import Any, cast
 
 from hydra.utils import instantiate
 
+from memsys.core.errors import InputError
+from memsys.core.language import covers, language_of
+from memsys.core.places import CONF
+from memsys.core.types import Conversation
+from memsys.core.yaml_text import load_yaml
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError
-from memsys.places import CONF
-from memsys.text.language import covers, language_of
-from memsys.text.yaml_text import load_yaml
-from memsys.types import Conversation
 
 NO_FALLBACK = "none"
 _NAMED = 5  # conversations in the warning

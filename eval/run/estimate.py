@@ -13,8 +13,8 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from eval.pricing.prices import break_even
-from eval.pricing.usage import FULL_CONTEXT, each
+from eval.records.pricing.prices import break_even
+from eval.records.pricing.usage import FULL_CONTEXT, each
 from eval.rendering.numbers import ABSENT, number, questions
 from eval.rendering.terminal import fitted
 from eval.rendering.width import sentence

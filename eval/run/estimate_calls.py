@@ -36,13 +36,13 @@ from eval.run.estimate_questions import (
     summary_calls,
     verdict_calls,
 )
+from memsys.core.tokens import count_tokens
+from memsys.core.types import Candidate, Memory, Usage
 from memsys.embed.endpoint import EndpointEmbedder
+from memsys.knowledge.memory.base import WrittenByModel
+from memsys.knowledge.relations import written_graph
 from memsys.llm.client import ChatSettings
-from memsys.memory.base import WrittenByModel
-from memsys.relations import written_graph
-from memsys.strategy import MemoryStrategy, Strategy
-from memsys.text.tokens import count_tokens
-from memsys.types import Candidate, Memory, Usage
+from memsys.strategies.strategy import MemoryStrategy, Strategy
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memsys.facts.extract import ExtractSettings
-from memsys.facts.extraction_reply import MOST, extraction_schema
-from memsys.facts.fact_writer import UpdateSettings
-from memsys.facts.operations import TOOLS
+from memsys.core.tokens import count_tokens
+from memsys.core.turns import line
+from memsys.core.types import Conversation, Memory, Usage
+from memsys.knowledge.facts.extract import ExtractSettings
+from memsys.knowledge.facts.extraction_reply import MOST, extraction_schema
+from memsys.knowledge.facts.fact_writer import UpdateSettings
+from memsys.knowledge.facts.operations import TOOLS
+from memsys.knowledge.memory.observations import Observations
+from memsys.knowledge.memory.turns import Turns
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.memory.observations import Observations
-from memsys.memory.turns import Turns
-from memsys.text.tokens import count_tokens
-from memsys.text.turns import line
-from memsys.types import Conversation, Memory, Usage
 
 _FACTS_A_TURN = 0.43  # LoCoMo's own observations: 2,541 of 5,882 turns
 _FACT = 80  # output tokens of a fact, as JSON

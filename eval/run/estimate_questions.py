@@ -10,11 +10,11 @@ from eval.datasets.types import Question
 from eval.judges.llm import LLMJudgeSettings
 from eval.run.estimate_ingest import Calls
 from memsys.context.summaries import PLACES as SUMMARY_PLACES
+from memsys.core.tokens import count_tokens
+from memsys.core.types import Usage
 from memsys.llm.client import ChatSettings
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.strategies.neighbour_judge import PLACES as NEIGHBOUR_PLACES
-from memsys.text.tokens import count_tokens
-from memsys.types import Usage
 
 _VERDICT = 40  # output tokens of a judge's reply: a short reason and a word
 _NUMBER = 3  # tokens of a note's number

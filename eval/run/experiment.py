@@ -17,10 +17,10 @@ from omegaconf import DictConfig, OmegaConf
 
 from eval.cli import FAILED
 from eval.judges.panel import reply_formats
-from eval.pricing.ledger import PaidCalls
 from eval.records import folder as folders
 from eval.records.head import head
 from eval.records.manifest import describe, load_manifest, resume_command
+from eval.records.pricing.ledger import PaidCalls
 from eval.records.run import error_of
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.rendering.run_tables import as_text, how_to_read, report_md, run_tables
@@ -38,11 +38,11 @@ from eval.run.settings import check_overrides, check_settings
 from eval.run.unused import without_effect
 from eval.summary.closing import close
 from eval.track.log import log_run, tracker_of
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.places import CACHE_VARIABLE, CONF, MANIFEST, OLD_CACHE, cache_folder
+from memsys.core.program import as_started
 from memsys.llm.budget import BudgetReached
 from memsys.llm.recording import CALLS
-from memsys.places import CACHE_VARIABLE, CONF, MANIFEST, OLD_CACHE, cache_folder
-from memsys.program import as_started
 
 
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
@@ -208,7 +208,7 @@ def _offer_old_answers(cache: str, manifest: Manifest) -> None:
     if manifest["llm"] or manifest["judge"]:
         print(
             f"note: {old} holds recorded answers; to use them: cache={OLD_CACHE}, or "
-            + as_started(f"python -m eval.cache import {old}"),
+            + as_started(f"python -m eval cache import {old}"),
             file=sys.stderr,
         )
 

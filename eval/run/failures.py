@@ -15,11 +15,11 @@ from tqdm import tqdm
 from eval.records.files import writing
 from eval.records.schema import ErrorEntry
 from eval.rendering.errors import place_of
-from memsys.errors import InputError
+from memsys.core.addresses import without_secrets
+from memsys.core.errors import InputError
+from memsys.core.files import open_entry
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
-from memsys.text.addresses import without_secrets
-from memsys.text.files import open_entry
 
 LOG = "log.txt"
 

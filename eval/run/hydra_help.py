@@ -7,8 +7,8 @@ from pathlib import Path
 from omegaconf import OmegaConf
 
 from eval.records.folder import run_folder, run_id
-from memsys.places import CONF, cache_folder
-from memsys.program import as_started
+from memsys.core.places import CONF, cache_folder
+from memsys.core.program import as_started
 
 _USAGE = """memsys: benchmark the long-term memory of a conversational agent
 

@@ -10,10 +10,10 @@ from typing import Any, cast
 from eval.records.jsonl import Row
 from eval.records.schema import IngestLine, UsageEntry
 from eval.run.failures import END_THE_RUN, Failure
+from memsys.core.addresses import without_secrets
+from memsys.core.types import Conversation, Query, Session
 from memsys.llm.meter import Meter, Reading
-from memsys.strategy import MemoryStrategy
-from memsys.text.addresses import without_secrets
-from memsys.types import Conversation, Query, Session
+from memsys.strategies.strategy import MemoryStrategy
 
 _WARM_UP = "Where did we leave off?"  # any words do
 

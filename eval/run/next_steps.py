@@ -11,9 +11,9 @@ from eval.records.manifest import load_manifest, resume_command
 from eval.records.schema import Manifest, Record, Summary
 from eval.rendering.tables import answerless
 from eval.run.failures import LOG
-from memsys.errors import InputError
-from memsys.places import RUNS
-from memsys.program import as_started
+from memsys.core.errors import InputError
+from memsys.core.places import RUNS
+from memsys.core.program import as_started
 
 _SEARCHED = 50  # newest runs that may be one to compare with
 # Arguments that name a strategy and its settings, or this one run.
@@ -27,19 +27,19 @@ def after_run(folder: Path, manifest: Manifest, summary: Summary) -> list[str]:
     """
     run = _name(folder)
     if answerless(summary):
-        return [f"python -m eval.retrieval {run}"]
+        return [f"python -m eval retrieval {run}"]
     other = _newest_other(folder, manifest)
     if other is None:
         return [
             *_another_strategy(manifest),
-            f"python -m eval.report {run}",
-            f"python -m eval.browse {run}",
+            f"python -m eval report {run}",
+            f"python -m eval browse {run}",
         ]
     both = f"{_name(other)} {run}"
     return [
-        f"python -m eval.compare {both}",
-        f"python -m eval.report {both}",
-        f"python -m eval.browse {run}",
+        f"python -m eval compare {both}",
+        f"python -m eval report {both}",
+        f"python -m eval browse {run}",
     ]
 
 

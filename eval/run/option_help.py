@@ -13,9 +13,9 @@ from eval.rendering.errors import no_such_option
 from eval.rendering.width import terminal_width
 from eval.run.arguments import groups_of, own_folders
 from eval.run.hydra_help import title
-from memsys.errors import InputError
-from memsys.places import CONF
-from memsys.text.files import read_text
+from memsys.core.errors import InputError
+from memsys.core.files import read_text
+from memsys.core.places import CONF
 
 _LINE = re.compile(r"^( *)(\w+):(?: +(?P<value>[^#\s].*?))?(?: +# *(?P<comment>.*))?$")
 _LONGEST = 44  # characters of a setting with its value

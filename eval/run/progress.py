@@ -14,9 +14,9 @@ from typing import Any
 from tqdm import tqdm
 
 from eval.cli import progress
+from memsys.core.types import Usage
 from memsys.llm.budget import CallLedger
 from memsys.llm.pricing import Pricing
-from memsys.types import Usage
 
 FIRST_S = 30.0  # of lines: the first
 _EVERY_S, _APART_S = 30.0, 1.0  # the slowest, the fastest

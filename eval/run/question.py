@@ -22,10 +22,10 @@ from eval.run.failures import END_THE_RUN, Failure
 from eval.run.ingest import used
 from eval.summary.scoring import evidence_fields, plant_fields, question_fields, score_record
 from memsys.context.writers import stamp
+from memsys.core.tokens import count_tokens
+from memsys.core.types import Query, Retrieval
 from memsys.llm.meter import Meter, Reading
-from memsys.strategy import MemoryStrategy
-from memsys.text.tokens import count_tokens
-from memsys.types import Query, Retrieval
+from memsys.strategies.strategy import MemoryStrategy
 
 _NOTHING = Retrieval((), "", 0)
 _CONTEXT = ("context_tokens", "context_sha256")

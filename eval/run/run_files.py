@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from eval.pricing.ledger import begin as begin_paid
 from eval.records.files import replacing
 from eval.records.jsonl import (
     CALLS,
@@ -23,6 +22,7 @@ from eval.records.jsonl import (
     json_line,
     read_lines,
 )
+from eval.records.pricing.ledger import begin as begin_paid
 from eval.records.schema import (
     CONTEXT_LINE,
     MEMORY_LINE,
@@ -31,9 +31,9 @@ from eval.records.schema import (
     RankingLine,
     Record,
 )
-from memsys.text.files import open_entry
-from memsys.text.tokens import count_tokens
-from memsys.types import Memory
+from memsys.core.files import open_entry
+from memsys.core.tokens import count_tokens
+from memsys.core.types import Memory
 
 _Place = tuple[int, int]  # first byte and length of a line
 

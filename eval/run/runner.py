@@ -22,10 +22,10 @@ from eval.run.ingest import ingest
 from eval.run.progress import RunProgress, Spending
 from eval.run.question import Agent, Asked, Stored, ask, failed, judge_again
 from eval.run.run_files import RecordFile, RunFiles
-from memsys.concurrency import run_jobs
-from memsys.errors import InputError
-from memsys.strategy import MemoryStrategy
-from memsys.types import Conversation, Retrieval
+from memsys.core.concurrency import run_jobs
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation, Retrieval
+from memsys.strategies.strategy import MemoryStrategy
 
 _PARTS = ("ingest", "retrieve", "answer", "judge", "score")  # of a run; the rest is the harness
 _NAMED = 20  # conversations in warnings

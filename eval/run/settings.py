@@ -2,7 +2,7 @@
 
 Hydra accepts any value for any setting; these checks refuse what a run could not use, before
 anything is built. What a setting of a group may be is declared by the class that takes it (see
-memsys.declared).
+memsys.core.declared).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from eval.rendering.errors import no_such_setting
-from memsys.declared import LARGEST, check_values
-from memsys.errors import InputError
-from memsys.places import CONF
+from memsys.core.declared import LARGEST, check_values
+from memsys.core.errors import InputError
+from memsys.core.places import CONF
 
 _RESAMPLES = 100_000
 _OF_RESAMPLES = f"a whole number of 2 or more, at most {_RESAMPLES:,}"
 _GROUPS = tuple(sorted({path.parent.name for path in CONF.glob("*/*.yaml")}))
 # Groups without one node of their name.
 _OPTIONAL = ("experiment", "debug", "hydra", "metric", "tracker")
-_OF_EXPERIMENTS = ("tables",)  # of eval.tabulate
+_OF_EXPERIMENTS = ("tables",)  # of memsys tabulate
 _SHARED = {"relation_store", "vector_store"}  # checked where a strategy or a graph refers to them
 _UNDERLINED = re.compile(r"(?:^|[\s,:\[{(])([+-]?\d+(?:_\d+)+(?:\.\d*)?)(?=$|[\s,\]})])")
 

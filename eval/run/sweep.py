@@ -29,9 +29,9 @@ from eval.rendering.terminal import fitted
 from eval.rendering.width import sentence
 from eval.run import hydra_help
 from eval.run.next_steps import after_sweep, in_place, show_next
-from memsys.errors import InputError
-from memsys.program import as_started
-from memsys.text.files import read_bytes
+from memsys.core.errors import InputError
+from memsys.core.files import read_bytes
+from memsys.core.program import as_started
 
 # Here, since the worker of a launcher imports this module with the callback that it is sent, and
 # needs the resolvers before it makes a run's folder.

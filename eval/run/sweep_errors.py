@@ -35,9 +35,9 @@ from eval.run.arguments import check_arguments, flags_first
 from eval.run.failures import LOG, RepeatedFailure, log
 from eval.run.option_help import options_help
 from eval.run.settings import check_overrides
-from memsys.errors import InputError, complain, fault_of_machine
+from memsys.core.addresses import without_secrets
+from memsys.core.errors import InputError, complain, fault_of_machine
 from memsys.llm.budget import BudgetReached
-from memsys.text.addresses import without_secrets
 
 
 class Refused(CompactHydraException):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 
-from memsys.errors import InputError
-from memsys.strategy import Strategy
+from memsys.core.errors import InputError
+from memsys.strategies.strategy import Strategy
 
 _REFERRED = ("k", "budget", "relation_store", "vector_store")  # used where others refer to them
 _EXPANDS = "strategy.use_graph_expansion"

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from eval.cli import code_of, parser
 from eval.rendering.tables import plain
+from memsys.core.types import Vectors
 from memsys.embed.base import unit_rows
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.neo4j_relations import Neo4jRelations
@@ -31,7 +32,6 @@ from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
 from memsys.stores.qdrant_vectors import QdrantVectors
 from memsys.stores.relations import Node, Relation, RelationStore
 from memsys.stores.vectors import VectorStore
-from memsys.types import Vectors
 
 _S = TypeVar("_S")
 _Q = TypeVar("_Q")

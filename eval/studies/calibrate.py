@@ -15,7 +15,7 @@ import numpy as np
 
 from eval.cli import add_run, code_of, parser
 from eval.records.run import load_run
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _BEST = 5
 

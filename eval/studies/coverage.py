@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from eval.cli import parser
+from eval.metrics.stats.interval import FEWEST, ClusterBootstrap, normal_quantile, wilson
 from eval.rendering.tables import plain
-from eval.stats.interval import FEWEST, ClusterBootstrap, normal_quantile, wilson
 
 
 class SimulatedWorld(NamedTuple):

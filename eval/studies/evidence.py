@@ -14,7 +14,7 @@ from eval.datasets.evidence_key import FOLDER, Citation, EvidenceOverlay, write_
 from eval.datasets.files import validate
 from eval.datasets.key_errors import CITATION_ONLY, corrections, read_errors
 from eval.datasets.locomo import LoCoMo
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

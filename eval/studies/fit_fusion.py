@@ -21,11 +21,11 @@ from eval.metrics.retrieval.registry import parse
 from eval.rendering.errors import configuration_errors
 from eval.run.build import Built, build
 from eval.run.experiment import composed
-from memsys.errors import InputError
-from memsys.fusion.weights import SETS, WEIGHTS, FusionWeights, load_weights
+from memsys.core.errors import InputError
+from memsys.core.files import check_regular, is_there
 from memsys.index.rank import Scores, top
-from memsys.strategy import Strategy
-from memsys.text.files import check_regular, is_there
+from memsys.index.weights import SETS, WEIGHTS, FusionWeights, load_weights
+from memsys.strategies.strategy import Strategy
 
 SETTINGS = ("dataset=locomo", "dataset.split=dev", "strategy=fusion", "reader=none")
 _DATASETS = ("locomo", "locomo_dev")
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "on. Conversations for reporting are refused. Recall and nDCG are cross-validated: each "
         "conversation is ranked by weights fitted on the four others.",
     )
-    out = "file to write (default: memsys/fusion/weights.yaml)"
+    out = "file to write (default: memsys/index/weights.yaml)"
     options.add_argument("--out", type=Path, default=WEIGHTS, help=out)
     check = (
         "write nothing: compare with the file, exit code 1 if a weight differs by more than "

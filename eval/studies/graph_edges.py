@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 from baselines.rankings import PageRank
 from eval.cli import code_of, parser
 from eval.datasets.types import ADVERSARIAL, Dataset
+from eval.metrics.stats.interval import ClusterBootstrap, Interval
 from eval.rendering.errors import configuration_errors
 from eval.rendering.numbers import interval, number
 from eval.rendering.tables import markdown
 from eval.run.experiment import composed
-from eval.stats.interval import ClusterBootstrap, Interval
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation, Memory
 from memsys.graph.build import GraphSettings
 from memsys.graph.csr import CsrStore, build_csr
-from memsys.memory.base import MemoryBuilder
-from memsys.types import Conversation, Memory
+from memsys.knowledge.memory.base import MemoryBuilder
 
 GRAPHS = ("rules", "titles", "phrases", "topics", "dialogue", "everything")
 DATA = (

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from eval.cli import add_runs, add_wide, code_of, parser
 from eval.datasets.types import PLANT_KINDS
+from eval.metrics.stats.interval import scope
 from eval.records.run import Run, load_runs
 from eval.rendering.numbers import ABSENT, interval
 from eval.rendering.tables import markdown
 from eval.rendering.terminal import fitted
-from eval.stats.interval import scope
 from eval.summary.harm import Harm, HarmMeasure, deletions, errors, harms
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _TITLES: Mapping[HarmMeasure, str] = {
     "shown": "Shown: share of questions whose context has a wrong value",

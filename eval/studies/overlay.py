@@ -20,7 +20,7 @@ from eval.datasets.key_errors import (
 )
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import TYPES, Dataset
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

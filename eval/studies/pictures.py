@@ -11,7 +11,7 @@ from eval.cli import code_of, parser
 from eval.rendering.figures import figure, log_axis, reach
 from eval.rendering.palette import Look, looks
 from eval.studies.bench_scale.picture import draw as draw_scale
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

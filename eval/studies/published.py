@@ -28,7 +28,7 @@ from eval.studies.published_files import (
     load_published,
 )
 from eval.studies.published_retrieval import rows_of, runs_of
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

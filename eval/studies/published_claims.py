@@ -11,8 +11,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from eval.metrics.retrieval.registry import Measure, parse
 from eval.studies.published_files import CLAIMS, Strict
-from memsys.errors import InputError, first_problem
-from memsys.text.yaml_text import load_yaml
+from memsys.core.errors import InputError, first_problem
+from memsys.core.yaml_text import load_yaml
 
 Types = Literal[
     "1-4", "1-5", "multi_hop", "temporal", "open_domain", "single_hop", "adversarial", "unknown"

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from eval.datasets.types import TYPES
-from memsys.errors import InputError, first_problem
-from memsys.places import SHIPPED
-from memsys.text.yaml_text import load_yaml
+from memsys.core.errors import InputError, first_problem
+from memsys.core.places import SHIPPED
+from memsys.core.yaml_text import load_yaml
 
 PUBLISHED = SHIPPED / "results" / "published"
 CLAIMS = PUBLISHED / "retrieval.yaml"  # read by eval.studies.published_claims

@@ -10,16 +10,16 @@ from eval.datasets.pooled import POOLED
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure
+from eval.metrics.stats.interval import ClusterBootstrap, Interval
 from eval.records.answer_key_views import evidence_name, key_name
 from eval.records.manifest import load_manifest
 from eval.records.rankings import session_of
 from eval.records.run import Run, load_run
 from eval.records.schema import Manifest, Record
-from eval.stats.interval import ClusterBootstrap, Interval
 from eval.studies.published_claims import Claim, Figure
 from eval.summary.retrieval import evidence_of, values
-from memsys.errors import InputError
-from memsys.places import MANIFEST, RUNS
+from memsys.core.errors import InputError
+from memsys.core.places import MANIFEST, RUNS
 
 STRATEGY = "hybrid_rank"
 _DATA = {  # start of the name of its file, and the overrides that choose it, by data set

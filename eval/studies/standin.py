@@ -19,11 +19,11 @@ from eval.datasets.files import shared_folder
 from eval.judges.gold_recall import gold_recall
 from eval.judges.recorded import read_judged
 from eval.judges.verdicts import majority
+from eval.metrics.stats.agreement import auc, cohen_interval, cohen_kappa
+from eval.metrics.stats.interval import Interval
 from eval.rendering.tables import plain
-from eval.stats.agreement import auc, cohen_interval, cohen_kappa
-from eval.stats.interval import Interval
 from eval.studies.lite.answers import PROBES, system_of
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _THRESHOLDS = np.arange(1, 101) / 100
 

@@ -16,8 +16,8 @@ from eval.records.run import Run, load_run
 from eval.rendering.numbers import interval
 from eval.rendering.tables import plain as as_table
 from eval.summary.sample import Sample
-from memsys.errors import InputError
-from memsys.facts.fact import plain
+from memsys.core.errors import InputError
+from memsys.knowledge.facts.fact import plain
 
 Triple = tuple[str, ...]  # source, relation, destination, normalised
 Stated = tuple[set[Triple], set[Triple]]  # facts of a conversation: true at its end, and all

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.metrics.stats.interval import ClusterBootstrap, Interval, normal_quantile
+from eval.metrics.stats.paired import Difference, compare, holm, mcnemar
 from eval.records.schema import Record
-from eval.stats.interval import ClusterBootstrap, Interval, normal_quantile
-from eval.stats.paired import Difference, compare, holm, mcnemar
 from eval.summary.measures import Measure, lower_is_better
 from eval.summary.shared import Shared
 

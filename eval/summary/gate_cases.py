@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.evidence import evidence_recall
+from eval.metrics.stats.interval import Interval
 from eval.records.schema import Record
-from eval.stats.interval import Interval
 from eval.summary.sample import Sample
 
 DIRECT, EXPANDED = "direct", "expanded"

@@ -8,11 +8,11 @@ from typing import Literal, get_args
 
 from eval.datasets.types import PLANT_KINDS, PlantKind
 from eval.metrics.harm import SHOWN, USED
+from eval.metrics.stats.interval import Interval
 from eval.records.run import Run
 from eval.records.schema import IngestLine, Record
-from eval.stats.interval import Interval
 from eval.summary.sample import Sample
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 HarmMeasure = Literal["shown", "used", "refused"]
 MEASURES: tuple[HarmMeasure, ...] = get_args(HarmMeasure)

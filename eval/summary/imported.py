@@ -17,8 +17,8 @@ from eval.records.manifest import NO_MODELS, describe
 from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS, Manifest, Record, Summary
 from eval.summary.closing import Report, close
 from eval.summary.scoring import evidence_fields, plant_fields, question_fields
-from memsys.errors import InputError
-from memsys.text.files import is_there, open_entry
+from memsys.core.errors import InputError
+from memsys.core.files import is_there, open_entry
 
 IMPORTED = "imported"
 ENDINGS = {".gz", ".json", ".jsonl", ".csv", ".trec", ".run", ".txt", ".tsv"}

@@ -18,7 +18,7 @@ from eval.records.run import Run
 from eval.records.schema import Record
 from eval.summary import retrieval
 from eval.summary.summarise import OVERALL
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 ABSTAINED, F1, JUDGE, RECALL = "abstained", "f1", "judge", "evidence_recall"
 ADVERSARIAL = TYPES[5]

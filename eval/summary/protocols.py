@@ -8,8 +8,8 @@ from typing import Any
 from eval.datasets.types import ADVERSARIAL, TYPES, types_in
 from eval.metrics.protocols import Protocol, protocols
 from eval.metrics.registry import find
+from eval.metrics.stats.interval import ClusterBootstrap
 from eval.records.schema import Cell, Record
-from eval.stats.interval import ClusterBootstrap
 
 
 def by_protocol(records: Sequence[Record], names: Sequence[str], seed: int) -> dict[str, Any]:

@@ -18,12 +18,12 @@ import numpy as np
 from eval.datasets.types import ADVERSARIAL, types_in
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure, Unit, parse
+from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import RANKINGS
 from eval.records.rankings import SESSION, Ranked, session_of
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.stats.interval import RESAMPLES, ClusterBootstrap, Interval
 from eval.summary.known_measures import (
     RankedQuestion,
     ends_before,
@@ -31,7 +31,7 @@ from eval.summary.known_measures import (
     spent,
 )
 from eval.summary.summarise import OVERALL
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 FIRST_RANK = "first_rank"  # its mean over questions means little: see first_ranks
 OF_SETS = ("recall", "recall_any", "recall_all", "precision", "store_share")  # without an order
@@ -112,7 +112,7 @@ def refuse_first_rank(measures: Sequence[Measure]) -> None:
         if measure.metric.name == FIRST_RANK:
             raise InputError(
                 f"{measure}: has no value where nothing is found; use mrr instead, or the median "
-                f"by python -m eval.retrieval RUN --measure {measure}"
+                f"by python -m eval retrieval RUN --measure {measure}"
             )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from eval.datasets.types import ADVERSARIAL, types_in
+from eval.metrics.stats.interval import FEWEST, ClusterBootstrap, Interval, wilson
 from eval.records.schema import Record
-from eval.stats.interval import FEWEST, ClusterBootstrap, Interval, wilson
 from eval.summary.summarise import OVERALL
 
 

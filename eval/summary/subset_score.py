@@ -10,7 +10,7 @@ import numpy as np
 from eval.datasets.subset import GRID, Floats, Subset, chances, read_subset
 from eval.records.answer_key_views import ORIGINAL, key_name
 from eval.records.schema import Manifest, Record, Summary
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 ABILITY_SD = 3.0  # of the prior that keeps the ability of a system without wrong answers finite
 _LABELS = {"judge": "judge", "locomo_f1": "LoCoMo's F1"}

@@ -14,10 +14,10 @@ from eval.datasets.types import ADVERSARIAL, types_in
 from eval.judges.verdicts import panel_statistics
 from eval.metrics import registry
 from eval.metrics.protocols import protocols
-from eval.pricing.prices import SYSTEM, of_records, pricing_of
+from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval, scope
 from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
+from eval.records.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records.schema import Cell, Manifest, Record, Summary
-from eval.stats.interval import RESAMPLES, ClusterBootstrap, Interval, scope
 from eval.summary.protocols import by_protocol, mean_cell
 from eval.summary.rows import row_of
 from eval.summary.scoring import answered_question

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.tokens import count_tokens
+from memsys.core.types import Candidate
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import load_prompt
 from memsys.llm.reply import schema_reply
 from memsys.llm.schema import object_schema
-from memsys.text.tokens import count_tokens
-from memsys.types import Candidate
 
 PLACES = ("note",)  # places that the prompt must have
 _SCHEMA = object_schema({"summary": {"type": "string"}})

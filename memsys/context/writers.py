@@ -10,10 +10,10 @@ from itertools import count
 from typing import ClassVar, Literal, NamedTuple
 
 from memsys.context.summaries import Summariser
-from memsys.declared import Count, Name, check_values
+from memsys.core.declared import Count, Name, check_values
+from memsys.core.tokens import count_tokens
+from memsys.core.types import UNDATED, Candidate, Origin
 from memsys.llm.base import LLM
-from memsys.text.tokens import count_tokens
-from memsys.types import UNDATED, Candidate, Origin
 
 
 class Layer(NamedTuple):

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.types import Usage, Vectors
+from memsys.core.types import Usage, Vectors
 
 Kind = Literal["document", "query"]
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from memsys.core.types import Usage, Vectors
 from memsys.embed.base import UNIT_ERROR, Embedder, Kind, TokenVectors
 from memsys.embed.token_cache import TokenCache
 from memsys.llm.meter import Call, Meter
 from memsys.stores.sqlite import cache_errors, open_shared, rewrite
-from memsys.types import Usage, Vectors
 
 _log = logging.getLogger(__name__)
 _BATCH = 64  # rows per transaction: the most that a kill can lose

@@ -9,7 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from memsys.declared import Cosine, CountFrom0, Seconds
+from memsys.core.addresses import check_address, check_key
+from memsys.core.declared import Cosine, CountFrom0, Seconds
+from memsys.core.types import Usage, Vectors
 from memsys.embed.base import Embedder, unit_rows
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, Limits
@@ -18,8 +20,6 @@ from memsys.llm.meter import Exchange, Meter
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import Recording
 from memsys.llm.reply import check_answer
-from memsys.text.addresses import check_address, check_key
-from memsys.types import Usage, Vectors
 
 _CONCURRENCY = 8  # live calls under way
 

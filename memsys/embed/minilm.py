@@ -15,10 +15,10 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from memsys.declared import Cosine, Range, Threads
+from memsys.core.declared import Cosine, Range, Threads
+from memsys.core.errors import InputError
+from memsys.core.types import Usage, Vectors
 from memsys.embed.base import Embedder, TokenVectors, unit_rows
-from memsys.errors import InputError
-from memsys.types import Usage, Vectors
 
 Pooling = Literal["mean", "tokens"]
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"

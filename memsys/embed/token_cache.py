@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
+from memsys.core.errors import InputError
+from memsys.core.types import Usage
 from memsys.embed.base import UNIT_ERROR, Embedder, Kind, TokenVectors
-from memsys.errors import InputError
 from memsys.llm.meter import Call, Meter
 from memsys.stores.sqlite import cache_errors, open_shared, rewrite
-from memsys.types import Usage
 
 _log = logging.getLogger(__name__)
 _BATCH = 64  # rows per transaction: the most that a kill can lose

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from memsys.declared import Cosine
+from memsys.core.declared import Cosine
+from memsys.core.errors import InputError
+from memsys.core.types import Usage, Vectors
 from memsys.embed.base import Embedder, unit_rows
-from memsys.errors import InputError
-from memsys.types import Usage, Vectors
 
 
 class WordLlamaEmbedder(Embedder):

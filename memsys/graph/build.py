@@ -17,12 +17,12 @@ from typing import Annotated, Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.declared import Count, Range, Share, ShareAbove0, Weight, check_fields
+from memsys.core.any_dates import dates_of
+from memsys.core.declared import Count, Range, Share, ShareAbove0, Weight, check_fields
+from memsys.core.types import UNDATED, Memory
 from memsys.graph.association import associations, concentrations
 from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
 from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore
-from memsys.text.any_dates import dates_of
-from memsys.types import UNDATED, Memory
 
 Ints = NDArray[np.int32]
 _BEYOND = np.iinfo(np.int64).max  # above the number of any key

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memsys.core.types import Memory
 from memsys.graph.build import GraphSettings, Ints, mentions_of, starts_of
 from memsys.graph.store import ENTITY, MEMORY, Edge, EdgeKind, MemoryGraph
 from memsys.stores.size import lines
-from memsys.types import Memory
 
 Floats = NDArray[np.float32]
 _ENTRIES = 200_000  # mentions per block when pairs are counted

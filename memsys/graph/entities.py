@@ -16,8 +16,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.text.terms import QUOTED, STOPWORDS, cjk_terms, is_cjk, stem
-from memsys.text.titles import SMALL_TALK
+from memsys.core.terms import QUOTED, STOPWORDS, cjk_terms, is_cjk, stem
+from memsys.core.titles import SMALL_TALK
 
 EntityKind = Literal["name", "phrase", "keyword"]
 

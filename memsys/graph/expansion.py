@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from memsys.declared import Count, CountFrom0, Threshold, Weight, check_fields
-from memsys.errors import InputError
+from memsys.core.declared import Count, CountFrom0, Threshold, Weight, check_fields
+from memsys.core.errors import InputError
 from memsys.graph.store import MEMORY, Edge, EdgeKind, MemoryGraph
 
 _DIGITS = 6  # of the numbers in a trace

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from memsys.core.types import Memory
 from memsys.graph.store import MEMORY, MemoryGraph
-from memsys.types import Memory
 
 _ACCESS_CAP = 100
 _DAY_S = 86_400

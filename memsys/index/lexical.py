@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
-from memsys.text.terms import terms, word_terms, written
+from memsys.core.terms import terms, word_terms, written
 
 
 class LexicalIndex:

@@ -8,8 +8,8 @@ from typing import Annotated, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.declared import CountFrom0, Range, Share, Weight, check_fields
-from memsys.errors import check_choice
+from memsys.core.declared import CountFrom0, Range, Share, Weight, check_fields
+from memsys.core.errors import check_choice
 
 Start = Literal["vector", "lexical", "hybrid", "fusion"]
 Scores = NDArray[np.float64]
@@ -24,7 +24,7 @@ class IndexSettings:
     for large stores (LargeVectors, SparseLexicalIndex). `expected`: final number of memories of a
     large store, 0 if all of them are present at the first query. `searched`: share of the lists
     that an ivf index searches, 0 to 1: more is slower and misses less. `fusion`: YAML file with the
-    weights of the fusion ranking; None: those in memsys/fusion/weights.yaml.
+    weights of the fusion ranking; None: those in memsys/index/weights.yaml.
     """
 
     k1: Weight

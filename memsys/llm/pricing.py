@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memsys.errors import InputError
-from memsys.text.tokens import count_tokens
-from memsys.text.yaml_text import load_yaml
-from memsys.types import Usage
+from memsys.core.errors import InputError
+from memsys.core.tokens import count_tokens
+from memsys.core.types import Usage
+from memsys.core.yaml_text import load_yaml
 
 PRICING = Path(__file__).parent / "pricing.yaml"
 _SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}$")  # gpt-4o-2024-08-06 costs what gpt-4o costs

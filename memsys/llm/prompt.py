@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from memsys.errors import InputError
-from memsys.text.files import is_there, read_text, shown
+from memsys.core.errors import InputError
+from memsys.core.files import is_there, read_text, shown
 
 PROMPTS = Path(__file__).parent / "prompts"
 _BYTES = 1 << 20

@@ -13,10 +13,10 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from filelock import FileLock
 
-from memsys.errors import InputError
+from memsys.core.addresses import json_without_secrets
+from memsys.core.errors import InputError
+from memsys.core.json_text import parse_json
 from memsys.stores.sqlite import cache_errors, open_shared
-from memsys.text.addresses import json_without_secrets
-from memsys.text.json_text import parse_json
 
 Mode = Literal["auto", "off", "replay"]
 CALLS = "calls.sqlite"

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from memsys.core.json_text import check_json, parse_json
+from memsys.core.types import Usage
 from memsys.llm.base import Completion, LLMError, ToolCall
 from memsys.llm.pricing import MOST_TOKENS, usage_of
 from memsys.llm.schema import violation
-from memsys.text.json_text import check_json, parse_json
-from memsys.types import Usage
 
 _DECODER = json.JSONDecoder()
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)

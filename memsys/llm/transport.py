@@ -12,16 +12,16 @@ from typing import Any
 import httpx2
 import openai
 
-from memsys.errors import InputError
+from memsys.core.addresses import json_without_secrets, without_secrets
+from memsys.core.errors import InputError
+from memsys.core.json_text import parse_json
+from memsys.core.types import Usage
 from memsys.llm.base import LLMError, RequestTooLongError
 from memsys.llm.budget import Budget, BudgetReached, Limits
 from memsys.llm.meter import EXCHANGE, Exchange, key_of, rejected_key
 from memsys.llm.network import AnswerTooLarge, Network
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import RecordedAnswer, Recording
-from memsys.text.addresses import json_without_secrets, without_secrets
-from memsys.text.json_text import parse_json
-from memsys.types import Usage
 
 _PASSED_HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
 _MOST_BYTES = 16 * 2**20  # of an answer, unpacked

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memsys.facts.fact import Event
+from memsys.knowledge.facts.fact import Event
 from memsys.service.images import as_texts
 from memsys.service.instructions import instructed
 from memsys.service.messages import Messages, as_list, as_units, parse_messages

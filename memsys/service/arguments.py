@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
-from memsys.errors import InputError, check_choice
+from memsys.core.errors import InputError, check_choice
 from memsys.service.records import MemoryKind, NoModelError, check_text
 
 MemoryType = Literal["procedural_memory"]

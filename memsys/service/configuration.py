@@ -14,13 +14,13 @@ from hydra.utils import get_class, instantiate
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from memsys.errors import InputError
-from memsys.places import CONF, find_run
-from memsys.strategy import MemoryStrategy, Strategy
-from memsys.text.files import read_text
-from memsys.text.json_text import parse_json
-from memsys.text.yaml_text import load_yaml
-from memsys.trusted import check_addresses, check_config, check_references
+from memsys.core.errors import InputError
+from memsys.core.files import read_text
+from memsys.core.json_text import parse_json
+from memsys.core.places import CONF, find_run
+from memsys.core.trusted import check_addresses, check_config, check_references
+from memsys.core.yaml_text import load_yaml
+from memsys.strategies.strategy import MemoryStrategy, Strategy
 
 # The options of conf/config.yaml, as defaults.
 OPTIONS = {
@@ -205,7 +205,7 @@ def strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
     except Exception as error:
         raise InputError(f"{where}: strategy: {error}") from error
     if not issubclass(kind, MemoryStrategy):
-        reason = "it is not derived from memsys.strategy.Strategy"
+        reason = "it is not derived from memsys.strategies.strategy.Strategy"
     elif kind.sees_evidence:
         reason = "it ranks by the gold evidence of a benchmark's questions, which no memory has"
     elif issubclass(kind, Strategy) and (kind.start or kind.ingest is Strategy.ingest):

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Vectors
 from memsys.service.records import EventName, MemoryChange, MemoryRecord, Owner, nested_deeper, now
 from memsys.stores.sqlite import open_shared, rewrite
-from memsys.types import Vectors
 
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
 # The column of each field of a record, without its owner; `touch` alone changes the last two.

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
-from memsys.errors import InputError, check_choice
-from memsys.facts.fact import Event
-from memsys.facts.images import Detail, describe
+from memsys.core.errors import InputError, check_choice
+from memsys.core.types import Turn
+from memsys.knowledge.facts.fact import Event
+from memsys.knowledge.facts.images import Detail, describe
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
 from memsys.service.records import NoModelError, check_text
 from memsys.service.setup import Setup
-from memsys.types import Turn
 
 _TYPES = "text", "image_url"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.base import LLM, Completion, Message, Tool
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
+from memsys.core.language import covers, language_of
 from memsys.embed.cache import CachedEmbedder
-from memsys.text.language import covers, language_of
 
 _log = logging.getLogger(__name__)
 _ENOUGH = 20  # memories: of a single short one the language is often uncertain

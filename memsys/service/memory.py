@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from memsys.errors import check_bool, check_whole
+from memsys.core.errors import check_bool, check_whole
 from memsys.llm.meter import Meter
 from memsys.service.adding import Adder
 from memsys.service.arguments import (
@@ -48,7 +48,7 @@ class Memory(AbstractContextManager["Memory"]):
 
     Owners are separate: an operation on user_id="ana" sees the memories of ana, of any agent and
     run, and no others; each further id narrows it. Times with a zone are converted to UTC, others
-    are used unchanged. This is `memsys.Memory`; memsys.types.Memory is the frozen record of one
+    are used unchanged. This is `memsys.Memory`; memsys.core.types.Memory is the frozen record of one
     unit within a strategy.
     """
 

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from memsys.errors import InputError, check_choice
-from memsys.memory.base import MemoryBuilder, verbatim
+from memsys.core.errors import InputError, check_choice
+from memsys.core.types import Memory, Session, Turn
+from memsys.knowledge.memory.base import MemoryBuilder, verbatim
 from memsys.service.records import check_text, turn_key
-from memsys.types import Memory, Session, Turn
 
 ROLES = ("user", "assistant", "system", "tool")
 Messages = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]

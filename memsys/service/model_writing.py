@@ -1,5 +1,5 @@
 """Memories that a model writes from a caller's messages: facts, or the record of an agent's run.
-The update of facts is that of the benchmark (memsys.facts.fact_writer).
+The update of facts is that of the benchmark (memsys.knowledge.facts.fact_writer).
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from memsys.facts.extraction_reply import ReplyPart
-from memsys.facts.fact import Fact, as_memory, plain, subject_of
-from memsys.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
-from memsys.facts.procedure import procedure
+from memsys.core.types import Session, Turn
+from memsys.knowledge.facts.extraction_reply import ReplyPart
+from memsys.knowledge.facts.fact import Fact, as_memory, plain, subject_of
+from memsys.knowledge.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
+from memsys.knowledge.facts.procedure import procedure
+from memsys.knowledge.memory.base import verbatim
 from memsys.llm.prompt import Prompt
-from memsys.memory.base import verbatim
 from memsys.service.messages import ROLES, Messages, ParsedMessages, as_list
 from memsys.service.ranking import Ranker
 from memsys.service.records import AddResult, MemoryChange, MemoryRecord, NoModelError
 from memsys.service.setup import Setup
 from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
-from memsys.types import Session, Turn
 
 
 def write_facts(

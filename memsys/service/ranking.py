@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Vectors
 from memsys.graph.score import access_frequency, recency
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import IndexSettings, Scores, Start, check_start, convex, min_max
@@ -19,7 +20,6 @@ from memsys.service.records import MemoryRecord, Owner, SearchResult
 from memsys.service.strategy_ranking import StrategyRanker
 from memsys.service.vector_sync import VectorSync
 from memsys.stores.vectors import Near
-from memsys.types import Vectors
 
 _SPARE = 8  # further results, to detect ties with the last one
 _INDEXES = 64  # lexical indexes cached, one per owner and filter

@@ -7,8 +7,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.relations.relation_graph import Applied, Planned, RelationGraph, RelationGraphSettings
-from memsys.relations.triples import Triple
+from memsys.knowledge.relations.relation_graph import (
+    Applied,
+    Planned,
+    RelationGraph,
+    RelationGraphSettings,
+)
+from memsys.knowledge.relations.triples import Triple
 from memsys.service.records import RelationChange
 from memsys.stores.relations import Relation, RelationStore
 

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Literal
 
-from memsys.errors import InputError, check_bool
-from memsys.facts.fact import Event
+from memsys.core.errors import InputError, check_bool
+from memsys.core.types import Turn
+from memsys.knowledge.facts.fact import Event
 from memsys.service.rows import Row
-from memsys.types import Turn
 
 MemoryKind = Literal["fact", "procedural"]  # of memories that a caller adds
 RecordKind = Literal["fact", "procedural", "summary"]

@@ -6,26 +6,30 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from threading import RLock
 
+from memsys.core.errors import InputError
+from memsys.core.types import Session
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError
-from memsys.facts.fact import Event
-from memsys.facts.fact_writer import Compare
 from memsys.index.rank import IndexSettings
+from memsys.knowledge.facts.fact import Event
+from memsys.knowledge.facts.fact_writer import Compare
+from memsys.knowledge.relations.extract import RelationExtractor
+from memsys.knowledge.relations.find import RelationFinder, RelationSettings
+from memsys.knowledge.relations.graph_writer import GraphWriter
+from memsys.knowledge.relations.relation_graph import (
+    RelationGraph,
+    RelationGraphSettings,
+    forget_turns,
+)
+from memsys.knowledge.relations.same_reply import SameReply
+from memsys.knowledge.relations.triples import id_of
+from memsys.knowledge.relations.written_graph import WrittenGraph
 from memsys.llm.base import LLM
-from memsys.relations.extract import RelationExtractor
-from memsys.relations.find import RelationFinder, RelationSettings
-from memsys.relations.graph_writer import GraphWriter
-from memsys.relations.relation_graph import RelationGraph, RelationGraphSettings, forget_turns
-from memsys.relations.same_reply import SameReply
-from memsys.relations.triples import id_of
-from memsys.relations.written_graph import WrittenGraph
 from memsys.service.database import MemoryDatabase
 from memsys.service.recorded_graph import RecordedGraph
 from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange, public_ids
 from memsys.service.relation_parts import RelationParts
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import RelationStore
-from memsys.types import Session
 
 _FILE = "relations.sqlite"  # in the memory's folder
 _FINDERS = 64  # cached, one per owner that is searched for

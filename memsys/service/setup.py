@@ -7,21 +7,22 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
+from memsys.core.errors import InputError, check_number, check_whole
+from memsys.core.trusted import addresses, check_config, check_references
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
-from memsys.errors import InputError, check_number, check_whole
-from memsys.facts.extract import ExtractSettings, for_roles
-from memsys.facts.fact_writer import UpdateSettings
 from memsys.index.rank import IndexSettings, Start
+from memsys.knowledge.facts.extract import ExtractSettings, for_roles
+from memsys.knowledge.facts.fact_writer import UpdateSettings
+from memsys.knowledge.memory.base import MemoryBuilder, WrittenByModel
+from memsys.knowledge.memory.observations import Observations
+from memsys.knowledge.relations.find import RelationSettings
+from memsys.knowledge.relations.relation_graph import RelationGraphSettings
 from memsys.llm.base import LLM
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
-from memsys.memory.base import MemoryBuilder, WrittenByModel
-from memsys.memory.observations import Observations
-from memsys.relations.find import RelationSettings
-from memsys.relations.relation_graph import RelationGraphSettings
 from memsys.service.configuration import (
     NUMBERS,
     OPTIONS,
@@ -44,12 +45,11 @@ from memsys.service.relations import RelationMemory, RelationSetup
 from memsys.service.strategy_ranking import StrategyRanker, StrategySetup
 from memsys.service.summaries import SummarySettings
 from memsys.service.vector_sync import VectorSync
-from memsys.store import Parts
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.vectors import VectorStore
 from memsys.strategies.plain import FullContext
-from memsys.trusted import addresses, check_config, check_references
+from memsys.strategies.store import Parts
 
 _ALL = 10**9  # memories: full_context has no k
 
@@ -116,7 +116,7 @@ def load_setup(source: Source | None) -> Setup:
     """Return the setup of a run (see find_run), of a YAML file or mapping with groups as in conf/
     (an option's name, or its settings), or of the defaults (None, unless MEMSYS_CONFIG names one).
 
-    It may come from anybody: see memsys.trusted for the classes and addresses that it may name.
+    It may come from anybody: see memsys.core.trusted for the classes and addresses that it may name.
     Raises InputError if it cannot be used, or if a store of memories cannot rank like the run's
     strategy.
     """

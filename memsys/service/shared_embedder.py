@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import RLock
 
+from memsys.core.types import Vectors
 from memsys.embed.base import Embedder, TokenVectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
-from memsys.types import Vectors
 
 
 class SharedEmbedder(CachedEmbedder):

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from memsys.context.writers import ContextWriter
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Memory, Query, Vectors
 from memsys.graph.build import GraphSettings
 from memsys.graph.score import Connectivity, GraphStatistics, connectivity
 from memsys.service.database import MemoryDatabase
 from memsys.service.records import MemoryRecord, Owner
 from memsys.service.relations import RelationMemory
-from memsys.store import Parts, Store
 from memsys.strategies.plain import FullContext
-from memsys.strategy import Strategy
-from memsys.types import Memory, Query, Vectors
+from memsys.strategies.store import Parts, Store
+from memsys.strategies.strategy import Strategy
 
 _STORES = 64  # stores cached, one per owner and filter
 _STRATEGIES = 8  # cached over a store, one per k

@@ -9,14 +9,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
 
-from memsys.errors import check_bool
-from memsys.facts.extract import FactExtractor
-from memsys.facts.fact import Event, fault
-from memsys.memory.base import verbatim
+from memsys.core.errors import check_bool
+from memsys.core.turns import importance
+from memsys.core.types import Session
+from memsys.knowledge.facts.extract import FactExtractor
+from memsys.knowledge.facts.fact import Event, fault
+from memsys.knowledge.memory.base import verbatim
 from memsys.service.records import MemoryChange, Owner
 from memsys.service.writing import About, Writer
-from memsys.text.turns import importance
-from memsys.types import Session
 
 _log = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import numpy as np
 
+from memsys.core.types import Vectors
 from memsys.service.database import MemoryDatabase
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.vectors import Near, VectorStore
-from memsys.types import Vectors
 
 
 class VectorSync:

@@ -10,8 +10,11 @@ from threading import RLock
 from typing import Any
 from uuid import uuid4
 
+from memsys.core.errors import InputError
+from memsys.core.titles import title_of
+from memsys.core.turns import importance
+from memsys.core.types import Memory, Vectors
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError
 from memsys.service.database import MemoryDatabase
 from memsys.service.language_watch import LanguageWatch
 from memsys.service.records import (
@@ -26,9 +29,6 @@ from memsys.service.records import (
     now,
 )
 from memsys.service.vector_sync import VectorSync
-from memsys.text.titles import title_of
-from memsys.text.turns import importance
-from memsys.types import Memory, Vectors
 
 METADATA_DEPTH = 20  # nested lists and objects
 METADATA_BYTES = 65_536  # as JSON in UTF-8

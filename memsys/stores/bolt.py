@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _SCHEMES = {f"{way}{safety}" for way in ("bolt", "neo4j") for safety in ("", "+s", "+ssc")}
 _CONNECT_S = 5

@@ -9,10 +9,10 @@ from typing import Any
 import faiss
 import numpy as np
 
-from memsys.concurrency import one_thread
+from memsys.core.concurrency import one_thread
+from memsys.core.types import Vectors
 from memsys.stores.sqlite import open_store, rewrite
 from memsys.stores.vectors import Near, best, checked
-from memsys.types import Vectors
 
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors (
     owner TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (owner, id))"""

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Vectors
 from memsys.stores.bolt import Bolt
 from memsys.stores.relations import (
     NearNode,
@@ -21,7 +22,6 @@ from memsys.stores.relations import (
     row_of,
 )
 from memsys.stores.vectors import best, checked
-from memsys.types import Vectors
 
 _BATCH = 500  # rows per statement: a few megabytes at 384 dimensions
 

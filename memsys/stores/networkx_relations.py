@@ -10,12 +10,12 @@ from threading import RLock
 import networkx as nx
 import numpy as np
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Vectors
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.relation_file import RelationFile
 from memsys.stores.relations import NearNode, Node, Relation, require_ends
 from memsys.stores.vectors import checked
-from memsys.types import Vectors
 
 
 class NetworkxRelations:

@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Vectors
 from memsys.stores.qdrant_points import BATCH, PAGE, Point, QdrantPoints
-from memsys.types import Vectors
 
 _CONFIG = "edge_config.json"  # the engine writes it into every shard
 

@@ -10,8 +10,8 @@ from uuid import NAMESPACE_OID, uuid5
 
 import numpy as np
 
+from memsys.core.types import Vectors
 from memsys.stores.vectors import Near, best, checked
-from memsys.types import Vectors
 
 BATCH = 500  # points per request: a few megabytes at 384 dimensions
 PAGE = 1000  # points per page of a list

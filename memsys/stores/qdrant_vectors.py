@@ -8,11 +8,11 @@ from functools import cached_property, partial
 from importlib.util import find_spec
 from typing import Annotated, Any, TypeVar
 
-from memsys.declared import Range
-from memsys.errors import InputError
+from memsys.core.addresses import check_address
+from memsys.core.declared import Range
+from memsys.core.errors import InputError
+from memsys.core.types import Vectors
 from memsys.stores.qdrant_points import PAGE, Point, QdrantPoints
-from memsys.text.addresses import check_address
-from memsys.types import Vectors
 
 _T = TypeVar("_T")
 

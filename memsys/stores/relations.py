@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from memsys.errors import InputError
-from memsys.types import Vectors
+from memsys.core.errors import InputError
+from memsys.core.types import Vectors
 
 
 @dataclass(frozen=True, slots=True)

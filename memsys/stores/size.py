@@ -12,7 +12,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from memsys.types import Vectors
+from memsys.core.types import Vectors
 
 
 def lines(rows: Iterable[Any]) -> int:

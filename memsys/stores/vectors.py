@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from memsys.errors import InputError
-from memsys.types import Vectors
+from memsys.core.errors import InputError
+from memsys.core.types import Vectors
 
 _SPARE = 8  # further candidates, usually enough to see past a tie
 _SLACK = 1e-5  # engines compute in single precision, each summing in another order

@@ -8,12 +8,12 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Literal
 
-from memsys.declared import Count, check_values
+from memsys.core.conjuncts import Conjunction, conjunction_of
+from memsys.core.declared import Count, check_values
+from memsys.core.types import Candidate, Query
 from memsys.index.rank import Start
-from memsys.store import Parts
-from memsys.strategy import Strategy
-from memsys.text.conjuncts import Conjunction, conjunction_of
-from memsys.types import Candidate, Query
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 
 
 class Decompose(Strategy):

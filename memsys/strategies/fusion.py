@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memsys.strategy import Strategy
-from memsys.types import Candidate, Query
+from memsys.core.types import Candidate, Query
+from memsys.strategies.strategy import Strategy
 
 
 class Fusion(Strategy):
-    """Top k by the fusion of words, vectors, speaker and dates (memsys/fusion): no model, no key.
+    """Top k by the fusion of words, vectors, speaker and dates (memsys/index): no model, no key.
 
     The weights were fitted on five conversations of LoCoMo by `python -m eval.studies.fit_fusion`;
     `index.fusion` names a file with others.

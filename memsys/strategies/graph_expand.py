@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, Literal
 
-from memsys.declared import Count, Weight, check_values
-from memsys.errors import InputError
+from memsys.core.declared import Count, Weight, check_values
+from memsys.core.errors import InputError
+from memsys.core.types import Candidate, Query
 from memsys.graph.expansion import Expansion, expand
 from memsys.index.rank import Ranking, Start
-from memsys.store import Parts
 from memsys.strategies.graph_score import GraphScore
 from memsys.strategies.neighbour_judge import NeighbourJudge
-from memsys.types import Candidate, Query
+from memsys.strategies.store import Parts
 
 
 class GraphExpand(GraphScore):

@@ -7,13 +7,13 @@ from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
 
-from memsys.declared import Count, Weight, check_fields, check_values
-from memsys.errors import InputError
+from memsys.core.declared import Count, Weight, check_fields, check_values
+from memsys.core.errors import InputError
+from memsys.core.types import Candidate, Query
 from memsys.graph.score import access_frequency, recency
 from memsys.index.rank import Start
-from memsys.store import Parts
-from memsys.strategy import Strategy
-from memsys.types import Candidate, Query
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 
 _DIGITS = 4  # of the numbers in a trace
 

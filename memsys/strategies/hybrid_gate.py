@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from memsys.declared import Count, Threshold, Word, check_fields
+from memsys.core.declared import Count, Threshold, Word, check_fields
+from memsys.core.terms import is_cjk, words
+from memsys.core.types import Candidate, Query
 from memsys.index.rank import Start
 from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.llm.reply import schema_reply
 from memsys.llm.schema import object_schema
-from memsys.store import Parts
 from memsys.strategies.graph_expand import GraphExpand
-from memsys.text.terms import is_cjk, words
-from memsys.types import Candidate, Query
+from memsys.strategies.store import Parts
 
 
 class HybridGate(GraphExpand):

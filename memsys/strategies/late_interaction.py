@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from memsys.declared import Count, Range, Share, check_values
-from memsys.errors import InputError
+from memsys.core.declared import Count, Range, Share, check_values
+from memsys.core.errors import InputError
+from memsys.core.types import Candidate, Query
 from memsys.index.rank import Start, min_max
-from memsys.store import Parts
-from memsys.strategy import Strategy
-from memsys.types import Candidate, Query
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 
 
 class LateInteraction(Strategy):

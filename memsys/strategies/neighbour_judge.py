@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memsys.context.writers import stamp
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Memory
 from memsys.llm.base import LLM
 from memsys.llm.prompt import load_prompt
 from memsys.llm.reply import schema_reply
 from memsys.llm.schema import object_schema
-from memsys.types import Memory
 
 PLACES = ("question", "notes")  # places that the prompt must have
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from memsys.core.types import Candidate, Query
 from memsys.index.rank import Start
-from memsys.strategy import Strategy
-from memsys.types import Candidate, Query
+from memsys.strategies.strategy import Strategy
 
 
 class VectorOnly(Strategy):

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 
-import memsys.types
-from memsys.types import Conversation, Memory, Query, Retrieval, Session, Turn
+import memsys.core.types
+from memsys.core.types import Conversation, Memory, Query, Retrieval, Session, Turn
 
 CONF = Path(__file__).parents[2] / "conf" / "strategy"
 GOLD = {"gold", "answer", "evidence", "category", "type", "adversarial", "adversarial_answer"}
@@ -58,7 +58,7 @@ def test_nothing_that_passes_a_strategy_has_room_for_gold(record):
 
 
 def test_every_record_is_frozen_and_has_slots():
-    records = [one for one in vars(memsys.types).values() if is_dataclass(one)]
+    records = [one for one in vars(memsys.core.types).values() if is_dataclass(one)]
     assert len(records) >= 9
     for record in records:
         assert record.__dataclass_params__.frozen  # type: ignore[attr-defined]

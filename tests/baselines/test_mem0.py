@@ -9,16 +9,24 @@ from typing import Any, ClassVar
 import pytest
 
 from baselines.mem0 import Mem0
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Vectors
 from memsys.llm.base import LLMError
-from memsys.store import Parts
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.size import lines
-from memsys.strategy import Strategy
-from memsys.types import Vectors
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, TURN_IDS, MakeParts, query
 from tests.memsys.contract import Contract
-from tests.memsys.facts.models import Planned, Reply, call, fact, facts, operation, operations
+from tests.memsys.knowledge.facts.models import (
+    Planned,
+    Reply,
+    call,
+    fact,
+    facts,
+    operation,
+    operations,
+)
 from tests.memsys.reach import mentions
 
 FACTS: dict[str, Any] = {

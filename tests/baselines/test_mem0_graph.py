@@ -10,21 +10,21 @@ import pytest
 
 from baselines.mem0 import Mem0Graph
 from memsys.context.writers import Layered
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.tokens import count_tokens
+from memsys.knowledge.relations.extract import RelationExtractor
+from memsys.knowledge.relations.relation_graph import RelationGraphSettings
+from memsys.knowledge.relations.same_reply import SameReply
 from memsys.llm.base import LLMError
-from memsys.relations.extract import RelationExtractor
-from memsys.relations.relation_graph import RelationGraphSettings
-from memsys.relations.same_reply import SameReply
-from memsys.store import Parts
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.size import lines
-from memsys.strategy import Strategy
-from memsys.text.tokens import count_tokens
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import query, session
 from tests.memsys.contract import Contract
-from tests.memsys.facts.models import fact
+from tests.memsys.knowledge.facts.models import fact
+from tests.memsys.knowledge.relations.models import Reply, Scripted, conflict, entity, relation
 from tests.memsys.reach import mentions
-from tests.memsys.relations.models import Reply, Scripted, conflict, entity, relation
 
 FACTS: dict[str, Any] = {"prompt": "facts_extract", "summary_prompt": None, "exchange": 1}
 UPDATE: dict[str, Any] = {"calls": "tools", "similar": 10, "prompt": "mem0_update"}

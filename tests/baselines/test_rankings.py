@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import pytest
 
 from baselines.rankings import BM25, GraphWalk, HybridRank, NoMemory, Oracle
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.index.rank import IndexSettings
-from memsys.memory.turns import Turns
-from memsys.store import Parts
-from memsys.strategy import Strategy
+from memsys.knowledge.memory.turns import Turns
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import (
     SESSIONS,
     BagOfWords,

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from baselines.libraries.rest import Rest
-from memsys.errors import InputError
+from memsys.core.addresses import without_secrets
+from memsys.core.errors import InputError
+from memsys.core.types import Session, Turn
 from memsys.service.rest import client
 from memsys.service.rest.client import ServiceError
-from memsys.text.addresses import without_secrets
-from memsys.types import Session, Turn
 from tests.memsys.build import SESSIONS, MakeParts, query
 
 Reply = tuple[int, Any]
@@ -170,7 +170,7 @@ def test_who_never_answered_is_wrong_input_and_who_is_gone_is_not(service, parts
     gone = make(parts, url)
     with pytest.raises(ServiceError, match="POST /search: Connect"):
         gone.retrieve(query("bowl"))
-    with pytest.raises(InputError, match=r"nobody answers there; start .*python -m memsys.serve"):
+    with pytest.raises(InputError, match=r"nobody answers there; start .*python -m eval serve"):
         make(parts, "http://127.0.0.1:9").retrieve(query("bowl"))
 
 

@@ -26,12 +26,12 @@ from eval.regress.pins import EXPECTED, load_pin
 from eval.rendering.errors import CONF
 from eval.run.hydra_help import help_text, register, title
 from eval.run.settings import check_settings
-from memsys.declared import check_values
-from memsys.errors import InputError
-from memsys.memory.facts import Facts
-from memsys.relations.written_graph import WrittenByModel
-from memsys.store import Parts
-from memsys.strategy import Strategy
+from memsys.core.declared import check_values
+from memsys.core.errors import InputError
+from memsys.knowledge.memory.facts import Facts
+from memsys.knowledge.relations.written_graph import WrittenByModel
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 from tests.eval.composing import LOAD, MERGE, quick_composition
 
 PROJECT = CONF.parent

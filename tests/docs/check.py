@@ -21,14 +21,14 @@ from hydra.core.override_parser.types import Override
 
 from baselines.libraries.memory import names as libraries
 from eval.cli import WIDE, commands
-from memsys.places import CONF
+from memsys.core.places import CONF
 
 from .pages import PROJECT
 
 # Words in capitals stand for something of the reader's; here, for something that parses.
 _STANDS_FOR = {
     "experiment=NAME": "experiment=kept",
-    "eval.tabulate NAME": "eval.tabulate kept",
+    "eval.analyse.tabulate NAME": "eval.analyse.tabulate kept",
     "eval.run OVERRIDES": "eval.run",
     "memsys COMMAND": "memsys run",
     "<run_id>": "RUN",
@@ -98,7 +98,7 @@ def _module(words: list[str], conf: Path) -> str | None:
         found = commands(name)
         if arguments[0] not in found:
             return f"no command {arguments[0]}"
-        name = "memsys.serve" if arguments[0] == "serve" else f"{name}.{arguments.pop(0)}"
+        name = "memsys.service.serve" if arguments[0] == "serve" else f"{name}.{arguments.pop(0)}"
     if name == "eval.run":
         return _run(arguments, conf)
     if name == "eval.audit_judge":

@@ -27,7 +27,7 @@ _NEEDS = {  # pattern: reason
     r"^python -m eval\.(compare|retrieval|records\.schema|(?!run)\w+ --\w+)$": "a mention",
     r"mem0_graph_follow|eval\.regress|teahouse|-m .*language=zh": "a minute",
     r"\$one|^(for|do|done)\b": "a loop of the shell",
-    r"(eval\.|memsys )demo": "serves until Ctrl-C, as eval.browse",
+    r"(eval\.|memsys )demo": "serves until Ctrl-C, as memsys browse",
     r"--repin": "changes the expected scores",
     r"notebooks/": "tests/notebooks runs it",
 }

@@ -10,7 +10,7 @@ from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 
 from eval.run.hydra_help import register
-from memsys.places import CONF
+from memsys.core.places import CONF
 
 from .check import check
 from .pages import PAGES, commands, on_page, write_examples
@@ -46,16 +46,16 @@ def test_the_command_exists_with_these_arguments(command, examples):
     [
         ("python -m eval.nope RUN", "eval.nope"),
         ("memsys nope", "no command nope"),
-        ("python -m eval.report RUN --nope", "unrecognized arguments: --nope"),
-        ("python -m eval.report --nope", "unrecognized arguments: --nope"),
-        ("python -m eval.export RUN --to nope", "invalid choice"),
+        ("python -m eval report RUN --nope", "unrecognized arguments: --nope"),
+        ("python -m eval report --nope", "unrecognized arguments: --nope"),
+        ("python -m eval export RUN --to nope", "invalid choice"),
         ("python -m eval.run stratgy=bm25", "stratgy"),
         ("python -m eval.run strategy=nope", "no option strategy=nope"),
         ("python -m eval.run -m strategy=bm25,nope", "no option strategy=nope"),
         ("python -m eval.run strategy=bm25 strategy.nope=1", "strategy.nope"),
         ("python -m eval.run strategy=bm25,fusion", "several values without -m"),
         ("python -m eval.run --nope", "unrecognized arguments"),
-        ("python -m eval.audit_judge judge=nope", "judge/nope"),
+        ("python -m eval audit_judge judge=nope", "judge/nope"),
         ("make nope", "no target nope"),
         ("make baseline NAME=nope", "no library nope"),
         ("pip install -e '.[nope]'", "no such extra"),

@@ -18,9 +18,9 @@ from baselines.rankings import BM25
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
 from eval.readers import Answer, Reader
-from memsys.errors import InputError
-from memsys.store import Parts
-from memsys.types import Candidate, Query, Retrieval, Session
+from memsys.core.errors import InputError
+from memsys.core.types import Candidate, Query, Retrieval, Session
+from memsys.strategies.store import Parts
 
 
 def is_on() -> bool:

@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 
 from eval import api
 from eval.api import compare, frames, load, load_all, load_runs, means, tables
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.commands import Run, runs_in
 from tests.eval.factory import hashed
 

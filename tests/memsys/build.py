@@ -10,16 +10,26 @@ from typing import Any
 import numpy as np
 
 from memsys.context.writers import ContextWriter, Flat
+from memsys.core.terms import terms
+from memsys.core.types import (
+    Candidate,
+    Memory,
+    Origin,
+    Query,
+    Retrieval,
+    Session,
+    Turn,
+    Usage,
+    Vectors,
+)
 from memsys.embed.base import Embedder, TokenVectors, unit_rows
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import GraphSettings
 from memsys.index.rank import IndexSettings
-from memsys.memory.base import MemoryBuilder
-from memsys.memory.turns import Turns
-from memsys.store import Parts
-from memsys.strategy import Strategy
-from memsys.text.terms import terms
-from memsys.types import Candidate, Memory, Origin, Query, Retrieval, Session, Turn, Usage, Vectors
+from memsys.knowledge.memory.base import MemoryBuilder
+from memsys.knowledge.memory.turns import Turns
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 
 NOON = datetime(2024, 3, 2, 12, 0)
 

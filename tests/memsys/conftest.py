@@ -7,7 +7,7 @@ import pytest
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
-from memsys.store import Parts
+from memsys.strategies.store import Parts
 from tests.memsys.build import BagOfWords, MakeParts, make_parts
 
 

@@ -11,14 +11,14 @@ from typing import ClassVar
 import pytest
 
 from memsys.context.writers import Layered
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.tokens import count_tokens
+from memsys.core.types import Observation, Retrieval, Session
 from memsys.graph.build import GraphSettings
-from memsys.memory.observations import Observations
-from memsys.memory.turns import Turns
-from memsys.store import Parts
-from memsys.strategy import Strategy
-from memsys.text.tokens import count_tokens
-from memsys.types import Observation, Retrieval, Session
+from memsys.knowledge.memory.observations import Observations
+from memsys.knowledge.memory.turns import Turns
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, TURN_IDS, query
 from tests.memsys.reach import mentions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-TURNS = {"_target_": "memsys.memory.turns.Turns", "name": "turns"}
+TURNS = {"_target_": "memsys.knowledge.memory.turns.Turns", "name": "turns"}
 
 
 def attacks(canary: Path, source: Path) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def attacks(canary: Path, source: Path) -> list[dict[str, Any]]:
         {"_target_": "memsys.service.memory.Memory", "folder": there},
         {"_target_": "memsys.stores.sqlite.open_store", "path": there, "tables": [], "field": ""},
         {"_target_": "memsys.stores.faiss_vectors.FaissVectors.__init__", "path": there},
-        {"_target_": "memsys.trusted.os.system", "command": f"touch {there}"},
+        {"_target_": "memsys.core.trusted.os.system", "command": f"touch {there}"},
         {"_target_": "eval.records.jsonl.write_json", "path": there, "value": 1},
         {**TURNS, "name": system},
         {**TURNS, "name": [[{"a": [system]}]]},

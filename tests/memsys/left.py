@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memsys.types import Vectors
+from memsys.core.types import Vectors
 
 
 def forms(needle: str | Vectors) -> list[bytes]:

@@ -14,8 +14,8 @@ from eval.datasets.synthetic.parameters import Parameters
 from eval.datasets.synthetic.plants import Deletion, PlantSettings, planted
 from eval.datasets.synthetic.world import dialogue
 from eval.datasets.types import Dataset, Question, SourceFile
-from memsys.declared import Name, Range
-from memsys.errors import InputError
+from memsys.core.declared import Name, Range
+from memsys.core.errors import InputError
 
 
 class Synthetic:

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from memsys.text.dates import MONTHS
-from memsys.text.relative_dates import resolve
+from memsys.core.dates import MONTHS
+from memsys.core.relative_dates import resolve
 
 RELATIONS: Final = {  # kinds of subject and value
     "neighbour": ("person", "person"),

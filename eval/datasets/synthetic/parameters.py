@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from memsys.declared import Count, CountFrom0, Range, Share, check_fields
-from memsys.errors import InputError
+from memsys.core.declared import Count, CountFrom0, Range, Share, check_fields
+from memsys.core.errors import InputError
 
 Tellers = Literal["any", "one"]
 _VISITS = 0.25  # questions about a day per question about a chain

@@ -24,10 +24,10 @@ from eval.datasets.types import (
     PlantKind,
     Question,
 )
-from memsys.declared import CountFrom0, Range, check_fields
-from memsys.errors import InputError
-from memsys.text.language import language_of
-from memsys.types import Conversation, Session, Turn
+from memsys.core.declared import CountFrom0, Range, check_fields
+from memsys.core.errors import InputError
+from memsys.core.language import language_of
+from memsys.core.types import Conversation, Session, Turn
 
 Deletion = Literal["done", "said"]
 FactsOfAKind = Annotated[int, Range(1, 50)]  # 50 in each of two conversations take 20 s

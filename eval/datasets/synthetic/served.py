@@ -20,7 +20,7 @@ from eval.datasets.synthetic.libraries import (
 )
 from eval.datasets.synthetic.model import UnknownPromptError, answer
 from eval.datasets.synthetic.reading import calling, json_message, tool_names
-from memsys.text.tokens import count_tokens
+from memsys.core.tokens import count_tokens
 
 # Modules with `message_of(body, misses)`: the message that answers a chat request of the library,
 # with `content` and, if tools are called, `tool_calls`; None for a request of another library.

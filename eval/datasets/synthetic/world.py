@@ -18,8 +18,8 @@ from eval.datasets.synthetic.languages import (
 )
 from eval.datasets.synthetic.parameters import Parameters
 from eval.datasets.types import ADVERSARIAL, TYPES, Question
-from memsys.errors import InputError
-from memsys.types import Conversation, Session, Turn
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation, Session, Turn
 
 _MULTI_HOP, _TEMPORAL, _SINGLE_HOP, _FORMER = 1, 2, 4, 6
 _TYPES = {**TYPES, _FORMER: "former_value"}  # not a type of LoCoMo

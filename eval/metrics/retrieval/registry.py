@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Literal, cast
 
 from eval.metrics.retrieval import Cut, Judged, RetrievalMetric
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 Unit = Literal["turn", "session"]
 UNITS: tuple[Unit, ...] = ("turn", "session")

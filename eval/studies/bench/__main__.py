@@ -1,4 +1,4 @@
-"""`python -m eval.studies.bench`: seconds and memory of runs, of calls to models and of tokens.
+"""`python -m eval bench`: seconds and memory of runs, of calls to models and of tokens.
 
 Prints figures and asserts nothing: machines are noisy. Runs are whole processes as a user starts
 them; what is compared is measured in turns within one call of this command.

@@ -13,7 +13,7 @@ from statistics import median
 from eval.rendering.tables import plain
 from eval.studies.bench.generated import write_dataset
 from eval.studies.bench.processes import measure_run
-from memsys.text.tokens import count_tokens
+from memsys.core.tokens import count_tokens
 
 _LENGTHS = (1_000, 10_000, 100_000)
 _CONTEXT = 26_800  # tokens, the mean of LoCoMo's conversations

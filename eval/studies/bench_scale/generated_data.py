@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
+from memsys.core.types import Memory, Vectors
 from memsys.embed.base import unit_rows
-from memsys.types import Memory, Vectors
 
 DIMENSIONS: Final = 384  # as MiniLM
 _WORDS = 60_000

@@ -30,16 +30,16 @@ from eval.studies.bench_scale.generated_data import (
     query_vectors,
     write_vectors,
 )
+from memsys.core.places import CONF
+from memsys.core.types import Query, Session, Turn, Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import top
 from memsys.index.vector import LargeVectors
 from memsys.llm.meter import Meter
-from memsys.places import CONF
-from memsys.store import Parts, Store
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.plain import VectorOnly
-from memsys.types import Query, Session, Turn, Vectors
+from memsys.strategies.store import Parts, Store
 
 SEED, ASKED, K = 0, 200, 10
 _BUDGET = 2048  # context tokens

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from eval.analyse.tabulate.grid import find_folders, load_grid
 from eval.cli import add_runs, beside, code_of, parser
 from eval.records.run import load_runs
 from eval.studies.growth.picture import draw
 from eval.studies.growth.report import as_csv, page
 from eval.studies.growth.series import series_of
-from eval.tabulate.grid import find_folders, load_grid
-from memsys.errors import InputError, check_whole
+from memsys.core.errors import InputError, check_whole
 
 _NAME = "growth"
 _TABLES, _PICTURES = Path("results/tables"), Path("docs/pictures")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eval.stats.interval import ClusterBootstrap, Interval
-from eval.stats.resamples import Floats
+from eval.metrics.stats.interval import ClusterBootstrap, Interval
+from eval.metrics.stats.resamples import Floats
 
 _GRID = np.linspace(-2.0, 6.0, 41)  # halvings per doubling that are tried first
 _ZOOMS = 4  # steps that divide the distance of the grid's points by 20

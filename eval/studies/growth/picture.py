@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from eval.metrics.stats.interval import Interval
 from eval.rendering.figures import figure, log_axis
 from eval.rendering.palette import looks
-from eval.stats.interval import Interval
 from eval.studies.growth.report import half_life, loss
 from eval.studies.growth.series import Series
 

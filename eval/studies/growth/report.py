@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 
+from eval.analyse.tabulate.provenance import made
+from eval.metrics.stats.interval import Interval, scope
 from eval.records.comma_separated import write_rows
 from eval.rendering.numbers import ABSENT, interval, number, share
 from eval.rendering.tables import markdown
-from eval.stats.interval import Interval, scope
 from eval.studies.growth.series import Grew, Series, resamples
-from eval.tabulate.provenance import made
 
 _MB = 1_000_000
 NOT_REACHED, EXTRAPOLATED = "not reached", " (extrapolated)"

@@ -12,14 +12,14 @@ import numpy as np
 from eval.datasets.grown import Grown
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.retrieval.registry import parse
+from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval
+from eval.metrics.stats.resamples import Floats
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.stats.interval import RESAMPLES, ClusterBootstrap, Interval
-from eval.stats.resamples import Floats
 from eval.studies.growth.half_life import Decay, fit
 from eval.summary.retrieval import is_selected, values
 from eval.summary.summarise import percentile
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _GROWN = f"{Grown.__module__}.{Grown.__name__}"
 _RANKED = (parse("recall@10"), parse("ndcg@10"))

@@ -1,4 +1,4 @@
-"""`python -m eval.studies.leaderboard`: rank published answers to LoCoMo, and our strategies."""
+"""`python -m eval leaderboard`: rank published answers to LoCoMo, and our strategies."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from eval.studies.leaderboard.page import page
 from eval.studies.leaderboard.picture import draw
 from eval.studies.leaderboard.scores import CORRECTED, ORIGINAL, Scores, scores_of
 from eval.studies.leaderboard.systems import DATASET, STRATEGIES, command, published, strategies_of
-from memsys.errors import InputError
-from memsys.places import SHIPPED
+from memsys.core.errors import InputError
+from memsys.core.places import SHIPPED
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

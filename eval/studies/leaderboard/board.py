@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from eval.stats.interval import Interval
+from eval.metrics.stats.interval import Interval
 from eval.studies.leaderboard.pairs import Pairs, pairs
 from eval.studies.leaderboard.ranks import TOPS, Rank, correlation, ranks
 from eval.studies.leaderboard.scores import Column, Mean, Scores, means

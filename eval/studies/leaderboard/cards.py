@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from eval.card.files import save_card
-from eval.card.make import card_of
+from eval.cards.card.files import save_card
+from eval.cards.card.make import card_of
 from eval.studies.leaderboard.facts import Facts
 from eval.studies.leaderboard.systems import Published
 

@@ -8,10 +8,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from eval.card.schema import Origin
-from memsys.errors import InputError, first_problem
-from memsys.places import SHIPPED
-from memsys.text.yaml_text import load_yaml
+from eval.cards.card.schema import Origin
+from memsys.core.errors import InputError, first_problem
+from memsys.core.places import SHIPPED
+from memsys.core.yaml_text import load_yaml
 
 FOLDER = SHIPPED / "results" / "leaderboard"
 FACTS = FOLDER / "systems.yaml"

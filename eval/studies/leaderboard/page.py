@@ -18,7 +18,7 @@ from eval.studies.leaderboard.scores import BLEU1, F1, ORIGINAL, Column
 from eval.summary.measures import JUDGE
 from eval.summary.summarise import OVERALL
 
-COMMAND = "python -m eval.studies.leaderboard"
+COMMAND = "python -m eval leaderboard"
 BLEU = Column(next(iter(PROTOCOLS)), BLEU1, ORIGINAL)
 Cells = tuple[list[str], list[list[str]]]
 

@@ -9,8 +9,8 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from eval.stats.interval import Interval
-from eval.stats.paired import holm, permutation_tests
+from eval.metrics.stats.interval import Interval
+from eval.metrics.stats.paired import holm, permutation_tests
 from eval.studies.leaderboard.scores import Column, Scores
 from eval.summary.contrast import Verdict, verdict
 from eval.summary.summarise import OVERALL

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.stats.interval import Interval
-from eval.stats.resamples import Floats
+from eval.metrics.stats.interval import Interval
+from eval.metrics.stats.resamples import Floats
 from eval.studies.leaderboard.scores import Column, Scores
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 TOPS = (1, 3, 5)
 _DIGITS = 12  # of means; beyond them, equal scores differ by the order of summation

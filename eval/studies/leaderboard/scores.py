@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from eval.datasets.answer_key import KEYS
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question
 from eval.metrics.protocols import PROTOCOLS, Protocol
+from eval.metrics.stats.interval import ClusterBootstrap, Interval
+from eval.metrics.stats.resamples import Floats
 from eval.records.answer_key_views import left_out
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.stats.interval import ClusterBootstrap, Interval
-from eval.stats.resamples import Floats
 from eval.summary.measures import JUDGE, value
 from eval.summary.protocols import protocol_score
 from eval.summary.scoring import question_fields, score_record
 from eval.summary.summarise import OVERALL
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 F1, BLEU1 = "f1", "bleu1"
 ORIGINAL, CORRECTED, EXCLUDED = KEYS
@@ -139,7 +139,7 @@ def _check(run: Run, dataset: Dataset) -> None:
         raise InputError(f"{run.folder}: answers other data than {dataset.name}; leave it out")
     if (key := run.manifest["key"]["name"]) != ORIGINAL:
         raise InputError(
-            f"{run.folder}: scored under the {key} answer key; first: python -m eval.rescore "
+            f"{run.folder}: scored under the {key} answer key; first: python -m eval rescore "
             f"{run.folder} --key {ORIGINAL}"
         )
 

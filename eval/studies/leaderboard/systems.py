@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.datasets.types import Dataset
+from eval.imports.rescore.imports import read_import, write_import
 from eval.records.manifest import load_manifest
-from eval.rescore.imports import read_import, write_import
 from eval.studies.leaderboard.facts import Facts, SystemFacts
 from eval.summary.imported import IMPORTED, system_name
-from memsys.errors import InputError
-from memsys.places import MANIFEST, RUNS, find_run
+from memsys.core.errors import InputError
+from memsys.core.places import MANIFEST, RUNS, find_run
 
 DATASET = "locomo"
 _ENDINGS = (".jsonl", ".json", ".csv")  # each gzipped or not

@@ -27,7 +27,7 @@ from eval.studies.lite.tables import (
     shipped_table,
 )
 from eval.studies.lite.validation import LeftOut, coverage, least_difference, leave_out, reach
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 HOW = (
     "One draw at random within type x conversation, shares proportional by largest remainders; "

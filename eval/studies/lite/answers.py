@@ -15,7 +15,7 @@ from eval.answers.match import match
 from eval.datasets.subset import Floats
 from eval.datasets.types import ADVERSARIAL, Dataset, SourceFile
 from eval.metrics.locomo_f1 import locomo_f1
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 PROBES = "ap_wrong"  # prefix of files with deliberately wrong answers, which no system gave
 _RUN = re.compile(r"_run\d+$")
@@ -57,7 +57,7 @@ class AnsweredSystem:
 
 
 def read_answered(paths: Sequence[Path], dataset: Dataset) -> AnsweredSystem:
-    """Read verdicts and compute LoCoMo's F1 per file; questions match as in eval.rescore.
+    """Read verdicts and compute LoCoMo's F1 per file; questions match as in memsys rescore.
 
     Raises InputError if a file lacks a question of types 1 to 4 or has verdicts on only some.
     """

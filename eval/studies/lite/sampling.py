@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from eval.datasets.subset import Floats
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 Indices = NDArray[np.intp]
 CANDIDATES = 200  # stratified draws from which `balanced` picks one

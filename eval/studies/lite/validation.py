@@ -9,7 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from eval.datasets.subset import Floats
-from eval.stats.interval import Interval
+from eval.metrics.stats.interval import Interval
 from eval.studies.lite.answers import AnsweredSystem
 from eval.studies.lite.item_response import ItemModel, fit
 from eval.studies.lite.sampling import Indices, Strata

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import yaml
 
-from memsys.places import CONF
-from memsys.text.files import read_text
+from memsys.core.files import read_text
+from memsys.core.places import CONF
 
 _INTRODUCTION = """# Options
 

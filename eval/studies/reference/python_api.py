@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from memsys.text.files import read_text
+from memsys.core.files import read_text
 
 _PROJECT = Path(__file__).parents[3]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -59,7 +59,7 @@ SECTIONS = (
     ),
     Section(
         "Rankings",
-        "eval.retrieval.score",
+        "eval.analyse.retrieval.score",
         ("retrieval", "score_rankings"),
         "Measures of the rankings of runs, and of rankings of your own.",
         "eval.api",
@@ -73,19 +73,19 @@ SECTIONS = (
     ),
     Section(
         "A strategy of your own",
-        "memsys.strategy",
+        "memsys.strategies.strategy",
         ("MemoryStrategy", "Strategy"),
         "Derive from `Strategy` to rank stored memories, from `MemoryStrategy` for anything else.",
     ),
     Section(
         "What a strategy ranks with",
-        "memsys.store",
+        "memsys.strategies.store",
         ("Store", "Parts"),
         "`self.store` and `self.parts` of a strategy.",
     ),
     Section(
         "Records that pass between the parts",
-        "memsys.types",
+        "memsys.core.types",
         (
             *("Turn", "Observation", "Session", "Conversation", "Memory", "Query", "Candidate"),
             *("Retrieval", "Usage"),
@@ -94,7 +94,7 @@ SECTIONS = (
     ),
     Section(
         "A memory option of your own",
-        "memsys.memory.base",
+        "memsys.knowledge.memory.base",
         ("MemoryBuilder",),
         "Defines the unit that is stored as one memory.",
     ),
@@ -130,7 +130,7 @@ SECTIONS = (
     ),
     Section(
         "Wrong input",
-        "memsys.errors",
+        "memsys.core.errors",
         ("InputError",),
         "Raise it where a file or a setting is wrong: the user sees its message as one line.",
     ),

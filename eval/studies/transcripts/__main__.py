@@ -1,4 +1,4 @@
-"""`python -m eval.studies.transcripts PATH`: your chats with an assistant as a data set.
+"""`python -m eval transcripts PATH`: your chats with an assistant as a data set.
 
 Nothing leaves the machine: no model is called and no connection is opened.
 """
@@ -15,8 +15,8 @@ from eval.cli import code_of, parser
 from eval.studies.transcripts.importing import KNOWN, Imported, Wanted, read_transcripts
 from eval.studies.transcripts.layout import sample, write
 from eval.studies.transcripts.questions import RULES, Silver, questions
-from memsys.errors import InputError
-from memsys.text.files import shown
+from memsys.core.errors import InputError
+from memsys.core.files import shown
 
 FILE = "transcripts.json"
 _IGNORED = b"*\n"
@@ -135,7 +135,7 @@ def _report(imported: Imported, asked: Mapping[str, Sequence[Silver]], folder: P
         f"  python -m eval.run -m dataset=locomo dataset.path={folder} dataset.name=transcripts "
         f"strategy={','.join(_STRATEGIES)}"
     )
-    print(f"  python -m eval.compare {' '.join(_STRATEGIES)} --score ndcg@10")
+    print(f"  python -m eval compare {' '.join(_STRATEGIES)} --score ndcg@10")
 
 
 def _counts(counts: Counter[str]) -> str:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from eval.datasets.checks import Location
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 Role = Literal["user", "assistant"]
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from eval.studies.transcripts.chats import Tally
-from memsys.text.addresses import without_secrets
+from memsys.core.addresses import without_secrets
 
 MASK = "[secret]"
 _CODE_LINES = 20  # of a block of code that are kept

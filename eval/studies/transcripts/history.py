@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memsys.text.terms import STOPWORDS, terms
-from memsys.text.titles import SMALL_TALK
-from memsys.text.turns import line
-from memsys.types import Conversation, Turn
+from memsys.core.terms import STOPWORDS, terms
+from memsys.core.titles import SMALL_TALK
+from memsys.core.turns import line
+from memsys.core.types import Conversation, Turn
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")

@@ -18,8 +18,8 @@ from eval.studies.transcripts.assistants import chatgpt, claude
 from eval.studies.transcripts.chats import Chat, Message, Place, Tally
 from eval.studies.transcripts.cleaning import cleaned, split
 from eval.studies.transcripts.sources import HalfWrittenError, files_at, json_values
-from memsys.errors import InputError
-from memsys.types import Conversation, Session, Turn
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation, Session, Turn
 
 KNOWN = (
     "conversations.json of ChatGPT or Claude, JSON lines of Claude Code or Codex CLI, "

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.studies.transcripts.questions import Silver
-from memsys.types import Conversation
+from memsys.core.types import Conversation
 
 
 def sample(conversation: Conversation, asked: Iterable[Silver]) -> dict[str, Any]:

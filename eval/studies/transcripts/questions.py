@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from eval.studies.transcripts.history import Cue, History, Said
 from eval.studies.transcripts.values import Kind, Value, values
-from memsys.text.dates import write_day
-from memsys.text.terms import terms
-from memsys.types import Conversation
+from memsys.core.dates import write_day
+from memsys.core.terms import terms
+from memsys.core.types import Conversation
 
 # LoCoMo's ids of the types.
 _MULTI_HOP, _TEMPORAL, _SINGLE_HOP, _ADVERSARIAL = 1, 2, 4, 5

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.stats.interval import ClusterBootstrap, Interval
-from eval.stats.resamples import Floats
+from eval.metrics.stats.interval import ClusterBootstrap, Interval
+from eval.metrics.stats.resamples import Floats
 
 Scores = Mapping[str, Mapping[str, float]]  # by strategy, then by question id
 _SPLITS = 500  # of the conversations in two halves

@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from eval.answers.streaming import JSONStream, LargeList, LargeObject, Limits
-from memsys.errors import InputError
-from memsys.text.files import MOST, check_regular, is_there, shown, unpacked_chunks
-from memsys.text.json_text import parse_json
+from memsys.core.errors import InputError
+from memsys.core.files import MOST, check_regular, is_there, shown, unpacked_chunks
+from memsys.core.json_text import parse_json
 
 # A list of conversations is read one by one, a conversation whole.
 LIMITS: Final = Limits(whole=32 << 20)

@@ -1,7 +1,7 @@
 """`python -m eval.studies.transcripts.validate`: whether questions by rule rank strategies as gold.
 
 Both sets are asked of the same conversations: the data set's own questions in the gold runs, those
-that `python -m eval.studies.transcripts` made of the same file in the silver runs.
+that `python -m eval transcripts` made of the same file in the silver runs.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from statistics import fmean
 from eval.cli import code_of, parser
 from eval.datasets.locomo import read_locomo
 from eval.datasets.types import ADVERSARIAL
+from eval.metrics.stats.interval import Interval
 from eval.records.run import Run, load_runs
 from eval.records.schema import Record
 from eval.rendering.tables import plain
-from eval.stats.interval import Interval
 from eval.studies.transcripts.questions import RULES
 from eval.studies.transcripts.rank_agreement import Scores, agreement
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 _SCORES = ("recall@10", "ndcg@10", "evidence_recall", "locomo_f1")
 _FEWEST = 3  # strategies that can be ranked

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator
 from datetime import date
 from typing import Final, Literal, NamedTuple
 
-from memsys.text.dates import MONTH_NUMBERS, WEEKDAYS
-from memsys.text.english_dates import find_dates
-from memsys.text.numbers import CARDINALS
-from memsys.text.terms import QUOTED, STOPWORDS
-from memsys.text.titles import SMALL_TALK
+from memsys.core.dates import MONTH_NUMBERS, WEEKDAYS
+from memsys.core.english_dates import find_dates
+from memsys.core.numbers import CARDINALS
+from memsys.core.terms import QUOTED, STOPWORDS
+from memsys.core.titles import SMALL_TALK
 
 Kind = Literal["version", "path", "identifier", "date", "number", "name"]
 _FILES = (

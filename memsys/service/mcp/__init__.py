@@ -1,3 +1,3 @@
 """The memory operations as tools of the Model Context Protocol (extra `mcp`):
-`python -m memsys.serve --mcp`.
+`python -m eval serve --mcp`.
 """

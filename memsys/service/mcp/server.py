@@ -15,7 +15,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.service.mcp.tools import TOOLS, call_tool

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from memsys.errors import InputError, first_problem
+from memsys.core.errors import InputError, first_problem
 from memsys.service.mcp.arguments import Add, Arguments, Listing, One, Search, Update
 from memsys.service.memory import Memory
 from memsys.service.records import MemoryRecord

@@ -1,1 +1,1 @@
-"""The memory operations over HTTP (extra `server`): `python -m memsys.serve`."""
+"""The memory operations over HTTP (extra `server`): `python -m eval serve`."""

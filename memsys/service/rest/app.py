@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse
 from fastapi.security import APIKeyHeader, HTTPBearer
 from jinja2 import Environment
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.service.memory import Memory
 from memsys.service.records import Owner
 from memsys.service.rest import schemas

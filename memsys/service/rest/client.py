@@ -1,4 +1,4 @@
-"""A client of a memory service with the interface of `python -m memsys.serve`, and the conversion
+"""A client of a memory service with the interface of `python -m eval serve`, and the conversion
 of turns to requests and of search results to candidates.
 """
 
@@ -10,11 +10,11 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from memsys.errors import InputError, check_timeout
-from memsys.text.addresses import check_address, check_variable, json_without_secrets
-from memsys.text.json_text import parse_json
-from memsys.text.turns import line
-from memsys.types import Candidate, Memory, Turn
+from memsys.core.addresses import check_address, check_variable, json_without_secrets
+from memsys.core.errors import InputError, check_timeout
+from memsys.core.json_text import parse_json
+from memsys.core.turns import line
+from memsys.core.types import Candidate, Memory, Turn
 
 if TYPE_CHECKING:
     from memsys.llm.network import Network
@@ -69,7 +69,7 @@ class Client:
                 raise ServiceError(f"{method} {path}: {type(error).__name__}") from None
             raise InputError(
                 f"strategy.url={self.url}: nobody answers there; start a service, such as "
-                "python -m memsys.serve, or name another address"
+                "python -m eval serve, or name another address"
             ) from None
         self._reached.add(self.url)
         if status == HTTPStatus.UNAUTHORIZED:

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.service.records import NoModelError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.service.rows import Rows
 
 REPLY_MOST = 16_000_000  # characters of texts and metadata in one answer

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
-from memsys.facts.images import Detail
+from memsys.knowledge.facts.images import Detail
 from memsys.service.arguments import MemoryType, Version
 from memsys.service.records import TITLE_MOST
 

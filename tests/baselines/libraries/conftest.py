@@ -12,7 +12,7 @@ import pytest
 
 from baselines.libraries import memory
 from baselines.libraries.memory import LibraryMemory
-from memsys.store import Parts
+from memsys.strategies.store import Parts
 from tests.memsys.conftest import bag_of_words, parts
 
 __all__ = ["bag_of_words", "parts"]

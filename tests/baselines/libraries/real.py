@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from baselines.libraries.memory import LibraryMemory, is_installed
+from memsys.core.types import Session
 from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording
-from memsys.store import Parts
-from memsys.types import Session
+from memsys.strategies.store import Parts
 from tests.memsys.build import MakeParts, session
 from tests.memsys.left import files_with
 from tests.memsys.llm.server import FaultyServer

@@ -15,14 +15,14 @@ import pytest
 from baselines.libraries import memory
 from baselines.libraries.memory import HERE, LibraryMemory, names
 from baselines.libraries.pipe import LibraryError
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.budget import Budget, BudgetReached
 from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter
 from memsys.llm.pricing import PRICING, load_pricing
 from memsys.llm.recording import Recording
-from memsys.store import Parts
-from memsys.strategy import Strategy
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 from tests.baselines.libraries.conftest import Keeper
 from tests.memsys import contract
 from tests.memsys.build import SESSIONS, TURN_IDS, MakeParts, query, session

@@ -16,7 +16,7 @@ from baselines.mcp.admission import Server
 from baselines.mcp.strategy import Mcp
 from baselines.mcp.tools import Wanted
 from baselines.mcp.transports import Address, Command
-from memsys.store import Parts
+from memsys.strategies.store import Parts
 from tests.baselines.mcp.toy import Toy
 from tests.memsys.conftest import bag_of_words, parts
 

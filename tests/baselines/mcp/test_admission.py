@@ -11,7 +11,7 @@ from baselines.mcp import __main__ as command
 from baselines.mcp.admission import admit, check
 from baselines.mcp.arguments import fill
 from baselines.mcp.connection import Connection
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
 from tests.baselines.mcp.toy import SHARED, Toy
 

@@ -13,8 +13,8 @@ from baselines.libraries.memory import venv
 from baselines.mcp import strategy as module
 from baselines.mcp.admission import check
 from baselines.mcp.strategy import Mcp, server_of
-from memsys.errors import InputError
-from memsys.types import Query
+from memsys.core.errors import InputError
+from memsys.core.types import Query
 from tests.memsys.build import NOON, SESSIONS
 
 pytestmark = [pytest.mark.slow, pytest.mark.soak]
@@ -36,8 +36,8 @@ REAL = {
         "env": {"LIBSQL_URL": "file:{folder}/memory.db"},
         "asks": "two tomato seedlings",
     },
-    "memsys.serve": {
-        "command": f"{sys.executable} -m memsys.serve --mcp",
+    "memsys.service.serve": {
+        "command": f"{sys.executable} -m memsys.service.serve --mcp",
         "asks": "Did two tomato seedlings survive?",
     },
 }

@@ -9,7 +9,7 @@ import pytest
 from baselines.libraries.pipe import LibraryError
 from baselines.mcp.evidence import Stored
 from baselines.mcp.results import Item, items_of
-from memsys.types import UNDATED
+from memsys.core.types import UNDATED
 from tests.memsys.build import NOON, memory
 
 

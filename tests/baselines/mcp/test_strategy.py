@@ -18,10 +18,10 @@ from baselines.mcp.session import OwnerMemory
 from baselines.mcp.strategy import Mcp
 from baselines.mcp.strategy import server_of as from_settings
 from baselines.mcp.transports import Command
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Memory, Query
 from memsys.service.mcp.server import make_server
-from memsys.store import Parts
-from memsys.types import Memory, Query
+from memsys.strategies.store import Parts
 from tests.baselines.mcp import conftest
 from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
 from tests.memsys.build import NOON, SESSIONS, session

@@ -8,7 +8,7 @@ import pytest
 
 from baselines.mcp.arguments import fill
 from baselines.mcp.tools import PROCESS, Tool, Wanted, choose
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 
 def tool(name: str, *required: str, **properties: Any) -> Tool:

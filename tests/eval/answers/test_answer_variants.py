@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from eval.answers.files import read_answers
+from eval.imports.rescore.account import account
+from eval.imports.rescore.imports import read_import, record
+from eval.imports.rescore.tables import sentences, warnings
 from eval.metrics.abstention import abstains
-from eval.rescore.account import account
-from eval.rescore.imports import read_import, record
-from eval.rescore.tables import sentences, warnings
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.answers.answer_variants import lines, rows, variants
 
 VARIANTS = variants()

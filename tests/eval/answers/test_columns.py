@@ -14,10 +14,10 @@ from eval.answers.files import AnswerRow, UnclearColumnsError, read_answers
 from eval.answers.layout import Layout, load_layout, parse_columns, save_layout, shipped
 from eval.answers.match import match
 from eval.datasets.types import Dataset
-from eval.rescore.account import account
-from eval.rescore.imports import read_import, record
-from eval.rescore.tables import sentences, warnings
-from memsys.errors import InputError
+from eval.imports.rescore.account import account
+from eval.imports.rescore.imports import read_import, record
+from eval.imports.rescore.tables import sentences, warnings
+from memsys.core.errors import InputError
 
 Rows = list[dict[str, Any]]
 Write = Callable[[Any], Path]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from eval.answers.containers import Found, Item, row_lists
 from eval.answers.streaming import Limits
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 TINY = Limits(small=0, chunk=7, whole=40, text=2_000)  # everything is large
 Row = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from eval.answers.files import read_answers
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 Rows = list[dict[str, Any]]
 IN_ORDER = {"first": "0", "second": "1"}

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from eval.datasets.files import shared_folder
+from eval.imports.rescore.__main__ import main
 from eval.records.manifest import load_manifest
-from eval.rescore.__main__ import main
 from tests.eval.answers.published_fixtures import BARE, MEM0_NAMES, PLAIN, Row, read_rows
 
 Patch = pytest.MonkeyPatch
@@ -129,6 +129,6 @@ def test_other_scores_are_no_verdicts(rescore, rows):
 
 
 def test_a_bomb(rescore, monkeypatch):
-    monkeypatch.setattr("memsys.text.files._SMALL", 1 << 20)
+    monkeypatch.setattr("memsys.core.files._SMALL", 1 << 20)
     bomb = gzip.compress(b"[" + b" " * 2_000_000 + b"]")
     _refused(rescore(bomb), "out.json.gz")

@@ -6,9 +6,9 @@ import pytest
 
 from eval.answers import values
 from eval.answers.files import AnswerRow
-from eval.rescore.account import Labels
-from eval.rescore.imports import record
-from memsys.errors import InputError
+from eval.imports.rescore.account import Labels
+from eval.imports.rescore.imports import record
+from memsys.core.errors import InputError
 
 
 def _row(**fields: object) -> AnswerRow:

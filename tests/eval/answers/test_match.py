@@ -15,9 +15,9 @@ from eval.answers.match import (
     match,
 )
 from eval.datasets.types import Dataset
-from eval.rescore.account import account
-from eval.rescore.imports import read_import
-from eval.rescore.tables import sentences
+from eval.imports.rescore.account import account
+from eval.imports.rescore.imports import read_import
+from eval.imports.rescore.tables import sentences
 
 Rows = list[dict[str, Any]]
 Lines = Callable[..., Path]

@@ -14,9 +14,9 @@ from eval.answers.files import AnswerRow
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
+from eval.imports.rescore.imports import Import, read_import, record, write_import
 from eval.records.manifest import load_manifest
-from eval.rescore.imports import Import, read_import, record, write_import
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.answers.published_fixtures import (
     CONTAINERS,
     EVERY,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from eval.answers.ranking_files import RankingFile, read_rankings
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 Write = Callable[..., Path]
 SCORED = {"first/0": [("D1:3", 2.5), ("D1:1", 1.0)], "first/1": [("D2:1", 0.5), ("D1:1", -1.0)]}

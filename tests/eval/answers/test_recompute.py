@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from eval.datasets.types import Dataset
+from eval.imports.rescore.imports import read_import, write_import
+from eval.imports.rescore.recompute import recompute
 from eval.records.jsonl import read_lines, write_lines
 from eval.records.manifest import load_manifest
-from eval.rescore.imports import read_import, write_import
-from eval.rescore.recompute import recompute
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 Rows = list[dict[str, Any]]
 

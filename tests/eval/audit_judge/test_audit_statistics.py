@@ -10,7 +10,7 @@ from eval.audit_judge.probes import Probe, ProbeOutcome, judge_probes
 from eval.audit_judge.statistics import ENOUGH, audit, correct, judged_records
 from eval.audit_judge.tables import as_json, corrected_note, corrected_table, kinds_table, sentences
 from eval.judges.judge import Judgement
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from tests.eval.factory import record, run_of
 

@@ -14,7 +14,7 @@ from eval.datasets.files import DATA
 from eval.datasets.key_errors import read_overlay, write_overlay
 from eval.datasets.types import Dataset, KeyChange
 from eval.studies.overlay import main
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 Load = Callable[..., Dataset]
 

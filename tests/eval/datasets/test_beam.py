@@ -13,7 +13,7 @@ from eval.datasets.beam_questions import BEAM_TYPES
 from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES
 from eval.datasets.longmemeval import LONGMEMEVAL_TYPES
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.commands import runs_in
 from tests.eval.datasets.made_beam import ABILITIES, batches, message, plans, probes, write
 

@@ -10,8 +10,8 @@ import pytest
 
 from eval.datasets.beir import Beir
 from eval.datasets.types import Dataset
-from memsys.errors import InputError
-from memsys.memory.turns import Turns
+from memsys.core.errors import InputError
+from memsys.knowledge.memory.turns import Turns
 from tests.eval.datasets.made_beir import DOCUMENTS, QRELS, QUERIES, beir, lines, lmeb, table, write
 
 

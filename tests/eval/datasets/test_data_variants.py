@@ -16,7 +16,7 @@ import pytest
 
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.longmemeval import LongMemEval
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.datasets.data_variants import (
     HUGE,
     LONG,

@@ -16,7 +16,7 @@ from eval.datasets.files import DATA
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
 from eval.studies import evidence
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.datasets.conftest import LOCOMO
 
 Load = Callable[..., Dataset]

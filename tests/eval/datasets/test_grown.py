@@ -12,8 +12,8 @@ import pytest
 from eval.datasets.grown import Grown
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
-from memsys.errors import InputError
-from memsys.types import Session
+from memsys.core.errors import InputError
+from memsys.core.types import Session
 from tests.eval.commands import small_sample
 
 NAMES = ("ash", "beech", "cedar")  # of two sessions each

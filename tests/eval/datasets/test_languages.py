@@ -10,7 +10,7 @@ from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.longmemeval import LongMemEval
 from eval.datasets.types import Dataset
-from memsys.text.language import language_of
+from memsys.core.language import language_of
 from tests.eval.datasets.synthetic.test_worlds import made
 
 _LONGMEMEVAL = shared_folder() / "longmemeval" / "oracle_sample97.json"

@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.longmemeval import LongMemEval
 from eval.datasets.synthetic.parameters import Parameters
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.datasets.made_longmemeval import instance
 
 PROJECT = Path(__file__).parents[3]
@@ -134,7 +134,7 @@ def test_default_path_is_data_then_shared_then_help(
     read = class_(name=name)
     with pytest.raises(InputError) as none:
         read.load()
-    for remedy in (f"python -m eval.fetch {name}", f"data/{file}", "dataset.path="):
+    for remedy in (f"python -m eval fetch {name}", f"data/{file}", "dataset.path="):
         assert remedy in str(none.value)
     for folder, id_ in ((shared / name, "from-shared"), (data, "from-data")):
         folder.mkdir(parents=True)

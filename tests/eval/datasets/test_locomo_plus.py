@@ -16,7 +16,7 @@ from eval.datasets.files import load_sources, shared_folder
 from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES, LoCoMoPlus
 from eval.datasets.longmemeval import LONGMEMEVAL_TYPES
 from eval.datasets.types import TYPES, Dataset
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.datasets.made_locomo_plus import conversation, sample, write
 
 _REAL = [

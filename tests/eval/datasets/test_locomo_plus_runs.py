@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from eval.analyse.compare.__main__ import main as compare
+from eval.analyse.diagnose.__main__ import main as diagnose
+from eval.analyse.retrieval.__main__ import main as measure
 from eval.audit_judge.__main__ import main as audit
-from eval.compare.__main__ import main as compare
 from eval.datasets.named import config_of
 from eval.datasets.reload import load_dataset_of
-from eval.diagnose.__main__ import main as diagnose
-from eval.export.__main__ import main as export
-from eval.report.__main__ import main as report
-from eval.rescore.__main__ import main as rescore
-from eval.retrieval.__main__ import main as measure
+from eval.exchange.export.__main__ import main as export
+from eval.imports.rescore.__main__ import main as rescore
+from eval.pages.report.__main__ import main as report
 from tests.eval.commands import Run, run_main, runs_in
 from tests.eval.datasets.made_locomo_plus import sample, write
 from tests.shared import made_once

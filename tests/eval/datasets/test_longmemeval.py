@@ -12,7 +12,7 @@ import pytest
 from eval.datasets.files import shared_folder
 from eval.datasets.longmemeval import LONGMEMEVAL_TYPES, LongMemEval
 from eval.datasets.types import TYPES, Dataset
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.datasets.made_longmemeval import instance, turn, write
 
 _REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"

@@ -14,8 +14,8 @@ from eval.datasets.files import DATA, shared_folder
 from eval.datasets.key_errors import read_overlay, write_overlay
 from eval.datasets.longmemeval import LongMemEval
 from eval.datasets.types import Dataset
-from eval.rescore.__main__ import main as rescore
-from memsys.errors import InputError
+from eval.imports.rescore.__main__ import main as rescore
+from memsys.core.errors import InputError
 from tests.eval.commands import Run, runs_in
 from tests.eval.datasets.made_longmemeval import instance, write
 

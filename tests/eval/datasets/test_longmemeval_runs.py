@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from eval.browse.questions import Questions
-from eval.compare.__main__ import main as compare
+from eval.analyse.compare.__main__ import main as compare
+from eval.analyse.tabulate.__main__ import main as tabulate
 from eval.datasets.files import shared_folder
+from eval.imports.rescore.__main__ import main as rescore
 from eval.metrics import Answered
 from eval.metrics.registry import score
-from eval.report.__main__ import main as report
-from eval.report.runs import load
-from eval.rescore.__main__ import main as rescore
-from eval.tabulate.__main__ import main as tabulate
+from eval.pages.browse.questions import Questions
+from eval.pages.report.__main__ import main as report
+from eval.pages.report.runs import load
 from tests.eval.commands import Run, run_main, runs_in
 from tests.eval.datasets.made_longmemeval import instance, write
 from tests.shared import made_once

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from eval.analyse.retrieval.score import score_rankings
 from eval.datasets.files import shared_folder
 from eval.datasets.longmemeval import LongMemEval
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
-from eval.retrieval.score import score_rankings
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.datasets.made_longmemeval import instance, turn, write
 
 _REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eval.datasets.reload import load_original
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.commands import Ended, run_main, runs_in
 from tests.eval.examples import write_examples
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval.datasets.types import Dataset
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 Load = Callable[..., Dataset]
 

@@ -9,7 +9,7 @@ import pytest
 
 from eval.datasets.files import load_sources
 from eval.datasets.locomo import LoCoMo
-from memsys.types import Turn
+from memsys.core.types import Turn
 from tests.eval.datasets.conftest import LOCOMO
 
 ERRORS = LOCOMO.parent / "answer_key_errors.jsonl"

@@ -9,7 +9,7 @@ import pytest
 
 from eval.datasets.checks import TurnIds
 from eval.datasets.files import load_sources
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 
 def test_questions_carry_type_gold_and_evidence(sample, load):

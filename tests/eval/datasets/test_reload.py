@@ -10,7 +10,7 @@ import pytest
 
 from eval.datasets.reload import load_dataset_of, load_original
 from eval.datasets.types import AnswerKey, Dataset
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 LOCOMO = "eval.datasets.locomo.LoCoMo"
 

@@ -14,8 +14,8 @@ from eval.datasets.types import Dataset, Question
 from eval.metrics.locomo_f1 import locomo_f1
 from eval.readers.extractive import ExtractiveReader
 from eval.regress.pins import EXPECTED, load_pin
-from memsys.memory.turns import Turns
-from memsys.types import Candidate, Memory, Retrieval
+from memsys.core.types import Candidate, Memory, Retrieval
+from memsys.knowledge.memory.turns import Turns
 
 TYPES = ("multi_hop", "temporal", "open_domain", "single_hop")
 READER = ExtractiveReader()

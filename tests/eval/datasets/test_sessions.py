@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from eval.datasets.sessions import parse_time
-from memsys.types import Observation
+from memsys.core.types import Observation
 
 
 def row(dia_id: str, **more):

@@ -11,7 +11,7 @@ from eval.datasets.locomo import LoCoMo
 from eval.datasets.splits import DEV, HELD_OUT, SPLITS
 from eval.datasets.types import Dataset
 from eval.records.manifest import describe
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.datasets.conftest import LOCOMO
 
 Load = Callable[..., Dataset]

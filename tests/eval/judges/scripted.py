@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from memsys.core.types import Usage
 from memsys.llm.base import Completion, Message, Tool
-from memsys.types import Usage
 
 CORRECT = '{"reason": "same", "verdict": "CORRECT"}'
 WRONG = '{"reason": "other", "verdict": "WRONG"}'

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from eval.judges.llm import ATTEMPTS, LLMJudge, LLMJudgeSettings, parse_verdict
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import PROMPTS
 from tests.eval.judges.scripted import CORRECT, WRONG, Scripted

@@ -13,7 +13,7 @@ from eval.judges.gold_recall import GoldRecall, GoldRecallSettings, gold_recall
 from eval.judges.llm import LLMJudge
 from eval.judges.panel import Panel
 from eval.judges.recorded import RecordedSettings, read_judged
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from tests.eval.factory import error, record, write_run
 

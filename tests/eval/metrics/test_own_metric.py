@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from eval.compare.__main__ import main as compare
+from eval.analyse.compare.__main__ import main as compare
+from eval.imports.rescore.__main__ import main as rescore
 from eval.metrics import Answered, registry
 from eval.rendering.tables import by_type
-from eval.rescore.__main__ import main as rescore
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.commands import Run, run_main, run_once, runs_in
 from tests.eval.examples import EXAMPLES, write_examples
 from tests.shared import made_once

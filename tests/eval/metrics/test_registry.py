@@ -15,7 +15,7 @@ from eval.rendering.run_tables import report_md
 from eval.rendering.tables import by_type
 from eval.summary.closing import write_summary
 from eval.summary.scoring import score_record
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 NEW = """
 from eval.metrics import TextMetric

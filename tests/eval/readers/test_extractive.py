@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from eval.readers.extractive import UNKNOWN, UNKNOWN_ZH, ExtractiveReader
-from memsys.types import Candidate, Memory, Retrieval
+from memsys.core.types import Candidate, Memory, Retrieval
 
 Said = list[tuple[str, str, str]]  # day, speaker, words
 

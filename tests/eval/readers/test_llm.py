@@ -4,10 +4,10 @@ import pytest
 
 from eval.readers.llm import LLMReader, LLMReaderSettings, final_answer
 from memsys.context.writers import Flat, Layered, Xml
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Retrieval, Usage
 from memsys.llm.base import Completion, LLMError
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
-from memsys.types import Retrieval, Usage
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from eval.compare import __main__ as compare
-from eval.cost import __main__ as cost
-from eval.diagnose import __main__ as diagnose
+from eval.analyse.compare import __main__ as compare
+from eval.analyse.cost import __main__ as cost
+from eval.analyse.diagnose import __main__ as diagnose
+from eval.pages.report import __main__ as report
 from eval.records.folder import begin
 from eval.records.manifest import load_manifest
 from eval.records.run import load_run
-from eval.report import __main__ as report
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.factory import FILE, hashed, ingest_line, record, write_rankings, write_run
 
 Commands = Callable[[Path], list[str]]

@@ -9,23 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from eval.browse import __main__ as browse
-from eval.card import __main__ as card
-from eval.compare import __main__ as compare
-from eval.cost import __main__ as cost
-from eval.diagnose import __main__ as diagnose
-from eval.export import __main__ as export
+from eval.analyse.compare import __main__ as compare
+from eval.analyse.cost import __main__ as cost
+from eval.analyse.diagnose import __main__ as diagnose
+from eval.analyse.retrieval import __main__ as retrieval
+from eval.cards.card import __main__ as card
+from eval.exchange.export import __main__ as export
+from eval.exchange.track.finished import read
+from eval.imports.rescore import __main__ as rescore
+from eval.pages.browse import __main__ as browse
+from eval.pages.report import __main__ as report
 from eval.records.files import write_text
 from eval.records.folder import begin, locked
 from eval.records.jsonl import LineWriter
 from eval.records.manifest import load_manifest
-from eval.report import __main__ as report
-from eval.rescore import __main__ as rescore
-from eval.retrieval import __main__ as retrieval
 from eval.run.failures import log
-from eval.track.finished import read
-from memsys.errors import InputError
-from tests.eval.export import ranked
+from memsys.core.errors import InputError
+from tests.eval.exchange.export import ranked
 
 MINE = "all my settings\n"
 READERS = {

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from eval.compare.__main__ import main as compare
+from eval.analyse.compare.__main__ import main as compare
 from eval.datasets.pooled import POOLED
+from eval.imports.rescore.__main__ import main
 from eval.records.comma_separated import read_cell, write_rows
 from eval.records.folder import locked, run_id
 from eval.records.jsonl import LineWriter, read_lines, write_json, write_lines
@@ -24,8 +25,7 @@ from eval.records.trec import (
     read_run,
     run_lines,
 )
-from eval.rescore.__main__ import main
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 
 @pytest.mark.parametrize("torn", ["", "{", '{"a": 2', '{"a": "\N{SNOWMAN}'])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval.records.run import Run, load_run, load_runs
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.factory import error, record, write_run
 
 EXCLUDED = {"kind": "excluded", "error_type": "X", "original_gold": "gold"}

@@ -11,8 +11,8 @@ import yaml
 from baselines.rankings import BM25
 from eval.regress.__main__ import main
 from eval.regress.pins import EXPECTED, load_pin
-from memsys.memory.turns import Turns
-from memsys.types import Memory, Session
+from memsys.core.types import Memory, Session
+from memsys.knowledge.memory.turns import Turns
 from tests.eval.commands import PROJECT
 
 STRATEGY = """# Ours
@@ -106,6 +106,6 @@ def test_the_action_needs_pins_and_runs_the_gate_without_pasting_them_into_a_scr
     needed = [name for name, given in action["inputs"].items() if given.get("required")]
     assert needed == ["pins"]
     last = action["runs"]["steps"][-1]
-    assert last["run"].startswith("python -m eval.regress $PINS")
+    assert last["run"].startswith("python -m eval regress $PINS")
     assert last["env"] == {"PINS": "${{ inputs.pins }}", "MEMSYS_CACHE": ".cache"}
     assert not any("${{" in step.get("run", "") for step in action["runs"]["steps"])

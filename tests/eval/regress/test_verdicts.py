@@ -68,7 +68,7 @@ def test_the_table_shows_the_farthest_move_first(pin):
         "| ±0.0100 |"
     )
     assert [row.split(" | ")[0] for row in rows[1:]] == ["| made: f1", "| made: bleu1"]
-    assert 'python -m eval.regress made --repin "reason"' in text
+    assert 'python -m eval regress made --repin "reason"' in text
 
 
 def judged(pin: Pin, found: dict[str, Scored], expected: dict[str, Scored] = PINNED) -> Result:

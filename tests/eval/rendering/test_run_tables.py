@@ -6,13 +6,13 @@ from typing import Any, cast
 
 import pytest
 
-from eval.compare.conclusions import notes
+from eval.analyse.compare.conclusions import notes
+from eval.metrics.stats.interval import scope
 from eval.records.run import Run
 from eval.records.schema import Summary
 from eval.rendering.contrasts import conclusions, method, table
 from eval.rendering.run_tables import as_text, report_md, run_tables
 from eval.rendering.tables import plain, scope_note, scope_of
-from eval.stats.interval import scope
 from eval.summary.contrast import contrast
 from eval.summary.measures import Measure
 from eval.summary.shared import share

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from eval.metrics.stats.interval import Interval
 from eval.rendering.numbers import dollars, interval, number, p_value, price, share, signed
 from eval.rendering.tables import score_row
 from eval.rendering.terminal import fitted
 from eval.rendering.width import sentence, terminal_width, widen
-from eval.stats.interval import Interval
 
 HEADER = ["type", "n", "F1", "BLEU-1", "judge", "evidence recall", "context tokens", "total p95 ms"]
 ROWS = [

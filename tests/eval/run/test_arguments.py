@@ -9,11 +9,11 @@ import sys
 import pytest
 
 from eval import cli
-from eval.compare.__main__ import main as compare
+from eval.analyse.compare.__main__ import main as compare
 from eval.rendering.width import terminal_width
 from eval.run.arguments import check_arguments
 from eval.run.option_help import options_help
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.commands import FAULTY, PROJECT, runs_in
 
 STRICT = """
@@ -154,9 +154,9 @@ def test_a_command_without_its_arguments_names_them_and_an_example(capsys):
     assert stop.value.code == 2
     assert capsys.readouterr().err.splitlines() == [
         "error: missing: RUN",
-        "usage: python -m eval.compare RUN [RUN ...] [OPTIONS]",
-        "example: python -m eval.compare vector_only graph_expand",
-        "python -m eval.compare --help explains all arguments",
+        "usage: python -m eval compare RUN [RUN ...] [OPTIONS]",
+        "example: python -m eval compare vector_only graph_expand",
+        "python -m eval compare --help explains all arguments",
     ]
 
 

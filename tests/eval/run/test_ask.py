@@ -13,11 +13,11 @@ from eval.judges.judge import Judge, Judgement
 from eval.readers import Answer, Reader
 from eval.records.schema import Record
 from eval.run.question import Agent, Asked, Stored, ask, judge_again
+from memsys.core.types import Candidate, Memory, Origin, Query, Retrieval, Session, Usage
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.meter import Call, Meter
-from memsys.strategy import MemoryStrategy
-from memsys.types import Candidate, Memory, Origin, Query, Retrieval, Session, Usage
+from memsys.strategies.strategy import MemoryStrategy
 
 SAID = datetime(2023, 5, 8)
 QUESTION = Question("c/0", "c", 4, "single_hop", "Who?", "Ada", ("D1:1", "D1:2", "D1:3"))

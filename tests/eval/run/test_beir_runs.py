@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from eval.compare.__main__ import main as compare
-from eval.export.__main__ import main as export
+from eval.analyse.compare.__main__ import main as compare
+from eval.analyse.retrieval.__main__ import main as retrieval
+from eval.exchange.export.__main__ import main as export
+from eval.pages.report.__main__ import main as report
 from eval.records.run import load_run
-from eval.report.__main__ import main as report
-from eval.retrieval.__main__ import main as retrieval
 from tests.eval.commands import runs_in
 from tests.eval.datasets.made_beir import beir, lmeb
 

@@ -13,10 +13,10 @@ from omegaconf import OmegaConf
 
 from eval.run.estimate import add_estimate, show_estimates
 from eval.run.experiment import composed
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.places import CONF
+from memsys.core.tokens import count_tokens
 from memsys.llm.prompt import load_prompt
-from memsys.places import CONF
-from memsys.text.tokens import count_tokens
 from tests.eval.commands import Ended, Run, Start, run_main, runs_in
 from tests.memsys.llm.server import FaultyServer
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.pricing import input_tokens
 from tests.eval.commands import runs_in
 from tests.eval.run.test_estimate import (

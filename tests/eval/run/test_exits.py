@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval.rendering.errors import blame
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval import faulty
 from tests.eval.commands import FAULTY, Ended, runs_in
 

@@ -13,9 +13,9 @@ from eval.datasets.locomo import LoCoMo
 from eval.datasets.pooled import pool
 from eval.datasets.types import Dataset
 from eval.run.ingest import ingest
+from memsys.core.types import Conversation, Query, Retrieval, Session
 from memsys.llm.meter import Meter
-from memsys.strategy import MemoryStrategy
-from memsys.types import Conversation, Query, Retrieval, Session
+from memsys.strategies.strategy import MemoryStrategy
 from tests.eval.commands import FAULTY, PATIENT, runs_in, small_sample
 
 DAY = datetime(2024, 3, 2)

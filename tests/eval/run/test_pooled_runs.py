@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from eval.compare.__main__ import main as compare
+from eval.analyse.compare.__main__ import main as compare
 from eval.datasets import evidence_key
 from eval.datasets.evidence_key import Citation, EvidenceOverlay, write_overlay
 from eval.datasets.locomo import LoCoMo
-from eval.merge.__main__ import main as merge
-from eval.report.runs import load
-from eval.rescore.__main__ import main as rescore
+from eval.exchange.merge.__main__ import main as merge
+from eval.imports.rescore.__main__ import main as rescore
+from eval.pages.report.runs import load
 from tests.eval.commands import FAULTY, PATIENT, Run, runs_in
 
 POOLED = "dataset.pooled=true"

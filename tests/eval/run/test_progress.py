@@ -13,8 +13,8 @@ import pytest
 from eval.cli import progress
 from eval.run import progress as run_progress
 from eval.run.progress import RunProgress, Spending
+from memsys.core.types import Usage
 from memsys.llm.pricing import Price, Pricing
-from memsys.types import Usage
 
 PRICES = Pricing({"dear": Price(1.0, 2.0)})
 

@@ -12,7 +12,7 @@ from eval.metrics.retrieval.registry import parse
 from eval.records.rankings import Ranked
 from eval.records.run import load_run
 from eval.summary.retrieval import unknown
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.commands import FAULTY, Run, run_once, runs_in
 from tests.eval.run.conftest import THIRD
 
@@ -181,7 +181,7 @@ def test_a_ranking_of_an_unknown_memory_is_refused(bm25, copy):
 
 def test_without_a_reader_nothing_is_answered(made):
     run = made("strategy=bm25", "reader=none")
-    assert run.ended.out.endswith(f"Next:\n  python -m eval.retrieval {run.folder.name}\n")
+    assert run.ended.out.endswith(f"Next:\n  python -m eval retrieval {run.folder.name}\n")
     for record in run.records:
         assert (record["status"], record["answer"], record["abstained"]) == ("ok", None, None)
         assert record["scores"]["locomo_f1"] is None

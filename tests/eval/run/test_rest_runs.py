@@ -88,7 +88,7 @@ def test_nobody_there_is_one_clear_line(start, small):
     ended = start(*small, "strategy=rest", "strategy.url=http://127.0.0.1:9")
     assert ended.code == 2
     assert "strategy.url=http://127.0.0.1:9: nobody answers there; start" in ended.err
-    assert "python -m memsys.serve" in ended.err
+    assert "python -m eval serve" in ended.err
 
 
 def test_the_benchmarked_run_can_be_served_and_finds_the_same(start, tmp_path, small, monkeypatch):

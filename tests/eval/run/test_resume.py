@@ -15,8 +15,8 @@ import pytest
 
 from eval.records.folder import begin
 from eval.records.manifest import load_manifest
-from memsys.errors import InputError
-from memsys.fusion.weights import WEIGHTS
+from memsys.core.errors import InputError
+from memsys.index.weights import WEIGHTS
 from tests.eval import faulty
 from tests.eval.commands import FAULTY, PATIENT, Run, Start, hanging, runs_in, small_sample
 

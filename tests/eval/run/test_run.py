@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from eval.metrics.registry import names
-from memsys.text.terms import words
+from memsys.core.terms import words
 from tests.eval.commands import Ended, Run, run_main, runs_in
 
 SAMPLE = Path(__file__).parents[3] / "data/sample/harbour.json"
@@ -77,8 +77,8 @@ def test_prints_table_folder_and_next_command(run):
     assert "How to read it: scores are 0 to 1" in out
     other, report, browse = out.partition("\nNext:\n")[2].splitlines()
     assert other == "  python -m eval.run 'dataset.conversations=[harbour]' strategy=vector_only"
-    assert report == f"  python -m eval.report {run.folder.name}"
-    assert browse == f"  python -m eval.browse {run.folder.name}"
+    assert report == f"  python -m eval report {run.folder.name}"
+    assert browse == f"  python -m eval browse {run.folder.name}"
     assert "types 1-4, where it is a false refusal." in out
 
 

@@ -14,7 +14,7 @@ from eval.rendering.errors import blame
 from eval.run.build import build
 from eval.run.experiment import composed
 from eval.run.unused import without_effect
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.commands import PROJECT
 
 _SAMPLE = f"dataset.path={PROJECT / 'data' / 'sample'}"

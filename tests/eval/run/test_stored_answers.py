@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from eval.cache import __main__ as cache
+from eval.exchange.cache import __main__ as cache
 from eval.run.experiment import _offer_old_answers
+from memsys.core.places import cache_folder
 from memsys.llm.recording import CALLS, RecordedAnswer, Recording
-from memsys.places import cache_folder
 from tests.eval.commands import PROJECT
 
 ANSWER = RecordedAnswer("0" * 64, "/v1", "m", 200, '{"a": 1}', 2.0, 3, 4, "2026-01-01")
@@ -32,7 +32,7 @@ def test_answers_of_earlier_versions_are_offered(home, capsys, monkeypatch):
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "cache=.cache" in said
-    assert "python -m eval.cache import .cache/calls.sqlite" in said
+    assert "python -m eval cache import .cache/calls.sqlite" in said
     _offer_old_answers(".cache", asked)
     keyless: Any = {"llm": None, "judge": None}
     _offer_old_answers(str(cache_folder()), keyless)

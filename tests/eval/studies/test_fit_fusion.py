@@ -14,8 +14,8 @@ import yaml
 from eval.datasets.splits import DEV, HELD_OUT
 from eval.studies import fit_fusion
 from eval.studies.fit_fusion import Example, cross_validated, fit_weights, fitted, main, written
-from memsys.errors import InputError
-from memsys.fusion.weights import SETS, SIGNALS, WEIGHTS, load_weights
+from memsys.core.errors import InputError
+from memsys.index.weights import SETS, SIGNALS, WEIGHTS, load_weights
 from tests.eval.commands import small_sample
 
 # What is fitted on three small conversations.

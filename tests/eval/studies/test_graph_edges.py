@@ -10,9 +10,9 @@ import pytest
 from eval.datasets.types import Dataset, Question
 from eval.run.experiment import CONF
 from eval.studies.graph_edges import GRAPHS, EdgePrecision, edge_precision, main, measured
+from memsys.core.types import Conversation, Session, Turn
 from memsys.graph.build import GraphSettings
-from memsys.memory.turns import Turns
-from memsys.types import Conversation, Session, Turn
+from memsys.knowledge.memory.turns import Turns
 
 SAMPLE = "dataset=sample"
 

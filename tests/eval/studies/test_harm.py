@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from eval.imports.rescore.__main__ import main as rescore
 from eval.metrics.harm import SHOWN, USED
+from eval.metrics.stats.interval import wilson
 from eval.records.run import load_run
-from eval.rescore.__main__ import main as rescore
-from eval.stats.interval import wilson
 from eval.studies.harm import main
 from eval.summary.harm import Deletions, deletions, harms
 from tests.eval.commands import run_main

@@ -12,17 +12,17 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from eval.card.files import load_card
-from eval.card.verify import differences
+from eval.cards.card.files import load_card
+from eval.cards.card.verify import differences
 from eval.datasets.answer_key import KEYS
 from eval.datasets.files import shared_folder
 from eval.datasets.named import config_of
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import TYPES, AnswerKey, Dataset, KeyChange, Question, SourceFile
+from eval.metrics.stats.interval import ClusterBootstrap
+from eval.metrics.stats.paired import permutation_test, permutation_tests
 from eval.records.run import Run
 from eval.records.schema import Manifest
-from eval.stats.interval import ClusterBootstrap
-from eval.stats.paired import permutation_test, permutation_tests
 from eval.studies.leaderboard import __main__ as leaderboard
 from eval.studies.leaderboard.board import Board, write
 from eval.studies.leaderboard.facts import NO_FACTS, Facts, load_facts
@@ -34,7 +34,7 @@ from eval.studies.leaderboard.scores import Column, Scores, scores_of
 from eval.studies.leaderboard.systems import command, published, strategies_of
 from eval.studies.published_files import COUNTS
 from eval.summary.summarise import OVERALL
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval import factory
 
 ANSWERS = shared_folder() / "locomo" / "answers"

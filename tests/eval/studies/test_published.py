@@ -14,7 +14,7 @@ import yaml
 from eval.datasets.types import TYPES
 from eval.studies.published import main, relabel, reproducing, weighted_overall
 from eval.studies.published_files import CLAIMS, COUNTS, PUBLISHED, load_published, load_source
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 ROOT = Path(__file__).parents[3]
 LOCOMO = Path(os.environ.get("MEMSYS_SHARED", ROOT.parent / "shared")) / "locomo"

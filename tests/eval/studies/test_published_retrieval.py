@@ -15,7 +15,7 @@ from eval.studies.published_claims import load_claims
 from eval.studies.published_files import CLAIMS, load_published
 from eval.studies.published_retrieval import rows_of, runs_of
 from eval.studies.published_retrieval_tables import as_csv
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.factory import record, write_run
 
 FIGURES = [figure for claim in load_claims() for figure in claim.figures]

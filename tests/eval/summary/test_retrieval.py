@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from eval.metrics.retrieval.registry import all_measures, parse
+from eval.metrics.stats.interval import ClusterBootstrap
 from eval.records.rankings import Ranked, Unit
 from eval.records.run import Run, load_run
-from eval.stats.interval import ClusterBootstrap
 from eval.summary.retrieval import by_type, ended_early, first_ranks, unknown, value, values
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.factory import error, record, run_of, write_rankings, write_run
 
 

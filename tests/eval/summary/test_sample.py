@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from eval.metrics.stats.interval import Interval, wilson
 from eval.rendering.blocks import Section, Table, as_text
 from eval.rendering.contrasts import difference_cells
 from eval.rendering.numbers import interval, percent, points
-from eval.stats.interval import Interval, wilson
 from eval.summary.contrast import paired_contrasts
 from eval.summary.sample import Sample, by_type, wilson_share
-from tests.eval.diagnose.made_runs import record
+from tests.eval.analyse.diagnose.made_runs import record
 
 SEVERAL = "aabbccde"
 

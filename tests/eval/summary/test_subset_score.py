@@ -15,7 +15,7 @@ from eval.datasets.locomo import LoCoMo
 from eval.datasets.subset import GRID, STORED, Chosen, Subset, Validated, chances, logit, text_of
 from eval.datasets.types import SourceFile
 from eval.summary.subset_score import full_score, sentences
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.commands import Ended, Run, Start, runs_in, small_sample
 
 WEIGHTS = {"ash/0": 0.5, "beech/1": 0.3, "beech/3": 0.2}

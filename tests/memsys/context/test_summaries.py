@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from memsys.context.writers import Flat
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.tokens import count_tokens
 from memsys.llm.base import LLMError
 from memsys.strategies.plain import VectorOnly
-from memsys.strategy import Strategy
-from memsys.text.tokens import count_tokens
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import BagOfWords, MakeParts, query, session
 from tests.memsys.strategies.asked import Asked
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsys.context.writers import Flat, Layered, Xml, stamp
-from memsys.text.tokens import count_tokens
-from memsys.types import Candidate
+from memsys.core.tokens import count_tokens
+from memsys.core.types import Candidate
 from tests.memsys.build import candidate
 
 FLAT, XML, LAYERED = Flat("flat"), Xml("xml"), Layered("layered")

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memsys.core.errors import InputError
+from memsys.core.types import Usage, Vectors
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError
 from memsys.llm.meter import Call, Meter
-from memsys.types import Usage, Vectors
 from tests.memsys.build import BagOfWords
 
 

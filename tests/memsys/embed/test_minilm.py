@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import yaml
 
-from memsys.declared import check_values
+from memsys.core.declared import check_values
+from memsys.core.errors import InputError
 from memsys.embed.minilm import VOCABULARY_SHA256, MiniLM, WordPiece
-from memsys.errors import InputError
 
 CONF = Path(__file__).parents[3] / "conf" / "embedder" / "minilm.yaml"
 SETTINGS = yaml.safe_load(CONF.read_text(encoding="utf-8"))

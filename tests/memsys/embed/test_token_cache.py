@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from memsys.core.errors import InputError
 from memsys.embed.base import TokenVectors
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError
 from memsys.llm.meter import Meter
 from memsys.service.shared_embedder import SharedEmbedder
 from tests.memsys.build import BagOfTokens, BagOfWords

@@ -5,10 +5,10 @@ from math import log
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import UNDATED, Memory
 from memsys.graph.build import GraphSettings, build_graph
 from memsys.graph.store import Edge
-from memsys.types import UNDATED, Memory
 from tests.memsys.build import memory
 
 

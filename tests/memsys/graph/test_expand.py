@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.graph.expansion import ExpandedMemory, Expansion, expand
 from memsys.graph.store import Edge, MemoryGraph, NetworkXStore
 

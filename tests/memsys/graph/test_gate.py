@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from memsys.core.types import Usage
 from memsys.llm.base import Completion, LLMError
 from memsys.llm.prompt import load_prompt
 from memsys.strategies.hybrid_gate import Decision, Gate, spans_domains
-from memsys.types import Usage
 
 CONF = Path(__file__).parents[3] / "conf" / "strategy" / "hybrid_gate.yaml"
 GATE = Gate(

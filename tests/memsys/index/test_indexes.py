@@ -6,12 +6,12 @@ import bm25s
 import numpy as np
 import pytest
 
+from memsys.core.errors import InputError
+from memsys.core.types import Vectors
 from memsys.embed.base import unit_rows
-from memsys.errors import InputError
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import IndexSettings, check_start, convex, min_max, top
 from memsys.index.vector import LargeVectors, Nearest, VectorIndex
-from memsys.types import Vectors
 
 SHORT = ("Pottery class", "The kiln broke", "A long walk by the sea", "Rain again", "Fresh bread")
 

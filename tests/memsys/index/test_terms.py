@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memsys.text.terms import cjk_terms, is_cjk, stem, terms, words
+from memsys.core.terms import cjk_terms, is_cjk, stem, terms, words
 
 
 @pytest.mark.parametrize(

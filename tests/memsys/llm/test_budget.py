@@ -7,11 +7,11 @@ from contextlib import suppress
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Usage
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, BudgetReached, Limits
 from memsys.llm.pricing import Price, load_pricing
-from memsys.types import Usage
 from tests.memsys.llm import faults
 from tests.memsys.llm.conftest import HELLO
 from tests.memsys.llm.server import FaultyServer

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Usage
 from memsys.llm.base import LLMError, Tool
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
-from memsys.types import Usage
 from tests.memsys.llm import faults
 from tests.memsys.llm.conftest import HELLO
 from tests.memsys.llm.server import FaultyServer

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import httpx2
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Usage
 from memsys.llm.base import LLMError
 from memsys.llm.meter import Meter
 from memsys.llm.network import Network
 from memsys.llm.recording import Recording
-from memsys.types import Usage
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import right_answer
 from tests.memsys.llm.conftest import HELLO

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Usage
 from memsys.llm.base import LLMError
 from memsys.llm.meter import Meter
 from memsys.llm.schema import violation
-from memsys.types import Usage
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour, FaultyServer

@@ -19,8 +19,8 @@ import yaml
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
-from memsys.declared import check_values
-from memsys.errors import InputError
+from memsys.core.declared import check_values
+from memsys.core.errors import InputError
 from memsys.llm import local
 from memsys.llm.client import ChatSettings
 from memsys.llm.local import LocalServer

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from memsys.core.types import Usage
 from memsys.llm.meter import Call, Meter
-from memsys.types import Usage
 
 
 def test_a_replayed_call_counts_at_its_live_time():

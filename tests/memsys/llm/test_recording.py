@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter, key_of
 from memsys.llm.recording import RecordedAnswer, Recording

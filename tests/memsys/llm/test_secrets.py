@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from memsys.facts.extract import ExtractSettings
-from memsys.facts.fact_writer import UpdateSettings
 from memsys.index.rank import IndexSettings
-from memsys.memory.turns import Turns
+from memsys.knowledge.facts.extract import ExtractSettings
+from memsys.knowledge.facts.fact_writer import UpdateSettings
+from memsys.knowledge.memory.turns import Turns
 from memsys.service.memory import Memory
 from memsys.service.setup import Setup
 from tests.memsys.build import BagOfWords

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from memsys.facts.fact_writer import UpdateSettings
+from memsys.knowledge.facts.fact_writer import UpdateSettings
 from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
 from memsys.service.memory import Memory
-from tests.memsys.facts.models import Planned, call, fact, facts
+from tests.memsys.knowledge.facts.models import Planned, call, fact, facts
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import FaultyServer
 from tests.memsys.llm.tool_calls import calls

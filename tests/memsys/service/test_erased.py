@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.service.memory import Memory
 from memsys.service.summaries import SummarySettings
 from memsys.stores.faiss_vectors import FaissVectors
@@ -18,7 +18,7 @@ from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
 from memsys.stores.vectors import VectorStore
 from tests.memsys.build import BagOfTokens, BagOfWords
-from tests.memsys.facts.models import Planned, call, fact, facts
+from tests.memsys.knowledge.facts.models import Planned, call, fact, facts
 from tests.memsys.service.made import memory, texts
 from tests.memsys.service.test_relations import model, opened, remembered, say, stated
 from tests.memsys.stores.sparse import files_with

@@ -14,7 +14,7 @@ from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
 from memsys.service.memory import Memory
-from tests.memsys.facts.models import Planned, call, fact, facts
+from tests.memsys.knowledge.facts.models import Planned, call, fact, facts
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import FaultyServer
 from tests.memsys.service.made import memory, texts
@@ -119,7 +119,7 @@ def test_the_dialogue_goes_on_in_another_process_and_ends_with_its_owner(tmp_pat
 
 
 def test_an_agent_s_facts_have_a_prompt_of_their_own(tmp_path):
-    from memsys.facts.extract import ExtractSettings  # noqa: PLC0415
+    from memsys.knowledge.facts.extract import ExtractSettings  # noqa: PLC0415
     from memsys.llm.prompt import load_prompt  # noqa: PLC0415
 
     llm = Planned([facts()])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.service.configuration import NUMBERS, OPTIONS, composed, resolved
 from memsys.service.setup import load_setup
 from tests.memsys.foreign import TURNS, attacks

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import memsys
-from memsys.errors import InputError
-from tests.memsys.facts.models import fact, facts
+from memsys.core.errors import InputError
+from tests.memsys.knowledge.facts.models import fact, facts
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour, FaultyServer

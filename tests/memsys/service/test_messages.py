@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
-from memsys.facts import procedure
-from memsys.facts.extract import ExtractSettings
+from memsys.core.errors import InputError
+from memsys.knowledge.facts import procedure
+from memsys.knowledge.facts.extract import ExtractSettings
 from memsys.llm.base import Completion, LLMError
 from memsys.service.instructions import InstructedLLM, instructed
 from memsys.service.records import NoModelError
 from memsys.service.setup import load_setup
 from tests.memsys.build import BagOfWords
-from tests.memsys.facts.models import Planned, call, completion, fact, facts
+from tests.memsys.knowledge.facts.models import Planned, call, completion, fact, facts
 from tests.memsys.service.made import memory, texts
 
 PNG = "https://images.example/kiln.png"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import memsys
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.service.memory import Memory
 from memsys.stores.faiss_vectors import FaissVectors
 from tests.memsys.service.made import memory, texts

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.turns import importance
 from memsys.service.ranking import SearchWeights
 from memsys.strategies.plain import VectorOnly
-from memsys.text.turns import importance
 from tests.memsys.build import SESSIONS
 from tests.memsys.service.made import memory, texts
 
@@ -31,7 +31,7 @@ def fill(store: Any) -> None:
 
 @pytest.mark.parametrize("start", ["lexical", "hybrid"])
 def test_words_rank_as_in_the_store_of_strategies(tmp_path, parts, start):
-    from memsys.memory.turns import Turns  # noqa: PLC0415
+    from memsys.knowledge.memory.turns import Turns  # noqa: PLC0415
 
     benchmarked = VectorOnly(parts(memory=Turns("turns")), k=4)  # for its store alone
     for session in SESSIONS:

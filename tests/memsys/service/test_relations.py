@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 
 from baselines.mem0 import Mem0Graph
-from memsys.errors import InputError
-from memsys.facts.extract import ExtractSettings
+from memsys.core.errors import InputError
 from memsys.index.rank import IndexSettings
+from memsys.knowledge.facts.extract import ExtractSettings
+from memsys.knowledge.relations.find import RelationSettings
 from memsys.llm.base import LLMError
-from memsys.relations.find import RelationSettings
 from memsys.service.memory import Memory
 from memsys.service.relations import RelationSetup
 from memsys.stores.networkx_relations import NetworkxRelations
 from tests.memsys.build import query, session
-from tests.memsys.facts.models import call, fact
-from tests.memsys.relations.models import Scripted, conflict, entity, relation, settings
+from tests.memsys.knowledge.facts.models import call, fact
+from tests.memsys.knowledge.relations.models import Scripted, conflict, entity, relation, settings
 from tests.memsys.service.made import memory, run, texts
 
 MAY = datetime(2024, 5, 8, 13, 56)

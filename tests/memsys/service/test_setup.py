@@ -10,14 +10,14 @@ from hydra import compose, initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
+from memsys.core.errors import InputError
+from memsys.core.trusted import CONF
 from memsys.embed.minilm import MiniLM
-from memsys.errors import InputError
 from memsys.service import configuration
 from memsys.service.configuration import OPTIONS
 from memsys.service.memory import Memory
 from memsys.service.setup import load_setup
 from memsys.stores.faiss_vectors import FaissVectors
-from memsys.trusted import CONF
 
 BAG = "embedder: {_target_: tests.memsys.build.BagOfWords}\n"
 

@@ -13,16 +13,16 @@ import pytest
 from hydra.utils import instantiate
 
 from baselines.libraries.memory import names
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.trusted import CONF
+from memsys.core.types import Candidate, Query
 from memsys.graph.score import access_frequency, recency
 from memsys.llm.base import LLMError
 from memsys.llm.client import NoModel
 from memsys.service.configuration import NUMBERS, OPTIONS, composed, resolved
 from memsys.service.memory import Memory
 from memsys.service.setup import load_setup
-from memsys.strategy import Strategy
-from memsys.trusted import CONF
-from memsys.types import Candidate, Query
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, BagOfTokens, query, session
 from tests.memsys.service.made import texts
 from tests.memsys.service.test_ranking import WORDS, fill
@@ -114,7 +114,7 @@ def test_graph_score_counts_the_searches_that_returned_a_memory(tmp_path):
 
 
 def test_a_graph_is_built_once_until_a_memory_of_the_owner_changes(tmp_path, monkeypatch):
-    from memsys import store as stores  # noqa: PLC0415
+    from memsys.strategies import store as stores  # noqa: PLC0415
 
     built: list[int] = []
     build = stores.build_graph

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.stores.faiss_vectors import FaissVectors
 from tests.memsys.build import BagOfWords
 from tests.memsys.service.made import memory, run, texts

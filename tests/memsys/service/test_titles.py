@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Memory as Unit
 from memsys.service.writing import About
-from memsys.types import Memory as Unit
 from tests.memsys.service.made import memory, texts
 
 

@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from memsys.core.types import Vectors
 from memsys.embed.base import unit_rows
 from memsys.stores.relations import Node, Relation
-from memsys.types import Vectors
 
 DIMENSION = 8
 START = datetime(2023, 5, 8, 13, 56)

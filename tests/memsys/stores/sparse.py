@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from memsys.types import Vectors
+from memsys.core.types import Vectors
 from tests.memsys.left import forms
 
 _GAP = bytes(4096)  # in place of a hole: what is searched for may end in zeros

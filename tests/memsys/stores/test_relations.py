@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.stores.relations import Node, Relation, RelationStore
 from tests.memsys.stores.made import (
     DIMENSION,

@@ -6,9 +6,9 @@ from contextlib import closing
 
 import pytest
 
+from memsys.core.types import Vectors
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import RelationStore
-from memsys.types import Vectors
 from tests.memsys.stores.made import node, pool, relation
 from tests.memsys.stores.writer import ROWS, SHARED
 

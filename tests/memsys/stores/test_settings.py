@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.neo4j_relations import Neo4jRelations
 from memsys.stores.networkx_relations import NetworkxRelations

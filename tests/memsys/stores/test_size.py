@@ -11,15 +11,15 @@ from datetime import datetime
 import networkx as nx
 import pytest
 
+from memsys.core.types import Memory
 from memsys.graph.build import GraphSettings, build_graph
 from memsys.graph.store import NetworkXStore
-from memsys.relations.relation_graph import RelationGraph
+from memsys.knowledge.relations.relation_graph import RelationGraph
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.size import line, lines, singles, together
-from memsys.types import Memory
 from tests.memsys.build import memory
-from tests.memsys.relations.models import settings
+from tests.memsys.knowledge.relations.models import settings
 from tests.memsys.stores.made import keys, node, pool, relation
 
 OWNER = "0123456789abcdef0123456789abcdef"

@@ -6,7 +6,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.stores.vectors import Near, VectorStore
 from tests.memsys.stores.made import (
     DIMENSION,

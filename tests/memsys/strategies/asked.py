@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from memsys.core.types import Usage
 from memsys.llm.base import Completion, Message
-from memsys.types import Usage
 
 
 class Asked:

@@ -20,15 +20,15 @@ from omegaconf import DictConfig
 
 from eval.datasets.locomo import LoCoMo
 from eval.run.experiment import composed
+from memsys.core.types import Query, Usage, Vectors
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.base import LLM, Completion, Message
 from memsys.llm.meter import Meter
-from memsys.store import Parts
-from memsys.strategy import Strategy
-from memsys.types import Query, Usage, Vectors
-from tests.memsys.facts.models import completion, fact
-from tests.memsys.relations.models import Scripted, entity, relation
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
+from tests.memsys.knowledge.facts.models import completion, fact
+from tests.memsys.knowledge.relations.models import Scripted, entity, relation
 
 HERE = Path(__file__).parent
 DATA = HERE.parents[2] / "data" / "associations"

@@ -8,10 +8,10 @@ from typing import Any
 import yaml
 
 from memsys.index.rank import Start
-from memsys.store import Parts
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.graph_score import GraphScore
 from memsys.strategies.hybrid_gate import HybridGate
+from memsys.strategies.store import Parts
 
 CONF = Path(__file__).parents[3] / "conf"
 

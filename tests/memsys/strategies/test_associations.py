@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from memsys.core.terms import terms
 from memsys.graph.build import GraphSettings, build_graph
-from memsys.text.terms import terms
 from tests.memsys.build import memory
 from tests.memsys.strategies.associations import (
     FILM,

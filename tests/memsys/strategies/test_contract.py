@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from memsys.store import Parts
 from memsys.strategies.plain import FullContext, VectorOnly
-from memsys.strategy import Strategy
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 from tests.memsys.contract import Contract
 from tests.memsys.strategies import make
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.index.rank import Start
-from memsys.store import Parts
 from memsys.strategies.decompose import Decompose
+from memsys.strategies.store import Parts
 from tests.memsys.build import ingest_all, query, session
 from tests.memsys.contract import QUERIES, Contract
 from tests.memsys.strategies.make import conf

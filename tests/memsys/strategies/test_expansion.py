@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.types import Retrieval, Usage
 from memsys.llm.base import Completion, Message
 from memsys.strategies.plain import VectorOnly
-from memsys.strategy import Strategy
-from memsys.types import Retrieval, Usage
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import (
     BagOfWords,
     Planned,

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from baselines.rankings import BM25, GraphWalk
+from memsys.core.types import Session
 from memsys.index.rank import IndexSettings
 from memsys.index.vector import LargeVectors
-from memsys.store import Store
 from memsys.strategies.plain import VectorOnly
-from memsys.strategy import Strategy
-from memsys.types import Session
+from memsys.strategies.store import Store
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import (
     SESSIONS,
     BagOfWords,

@@ -12,15 +12,15 @@ import pytest
 import yaml
 from hydra.utils import instantiate
 
+from memsys.core.errors import InputError
+from memsys.core.types import UNDATED
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError
-from memsys.fusion.weights import WEIGHTS
 from memsys.index.rank import IndexSettings, min_max
-from memsys.store import Parts, Store
+from memsys.index.weights import WEIGHTS
 from memsys.strategies.fusion import Fusion
 from memsys.strategies.plain import VectorOnly
-from memsys.strategy import Strategy
-from memsys.types import UNDATED
+from memsys.strategies.store import Parts, Store
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import (
     BagOfTokens,
     BagOfWords,

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.graph.build import GraphSettings
 from memsys.index.rank import IndexSettings
-from memsys.memory.turns import Turns
-from memsys.store import Parts
+from memsys.knowledge.memory.turns import Turns
 from memsys.strategies.plain import VectorOnly
-from memsys.strategy import Strategy
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, Planned, query
 from tests.memsys.strategies import make
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.index.rank import Start
-from memsys.store import Parts
 from memsys.strategies.late_interaction import LateInteraction
 from memsys.strategies.plain import VectorOnly
+from memsys.strategies.store import Parts
 from tests.memsys.build import BagOfTokens, BagOfWords, MakeParts, ingest_all, query
 from tests.memsys.contract import QUERIES, Contract
 from tests.memsys.strategies.make import conf

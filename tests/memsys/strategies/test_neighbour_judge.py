@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.strategies.plain import VectorOnly
-from memsys.strategy import Strategy
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import MakeParts, Planned, query
 from tests.memsys.strategies.asked import Asked
 from tests.memsys.strategies.make import graph_expand, hybrid_gate

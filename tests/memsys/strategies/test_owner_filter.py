@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from baselines.rankings import BM25, GraphWalk, HybridRank
+from memsys.core.types import Query, Retrieval
 from memsys.graph.build import GraphSettings
-from memsys.store import Parts
 from memsys.strategies.plain import FullContext, VectorOnly
-from memsys.strategy import Strategy
-from memsys.types import Query, Retrieval
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, query
 from tests.memsys.strategies.make import graph_expand, graph_score, hybrid_gate
 

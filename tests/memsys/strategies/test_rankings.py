@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.core.tokens import count_tokens
 from memsys.strategies.plain import FullContext, VectorOnly
-from memsys.text.tokens import count_tokens
 from tests.memsys.build import (
     SESSIONS,
     TURN_IDS,

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from baselines.rankings import BM25, GraphWalk, HybridRank, NoMemory, Oracle
+from memsys.core.tokens import count_tokens
 from memsys.index.rank import IndexSettings
-from memsys.store import Parts
 from memsys.stores.size import lines
 from memsys.strategies.plain import FullContext, VectorOnly
-from memsys.strategy import Strategy
-from memsys.text.tokens import count_tokens
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import BagOfWords, query
 from tests.memsys.build import ingest_all as ingested
 from tests.memsys.contract import QUERIES

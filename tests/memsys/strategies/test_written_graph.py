@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from baselines.rankings import GraphWalk
-from memsys.errors import InputError
+from memsys.core.errors import InputError
+from memsys.knowledge.memory.facts import Facts
+from memsys.knowledge.relations.written_graph import WrittenByModel
 from memsys.llm.base import LLMError
-from memsys.memory.facts import Facts
-from memsys.relations.written_graph import WrittenByModel
-from memsys.store import Parts
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.strategies.plain import VectorOnly
-from memsys.strategy import Strategy
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 from tests.memsys.build import Planned, ids, query, session
 from tests.memsys.contract import Contract
-from tests.memsys.facts.models import fact
+from tests.memsys.knowledge.facts.models import fact
+from tests.memsys.knowledge.relations.models import Reply, Scripted, entity, relation
 from tests.memsys.reach import mentions
-from tests.memsys.relations.models import Reply, Scripted, entity, relation
 from tests.memsys.strategies import make
 
 NUMBERS: dict[str, Any] = {"threshold": 0.7, "merge": 0.9, "nodes": 10, "shown": 20}

@@ -10,7 +10,7 @@ import pytest
 
 from eval.datasets.synthetic.languages import LANGUAGES, parse_question
 from eval.datasets.types import Question
-from memsys.types import Memory
+from memsys.core.types import Memory
 from tests.eval.datasets.synthetic.test_worlds import READER, made, memories, retrieval
 
 PAST: dict[str, Any] = {"past": True, "hops": 1, "updates": 2, "sessions": 12}

@@ -16,8 +16,8 @@ from eval.datasets.types import ADVERSARIAL, PLANT_KINDS, Dataset, Plant, Questi
 from eval.metrics.harm import SHOWN
 from eval.readers.chain import ChainReader
 from eval.summary.scoring import plant_fields
-from memsys.errors import InputError
-from memsys.types import Candidate, Memory, Retrieval, Turn
+from memsys.core.errors import InputError
+from memsys.core.types import Candidate, Memory, Retrieval, Turn
 from tests.eval.datasets.made_longmemeval import instance, write
 
 SMALL: Mapping[str, Any] = {

@@ -12,9 +12,9 @@ from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.languages import LANGUAGES, VISIT
 from eval.datasets.types import Dataset
 from eval.readers.chain import ChainReader
-from memsys.errors import InputError
-from memsys.memory.turns import Turns
-from memsys.types import Candidate, Memory, Retrieval
+from memsys.core.errors import InputError
+from memsys.core.types import Candidate, Memory, Retrieval
+from memsys.knowledge.memory.turns import Turns
 
 PARAMETERS: dict[str, Any] = {
     "conversations": 2,

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from eval.analyse.diagnose.__main__ import main as losses
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.synthetic.dataset import Synthetic, check_compatibility
-from eval.diagnose.__main__ import main as losses
-from eval.report.runs import load_texts
-from memsys.errors import InputError
+from eval.pages.report.runs import load_texts
+from memsys.core.errors import InputError
 from tests.eval.commands import Run, run_main
 from tests.eval.datasets.synthetic.test_worlds import PARAMETERS
 

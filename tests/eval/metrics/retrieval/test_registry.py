@@ -14,7 +14,7 @@ from eval.metrics.retrieval.registry import (
     parse,
     register,
 )
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 
 
 def test_every_measure_is_read_as_it_is_written():

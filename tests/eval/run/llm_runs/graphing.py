@@ -10,11 +10,11 @@ from typing import Any
 
 from tests.eval.run.llm_runs.keeping import written
 from tests.eval.run.llm_runs.served import Model, text_of
+from tests.memsys.knowledge.relations.models import TOOLS, relation
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour
 from tests.memsys.llm.tool_calls import calls
-from tests.memsys.relations.models import TOOLS, relation
 
 SAID = [
     ["I like badminton.", "I love pizza.", "Mind the gap."],

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.cache import __main__ as cache
+from eval.exchange.cache import __main__ as cache
 from tests.eval.commands import PATIENT, PROJECT, Ended, Run, last_of_each, run_main
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from eval.diagnose.__main__ import main as diagnose
+from eval.analyse.diagnose.__main__ import main as diagnose
 from eval.judges.llm import LLMJudge
 from eval.judges.panel import Panel
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.commands import Run, run_main
 from tests.eval.datasets.made_locomo_plus import sample, write
 from tests.eval.judges.test_llm_judge import CORRECT, Scripted

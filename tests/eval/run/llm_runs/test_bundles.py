@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.cache import __main__ as cache
+from eval.exchange.cache import __main__ as cache
 from tests.eval.commands import PROJECT, Run, run_main
 from tests.eval.run.llm_runs.keeping import events
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from eval.diagnose.retrieval_vs_reading import Marking
-from eval.report.cards import side
+from eval.analyse.diagnose.retrieval_vs_reading import Marking
+from eval.pages.report.cards import side
 from memsys.llm.prompt import PROMPTS
 from tests.eval.commands import Run
 from tests.eval.run.llm_runs.served import JUDGED, Bench, text_of

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.cache import __main__ as cache
+from eval.exchange.cache import __main__ as cache
 from tests.eval.commands import Run
 from tests.eval.run.llm_runs.conftest import Make
 from tests.eval.run.llm_runs.served import Bench, Model, role_of, scores, text_of
@@ -133,7 +133,7 @@ def test_a_request_that_is_not_recorded(elsewhere):
     errors = [line for line in ended.err.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1
     assert "llm.cache=replay: no recorded answer of gpt-4o-mini" in errors[0]
-    assert "python -m eval.cache import" in errors[0]
+    assert "python -m eval cache import" in errors[0]
     assert "Traceback" not in ended.err
     assert elsewhere.run.manifest["status"] == "interrupted"
     assert [record for record in elsewhere.run.records if record["status"] == "error"] == []

@@ -17,11 +17,11 @@ import pytest
 from eval.datasets.files import shared_folder
 from tests.eval.run.llm_runs.keeping import WHY, events
 from tests.eval.run.llm_runs.served import Bench, Model, text_of
+from tests.memsys.knowledge.relations.models import TOOLS
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour
 from tests.memsys.llm.tool_calls import calls
-from tests.memsys.relations.models import TOOLS
 
 LOCOMO = shared_folder() / "locomo" / "locomo10.json"
 CUT = '{"facts": [{"title": "cu'

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.cost import __main__ as cost
+from eval.analyse.cost import __main__ as cost
 from tests.eval.commands import Run
 from tests.eval.run.llm_runs.keeping import WHY, Calls, Mem0Model, changes, events, faults_of
 from tests.eval.run.llm_runs.served import Bench, Scripted, files_with, text_of

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from eval.merge.__main__ import main as merge
+from eval.exchange.merge.__main__ import main as merge
 from eval.studies.growth.__main__ import main
-from memsys.strategy import Strategy
+from memsys.strategies.strategy import Strategy
 from tests.eval.commands import Run, runs_in, small_sample
 from tests.eval.factory import FILE, error, ingest_line, record, write_rankings, write_run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eval.stats.resamples import Floats
+from eval.metrics.stats.resamples import Floats
 from eval.studies.growth.half_life import Decay, fit
 
 CONVERSATIONS, QUESTIONS = 10, 15

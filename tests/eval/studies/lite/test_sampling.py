@@ -9,7 +9,7 @@ from eval.studies.lite.item_response import fit
 from eval.studies.lite.sampling import Strata
 from eval.studies.lite.validation import estimate
 from eval.summary.subset_score import p_irt, weighted_mean
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.studies.lite.simulated import simulated_answers
 
 

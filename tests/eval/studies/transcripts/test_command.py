@@ -13,7 +13,7 @@ import pytest
 
 from eval.datasets.locomo import LoCoMo
 from eval.studies.transcripts.__main__ import main
-from memsys.types import Conversation
+from memsys.core.types import Conversation
 from tests.eval.commands import run_main, runs_in
 from tests.eval.studies.transcripts import exports
 
@@ -73,7 +73,7 @@ def test_says_what_was_left_out_and_what_comes_next(tmp_path, capsys):
     assert "1 secrets masked" in said
     assert "on this machine alone; compare strategies:" in said
     assert f"dataset=locomo dataset.path={folder} " in said
-    assert "python -m eval.compare" in said
+    assert "python -m eval compare" in said
     text = (folder / "transcripts.json").read_text(encoding="utf-8")
     assert "sk-proj" not in text
     assert json.loads(text)[0]["conversation"]["speaker_a"] == "Ines"

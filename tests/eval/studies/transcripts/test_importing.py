@@ -14,7 +14,7 @@ import pytest
 from eval.answers.streaming import Limits
 from eval.studies.transcripts.importing import Imported, Wanted, read_transcripts
 from eval.studies.transcripts.sources import json_values
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from tests.eval.studies.transcripts import exports
 
 DAYS = [datetime(2025, 5, *day) for day in ((8, 14), (10, 15), (11, 14), (12, 14))]

@@ -9,7 +9,7 @@ import pytest
 
 from eval.studies.transcripts.questions import RULES, Silver, questions
 from eval.studies.transcripts.values import values
-from memsys.types import Conversation, Session, Turn
+from memsys.core.types import Conversation, Session, Turn
 
 SAYINGS = (
     (

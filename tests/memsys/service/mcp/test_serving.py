@@ -1,4 +1,4 @@
-"""`python -m memsys.serve --mcp` in a process of its own, and what it refuses."""
+"""`python -m eval serve --mcp` in a process of its own, and what it refuses."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from memsys import serve
+from memsys.service import serve
 from tests.memsys.service.rest.serving import CONFIG, KEY, PROJECT, Served, serving
 
 
 def test_an_agent_over_stdio(tmp_path):
     (tmp_path / "config.yaml").write_text(CONFIG, encoding="utf-8")
-    arguments = ["-m", "memsys.serve", "--mcp", "--user", "ana"]
+    arguments = ["-m", "eval", "serve", "--mcp", "--user", "ana"]
     arguments += ["--folder", str(tmp_path / "memories")]
     environment = {**os.environ, "PYTHONPATH": str(PROJECT), "MEMSYS_TRUSTED": "tests.memsys.build"}
     parameters = StdioServerParameters(
@@ -90,7 +90,7 @@ def test_without_the_extra_one_line_names_it(monkeypatch, capsys):
     for arguments in (["--mcp"], ["--mcp", "--port", "0"]):
         assert serve.main(arguments) == 2
         err = capsys.readouterr().err
-        assert err == "error: memsys.serve: mcp is not installed; pip install -e '.[mcp]'\n"
+        assert err == "error: memsys.service.serve: mcp is not installed; pip install -e '.[mcp]'\n"
 
 
 @pytest.mark.parametrize(
@@ -117,6 +117,6 @@ def test_wrong_arguments_are_one_line(arguments, said, monkeypatch, tmp_path, ca
 def test_the_command_and_the_service_do_without_the_extra():
     code = (
         "import sys; sys.modules.update(mcp=None, mcp_types=None); "
-        "import memsys.serve, memsys.service.rest.app, memsys.service.mcp.tools"
+        "import memsys.service.serve, memsys.service.rest.app, memsys.service.mcp.tools"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=PROJECT, timeout=60)

@@ -11,7 +11,7 @@ import anyio
 import pytest
 from mcp.client import Client
 
-from memsys.errors import InputError
+from memsys.core.errors import InputError
 from memsys.service.mcp.server import make_server
 from memsys.service.mcp.tools import call_tool
 from memsys.service.memory import Memory

@@ -66,7 +66,7 @@ def _read(reply: Any) -> Any:
 def serving(
     folder: Path, *arguments: str, key: str | None = None, config: str | None = CONFIG
 ) -> Iterator[Served]:
-    """`python -m memsys.serve` on a free port of the loopback address; `config` is YAML."""
+    """`python -m eval serve` on a free port of the loopback address; `config` is YAML."""
     folder.mkdir(parents=True, exist_ok=True)
     given = []
     if config is not None:
@@ -76,7 +76,7 @@ def serving(
     environment.pop("MEMSYS_API_KEY", None)
     if key is not None:
         environment["MEMSYS_API_KEY"] = key
-    command = [sys.executable, "-m", "memsys.serve", "--folder", str(folder / "memories")]
+    command = [sys.executable, "-m", "eval", "serve", "--folder", str(folder / "memories")]
     with (
         (folder / "server.log").open("w") as log,
         subprocess.Popen(

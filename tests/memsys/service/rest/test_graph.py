@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.memsys.facts.models import fact
+from tests.memsys.knowledge.facts.models import fact
 from tests.memsys.service.made import memory
 from tests.memsys.service.rest.in_process import ask
 from tests.memsys.service.test_relations import model, opened

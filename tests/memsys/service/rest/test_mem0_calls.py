@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.memsys.facts.models import fact, facts
+from tests.memsys.knowledge.facts.models import fact, facts
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour, FaultyServer

@@ -1,4 +1,4 @@
-"""`python -m memsys.serve` refuses what it must, in one line."""
+"""`python -m eval serve` refuses what it must, in one line."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from memsys import serve
-from memsys.serve import is_loopback
+from memsys.service import serve
+from memsys.service.serve import is_loopback
 from tests.memsys.service.rest.in_process import ask
 from tests.memsys.service.rest.serving import CONFIG, KEY
 

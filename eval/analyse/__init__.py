@@ -1,0 +1,1 @@
+"""Analyses of runs: compare, cost, diagnose, retrieval, tabulate."""

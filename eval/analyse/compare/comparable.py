@@ -1,0 +1,122 @@
+"""Checks whether runs may be compared: same data, answer key, F1 and judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from eval.metrics.registry import find
+from eval.metrics.retrieval.registry import parse
+from eval.records.answer_key_views import evidence_name, key_name
+from eval.records.run import Run
+from eval.summary.measures import F1, JUDGE, Measure
+from eval.summary.shared import data_files, same_data
+from memsys.core.errors import InputError
+
+_SHOWN = 3  # question ids in a message
+
+
+def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence[str]) -> list[str]:
+    """Return the reasons against a comparison with the first run, one sentence each, with remedy.
+
+    `names`: scores as the user requested them. Gold answers are compared as well, since two answer
+    keys may have the same name.
+    """
+    first, reasons = runs[0], []
+    for run in runs[1:]:
+        pair = f"{first.label} and {run.label}"
+        if not same_data(first, run):
+            files = " and ".join(data_files(one) for one in (first, run))
+            reasons.append(f"{pair} answered different data ({files}); run both on the same files")
+        keys = [key_name(one.manifest) for one in (first, run)]
+        golds = _other_golds(first, run)
+        if keys[0] != keys[1]:
+            reasons.append(
+                f"{pair} were scored by different answer keys ({keys[0]}, {keys[1]}); rescore one "
+                f"by python -m eval rescore {run.folder} --key {keys[0]}"
+            )
+        elif golds:
+            reasons.append(
+                f"{pair} were scored by different gold answers to {len(golds)} questions "
+                f"({', '.join(golds[:_SHOWN])}{', ...' if len(golds) > _SHOWN else ''})"
+            )
+        cited = [evidence_name(one.manifest) for one in (first, run)]
+        if cited[0] != cited[1] and any(map(_of_retrieval, measures)):
+            reasons.append(
+                f"{pair} were scored by different evidence ({cited[0]}, {cited[1]}); rescore one "
+                f"by python -m eval rescore {run.folder} --evidence {cited[0]}"
+            )
+        by_f1 = not names and any(measure.key == first.own_f1 for measure in measures)
+        if (by_f1 or F1 in names) and first.own_f1 != run.own_f1:
+            reasons.append(
+                f"f1 is {first.own_f1} in {first.label} and {run.own_f1} in {run.label}; "
+                f"name one by --score, as --score {first.own_f1}"
+            )
+        reasons += _depths(first, run, measures)
+        judges = [_judge(one) for one in (first, run)]
+        if any(measure.key == JUDGE for measure in measures) and judges[0] != judges[1]:
+            reasons.append(
+                f"{pair} have different judges ({_named(judges[0])}; {_named(judges[1])}); "
+                f"exclude the verdicts by --score {first.own_f1}"
+            )
+    return reasons
+
+
+def _of_retrieval(measure: Measure) -> bool:
+    """Return whether the evidence of questions is part of the score."""
+    metric = find(measure.key)
+    return measure.ranking is not None or (
+        metric is not None and metric.applies_to in ("retrieval", "sessions", "ranking")
+    )
+
+
+def _depths(first: Run, run: Run, measures: Sequence[Measure]) -> list[str]:
+    """Return an objection to each measure of whole rankings, if these have different depths."""
+    used = [one.manifest["retrieval"] for one in (first, run)]
+    depths = [one["depth"] for one in used if one is not None]
+    if len(depths) < len(used) or depths[0] == depths[1]:
+        return []
+    shown = [depth or "all" for depth in depths]
+    least = min(depth for depth in depths if depth)
+    return [
+        f"{measure.key} is of the whole ranking, which is {shown[0]} deep in {first.label} and "
+        f"{shown[1]} in {run.label}; use {measure.key}@{least} or less"
+        for measure in measures
+        if _whole(measure)
+    ]
+
+
+def _whole(measure: Measure) -> bool:
+    try:
+        return (measure.ranking or parse(measure.key)).whole
+    except InputError:
+        return False
+
+
+def _other_golds(first: Run, run: Run) -> list[str]:
+    """Return ids of questions that have the same text and different gold answers."""
+    return [
+        key
+        for key, one in first.records.items()
+        if (other := run.records.get(key)) is not None
+        and one["question"] == other["question"]
+        and one.get("gold") != other.get("gold")
+    ]
+
+
+def _judge(run: Run) -> tuple[Any, ...]:
+    """Return everything verdicts depend on: model, prompt, settings, and the verdicts' sources."""
+    sources = {
+        record.get("judge_source")
+        for record in run.records.values()
+        if record["scores"].get(JUDGE) is not None
+    }
+    manifest = run.manifest
+    model, settings = manifest["models"].get(JUDGE), manifest["config"].get(JUDGE)
+    return model, manifest["prompts"].get(JUDGE), settings, tuple(sorted(map(str, sources)))
+
+
+def _named(judge: tuple[Any, ...]) -> str:
+    name, prompt, _, sources = judge
+    parts = [str(name), *(source for source in sources if source not in {"None", name})]
+    return ", ".join([*parts, *([f"prompt {str(prompt)[:12]}"] if prompt else [])])

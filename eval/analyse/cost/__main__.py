@@ -1,0 +1,112 @@
+"""`python -m eval cost RUN [RUN ...]`: tokens and dollars of runs by phase, and the break-even."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from eval import cli
+from eval.analyse.cost import tables as cost_tables
+from eval.records.pricing.usage import Spending, price_dates, spending
+from eval.records.run import load_run
+from eval.rendering.terminal import fitted
+from eval.rendering.width import sentence
+from eval.summary.summarise import OVERALL, summarise
+from memsys.core.errors import InputError
+from memsys.core.places import find_run
+
+_NOTES = (
+    "System: ingestion, retrieval and answers, without the judge. Per question: retrieval and "
+    "answer.",
+    "Replayed calls count at their cost when live; failed attempts are not counted.",
+    "Break-even: questions of a conversation until ingestion and questions cost less than "
+    "full_context.",
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the costs; return exit code 2 for invalid input, 130 after Ctrl-C."""
+    parser = cli.parser(
+        "cost",
+        "Tokens and dollars of runs by phase and per question, and the break-even: the "
+        "number of questions of a conversation from which ingestion and questions cost less than "
+        "the full_context run among them. Tokens are as the endpoints report them, prices those of "
+        "each run's manifest.",
+    )
+    cli.add_runs(parser)
+    parser.add_argument(
+        "--writing",
+        action="store_true",
+        help="the cost of ingestion by session and conversation, the size of the stores, and the "
+        "scores",
+    )
+    cli.add_wide(parser)
+    options = parser.parse_args(arguments)
+    return cli.code_of(lambda: _show(options.runs, writing=options.writing))
+
+
+def _show(names: Sequence[str], *, writing: bool) -> None:
+    folders = [find_run(name) for name in names]
+    if len({folder.resolve() for folder in folders}) < len(folders):
+        raise InputError("RUN: one run is named twice")
+    runs = [load_run(one, label=one.name, complete=False, answered=False) for one in folders]
+    spendings = [spending(run) for run in runs]
+    paid = [one for one in spendings if not _keyless(one)]
+    for one in spendings:
+        if one not in paid and not writing:
+            print(f"{_title(one)}: {len(one.run.records):,} questions, keyless: $0{_so_far(one)}")
+            continue
+        print(f"{_title(one)}\n{sentence(_about(one))}")
+        print("" if writing else f"\n{fitted(*cost_tables.by_phase(one))}\n")
+    if writing:
+        summaries = [summarise(list(r.records.values()), r.manifest, r.seed) for r in runs]
+        cells = [summary["by_type"][OVERALL] for summary in summaries]
+        print(fitted(*cost_tables.ingestion_table(list(zip(runs, cells, strict=True)))))
+        print(f"\n{cost_tables.INGESTION}")
+        return
+    if not paid:
+        return
+    print(fitted(*cost_tables.per_question(spendings)))
+    print("\n" + "\n".join(map(sentence, _NOTES)))
+
+
+def _title(one: Spending) -> str:
+    return f"{one.run.label}: {one.run.strategy} on {one.run.manifest['dataset']}"
+
+
+def _keyless(one: Spending) -> bool:
+    """Return whether the run is known to have called no model with a price."""
+    return all(phase.calls == 0 for phase in one.phases.values())
+
+
+def _about(one: Spending) -> str:
+    """Return number of questions, models, date of the prices, and whether the run is complete."""
+    manifest, records = one.run.manifest, one.run.records.values()
+    reader = f"reader {manifest['models'].get('reader') or 'unknown'}"
+    reader += f" ({manifest['llm']})" if manifest["llm"] else ", no language model"
+    judge = manifest["judge"]
+    parts = [
+        f"questions {len(records):,}, conversations {one.conversations}, {reader}, "
+        + (f"judge {judge['name']}" if judge else "no judge")
+    ]
+    as_of = price_dates(one.run)
+    if _keyless(one):
+        parts.append("keyless: no model with a price was called")
+    elif all(phase.usd == 0 for phase in one.phases.values()):
+        parts.append("the price of its models is 0, as on your own machine")
+    else:
+        parts.append(
+            f"prices as of {as_of}" if as_of else "no prices of its models in its manifest"
+        )
+    if replayed := sum(record["recorded"] is not None for record in records):
+        parts.append(f"{replayed:,} questions used recorded answers")
+    return "; ".join(parts) + _so_far(one)
+
+
+def _so_far(one: Spending) -> str:
+    status = one.run.manifest["status"]
+    return "" if status == "complete" else f"; the run is {status}: so far"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""Calls, tokens, dollars and ingestion of runs, as rows of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eval.metrics.stats.interval import Interval
+from eval.records.pricing.prices import break_even
+from eval.records.pricing.usage import (
+    FULL_CONTEXT,
+    INGEST,
+    Spending,
+    each,
+    full_context_of,
+    spending,
+)
+from eval.records.run import Run
+from eval.records.schema import Cell, IngestLine
+from eval.rendering.numbers import ABSENT, dollars, interval, number, questions
+
+Table = tuple[list[str], list[list[str]]]
+UNKNOWN = "unknown"
+INGESTION = (
+    "Ingestion: all sessions and the building of the indexes; replayed calls count at their "
+    "recorded cost and time, queues and failed attempts not at all. Stored: mean over "
+    "conversations at their end; tokens are o200k; kB are 1,000 bytes of memories, vectors and "
+    "graph in plain files (docs/models.md); - where it is not known. Break-even: questions until "
+    "ingestion and questions cost less than the full_context run among these."
+)
+_UNITS = ("memories", "tokens", "nodes", "edges", "bytes")  # of a store; tokens are o200k
+_SCORES = {  # column of a summary's cell -> heading and decimals
+    "f1": ("F1", 3),
+    "judge": ("judge", 3),
+    "evidence_recall": ("evidence recall", 3),
+    "context_tokens_mean": ("context tokens", 0),
+}
+
+
+def by_phase(run: Spending) -> Table:
+    """Calls, tokens and dollars: a row for each phase."""
+    rows = [
+        [
+            name,
+            number(phase.calls, 0, UNKNOWN),
+            number(phase.input_tokens, 0, UNKNOWN),
+            number(phase.output_tokens, 0, UNKNOWN),
+            dollars(phase.usd, UNKNOWN),
+        ]
+        for name, phase in run.phases.items()
+    ]
+    return ["phase", "calls", "input tokens", "output tokens", "$"], rows
+
+
+def per_question(runs: Sequence[Spending]) -> Table:
+    """Tokens and dollars of a question, and the break-even: a row for each run."""
+    header = [
+        *("run", "questions", "input tokens per question", "output tokens per question"),
+        *("$ per question", "judge $ per question", "ingestion $ per conversation", "system $"),
+        "break-even after questions",
+    ]
+    rows = [
+        [
+            run.run.label,
+            f"{len(run.run.records):,}",
+            number(run.question.input_tokens, 1, UNKNOWN),
+            number(run.question.output_tokens, 1, UNKNOWN),
+            dollars(run.question.usd, UNKNOWN),
+            dollars(run.phases["judge"].per(len(run.run.records)).usd, UNKNOWN),
+            dollars(run.conversation.usd, UNKNOWN),
+            dollars(run.system.usd, UNKNOWN),
+            _break_even(run, runs),
+        ]
+        for run in runs
+    ]
+    return header, rows
+
+
+def ingestion_table(runs: Sequence[tuple[Run, Cell]]) -> Table:
+    """Cost and duration of ingestion, sizes of stores, and scores: a column for each run, given
+    with its summary's cell of types 1 to 4.
+    """
+    spendings = [spending(run) for run, _ in runs]
+    columns = [_ingestion(one, runs[i][1], spendings) for i, one in enumerate(spendings)]
+    rows = [[name, *(column[name] for column in columns)] for name in columns[0]]
+    return ["ingestion", *(run.label for run, _ in runs)], rows
+
+
+def _break_even(run: Spending, runs: Sequence[Spending]) -> str:
+    if run.run.strategy == FULL_CONTEXT:
+        return ABSENT
+    baseline = full_context_of(run, runs)
+    if baseline is None:
+        return "no such run"
+    after = break_even(run.conversation.usd, run.question.usd, baseline.question.usd)
+    return questions(after, absent=UNKNOWN)
+
+
+def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str, str]:
+    """Return the cells of a run's column by the name of their row."""
+    lines = run.run.ingests
+    sessions = len({(line["conversation"], line["session"]) for line in lines if line["session"]})
+    seconds = sum(line["latency_ms"] for line in lines) / 1000 if lines else None
+    replayed = any(line["latency_source"] == "recorded" for line in lines)
+    column = {
+        "sessions": number(sessions or None, 0),
+        "conversations": f"{run.conversations:,}",
+    }
+    for unit, count in (("session", sessions), ("conversation", run.conversations)):
+        mean = run.phases[INGEST].per(count)
+        duration = number(each(seconds, count), 3, UNKNOWN)
+        column |= {
+            f"calls a {unit}": number(mean.calls, 1, UNKNOWN),
+            f"input tokens a {unit}": number(mean.input_tokens, 1, UNKNOWN),
+            f"output tokens a {unit}": number(mean.output_tokens, 1, UNKNOWN),
+            f"$ a {unit}": dollars(mean.usd, UNKNOWN),
+            f"seconds a {unit}": duration + (" (some replayed)" if replayed else ""),
+        }
+    stored = _store_sizes(lines)
+    for unit in _UNITS:
+        size, name = stored.get(unit), unit
+        if unit == "bytes":
+            size, name = each(size, 1000), "kB"
+        column[f"{name} stored, a conversation"] = number(size, 1)
+    column |= {f"{_SCORES[name][0]}, types 1-4": _score(cell, name) for name in _SCORES}
+    return column | {"break-even after questions of a conversation": _break_even(run, runs)}
+
+
+def _store_sizes(lines: Sequence[IngestLine]) -> Mapping[str, float]:
+    """Mean size of a conversation's store by unit, without units unknown for a conversation."""
+    conversations = {line["conversation"] for line in lines}
+    sizes = {line["conversation"]: line["store"] for line in lines if line.get("store")}
+    if sizes.keys() != conversations or not sizes:
+        return {}
+    return {
+        unit: sum(size[unit] for size in sizes.values()) / len(sizes)
+        for unit in _UNITS
+        if all(unit in size for size in sizes.values())
+    }
+
+
+def _score(cell: Cell, column: str) -> str:
+    if cell[column] is None:
+        return "no judge" if column == "judge" else ABSENT
+    text = interval(Interval(cell[column], *cell[f"{column}_ci"]), _SCORES[column][1])
+    if column == "judge" and cell.get("judge_source"):
+        text += f" {cell['judge_source']}"
+    errors = f" ({cell['errors']} errors)" if cell["errors"] else ""
+    return f"{text} n={cell['n']}{errors}"

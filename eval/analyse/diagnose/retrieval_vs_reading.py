@@ -1,0 +1,223 @@
+"""Points lost in retrieval and in reading, by how much of the evidence was retrieved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eval.analyse.diagnose.missed_evidence import missed_by_rank
+from eval.metrics.stats.interval import Interval
+from eval.records.run import Run
+from eval.records.schema import Record
+from eval.rendering.blocks import Section, Table
+from eval.rendering.numbers import interval, points
+from eval.rendering.tables import type_name
+from eval.summary.measures import types_of
+from eval.summary.sample import Sample, by_type, wilson_share
+from memsys.core.errors import InputError
+
+ALL, SOME, NONE, NO_EVIDENCE, UNKNOWN = "all", "some", "none", "no evidence given", "unknown"
+_TITLE = "Retrieval and reading"
+STATES = (ALL, SOME, NONE, NO_EVIDENCE, UNKNOWN)
+LEAST = 5  # questions with all evidence per type: fewer show almost no spread
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """The score that counts, by its key in a record, and the least score of a correct answer."""
+
+    score: str
+    correct: float
+
+    def value(self, record: Record) -> float | None:
+        """Return the score, 0 to 1; None where it does not apply."""
+        score = record["scores"].get(self.score)
+        return None if score is None else float(score)
+
+    def right(self, record: Record) -> float | None:
+        """Return 1.0 if the answer is correct, by the judge's verdict or else by the score; else
+        0.0.
+        """
+        verdict = record["scores"].get("judge")
+        if verdict is not None:
+            return float(verdict >= 0.5)
+        value = self.value(record)
+        return None if value is None else float(value >= self.correct)
+
+
+@dataclass(frozen=True, slots=True)
+class PointsLost:
+    """Mean score of questions, and the score lost in retrieval and in reading; they add up to 1.
+
+    `whole`: number of questions with all evidence retrieved, whose mean score is 1 - `reading`.
+    """
+
+    whole: int
+    score: Interval
+    retrieval: Interval
+    reading: Interval
+
+
+def state(record: Record) -> str:
+    """Return how much of the question's evidence was retrieved: one of STATES."""
+    wanted, found = set(record["evidence"]), record["evidence_found"]
+    if found is None:
+        return UNKNOWN
+    if not wanted:
+        return NO_EVIDENCE
+    got = len(wanted & {*found["direct"], *found["expanded"]})
+    return ALL if got == len(wanted) else SOME if got else NONE
+
+
+def points_lost(
+    records: Sequence[Record], values: Sequence[float | None], seed: int
+) -> PointsLost | None:
+    """Split the score that `records` lost, by their `values` (one each, 0 to 1).
+
+    In a type with mean m, whose questions with all evidence have mean M, M - m is lost in retrieval
+    and 1 - M in reading; several types are weighted by their questions. Questions without a value
+    or without known evidence do not count, nor types with fewer than LEAST questions with all
+    evidence; None if nothing remains. The intervals are those of the nonparametric delta method
+    (Davison and Hinkley, 1997, section 2.7.2): for reading, of the mean of (1 - M) - w (v - M) / p,
+    v a question's value, w 1 with all evidence else 0, p the share of such questions.
+    """
+    counted = _countable(records, values)
+    if not counted:
+        return None
+    whole: dict[str, list[float]] = {}
+    for record, value in counted:
+        if state(record) == ALL:
+            whole.setdefault(record["type"], []).append(value)
+    size = Counter(record["type"] for record, _ in counted)
+    reading = []
+    for record, value in counted:
+        scores = whole[record["type"]]
+        mean = sum(scores) / len(scores)
+        weight = size[record["type"]] / len(scores) if state(record) == ALL else 0.0
+        reading.append(1 - mean - weight * (value - mean))
+    retrieval = [1 - value - lost for (_, value), lost in zip(counted, reading, strict=True)]
+    chosen = [record for record, _ in counted]
+    score = Sample.of(chosen, [value for _, value in counted], seed).score()
+    lost = [
+        Sample.of(chosen, retrieval, seed).mean(-1.0, 1.0),
+        Sample.of(chosen, reading, seed).score(),
+    ]
+    read = [value for scores in whole.values() for value in scores]
+    if set(read) in ({0.0}, {1.0}):  # no spread to resample, however few they are
+        lost[1] = wilson_share([value == 0 for value in read])
+    if score is None or lost[0] is None or lost[1] is None:
+        raise ValueError("points_lost: no value")  # counted is not empty
+    return PointsLost(len(read), score, lost[0], lost[1])
+
+
+def _countable(
+    records: Sequence[Record], values: Sequence[float | None]
+) -> list[tuple[Record, float]]:
+    known = [
+        (record, value)
+        for record, value in zip(records, values, strict=True)
+        if value is not None and state(record) in {ALL, SOME, NONE}
+    ]
+    whole = Counter(record["type"] for record, _ in known if state(record) == ALL)
+    return [pair for pair in known if whole[pair[0]["type"]] >= LEAST]
+
+
+def retrieval_and_reading(run: Run, marking: Marking) -> Section:
+    """Return the section on `run`; raises InputError if no answer of types 1 to 4 has the score."""
+    groups = list(by_type(run.counted))
+    if not groups:
+        return Section(_TITLE, ["No question of types 1-4 was answered."])
+    if not run.has_answers:
+        missed = missed_by_rank(run)
+        return Section(_TITLE, [f"{run.label} has no answers: only its ranking is known.", *missed])
+    overall = groups[-1][1]
+    if all(marking.value(record) is None for record in overall):
+        if all(record["gold"] is None for record in overall):
+            reason = f"the questions have no gold answers, so that no answer has {marking.score}"
+            if any(record["judge"] for record in overall):
+                reason += "; --score judge analyses the verdicts"
+            return Section(_TITLE, [f"{run.label}: {reason}.", *missed_by_rank(run)])
+        known = {key for r in overall for key, value in r["scores"].items() if value is not None}
+        raise InputError(
+            f"{run.label}: no answer of types 1-4 has the score {marking.score!r}; use --score "
+            f"with one of {', '.join(sorted(known))}"
+        )
+    types = types_of([run])
+    named = [(type_name(name, types), records) for name, records in groups]
+    rows = [row for name, records in named for row in _by_state(name, records, marking, run.seed)]
+    header = ["type", "evidence retrieved", "n", marking.score, "share correct"]
+    parts: list[str | Table] = [_rule(overall, marking), Table(header, rows)]
+    if run.memory_by_model:
+        parts.append(
+            "A model wrote these memories: evidence counts as retrieved if a memory cites it, "
+            "whatever the memory says. Points lost in ingestion are therefore included in reading."
+        )
+    if run.retrieval_known:
+        parts += _split(named, marking, run.seed)
+        return Section(_TITLE, [*parts, *missed_by_rank(run)])
+    parts.append(
+        "Retrieval is unknown (imported answers), so points lost in retrieval and in reading "
+        "cannot be separated."
+    )
+    return Section(_TITLE, parts)
+
+
+def _by_state(name: str, records: Sequence[Record], marking: Marking, seed: int) -> list[list[str]]:
+    rows = []
+    for one in STATES:
+        chosen = [record for record in records if state(record) == one]
+        if chosen:
+            rows.append([name, one, *_cells(chosen, marking, seed)])
+    if len(rows) > 1:
+        rows.append([name, "(any)", *_cells(records, marking, seed)])
+    return rows
+
+
+def _cells(records: Sequence[Record], marking: Marking, seed: int) -> list[str]:
+    score = Sample.of(records, [marking.value(record) for record in records], seed).score()
+    right = Sample.of(records, [marking.right(record) for record in records], seed).share()
+    scored = 0 if score is None else score.n
+    n = str(len(records)) + (f" ({scored} scored)" if scored < len(records) else "")
+    return [n, interval(score), interval(right)]
+
+
+def _split(
+    groups: Sequence[tuple[str, Sequence[Record]]], marking: Marking, seed: int
+) -> list[str | Table]:
+    """Return the table of points lost, and a sentence on the types that are not in it."""
+    rows, missing = [], []
+    for name, records in groups:
+        for of, mark in ((marking.score, marking.value), ("share correct", marking.right)):
+            loss = points_lost(records, [mark(record) for record in records], seed)
+            if loss is None:
+                missing.append(name)
+                continue
+            lost = [interval(one, 1, points) for one in (loss.retrieval, loss.reading)]
+            counts = [str(loss.score.n), str(loss.whole)]
+            rows.append([name, of, *counts, interval(loss.score), *lost])
+    if not rows:
+        return [f"Cannot be split: no type has {LEAST} questions with all evidence."]
+    header = ["type", "of", "n", "with all evidence", "mean", "lost in retrieval"]
+    parts: list[str | Table] = [
+        "Points lost, of 100: in retrieval, the mean of the type's questions with all evidence "
+        "minus the mean of all its questions; in reading, 100 minus the former. Overall is the "
+        "mean over types, weighted by questions. Questions without evidence do not count.",
+        Table([*header, "lost in reading"], rows),
+    ]
+    if missing:
+        parts.append(
+            f"Neither split nor in overall: {', '.join(dict.fromkeys(missing))} (fewer than "
+            f"{LEAST} questions with all evidence)."
+        )
+    return parts
+
+
+def _rule(records: Sequence[Record], marking: Marking) -> str:
+    judged = sum(record["scores"].get("judge") is not None for record in records)
+    by_score = f"{marking.score} of {marking.correct:g} or more"
+    if not judged:
+        return f"Correct: {by_score} (no judge ran)."
+    if judged == len(records):
+        return "Correct: the judge's verdict."
+    return f"Correct: the judge's verdict on {judged} of {len(records)} answers, else {by_score}."

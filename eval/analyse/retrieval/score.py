@@ -1,0 +1,96 @@
+"""Measures of rankings as data frames: of runs, and of a ranking without a file or folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from eval.analyse.retrieval.choice import main_measures, set_measures
+from eval.analyse.retrieval.measured import measured
+from eval.answers.ranking_files import rows_of
+from eval.datasets.named import config_of
+from eval.datasets.reload import load_dataset_of
+from eval.imports.rankings.import_run import run_of
+from eval.imports.rankings.imports import matched
+from eval.metrics.retrieval.registry import Measure, Unit, parse
+from eval.records.answer_key_views import ORIGINAL
+from eval.records.rankings import SESSION
+from eval.records.run import Run
+from eval.summary.retrieval import is_selected, refuse_first_rank, unit_of
+
+_MEASURES = ("recall@10", "ndcg@10", "mrr")
+_NAME = "rankings"  # in messages
+
+
+def retrieval(
+    found: Sequence[Run],
+    measures: Sequence[str] = (),
+    *,
+    unit: Unit | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Return means of the runs' rankings by question type, as `python -m eval retrieval` prints
+    them: a row per run and type, each interval as `<measure>_low` and `<measure>_high`.
+
+    `measures`: such as recall@10 or session_ndcg@5; default: the main ones of `unit` at 10, without
+    a cutoff for runs that only select. `unit`: by default turn, or session if a run ranked these.
+    Raises InputError where the rankings do not determine a measure.
+    """
+    unit = unit or unit_of(found)
+    named = _parsed(measures)
+    rows: list[dict[str, Any]] = []
+    for one in found:
+        default = set_measures(unit) if is_selected(one) else main_measures(unit, None, 10)
+        rows += [{"run": one.label, **row} for row in _rows(one, named or default, seed)]
+    return pd.DataFrame(rows)
+
+
+def score_rankings(
+    rankings: Mapping[str, Any],
+    dataset: str = "locomo",
+    measures: Sequence[str] | None = None,
+    *,
+    depth: int | None = None,
+    partial: bool = False,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Score rankings that another system made; return one row per question type, without a folder.
+
+    `rankings`: by question id or text; each is a list of ids of turns or of sessions, best first,
+    of [id, score], or an object of scores by id. `dataset`: locomo, sample, longmemeval or a path.
+    `measures`: such as recall@5 or session_ndcg@10; None for recall@10, nDCG@10 and MRR of the unit
+    that is ranked. `depth`: the number of ids at which rankings were cut, so that shorter ones are
+    complete. `partial`: accept rankings of which most are of no question. Each measure's 95%
+    interval is in `<measure>_low` and `<measure>_high`, its number of questions in `n`. The account
+    of what was matched is in the frame's `attrs["matching"]`.
+
+    Raises InputError if an id is unknown, or the rankings do not determine a measure.
+    """
+    config = config_of(dataset, ORIGINAL, None)
+    rows, questions = rows_of(rankings, _NAME), load_dataset_of(config)
+    found = matched(rows, _NAME, questions, _NAME, depth, partial=partial)
+    ranked = run_of(found, config)
+    prefix = "session_" if found.matching.unit == SESSION else ""
+    names = [f"{prefix}{name}" for name in _MEASURES] if measures is None else measures
+    table = pd.DataFrame(_rows(ranked, _parsed(names), seed))
+    table.attrs["matching"] = ranked.manifest["matching"]
+    return table
+
+
+def _parsed(names: Sequence[str]) -> list[Measure]:
+    measures = [parse(name) for name in names]
+    refuse_first_rank(measures)
+    return measures
+
+
+def _rows(run: Run, measures: Sequence[Measure], seed: int) -> list[dict[str, Any]]:
+    """Return a row for each question type that has any of the measures."""
+    means, rows = measured(run, measures, seed), []
+    for type_, cells in means.means.items():
+        row: dict[str, Any] = {"type": type_, "n": means.n(type_)}
+        for name, cell in cells.items():
+            row |= {name: cell.value, f"{name}_low": cell.low, f"{name}_high": cell.high}
+        rows.append(row)
+    return rows

@@ -1,0 +1,100 @@
+"""`python -m eval tabulate NAME`: the runs of an experiment as results/tables/NAME.md and .csv."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval.analyse.tabulate.column import as_csv
+from eval.analyse.tabulate.effects import Effects, effects, rows_of
+from eval.analyse.tabulate.effects import as_csv as effects_as_csv
+from eval.analyse.tabulate.extra_tables import has_own_types, requested, types_as_csv
+from eval.analyse.tabulate.grid import Grid, find_runs, load_grid
+from eval.analyse.tabulate.matrix import MATRIX, as_page, measure_columns
+from eval.analyse.tabulate.provenance import heading, made
+from eval.cli import beside, code_of, parser
+from eval.metrics.stats.interval import scope
+from eval.records.files import write_text
+from eval.records.run import Run
+from eval.rendering.tables import markdown
+from memsys.core.places import RUNS
+
+TABLES = Path("results/tables")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write and print the tables; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
+    return code_of(lambda: _tabulate(_parser().parse_args(arguments)))
+
+
+def _parser() -> argparse.ArgumentParser:
+    command = parser(
+        "tabulate",
+        "Tabulate the runs of `python -m eval.run -m experiment=NAME`: differences to the first "
+        "value of the sweep's last parameter, paired by question, with intervals.",
+    )
+    add = command.add_argument
+    add("name", metavar="NAME", help="experiment, as in conf/experiment")
+    add("overrides", nargs="*", help="overrides that were given to eval.run")
+    add("--runs", type=Path, default=RUNS, help=f"folder of runs ({RUNS})")
+    add("--out", type=Path, default=TABLES, help=f"folder of tables ({TABLES})")
+    return command
+
+
+def _tabulate(options: argparse.Namespace) -> None:
+    grid = load_grid(options.name, options.overrides)
+    if MATRIX in grid.tables:
+        columns = measure_columns(grid, options.runs)
+        text, lines = as_page(grid, columns), as_csv(columns)
+    else:
+        runs = find_runs(grid, options.runs)
+        groups = effects(grid, runs, runs[0].seed)
+        text, lines = as_markdown(grid, runs, groups), effects_as_csv(groups)
+        if "by_type" in grid.tables:
+            lines += types_as_csv(runs, runs[0].seed)
+    options.out.mkdir(parents=True, exist_ok=True)
+    name = grid.name
+    if options.out == TABLES and (options.overrides or options.runs != RUNS):
+        given = [*options.overrides, *(() if options.runs == RUNS else (str(options.runs),))]
+        name = beside(name, given)  # the shipped tables are those of the experiment alone
+    write_text(options.out / f"{name}.md", text)
+    write_text(options.out / f"{name}.csv", lines)
+    print(text)
+    if name != grid.name:
+        print(f"written to {options.out}: {name}.md, {name}.csv")
+
+
+def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> str:
+    """Return the page: its provenance, the effects, and the tables that the experiment requests."""
+    seed = runs[0].seed
+    clusters = (row.clusters for group in groups for rows in group.tables for row in rows)
+    parts = [
+        *heading(grid),
+        _provenance(runs),
+        f"{'All types but 5' if has_own_types(runs) else 'Types 1 to 4'} unless a column says "
+        "otherwise; scores 0 to 1 with 95% intervals "
+        f"{scope(clusters)}. A difference is to the first row of its group, paired by question; it "
+        "is better or worse only where p, by Holm's method over all comparisons of the group, is "
+        "below .05 and the interval excludes 0, else none is shown (docs/statistics.md).",
+        markdown(*rows_of(grid, groups, seed)),
+    ]
+    for title, tables in requested(grid, runs, seed):
+        parts += [title, *(markdown(*table) for table in tables)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _provenance(runs: Sequence[Run]) -> str:
+    files = {f"{f['name']} {f['sha256'][:10]}" for one in runs for f in one.manifest["data"]}
+    counts = {len(one.records) for one in runs}
+    errors = sum(record["status"] == "error" for one in runs for record in one.records.values())
+    return (
+        f"{len(runs)} runs of {', '.join(map(str, sorted(counts)))} questions ({errors} failed), "
+        f"{made([one.manifest for one in runs])}; {', '.join(sorted(files))}; reader "
+        f"{runs[0].manifest['models']['reader']}."
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

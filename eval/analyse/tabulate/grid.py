@@ -1,0 +1,135 @@
+"""The runs of an experiment: its sweep, and their folders."""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import OmegaConf
+
+from eval.records.jsonl import MANIFEST
+from eval.records.manifest import OPERATIONAL, load_manifest
+from eval.records.run import Run, load_run
+from eval.records.schema import Manifest
+from eval.rendering.errors import configuration_errors
+from eval.run import hydra_help as naming
+from memsys.core.errors import InputError
+from memsys.core.places import CONF, RUNS
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run of a sweep: its overrides, `name=value` each.
+
+    Jobs of one `group` differ only in the sweep's last parameter, whose value is the `label`; they
+    are compared with the first of the group.
+    """
+
+    overrides: tuple[str, ...]
+    group: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """An experiment: `command` runs it, `factor` is the last parameter of its sweep.
+
+    `tables`: names and settings of the tables that it requests besides the effects.
+    """
+
+    name: str
+    title: str
+    command: str
+    factor: str
+    jobs: tuple[Job, ...]
+    tables: Mapping[str, Any]
+
+
+def load_grid(name: str, overrides: Sequence[str] = ()) -> Grid:
+    """Load the grid of conf/experiment/NAME.yaml with the `overrides` that its sweep was given.
+
+    Raises InputError on an unknown experiment or override.
+    """
+    naming.register()
+    with configuration_errors():
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            config = compose("config", [f"experiment={name}"], return_hydra_config=True)
+        params = config.hydra.sweeper.params or {}
+        texts = [f"{key}={values}" for key, values in params.items()]
+        parsed = OverridesParser.create().parse_overrides([*texts, *overrides])
+    values: dict[str, list[str]] = {}  # overrides replace the values of the file
+    for one in parsed:
+        key = one.get_key_element()
+        swept = one.is_sweep_override()
+        values[key] = list(
+            one.sweep_string_iterator() if swept else [one.get_value_element_as_str()]
+        )
+    varied = [key for key in params if len(values[key]) > 1]
+    if not varied:
+        raise InputError(f"experiment={name}: a single run; memsys tabulate needs several")
+    jobs = []
+    for combination in itertools.product(*values.values()):
+        chosen = dict(zip(values, combination, strict=True))
+        group = " ".join(f"{key}={chosen[key]}" for key in varied[:-1])
+        settings = tuple(f"{key}={value}" for key, value in chosen.items())
+        jobs.append(Job(settings, group, chosen[varied[-1]]))
+    command = shlex.join(["python", "-m", "eval.run", "-m", f"experiment={name}", *overrides])
+    title = naming.title(CONF / "experiment" / f"{name}.yaml")
+    tables = cast(
+        dict[str, Any], OmegaConf.to_container(config.get("tables") or OmegaConf.create())
+    )
+    return Grid(name, title, command, varied[-1], tuple(jobs), tables)
+
+
+def find_runs(grid: Grid, runs: Path = RUNS) -> list[Run]:
+    """Load the newest complete run of each job from the folder `runs`, in the grid's order.
+
+    Raises InputError if a run is missing.
+    """
+    folders = find_folders(grid, runs)
+    if missing := [job for job, folder in zip(grid.jobs, folders, strict=True) if folder is None]:
+        raise InputError(
+            f"{runs}: {len(missing)} of {len(grid.jobs)} runs are missing (the first: "
+            f"{' '.join(missing[0].overrides)}); run {grid.command}"
+        )
+    pairs = zip(grid.jobs, folders, strict=True)
+    return [load_job(grid, job, folder) for job, folder in pairs if folder is not None]
+
+
+def find_folders(grid: Grid, runs: Path = RUNS) -> list[Path | None]:
+    """Return the folder of the newest complete run of each job, in the grid's order; None where
+    there is none.
+    """
+    newest: dict[frozenset[str], Path] = {}
+    for path in sorted(runs.glob(f"*/{MANIFEST}")):
+        manifest = load_manifest(path.parent)
+        chosen = manifest["choices"].get("experiment") == grid.name
+        if chosen and manifest["status"] == "complete":
+            newest[_overrides(manifest)] = path.parent
+    return [newest.get(frozenset({f"experiment={grid.name}", *job.overrides})) for job in grid.jobs]
+
+
+def load_job(grid: Grid, job: Job, folder: Path) -> Run:
+    """Load the run of a job without what no table needs, which is most of its memory."""
+    run = load_run(folder, label=f"{job.group} {grid.factor}={job.label}".strip())
+    for record in run.records.values():
+        record["retrieved"] = None
+        record["trace"].pop("expansion", None)
+        record["trace"].pop("memory_score", None)
+    return run
+
+
+def _overrides(manifest: Manifest) -> frozenset[str]:
+    """Return the overrides in a run's command that can change its results."""
+    words = shlex.split(manifest["command"])
+    return frozenset(
+        one
+        for one in words
+        if "=" in one and not one.startswith("hydra.") and one.partition("=")[0] not in OPERATIONAL
+    )

@@ -1,0 +1,1 @@
+"""Score cards, the site of cards, the leaderboard."""

@@ -1,0 +1,286 @@
+"""Verification of a score card: every number is computed again from the files that it names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from eval.answers.layout import Layout
+from eval.answers.normalised import normalise
+from eval.cards.card import answers as answer_files
+from eval.cards.card import rankings as ranking_files
+from eval.cards.card.answers import Answers
+from eval.cards.card.data import files_of, load_keys, named
+from eval.cards.card.make import kind_of, rows_of, weights_of
+from eval.cards.card.rankings import Rankings, is_of_rankings
+from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, Card, CardFile, Role, Score
+from eval.cards.card.scores import REPORTED, Computed, Number, compute
+from eval.datasets.types import Dataset
+from eval.imports.rescore.account import COPIED
+from eval.records.run import Run
+from memsys.core.errors import InputError
+from memsys.core.files import is_there, shown
+
+_ROUNDING = 0.5 * 10**-DIGITS + 1e-9  # 1e-9: the order of sums differs between machines
+_SHOWN = 16  # characters of a hash in a message
+_OF_DATA: tuple[Role, ...] = ("data", "key", "evidence", "subset")
+_WITH_TEXTS = "corrected"  # the answer key that needs texts besides the list of errors
+_OF_FILE = ("rows", "unmatched")  # counts that depend on the layout of the file
+_NOT_SHOWN = "kind: run on the card, which only its run folder shows"
+
+
+@dataclass(slots=True)
+class Verification:
+    """What a verification found.
+
+    `equal` of the `compared` numbers are equal; `differences` has a line for each other one, and
+    for each file and count that differs. `unverified`: number of numbers on the card by the reason
+    why they cannot be recomputed. `assumed`: what the card says of the system and the given files
+    do not show, a line each. `notes`: what a reader should know.
+    """
+
+    compared: int = 0
+    equal: int = 0
+    differences: list[str] = field(default_factory=list)
+    unverified: Counter[str] = field(default_factory=Counter)
+    assumed: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def refused(self, *, complete: bool = False) -> list[str]:
+        """Return the reasons to refuse the card, a line each. `complete`: these include what cannot
+        be verified.
+        """
+        open_ = [f"{n:,} numbers are not verified: {why}" for why, n in self.unverified.items()]
+        return self.differences + (self.assumed + open_ if complete else [])
+
+
+def differences(
+    card: Card,
+    *,
+    answers: Path | None = None,
+    rankings: Path | None = None,
+    dataset: str | None = None,
+    key_file: str | None = None,
+) -> list[str]:
+    """Return the differences that `verify` finds, a line each; none if all numbers are equal."""
+    found = verify(card, answers=answers, rankings=rankings, dataset=dataset, key_file=key_file)
+    return found.differences
+
+
+def verify(
+    card: Card,
+    *,
+    answers: Path | None = None,
+    rankings: Path | None = None,
+    layout: Layout | None = None,
+    dataset: str | None = None,
+    key_file: str | None = None,
+) -> Verification:
+    """Compute all scores of `card` again, without a model, and compare hashes, counts and scores.
+
+    `layout`: how to read a file of answers that is not the card's own, None to find out. `dataset`,
+    `key_file`: where the data set and the list of errors of its answer key are, if not
+    where the card's configuration says. Raises InputError if a file cannot be read, or the card
+    needs one that is not given.
+    """
+    if answers is None and card.of_role(ANSWERS):
+        raise InputError("--answers: the card is of answers; name their file or run folder")
+    if answers is None and rankings is None:
+        raise InputError("--rankings: the card is of rankings; name their file or run folder")
+    for option, path in (("--answers", answers), ("--rankings", rankings)):
+        if path is not None and not is_there(path):
+            raise InputError(f"{shown(path)}: no such file; correct {option}")
+    config = named(card.dataset, dataset, key_file)
+    datasets, missing = load_keys(config)
+    found = Verification()
+    datasets = _wanted(card, datasets, found)
+    first = next(iter(datasets.values()))
+    given = None if answers is None else answer_files.read_any(answers, first, card, layout)
+    run = None if given is None else given.run
+    path = rankings or (answers if run is not None and run.rankings else None)
+    given = given if given is not None and given.rows else None
+    ranked = None if path is None else ranking_files.read_any(path, config, first)
+    computed = compute(datasets, given, ranked)
+    for role in _OF_DATA:
+        found.differences += _of_files(card, files_of(datasets), role)
+    _compare_rows(card, ANSWERS, None if given is None else given.card_file(first.questions), found)
+    _compare_rows(
+        card, RANKINGS, None if ranked is None else ranked.card_file(computed.counted), found
+    )
+    if run is not None:
+        found.differences += _of_run(card, run)
+    elif card.kind == "imported":
+        found.differences += _of_files(card, [], "weights")
+    else:
+        found.assumed.append(_NOT_SHOWN)
+    if given is not None and card.kind == "imported":
+        found.differences += _of_golds(given, first)
+    if given is not None or ranked is not None:
+        found.differences += _of_counts(card, rows_of(first, computed, given), given)
+    _compare_scores(card, computed, missing, ranked, given, found)
+    if found.differences and card.code.version:
+        found.notes.append(f"the scores of the card were computed by memsys {card.code.version}")
+    return found
+
+
+def _wanted(card: Card, datasets: Mapping[str, Dataset], found: Verification) -> dict[str, Dataset]:
+    """Return the data sets by key, without the corrected one if the card has no score under it:
+    its maker may not have had the texts.
+    """
+    scored = {score.key for score in card.scores}
+    kept = {}
+    for key, one in datasets.items():
+        apart = one.key.texts is not None and one.key.texts != one.key.overlay
+        if key != _WITH_TEXTS or key == card.key or key in scored or not apart:
+            kept[key] = one
+        else:
+            found.notes.append(f"the card has no scores under the key {key}")
+    return kept
+
+
+def _of_files(card: Card, here: Sequence[CardFile], role: Role) -> Iterator[str]:
+    """Yield the files of a role that the card and this machine do not share."""
+    there = {(file.sha256, file.bytes): file for file in card.of_role(role)}
+    found = {(file.sha256, file.bytes): file for file in here if file.role == role}
+    for identity, file in found.items():
+        if identity not in there:
+            yield f"{role}: {_described(file)} is not a file of the card"
+    for identity, file in there.items():
+        if identity not in found:
+            yield f"{role}: {_described(file)} of the card is not what was read here"
+
+
+def _compare_rows(card: Card, role: Role, here: CardFile | None, found: Verification) -> None:
+    """Compare the hash of the rows of answers or rankings, which does not depend on the layout."""
+    there = next(iter(card.of_role(role)), None)
+    if here is None or there is None:
+        if here is not None and role == ANSWERS:
+            found.differences.append(f"{role}: the card names no file of {role}")
+        return
+    if here.rows_sha256 != there.rows_sha256:
+        found.differences.append(
+            f"{role}: not those of the card: rows_sha256 {_short(there.rows_sha256)} on the card, "
+            f"{_short(here.rows_sha256)} recomputed from {here.name}"
+        )
+    elif here.sha256 != there.sha256:
+        found.notes.append(f"{role}: {_described(here)} is another file with the same rows")
+    elif here.bytes != there.bytes:
+        found.differences.append(
+            f"{role}: bytes: {there.bytes:,} on the card, {here.bytes:,} of {here.name}"
+        )
+
+
+def _of_run(card: Card, run: Run) -> Iterator[str]:
+    """Yield what the card says of a run otherwise than its manifest."""
+    manifest = run.manifest
+    if card.config_sha256 != manifest["config_sha256"]:
+        yield (
+            f"config_sha256: {_short(card.config_sha256)} on the card, "
+            f"{_short(manifest['config_sha256'])} of the run"
+        )
+    if card.system != manifest["strategy"]:
+        yield f"system: {card.system} on the card, {manifest['strategy']} of the run"
+    kind = kind_of(manifest)
+    if card.kind != kind:
+        yield f"kind: {card.kind} on the card, {kind} of the run"
+    yield from _of_files(card, weights_of(manifest), "weights")
+
+
+def _of_golds(answers: Answers, dataset: Dataset) -> Iterator[str]:
+    """Yield a line if hardly any answer differs from the gold answer: these are no answers."""
+    golds = {one.id: one.original_gold for one in dataset.questions}
+    pairs = [
+        (row.answer, gold)
+        for id_, row in answers.rows.items()
+        if row.error is None and (gold := golds.get(id_)) is not None
+    ]
+    same = sum(normalise(answer) == normalise(gold) for answer, gold in pairs)
+    if same > COPIED * len(pairs):
+        yield (
+            f"answers: {same:,} of {len(pairs):,} are the gold answer word for word; name the "
+            "column of the answers"
+        )
+
+
+def _of_counts(card: Card, here: Mapping[str, int], answers: Answers | None) -> Iterator[str]:
+    same_file = _is_own(card, answers)
+    for name in dict.fromkeys([*card.rows, *here]):
+        if name in _OF_FILE and not (same_file and name in here):
+            continue
+        if card.rows.get(name) != here.get(name):
+            yield f"rows: {name}: {card.rows.get(name)} on the card, {here.get(name)} recomputed"
+
+
+def _is_own(card: Card, answers: Answers | None) -> bool:
+    """Return True if `answers` are from the very file that the card names."""
+    there = next((file.sha256 for file in card.of_role(ANSWERS)), None)
+    return answers is not None and answers.file is not None and answers.file.sha256 == there
+
+
+def _compare_scores(
+    card: Card,
+    computed: Computed,
+    missing: Mapping[str, str],
+    rankings: Rankings | None,
+    answers: Answers | None,
+    found: Verification,
+) -> None:
+    """Compare all numbers; a card has to have all scores that follow from its files."""
+    here = {number.identity: number for number in computed.scores}
+    reported = {number.measure for number in computed.scores if number.reported}
+    for score in card.scores:
+        number = here.pop(score.identity, None)
+        if number is not None:
+            _compare(score, number, found)
+        elif is_of_rankings(score.measure) and rankings is None and card.of_role(RANKINGS):
+            found.unverified["rankings are not given"] += len(_numbers(score))
+        elif (
+            score.reported
+            and score.measure in REPORTED
+            and score.measure not in reported
+            and not _is_own(card, answers)
+        ):
+            reason = f"the answers given contain no {score.measure}"
+            found.unverified[reason] += len(_numbers(score))
+        elif score.key in missing:
+            found.unverified[missing[score.key]] += len(_numbers(score))
+        else:
+            found.differences.append(f"{score.label}: on the card, and does not follow from files")
+    for number in here.values():
+        found.differences.append(
+            f"{number.rounded().label}: left out of the card, recomputed {number.mean:.{DIGITS}f}"
+        )
+
+
+def _compare(score: Score, number: Number, found: Verification) -> None:
+    there, here = _numbers(score), _numbers(number.rounded())
+    exact = {"n": number.n, "mean": number.mean, "low": number.low, "high": number.high}
+    for name in dict.fromkeys([*there, *here]):
+        found.compared += 1
+        one, other = there.get(name), exact[name]
+        if one is not None and other is not None and abs(one - other) <= _ROUNDING:
+            found.equal += 1
+        else:
+            found.differences.append(
+                f"{score.label}: {name}: {one} on the card, {here.get(name)} recomputed"
+            )
+    if score.reported != number.reported:
+        found.differences.append(
+            f"{score.label}: reported: {score.reported} on the card, {number.reported} recomputed"
+        )
+
+
+def _numbers(score: Score) -> dict[str, float]:
+    """Return the numbers of a score by their names, without those that it lacks."""
+    values = {"n": score.n, "mean": score.mean, "low": score.low, "high": score.high}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _described(file: CardFile) -> str:
+    return f"{file.name} (sha256 {_short(file.sha256)}, {file.bytes:,} bytes)"
+
+
+def _short(sha256: str | None) -> str:
+    return "none" if sha256 is None else f"{sha256[:_SHOWN]}..."

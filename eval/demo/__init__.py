@@ -1,1 +1,0 @@
-"""The pages of eval.browse on shipped runs."""

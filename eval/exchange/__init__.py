@@ -1,0 +1,1 @@
+"""Export, merge, caches, trackers, downloads."""

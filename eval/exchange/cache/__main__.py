@@ -1,0 +1,151 @@
+"""`python -m eval cache`: export and import the recorded model answers of a run, to replay it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval import cli
+from eval.records.bundle import Requests, read_calls, write_bundle
+from eval.records.jsonl import CALLS as CALLS_USED
+from eval.records.jsonl import read_lines
+from eval.rendering.numbers import dollars
+from eval.rendering.terminal import fitted
+from memsys.core.errors import InputError
+from memsys.core.files import is_there
+from memsys.core.places import cache_folder, find_run
+from memsys.core.types import Usage
+from memsys.llm.pricing import load_pricing
+from memsys.llm.recording import CALLS, RecordedAnswer, Recording
+
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Export, import or list; return exit code 2 for invalid input, 130 after Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    return cli.code_of(lambda: options.do(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    cache = argparse.ArgumentParser(add_help=False)
+    cache.add_argument(
+        "--cache",
+        type=Path,
+        default=cache_folder(),
+        metavar="FOLDER",
+        help="folder of recorded answers (default: the variable MEMSYS_CACHE, else "
+        f"{cache_folder()})",
+    )
+    parser = cli.parser(
+        "cache", "Recorded answers of models: docs/models.md describes recording and replay."
+    )
+    commands = parser.add_subparsers(required=True)
+    out = commands.add_parser("export", parents=[cache], help="write the answers that a run used")
+    cli.add_run(out)
+    out.add_argument("--out", type=Path, required=True, metavar="BUNDLE.jsonl.gz")
+    out.set_defaults(do=_export)
+    into = commands.add_parser(
+        "import", parents=[cache], help="record the answers of a bundle, or of another cache folder"
+    )
+    into.add_argument("source", type=Path, metavar="BUNDLE|FOLDER")
+    into.set_defaults(do=_import)
+    stats = commands.add_parser("stats", parents=[cache], help="list recorded answers by model")
+    cli.add_wide(stats)
+    stats.set_defaults(do=_stats)
+    return parser
+
+
+def _export(options: argparse.Namespace) -> None:
+    folder = find_run(options.run)
+    recording = _existing(options.cache)
+    answers = _answers_of(folder, recording)
+    requests = recording.requests([answer.key for answer in answers])
+    write_bundle(options.out, answers, requests)
+    size = options.out.stat().st_size
+    print(f"{options.out}: {len(answers):,} answers, {size:,} bytes")
+
+
+def _import(options: argparse.Namespace) -> None:
+    source = options.source.parent if options.source.name == CALLS else options.source
+    requests: Requests
+    if is_there(source / CALLS):
+        if is_there(options.cache) and options.cache.samefile(source):
+            raise InputError(f"{source}: is the cache itself; name another folder, or a bundle")
+        other_recording = _existing(source)
+        answers = other_recording.all()
+        requests = other_recording.requests([answer.key for answer in answers])
+    elif source.is_dir():
+        raise InputError(f"{source}: has no {CALLS}; name a bundle or the folder of recorded calls")
+    else:
+        answers, requests = read_calls(source)
+    recording = Recording(options.cache)
+    new = recording.keep(answers, requests)
+    stored = {row.key: row.body for row in recording.find_all([answer.key for answer in answers])}
+    other = sum(stored[answer.key] != answer.body for answer in answers)
+    print(f"{recording.path}: {new:,} of {len(answers):,} answers are new")
+    if other:
+        print(
+            f"{other:,} requests already had another answer here, which remains: import into an "
+            "empty --cache to replay the run exactly"
+        )
+
+
+def _stats(options: argparse.Namespace) -> None:
+    recording, pricing = _existing(options.cache), load_pricing()
+    header = ["path", "model", "answers", "input tokens", "output tokens", "cost $", "from", "to"]
+    rows = []
+    for path, model, count, read, written, first, last in recording.totals():
+        cost = dollars(pricing.cost_usd(model, Usage(count, read, written)), "unknown")
+        rows.append([path, model, f"{count:,}", f"{read:,}", f"{written:,}", cost, first, last])
+    print(recording.path)
+    print(fitted(header, rows) if rows else "nothing is recorded yet")
+
+
+def _existing(cache: Path) -> Recording:
+    """Open the recording in `cache`; only an import may create one."""
+    if not (cache / CALLS).is_file():
+        raise InputError(f"{cache / CALLS}: nothing is recorded there; name its folder (--cache)")
+    return Recording(cache)
+
+
+def _answers_of(folder: Path, recording: Recording) -> list[RecordedAnswer]:
+    """Return every answer and failure that the run in `folder` used, in order of key.
+
+    Raises InputError if the recording lacks one: such a bundle could not replay the run.
+    """
+    keys = _keys_of(folder / CALLS_USED)
+    answers = recording.find_all(keys)
+    if len(answers) < len(keys):
+        raise InputError(
+            f"{recording.path}: contains {len(answers):,} of the {len(keys):,} answers that "
+            f"{folder} used; name the cache folder of that run (--cache)"
+        )
+    return answers
+
+
+def _keys_of(path: Path) -> list[str]:
+    """Return the keys in a calls.jsonl, each once, in order of first use.
+
+    Its lines are {"key": ..., "phase": ..., "question": id or null}. Raises InputError if the file
+    is absent, or a line has no key.
+    """
+    if not path.is_file():
+        raise InputError(
+            f"{path}: not there; name the folder of a run that called a model (llm=..., or an "
+            "embedder behind an endpoint)"
+        )
+    keys: dict[str, None] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        key = line.get("key") if isinstance(line, dict) else None
+        if not isinstance(key, str) or not _KEY.fullmatch(key):
+            raise InputError(f"{path}: line {number}: no key of a call")
+        keys[key] = None
+    return list(keys)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,198 @@
+"""`python -m eval merge RUN RUN [...]`: merge runs on different conversations into one."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from eval import cli
+from eval.datasets.reload import load_dataset_of
+from eval.datasets.types import Dataset
+from eval.records.folder import run_id
+from eval.records.jsonl import (
+    CALLS,
+    CONTEXTS,
+    INGEST,
+    MANIFEST,
+    MEMORIES,
+    RANKINGS,
+    RECORDS,
+    read_lines,
+    write_json,
+    write_lines,
+)
+from eval.records.manifest import command, digest, load_manifest
+from eval.records.run import load_run
+from eval.records.schema import Manifest, Record
+from eval.rendering.run_tables import report_md
+from eval.rendering.tables import by_type
+from eval.rendering.terminal import fitted
+from eval.summary.closing import write_summary
+from memsys.core.errors import InputError
+from memsys.core.places import RUNS, find_run
+
+_ALIKE = ("schema_version", "choices", "data", "scoring", "llm", "prompts", "judge", "models")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Merge and print; return exit code 2 for invalid input, 130 after Ctrl-C."""
+    parser = cli.parser(
+        "merge",
+        "Merge runs of the same configuration over different conversations "
+        "(dataset.conversations=[...]) into one, with the records and scores of a run that was "
+        "never split.",
+    )
+    cli.add_runs(parser)
+    parser.add_argument("--out", type=Path, help="run folder (default: results/runs/<time>_...)")
+    cli.add_wide(parser)
+    options = parser.parse_args(arguments)
+    return cli.code_of(lambda: _merge(options))
+
+
+def _merge(options: argparse.Namespace) -> None:
+    """Read and check all parts, then write the merged run."""
+    parts = sorted(map(find_run, options.runs), key=_lacks_fallback)  # one with all settings first
+    manifests = [load_manifest(part) for part in parts]
+    for part, manifest in zip(parts, manifests, strict=True):
+        _check(part, manifest, parts[0], manifests[0])
+    records = _records(parts)
+    whole = _dataset(manifests[0], None)
+    asked = {question.conversation: 0 for question in whole.questions}
+    present = {record["id"].partition("/")[0] for record in records.values()}
+    names = None if present >= set(asked) else [name for name in asked if name in present]
+    dataset = whole if names is None else _dataset(manifests[0], names)
+    ordered = [records[q.id] for q in dataset.questions if q.id in records]
+    missing = [q.id for q in dataset.questions if q.id not in records]
+    if missing:
+        raise InputError(f"{missing[0]} is in no part; resume the run that stopped before it")
+    out = options.out or RUNS / run_id(manifests[0]["strategy"])
+    if (out / MANIFEST).exists():
+        raise InputError(f"{out}: contains a run already; name another folder by --out")
+    out.mkdir(parents=True, exist_ok=True)
+    order = {conversation.id: i for i, conversation in enumerate(dataset.conversations)}
+    place = {record["id"]: i for i, record in enumerate(ordered)}
+    _write_lines(out, INGEST, parts, lambda row: order[row["conversation"]])
+    _write_lines(out, CALLS, parts, None)
+    _write_lines(out, RANKINGS, parts, lambda row: place.get(row["id"], -1))
+    _write_lines(out, MEMORIES, parts, lambda row: order[row["store"]])
+    contexts = {row["sha256"]: row for part in parts for row in read_lines(part / CONTEXTS)}
+    if contexts:
+        write_lines(out / CONTEXTS, contexts.values())
+    write_lines(out / RECORDS, ordered)
+    manifest = _manifest(out.name, manifests, dataset, names)
+    write_json(out / MANIFEST, manifest)
+    summary = write_summary(out, manifest, ordered, report_md)
+    print(fitted(*by_type(summary)))
+    print(f"\n{len(parts)} parts, {len(ordered):,} records: {out}")
+
+
+def _check(part: Path, manifest: Manifest, first: Path, other: Manifest) -> None:
+    """Raise InputError unless a part is complete and has the configuration of the first one."""
+    if manifest["status"] != "complete":
+        raise InputError(
+            f"{part}: its status is {manifest['status']}; finish it by resume={manifest['run_id']}"
+        )
+    if manifest["config"].get("questions"):
+        raise InputError(
+            f"{part}: was run with questions=, so it is no part of a whole; run it again"
+        )
+    if manifest["config"]["dataset"].get("pooled"):
+        raise InputError(
+            f"{part}: its store is pooled, and other conversations would have been searched as "
+            "well; run them all at once"
+        )
+    for field in _ALIKE:
+        if manifest.get(field) != other.get(field):
+            raise InputError(
+                f"{part}: {field} differs from that of {first}; merge runs of one configuration"
+            )
+    one, first_one = (_configuration(manifest, other), _configuration(other, manifest))
+    if one != first_one:
+        names = sorted(
+            name for name in {**one, **first_one} if one.get(name) != first_one.get(name)
+        )
+        raise InputError(
+            f"{part}: the configuration differs from that of {first} in {', '.join(names)}; "
+            "only dataset.conversations may"
+        )
+
+
+def _configuration(manifest: Manifest, other: Manifest) -> dict[str, Any]:
+    """Return the configuration for the comparison with `other`: without conversations, and without
+    a fallback of the embedder, which a part whose conversations do not need it leaves out.
+    """
+    config, embedder = dict(manifest["config"]), dict(manifest["config"].get("embedder", {}))
+    if "fallback" not in other["config"].get("embedder", {}):
+        embedder.pop("fallback", None)
+    return {**config, "embedder": embedder, "dataset": {**config["dataset"], "conversations": None}}
+
+
+def _lacks_fallback(part: Path) -> bool:
+    return "fallback" not in load_manifest(part)["config"].get("embedder", {})
+
+
+def _records(parts: Sequence[Path]) -> dict[str, Record]:
+    records: dict[str, Record] = {}
+    where: dict[str, Path] = {}
+    for part in parts:
+        for id_, record in load_run(part, answered=False).records.items():
+            if id_ in records:
+                raise InputError(f"{part}: {id_} is in {where[id_]} too; merge parts that differ")
+            records[id_], where[id_] = record, part
+    return records
+
+
+def _dataset(manifest: Manifest, conversations: list[str] | None) -> Dataset:
+    """Load the parts' data set, for the order of questions; raises InputError if it changed."""
+    config = {**manifest["config"]["dataset"], "conversations": conversations}
+    dataset = load_dataset_of(config)
+    files = [(file.name, file.sha256) for file in dataset.files]
+    if files != [(file["name"], file["sha256"]) for file in manifest["data"]]:
+        raise InputError(f"dataset {manifest['dataset']}: its files have changed since the runs")
+    return dataset
+
+
+def _write_lines(out: Path, name: str, parts: Sequence[Path], key: Any) -> None:
+    rows = [row for part in parts for row in read_lines(part / name)]
+    if rows:
+        write_lines(out / name, rows if key is None else sorted(rows, key=key))
+
+
+def _manifest(
+    name: str, parts: Sequence[Manifest], dataset: Dataset, names: list[str] | None
+) -> Manifest:
+    """Return the manifest of the first part, with the fields that differ combined."""
+    config = dict(parts[0]["config"])
+    config["dataset"] = {**config["dataset"], "conversations": names}
+    seconds = [part.get("seconds", {}) for part in parts]
+    timed = dict.fromkeys(key for one in seconds for key in one)
+    warnings = dict.fromkeys(warning for part in parts for warning in part["warnings"])
+    if len({str(part["git"]) for part in parts}) > 1:
+        warnings["the parts were run by different code (see merged)"] = None
+    identity = ("run_id", "config_sha256", "git", "machine", "started", "ended", "resumed")
+    return {
+        **parts[0],
+        "run_id": name,
+        "command": command(sys.argv[1:], ()).replace("eval.run", "eval.exchange.merge"),
+        "config": config,
+        "config_sha256": digest({"config": config, "choices": parts[0]["choices"]}),
+        "key": {**parts[0]["key"], "wrong": list(dataset.key.wrong)},
+        "questions": len(dataset.questions),
+        "repairs": list(dataset.repairs),
+        "languages": {k: v for part in parts for k, v in part.get("languages", {}).items()},
+        "embedders": {k: v for part in parts for k, v in part.get("embedders", {}).items()},
+        "stores": {k: v for part in parts for k, v in part["stores"].items()},
+        "started": min(part["started"] for part in parts),
+        "ended": max(part["ended"] or "" for part in parts),
+        "warnings": list(warnings),
+        "sweep": None,
+        "seconds": {key: round(sum(s.get(key, 0.0) for s in seconds), 3) for key in timed},
+        "merged": [{key: dict(part)[key] for key in identity} for part in parts],
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""A finished run as a tracker logs it, read from its folder alone."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol, cast
+
+from eval.records.answer_key_views import key_name
+from eval.records.jsonl import MANIFEST, RECORDS, SUMMARY
+from eval.records.manifest import leaves, load_manifest
+from eval.records.schema import Manifest, Summary
+from eval.summary.closing import with_ends
+from memsys.core.addresses import json_without_secrets
+from memsys.core.errors import InputError
+from memsys.core.files import check_entry, read_bytes
+from memsys.core.json_text import parse_json
+
+_FILES = (MANIFEST, SUMMARY, "summary.csv", "report.md", RECORDS)
+_ID_LENGTH = 16
+Parameter = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """Parameters, metrics and tags of a complete run.
+
+    `id`: the same whenever the run is logged again, also after it was resumed or rescored, and
+    another for a later run in a folder of the same name. `parameters`: the configuration by dotted
+    name, and the chosen option of each group, without nulls. `metrics`: the numbers of summary.csv
+    by `TYPE/COLUMN`, such as `overall/f1` with the ends of its interval, `overall/f1_ci_low` and
+    `overall/f1_ci_high`; unknown ones are absent. `seconds`: Unix times of start and end.
+    """
+
+    id: str
+    name: str
+    parameters: dict[str, Parameter]
+    metrics: dict[str, float]
+    tags: dict[str, str]
+    seconds: tuple[float, float]
+    files: tuple[Path, ...]
+
+
+class Tracker(Protocol):
+    """What an option of the group `tracker` builds. Its constructor raises InputError if it cannot
+    be used, such as without its package.
+    """
+
+    def log(self, run: FinishedRun) -> None:
+        """Log `run`, or update it if it was logged before."""
+
+
+def read(folder: Path) -> FinishedRun:
+    """Read the run in `folder`. Raises InputError if it is not complete, or cannot be read."""
+    manifest: Manifest = json_without_secrets(load_manifest(folder))
+    if manifest["status"] != "complete":
+        raise InputError(f"{folder}: the run is {manifest['status']}; resume it to its end first")
+    path = folder / SUMMARY
+    try:
+        summary = cast(Summary, parse_json(read_bytes(path, linked=False)))
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; write it again by python -m eval rescore") from error
+    began, ended = manifest["started"], manifest["ended"]
+    return FinishedRun(
+        hashlib.sha256(f"{manifest['run_id']} {began}".encode()).hexdigest()[:_ID_LENGTH],
+        manifest["run_id"],
+        dict(_parameters(manifest)),
+        dict(_metrics(manifest, summary)),
+        {name: text for name, text in _tags(manifest, summary).items() if text},
+        (_unix(began), _unix(ended or began)),
+        tuple(path for name in _FILES if _is_kept(path := folder / name)),
+    )
+
+
+def _is_kept(path: Path) -> bool:
+    """Return whether the run has the file; InputError if it is a link, which is not uploaded."""
+    check_entry(path)
+    return path.is_file()
+
+
+def _parameters(manifest: Manifest) -> Iterator[tuple[str, Parameter]]:
+    for name, value in (*manifest["choices"].items(), *leaves(manifest["config"])):
+        if value is not None:
+            yield name, value if isinstance(value, str | int | float) else str(value)
+
+
+def _metrics(manifest: Manifest, summary: Summary) -> Iterator[tuple[str, float]]:
+    for type_, cell in summary["by_type"].items():
+        for column, value in with_ends(cell).items() if cell["n"] else ():
+            if isinstance(value, int | float) and math.isfinite(value):
+                yield f"{type_}/{column}", float(value)
+    for part, spent in manifest.get("seconds", {}).items():
+        yield f"seconds/{part}", spent
+
+
+def _tags(manifest: Manifest, summary: Summary) -> dict[str, str]:
+    git = manifest.get("git") or {}
+    return {
+        **{name: manifest[name] for name in ("run_id", "dataset", "strategy", "config_sha256")},
+        "data_sha256": " ".join(file["sha256"] for file in manifest["data"]),
+        "commit": git.get("commit", "") + "-dirty" * git.get("dirty", False),
+        "answer_key": key_name(manifest),
+        "sweep": (manifest["sweep"] or {}).get("id", ""),
+        "intervals": summary["interval"],
+        "command": manifest["command"],
+    }
+
+
+def _unix(time: str) -> float:
+    return datetime.fromisoformat(time).timestamp()

@@ -1,0 +1,1 @@
+"""Other people's answers and rankings become run folders."""

@@ -1,0 +1,1 @@
+"""Rankings of other programs become run folders."""

@@ -1,0 +1,159 @@
+"""The run without answers that an imported ranking becomes, in a folder or in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from time import perf_counter
+from typing import Any, cast
+
+from eval.answers.ranking_files import LAYOUTS, RankingFile
+from eval.imports.rankings.account import account, warnings
+from eval.imports.rankings.imports import Import
+from eval.metrics.retrieval.registry import Unit
+from eval.records.rankings import RULE, Ranked, as_ranked, session_of
+from eval.records.run import Run
+from eval.records.schema import Manifest, MemoryLine, RankingLine, Record
+from eval.rendering.run_tables import report_md
+from eval.summary.imported import add_sentences, describe_import, unanswered, write_imported
+from eval.summary.scoring import score_record
+from memsys.core.tokens import count_tokens
+from memsys.core.turns import line
+
+_RULES: Mapping[Unit, str] = {
+    "turn": f"turns were ranked by another system; {RULE}",
+    "session": "sessions were ranked by another system",
+}
+
+
+def write_import(
+    source: Import,
+    file: RankingFile,
+    folder: Path,
+    config: Mapping[str, Any],
+    command: Sequence[str],
+) -> Manifest:
+    """Write the run folder of rankings from `file` and return its manifest.
+
+    `config` loads the data set again; `command` repeats the import. Raises InputError if the folder
+    is not empty.
+    """
+    began = perf_counter()
+    described = {"file": asdict(file.source), "format": file.layout}
+    imported = described | {"format_name": LAYOUTS[file.layout]}
+    manifest = _manifest(source, config, described, command, {"import": imported})
+    memories = list(_memory_lines(source))
+    lines = list(_ranking_lines(source))
+    records = _records(source, _ranked(lines, memories, manifest))
+    write_imported(
+        folder,
+        manifest,
+        records,
+        {"score": perf_counter() - began},
+        report_md,
+        option="--run-folder",
+        rankings=lines,
+        memories=memories,
+    )
+    add_sentences(folder, manifest["matching"]["sentences"])
+    return manifest
+
+
+@dataclass(frozen=True)
+class UnwrittenRun(Run):
+    """A run that is in no folder, with its rankings."""
+
+    given: Mapping[str, Ranked]
+
+    @cached_property
+    def rankings(self) -> dict[str, Ranked]:
+        """Rankings by question id."""
+        return dict(self.given)
+
+
+def run_of(source: Import, config: Mapping[str, Any]) -> UnwrittenRun:
+    """Return the run that write_import would write of rankings that are in no file."""
+    manifest = _manifest(source, config, {}, [], {"status": "complete"})
+    ranked = _ranked(list(_ranking_lines(source)), list(_memory_lines(source)), manifest)
+    records = {record["id"]: record for record in _records(source, ranked)}
+    return UnwrittenRun(source.name, Path(source.name), manifest, records, ranked)
+
+
+def _manifest(
+    source: Import,
+    config: Mapping[str, Any],
+    imported: Mapping[str, Any],
+    command: Sequence[str],
+    fields: Mapping[str, Any],
+) -> Manifest:
+    unit = source.matching.unit
+    config = dict(config) | ({"pooled": True} if source.matching.pooled else {})
+    used = {"depth": source.depth, "unit": unit, "rule": _RULES[unit]}
+    depth = {} if source.given_depth is None else {"depth": source.given_depth}
+    counts = account(source)
+    return describe_import(
+        source.name,
+        source.dataset,
+        {"dataset": config, "import": {**imported, **depth}},
+        command,
+        {
+            "retrieval": used,
+            "stores": source.sizes,
+            "matching": counts,
+            "warnings": warnings(counts),
+            **fields,
+        },
+    )
+
+
+def _ranking_lines(source: Import) -> Iterator[RankingLine]:
+    """Yield the lines of rankings.jsonl. Without scores, the number of ids from this one to the
+    last is one, as in our TREC runs.
+    """
+    for id_, one in source.matching.rankings.items():
+        count = len(one.ranked)
+        ranking = [
+            (ranked, float(count - place) if score is None else score)
+            for place, (ranked, score) in enumerate(one.ranked)
+        ]
+        yield RankingLine(id=id_, store=source.stores[id_], selected=False, ranking=ranking)
+
+
+def _memory_lines(source: Import) -> Iterator[MemoryLine]:
+    """Yield the lines of memories.jsonl: each ranked turn or session is a memory."""
+    ranked: dict[str, set[str]] = {}
+    for id_, one in source.matching.rankings.items():
+        ranked.setdefault(source.stores[id_], set()).update(scored.id for scored in one.ranked)
+    for conversation in source.dataset.conversations:
+        ids, store = ranked.get(conversation.id, set()), conversation.id
+        for session in conversation.sessions:
+            turns = [turn.id for turn in session.turns]
+            if source.matching.unit == "session":
+                if (id_ := session_of(turns[0])) in ids:
+                    yield MemoryLine(store=store, id=id_, turns=turns, tokens=None)
+                continue
+            for turn in session.turns:
+                if turn.id in ids:
+                    tokens = count_tokens(line(turn))
+                    yield MemoryLine(store=store, id=turn.id, turns=[turn.id], tokens=tokens)
+
+
+def _ranked(
+    lines: Sequence[RankingLine], memories: Sequence[MemoryLine], manifest: Manifest
+) -> dict[str, Ranked]:
+    by_id = {(memory["store"], memory["id"]): memory for memory in memories}
+    return {one["id"]: as_ranked(one, by_id, manifest) for one in lines}
+
+
+def _records(source: Import, ranked: Mapping[str, Ranked]) -> list[Record]:
+    """Return the records of the questions with a ranking, in the data set's order."""
+    found = []
+    for question in source.dataset.questions:
+        if question.id in ranked:
+            place = source.matching.rankings[question.id].row.place
+            record = cast(Record, {**unanswered(question), "source": place})
+            scores = score_record(record, ranked=ranked[question.id].turns)
+            found.append(cast(Record, {**record, **scores}))
+    return found

@@ -1,0 +1,267 @@
+"""Match rankings of another system to the questions, turns and sessions of a data set.
+
+Ids match exactly, the words of questions up to case, blanks and quotes; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from eval.answers.normalised import normalise
+from eval.answers.numbering import UNCLEAR, first_index, place_of
+from eval.answers.ranking_files import RankingRow
+from eval.datasets.types import Dataset, Question
+from eval.metrics.retrieval.registry import Unit
+from eval.records.rankings import session_of
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation
+
+# Why a row is not scored.
+NO_QUESTION = "no such question"
+OTHER_QUESTION = "the question of this id is another"
+DOUBLED = "a second ranking of its question"
+SEVERAL = "a question of several conversations; name one by question_id or sample_id"
+_FOUND = 0.95  # share of rows that are the ranking of a question
+
+
+class Named(NamedTuple):
+    """What an id means: a turn or session, by the id that rankings of its conversation use."""
+
+    conversation: str
+    unit: Unit
+    id: str
+
+
+class Scored(NamedTuple):
+    """An id of a ranking, as the data set names it, and its score; None where there is none."""
+
+    id: str
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The matched ranking of one question: ids, best first."""
+
+    row: RankingRow
+    ranked: tuple[Scored, ...]
+
+
+@dataclass(slots=True)
+class Matching:
+    """Rankings by question id, in the data set's order, all of one `unit`.
+
+    `unknown`: rows that match no question, with the reason. `doubled`: rows whose question, given
+    by its id, has a ranking already. `first`: the index of a conversation's first question in the
+    file, 0 or 1. `strangers`: the number of ids that are of another conversation than the question.
+    """
+
+    rankings: dict[str, Ranking] = field(default_factory=dict)
+    unit: Unit = "turn"
+    unknown: list[tuple[RankingRow, str]] = field(default_factory=list)
+    doubled: list[tuple[RankingRow, str]] = field(default_factory=list)
+    first: int = 0
+    strangers: int = 0
+
+    @property
+    def pooled(self) -> bool:
+        """Whether one store of all conversations was ranked, whose ids contain the conversation."""
+        return self.strangers > 0
+
+
+def match(
+    rows: Sequence[RankingRow], dataset: Dataset, name: str, *, partial: bool = False
+) -> Matching:
+    """Match the rows of the file `name` to the questions of `dataset`, and their ids to its turns.
+
+    The first ranking of a question counts. `partial`: accept few that match. Raises InputError if
+    fewer than 95% of the rows are a question's ranking, if indices may count from 1, if an id is no
+    turn and no session or is repeated, or if both are ranked.
+    """
+    places = (place for row in rows if (place := place_of(row.id)) and row.text in (None, row.id))
+    first = first_index(places, dataset.questions)
+    if first is None and not partial:
+        raise InputError(f"{name}: {UNCLEAR}")
+    matching = Matching(first=first or 0)
+    chosen = _questions(rows, dataset, matching)
+    if not chosen:
+        row, reason = matching.unknown[0]
+        raise InputError(
+            f"{name}: none of the {len(rows):,} rankings is of a question of {dataset.name} (the "
+            f"first: {row.place}: {reason}); correct --dataset or the question ids"
+        )
+    matched = len(rows) - len(matching.unknown) - len(matching.doubled)
+    if matched < _FOUND * len(rows) and not partial:
+        row, reason = [*matching.unknown, *((row, DOUBLED) for row, _ in matching.doubled)][0]
+        raise InputError(
+            f"{name}: only {matched:,} of {len(rows):,} rankings are of a question of "
+            f"{dataset.name} (not {row.place}: {reason}), and {_FOUND:.0%} are "
+            "needed; correct --dataset or the question ids, or add --partial to score the rest"
+        )
+    ids = _Ids(dataset)
+    found = [(row, question, [*_named(row, question, ids, name)]) for question, row in chosen]
+    placed = [(row, one) for row, _, named in found for one in named]
+    if not placed:
+        raise InputError(f"{name}: all rankings are empty; nothing can be scored")
+    matching.unit = _one_unit(placed, name)
+    matching.strangers = sum(
+        one.conversation != question.conversation for _, question, named in found for one in named
+    )
+    for row, question, named in found:
+        ranking = _ranking(row, named, name, pooled=matching.pooled)
+        matching.rankings[question.id] = ranking
+    return matching
+
+
+class _Questions:
+    """The questions of a data set by id and by their words."""
+
+    def __init__(self, dataset: Dataset, first: int) -> None:
+        self._by_id = {_counted(question.id, first): question for question in dataset.questions}
+        self._by_words: dict[str, list[Question]] = defaultdict(list)
+        asked: dict[str, list[Question]] = defaultdict(list)
+        for question in dataset.questions:
+            self._by_words[normalise(question.text)].append(question)
+            asked[question.conversation].append(question)
+        # LongMemEval's histories have one question each, and its id is theirs.
+        single = {name: one[0] for name, one in asked.items() if len(one) == 1}
+        self._by_id = single | self._by_id
+
+    def of(self, row: RankingRow) -> tuple[list[Question], str]:
+        """Return the questions that `row` means, and why there are none. They are several if one
+        conversation contains the same words more than once.
+        """
+        for id_ in (row.id, row.text):
+            if id_ is not None and (question := self._by_id.get(id_)):
+                words = None if id_ is row.text or row.text == row.id else row.text
+                if words is not None and normalise(words) != normalise(question.text):
+                    return [], OTHER_QUESTION
+                return [question], ""
+        found = self._by_words.get(normalise(row.text), []) if row.text else []
+        if row.conversation is not None:
+            found = [one for one in found if one.conversation == row.conversation]
+        if len({question.conversation for question in found}) > 1:
+            return [], SEVERAL
+        return found, NO_QUESTION
+
+
+def _counted(id_: str, first: int) -> str:
+    """Return the id in a file that counts from `first`."""
+    place = place_of(id_)
+    return id_ if place is None else f"{place[0]}/{place[1] + first}"
+
+
+def _questions(
+    rows: Sequence[RankingRow], dataset: Dataset, matching: Matching
+) -> list[tuple[Question, RankingRow]]:
+    """Return each question that has a row, with it; record the other rows in `matching`.
+
+    Rows of the same words are of the questions with these words in their order, and the last one of
+    all that remain.
+    """
+    known = _Questions(dataset, matching.first)
+    chosen: dict[str, RankingRow] = {}
+    groups: dict[str, list[Question]] = {}
+    for row in rows:
+        found, reason = known.of(row)
+        free = [question for question in found if question.id not in chosen]
+        if not found:
+            matching.unknown.append((row, reason))
+        elif not free:
+            matching.doubled.append((row, found[0].id))
+        else:
+            chosen[free[0].id] = row
+            groups[free[0].id] = free[1:]
+    for id_, others in groups.items():
+        for question in others:
+            chosen.setdefault(question.id, chosen[id_])
+    return [(one, chosen[one.id]) for one in dataset.questions if one.id in chosen]
+
+
+class _Ids:
+    """What ids mean: turns and sessions, with and without their conversation before a colon."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        published = dataset.published_sessions
+        self._of = {one.id: _names(one, published.get(one.id, {})) for one in dataset.conversations}
+
+    @cached_property
+    def _prefixed(self) -> Mapping[str, Named]:
+        return {
+            f"{conversation}:{form}": named
+            for conversation, names in self._of.items()
+            for form, named in names.items()
+        }
+
+    def find(self, id_: str, conversation: str) -> Named | None:
+        """Return what `id_` means in a ranking for a question of `conversation`."""
+        return self._of[conversation].get(id_) or self._prefixed.get(id_)
+
+    def example(self, conversation: str) -> str:
+        """Return how a turn of the conversation is written."""
+        return next(iter(self._of[conversation]))
+
+
+def _names(conversation: Conversation, published: Mapping[str, str]) -> dict[str, Named]:
+    """Return what ids without a conversation mean; turns go before sessions of the same id, and ids
+    of the data set before `published` ones, of which the mapping has the data set's.
+    """
+    turns = [turn.id for session in conversation.sessions for turn in session.turns]
+    found = {id_: Named(conversation.id, "turn", id_) for id_ in turns}
+    for session in conversation.sessions:
+        ids = {session_of(turn.id) for turn in session.turns}
+        if len(ids) == 1 and (id_ := ids.pop()):
+            for form in (id_, session.id):
+                found.setdefault(form, Named(conversation.id, "session", id_))
+    former = {new: old for old, new in published.items()}
+    for id_, named in [*found.items()]:
+        name, colon, number = id_.rpartition(":") if named.unit == "turn" else (id_, "", "")
+        if name in former:
+            found.setdefault(f"{former[name]}{colon}{number}", named)
+    return found
+
+
+def _named(row: RankingRow, question: Question, ids: _Ids, name: str) -> Iterator[Named]:
+    for id_, _ in row.ranking:
+        named = ids.find(id_, question.conversation)
+        if named is None:
+            raise InputError(
+                f"{name}: {row.place}: {id_!r:.60} is no turn or session of "
+                f"{question.conversation}, the conversation of {question.id}; write ids as "
+                f"{ids.example(question.conversation)!r:.60}"
+            )
+        yield named
+
+
+def _one_unit(placed: Sequence[tuple[RankingRow, Named]], name: str) -> Unit:
+    """Return whether all ids are of turns or all of sessions; InputError for a mixture."""
+    first = {named.unit: (row.place, named.id) for row, named in reversed(placed)}
+    if len(first) > 1:
+        (turn_in, turn), (session_in, session) = first["turn"], first["session"]
+        raise InputError(
+            f"{name}: ranks turns ({turn!r:.60} in {turn_in}) and sessions ({session!r:.60} in "
+            f"{session_in}); give each unit a file of its own"
+        )
+    return next(iter(first))
+
+
+def _ranking(row: RankingRow, named: Sequence[Named], name: str, *, pooled: bool) -> Ranking:
+    scored: dict[str, Scored] = {}
+    for (given, score), one in zip(row.ranking, named, strict=True):
+        if pooled and not given.startswith(f"{one.conversation}:"):
+            raise InputError(
+                f"{name}: {row.place}: {given!r:.60} names no conversation, but the rankings "
+                f"contain turns of several; write {one.conversation}:{given}"
+            )
+        id_ = f"{one.conversation}:{one.id}" if pooled else one.id
+        if id_ in scored:
+            raise InputError(
+                f"{name}: {row.place}: {given!r:.60} is ranked twice; give each "
+                "turn or session one place, the best"
+            )
+        scored[id_] = Scored(id_, score)
+    return Ranking(row, tuple(scored.values()))

@@ -1,0 +1,233 @@
+"""`python -m eval rescore FILE`: score the answers of another system, or rescore a run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from eval.answers.files import UnclearColumnsError
+from eval.answers.layout import Layout, check_new, load_layout, parse_columns, save_layout, shipped
+from eval.cli import add_wide, code_of
+from eval.cli import parser as command_parser
+from eval.datasets.answer_key import KEYS
+from eval.datasets.named import NAMES, config_of
+from eval.datasets.reload import load_dataset_of
+from eval.datasets.types import Dataset
+from eval.imports.rescore.imports import Import, read_import, write_import
+from eval.imports.rescore.recompute import check_files, recompute
+from eval.imports.rescore.tables import columns_table, labels_table, sentences
+from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
+from eval.records.folder import run_id
+from eval.records.jsonl import MANIFEST
+from eval.records.manifest import load_manifest
+from eval.records.schema import Summary
+from eval.rendering.run_tables import as_text, how_to_read, run_tables
+from eval.rendering.tables import by_run, scope_note
+from eval.rendering.terminal import fitted
+from eval.summary.imported import ENDINGS, system_name
+from memsys.core.errors import InputError
+from memsys.core.files import is_there
+from memsys.core.places import RUNS, find_run
+
+_DATASET = "locomo"
+_OF_FILES = ("name", "out", "save_layout", "partial", "as_written")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Rescore and print; return the exit code: 2 for wrong input, 130 after Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    return code_of(lambda: _rescore(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = command_parser(
+        "rescore",
+        description="Score the answers of another system, or recompute the scores of a run folder. "
+        "docs/bring-your-own-answers.md describes how files are read.",
+    )
+    add = parser.add_argument
+    files = "answers as JSON, JSON lines or CSV, gzipped or not, or a folder of them; or a RUN"
+    add("files", nargs="+", type=Path, metavar="FILE", help=files)
+    layout = f"how to read the FILE: a YAML file, or {', '.join(shipped())} (default: find out)"
+    add("--layout", metavar="NAME|YAML", help=layout)
+    columns = (
+        "columns by field, such as answer=pred question=query conversation=conv_id judge=grade"
+    )
+    add("--columns", nargs="+", action="extend", metavar="FIELD=COLUMN", help=columns)
+    add("--rows", metavar="PATH", help="list of rows in the file, such as results.details")
+    partial = "score a FILE of which most rows match no question"
+    add("--partial", action="store_true", help=partial)
+    written = "score answers such as N/A, or all alike, as answers; count qa_index from 0"
+    add("--as-written", action="store_true", help=written)
+    saved = "write how the FILE was read, for --layout; one FILE only"
+    add("--save-layout", type=Path, metavar="YAML", help=saved)
+    questions = "the questions that were answered (default: locomo)"
+    add("--dataset", metavar=NAMES, help=questions)
+    add("--name", help="system that answered (default: the file's name); one FILE only")
+    folder = "run folder (default: results/runs/<time>_<name>); one FILE only"
+    add("--out", type=Path, help=folder)
+    key = "answer key to score by (default: original, or that of the run folder)"
+    add("--key", choices=KEYS, help=key)
+    key_file = "with --key: a list of errors in the answer key, or an overlay (data/README.md)"
+    add("--key-file", metavar="PATH", help=key_file)
+    cited = "evidence to score retrieval by (default: original, or that of the run folder)"
+    add("--evidence", choices=KEYS, help=cited)
+    add_wide(parser)
+    return parser
+
+
+def _rescore(options: argparse.Namespace) -> None:
+    """Read all input before writing anything: wrong input leaves no partial result."""
+    _check(options)
+    layout = _layout(options)
+    dataset = None
+    ready: list[Import | Path] = []
+    keys: dict[str, Path] = {}
+    cited: dict[str, Path] = {}
+    for given in options.files:
+        path = given if is_there(given) or given.suffix in ENDINGS else _run(given)
+        if is_there(path) and path.is_dir() and is_there(path / MANIFEST):
+            if layout or any(getattr(options, name) for name in _OF_FILES):
+                raise InputError(
+                    f"{path}: --name, --out, --partial, --as-written and options on columns do not "
+                    "apply to a run folder"
+                )
+            manifest = load_manifest(path)
+            key = options.key or key_name(manifest)
+            cited.setdefault(options.evidence or evidence_name(manifest), path)
+            ready.append(path)
+        else:
+            dataset = dataset or _dataset(options)
+            key = dataset.key.name
+            ready.append(_read(path, layout, dataset, options))
+        keys.setdefault(key, path)
+    _check_same(keys, "answer keys", "--key")
+    _check_same(cited, "evidence keys", "--evidence")
+    if options.key is not None or options.evidence is not None:
+        dataset = dataset or _dataset(options)
+    elif options.dataset is not None:
+        dataset = dataset or _dataset(options)
+        for source in ready:
+            if isinstance(source, Path):
+                check_files(dataset, load_manifest(source), source)
+    summaries = []
+    for source in ready:
+        if isinstance(source, Path):
+            summary = _again(
+                source,
+                dataset if options.key is not None else None,
+                dataset if options.evidence is not None else None,
+            )
+        else:
+            summary = _import(source, options)
+        summaries.append((summary["strategy"], summary))
+    if len(summaries) > 1:
+        print("\nTypes 1-4, mean with 95% interval:\n" + fitted(*by_run(summaries)))
+        print(scope_note(summary for _, summary in summaries), end="")
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Raise InputError for options that contradict each other."""
+    if len(options.files) > 1 and (options.name is not None or options.out is not None):
+        raise InputError("--name and --out are for one FILE; give each its own command")
+    if options.key_file is not None and options.key is None:
+        raise InputError(f"--key-file {options.key_file}: add --key corrected or excluded")
+    if len(options.files) > 1 and options.save_layout is not None:
+        raise InputError("--save-layout is for one FILE; give each its own command")
+    if options.save_layout is not None:
+        check_new(options.save_layout)
+
+
+def _check_same(used: Mapping[str, Path], what: str, option: str) -> None:
+    """Raise InputError if files are scored by several keys; `used`: a file of each."""
+    if len(used) > 1:
+        files = ", ".join(f"{path} by the {key}" for key, path in used.items())
+        raise InputError(f"{files}: scored by different {what}; name one for all by {option}")
+
+
+def _layout(options: argparse.Namespace) -> Layout | None:
+    """Return what the options say about the columns and rows of a file; None if nothing."""
+    if options.layout is None and options.columns is None and options.rows is None:
+        return None
+    base = Layout() if options.layout is None else load_layout(options.layout)
+    return base.with_columns(parse_columns(options.columns or ()), options.rows)
+
+
+def _read(
+    path: Path, layout: Layout | None, dataset: Dataset, options: argparse.Namespace
+) -> Import:
+    """Read and match a file, and print its table of columns, also if it cannot be read."""
+    name = system_name(options.name, path)
+    try:
+        source = read_import(
+            *(path, layout, name, dataset),
+            partial=options.partial,
+            as_written=options.as_written,
+        )
+    except UnclearColumnsError as error:
+        print(columns_table(error.proposal) + "\n", flush=True)
+        raise
+    file = source.file
+    place = f" at {file.format}" if file.format else ""
+    print(f"{path}: {len(file.rows):,} rows{place}\n{columns_table(file.proposal)}\n")
+    return source
+
+
+def _import(source: Import, options: argparse.Namespace) -> Summary:
+    folder = options.out or RUNS / run_id(source.name)
+    given: dict[str, str | Sequence[str]] = {
+        "dataset": options.dataset or _DATASET,
+        "name": source.name,
+    }
+    others = ("layout", "columns", "rows", "key", "evidence", "key_file")
+    given |= {
+        name.replace("_", "-"): value
+        for name in others
+        if (value := getattr(options, name)) is not None
+    }
+    flags = {"partial": options.partial, "as-written": options.as_written}
+    given |= {flag: () for flag, chosen in flags.items() if chosen}
+    summary = write_import(source, folder, given)
+    if options.save_layout is not None:
+        save_layout(source.file.proposal.layout, options.save_layout)
+    _show(folder, summary)
+    return summary
+
+
+def _again(folder: Path, dataset: Dataset | None, cited: Dataset | None) -> Summary:
+    summary, changed = recompute(folder, dataset, cited)
+    print(f"{folder}: {changed:,} of {summary['n']:,} records have a new score")
+    _show(folder, summary)
+    return summary
+
+
+def _show(folder: Path, summary: Summary) -> None:
+    print("\n" + as_text([*run_tables(summary), how_to_read(summary)]) + "\n")
+    account = load_manifest(folder).get("matching")
+    if account is not None:
+        print("\n".join(sentences(account)))
+        table = labels_table(account, fitted)
+        if table is not None:
+            print("\n" + table)
+    if summary["errors"]:
+        print(f"Failed, in no mean: {summary['errors']:,} of {summary['n']:,} questions.")
+    print(f"\nRun folder: {folder}")
+
+
+def _run(given: Path) -> Path:
+    """Return the run that `given` stands for, else `given`, whose absence is then an error."""
+    try:
+        return find_run(given)
+    except InputError:
+        return given
+
+
+def _dataset(options: argparse.Namespace) -> Dataset:
+    key, evidence = options.key or ORIGINAL, options.evidence or ORIGINAL
+    return load_dataset_of(config_of(options.dataset or _DATASET, key, options.key_file, evidence))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,162 @@
+"""Recompute the scores of a run from its records, also under another answer key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, cast
+
+from tqdm import tqdm
+
+from eval.datasets.pooled import POOLED, pool
+from eval.datasets.types import Dataset, Question
+from eval.imports.rescore.imports import add_account
+from eval.metrics.registry import of_rankings, use_configured
+from eval.records.answer_key_views import evidence_name, key_name
+from eval.records.folder import locked
+from eval.records.jsonl import MANIFEST, RECORDS, write_json, write_lines
+from eval.records.manifest import digest, git_state, now
+from eval.records.rankings import Unit
+from eval.records.run import load_run
+from eval.records.schema import Manifest, Record, Summary
+from eval.rendering.run_tables import report_md
+from eval.summary.closing import write_summary
+from eval.summary.imported import IMPORTED
+from eval.summary.scoring import evidence_fields, question_fields, score_record
+from memsys.core.errors import InputError
+
+
+def recompute(
+    folder: Path, dataset: Dataset | None = None, cited: Dataset | None = None
+) -> tuple[Summary, int]:
+    """Score the run in `folder` again; return its summary and the number of changed records.
+
+    Rewrites records.jsonl, summary and report, and adds to the manifest's `rescored`. Only scores
+    change; a judge's verdict applies only to the gold answer that it was given for. `dataset`: the
+    data of the run under the answer key to score by; None for the run's key. `cited`: the same for
+    the evidence key. Raises InputError if the folder contains no complete run of this version, or
+    one on other data.
+    """
+    run = load_run(folder, answered=False)
+    manifest = run.manifest
+    use_configured(manifest["config"].get("metric"))
+    questions: Mapping[str, Question] = {}
+    if dataset is not None:
+        manifest = _under(dataset, manifest, folder)
+        questions = {question.id: question for question in dataset.questions}
+    evidence: Mapping[str, Question] = {}
+    if cited is not None:
+        manifest = _citing(cited, manifest, folder)
+        if POOLED in manifest["stores"]:
+            cited = pool(cited)
+        evidence = {question.id: question for question in cited.questions}
+    with locked(folder):
+        old = list(run.records.values())
+        bar = tqdm(old, desc=folder.name, unit="answer", disable=None)
+        turns = {id_: one.turns for id_, one in run.rankings.items() if not one.selected}
+        recited = (_recited(record, evidence.get(record["id"])) for record in bar)
+        records = [
+            _rescored(record, questions.get(record["id"]), turns.get(record["id"]))
+            for record in recited
+        ]
+        write_lines(folder / RECORDS, records)
+        summary = write_summary(folder, manifest, records, report_md)
+        if manifest.get("kind") == IMPORTED:
+            add_account(folder, manifest)
+        again = {"at": now(), "git": git_state(), "key": key_name(manifest)}
+        again |= {} if cited is None else {"evidence": evidence_name(manifest)}
+        manifest["rescored"] = [*manifest.get("rescored", []), again]
+        write_json(folder / MANIFEST, manifest)
+    changed = sum(one["scores"] != two["scores"] for one, two in zip(old, records, strict=True))
+    return summary, changed
+
+
+def _under(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
+    """Return the manifest with the answer key of `dataset`; InputError if the files differ."""
+    check_files(dataset, manifest, folder)
+    changed = _with_settings(manifest, {"key": dataset.key.name})
+    return cast(Manifest, {**changed, "key": asdict(dataset.key)})
+
+
+def _citing(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
+    """Return the manifest with the evidence key of `dataset`; InputError if the files differ, or if
+    the run names sessions by other ids.
+    """
+    check_files(dataset, manifest, folder)
+    ids = manifest["config"].get("dataset", {}).get("session_ids")
+    if dataset.published_sessions and ids != "neutral":
+        raise InputError(
+            f"{folder}: names sessions by their published ids, {dataset.name} by neutral ones; "
+            "rescore it without --evidence"
+        )
+    others = {name: value for name, value in manifest.items() if name != "evidence"}
+    if dataset.evidence is None:
+        return _with_settings(others, {"evidence": None})
+    changed = _with_settings(others, {"evidence": dataset.evidence.name})
+    return cast(Manifest, {**changed, "evidence": asdict(dataset.evidence)})
+
+
+def check_files(dataset: Dataset, manifest: Manifest, folder: Path) -> None:
+    """Raise InputError if the run in `folder` answers other files than those of `dataset`."""
+    if {file["sha256"] for file in manifest["data"]} != {file.sha256 for file in dataset.files}:
+        names = ", ".join(file["name"] for file in manifest["data"])
+        raise InputError(
+            f"{folder}: answers {names}, not {dataset.name}; name the same files by --dataset"
+        )
+
+
+def _with_settings(manifest: Mapping[str, Any], settings: Mapping[str, str | None]) -> Manifest:
+    """Return the manifest with other settings of the data set; None removes one."""
+    config = dict(manifest["config"])
+    others = {k: v for k, v in config.get("dataset", {}).items() if k not in settings}
+    config["dataset"] = others | {k: v for k, v in settings.items() if v is not None}
+    sha256 = digest({"config": config, "choices": manifest["choices"]})
+    return cast(Manifest, {**manifest, "config": config, "config_sha256": sha256})
+
+
+def _recited(record: Record, question: Question | None) -> Record:
+    """Return `record` with the evidence of `question`, if it is given; if that is other evidence,
+    without scores of the ranking, which may not be known any more.
+    """
+    if question is None:
+        return record
+    others = {name: value for name, value in record.items() if name != "evidence_original"}
+    if list(question.evidence) != record["evidence"]:
+        unknown = dict.fromkeys(of_rankings(record["scores"]))
+        others["scores"] = record["scores"] | unknown
+        if original := record["scores_original"]:
+            others["scores_original"] = original | unknown
+    return cast(Record, others | evidence_fields(question, record["retrieved"]))
+
+
+def _rescored(record: Record, question: Question | None, ranked: Unit | None) -> Record:
+    """Score `record` again, under the key that `question` was loaded with, if it is given. Without
+    the ranking behind it, its scores remain. An answer key changes no evidence, whose sessions the
+    run may name by other ids than `question` does.
+    """
+    verdicts = _verdicts(record)
+    if question is not None:
+        fields = {k: v for k, v in question_fields(question).items() if k != "evidence_sessions"}
+        record = cast(Record, record | fields)
+    key, computed = record["key"], score_record(record, ranked=ranked)
+    golds = {"scores": record["gold"]}
+    if key is not None:
+        golds["scores_original"] = key["original_gold"]
+    previous = {"scores": record["scores"], "scores_original": record["scores_original"]}
+    for name, gold in golds.items():
+        scores = computed[name] or {}
+        if ranked is None:
+            scores |= of_rankings(previous[name] or {})
+        others = {k: v for k, v in (previous[name] or {}).items() if k not in scores}
+        computed[name] = others | scores | {"judge": verdicts.get(gold)}
+    return cast(Record, record | computed)
+
+
+def _verdicts(record: Record) -> dict[str | None, float | None]:
+    """Return the judge's verdicts, which cannot be recomputed, by the gold answer they judge."""
+    key, verdict = record["key"], record["scores"].get("judge")
+    if key is None:
+        return {record["gold"]: verdict}
+    original = (record["scores_original"] or {}).get("judge")
+    return {key["original_gold"]: original, record["gold"]: verdict}

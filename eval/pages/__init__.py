@@ -1,0 +1,1 @@
+"""Pages of runs: report, browse, demo."""

@@ -1,0 +1,57 @@
+"""`python -m eval browse [RUN ...]`: runs in a browser: questions, conversations and the report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval.cli import add_runs, code_of
+from eval.cli import parser as command_parser
+from eval.pages.browse import serving
+from memsys.core.errors import InputError
+from memsys.core.places import RUNS, cache_folder, find_run
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until Ctrl-C, or write a folder. Returns the exit code: 0, or 2 for invalid input."""
+    options = _parser().parse_args(arguments)
+    return code_of(lambda: _browse(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = command_parser(
+        "browse",
+        description="Show runs in a browser on this machine: all questions with their answers and "
+        "contexts, filtered by words, type, verdict and difference; the conversations with their "
+        f"turns and scores; and the report. Without RUN: a list of all runs in {RUNS}.",
+    )
+    add_runs(parser, compared=True, optional=True)
+    serving.add_options(parser)
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=cache_folder(),
+        metavar="FOLDER",
+        help="folder of recorded answers, whose prompts and replies the cards show (default: the "
+        f"variable MEMSYS_CACHE, else {cache_folder()})",
+    )
+    return parser
+
+
+def _browse(options: argparse.Namespace) -> None:
+    serving.check_port(options.port)
+    folders = [find_run(name) for name in options.runs]
+    if options.out is not None:
+        if not folders:
+            raise InputError("--out: name the runs to write")
+        serving.write_runs(folders, options.cache, options.out)
+    elif folders:
+        serving.serve_runs(folders, options.cache, options.port, open_it=options.open)
+    else:
+        serving.serve_all(RUNS, options.cache, options.port, open_it=options.open)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""All runs of a folder as a list: complete, under way, interrupted, or broken with the reason."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from eval.records.jsonl import MANIFEST, RECORDS, SUMMARY
+from eval.records.manifest import load_manifest, resume_command
+from eval.records.schema import Manifest
+from eval.rendering.numbers import ABSENT, number
+from eval.summary.summarise import OVERALL
+from memsys.core.errors import InputError
+from memsys.core.files import open_entry, read_bytes
+from memsys.core.json_text import parse_json
+
+COMPLETE, BROKEN = "complete", "broken"
+SCORES = ("F1", "judge", "evidence recall", "context tokens", "n")
+_SILENT = 600  # seconds without an answer after which a run may have been killed
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A folder of runs. `detail`: its progress, how to go on, or why it is broken. `asked` and
+    `total`: questions of an unfinished run; `total` is None in runs of earlier versions. `scores`:
+    texts in the order of SCORES.
+    """
+
+    name: str
+    started: str
+    strategy: str = ""
+    dataset: str = ""
+    state: str = BROKEN
+    detail: str = ""
+    command: str = ""
+    asked: int = 0
+    total: int | None = None
+    scores: tuple[str, ...] = (ABSENT,) * len(SCORES)
+
+
+def all_runs(folder: Path) -> list[Listed]:
+    """Return the runs in `folder`, the one begun last first; [] if it does not exist."""
+    if not folder.is_dir():
+        return []
+    found = [one for one in folder.iterdir() if one.is_dir() and not one.name.startswith(".")]
+    return sorted(map(_listed, found), key=lambda one: (one.started, one.name), reverse=True)
+
+
+def _listed(folder: Path) -> Listed:
+    try:
+        manifest = load_manifest(folder)
+        return _of_manifest(folder, manifest)
+    except (InputError, OSError) as error:
+        reason = str(error).removeprefix(f"{folder}: ").removeprefix(f"{folder / MANIFEST}: ")
+        return Listed(folder.name, _changed(folder), detail=reason)
+
+
+def _of_manifest(folder: Path, manifest: Manifest) -> Listed:
+    state = manifest["status"]
+    records = folder / RECORDS
+    named = (folder.name, manifest["started"], manifest["strategy"], manifest["dataset"], state)
+    if state != COMPLETE:
+        asked, total = _lines(records), manifest.get("questions")
+        asked = asked if total is None else min(asked, total)  # failed ones are asked again
+        resume = resume_command(manifest)
+        return Listed(*named, _progress(records, state, asked, total), resume, asked, total)
+    if not records.is_file():
+        raise InputError(f"{folder}: {RECORDS} is missing; restore it from a copy")
+    summary = _summary(folder / SUMMARY)
+    cell = summary.get("by_type", {}).get(OVERALL, {})
+    errors = summary.get("errors") or 0
+    detail = f"{errors} of {summary.get('n')} questions failed" if errors else ""
+    means = [_mean(cell, *of) for of in (("f1", 3), ("judge", 3), ("evidence_recall", 3))]
+    tokens = _mean(cell, "context_tokens_mean", 0)
+    count = number(cell.get("n"), 0)
+    return Listed(*named, detail, manifest["command"], scores=(*means, tokens, count))
+
+
+def _progress(records: Path, state: str, asked: int, total: int | None) -> str:
+    text = f"{asked:,} questions" if total is None else f"{asked:,} of {total:,} questions"
+    if state != "running":
+        return text
+    if not records.exists():
+        return f"{text}; nothing answered yet"
+    silent = max(0.0, time.time() - records.stat().st_mtime)
+    since = timedelta(seconds=int(silent))
+    perhaps = ": perhaps it was killed" if silent > _SILENT else ""
+    return f"{text}, the last {since} ago{perhaps}"
+
+
+def _lines(path: Path) -> int:
+    try:
+        with open_entry(path) as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))
+    except FileNotFoundError:
+        return 0
+
+
+def _summary(path: Path) -> Mapping[str, Any]:
+    """Return the summary of a run; {} where there is none that can be read."""
+    try:
+        found = parse_json(read_bytes(path, linked=False))
+    except (InputError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and isinstance(found.get("by_type"), dict) else {}
+
+
+def _mean(cell: Mapping[str, Any], column: str, digits: int) -> str:
+    value, ends = cell.get(column), cell.get(f"{column}_ci")
+    if not isinstance(value, float | int) or not isinstance(ends, list):
+        return ABSENT
+    low, high = (number(end, digits) for end in ends)
+    return f"{number(value, digits)} [{low}, {high}]"
+
+
+def _changed(folder: Path) -> str:
+    changed = datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+    return changed.isoformat(timespec="seconds")

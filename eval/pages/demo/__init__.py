@@ -1,0 +1,1 @@
+"""The pages of memsys browse on shipped runs."""

@@ -1,0 +1,90 @@
+"""`python -m eval report RUN [RUN ...]`: a report of runs, as an HTML page and as markdown."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval.cli import add_runs, code_of
+from eval.cli import parser as command_parser
+from eval.pages.report.build import build_report
+from eval.pages.report.runs import load, missing_texts
+from eval.records.files import write_text
+from memsys.core.errors import InputError
+from memsys.core.places import find_run
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the report and return the exit code: 2 for invalid input, 130 after Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    return code_of(lambda: _report(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = command_parser(
+        "report",
+        description="Write a report of runs as one self-contained HTML page and as markdown. "
+        "docs/report.md explains the sections.",
+    )
+    add_runs(parser, compared=True)
+    parser.add_argument(
+        "--reference",
+        metavar="RUN",
+        help="the run with which all others are compared (default: the first)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE.html",
+        help="the page (default: report.html in the run's folder; for several runs, "
+        "comparison.html in the first one's)",
+    )
+    parser.add_argument(
+        "--markdown",
+        type=Path,
+        metavar="FILE.md",
+        help="the markdown file (default: beside the page)",
+    )
+    return parser
+
+
+def _report(options: argparse.Namespace) -> None:
+    runs = load(_in_order(options.runs, options.reference))
+    name = "report.html" if len(runs) == 1 else "comparison.html"
+    out: Path = options.out or runs[0].folder / name
+    markdown: Path = options.markdown or out.with_suffix(".md")
+    if out.resolve() == markdown.resolve():
+        raise InputError(
+            f"--out {out}: the page and the markdown need different names; end it in .html"
+        )
+    for sentence in missing_texts(runs):
+        print(f"note: {sentence}")
+    report = build_report(runs)
+    _write("--out", out, report.html())
+    _write("--markdown", markdown, report.markdown())
+    print(f"written: {out} ({out.stat().st_size:,} bytes), {markdown}")
+    print("Both contain text of the data set: check its licence before you publish them.")
+
+
+def _in_order(names: Sequence[str], reference: str | None) -> list[str]:
+    """Return the names of runs with the reference as the first."""
+    if reference is None:
+        return list(names)
+    folder = find_run(reference).resolve()
+    return [reference, *(name for name in names if find_run(name).resolve() != folder)]
+
+
+def _write(option: str, path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
+    except OSError as error:
+        raise InputError(
+            f"{option} {path}: cannot be written ({error}); name another file"
+        ) from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""The runs of a report: with summaries, and with the texts of memories, which records omit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from eval.analyse.diagnose.retrieval_vs_reading import Marking
+from eval.datasets.reload import build_trusted, load_original
+from eval.datasets.types import Dataset
+from eval.metrics.stats.interval import Interval
+from eval.records.run import Run, load_runs
+from eval.records.schema import Cell, Summary
+from eval.rendering.palette import Look, looks
+from eval.summary.summarise import OVERALL, summarise
+from memsys.context.writers import stamp
+from memsys.core.errors import InputError
+from memsys.core.trusted import check_config
+from memsys.core.turns import line
+from memsys.knowledge.memory.base import MemoryBuilder
+
+_CORRECT = 0.5  # least F1 of a right answer that no judge has seen, as in memsys diagnose
+
+
+class Texts:
+    """Text and session time of memories and turns, by conversation and id."""
+
+    def __init__(self, dataset: Dataset, builder: MemoryBuilder | None) -> None:
+        """Without a `builder`, only turns have texts."""
+        self._turns: dict[tuple[str, str], tuple[str, str]] = {}
+        self._memories: dict[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {}
+        for conversation in dataset.conversations:
+            for session in conversation.sessions:
+                time = stamp(session.time)
+                for turn in session.turns:
+                    self._turns[conversation.id, turn.id] = (line(turn), time)
+                for memory in builder.build(session) if builder else ():
+                    key = (conversation.id, memory.id)
+                    self._memories[key] = (memory.content, time, memory.turns)
+
+    def memory(self, conversation: str, id_: str, turns: Sequence[str]) -> tuple[str, str] | None:
+        """Return text and time of the memory built from `turns`; None if there is none."""
+        found = self._memories.get((conversation, id_))
+        if found is None or set(found[2]) != set(turns):
+            return None
+        return found[0], found[1]
+
+    def turn(self, conversation: str, id_: str) -> tuple[str, str] | None:
+        """Return text and time of a turn; None if there is no such turn."""
+        return self._turns.get((conversation, id_))
+
+
+@dataclass(frozen=True)
+class ReportedRun(Run):
+    """A complete run with its summary and, where the data set is available, its texts."""
+
+    summary: Summary = field(repr=False)
+    # Texts by the settings that determine them, shared by the runs that are loaded together.
+    shared: dict[str, tuple[Texts | None, str | None]] = field(default_factory=dict, repr=False)
+
+    @property
+    def overall(self) -> Cell:
+        """The summary's cell of types 1 to 4."""
+        return self.summary["by_type"][OVERALL]
+
+    @property
+    def marking(self) -> Marking:
+        """The score and threshold that make an answer right."""
+        return Marking(self.own_f1, _CORRECT)
+
+    @property
+    def judged(self) -> bool:
+        """Whether a judge scored answers."""
+        return self.overall["judge"] is not None
+
+    @cached_property
+    def sees_evidence(self) -> bool:
+        """Whether the strategy was given the evidence of the questions, as the oracle is; False
+        where its class is none of this project's or the user's.
+        """
+        config = self.manifest["config"].get("strategy")
+        try:
+            check_config(config, "strategy", "the manifest")
+            module, _, name = str((config or {}).get("_target_")).rpartition(".")
+            return bool(getattr(getattr(import_module(module), name), "sees_evidence", False))
+        except (AttributeError, ImportError, InputError, ValueError):
+            return False
+
+    @property
+    def texts(self) -> Texts | None:
+        """Texts of memories and turns; None where they cannot be loaded."""
+        return self._loaded[0]
+
+    @property
+    def without_texts(self) -> str | None:
+        """The reason why there are no texts; None where there are."""
+        return self._loaded[1]
+
+    @cached_property
+    def _loaded(self) -> tuple[Texts | None, str | None]:
+        config = self.manifest["config"]
+        of = json.dumps([config.get("dataset"), config.get("memory"), self.manifest["data"]])
+        if of not in self.shared:
+            try:
+                self.shared[of] = load_texts(self.manifest), None
+            except InputError as error:
+                self.shared[of] = None, str(error)
+        return self.shared[of]
+
+
+def looks_of(runs: Sequence[ReportedRun]) -> list[Look]:
+    """Return the colour and the marker of each run, by its strategy."""
+    return looks([run.label for run in runs], [run.strategy for run in runs])
+
+
+def load_texts(manifest: Mapping[str, Any]) -> Texts:
+    """Return the texts of the run's data set; raises InputError as load_original does."""
+    return Texts(load_original(manifest), _builder(manifest["config"].get("memory")))
+
+
+def _builder(settings: object) -> MemoryBuilder | None:
+    """The memory builder of a run; None where memories cannot be rebuilt without a model."""
+    if not isinstance(settings, Mapping):
+        return None
+    try:
+        built = build_trusted(settings, "memory")
+    except InputError:
+        return None
+    return built if isinstance(built, MemoryBuilder) else None
+
+
+def missing_texts(runs: Sequence[ReportedRun]) -> list[str]:
+    """Return a sentence with the reason for each run whose memories are shown by id only."""
+    return [
+        f"{run.label}: memories by id only ({run.without_texts})"
+        for run in runs
+        if run.without_texts is not None
+    ]
+
+
+def interval_of(cell: Cell, column: str) -> Interval | None:
+    """Return a mean of a summary's cell with its interval; None if it is unknown."""
+    if cell[column] is None:
+        return None
+    low, high = cell[f"{column}_ci"]
+    return Interval(cell[column], low, high, n=cell["n"] - cell["errors"])
+
+
+def load(names: Sequence[str]) -> list[ReportedRun]:
+    """Load complete runs by folder or id, in order; see load_runs.
+
+    Raises InputError if one cannot be read, is unfinished, is named twice, has no question that
+    counts, or has an answered question without the F1 that the run reports.
+    """
+    shared: dict[str, tuple[Texts | None, str | None]] = {}
+    return [_reported(run, shared) for run in load_runs(names)]
+
+
+def _reported(run: Run, shared: dict[str, tuple[Texts | None, str | None]]) -> ReportedRun:
+    for record in run.counted if run.has_answers else ():
+        if run.own_f1 not in record["scores"]:
+            raise InputError(
+                f"{run.folder}: {record['id']} lacks the score {run.own_f1}; run "
+                "python -m eval rescore on it"
+            )
+    summary = summarise(list(run.records.values()), run.manifest, run.seed)
+    reported = ReportedRun(run.label, run.folder, run.manifest, run.records, summary, shared)
+    reported.rankings  # noqa: B018 - an invalid file is an error now, not on a page later
+    return reported

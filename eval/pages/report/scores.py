@@ -1,0 +1,138 @@
+"""The headline, and the scores by question type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.metrics.ranking import RECORDED
+from eval.pages.report.runs import ReportedRun, interval_of, looks_of
+from eval.records.head import heads
+from eval.rendering.blocks import Block, Chart, Fold, Part, Table
+from eval.rendering.charts import dots
+from eval.rendering.numbers import ABSENT, interval, percent
+from eval.rendering.run_tables import run_tables
+from eval.rendering.tables import UNJUDGED, answered, by_run, scope_of, type_name
+from eval.summary.subset_score import sentences
+
+_OF_RANKINGS = tuple((name, name) for name in RECORDED)
+_NO_VALUE = {ABSENT, "", UNJUDGED}
+_FIT = 11  # columns of a table, most of them with intervals, in a window of 1280 pixels
+_DISPENSABLE = ("BLEU-1", "retrieve p95 ms", "n, type 5")  # from the headline, if it is too wide
+_SCORES = (("f1", "F1"), ("judge", "judge"), ("evidence_recall", "evidence recall"))
+
+
+def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> Block:
+    """Return a table of all runs, the `conclusions` or one run's means, and all warnings."""
+    table = _known(Table(*by_run([(run.label, run.summary) for run in runs])))
+    shown = _fitting(table)
+    parts: list[Part] = [*heads([(run.label, run.manifest) for run in runs]), shown]
+    parts.append(
+        f"Scores of {answered(runs[0].summary['by_type'])}, unless another type is named. In "
+        f"brackets: 95% intervals {scope_of(run.summary for run in runs)}. Failed questions "
+        "count in n and in no mean."
+    )
+    parts += [_sentence(runs[0])] if len(runs) == 1 else conclusions
+    parts += [f"{run.label} on {estimate}" for run in runs for estimate in sentences(run.summary)]
+    if shown is not table:
+        parts.append(Fold("All columns", [table]))
+    parts += [
+        f"Warning, {run.label}: {warning}" for run in runs for warning in run.summary["warnings"]
+    ]
+    return Block("headline", "Headline", parts)
+
+
+def _known(table: Table) -> Table:
+    """Return `table` without the columns that have no value in any row."""
+    kept = [i for i, cells in enumerate(zip(*table.rows, strict=True)) if {*cells} - _NO_VALUE]
+    return _columns(table, kept)
+
+
+def _fitting(table: Table) -> Table:
+    """Return `table` with as many columns as fit a page, without the most dispensable ones."""
+    kept = list(range(len(table.header)))
+    for name in (*_DISPENSABLE, *reversed(table.header)):
+        if len(kept) > _FIT:
+            kept = [i for i in kept if table.header[i] != name]
+    return table if len(kept) == len(table.header) else _columns(table, kept)
+
+
+def _columns(table: Table, kept: Sequence[int]) -> Table:
+    rows = [[row[i] for i in kept] for row in table.rows]
+    return Table([table.header[i] for i in kept], rows)
+
+
+def types_block(runs: Sequence[ReportedRun]) -> Block | None:
+    """Return charts of each score by question type, then the tables of each run that has answers;
+    None where there is neither.
+    """
+    parts: list[Part] = [
+        _chart(runs, column, name)
+        for column, name in _SCORES
+        if any(run.overall[column] is not None for run in runs)
+    ]
+    with_answers = [run for run in runs if run.has_answers]
+    if any(run.summary["by_type"]["adversarial"]["n"] for run in with_answers):
+        parts.append(
+            "LoCoMo's F1 of the adversarial type is the official phrase match; abstention is in "
+            "the headline and in the error analysis."
+        )
+    if len(runs) == 1:
+        parts += run_tables(runs[0].summary) if with_answers else ()
+    else:
+        parts += [
+            Fold(f"{run.label}: every score by type", list(run_tables(run.summary)))
+            for run in with_answers
+        ]
+    if not parts:
+        return None
+    if without := [run.label for run in runs if not run.has_answers]:
+        parts.append(f"No answers: {', '.join(without)}.")
+    return Block("types", "Scores by question type", parts)
+
+
+def _sentence(run: ReportedRun) -> str:
+    overall, adversarial = run.overall, run.summary["by_type"]["adversarial"]
+    means = [
+        f"{name} {interval(mean)}"
+        for column, name in (*_SCORES, *(() if run.has_answers else _OF_RANKINGS))
+        if (mean := interval_of(overall, column)) is not None
+    ]
+    if (tokens := interval_of(overall, "context_tokens_mean")) is not None:
+        means.append(f"context tokens {interval(tokens, 0)}")
+    n, found = overall["n"] - overall["errors"], ", ".join(means) or "no score"
+    of = f"{overall['n']:,} questions of {answered(run.summary['by_type'])}"
+    if not run.has_answers:
+        return (
+            f"{run.label} on {run.summary['dataset']}: no answers, only its ranking; {found}, "
+            f"means of those with evidence among {n:,} of {of}."
+        )
+    sentence = (
+        f"{run.label} on {run.summary['dataset']}: {found}, mean of the {n:,} answered of {of}"
+    )
+    if (abstained := interval_of(adversarial, "abstained")) is not None:
+        sentence += f"; abstained on {percent(abstained)} of {abstained.n:,} of type 5"
+    return f"{sentence}."
+
+
+def _chart(runs: Sequence[ReportedRun], column: str, name: str) -> Chart:
+    rows = []
+    for type_ in runs[0].summary["by_type"]:
+        values = [interval_of(run.summary["by_type"][type_], column) for run in runs]
+        if any(value is not None for value in values):
+            rows.append((type_, values))
+    lines = []
+    for type_, values in rows:
+        for run, value in zip(runs, values, strict=True):
+            cell = run.summary["by_type"][type_]
+            n = str(cell["n"] - cell["errors"])
+            lines.append(
+                [type_name(type_, runs[0].summary["by_type"]), run.label, n, interval(value)]
+            )
+    caption = f"{name} by question type, 95% interval"
+    types = runs[0].summary["by_type"]
+    looks = looks_of(runs)
+    named = [(type_name(type_, types), values) for type_, values in rows]
+    svg = dots(caption, named, looks, name, shares=True)
+    drawn = [any(of_run) for of_run in zip(*(values for _, values in rows), strict=True)]
+    legend = [look for look, there in zip(looks, drawn, strict=True) if there]
+    return Chart(caption, svg, Table(["type", "run", "n answered", name], lines), legend)

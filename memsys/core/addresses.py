@@ -1,0 +1,133 @@
+"""Addresses and keys of servers: checks before any request, and secrets removed from texts."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from memsys.core.errors import InputError
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})  # hosts that are this machine
+_ENDS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")  # of names of variables with a secret
+_LENGTH = 8  # shorter values are words, as in API_KEY=none
+_LEAST = 4  # of the value of a variable that is used as a key, unless it is a word
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_KEY_LENGTH = 20  # of a key that could be taken for the name of a variable
+_USED: set[str] = set()  # names of the variables that this process has used as keys
+
+
+def check_address(url: object, field: str) -> str:
+    """Return the host of `url`. Raises InputError, naming the configuration `field`, unless it is
+    an http(s) address without user, password or query, with a port of 1 to 65535 if it has one.
+    """
+    if not isinstance(url, str):
+        raise InputError(f"{field}: {url!r:.60} is not an http(s) address")
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise InputError(f"{field}: is not an http(s) address") from None
+    # Checked first, so that no message repeats a secret.
+    if parts.username or parts.password:
+        raise InputError(f"{field}: contains a password; put it into the key's variable")
+    if parts.query:
+        raise InputError(f"{field}: contains a query; put a key into its variable")
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise InputError(f"{field}: {url!r} is not an http(s) address")
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
+    if port == 0:
+        raise InputError(f"{field}: {url!r} has no valid port; use 1 to 65535")
+    return parts.hostname
+
+
+def check_variable(name: object, field: str) -> str:
+    """Return `name`, that of an environment variable with a key, or "". Its value is a secret from
+    now on: see without_secrets. Raises InputError, naming the configuration `field`, without
+    repeating `name`, which may be a key by mistake.
+    """
+    remedy = "name an environment variable, such as OPENAI_API_KEY, and put the key there"
+    if not isinstance(name, str):
+        raise InputError(f"{field}: is no name; {remedy}")
+    if name and not _VARIABLE.fullmatch(name):
+        raise InputError(f"{field}: is not the name of an environment variable; {remedy}")
+    mixed = re.search("[0-9]", name) and re.search("[a-z]", name)
+    if len(name) >= _KEY_LENGTH and mixed and name not in os.environ:
+        raise InputError(f"{field}: looks like a key; {remedy}")
+    if name:
+        _USED.add(name)
+    return name
+
+
+def check_open(name: str, value: object, field: str, remedy: str) -> None:
+    """Raise InputError, naming `field` and `remedy`, if `name`, of a variable, an option or an
+    argument, is that of a secret and `value` is no short word and begins with no placeholder.
+    The value is not repeated.
+    """
+    named = f"_{re.sub(r'[^A-Za-z0-9]+', '_', name).upper()}"
+    text = value if isinstance(value, str) else ""
+    is_word = len(text) < _LENGTH and (not text or text.isalpha())
+    if is_word or re.match(r"\{\w+\}", text):
+        return
+    if named.endswith((*_ENDS, "APIKEY", "_AUTHORIZATION")):
+        raise InputError(f"{field}: looks like a key, which the manifest would record; {remedy}")
+
+
+def check_key(key_variable: str, host: str, option: str) -> None:
+    """Raise InputError, naming `option`, if `host` is another machine and there is no key."""
+    check_variable(key_variable, f"{option}: key_variable")
+    if not os.environ.get(key_variable) and host not in LOOPBACK:
+        raise InputError(f"{option}: set the variable {key_variable} to your key")
+
+
+def without_secrets(text: str, key_variable: str = "") -> str:
+    """Return `text` with each secret replaced by the name of its environment variable. A server may
+    repeat a key in its answers. Secrets are the values of at least 8 characters of variables whose
+    name ends like one; those of at least 4, unless they are a word, of the variables that this
+    process has used as keys (see check_variable); and the value of `key_variable` of any length.
+    """
+    for value, name in _secrets(key_variable):
+        text = text.replace(value, f"${name}")
+    return text
+
+
+def json_without_secrets(value: Any) -> Any:
+    """Return the JSON value `value` with `without_secrets` applied to every text and name in it;
+    `value` itself if it contains no secret.
+    """
+    secrets = _secrets()
+    return _cleaned(value, secrets) if secrets else value
+
+
+def _cleaned(value: Any, secrets: list[tuple[str, str]]) -> Any:
+    if isinstance(value, str):
+        for secret, name in secrets:
+            value = value.replace(secret, f"${name}")  # the same object if there is none
+        return value
+    if isinstance(value, list):
+        rows = [_cleaned(one, secrets) for one in value]
+        return rows if any(a is not b for a, b in zip(rows, value, strict=True)) else value
+    if isinstance(value, dict):
+        pairs = [(_cleaned(k, secrets), _cleaned(v, secrets)) for k, v in value.items()]
+        olds = value.items()
+        same = all(k is a and v is b for (k, v), (a, b) in zip(pairs, olds, strict=True))
+        return value if same else dict(pairs)
+    return value
+
+
+def _secrets(key_variable: str = "") -> list[tuple[str, str]]:
+    """Return the secrets and the names of their variables, the longest first: one may contain
+    another.
+    """
+    found = {}
+    for name, value in os.environ.items():
+        is_named = name.endswith(_ENDS) and len(value) >= _LENGTH
+        is_used = name in _USED and (
+            len(value) >= _LENGTH or (len(value) >= _LEAST and not value.isalpha())
+        )
+        if value and (is_named or is_used or name == key_variable):
+            found[value] = name
+    return sorted(found.items(), key=lambda pair: (-len(pair[0]), pair[0]))

@@ -1,0 +1,156 @@
+"""Chinese dates in dialogue, resolved against the day of the utterance.
+
+Weeks run from Monday: 上周五 is the Friday of the week before, so it is one known day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+from functools import lru_cache
+
+from memsys.core.date_resolution import TABLE
+from memsys.core.dates import (
+    SEASONS,
+    DateMention,
+    Period,
+    days_from,
+    find_mentions,
+    in_month,
+    in_season,
+    in_year,
+    nearest_year,
+    on_date,
+    on_day,
+    shift_month,
+    week_of,
+    write_day,
+)
+from memsys.core.numbers import chinese_value
+
+_WEEKDAYS = {char: number for number, char in enumerate("一二三四五六")} | {"日": 6, "天": 6}
+_SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
+_YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "本年": 0, "明年": 1, "后年": 2}
+_DAYS = {
+    "大前天": -3, "前天": -2, "前晚": -2, "昨": -1, "今": 0, "刚才": 0, "刚刚": 0,
+    "明": 1, "大后天": 3, "后天": 2,
+}  # fmt: skip
+
+
+def _year_of(m: re.Match[str], said: date) -> int | None:
+    if m["year"]:
+        return int(m["year"])
+    return said.year + _YEARS[m["which"]] if m["which"] else None
+
+
+def _month_day(m: re.Match[str], said: date) -> Period | None:
+    month = chinese_value(m["month"]) or 0
+    if not 1 <= month <= 12:
+        return None
+    year = _year_of(m, said)
+    if year is None:
+        year = nearest_year(said, month, 15)
+    if not m["dom"]:
+        return in_month(date(year, month, 1), chinese=True)
+    return on_date(year, month, chinese_value(m["dom"]) or 0, chinese=True)
+
+
+def _whole_year(m: re.Match[str], said: date) -> Period | None:
+    year = _year_of(m, said)
+    return in_year(year, chinese=True) if year else None
+
+
+def _season(m: re.Match[str], said: date) -> Period | None:
+    year = _year_of(m, said) or said.year
+    name = _SEASONS[m["season"]]
+    if not m["year"] and not m["which"] and date(year, SEASONS[name], 1) > said:
+        year -= 1
+    return in_season(name, year, f"{year}年{m['season']}天")
+
+
+def _near_day(m: re.Match[str], said: date) -> Period:
+    offset = next(step for word, step in _DAYS.items() if m[0].startswith(word))
+    return on_day(said + timedelta(days=offset), chinese=True)
+
+
+def _steps(which: str) -> int:
+    return which.count("下") - which.count("上")
+
+
+def _weekday(m: re.Match[str], said: date) -> Period:
+    monday = week_of(said) + timedelta(days=7 * _steps(m["which"] or ""))
+    return on_day(monday + timedelta(days=_WEEKDAYS[m["day"]]), chinese=True)
+
+
+def _weekend(m: re.Match[str], said: date) -> Period:
+    steps = _steps(m["which"] or "")
+    saturday = week_of(said) + timedelta(days=5 + 7 * steps)
+    text = f"{write_day(saturday, chinese=True)}那个周末"
+    return days_from(saturday, 2, text)
+
+
+def _week(m: re.Match[str], said: date) -> Period:
+    steps = _steps(m["which"])
+    day = write_day(said, chinese=True)
+    text = {0: f"{day}那一周", -1: f"{day}的前一周", 1: f"{day}的后一周"}.get(steps)
+    text = (
+        text or f"{day}的{'前' if steps < 0 else '后'}{'两' if abs(steps) == 2 else abs(steps)}周"
+    )
+    return days_from(week_of(said) + timedelta(days=7 * steps), 7, text)
+
+
+def _month(m: re.Match[str], said: date) -> Period | None:
+    moved = shift_month(said.replace(day=1), _steps(m["which"]))
+    if not m["dom"]:
+        return in_month(moved, chinese=True)
+    return on_date(moved.year, moved.month, chinese_value(m["dom"]) or 0, chinese=True)
+
+
+def _counted(m: re.Match[str], said: date) -> Period | None:
+    sign = -1 if m["side"] in ("前", "以前", "之前") else 1
+    unit, n = m["unit"], chinese_value(m["count"])
+    side = "前" if sign < 0 else "后"
+    if m["count"] == "半":
+        return in_month(shift_month(said.replace(day=1), 6 * sign), True) if unit == "年" else None
+    if n is None:
+        length = {"天": 1, "周": 7, "月": 30, "年": 365}[unit[-1] if unit[-1] in "天月年" else "周"]
+        text = f"{write_day(said, chinese=True)}的{side}几{unit}"
+        return days_from(said + timedelta(days=length * (3 * sign - 1)), 2 * length, text)
+    if unit == "天":
+        return on_day(said + timedelta(days=sign * n), chinese=True)
+    if unit == "年":
+        return in_year(said.year + sign * n, chinese=True) if n < 150 else None
+    if unit.endswith("月"):
+        return in_month(shift_month(said.replace(day=1), sign * n), chinese=True)
+    text = f"{write_day(said, chinese=True)}的{side}{m['count']}周"
+    return days_from(week_of(said) + timedelta(days=7 * sign * n), 7, text)
+
+
+def _since(m: re.Match[str], said: date) -> Period | None:
+    n, unit = chinese_value(m["count"]), m["unit"]
+    if n is None or n > 150:
+        return None
+    if unit == "年":
+        period = in_year(said.year - n, chinese=True)
+    elif unit.endswith("月"):
+        period = in_month(shift_month(said.replace(day=1), -n), chinese=True)
+    else:
+        period = on_day(said - timedelta(days=n * (1 if unit == "天" else 7)), chinese=True)
+    return Period(period.first, period.last, "since", period.text)
+
+
+_BY_NAME: dict[str, Callable[[re.Match[str], date], Period | None]] = {
+    rule.__name__.lstrip("_"): rule
+    for rule in (
+        *(_month_day, _season, _whole_year, _near_day, _weekend, _weekday),
+        *(_week, _month, _counted, _since),
+    )
+}
+_RULES = [(re.compile(pattern), _BY_NAME[rule]) for rule, pattern in TABLE["chinese"]]
+
+
+@lru_cache(maxsize=32_768)
+def find_dates_zh(text: str, said: date) -> tuple[DateMention, ...]:
+    """Return every date that a Chinese text mentions, resolved against `said`, in order."""
+    return find_mentions(text, _RULES, said)

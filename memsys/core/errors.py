@@ -1,0 +1,90 @@
+"""The error for bad input, as opposed to a fault of the program, and checks that raise it."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memsys.core.program import as_started
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+
+class InputError(Exception):
+    """Bad input or configuration. The message names file, place and remedy; the exit code is 2."""
+
+
+_DAY_S = 86_400
+_OF_THE_MACHINE = frozenset(
+    getattr(errno, name)
+    for name in (
+        *("ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM", "EIO", "EFBIG", "EMFILE"),
+        *("ENOENT", "ENOTDIR", "EISDIR", "EEXIST", "ENAMETOOLONG"),
+    )
+)
+
+
+def fault_of_machine(error: BaseException) -> str | None:
+    """Return file, reason and remedy of an error of the file system, such as a full disk or a
+    folder that may not be written; None for any other error.
+    """
+    if not isinstance(error, OSError) or error.errno not in _OF_THE_MACHINE:
+        return None
+    where = f"{error.filename!s:.200}: " if error.filename else ""
+    return f"{where}{error.strerror}; make space, or name a file or folder that can be used"
+
+
+def complain(text: object, word: str = "error") -> None:
+    """Write `WORD: TEXT` on stderr as one line and in one call, so that the lines of several
+    processes do not run into each other. Commands in it are those of the user; see as_started.
+    """
+    line = as_started(" ".join(f"{word}: {text}".splitlines()))
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+def first_problem(error: ValidationError) -> str:
+    """Return field and message of the first problem that pydantic found: `rows[3].name: ...`."""
+    first = error.errors(include_url=False)[0]
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+    if not place and first["type"] == "value_error":  # of ours, which names the field
+        return first["msg"].removeprefix("Value error, ")
+    return f"{place.lstrip('.') or 'the whole'}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def check_whole(name: str, value: object, least: int = 1) -> int:
+    """Return `value`. Raises InputError with `name` unless it is an integer of `least` or more."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise InputError(f"{name}: {value!r}; use a whole number of {least} or more")
+    return value
+
+
+def check_number(name: str, value: object, least: float, most: float, unit: str = "") -> None:
+    """Raise InputError with `name` unless `value` is a number from `least` to `most`."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not least <= value <= most  # NaN is not
+    ):
+        words = f"use a number from {least:g} to {most:g}{f' {unit}' if unit else ''}"
+        raise InputError(f"{name}: {value!r:.60}; {words}")
+
+
+def check_bool(name: str, value: object) -> None:
+    """Raise InputError with `name` unless `value` is true or false."""
+    if not isinstance(value, bool):
+        raise InputError(f"{name}: {value!r:.40}; use true or false")
+
+
+def check_choice(name: str, value: object, options: Sequence[str]) -> None:
+    """Raise InputError naming `name` unless `value` is one of `options`."""
+    if value not in options:
+        raise InputError(f"{name}: {value!r:.60} is none of {', '.join(options)}")
+
+
+def check_timeout(name: str, value: object) -> None:
+    """Raise InputError with `name` unless `value` is a number of seconds, at most a day."""
+    check_number(name, value, 0.001, _DAY_S, "seconds")

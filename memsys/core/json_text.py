@@ -1,0 +1,166 @@
+"""JSON that another program wrote: parsed whole, or refused with the reason."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from memsys.core.files import shown
+
+DEPTH = 100  # nested lists and objects; Python's own limit is about 1,000, and json.dumps's lower
+_INTEGERS = 2**63  # of SQLite, pandas and numpy
+_DIGITS = 4300  # that int() converts
+# Texts are looked at only if an escape may be one half of a character without the other, or may
+# follow an escaped backslash, which hides where an escape begins.
+_HIGH, _LOW = r"\\u[dD][89abAB]..", r"\\u[dD][c-fC-F].."
+_UNPAIRED = re.compile(rf"{_HIGH}(?!{_LOW})|{_LOW}(?<!{_HIGH}{_LOW})|\\\\u[dD]")
+_PLACE = 120  # characters of a place in a message
+
+
+def parse_json(
+    text: str | bytes, *, depth: int = DEPTH, unique: bool = False, nan: bool = False
+) -> Any:
+    """Return the value of the JSON document `text`.
+
+    `unique`: refuse an object with the same key twice, of which Python drops the first. `nan`:
+    accept NaN, which Python writes for a missing number. Raises ValueError with a reason in one
+    line, and the place of the value, unless the text is UTF-8, whole, nested at most `depth` deep,
+    and free of NaN, infinity, integers beyond 64 bits and unpaired surrogates, none of which can be
+    written again.
+    """
+    text = text.decode() if isinstance(text, bytes) else text
+    hook = _unique_keys if unique else None
+    try:
+        value = json.loads(text, object_pairs_hook=hook)
+    except RecursionError:
+        raise ValueError(f"nested more than {depth} deep") from None
+    except ValueError as error:
+        if "set_int_max_str_digits" not in str(error):
+            raise _as_of_old(error) from None
+        value = json.loads(text, object_pairs_hook=hook, parse_int=_short)  # check_json names it
+    check_json(value, depth=depth, strings=_UNPAIRED.search(text) is not None, nan=nan)
+    return value
+
+
+def parse_part(text: str, at: int, *, above: int = 0) -> tuple[Any, int]:
+    """Return the JSON value that begins at `text[at]`, and where it ends.
+
+    Keys are unique and NaN is accepted. `above`: number of lists and objects around the value.
+    Raises ValueError as parse_json does.
+    """
+    try:
+        value, end = _UNIQUE.raw_decode(text, at)
+    except RecursionError:
+        raise ValueError(f"nested more than {DEPTH} deep") from None
+    except ValueError as error:
+        if "set_int_max_str_digits" not in str(error):
+            raise _as_of_old(error) from None
+        value, end = _UNIQUE_SHORT.raw_decode(text, at)
+    strings = _UNPAIRED.search(text, at, end) is not None
+    try:
+        check_json(value, depth=DEPTH - above, strings=strings, nan=True)
+    except ValueError as error:
+        if str(error).startswith("nested more"):
+            raise ValueError(f"nested more than {DEPTH} deep") from None
+        raise
+    return value, end
+
+
+def _as_of_old(error: ValueError) -> ValueError:
+    """Return the error of a trailing comma as Python up to 3.12 says it: what follows the comma is
+    no value, or no key. Later versions name the comma, which a file read in parts does not show.
+    """
+    if not isinstance(error, json.JSONDecodeError) or "trailing comma" not in error.msg:
+        return error
+    at = len(error.doc) - len(error.doc[error.pos + 1 :].lstrip())
+    key = "Expecting property name enclosed in double quotes"
+    return json.JSONDecodeError(key if error.doc[at] == "}" else "Expecting value", error.doc, at)
+
+
+def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: bool = False) -> None:
+    """Raise ValueError if `value`, a result of json.loads, exceeds a limit of parse_json.
+
+    `strings`: look for unpaired surrogates. `nan`: as in parse_json.
+    """
+    level = [value]
+    for _ in range(depth + 1):
+        below: list[Any] = []
+        for one in level:
+            kind = type(one)
+            if kind is str:
+                wrong = strings and _of_text(one) is not None
+            elif kind is dict:
+                below.extend(one.values())
+                wrong = strings and any(_of_text(key) is not None for key in one)
+            elif kind is list:
+                below.extend(one)
+                wrong = False
+            else:
+                wrong = _of_number(one, nan) is not None
+            if wrong:
+                raise ValueError(_first_problem(value, nan))
+        if not below:
+            return
+        level = below
+    raise ValueError(f"nested more than {depth} deep")
+
+
+def _first_problem(value: Any, nan: bool) -> str:
+    """Return place and reason of the value nearest to the top that check_json refuses."""
+    level = [("", value)]
+    while level:
+        for place, one in level:
+            for part in [*one, one] if isinstance(one, dict) else [one]:
+                reason = _of_text(part) or _of_number(part, nan)
+                if reason is not None:
+                    return f"{shown(place.lstrip('.'), _PLACE)}: {reason}" if place else reason
+        level = [(place + name, part) for place, one in level for name, part in _parts(one)]
+    return "no JSON"
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from ((f".{key}", part) for key, part in value.items())
+    elif isinstance(value, list):
+        yield from ((f"[{index}]", part) for index, part in enumerate(value))
+
+
+def _of_text(value: Any) -> str | None:
+    """Return why a text is refused, or None; None for another value."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            return f"an unpaired surrogate, \\u{ord(value[error.start]):04x}, is no character"
+    return None
+
+
+def _of_number(value: Any, nan: bool) -> str | None:
+    """Return why a number is refused, or None; None for another value."""
+    if isinstance(value, float) and not math.isfinite(value):
+        if not math.isnan(value):
+            return "a number beyond the range of 64 bits"
+        return None if nan else "NaN is not JSON"
+    if isinstance(value, int) and abs(value) >= _INTEGERS:
+        return "an integer beyond the range of 64 bits"
+    return None
+
+
+def _short(digits: str) -> int:
+    return int(digits) if len(digits) <= _DIGITS else _INTEGERS
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"key {twice!r:.60} occurs twice in one object; rename one")
+    return value
+
+
+_UNIQUE = json.JSONDecoder(object_pairs_hook=_unique_keys)
+_UNIQUE_SHORT = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_int=_short)

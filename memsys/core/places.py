@@ -1,0 +1,81 @@
+"""Where things are on this machine: shipped files, folders of runs, and the user's stored data."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from memsys.core.errors import InputError
+
+_PACKAGE = Path(__file__).resolve().parent
+_IN_WHEEL = _PACKAGE / "shipped"  # setup.py copies the files there; a clone has no such folder
+SHIPPED = _IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent  # folder of conf, data and results
+CONF = SHIPPED / "conf"
+# Where the user's own data/ is: the clone, or the working folder where memsys is a wheel.
+HOME = Path() if SHIPPED == _IN_WHEEL else SHIPPED
+RUNS = Path("results/runs")
+LAST = "last"
+MANIFEST, RECORDS = "manifest.json", "records.jsonl"
+CACHE_VARIABLE = "MEMSYS_CACHE"
+OLD_CACHE = Path(".cache")  # the default of earlier versions
+_SHOWN = 3  # ids that an ambiguous name lists at most
+
+
+def find_run(name: str | Path, *, empty: bool = False) -> Path:
+    """Return the run folder that `name` stands for: a folder, an id under results/runs, a part of
+    an id that no other has, or `last`, the run with records (or also without, where `empty`: one to
+    resume) that was begun or changed last.
+
+    What a part of an id or `last` stands for is printed on stderr. Raises InputError if there is no
+    such run, or several.
+    """
+    given = str(name)
+    try:
+        for folder in (Path(name), RUNS / name) if given.strip() else ():
+            if folder.is_dir():
+                return folder
+        ids = sorted(one.name for one in RUNS.iterdir()) if RUNS.is_dir() else []
+        found = [RUNS / one for one in ids if (RUNS / one / MANIFEST).is_file()]
+        if given == LAST and found:
+            begun = [one for one in found if empty or _has_records(one)] or found
+            return _taken(given, max(begun, key=lambda one: (one / MANIFEST).stat().st_mtime_ns))
+    except (OSError, ValueError) as error:  # such as a name that is too long
+        raise InputError(f"{given:.80}: no usable name of a run ({error!s:.80})") from error
+    matching = [one for one in found if given.strip() and given in one.name]
+    if len(matching) == 1:
+        return _taken(given, matching[0])
+    if matching:
+        shown = ", ".join(one.name for one in matching[:_SHOWN])
+        more = ", ..." if len(matching) > _SHOWN else ""
+        raise InputError(
+            f"{given}: {len(matching)} runs have this in their id ({shown}{more}); name more of it"
+        )
+    raise InputError(
+        f"{given}: no such run; name a run folder, or an id under {RUNS} or a part of it, or {LAST}"
+    )
+
+
+def _has_records(folder: Path) -> bool:
+    records = folder / RECORDS
+    return records.is_file() and records.stat().st_size > 0
+
+
+def cache_folder() -> Path:
+    """Return the default folder of vectors and recorded answers: that of the variable MEMSYS_CACHE,
+    else `memsys` in the folder where this system stores data of programs for the user.
+    """
+    if moved := os.environ.get(CACHE_VARIABLE):
+        return Path(moved).expanduser()
+    home = Path.home()
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "memsys"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "memsys"
+    given = os.environ.get("XDG_DATA_HOME", "")  # only absolute paths are valid
+    return (Path(given) if Path(given).is_absolute() else home / ".local" / "share") / "memsys"
+
+
+def _taken(name: str, folder: Path) -> Path:
+    sys.stderr.write(f"{name}: {folder}\n")
+    return folder

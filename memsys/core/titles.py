@@ -1,0 +1,81 @@
+"""The title of a text by rule, without a model: its most telling words, as written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from memsys.core.terms import QUOTED, STOPWORDS, is_cjk
+
+_PIECE = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’-][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]|\n")
+_SENTENCE_END = frozenset(".!?。！？:：\n[")
+_WORDS, _CHARACTERS = 3, 8  # length of a title, in English words and in Chinese characters
+_SHORT = 2  # letters of a word that is never a title
+_NAME, _CHARACTER, _QUOTE = 2, 4, 1000  # weights; that of a common letter is 1
+# Words of small talk, which are about nothing: "thanks", "anything", "yesterday".
+SMALL_TALK = frozenset(Path(__file__).with_name("small_talk.txt").read_text("utf-8").split())
+# Chinese has no spaces: text between pronouns and particles is taken as a phrase, without verbs and
+# prepositions of one character at its ends.
+_CJK_BREAKS = re.compile("[我你您他她它们咱的了是吗呢吧啊呀哦嗯也都就还又很和跟与在这那把被让着]+")
+_CJK_ENDS = "对给从到向去来要想会能可以没不再已有上"
+
+
+class _Phrase(NamedTuple):
+    text: str
+    weight: int
+
+
+@lru_cache(maxsize=65_536)
+def title_of(text: str, ignored: frozenset[str] = frozenset()) -> str:
+    """Return the title of `text`: a quoted phrase, else the heaviest of its names and noun-like
+    phrases; "" if it has no content word. Letters of a name count twice, of several equal phrases
+    the first is taken. `ignored`: names of speakers, which say nothing about a topic.
+    """
+    names = frozenset(part.casefold() for name in ignored for part in name.split())
+    return max(_phrases(text, names), key=lambda one: one.weight, default=_Phrase("", 0)).text
+
+
+def _phrases(text: str, ignored: frozenset[str]) -> Iterator[_Phrase]:
+    """Yield the phrases of `text`: quoted ones, Chinese ones, and runs of content words."""
+    for quoted in QUOTED.findall(text):
+        if any(_is_content(piece, ignored) or is_cjk(piece) for piece in _PIECE.findall(quoted)):
+            yield _Phrase(quoted.strip(), _QUOTE)
+    run: list[_Phrase] = []
+    starts_sentence = True
+    for piece in [*_PIECE.findall(text), "\n"]:
+        if not is_cjk(piece) and _is_content(piece, ignored):
+            is_name = piece[0].isupper() and not starts_sentence
+            run.append(_Phrase(piece, len(piece) * (_NAME if is_name else 1)))
+        else:
+            yield from _windows(run)
+            run = []
+            if is_cjk(piece):
+                yield from _chinese(piece)
+        starts_sentence = piece in _SENTENCE_END
+
+
+def _windows(run: list[_Phrase]) -> Iterator[_Phrase]:
+    """Yield the parts of a run of words that are short enough for a title."""
+    for first in range(max(len(run) - _WORDS + 1, 1) if run else 0):
+        part = run[first : first + _WORDS]
+        yield _Phrase(" ".join(one.text for one in part), sum(one.weight for one in part))
+
+
+def _chinese(run: str) -> Iterator[_Phrase]:
+    for part in _CJK_BREAKS.split(run):
+        core = part.strip(_CJK_ENDS)[:_CHARACTERS]
+        if len(core) > 1:
+            yield _Phrase(core, _CHARACTER * len(core))
+
+
+def _is_content(piece: str, ignored: frozenset[str]) -> bool:
+    word = piece.lower().replace("’", "'")
+    bare = word.split("'")[0]  # of "how've", "tomorrow's"
+    if not word[0].isalnum() or len(bare) <= _SHORT or bare.isdigit():
+        return False
+    return not any(
+        one in words for one in (word, bare) for words in (STOPWORDS, SMALL_TALK, ignored)
+    )

@@ -1,0 +1,153 @@
+"""Configurations that somebody else may have written: which classes and addresses they may name.
+
+A run folder or a YAML file may come from anywhere. Of its classes only those are built that an
+option of conf/ names for the same group, and those of modules that the user lists in
+MEMSYS_TRUSTED.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+from urllib.parse import urlsplit
+
+from memsys.core.addresses import LOOPBACK
+from memsys.core.errors import InputError
+from memsys.core.places import CONF
+
+TRUSTED = "MEMSYS_TRUSTED"  # environment variable: modules and addresses, separated by commas
+_FORMER = "MEMSYS_DATASETS"  # its name in version 0.1, for data sets
+_TARGET = re.compile(r"\b_target_: *([\w.]+)")
+_ADDRESS = re.compile(r"^ *(?:base_)?url: *(https?://\S+)", re.MULTILINE)
+_REFERENCE = re.compile(r"\$\{[\w.]+\}")  # to another value; no resolver
+_SPECIAL = {"_target_", "_partial_", "_convert_"}  # names that Hydra interprets
+_VALUES = 10_000
+
+
+def check_config(config: object, group: str, where: str) -> None:
+    """Raise InputError, naming `where`, unless each `_target_` in `config`, at any depth, is a
+    class of an option of conf/`group` or of a trusted module, and no value is an interpolation.
+
+    Call it on the values that are going to be instantiated: after references are resolved.
+    """
+    for place, value in _values(config, where):
+        if isinstance(value, Mapping) and "_target_" in value:
+            _check_target(value["_target_"], group, f"{where}: {group}{place}")
+        elif isinstance(value, str) and "${" in value:
+            raise InputError(f"{where}: {group}{place}: {value!r:.60}; write the value itself")
+        name = place.rpartition(".")[2]
+        if name.startswith("_") and name.endswith("_") and name not in _SPECIAL:
+            raise InputError(f"{where}: {group}{place}: not supported here; leave it out")
+
+
+def check_references(config: object, where: str) -> None:
+    """Raise InputError, naming `where`, if a value is computed by a resolver, such as one that
+    reads an environment variable; `${k}`, a reference to another value, is allowed.
+    """
+    for place, value in _values(config, where):
+        if isinstance(value, str) and "${" in _REFERENCE.sub("", value):
+            raise InputError(
+                f"{where}: {place.lstrip('.')}: {value!r:.60}; only references such as ${{k}} are "
+                "resolved, never variables of the environment; write the value itself"
+            )
+
+
+def check_addresses(config: object, where: str) -> None:
+    """Raise InputError, naming `where`, if `config` names a server that could receive a key or
+    texts: other than this machine, those of conf/, and those in MEMSYS_TRUSTED.
+    """
+    trusted = {_server(address) for address in (*_shipped_addresses(), *_listed())}
+    for place, server, _ in addresses(config):
+        if server not in trusted and urlsplit(server).hostname not in LOOPBACK:
+            raise InputError(
+                f"{where}: {place}: {server} would receive your key and your texts; if you trust "
+                f"it, set {TRUSTED}={server}"
+            )
+
+
+def addresses(config: object) -> list[tuple[str, str, str]]:
+    """Return place, address (http://host:port) and variable of the key (or "") of every server that
+    `config` names.
+    """
+    found = []
+    for place, value in _values(config, "configuration"):
+        for name, url in value.items() if isinstance(value, Mapping) else ():
+            if isinstance(url, str) and (server := _server(url)):
+                key = str(value.get("key_variable") or "")
+                found.append((f"{place}.{name}".lstrip("."), server, key))
+    return found
+
+
+def _check_target(target: object, group: str, place: str) -> None:
+    if not isinstance(target, str):
+        raise InputError(f"{place}: _target_ is not a name; name a class")
+    module, _, name = target.rpartition(".")
+    if target in _shipped(group):
+        return
+    if not any(module == one or module.startswith(f"{one}.") for one in _listed()):
+        raise InputError(
+            f"{place}: {target:.80} is not trusted: only classes of the options in conf/{group} "
+            f"are built; if you trust it, set {TRUSTED} to its module (docs/extend.md)"
+        )
+    try:
+        found = getattr(import_module(module), name, None)
+    except ImportError as error:
+        raise InputError(f"{place}: {target:.80} cannot be imported ({error})") from error
+    if not isinstance(found, type) or found.__module__ != module:
+        raise InputError(f"{place}: {target:.80} is not a class that {module} defines")
+
+
+def _values(config: object, where: str) -> Iterator[tuple[str, Any]]:
+    """Yield every value with its place (`.a.b[0]`), from the outside in. Raises InputError beyond
+    10,000 values: YAML can repeat a part exponentially.
+    """
+    level: list[tuple[str, Any]] = [("", config)]
+    count = 0
+    while level:
+        below: list[tuple[str, Any]] = []
+        for place, value in level:
+            count += 1
+            if count > _VALUES:
+                raise InputError(f"{where}: more than {_VALUES:,} values; use a smaller one")
+            yield place, value
+            if isinstance(value, Mapping):
+                below += [(f"{place}.{name}", one) for name, one in value.items()]
+            elif isinstance(value, list | tuple):
+                below += [(f"{place}[{i}]", one) for i, one in enumerate(value)]
+        level = below
+
+
+def _listed() -> list[str]:
+    """Return the modules and addresses that the user trusts."""
+    listed = ",".join(os.environ.get(name, "") for name in (TRUSTED, _FORMER))
+    return [one.strip() for one in listed.split(",") if one.strip()]
+
+
+def _server(url: str) -> str:
+    """Return scheme, host and port of an address; "" of any other text."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return ""
+    if not parts.scheme or not host:
+        return ""
+    host = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{host}:{port}" if port else f"{parts.scheme}://{host}"
+
+
+@cache
+def _shipped(group: str) -> frozenset[str]:
+    """Return the classes that the options of a group name."""
+    texts = [file.read_text(encoding="utf-8") for file in (CONF / group).glob("*.yaml")]
+    return frozenset(name for text in texts for name in _TARGET.findall(text))
+
+
+@cache
+def _shipped_addresses() -> tuple[str, ...]:
+    texts = [file.read_text(encoding="utf-8") for file in CONF.glob("*/*.yaml")]
+    return tuple(url for text in texts for url in _ADDRESS.findall(text))

@@ -1,1 +1,0 @@
-"""A ranking that fuses several signals of each memory by fitted weights."""

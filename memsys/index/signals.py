@@ -1,0 +1,219 @@
+"""The signals of each memory for one question, from which `strategy=fusion` ranks."""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memsys.core.any_dates import dates_of
+from memsys.core.terms import terms
+from memsys.core.types import UNDATED, Memory, Vectors
+from memsys.index import cues
+from memsys.index.lexical import SparseLexicalIndex
+from memsys.index.rank import Scores, min_max
+
+_LONG = 8  # index terms from which a longer memory is no better
+_NEAR = 3  # days around one that a question names
+_FEEDBACK_MEMORIES, _FEEDBACK_TERMS = 5, 10  # of RM3
+_FEEDBACK_SHARPNESS = 3.0
+_EQUAL = 1e-6  # spread of cosines that differ by rounding alone
+_BESIDE = 0.5  # weight of a neighbour's vector in a window's
+
+
+class Signals:
+    """Signals over the memories of one store. All are arrays of shape (n,).
+
+    words, window_words, session_words: share of the question's weight in BM25 that the memory with
+    its lead, the memory (twice) with its neighbours, and its session have, 0 to 1. feedback: the
+    same for the terms of the best memories of a first round (RM3; Abdul-Jaleel et al., 2004),
+    scaled to 0..1. window_cosine: of the question and the sum of the memory's vector and half of
+    its neighbours', in standard deviations above the store's mean. speaker: 1 if the question names
+    its speaker and no other. time, count: 1 if it states a time or a number and the question asks
+    for one. question: 1 if it ends as a question. length: logarithm of its index terms over that of
+    8, at most 1. date: 1 if its day, or one it mentions, lies in a period that the question names;
+    half if only the month fits.
+
+    Neighbours are the memories before and after in its session: consecutive memories of one time
+    and owner. A memory without a time is a session of one.
+    """
+
+    def __init__(
+        self,
+        memories: Sequence[Memory],
+        owners: Sequence[str],
+        vectors: Vectors | None,
+        k1: float,
+        b: float,
+    ) -> None:
+        """`memories`: at least one, in order, with the owner and the vector, shape (n, d), of each;
+        without vectors, the signals that need them are 0. `k1`, `b`: of BM25.
+        """
+        contents = [memory.content for memory in memories]
+        self._memories = memories
+        session = _sessions(memories, owners)
+        self._session = session
+        before = np.r_[False, session[1:] == session[:-1]]  # whether the row before is a neighbour
+        after = np.r_[before[1:], False]
+        windows = [
+            "\n".join(
+                [
+                    *([contents[i - 1]] if before[i] else []),
+                    contents[i],
+                    contents[i],
+                    *([contents[i + 1]] if after[i] else []),
+                ]
+            )
+            for i in range(len(contents))
+        ]
+        sessions = [
+            "\n".join(contents[row] for row in rows)
+            for rows in np.split(np.arange(len(contents)), np.flatnonzero(~before)[1:])
+        ]
+
+        def index(texts: Sequence[str]) -> SparseLexicalIndex:
+            return SparseLexicalIndex(texts, k1, b, smoothed=True)
+
+        self._words = index([memory.index_text for memory in memories])
+        self._by_window, self._by_session = index(windows), index(sessions)
+        self._before, self._after = before, after
+        self._norms: Scores | None
+        self._norms = None if vectors is None else self._window_norms(vectors)
+        self._speakers = np.array([memory.speaker for memory in memories])
+        self._names = [name for name in dict.fromkeys(self._speakers.tolist()) if name]
+        self._times = np.array([cues.states_time(one) for one in contents], dtype=float)
+        self._counts = np.array([cues.states_count(one) for one in contents], dtype=float)
+        self._questions = np.array([cues.ends_as_question(one) for one in contents], dtype=float)
+        self._spans = _spans(memories)
+        lengths = np.array([len(terms(one)) for one in contents], dtype=float)
+        self._lengths = np.minimum(np.log1p(lengths) / np.log1p(_LONG), 1.0)
+
+    def of(self, question: str, cosines: Scores | None) -> dict[str, Scores]:
+        """Return the signals by name. `cosines`: of every memory, shape (n,). Relative dates in the
+        question are resolved from the day of the last memory that has one.
+        """
+        query = dict.fromkeys(terms(question), 1.0)
+        nothing = np.zeros(len(self._memories))
+        speaker = cues.named_speaker(question, self._names)
+        found = {
+            "words": self._words.shares(query),
+            "window_words": self._by_window.shares(query),
+            "session_words": self._by_session.shares(query)[self._session],
+            "window_cosine": nothing if cosines is None else self._window_cosines(cosines),
+            "speaker": nothing if speaker is None else (self._speakers == speaker).astype(float),
+            "time": self._times if cues.asks_time(question) else nothing,
+            "count": self._counts if cues.asks_count(question) else nothing,
+            "question": self._questions,
+            "length": self._lengths,
+            "date": self._dates(question),
+        }
+        found["feedback"] = self._feedback(found)
+        return found
+
+    def _window_norms(self, vectors: Vectors) -> Scores:
+        """Return the length of each window's vector, shape (n,), without copying `vectors`."""
+        n = len(vectors)
+
+        def products(step: int) -> Scores:  # of each row with the one `step` after it, 0 at the end
+            found = np.zeros(n)
+            found[: n - step] = np.einsum("ij,ij->i", vectors[: n - step], vectors[step:])
+            return found
+
+        one, next_, second = products(0), products(1), products(2)
+        before, after = self._before.astype(float), self._after.astype(float)
+        squares = (
+            one
+            + _BESIDE**2 * (before * np.roll(one, 1) + after * np.roll(one, -1))
+            + 2 * _BESIDE * (before * np.roll(next_, 1) + after * next_)
+            + 2 * _BESIDE**2 * before * after * np.roll(second, 1)
+        )
+        return np.asarray(np.sqrt(np.maximum(squares, _EQUAL)), dtype=np.float64)
+
+    def _window_cosines(self, cosines: Scores) -> Scores:
+        """Return the cosines of question and windows, standardised, from those of memories."""
+        assert self._norms is not None  # noqa: S101 - cosines come from vectors
+        summed = cosines.astype(np.float64)
+        summed[self._before] += _BESIDE * cosines[:-1][self._before[1:]]
+        summed[self._after] += _BESIDE * cosines[1:][self._after[:-1]]
+        return _standardised(summed / self._norms)
+
+    def _feedback(self, found: Mapping[str, Scores]) -> Scores:
+        first = (
+            min_max(found["window_words"])
+            + min_max(found["window_cosine"])
+            + 0.5 * found["speaker"]
+        )
+        best = np.argsort(-first, kind="stable")[:_FEEDBACK_MEMORIES]
+        weights = np.exp(_FEEDBACK_SHARPNESS * (first[best] - first[best[0]]))
+        weights /= weights.sum()
+        summed: Counter[str] = Counter()
+        for row, weight in zip(best.tolist(), weights.tolist(), strict=True):
+            stems = terms(self._memories[row].content)
+            for term, count in Counter(stems).items():
+                summed[term] += weight * count / len(stems)
+        names = {term for name in self._names for term in terms(name)}
+        rare = {term: w * self._words.rarity(term) for term, w in summed.items()}
+        heaviest = sorted(rare.keys() - names, key=lambda term: (-rare[term], term))
+        return min_max(
+            self._words.shares({term: rare[term] for term in heaviest[:_FEEDBACK_TERMS]})
+        )
+
+    def _dates(self, question: str) -> Scores:
+        """Return the date signal."""
+        matched = np.zeros(len(self._memories))
+        asked = next((one.time for one in reversed(self._memories) if one.time != UNDATED), None)
+        periods = [] if asked is None else _periods(question, asked)
+        if not periods:
+            return matched
+        spans, rows = self._spans
+        for first, last in periods:
+            one_day = first == last
+            near = _NEAR if one_day else 0
+            low, high = first.toordinal() - near, last.toordinal() + near
+            fits = (spans[:, 0] <= high) & (spans[:, 1] >= low)
+            np.maximum.at(matched, rows[fits], 1.0)
+            if one_day:
+                month = first.toordinal() - first.day + 1
+                days = monthrange(first.year, first.month)[1]
+                same = (spans[:, 0] >= month) & (spans[:, 0] < month + days)
+                np.maximum.at(matched, rows[same], 0.5)
+        return matched
+
+
+def _spans(memories: Sequence[Memory]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the days, shape (m, 2), that memories were said on or mention, and their rows, (m,).
+
+    They are an index, built before a question needs them: for long memories it takes a while.
+    """
+    spans: list[tuple[int, int]] = []
+    rows: list[int] = []
+    for row, memory in enumerate(memories):
+        if memory.time != UNDATED:
+            day = memory.time.date()
+            for first, last in ((day, day), *_periods(memory.content, memory.time)):
+                spans.append((first.toordinal(), last.toordinal()))
+                rows.append(row)
+    return np.array(spans, dtype=np.int64).reshape(-1, 2), np.array(rows, dtype=np.int64)
+
+
+def _sessions(memories: Sequence[Memory], owners: Sequence[str]) -> NDArray[np.int64]:
+    """Return the number of each memory's session, shape (n,), from 0."""
+    keys = [(owner, memory.time) for memory, owner in zip(memories, owners, strict=True)]
+    changes = [0, *(int(one != other or other[1] == UNDATED) for one, other in pairwise(keys))]
+    return np.cumsum(np.array(changes, dtype=np.int64))
+
+
+def _standardised(scores: Scores) -> Scores:
+    """Return (scores - mean) / standard deviation, shape (n,); all 0 if they are equal."""
+    spread = float(scores.std())
+    return (scores - scores.mean()) / spread if spread > _EQUAL else np.zeros(len(scores))
+
+
+def _periods(text: str, said: datetime) -> list[tuple[date, date]]:
+    """Return first and last day of the periods that `text` names, said at `said`."""
+    return [(one.period.first, one.period.last) for one in dates_of(text, said.date())]

@@ -1,1 +1,0 @@
-"""Strategies in the interfaces of other programs."""

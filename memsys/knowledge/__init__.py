@@ -1,0 +1,1 @@
+"""What a model writes of conversations: facts, relations, and the units of memory."""

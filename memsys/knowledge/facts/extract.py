@@ -1,0 +1,224 @@
+"""Extraction of candidate facts from messages: the model's input and the request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from itertools import groupby
+from typing import Literal
+
+from memsys.context.writers import stamp
+from memsys.core.declared import Count, CountFrom0, check_fields
+from memsys.core.errors import InputError
+from memsys.core.turns import line
+from memsys.core.types import Session, Turn
+from memsys.knowledge.facts.extraction_reply import (
+    ReplyPart,
+    TimedTurn,
+    extraction_schema,
+    read_facts,
+)
+from memsys.knowledge.facts.fact import Event, Fact, Subject, fault, tokens
+from memsys.knowledge.facts.images import Detail, describe
+from memsys.llm.base import LLM, LLMError
+from memsys.llm.prompt import Prompt, load_prompt
+
+Images = Literal["caption", "endpoint"]
+Relations = Literal["separate", "same_reply"]
+_DIALOGUE = "facts_extract"  # the prompt for dialogues between people
+_NOTHING = "(nothing yet)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtractSettings:
+    """Settings of the extraction of facts. `exchange`: new messages per call; `recent`: earlier
+    messages shown with them. `retries`: how often calls without an answer are repeated at the end
+    of a session. `most`: maximum of facts per exchange, None for three per message; a small model
+    needs fewer to finish within its output limit. `relations`: extracted by calls of their own, or
+    in the reply that has the facts (see ReplyPart), which saves these calls. `images`: shown as
+    captions, or described by the model, which reads them at `image_detail`.
+
+    Prompts are names of shipped prompts or paths.
+    Without a summary prompt there is no running summary; without an assistant prompt, `prompt` is
+    used for an assistant's facts too. Examples in a prompt are enclosed in <example> and
+    </example>: a fact that repeats them is rejected. `place`: the name of these settings in error
+    messages.
+    """
+
+    prompt: str
+    summary_prompt: str | None
+    exchange: Count = 2
+    recent: CountFrom0 = 10
+    assistant_prompt: str | None = None
+    images: Images = "caption"
+    image_prompt: str = "facts_image"
+    image_detail: Detail = "low"  # suffices for one sentence
+    retries: CountFrom0 = 1
+    most: Count | None = None
+    relations: Relations = "separate"
+    place: str = "strategy.facts"
+
+    def __post_init__(self) -> None:
+        """Raises InputError on a value out of range."""
+        check_fields(self, self.place)
+
+    @cached_property
+    def prompts(self) -> dict[str, Prompt]:
+        """The prompts by role. Raises InputError if one is missing or lacks a placeholder."""
+        prompts = {"facts": load_prompt(self.prompt, ["messages", "time"])}
+        if self.assistant_prompt is not None:
+            prompts["assistant_facts"] = load_prompt(self.assistant_prompt, ["messages", "time"])
+        if self.summary_prompt is not None:
+            prompts["summary"] = load_prompt(self.summary_prompt, ["summary", "messages"])
+        if self.images == "endpoint":
+            prompts["image"] = load_prompt(self.image_prompt, ["message"])
+        return prompts
+
+
+def for_roles(settings: ExtractSettings) -> ExtractSettings:
+    """Return `settings` for messages with roles: the prompt for dialogues between people is
+    replaced by those for users and for agents; any other prompt is used for both.
+    """
+    if settings.prompt != _DIALOGUE:
+        return settings
+    agents = settings.assistant_prompt or "facts_assistant"
+    return replace(settings, prompt="facts_user", assistant_prompt=agents)
+
+
+class FactExtractor:
+    """Asks a model for the facts of new messages; stores the dialogue and its running summary."""
+
+    def __init__(self, llm: LLM, settings: ExtractSettings, part: ReplyPart | None = None) -> None:
+        """`part`: what reads the rest of a reply; it is used with `relations: same_reply` only.
+        Raises InputError if a prompt cannot be used, or if that is set without a `part`.
+        """
+        self._llm, self._settings, self.prompts = llm, settings, settings.prompts
+        self._part = part if settings.relations == "same_reply" else None
+        if self._part is not None:
+            self.prompts = {**self.prompts, "same_reply": self._part.prompt}
+        elif settings.relations == "same_reply":
+            raise InputError(
+                f"{settings.place}.relations: same_reply: no relations are stored here; use "
+                "graph=relations, strategy=mem0_graph, or separate"
+            )
+        self._described: set[str] = set()  # ids of turns whose image was described
+        self._dialogue: list[TimedTurn] = []
+        self._index: dict[str, int] = {}  # of a turn in the dialogue
+        self._summarised: set[str] = set()  # ids of sessions
+        self.summary = ""
+
+    def add_turns(self, session: Session) -> None:
+        """Append the turns of `session` to the dialogue; known turns are skipped."""
+        for turn in session.turns:
+            if turn.id not in self._index:
+                self._index[turn.id] = len(self._dialogue)
+                self._dialogue.append((session.time, turn))
+
+    def forget(self, turns: Collection[str]) -> set[datetime]:
+        """Delete `turns` from the dialogue, and the summary if it had any; return the times of
+        those that were there.
+        """
+        gone = [(time, turn) for time, turn in self._dialogue if turn.id in turns]
+        if gone:
+            self._dialogue = [one for one in self._dialogue if one[1].id not in turns]
+            self._index = {turn.id: n for n, (_, turn) in enumerate(self._dialogue)}
+            self._described.difference_update(turns)
+            self.summary = ""  # a later session starts a new one
+        return {time for time, _ in gone}
+
+    def exchanges(self, session: Session) -> Iterator[tuple[Turn, ...]]:
+        """Yield the session's turns, `exchange` at a time, after adding them to the dialogue."""
+        self.add_turns(session)
+        step = self._settings.exchange
+        for start in range(0, len(session.turns), step):
+            yield session.turns[start : start + step]
+
+    def facts(
+        self, new: Sequence[Turn], time: datetime, log: list[Event], subject: Subject = "user"
+    ) -> list[Fact]:
+        """Return the candidate facts of `new` turns, said at `time`; may be empty. `subject`: the
+        role whose facts are extracted, which selects the prompt. The call and the faults of its
+        reply are logged. Raises LLMError without a usable reply.
+        """
+        self._describe(new, log)
+        first = self._index[new[0].id]
+        before = self._dialogue[max(first - self._settings.recent, 0) : first]
+        shown = [*before, *((time, self._as_seen(turn)) for turn in new)]
+        role = "assistant_facts" if subject == "assistant" else "facts"
+        prompt = self.prompts.get(role, self.prompts["facts"])
+        if self._part is not None:
+            prompt = prompt.extended(self._part.prompt.text)
+        text = prompt.fill(
+            summary=self.summary or _NOTHING,
+            recent=_numbered(before, 1) or _NOTHING,
+            messages=_numbered(shown[len(before) :], len(before) + 1),
+            time=stamp(time),
+        )
+        more = self._part.properties(len(new), len(shown)) if self._part is not None else {}
+        schema = extraction_schema(len(new), len(shown), self._settings.most, more)
+        reply = self._llm.complete([{"role": "user", "content": text}], schema=schema)
+        try:
+            found = json.loads(reply.text)
+            rows = [dict(row) for row in found["facts"]]
+            facts = list(read_facts(rows, shown, prompt.text, self.summary, log))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise LLMError(f"{self._llm.name}: the reply is no list of facts") from error
+        ids, cost = [turn.id for turn in new], tokens(reply.usage)
+        log.append({"step": "extract", "turns": ids, "facts": len(facts), "tokens": cost})
+        if self._part is not None:
+            self._part.read(found, [turn for _, turn in shown], new, log)
+        return facts
+
+    def refresh(self, session: Session, log: list[Event]) -> None:
+        """Update the summary with `session`; it is unchanged if the model does not answer."""
+        prompt = self.prompts.get("summary")
+        if prompt is None or session.id in self._summarised:
+            return
+        text = prompt.fill(
+            summary=self.summary or _NOTHING,
+            messages="\n".join(line(self._as_seen(turn)) for turn in session.turns),
+            time=stamp(session.time),
+        )
+        try:
+            reply = self._llm.complete([{"role": "user", "content": text}])
+        except LLMError as error:
+            log.append(fault("summary", "no_answer", error))
+            return
+        if reply.finish == "length":  # far beyond the 150 words that the prompt asks for
+            log.append(fault("summary", "cut_off", reply.text, tokens=tokens(reply.usage)))
+            return
+        self._summarised.add(session.id)
+        self.summary = reply.text.strip() or self.summary
+        log.append({"step": "summary", "tokens": tokens(reply.usage)})
+
+    def _describe(self, turns: Sequence[Turn], log: list[Event]) -> None:
+        """Replace the captions of `turns` by descriptions, if that is set, each requested once."""
+        if "image" not in self.prompts:
+            return
+        for index in (self._index[turn.id] for turn in turns):
+            time, turn = self._dialogue[index]
+            if turn.image is None or turn.id in self._described:
+                continue
+            prompt, detail = self.prompts["image"], self._settings.image_detail
+            description = describe(self._llm, prompt, turn, detail, log)
+            if description is not None:
+                self._described.add(turn.id)
+                self._dialogue[index] = time, replace(turn, caption=description)
+
+    def _as_seen(self, turn: Turn) -> Turn:
+        index = self._index.get(turn.id)
+        return turn if index is None else self._dialogue[index][1]
+
+
+def _numbered(turns: Sequence[TimedTurn], first: int) -> str:
+    """Return messages as text, numbered from `first`, under the times of their sessions."""
+    lines, number = [], first
+    for time, group in groupby(turns, key=lambda one: one[0]):
+        lines.append(f"[{stamp(time)}]")
+        for _, turn in group:
+            lines.append(f"{number}. {line(turn)}")
+            number += 1
+    return "\n".join(lines)

@@ -1,0 +1,107 @@
+"""One memory per extracted fact, append-only: nothing is updated or deleted later."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from inspect import signature
+from typing import Any
+
+from memsys.core.declared import Name
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation, Memory, Session
+from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
+from memsys.knowledge.facts.extraction_reply import ReplyPart
+from memsys.knowledge.facts.fact import Fact, as_memory, plain
+from memsys.knowledge.facts.fact_writer import FactChange, applied
+from memsys.knowledge.facts.session_reader import Outcome, SessionReader
+from memsys.knowledge.memory.base import MemoryBuilder
+from memsys.knowledge.relations.written_graph import WrittenGraph
+from memsys.llm.base import LLM
+
+
+class Facts:
+    """The settings of `memory=facts`; `open` returns the builder of one conversation."""
+
+    def __init__(self, name: Name, **settings: Any) -> None:
+        """`settings`: see ExtractSettings; their values are checked by `open`, as Hydra would hide
+        the error message here. Raises TypeError on an unknown or missing setting.
+        """
+        self.name, self._settings = name, {**settings, "place": "memory"}
+        signature(ExtractSettings).bind(**self._settings)
+
+    def check(self, conversation: Conversation) -> None:
+        """Accept every conversation."""
+
+    def open(self, llm: LLM | None, graph: WrittenGraph | None = None) -> FactMemoryBuilder:
+        """Return a builder for one conversation. With `relations: same_reply` the entities and
+        relations of a reply are those of `graph`. Raises InputError without a model, or if a
+        setting or prompt cannot be used.
+        """
+        if llm is None:
+            raise InputError(
+                f"memory={self.name}: no model to write the facts; add llm=openai or llm=local"
+            )
+        settings = ExtractSettings(**self._settings)
+        if graph is None:
+            return FactMemoryBuilder(self.name, llm, settings)
+        if settings.relations == "same_reply" and settings.exchange != graph.exchange:
+            raise InputError(
+                "graph.exchange: relations come with the facts (same_reply); use the "
+                f"{settings.exchange} of memory.exchange"
+            )
+        return FactMemoryBuilder(self.name, llm, settings, graph.part)
+
+
+class FactMemoryBuilder(MemoryBuilder):
+    """Builds the memories of one conversation, one per distinct fact; logs the extraction."""
+
+    def __init__(
+        self, name: str, llm: LLM, settings: ExtractSettings, part: ReplyPart | None = None
+    ) -> None:
+        """`part`: see FactExtractor. Raises InputError if a prompt cannot be used."""
+        extractor = FactExtractor(llm, settings, part)
+        self.name, self.prompts = name, extractor.prompts
+        self._reader = SessionReader(extractor, self._add, self.events, settings.retries)
+        self._extractor = extractor
+        self._seen: set[tuple[str, str]] = set()  # speaker and words
+        self._added = 0  # facts ever added, for new ids
+        self._new: list[Memory] = []
+
+    def build(self, session: Session) -> list[Memory]:
+        """Return the facts of `session` in the order of their messages; for a repeated session, the
+        new ones only. Raises LLMError if the model answered for none of its exchanges.
+        """
+        self._new = []
+        self._reader.read(session)
+        return self._new
+
+    def remaining(
+        self, session: Session, memories: Sequence[Memory], turns: Collection[str]
+    ) -> Sequence[Memory]:
+        """Return those of `memories` that rest on none of `turns`; no model is asked. A fact
+        without turns rests on all of its session.
+        """
+        touched = session.without(turns) is not session
+        if touched:
+            self._reader.forget(turns)
+            self._extractor.forget(turns)
+        gone = [
+            one
+            for one in memories
+            if set(one.turns).intersection(turns) or (touched and not one.turns)
+        ]
+        self._seen.difference_update((one.speaker, plain(one.content)) for one in gone)
+        return [one for one in memories if one not in gone] if gone else memories
+
+    def _add(self, fact: Fact, session: Session) -> Outcome:
+        key = fact.speaker, plain(fact.text)
+        change = None
+        if key not in self._seen:
+            self._seen.add(key)
+            self._added += 1
+            new = as_memory(f"f{self._added}", fact, session.time)
+            self._new.append(new)
+            change = FactChange(new.id, "ADD", None, new.content, session.time, new.turns)
+        why = "nothing is compared" if change else "it is stored already, word for word"
+        self.events.append(applied(fact, why, change))
+        return "done"

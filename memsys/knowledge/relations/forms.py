@@ -1,0 +1,160 @@
+"""Lists that a model fills in, by a tool call or by a schema, and the parsing of its reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from memsys.knowledge.facts.fact import Event, fault, tokens
+from memsys.knowledge.facts.operations import Calls
+from memsys.llm.base import LLM, Completion, Tool
+from memsys.llm.schema import object_schema, violation
+
+_MOST_A_MESSAGE = 8  # entities, and also relations
+# Characters of a name or reason, and of a type: small models do not end a text by themselves.
+LONGEST: Final = 60
+_LONGEST_TYPE = 24
+_TEXT = {"type": "string"}
+_SHORT, _TYPE = (
+    {**_TEXT, "pattern": rf'^[^"\\\n]{{1,{most}}}$'} for most in (LONGEST, _LONGEST_TYPE)
+)
+# Properties that a row is checked for, without the bounds and enumerations that guide servers which
+# decode by the schema.
+_FREE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "entities": {"entity": _TEXT, "entity_type": _TEXT},
+    "relations": {
+        "source": _TEXT,
+        "relationship": _TEXT,
+        "destination": _TEXT,
+        "turns": {"type": "array", "items": {"type": "integer"}},
+    },
+    "conflicts": {"relation": {"type": "integer"}, "why": _TEXT},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A list of rows that a model fills in. `step`: name of the list and of its events; `tool` and
+    `description`: of the tool call; `row`: the properties of a row by name; `most`: rows read.
+    """
+
+    step: str
+    tool: str
+    description: str
+    row: Mapping[str, Any]
+    most: int
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The JSON schema of a whole reply, with bounds for servers that decode by it, as small
+        models do not end a list by themselves; `ask` checks the replies of other servers.
+        """
+        rows = {"type": "array", "items": object_schema(self.row), "maxItems": self.most}
+        return object_schema({self.step: rows})
+
+
+def entities_form(messages: int) -> Form:
+    """Return the form for the entities of `messages` messages, each with its type."""
+    # The descriptions are part of every request: a change invalidates recorded answers.
+    row = {"entity": _SHORT, "entity_type": _TYPE}
+    description = "Note the entities that the messages speak of."
+    return Form("entities", "extract_entities", description, row, _MOST_A_MESSAGE * messages)
+
+
+def relations_form(messages: int, names: Sequence[str] | None) -> Form:
+    """Return the form for the relations in `messages` messages; `names`: allowed ends, if any."""
+    end = _SHORT if names is None else {"type": "string", "enum": list(names)}
+    number = {"type": "integer", "minimum": 1, "maximum": messages}
+    row = {
+        "source": end,
+        "relationship": _SHORT,
+        "destination": end,
+        "turns": {"type": "array", "items": number, "maxItems": 4},
+    }
+    description = "Note the relations between entities that the messages tell of."
+    return Form(
+        "relations", "establish_relationships", description, row, _MOST_A_MESSAGE * messages
+    )
+
+
+def reply_forms(new: int, shown: int) -> tuple[Form, Form]:
+    """Return the forms for the entities and relations of the last `new` of `shown` messages, as two
+    lists of one reply.
+    """
+    return entities_form(new), replace(relations_form(shown, None), most=_MOST_A_MESSAGE * new)
+
+
+def conflicts_form(stored: int) -> Form:
+    """Return the form that lists the ended ones among `stored` numbered relations."""
+    row = {"relation": {"type": "integer", "minimum": 1, "maximum": stored}, "why": _SHORT}
+    description = "Name the stored relations that do not hold any more; an empty list if all do."
+    return Form("conflicts", "delete_graph_memory", description, row, stored)
+
+
+def ask(
+    llm: LLM, form: Form, text: str, calls: Calls, log: list[Event], **fields: Any
+) -> list[dict[str, Any]] | None:
+    """Ask a model by `text` to fill in `form` and return its rows, None if none of its reply can be
+    used. The call, with `fields`, and the faults of its reply are logged. Raises LLMError without
+    a reply.
+    """
+    messages = [{"role": "user", "content": text}]
+    if calls == "tools":
+        tool = Tool(form.tool, form.description, form.parameters)
+        reply = llm.complete(messages, tools=[tool])
+    else:
+        reply = llm.complete(messages, schema={"title": form.step, **form.parameters})
+    rows: list[dict[str, Any]] | None = None
+    for read in _lists(reply, form):
+        if isinstance(read, list):
+            rows = [*(rows or []), *read]
+        else:
+            log.append(read)
+    if rows is None and not reply.tool_calls:
+        if form.step == "conflicts":
+            rows = []  # without a call, no relation ended
+        else:
+            log.append(fault(form.step, "no_call", reply.text))
+    valid = None if rows is None else checked(rows, form, log)
+    counted = {} if valid is None else {form.step: len(valid)}
+    log.append({"step": form.step, **fields, **counted, "tokens": tokens(reply.usage)})
+    return valid
+
+
+def checked(rows: Sequence[Any], form: Form, log: list[Event]) -> list[dict[str, Any]]:
+    """Return the valid ones of the `rows` that a model returned for `form`; faults are logged."""
+    if len(rows) > form.most:
+        log.append(fault(form.step, "too_many", f"{len(rows)}; the first {form.most} are read"))
+    return list(_valid(rows[: form.most], form, log))
+
+
+def _lists(reply: Completion, form: Form) -> Iterator[list[Any] | Event]:
+    """Yield the list of every call or its fault; without a call, that in the text, if any."""
+    if not reply.tool_calls:
+        with suppress(ValueError, TypeError, KeyError):
+            rows = json.loads(reply.text)[form.step]
+            if isinstance(rows, list):
+                yield rows
+    for call in reply.tool_calls:
+        if call.name != form.tool:
+            yield fault(form.step, "unknown_tool", f"{call.name}: {call.arguments}")
+            continue
+        try:
+            arguments = json.loads(call.arguments)
+        except ValueError:
+            yield fault(form.step, "broken_json", call.arguments)
+            continue
+        wrong = violation(arguments, object_schema({form.step: {"type": "array"}}), form.tool)
+        yield fault(form.step, "bad_argument", wrong) if wrong else arguments[form.step]
+
+
+def _valid(rows: Sequence[Any], form: Form, log: list[Event]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        wrong = violation(row, object_schema(_FREE[form.step]), form.step)
+        if wrong is None:
+            yield row
+        else:
+            log.append(fault(form.step, "bad_argument", wrong))

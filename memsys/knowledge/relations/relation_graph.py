@@ -1,0 +1,295 @@
+"""The relation graph of one owner: search around names, and merging of new triples."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from memsys.core.declared import Cosine, Count, check_fields
+from memsys.core.types import Vectors
+from memsys.embed.cache import CachedEmbedder
+from memsys.knowledge.facts.fact import plain
+from memsys.knowledge.facts.operations import Calls
+from memsys.knowledge.relations.owners import OwnersView
+from memsys.knowledge.relations.triples import Entity, Triple, verbalised
+from memsys.llm.prompt import Prompt, load_prompt
+from memsys.stores.relations import Node, Relation, RelationStore, row_of
+from memsys.stores.size import lines, singles
+
+OnConflict = Literal["delete", "invalidate"]
+Applied = Literal["ADD", "MENTION", "RENEW", "DELETE", "END"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelationGraphSettings:
+    """Settings of extraction and update of a relation graph. `calls`: by tool calls, or by JSON of
+    a schema for servers without tools. `on_conflict`: whether a contradicted relation is deleted or
+    marked as ended. `exchange`: messages per call. `threshold`: least cosine of names at which a
+    stored entity matches a mentioned one; `nodes`: most matches per name; `merge`: least cosine at
+    which two names are one entity. `shown`: most stored relations that a model is asked about.
+    Prompts are names of shipped prompts or paths. `place`: the name of these settings in error
+    messages.
+    """
+
+    calls: Calls
+    on_conflict: OnConflict
+    exchange: Count
+    threshold: Cosine
+    merge: Cosine
+    nodes: Count
+    shown: Count
+    entities: str = "graph_entities"
+    relations: str = "graph_relations"
+    conflicts: str = "graph_conflicts"
+    place: str = "strategy.graph"
+
+    def __post_init__(self) -> None:
+        """Raises InputError on a value out of range."""
+        check_fields(self, self.place)
+
+    @cached_property
+    def prompts(self) -> dict[str, Prompt]:
+        """The prompts by role. Raises InputError if one is missing or lacks a placeholder."""
+        return {
+            "entities": load_prompt(self.entities, ["messages"]),
+            "relations": load_prompt(self.relations, ["messages", "entities"]),
+            "conflicts": load_prompt(self.conflicts, ["messages", "stored", "new"]),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A triple whose ends are resolved to nodes, before anything is stored."""
+
+    triple: Triple
+    ends: tuple[Node, Node]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Ids of source and target with the relation's name between them: its identity."""
+        return self.ends[0].id, self.triple.name, self.ends[1].id
+
+
+class RelationGraph:
+    """One owner's part of a relation store. A node's id is its plain name, so that equal names are
+    one node even if their vectors differ.
+
+    `others` are further owners whose nodes and relations are found, and whose relations are ended,
+    as if they were this owner's (see OwnersView); `add` and `clear` change `owner` only.
+    """
+
+    def __init__(
+        self,
+        store: RelationStore,
+        owner: str,
+        embedder: CachedEmbedder,
+        settings: RelationGraphSettings,
+        others: Iterable[str] = (),
+    ) -> None:
+        self._store, self._owner = store, owner
+        self._view = OwnersView(store, (owner, *others))
+        self._embedder, self._settings = embedder, settings
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Return the store's transaction: see RelationStore.writing."""
+        return self._store.writing()
+
+    def near(self, names: Sequence[str]) -> dict[str, float]:
+        """Return the nodes with a name similar to one of `names`, as id to highest cosine."""
+        found: dict[str, float] = {}
+        if not names:
+            return found
+        same = self._view.nodes({plain(name) for name in names})
+        for vector in self._vectors(names):
+            for node, cosine in self._view.similar(
+                vector, self._settings.threshold, self._settings.nodes
+            ):
+                found[node.id] = max(found.get(node.id, -1.0), cosine)
+        return found | {node.id: 1.0 for node in same}
+
+    def around(self, names: Sequence[str], hops: int = 1) -> list[tuple[Relation, float]]:
+        """Return the relations with an end near one of `names`, each once, with its nearness: the
+        sum of the cosines of its ends, so relations that join two of the names come first. They are
+        sorted by nearness, then most recent first. Each further hop adds, behind all nearer ones,
+        the relations at the ends of the previous hop.
+        """
+        near = self.near(names)
+        found: dict[tuple[str, str, str], tuple[Relation, float]] = {}
+        for _ in range(hops):
+            stored = self._view.relations(near) if near else []
+            rated = [
+                (one, near.get(one.source, 0.0) + near.get(one.target, 0.0))
+                for one in stored
+                if one.key not in found
+            ]
+            rated.sort(key=lambda pair: pair[0].key)
+            rated.sort(key=lambda pair: (pair[1], pair[0].last_seen), reverse=True)
+            found |= {one.key: (one, value) for one, value in rated}
+            near = dict.fromkeys((end for one, _ in rated for end in (one.source, one.target)), 0.0)
+        return list(found.values())
+
+    def relations(self) -> list[Relation]:
+        """Return all relations, including those that ended."""
+        return self._view.relations()
+
+    def size(self) -> dict[str, int]:
+        """Return the numbers of nodes and edges and their bytes: one line of JSON each with the
+        stored properties, and the vectors of the nodes; see memsys/stores/size.py.
+        """
+        nodes, edges = self._view.nodes(), self._view.relations()
+        vectors = singles(node.vector for node in nodes)
+        rows = [row_of(node) for node in nodes]
+        size = lines(rows) + vectors + lines(row_of(edge) for edge in edges)
+        return {"nodes": len(nodes), "edges": len(edges), "bytes": size}
+
+    def ends(self, relations: Collection[Relation]) -> list[tuple[Node, Node]]:
+        """Return source and target of each of `relations`."""
+        ids = {end for one in relations for end in (one.source, one.target)}
+        nodes = {node.id: node for node in self._view.nodes(ids)}
+        return [(nodes[one.source], nodes[one.target]) for one in relations]
+
+    def sentences(self, relations: Collection[Relation]) -> list[str]:
+        """Return each of `relations` as a sentence."""
+        pairs = zip(relations, self.ends(relations), strict=True)
+        return [verbalised(relation, ends) for relation, ends in pairs]
+
+    def stored(self, relations: Sequence[Relation]) -> list[Relation]:
+        """Return those of `relations` that are stored still, as they are now."""
+        ends = {end for one in relations for end in (one.source, one.target)}
+        now = {one.key: one for one in self._view.relations(ends)}
+        return [now[one.key] for one in relations if one.key in now]
+
+    def plan(self, triples: Sequence[Triple], time: datetime) -> list[Planned]:
+        """Resolve the ends of `triples`: an end is the stored node of its name, else the nearest
+        within `merge`, else a new one. Triples of the same resolved relation are merged.
+        """
+        entities = {plain(e.name): e for t in triples for e in (t.source, t.destination)}
+        nodes = self._resolved(entities, time)
+        found: dict[tuple[str, str, str], Planned] = {}
+        for one in triples:
+            ends = nodes[plain(one.source.name)], nodes[plain(one.destination.name)]
+            planned = Planned(one, ends)
+            if ends[0].id == ends[1].id:
+                continue
+            if planned.key in found:
+                first = found[planned.key].triple
+                turns = tuple(dict.fromkeys((*first.turns, *one.turns)))
+                planned = Planned(replace(first, turns=turns), ends)
+            found[planned.key] = planned
+        return list(found.values())
+
+    def end(self, relations: Sequence[Relation], time: datetime) -> Applied:
+        """Delete `relations`, or mark them as ended at `time`; return which of the two was done."""
+        keys = {one.key for one in relations}
+        ends = {end for one in relations for end in (one.source, one.target)}
+        delete = self._settings.on_conflict == "delete"
+        with self.writing():
+            for owner in self._view.owners:
+                stored = self._store.relations(owner, ends)  # may have changed since they were read
+                found = [one for one in stored if one.key in keys]
+                if delete:
+                    self._store.drop_relations(owner, [one.key for one in found])
+                else:
+                    ended = [replace(one, ended=time) for one in found if one.ended is None]
+                    self._store.put_relations(owner, ended)
+        return "DELETE" if delete else "END"
+
+    def add(self, planned: Sequence[Planned], time: datetime) -> list[Applied]:
+        """Store planned triples and return what each was: new, mentioned again, or renewed."""
+        with self.writing():
+            return self._add(planned, time)
+
+    def _add(self, planned: Sequence[Planned], time: datetime) -> list[Applied]:
+        nodes = {node.id: node for one in planned for node in one.ends}
+        known = {node.id: node for node in self._store.nodes(self._owner, nodes)}
+        for id_, node in nodes.items():  # a node of another owner is new here
+            unseen = replace(node, mentions=0, created=time, last_seen=time)
+            nodes[id_] = known.get(id_, unseen)
+        stored = {one.key: one for one in self._store.relations(self._owner, nodes)}
+        operations: list[Applied] = []
+        relations: list[Relation] = []
+        for one in planned:
+            for end in one.ends:
+                node = nodes[end.id]
+                nodes[end.id] = replace(node, mentions=node.mentions + 1, last_seen=time)
+            old, turns = stored.get(one.key), one.triple.turns
+            if old is None:
+                relations.append(Relation(*one.key, 1, time, time, None, turns))
+                operations.append("ADD")
+                continue
+            turns = tuple(dict.fromkeys((*old.turns, *turns)))
+            again = replace(old, mentions=old.mentions + 1, last_seen=time, ended=None, turns=turns)
+            relations.append(again)
+            operations.append("RENEW" if old.ended else "MENTION")
+        self._store.put_nodes(self._owner, list(nodes.values()))
+        self._store.put_relations(self._owner, relations)
+        return operations
+
+    def forget(self, turns: Collection[str], unsaid: Container[object]) -> int:
+        """Delete what rests on `turns`; see forget_turns."""
+        return forget_turns(self._store, self._owner, turns, unsaid)
+
+    def clear(self) -> None:
+        """Delete all nodes and relations of the owner, and none of the others'."""
+        self._store.clear(self._owner)
+
+    def _resolved(self, entities: dict[str, Entity], time: datetime) -> dict[str, Node]:
+        """Return the node of each of `entities` by normalised name; new ones have no mention
+        yet.
+        """
+        stored = {node.id: node for node in self._view.nodes(entities.keys())}
+        unknown = {id_: entity for id_, entity in entities.items() if id_ not in stored}
+        vectors = self._vectors([entity.name for entity in unknown.values()])
+        fresh: list[Node] = []
+        for (id_, entity), vector in zip(unknown.items(), vectors, strict=True):
+            near = self._view.similar(vector, self._settings.merge, 1)
+            candidates = [*near, *((node, float(node.vector @ vector)) for node in fresh)]
+            best = max(candidates, key=lambda pair: pair[1], default=None)
+            if best and best[1] >= self._settings.merge:
+                stored[id_] = best[0]
+            else:
+                stored[id_] = Node(id_, entity.name, entity.kind, vector, 0, time, time)
+                fresh.append(stored[id_])
+        return stored
+
+    def _vectors(self, names: Iterable[str]) -> Vectors:
+        """Return unit vectors of `names`, embedded as documents, since names are compared with
+        names.
+        """
+        found = list(names)
+        return self._embedder.documents(found) if found else np.zeros((0, 1), dtype=np.float32)
+
+
+def forget_turns(
+    store: RelationStore, owner: str, turns: Collection[str], unsaid: Container[object] = ()
+) -> int:
+    """Delete from the part of `owner` what rests on `turns` alone, and the entities whose names are
+    `unsaid` without them; return the number of relations deleted or rewritten.
+
+    A relation that other turns state too remains, with as many mentions less as turns. One that
+    ended because of the turns stays ended: what ended it is not stored.
+    """
+    with store.writing():
+        nodes = {node.id for node in store.nodes(owner) if node.name in unsaid}
+        gone, again, ends = [], [], set[str]()
+        for one in store.relations(owner):
+            left = tuple(turn for turn in one.turns if turn not in turns)
+            if nodes.intersection((one.source, one.target)) or (one.turns and not left):
+                gone.append(one.key)
+                continue
+            ends |= {one.source, one.target}
+            if len(left) < len(one.turns):
+                mentions = max(one.mentions - len(one.turns) + len(left), 1)
+                again.append(replace(one, turns=left, mentions=mentions))
+        nodes |= {end for key in gone for end in (key[0], key[2])} - ends
+        if gone or again or nodes:
+            store.put_relations(owner, again)
+            store.drop_relations(owner, gone)
+            store.drop_nodes(owner, nodes)
+    return len(gone) + len(again)

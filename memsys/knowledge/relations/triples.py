@@ -1,0 +1,110 @@
+"""Extracted entities and triples, and the conversion of stored relations to memories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from memsys.core.terms import words
+from memsys.core.titles import title_of
+from memsys.core.turns import importance
+from memsys.core.types import Memory
+from memsys.stores.relations import Node, Relation
+
+_FIRST_PERSON = frozenset("i me my mine myself".split())
+# First-person names, and the words that models use for them.
+_SELF = _FIRST_PERSON | {
+    *"user speaker 我 我的 我自己 自己 本人".split(),
+    "the user",
+    "the speaker",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A person or thing that was mentioned, and its type (`kind`)."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """The relation `source` -`name`-> `destination`, stated in the turns of these ids."""
+
+    source: Entity
+    name: str
+    destination: Entity
+    turns: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The triple as a sentence."""
+        return f"{self.source.name} {self.name} {self.destination.name}"
+
+
+def shown(name: str) -> str:
+    """Return a name as it is shown and embedded: spaces for underscores, stripped."""
+    return " ".join(name.replace("_", " ").split())
+
+
+def is_self(name: str) -> bool:
+    """Return whether `name` refers to the speaker ("I", "user")."""
+    return shown(name).casefold() in _SELF
+
+
+def names_self(text: str) -> bool:
+    """Return whether `text` contains a first-person word."""
+    return "我" in text or any(word in _FIRST_PERSON for word in words(text))
+
+
+def verbalised(relation: Relation, ends: tuple[Node, Node]) -> str:
+    """Return `relation` as a sentence; `ends` are its source and its target."""
+    return f"{ends[0].name} {relation.name} {ends[1].name}"
+
+
+class _Keyed(Protocol):  # a stored or a planned relation
+    @property
+    def key(self) -> tuple[str, str, str]: ...
+
+
+def id_of(relation: _Keyed) -> str:
+    """Return the id of a relation in records and logs: `r:` and the three parts of its key."""
+    return "r:" + "|".join(relation.key)
+
+
+def until(time: datetime) -> str:
+    """Return the suffix of a relation that ended at `time`."""
+    return f"(until {_day(time)})"
+
+
+def dated(relation: Relation, ends: tuple[Node, Node]) -> str:
+    """Return `relation` as a sentence with the days on which it was first and last stated, and on
+    which it ended.
+    """
+    days = [f"stated {_day(relation.created)}"]
+    if relation.last_seen.date() != relation.created.date():
+        days.append(f"last {_day(relation.last_seen)}")
+    if relation.ended is not None:
+        days.append(f"until {_day(relation.ended)}")
+    return f"{verbalised(relation, ends)} ({', '.join(days)})"
+
+
+def _day(time: datetime) -> str:
+    return f"{time.day} {time:%B %Y}"
+
+
+def as_memory(relation: Relation, ends: tuple[Node, Node]) -> Memory:
+    """Return `relation` as a Memory, with the date on which it ended, if any."""
+    text = verbalised(relation, ends)
+    return Memory(
+        id=id_of(relation),
+        content=text if relation.ended is None else f"{text} {until(relation.ended)}",
+        index_text=text,
+        time=relation.created,
+        speaker=ends[0].name,
+        turns=relation.turns,
+        importance=importance(text),
+        title=title_of(text),
+    )

@@ -1,0 +1,225 @@
+"""`python -m eval serve`: the memory operations over HTTP, or as tools of an agent (MCP)."""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memsys.core.errors import InputError, complain
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from memsys.service.memory import Memory
+    from memsys.service.rest.access import AccessPolicy
+
+KEY = "MEMSYS_API_KEY"
+_KEY_LEAST = 16  # characters; a shorter key can be guessed
+_HELP = f"""Serve the memory operations (docs/memory-api.md) over HTTP: JSON in and out, the
+OpenAPI document at /openapi.json, and as a page at /docs that needs no network.
+
+With --config, the embedder, index, ranking, k and model are those of a benchmarked run or of a YAML
+file with the same groups; without it, those of what MEMSYS_CONFIG names, else of conf/config.yaml.
+Only classes of the options in conf/ are built, and those of modules in MEMSYS_TRUSTED. The servers
+that receive texts are printed, with the variables of their keys; a run's must be in conf/, on this
+machine or in MEMSYS_TRUSTED.
+
+If the environment variable {KEY} is set, every request must send its value (X-API-Key, or
+Authorization: Bearer). It is required unless the server listens on a loopback address. There is no
+TLS: put a proxy that has it in front.
+
+With --mcp, agents get the operations as tools of the Model Context Protocol: over stdin and stdout
+of this process, or with --port at http://HOST:PORT/mcp under the rules above."""
+_LOCAL = "127.0.0.1"
+_PORT = 8000
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until Ctrl-C; return the exit code: 2 for wrong input."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.mcp and options.port is None:
+            if options.host is not None or options.allow_host:
+                raise InputError("--mcp: --host and --allow-host need --port")
+            serve_stdio(options.config, options.folder, options.user)
+            return 0
+        if options.user is not None and not options.mcp:
+            raise InputError("--user: needs --mcp; requests name an owner")
+        serve(
+            options.config,
+            options.folder,
+            options.host or _LOCAL,
+            _PORT if options.port is None else options.port,
+            options.allow_host,
+            os.environ.get(KEY) or None,
+            mcp=options.mcp,
+            user=options.user,
+        )
+    except InputError as error:
+        complain(error)
+        return 2
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+def serve_stdio(config: str | None, folder: str | Path, user: str | None) -> None:
+    """Serve the memory in `folder` as tools on stdin and stdout until the client closes them.
+    `config`: see load_setup; `user`: the user_id of calls that name none. Raises InputError on
+    invalid arguments.
+    """
+    _check_installed("mcp", ("mcp",))
+    from memsys.service.mcp.server import make_server, run_stdio  # noqa: PLC0415 - an extra
+
+    with _opened(config, folder, user) as memory:
+        # A read of stdin cannot be cancelled, so Ctrl-C ends the process; changes are transactions.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        run_stdio(make_server(memory, user))
+
+
+def serve(
+    config: str | None,
+    folder: str | Path,
+    host: str,
+    port: int,
+    allow_hosts: Sequence[str],
+    key: str | None,
+    *,
+    mcp: bool = False,
+    user: str | None = None,
+) -> None:
+    """Serve the memory in `folder` until Ctrl-C. `config`: see load_setup; `port`: 0 for any free
+    one; `allow_hosts`: further host names for a loopback address; `key`: the API key, if any;
+    `mcp`: as tools over streamable HTTP; `user`: the user_id of tool calls that name none.
+
+    Raises InputError on invalid arguments, or if the address cannot be used.
+    """
+    _check_installed(*(("mcp", ("mcp",)) if mcp else ("server", ("fastapi", "uvicorn"))))
+    import uvicorn  # noqa: PLC0415 - an extra, and the next two need it
+
+    from memsys.service.rest.access import AccessPolicy  # noqa: PLC0415
+    from memsys.service.rest.connections import limited  # noqa: PLC0415
+
+    if key is not None and key != key.strip():
+        raise InputError(f"{KEY}: begins or ends with a blank, which no header can; remove it")
+    loopback = is_loopback(host)
+    if not loopback and (key is None or len(key) < _KEY_LEAST):
+        raise InputError(
+            f"--host {host}: can be reached from other machines; set MEMSYS_API_KEY to a secret of "
+            f"{_KEY_LEAST} characters or more, or leave --host out"
+        )
+    if not 0 <= port <= 65535:
+        raise InputError(f"--port {port}: use 0 to 65535")
+    listening = _listen(host, port)
+    names = {_LOCAL, "localhost", "::1", host, *allow_hosts}
+    policy = AccessPolicy(key, {name.lower() for name in names} if loopback else None)
+    with _opened(config, folder, user) as memory:
+        app, path = _app(memory, policy, mcp, user)
+        settings = uvicorn.Config(
+            app,
+            http=limited(),
+            ws="none",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+        )
+        shown = f"[{host}]" if ":" in host else host
+        print(f"http://{shown}:{listening.getsockname()[1]}{path} (Ctrl-C ends it)", flush=True)
+        uvicorn.Server(settings).run(sockets=[listening])
+
+
+def _check_installed(extra: str, packages: Sequence[str]) -> None:
+    """Raises InputError naming the extra if one of its packages is missing."""
+    if missing := [name for name in packages if find_spec(name) is None]:
+        raise InputError(
+            f"memsys.service.serve: {missing[0]} is not installed; pip install -e '.[{extra}]'"
+        )
+
+
+@contextmanager
+def _opened(config: str | None, folder: str | Path, user: str | None) -> Iterator[Memory]:
+    """Open the memory, print what it calls to stderr, and load its embedder. Raises InputError like
+    load_setup, or if `user` is no id.
+    """
+    from memsys.service.memory import Memory  # noqa: PLC0415 - needs time
+    from memsys.service.records import Owner  # noqa: PLC0415
+    from memsys.service.setup import load_setup  # noqa: PLC0415
+
+    if user is not None:
+        Owner(user).check()
+    setup = load_setup(config)
+    for call in setup.calls:
+        print(f"calls {call}", file=sys.stderr)
+    with Memory(folder, setup) as memory:
+        memory.search("warm up", user_id="warm up")
+        yield memory
+
+
+def _app(memory: Memory, policy: AccessPolicy, mcp: bool, user: str | None) -> tuple[ASGIApp, str]:
+    """Return the application, and the path that a user opens or an agent connects to."""
+    if mcp:
+        from memsys.service.mcp.server import PATH, http_app, make_server  # noqa: PLC0415
+
+        return http_app(make_server(memory, user), policy), PATH
+    from memsys.service.rest.app import make_app  # noqa: PLC0415
+
+    return make_app(memory, policy), "/docs"
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach `host`; names other than localhost count as
+    reachable.
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket. Raises InputError if the address cannot be used."""
+    try:
+        (family, _, _, _, address), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        # With the protocol given, asyncio turns off Nagle's algorithm, which delays by 40 ms.
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        raise InputError(f"--host {host} --port {port}: cannot be used ({error})") from error
+    listening.listen(128)
+    return listening
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m eval serve",
+        description=_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    config = "a run (folder, id under results/runs or a part of it, or last), or a YAML file"
+    folder = "where memories are stored; created if absent (default: memories)"
+    allow = "a further host name of the loopback address, such as that of a proxy; repeatable"
+    add("--config", metavar="RUN_OR_YAML", help=config)
+    add("--folder", default="memories", metavar="DIR", help=folder)
+    port = f"0: any free port (default: {_PORT}; with --mcp: stdin and stdout instead)"
+    user = "with --mcp: the user_id of calls that name none (default: each must name one)"
+    add("--host", help=f"address to listen on (default: {_LOCAL})")
+    add("--port", type=int, metavar="N", help=port)
+    add("--allow-host", action="append", default=[], metavar="NAME", help=allow)
+    add("--mcp", action="store_true", help="offer tools of the Model Context Protocol (extra mcp)")
+    add("--user", metavar="ID", help=user)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

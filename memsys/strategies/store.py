@@ -1,0 +1,275 @@
+"""The memories of one conversation and their indexes, shared by all strategies over a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from memsys.context.writers import ContextWriter
+from memsys.core.language import covers, language_of
+from memsys.core.tokens import count_tokens
+from memsys.core.types import Memory, Vectors
+from memsys.embed.cache import CachedEmbedder
+from memsys.graph.build import GraphSettings, build_graph
+from memsys.graph.csr import build_csr
+from memsys.graph.score import GraphStatistics, graph_statistics
+from memsys.graph.store import MemoryGraph
+from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
+from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
+from memsys.index.signals import Signals
+from memsys.index.tokens import TokenIndex
+from memsys.index.vector import LargeVectors, Nearest, VectorIndex
+from memsys.index.weights import load_weights
+from memsys.knowledge.memory.base import MemoryBuilder
+from memsys.knowledge.relations.written_graph import WrittenByModel, WrittenGraph
+from memsys.llm.base import LLM
+from memsys.stores.size import lines, singles, together
+
+# Cached properties of a store that new memories make invalid.
+_DERIVED = ("by_vector by_word by_token rows graph statistics language signals").split()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The components that every strategy of a run shares, so that only the strategies differ."""
+
+    memory: MemoryBuilder
+    embedder: CachedEmbedder
+    context: ContextWriter
+    index: IndexSettings
+    graph: GraphSettings | WrittenByModel | WrittenGraph  # opened where a strategy uses it
+    llm: LLM | None = None  # most strategies do not ask a model
+    depth: int = 0  # memories of each ranking that are recorded, besides those that are read
+    owner_filter: bool = False  # return only memories of the query's conversation
+
+
+class Store:
+    """Memories in order, with indexes that are built on first use, each at most once.
+
+    Adding memories drops the indexes: the next query (the warm-up of a run) builds them again. The
+    vectors remain, so that a new session embeds only its memories.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        """Raises InputError if the weights of the fusion ranking that `parts` names are wrong."""
+        self.memories: list[Memory] = []
+        self.owners: list[str] = []  # of each memory: the owner of its session
+        self._parts = parts
+        fusion = parts.index.fusion
+        self._weights = load_weights() if fusion is None else load_weights(Path(fusion).resolve())
+        # The vectors so far are these rows, or are stored only in the index of a large store.
+        self._vectors: list[Vectors] = []
+        self._large: LargeVectors | None = None
+
+    def add(self, memories: Sequence[Memory], owner: str = "") -> None:
+        """Append `memories`, oldest first, of one `owner`."""
+        self.memories.extend(memories)
+        self.owners.extend([owner] * len(memories))
+        self.drop_derived()
+
+    def replace(self, first: int, number: int, memories: Sequence[Memory]) -> list[Memory]:
+        """Put `memories` in the place of the `number` memories from row `first`, which are of one
+        owner; return those of them whose text or turns the new ones do not repeat.
+
+        Vectors of a repeated content remain. An approximate index is built anew, since it cannot
+        remove a vector.
+        """
+        end = first + number
+        old, owner = self.memories[first:end], self.owners[first] if number else ""
+        self._replace_vectors(first, old, memories)
+        self.memories[first:end] = memories
+        self.owners[first:end] = [owner] * len(memories)
+        self.drop_derived()
+        present = {(one.content, one.index_text, one.turns) for one in memories}
+        return [one for one in old if (one.content, one.index_text, one.turns) not in present]
+
+    def drop_derived(self) -> None:
+        """Drop indexes, graph and statistics; the next query builds them again."""
+        for name in _DERIVED:
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def by_vector(self) -> VectorIndex | LargeVectors:
+        """Index of the vectors of all memories, of which there is at least one."""
+        embedded = len(self._vectors) if self._large is None else len(self._large)
+        new = [memory.content for memory in self.memories[embedded:]]
+        if new:
+            self._insert(self._parts.embedder.documents(new))
+        return VectorIndex(np.stack(self._vectors)) if self._large is None else self._large
+
+    @cached_property
+    def by_word(self) -> LexicalIndex | SparseLexicalIndex:
+        """BM25 index of all memories."""
+        settings = self._parts.index
+        texts = [memory.index_text for memory in self.memories]
+        kind = LexicalIndex if settings.lexical == "rank_bm25" else SparseLexicalIndex
+        return kind(texts, settings.k1, settings.b)
+
+    @cached_property
+    def by_token(self) -> TokenIndex:
+        """Index of the token vectors of all memories, of which there is at least one. Raises
+        InputError if the embedder has none.
+        """
+        contents = [memory.content for memory in self.memories]
+        return TokenIndex(self._parts.embedder.document_tokens(contents))
+
+    @cached_property
+    def signals(self) -> Signals:
+        """Signals of all memories for the fusion ranking."""
+        index = self._parts.index
+        vectors = self.by_vector.vectors() if self.understood else None
+        return Signals(self.memories, self.owners, vectors, index.k1, index.b)
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """Row in `memories` of each memory id."""
+        return {memory.id: row for row, memory in enumerate(self.memories)}
+
+    @cached_property
+    def graph(self) -> MemoryGraph:
+        """The graph over all memories."""
+        return self._new_graph()
+
+    @cached_property
+    def statistics(self) -> list[GraphStatistics]:
+        """Graph statistics of each memory, in order; independent of the query."""
+        return graph_statistics(self.graph, self.memories)
+
+    @cached_property
+    def language(self) -> str:
+        """The ISO 639-1 code of the language of most memories; "und" if they say too little."""
+        return language_of([memory.content for memory in self.memories])
+
+    @property
+    def understood(self) -> bool:
+        """Whether the embedder was trained for the store's language; True if either is unknown."""
+        languages = self._parts.embedder.languages
+        return languages is None or covers(languages, self.language)
+
+    def similarity(self, query: str) -> Scores:
+        """Return the cosine of the query and every memory, shape (n,)."""
+        return self.by_vector.similarities(self._parts.embedder.query(query))
+
+    def bm25(self, query: str) -> Scores:
+        """Return the BM25 score of every memory for the query, shape (n,)."""
+        return self.by_word.scores(query)
+
+    def max_sim(self, query: str, rows: Sequence[int] | None = None, idf: float = 1) -> Scores:
+        """Return MaxSim of the query and the memories of `rows` (None: all), shape (len(rows),);
+        see TokenIndex. Raises InputError if the embedder has no token vectors.
+        """
+        return self.by_token.max_sim(self._parts.embedder.query_tokens(query), rows, idf)
+
+    def fused(self, query: str, similarity: Scores | None = None) -> Scores:
+        """Return the score of every memory in the fusion ranking, shape (n,), unbounded.
+        `similarity`: the cosines, if the caller has them.
+        """
+        understood = self.understood
+        if not understood:
+            similarity = None
+        elif similarity is None:
+            similarity = self.similarity(query)
+        return self._weights.score(self.signals.of(query, similarity), query, understood=understood)
+
+    def relevance(self, query: str, start: Start, similarity: Scores | None = None) -> Scores:
+        """Return the relevance of every memory, shape (n,): cosine, or another start in 0..1.
+        `similarity`: the cosines, if the caller has them; avoids embedding the query twice.
+        """
+        if start == "lexical":
+            return min_max(self.bm25(query))
+        if start == "fusion":
+            return min_max(self.fused(query, similarity))
+        cosines = self.similarity(query) if similarity is None else similarity
+        if start == "vector":
+            return cosines
+        return convex(cosines, self.bm25(query), self._parts.index.alpha)
+
+    def ranking(self, query: str, start: Start, cosines: Ranking | None = None) -> Ranking:
+        """Return the ranking by `relevance`; over a large index, only memories that are read are
+        scored. `cosines`: the vector ranking, if the caller has it; avoids embedding the query
+        twice.
+        """
+        if start == "vector":
+            if cosines is not None:
+                return cosines
+            index = self.by_vector
+            if isinstance(index, LargeVectors):
+                return Nearest(index, self._parts.embedder.query(query))
+        if isinstance(cosines, Dense):
+            return Dense(self.relevance(query, start, cosines.scores))
+        return Dense(self.relevance(query, start))
+
+    def size(self, *, graph: bool) -> dict[str, int]:
+        """Return the size by unit.
+
+        The units are `memories`; their o200k `tokens`; `bytes` (memsys/stores/size.py) of the
+        memories, of the vectors embedded so far, of the token vectors and of the graph if they are
+        built; the graph's `nodes` and `edges`. With `graph`, the graph counts even if no query has
+        needed it yet.
+        """
+        memories = self.memories
+        sizes = {
+            "memories": len(memories),
+            "tokens": sum(count_tokens(memory.content) for memory in memories),
+            "bytes": lines(memories) + self.bytes_beside,
+        }
+        if graph and isinstance(self._parts.graph, WrittenGraph):
+            sizes["bytes"] += self._parts.graph.bytes
+        if not memories:
+            return sizes | ({"nodes": 0, "edges": 0} if graph else {})
+        built = self.__dict__.get("graph")
+        if built is None and graph:
+            # Not stored: asking for the size must not make a later query faster.
+            built = self._new_graph()
+        return together(sizes, built.store.size()) if built else sizes
+
+    @property
+    def bytes_beside(self) -> int:
+        """Bytes of the vectors embedded so far, each counted once, although an exact index copies
+        them, and of the token vectors in half precision; see memsys/stores/size.py.
+        """
+        tokens: TokenIndex | None = self.__dict__.get("by_token")
+        vectors = singles(self._vectors) if self._large is None else self._large.bytes
+        return vectors + (tokens.bytes if tokens else 0)
+
+    def _insert(self, vectors: Vectors) -> None:
+        """Append the vectors, shape (n, d), of the next n memories."""
+        settings = self._parts.index
+        if settings.vectors == "exact":
+            self._vectors.extend(vectors)
+            return
+        if self._large is None:
+            expected = max(settings.expected, len(vectors))
+            dimensions = vectors.shape[1]
+            self._large = LargeVectors(settings.vectors, dimensions, expected, settings.searched)
+        self._large.add(vectors)
+
+    def _replace_vectors(self, first: int, old: Sequence[Memory], new: Sequence[Memory]) -> None:
+        """Do for the vectors what `replace` does; the memories are those before the change."""
+        stored: Sequence[Vectors] | Vectors = self._vectors
+        if self._large is not None:
+            stored = self._large.rows()
+        if first >= len(stored):
+            return  # not embedded yet
+        known = dict(zip((one.content for one in old), stored[first:], strict=False))
+        missing = [one.content for one in new if one.content not in known]
+        if missing:
+            known |= zip(missing, self._parts.embedder.documents(missing), strict=True)
+        rows = [known[one.content] for one in new]
+        rows = [*stored[:first], *rows, *stored[first + len(old) :]]
+        self._vectors, self._large = [], None
+        if rows:
+            self._insert(np.stack(rows))
+
+    def _new_graph(self) -> MemoryGraph:
+        source = self._parts.graph
+        if isinstance(source, WrittenGraph):
+            return source.build(self.memories)
+        assert isinstance(source, GraphSettings)  # noqa: S101 - a strategy that uses it opens it
+        if source.store == "csr":
+            return build_csr(self.memories, self.rows, source)
+        return build_graph(self.memories, source)

@@ -1,1 +1,0 @@
-"""Text: tokens, terms, dates, numbers."""

@@ -1,0 +1,118 @@
+"""Runs compared by measures of their rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.analyse.compare.__main__ import main
+from eval.metrics.retrieval.registry import parse
+from eval.summary import retrieval
+from eval.summary.contrast import contrast
+from eval.summary.measures import choose
+from eval.summary.shared import share
+from memsys.core.errors import InputError
+from tests.eval import factory
+from tests.eval.analyse.compare.made_runs import CONVERSATIONS, load, write_run
+from tests.eval.factory import write_rankings
+
+Capture = pytest.CaptureFixture[str]
+
+TURNS = [f"D{i // 5}:{i}" for i in range(30)]
+
+
+def ranked(folder: Path, place: Callable[[int], int], depth: int = 30, **more: Any) -> Path:
+    """A run of 12 questions in each conversation, whose evidence is at `place` in its ranking."""
+    ids = [f"{conversation}/{i}" for conversation in CONVERSATIONS for i in range(12)]
+    rows = [factory.record(id_, 1 + i % 4, evidence=[TURNS[0]]) for i, id_ in enumerate(ids)]
+    write_run(folder, rows, folder.name)
+    rankings = {}
+    for i, id_ in enumerate(ids):
+        ids_ = TURNS[1:]
+        ids_.insert(place(i), TURNS[0])
+        rankings[id_] = ids_[:depth]
+    return write_rankings(folder, rankings, **{"depth": depth, **more})
+
+
+def test_a_measure_of_rankings_is_compared_as_a_score(tmp_path, capsys):
+    one = ranked(tmp_path / "one", lambda i: 4 if i % 3 else 20)
+    other = ranked(tmp_path / "other", lambda i: 2 if i % 12 else 20)
+    names = ["recall_any@5", "ndcg@10", "session_mrr", "recall@10tokens"]
+    scores = [argument for name in names for argument in ("--score", name)]
+    assert main([str(one), str(other), *scores]) == 0
+    text = capsys.readouterr().out
+    assert "other is better than one on types 1-4: recall_any@5 +0.250" in text
+    assert "p (McNemar)" in text
+    runs = load(one, other)
+    measures = choose(runs, names, None)
+    for measure, (*_, overall) in zip(
+        measures,
+        contrast([(measure, share(runs, measure)) for measure in measures], 0),
+        strict=True,
+    ):
+        for run, mean in zip(runs, overall.means, strict=True):
+            of_run = retrieval.by_type(run, [parse(measure.key)], 0)["overall"][measure.key]
+            assert (mean.value, mean.low, mean.high) == (of_run.value, of_run.low, of_run.high)
+
+
+def test_failed_questions_are_left_out_as_of_any_score(tmp_path):
+    one = ranked(tmp_path / "one", lambda i: i % 9)
+    other = ranked(tmp_path / "other", lambda i: i % 7)
+    runs = load(one, other)
+    runs[1].records["a/3"].update(status="error", error=factory.error()["error"])
+    (measure,) = choose(runs, ["mrr@10"], None)
+    shared = share(runs, measure)
+    assert len(shared.ids) == 12 * len(CONVERSATIONS) - 1
+    assert (shared.left_out, shared.why) == (("a/3",), {"other": {"failed": 1}})
+
+
+def problem(one: Path, other: Path, name: str, capsys: Capture) -> str:
+    """The line that compare prints on stderr, with exit code 2."""
+    assert main([str(one), str(other), "--score", name]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    return line
+
+
+def test_what_cannot_be_compared_is_one_line(tmp_path, capsys):
+    one = ranked(tmp_path / "one", lambda i: i % 9)
+    shallow = ranked(tmp_path / "shallow", lambda i: i % 9, depth=10)
+    rows = [factory.record("a/1", evidence=[TURNS[0]])]
+    bare = write_run(tmp_path / "bare", rows, "bare")
+    assert problem(one, shallow, "recall@20", capsys).endswith(
+        "shallow: depth 10: recall@20 is unknown; run it with retrieval.depth=20 or more"
+    )
+    assert problem(one, shallow, "mrr", capsys).endswith(
+        "mrr is of the whole ranking, which is 30 deep in one and 10 in shallow; use mrr@10 or "
+        "less; or use --force to compare anyway"
+    )
+    assert problem(bare, one, "recall@20", capsys).endswith(
+        "bare: no rankings are recorded; run it again with retrieval.depth=100"
+    )
+    assert "did you mean recall@10?" in problem(one, shallow, "recal@10", capsys)
+    assert "no record has the score 'recal'; it has abstained;" in problem(
+        one, shallow, "recal", capsys
+    )
+    assert problem(one, shallow, "first_rank", capsys).endswith(
+        "first_rank: has no value where nothing is found; use mrr instead, or the median by "
+        "python -m eval retrieval RUN --measure first_rank"
+    )
+
+
+def test_a_measure_that_does_not_depend_on_the_depth_is_compared_across_depths(tmp_path, capsys):
+    one = ranked(tmp_path / "one", lambda i: i % 9)
+    shallow = ranked(tmp_path / "shallow", lambda i: i % 9, depth=10)
+    for name in ("mrr@10", "r_precision", "recall@40tokens"):
+        assert main([str(one), str(shallow), "--score", name]) == 0
+        assert "all scores are equal" in capsys.readouterr().out
+
+
+def test_a_score_of_the_records_goes_before_a_measure_of_its_name(tmp_path):
+    rows = [factory.record(f"{name}/1", scores={"precision": 0.5}) for name in CONVERSATIONS]
+    runs = load(*(write_run(tmp_path / name, rows, name) for name in ("one", "other")))
+    (measure,) = choose(runs, ["precision"], None)
+    assert measure.score(runs[0], "a/1") == 0.5
+    with pytest.raises(InputError, match="no rankings are recorded"):
+        choose(runs, ["ndcg@10"], None)

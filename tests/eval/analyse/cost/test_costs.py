@@ -1,0 +1,183 @@
+"""Dollars of recorded usage, and `python -m eval cost` over runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.analyse.cost import __main__ as cost
+from eval.records.pricing.prices import break_even, cost_usd, of_records, pricing_of
+from memsys.llm.pricing import Price, Pricing
+from tests.eval import factory
+
+PRICES = {"big": {"input": 2.0, "output": 10.0}, "own": {"input": 0.0, "output": 0.0}}
+PRICING = Pricing({name: Price(**row, as_of="2025-01-01") for name, row in PRICES.items()})
+INFINITE = float("inf")
+
+
+def used(calls: int = 0, read: int = 0, written: int = 0, model: str = "big") -> dict[str, Any]:
+    """A phase's usage, as records hold it."""
+    own = {"calls": calls, "input_tokens": read, "output_tokens": written}
+    return own | ({"by_model": {model: own}} if calls else {})
+
+
+def test_cost_is_tokens_by_price():
+    assert cost_usd([used(1, 500_000, 100_000), used(2, 0 + 1, 0), used()], PRICING) == (
+        pytest.approx(1.0 + 1.0 + 2e-6)
+    )
+    assert cost_usd([used(3, 7, 7, "own")], PRICING) == 0
+    assert cost_usd([used(1, 10**6, 0, "big-2024-08-06")], PRICING) == 2  # a snapshot
+    assert cost_usd([], PRICING) == 0
+    assert cost_usd([used(1, 0, 0, "own")], PRICING) == 0  # tokens of what is free need no count
+
+
+@pytest.mark.parametrize("usage", [None, used(1, 5, 5, "mystery"), used(1, 0, 0)])
+def test_what_is_not_known_is_never_0(usage):
+    assert cost_usd([used(1, 5, 5), usage], PRICING) is None
+
+
+def test_phases_of_records_are_apart():
+    record = {"usage": {"retrieve": used(), "answer": used(1, 10**6), "judge": used(1, 0, 10**6)}}
+    assert of_records([record], ("retrieve", "answer"), PRICING) == 2
+    assert of_records([record], ("judge",), PRICING) is None  # 0 tokens read cannot be
+    assert of_records([{"usage": {"answer": used(1, 10**6)}}], ("judge",), PRICING) == 0
+    assert of_records([record, {"usage": None}], ("answer",), PRICING) is None
+
+
+@pytest.mark.parametrize(
+    ("ingest", "own", "other", "after"),
+    [
+        (0.6, 0.01, 0.04, 20.0),
+        (0.0, 0.01, 0.04, 0.0),
+        (0.0, 0.01, 0.01, 0.0),
+        (0.5, 0.04, 0.04, INFINITE),
+        (0.0, 0.05, 0.04, INFINITE),
+        (None, 0.01, 0.04, None),
+        (0.5, None, 0.04, None),
+        (0.5, 0.01, None, None),
+    ],
+)
+def test_break_even(ingest, own, other, after):
+    assert break_even(ingest, own, other) == (None if after is None else pytest.approx(after))
+
+
+def test_a_manifest_without_prices_knows_none():
+    assert pricing_of({"pricing": None}).price("big") is None
+    known = pricing_of({"pricing": {"as_of": "2025-01-01", "models": PRICES}})
+    assert (known.as_of, known.price("big")) == ("2025-01-01", Price(2.0, 10.0, "2025-01-01"))
+
+
+def write(
+    folder: Path, answer: dict[str, Any] | None, ingest: dict[str, Any] | None = None, **more: Any
+) -> str:
+    """A run of two conversations with two questions each; `answer` and `ingest` are of one."""
+    usage = None if answer is None else {"retrieve": used(), "answer": answer}
+    if usage and more.get("judge"):
+        usage["judge"] = used(1, 1000, 100)
+    rows = [factory.record(f"{c}/{i}", usage=usage) for c in "ab" for i in range(2)]
+    known = answer is not None
+    lines = [factory.ingest_line(c, usage=ingest or used()) for c in "ab"] if known else []
+    fields = {
+        **{"llm": "big", "models": {"embedder": None, "reader": "llm", "judge": None}},
+        **{"pricing": {"as_of": "2025-01-01", "models": PRICES}, **more},
+    }
+    factory.write_run(folder, rows, fields.pop("strategy", "graph_expand"), lines, **fields)
+    return str(folder)
+
+
+def table(out: str, first: str) -> dict[str, list[str]]:
+    """The rows of the last table whose header begins with `first`, their cells by name."""
+    lines = out.splitlines()
+    start = max(i for i, line in enumerate(lines) if line.split()[:1] == [first])
+    rows = [line.split() for line in lines[start + 2 : lines.index("", start)]]
+    return {row[0]: row[1:] for row in rows}
+
+
+def test_phases_and_break_even(tmp_path, capsys):
+    # a question: 20,000 against 1,000 tokens read at $2 a million, so $.038 saved; a conversation's
+    # ingest: $.19
+    full = write(tmp_path / "full", used(1, 20_000, 10), strategy="full_context")
+    graph = write(
+        tmp_path / "graph", used(1, 1_000, 10), used(2, 95_000), judge={"name": "big, generous"}
+    )
+    assert cost.main([full, graph]) == 0
+    out = capsys.readouterr().out
+    assert table(out, "phase") == {
+        "ingest": ["4", "190,000", "0", "0.3800"],
+        "retrieve": ["0", "0", "0", "0.0000"],
+        "answer": ["4", "4,000", "40", "0.0084"],
+        "judge": ["4", "4,000", "400", "0.0120"],
+    }
+    assert table(out, "run") == {
+        "full": ["4", "20,000.0", "10.0", "0.0401", "0.0000", "0.0000", "0.1604", "-"],
+        "graph": ["4", "1,000.0", "10.0", "0.0021", "0.0030", "0.1900", "0.3884", "5.0"],
+    }
+    assert "judge big, generous" in out
+    assert "prices as of 2025-01-01" in out
+
+
+def test_a_baseline_of_other_models_is_none_and_a_cent_is_not_shown_as_nothing(tmp_path, capsys):
+    full = write(tmp_path / "full", used(1, 9), strategy="full_context", llm="other")
+    assert cost.main([full, write(tmp_path / "graph", used(1, 30, 2))]) == 0
+    cells = table(capsys.readouterr().out, "run")["graph"]
+    assert cells[-3:] == ["no", "such", "run"]
+    assert cells[3] == "0.00008000"
+
+
+@pytest.mark.parametrize(
+    ("answer", "more", "words"),
+    [
+        (
+            used(),
+            {"llm": None, "models": {"reader": "extractive"}},
+            "on some: 4 questions, keyless: $0\n",
+        ),
+        (used(1, 5, 5, "own"), {"llm": "own"}, "the price of its models is 0"),
+        (used(1, 5, 5), {"status": "interrupted"}, "the run is interrupted: so far"),
+        (used(1, 5, 5), {"pricing": None}, "no prices of its models in its manifest"),
+    ],
+)
+def test_what_a_run_is_is_told(answer, more, words, tmp_path, capsys):
+    assert cost.main([write(tmp_path / "one", answer, **more)]) == 0
+    assert words in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_keyless_runs_have_one_line_each(count, tmp_path, capsys):
+    keyless = {"llm": None, "models": {"reader": "extractive"}}
+    names = [write(tmp_path / f"run{i}", used(), **keyless) for i in range(count)]
+    assert cost.main(names) == 0
+    assert [line[:9] for line in capsys.readouterr().out.splitlines()] == [
+        f"run{i}: grap"[:9] for i in range(count)
+    ]
+
+
+@pytest.mark.parametrize("recorded", [None, "2026-01-01T00:00:00+00:00"])
+def test_a_replayed_vector_is_no_recorded_answer(recorded, tmp_path, capsys):
+    usage = {"retrieve": used(), "answer": used(1, 5, 5)}
+    row = factory.record("a/0", usage=usage, latency_source="recorded", recorded=recorded)
+    factory.write_run(tmp_path / "one", [row], pricing={"as_of": "2025-01-01", "models": PRICES})
+    assert cost.main([str(tmp_path / "one")]) == 0
+    out = capsys.readouterr().out
+    assert ("1 questions used recorded answers" in out) is (recorded is not None)
+
+
+@pytest.mark.parametrize("answer", [None, used(1, 5, 5, "mystery")])
+def test_unknown_says_so(answer, tmp_path, capsys):
+    full = write(tmp_path / "full", used(1, 9), strategy="full_context", llm="big")
+    assert cost.main([full, write(tmp_path / "one", answer, llm="big")]) == 0
+    out = capsys.readouterr().out
+    assert table(out, "phase")["answer"][-1] == "unknown"
+    assert table(out, "run")["one"][-1] == "unknown"
+    assert (table(out, "phase")["ingest"] == ["unknown"] * 4) == (answer is None)
+
+
+def test_wrong_input_is_one_line(tmp_path, capsys):
+    run = write(tmp_path / "one", used())
+    for names, words in (([str(tmp_path / "no")], "no such run"), ([run, run], "named twice")):
+        assert cost.main(names) == 2
+        error = capsys.readouterr().err
+        assert words in error
+        assert error.count("\n") == 1

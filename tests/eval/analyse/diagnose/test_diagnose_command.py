@@ -1,0 +1,151 @@
+"""`python -m eval diagnose` as a user starts it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from eval.analyse.diagnose.__main__ import main
+from eval.imports.rescore.__main__ import main as rescore
+from tests.eval.analyse.diagnose.made_runs import expanded, gated, record, write_run
+from tests.eval.commands import PROJECT, Run, run_main
+
+EXCLUDED = {"kind": "excluded", "error_type": "X", "original_gold": "gold"}
+TITLES = ["Retrieval and reading", "Direct and expanded", "Gate", "Abstention"]
+DIRECT = [record("a/1", "a", "axy", f1=1.0), record("b/1", "b", "xyz")]
+ALWAYS = [expanded("a/1", "a", "ax", "p", f1=1.0), expanded("b/1", "b", "xy", "b")]
+GATED = [gated("a/1", "a", "axy", f1=1.0), gated("b/1", "b", "xy", "b", rule="similarity")]
+# Two questions of two hops, of which the graph finds more, and two of type 5.
+TINY = (
+    *("dataset=synthetic", "dataset.conversations=2", "dataset.sessions=3", "dataset.turns=8"),
+    *("dataset.hops=2", "k=3"),
+)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> dict[str, str]:
+    made = {"vector_only": DIRECT, "graph_expand": ALWAYS, "hybrid_gate": GATED}
+    return {name: str(write_run(tmp_path / name, rows, name)) for name, rows in made.items()}
+
+
+def titles(out: str) -> list[str]:
+    return re.findall(r"^(.+)\n=+$", out, re.MULTILINE)
+
+
+def test_real_runs_are_diagnosed_by_what_they_recorded(tmp_path, cache, capsys):
+    runs = {}
+    for strategy in ("hybrid_gate", "vector_only", "graph_expand"):
+        folder = tmp_path / strategy
+        ended = run_main(tmp_path, cache, *TINY, f"strategy={strategy}", f"hydra.run.dir={folder}")
+        assert ended.code == 0, ended.err
+        runs[strategy] = Run(folder)
+    folders = [str(run.folder) for run in runs.values()]
+    assert main([folders[0], "--direct", folders[1], "--expanded", folders[2]]) == 0
+    out = capsys.readouterr().out
+    assert titles(out) == TITLES
+    counted = [row for row in runs["hybrid_gate"].records if row["category"] != 5]
+    some = [row for row in counted if 0 < row["scores"]["evidence_recall"] < 1]
+    right = sum(row["scores"]["locomo_f1"] >= 0.5 for row in some) / len(some)
+    row = re.search(r"^overall \(types 1-4\) +some +(\d+) .* (\d\.\d{3}) \[\S+ \S+\]$", out, re.M)
+    assert row is not None
+    assert (int(row[1]), row[2]) == (len(some), f"{right:.3f}")
+    gates = [row["trace"]["gate"]["rule"] for row in runs["hybrid_gate"].records]
+    assert set(gates) == {"closed", "similarity"}
+    for rule in set(gates):
+        assert re.search(rf"^{rule} +{gates.count(rule)} +\d", out, re.M)
+    reached = {}
+    for name, run in runs.items():
+        recalls = [r["scores"]["evidence_recall"] for r in run.records if r["category"] != 5]
+        reached[name] = f"{sum(recalls) / len(recalls):.3f}"
+    assert reached["vector_only"] < reached["graph_expand"]
+    (line,) = re.findall(r"never +this gate +always.*?^overall.*?$", out, re.M | re.S)
+    shown = re.findall(r"(\d\.\d{3}) \[", line.splitlines()[-1])
+    assert shown[:3] == [reached[name] for name in ("vector_only", "hybrid_gate", "graph_expand")]
+
+
+def test_a_run_alone_tells_what_it_can(runs, capsys):
+    assert main([runs["vector_only"]]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Error analysis of vector_only on ")
+    assert titles(out) == TITLES
+    assert "vector_only records no expansion" in out
+    assert "vector_only records no gate" in out
+    assert main([runs["hybrid_gate"]]) == 0
+    out = capsys.readouterr().out
+    assert "require --direct RUN, the same run without expansion" in out
+    assert "requires --direct RUN and --expanded RUN" in out
+
+
+def test_what_is_in_no_figure_is_counted(tmp_path, capsys):
+    scores = {"locomo_f1": None, "judge": None}
+    rows = [
+        *DIRECT,
+        record("b/2", "a", "a", key=EXCLUDED, scores=scores, abstained=True),
+        record("b/3", "a", "a", status="error", scores=scores) | {"abstained": None},
+    ]
+    assert main([str(write_run(tmp_path / "run", rows))]) == 0
+    out = capsys.readouterr().out
+    assert "4 questions of 2 conversations; not counted: 1 failed, 1 excluded by the answer" in out
+    assert re.search(r"^single_hop +\(any\) +2 +0\.500", out, re.M)
+    assert re.search(r"^all +0 +2 +0\.0%", out, re.M)
+
+
+def test_score_and_threshold(tmp_path, capsys):
+    rows = [
+        record(f"a/{i}", "a", "a", scores={"locomo_f1": 0.6, "strict_f1": f1, "judge": None})
+        for i, f1 in enumerate((0.2, 0.4))
+    ]
+    run = str(write_run(tmp_path / "run", rows, scoring=["strict"]))
+    for options, told in (
+        ([], r"^single_hop +all +2 +0\.300 .* 0\.000 "),
+        (["--correct", "0.4"], r"^single_hop +all +2 +0\.300 .* 0\.500 "),
+        (["--score", "f1_locomo"], r"^single_hop +all +2 +0\.600 .* 1\.000 "),
+    ):
+        assert main([run, *options]) == 0
+        assert re.search(told, capsys.readouterr().out, re.M)
+
+
+def test_imported_answers(tmp_path, monkeypatch, capsys):
+    given = [
+        {"sample_id": one["sample_id"], "qa_index": i, "answer": "No information available."}
+        for path in sorted((PROJECT / "data" / "sample").glob("*.json"))
+        for one in json.loads(path.read_text(encoding="utf-8"))
+        for i, _ in enumerate(one["qa"])
+    ]
+    monkeypatch.chdir(tmp_path)
+    Path("mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
+    assert rescore(["mine.jsonl", "--dataset", "sample", "--out", "run"]) == 0
+    capsys.readouterr()
+    assert main(["run"]) == 0
+    out = capsys.readouterr().out
+    assert titles(out) == TITLES
+    assert "Retrieval is unknown (imported answers)" in out
+    assert out.count("Unknown: imported answers") == 2
+    assert re.search(r"^all +\d+ +100\.0% .* 100\.0% .* 100\.0% ", out, re.M)
+    assert main(["run", "--direct", "run"]) == 2
+    assert "have no trace.expansion" in capsys.readouterr().err
+
+
+def test_wrong_input_is_one_line_and_exit_code_2(runs, capsys):
+    for arguments, told in (
+        ("nowhere", "nowhere: no such run"),
+        ("{hybrid_gate} --expanded {graph_expand}", "--expanded: needs --direct RUN"),
+        ("{graph_expand} --direct {hybrid_gate}", "expands as well (the first: b/1)"),
+        ("{vector_only} --direct {vector_only}", "have no trace.expansion"),
+        (
+            "{hybrid_gate} --direct {vector_only} --expanded {vector_only}",
+            "does not always expand",
+        ),
+        ("{vector_only} --correct 0", "--correct 0: scores are 0 to 1"),
+        ("{vector_only} --correct nan", "--correct nan"),
+        ("{vector_only} --score bleu2", "use --score with one of locomo_f1"),
+    ):
+        assert main([argument.format(**runs) for argument in arguments.split()]) == 2
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert shown.err.startswith("error: ")
+        assert told in shown.err
+        assert shown.err.count("\n") == 1

@@ -1,0 +1,118 @@
+"""The gate against an oracle gate, on questions whose outcome is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.analyse.diagnose.gate import against_oracle, by_rule, gate, reached, rules
+from eval.summary.gate_cases import Case, cases
+from tests.eval.analyse.diagnose.made_runs import (
+    expanded,
+    gated,
+    imported,
+    made_run,
+    record,
+    sentences,
+    tables,
+    values,
+)
+
+OVERALL = "overall (types 1-4)"
+# rule, direct finds, expansion finds (of evidence "ab"): raised, lowered, swapped or as before
+OUTCOMES = [
+    ("similarity", "a", "ab"),  # raised, opened
+    ("word:other", "", "a"),  # raised, opened
+    ("closed", "", "ab"),  # raised, missed
+    ("similarity", "ab", "a"),  # lowered, opened: harmful
+    ("word:also", "a", "b"),  # swapped: the oracle stays shut
+    ("similarity", "a", "a"),
+    ("closed", "ab", ""),  # lowered, spared
+    ("closed", "a", "a"),
+]
+
+
+def made(category: int = 4) -> tuple[list[dict], list[dict], list[dict]]:
+    """Records of the gated, direct and expanding run, alternating between two conversations."""
+    runs: tuple[list[dict], ...] = ([], [], [])
+    for i, (rule, without, with_) in enumerate(OUTCOMES):
+        id_ = f"{'ab'[i % 2]}/{i}"
+        shut = rule == "closed"
+        runs[0].append(gated(id_, "ab", without if shut else with_, rule=rule, category=category))
+        runs[1].append(record(id_, "ab", without, category=category))
+        runs[2].append(expanded(id_, "ab", with_, "", category=category))
+    return runs  # type: ignore[return-value]
+
+
+@pytest.fixture
+def found() -> list[Case]:
+    return cases(*made())
+
+
+def test_precision_recall_and_harm_against_the_oracle(found):
+    table = against_oracle(found, seed=0)
+    shown = values(table, OVERALL, "oracle opens", "precision", "recall", "harmful")
+    assert shown == ("37.5%", "40.0%", "66.7%", "20.0%")  # 3/8, 2/5, 2/3, 1/5
+    assert [cell.partition("n=")[2] for cell in table.rows[-1][1:]] == ["8", "5", "3", "5"]
+    assert table.rows[0][1:] == table.rows[-1][1:]
+    # a gate that never opened has no precision
+    shut = [gated("a/1", "a", ""), gated("b/1", "a", "")]
+    always = [expanded("a/1", "a", "", "a"), expanded("b/1", "a", "", "")]
+    table = against_oracle(cases(shut, shut, always), seed=0)
+    shown = values(table, OVERALL, "oracle opens", "precision", "recall", "harmful")
+    assert shown == ("50.0%", "-", "0.0%", "-")
+
+
+def test_what_each_gate_would_have_reached(found, tmp_path):
+    table = reached(found, seed=0)
+    gates = ("never", "this gate", "always", "oracle gate", "room")
+    # of 16 evidence turns: 8 never, 9 always; the gate wins 2, loses 1; the oracle wins 4
+    assert values(table, OVERALL, *gates) == ("0.500", "0.562", "0.562", "0.750", "0.250")
+    run = made_run(tmp_path / "run", made()[0], "hybrid_gate")
+    table = tables(gate(run, found))[-1]
+    assert values(table, "never open", "n", "recall difference") == ("8", "+0.062")
+    assert values(table, "always open", "n", "recall difference") == ("8", "0.000")
+
+
+def test_rules_stand_with_words_together_and_closed_last(found):
+    names = [name for name, _ in rules(case.record for case in found)]
+    assert names == ["similarity", "word:(any)", "word:also", "word:other", "closed"]
+    assert [name for name, _ in rules([found[0].record])] == ["similarity"]
+    table = by_rule(found, seed=0)
+    header = ("n", "raised", "lowered", "share of the oracle's")
+    assert values(table, "similarity", *header) == ("3", "33.3%", "33.3%", "33.3%")
+    assert values(table, "word:(any)", *header) == ("2", "50.0%", "0.0%", "33.3%")
+    assert values(table, "word:also", *header) == ("1", "0.0%", "0.0%", "0.0%")
+    assert values(table, "closed", *header) == ("3", "33.3%", "33.3%", "33.3%")
+
+
+def test_only_questions_that_all_three_answered_and_that_have_evidence_count():
+    mine, without, with_ = made()
+    assert [case.record["id"] for case in cases(mine, without[1:], with_[:-1])] == [
+        row["id"] for row in mine[1:-1]
+    ]
+    assert cases(*made(category=5)) == []
+    bare = [row | {"evidence": []} for row in mine]
+    assert cases(bare, without, with_) == []
+
+
+def test_how_often_it_opened_counts_every_question(tmp_path):
+    rows = [*made()[0], gated("a/90", "", "x", rule="similarity", category=5)]
+    run = made_run(tmp_path / "run", rows, "hybrid_gate")
+    section = gate(run, None)
+    opened, deciding = tables(section)
+    assert values(opened, OVERALL, "n", "opened") == ("8", "62.5%")
+    assert values(opened, "adversarial", "n", "opened") == ("1", "100.0%")
+    assert values(deciding, "similarity", *deciding.header[1:]) == ("4", "44.4%")
+    assert values(deciding, "closed", *deciding.header[1:]) == ("3", "33.3%")
+    assert "requires --direct RUN and --expanded RUN" in sentences(section)
+
+
+def test_what_cannot_be_told_is_said(tmp_path):
+    mine, without, _ = made()
+    assert sentences(gate(made_run(tmp_path / "one", without), None)) == (
+        "vector_only records no gate."
+    )
+    run = made_run(tmp_path / "two", [imported(row) for row in mine])
+    assert sentences(gate(run, None)).startswith("Unknown: imported answers")
+    run = made_run(tmp_path / "three", mine, "hybrid_gate")
+    assert "was answered by all three runs" in sentences(gate(run, []))

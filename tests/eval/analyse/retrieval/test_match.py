@@ -1,0 +1,173 @@
+"""Rankings of others are matched to questions, turns and sessions, and never by guess."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from eval.answers.ranking_files import RankingRow, rows_of
+from eval.datasets.types import Dataset
+from eval.imports.rankings.import_run import run_of
+from eval.imports.rankings.imports import Import, matched
+from eval.imports.rankings.match import NO_QUESTION, OTHER_QUESTION, SEVERAL
+from eval.metrics.retrieval.registry import parse
+from eval.summary.retrieval import value
+from memsys.core.errors import InputError
+
+
+def of(
+    dataset: Dataset, rankings: dict[str, Any], depth: int | None = None, *, partial: bool = False
+) -> Import:
+    rows = rows_of(rankings, "mine.json")
+    return matched(rows, "mine", dataset, "mine.json", depth, partial=partial)
+
+
+def row(place: str, ids: list[str], **fields: str | None) -> RankingRow:
+    given: dict[str, str | None] = dict.fromkeys(("id", "text", "conversation")) | fields
+    return RankingRow(place, **given, ranking=tuple((id_, None) for id_ in ids))
+
+
+def ids(found: Import) -> dict[str, list[str]]:
+    rankings = found.matching.rankings.items()
+    return {question: [scored.id for scored in one.ranked] for question, one in rankings}
+
+
+def refused(dataset: Dataset, rankings: dict[str, Any], depth: int | None = None) -> str:
+    with pytest.raises(InputError) as error:
+        of(dataset, rankings, depth)
+    return str(error.value)
+
+
+def test_questions_are_known_by_id_and_by_their_words(dataset):
+    found = of(dataset, {"ash/0": ["D1:1"], "who LEFT? ": ["D1:2"], "fir/0": ["D1:3"]})
+    assert ids(found) == {"ash/0": ["D1:1"], "ash/1": ["D1:2"], "fir/0": ["D1:3"]}
+
+
+def test_words_of_several_questions(dataset):
+    """Within a conversation the ranking is that of all of them; across conversations of none."""
+    found = of(dataset, {"Who sang?": ["D1:1"], "Who came?": ["D1:2"]}, partial=True)
+    assert ids(found) == {"fir/1": ["D1:1"], "fir/2": ["D1:1"]}
+    assert [(one.place, reason) for one, reason in found.matching.unknown] == [
+        ("'Who came?'", SEVERAL)
+    ]
+    rows = [row("a", ["D1:1"], text="Who came?", conversation="fir")]
+    assert ids(matched(rows, "mine", dataset, "file")) == {"fir/0": ["D1:1"]}
+    rows = [row(place, [f"D1:{place}"], text="Who sang?") for place in "12"]
+    assert ids(matched(rows, "mine", dataset, "file")) == {"fir/1": ["D1:1"], "fir/2": ["D1:2"]}
+
+
+def test_unknown_and_doubled_rows_are_not_scored(dataset):
+    rows = [
+        row("line 1", ["D1:1"], id="ash/0"),
+        row("line 2", ["D1:2"], id="ash/0"),
+        row("line 3", ["D1:3"], text="Who came, then?"),
+        row("line 4", ["D1:4"], id="ash/77"),
+        row("line 5", ["D1:4"], id="ash/1", text="Who came?"),
+        row("line 6", ["D2:1"], id="17", text="When?"),
+    ]
+    with pytest.raises(InputError, match=r"file: only 3 of 6 .* line 4: .* 95% are needed"):
+        matched(rows, "mine", dataset, "file")
+    found = matched(rows, "mine", dataset, "file", partial=True)
+    assert ids(found) == {"ash/0": ["D1:1"], "ash/2": ["D2:1"], "ash/3": ["D1:3"]}
+    assert [(one.place, id_) for one, id_ in found.matching.doubled] == [("line 2", "ash/0")]
+    assert [(one.place, reason) for one, reason in found.matching.unknown] == [
+        ("line 4", NO_QUESTION),
+        ("line 5", OTHER_QUESTION),
+    ]
+
+
+def test_a_history_of_one_question_gives_it_its_id(dataset):
+    single = [one for one in dataset.questions if one.id != "ash/0" and one.conversation == "ash"]
+    alone = Dataset("one", dataset.conversations, tuple(single[:1]), ())
+    assert ids(of(alone, {"ash": ["D1:1"]})) == {"ash/1": ["D1:1"]}
+
+
+@pytest.mark.parametrize("form", ["D2:1", "ash:D2:1"])
+def test_turns_are_known_with_and_without_their_conversation(form, dataset):
+    found = of(dataset, {"ash/0": [form, "D1:1"]})
+    assert ids(found) == {"ash/0": ["D2:1", "D1:1"]}
+    assert found.matching.unit == "turn"
+    assert not found.matching.pooled
+
+
+@pytest.mark.parametrize("form", ["D2", "session_2", "ash:D2", "ash:session_2"])
+def test_sessions_are_known_in_each_form(form, dataset):
+    found = of(dataset, {"ash/0": [form, "D1"]})
+    assert ids(found) == {"ash/0": ["D2", "D1"]}
+    assert found.matching.unit == "session"
+
+
+@pytest.mark.parametrize("again", ["D1:2", "ash:D1:2"])
+def test_an_id_that_is_ranked_twice_is_refused(again, dataset):
+    message = refused(dataset, {"ash/0": ["D1:2", "D1:1", again], "ash/1": ["D1:1"]})
+    assert message.startswith(f"mine.json: 'ash/0': '{again}' is ranked twice; give each turn")
+
+
+def test_indices_that_count_from_1_are_recognised_or_asked_about(dataset, all_turns):
+    ranked = {one.id: all_turns[:n] for n, one in enumerate(dataset.questions, 1)}
+
+    def moved(*without: str) -> dict[str, Any]:
+        return {
+            f"{id_[:-1]}{int(id_[-1]) + 1}": one
+            for id_, one in ranked.items()
+            if id_ not in without
+        }
+
+    assert ids(of(dataset, moved())) == ranked
+    assert of(dataset, moved()).matching.first == 1
+    assert "no row has the qa_index 0" in refused(dataset, moved("ash/3", "fir/2"))
+    assert of(dataset, {id_: ranked[id_] for id_ in ("ash/1", "fir/2")}).matching.first == 0
+
+
+def test_turns_of_other_conversations_make_a_pooled_ranking(dataset):
+    found = of(dataset, {"ash/0": ["fir:D1:1", "ash:D1:1"], "fir/0": ["fir:D1:2"]})
+    assert found.matching.pooled
+    assert found.matching.strangers == 1
+    assert ids(found)["fir/0"] == ["fir:D1:2"]
+    assert found.sizes == {"pooled": {"turns": 24, "sessions": 6}}
+    evidence = {question.id: question.evidence for question in found.dataset.questions}
+    assert evidence["ash/1"] == ("ash:D1:2", "ash:D3:4")
+    message = refused(dataset, {"ash/0": ["fir:D1:1"], "ash/1": ["D1:1"]})
+    assert "'ash/1': 'D1:1' names no conversation" in message
+    assert "write ash:D1:1" in message
+
+
+def test_a_pooled_ranking_of_histories_is_judged_by_their_sessions(dataset):
+    """As LongMemEval names evidence sessions, under ids that histories may share."""
+    asked = tuple(replace(one, evidence_sessions=("D1",)) for one in dataset.questions)
+    histories = replace(dataset, questions=asked)
+    found = of(histories, {"ash/0": ["fir:D1", "ash:D1"], "fir/0": ["fir:D1", "ash:D1"]})
+    run = run_of(found, {})
+    session_mrr = parse("session_mrr")
+    assert [value(run, id_, session_mrr) for id_ in ("ash/0", "fir/0")] == [0.5, 1.0]
+
+
+def test_bad_ids_are_refused_with_question_and_id(dataset):
+    message = refused(dataset, {"ash/0": ["D1:1"], "ash/1": ["D1:1", "D9:1"]})
+    assert "mine.json: 'ash/1': 'D9:1' is no turn or session of ash" in message
+    message = refused(dataset, {"ash/0": ["D1:1"], "ash/1": ["D2:1", "D3"]})
+    assert "ranks turns ('D1:1' in 'ash/0') and sessions ('D3' in 'ash/1')" in message
+    message = refused(dataset, {"oak/0": ["D1:1"], "oak/1": []})
+    assert "none of the 2 rankings is of a question of trees" in message
+    assert "'oak/0': no such question" in message
+    assert "all rankings are empty" in refused(dataset, {"ash/0": [], "ash/1": []})
+
+
+def test_the_depth_is_that_of_the_shortest_cut_ranking(dataset, all_turns):
+    same = of(dataset, {"ash/0": all_turns[:3], "ash/1": all_turns[2:5]})
+    assert same.depth == 3
+    # Neither an empty ranking nor one of the whole store was cut.
+    mixed = {"ash/0": [], "ash/1": all_turns[:2], "ash/2": all_turns, "fir/0": all_turns[:5]}
+    assert of(dataset, mixed).depth == 2
+    assert of(dataset, mixed, depth=12).depth == 12
+    assert of(dataset, {"ash/0": [], "ash/2": all_turns}).depth is None
+
+
+def test_no_ranking_may_be_longer_than_the_stated_depth(dataset, all_turns):
+    for longer in (all_turns[:5], all_turns):
+        mixed = {"ash/0": all_turns[:3], "ash/1": longer}
+        message = refused(dataset, mixed, depth=4)
+        assert f"mine.json: --depth 4: 'ash/1': has {len(longer)} ids" in message
+        assert of(dataset, mixed, depth=len(longer)).depth == len(longer)

@@ -1,0 +1,104 @@
+"""Interaction and gates on runs whose outcome is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from eval.analyse.tabulate.extra_tables import gates, interaction, requested
+from eval.analyse.tabulate.grid import load_grid
+from eval.records.manifest import OPERATIONAL
+from eval.records.run import Run
+from eval.run.hydra_help import CONF
+from memsys.core.errors import InputError
+from tests.eval import factory
+
+CONVERSATIONS = ("ash", "beech", "cedar", "dogwood")
+EACH = 20
+BASE = {"graph_score": "vector_only", "graph_expand": "vector_only"}
+
+
+def made(
+    strategy: str, recalls: list[float], embedder: str = "strong", open_: list[bool] | None = None
+) -> Run:
+    """A run with these evidence recalls, the same in every conversation; F1 is half of them."""
+    records = []
+    for name in CONVERSATIONS:
+        for i in range(EACH):
+            recall = recalls[i % len(recalls)]
+            found = [f"D1:{j}" for j in range(4)][: round(recall * 4)]
+            records.append(
+                factory.record(
+                    f"{name}/{i}",
+                    type="multi_hop" if i < 5 else "single_hop",
+                    scores={"locomo_f1": recall / 2, "evidence_recall": recall},
+                    evidence=[f"D1:{j}" for j in range(4)],
+                    evidence_found={"direct": found, "expanded": []},
+                    trace={"gate": {"open": open_[i % len(open_)], "rule": "x"}} if open_ else {},
+                )
+            )
+    choices = {"embedder": embedder}
+    return factory.run_of(records, f"{strategy}={embedder}", strategy=strategy, choices=choices)
+
+
+def test_a_gain_that_only_the_weak_embedder_sees_is_an_interaction():
+    runs = [
+        made("vector_only", [0.5, 0.75], "strong"),
+        made("graph_expand", [0.5, 0.75], "strong"),
+        made("vector_only", [0.25, 0.25], "weak"),
+        made("graph_expand", [0.5, 0.25], "weak"),
+    ]
+    header, rows = interaction(runs, BASE, "strong", "weak", 0)
+    assert header[3:6] == ["with strong", "with weak", "weak minus strong"]
+    by_score = {row[1]: row for row in rows if row[0] == "graph_expand - vector_only"}
+    assert {row[0] for row in rows} == {"graph_expand - vector_only"}  # the rest was not run
+    recall = by_score["evidence recall"]
+    assert recall[2] == "80"
+    assert recall[3].startswith("0.000 [")
+    assert recall[4].startswith("0.125 [")
+    assert recall[5].startswith("+0.125 [")
+    assert recall[-1] == "better"
+    assert by_score["F1"][5].startswith("+0.062 [")
+    assert by_score["evidence recall, multi_hop"][2] == "20"
+    # equal gains are none
+    runs = [
+        made(strategy, values, embedder)
+        for embedder in ("strong", "weak")
+        for strategy, values in (("vector_only", [0.25, 0.5]), ("graph_expand", [0.5, 0.5]))
+    ]
+    _, rows = interaction(runs, BASE, "strong", "weak", 0)
+    assert [row[5] for row in rows] == ["0.000 [0.000, 0.000]"] * 3
+    assert all(row[-1].startswith("no difference shown") for row in rows)
+
+
+def test_gates_are_measured_against_the_oracle():
+    # Of four questions expansion raises one, lowers one and leaves two.
+    never = made("never", [0.5, 0.5, 0.5, 0.5], open_=[False])
+    always = made("always", [0.75, 0.25, 0.5, 0.5], open_=[True])
+    good = made("good", [0.75, 0.5, 0.5, 0.5], open_=[True, False, False, True])
+    header, rows = gates([never, always, good], never, always, 0)
+    assert header[2:6] == ["opened", "precision", "recall", "harmful"]
+    value = [[cell.split(" ")[0] for cell in row] for row in rows]
+    assert value[0][2:] == ["0.0%", "-", "0.0%", "-", "0.500"]
+    assert value[1][2:] == ["100.0%", "25.0%", "100.0%", "25.0%", "0.500"]
+    assert value[2][2:] == ["50.0%", "50.0%", "100.0%", "0.0%", "0.562"]
+    assert value[3][2:] == ["25.0%", "100%", "100%", "0%", "0.562"]
+
+
+def test_an_experiment_names_its_tables_which_are_no_part_of_a_runs_configuration():
+    assert load_grid("gate").tables == {"gates": {}}
+    assert load_grid("longmemeval").tables == {"by_type": {}}
+    grid = load_grid("memory_unit")
+    assert grid.tables == {}
+    settings = load_grid("weak_vs_strong_embedder").tables["interaction"]
+    assert settings["weak"] == "wordllama"
+    assert settings["base"]["graph_expand_hybrid"] == "hybrid_rank"
+    unknown = replace(grid, tables={"gaets": {}})
+    with pytest.raises(InputError, match=r"memory_unit\.yaml: tables: gaets: no such table; use"):
+        list(requested(unknown, [], 0))
+    with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
+        config = compose("config", ["experiment=gate"])
+    assert "tables" in config
+    assert "tables" in OPERATIONAL

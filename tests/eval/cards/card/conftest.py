@@ -1,0 +1,96 @@
+"""Cards of small runs and imports, and the command that verifies them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.cards.card import __main__ as command
+from eval.cards.card import data as loading
+from eval.cards.card.files import load_card
+from eval.cards.card.schema import Card
+from eval.datasets.types import Dataset
+from eval.imports.rescore import __main__ as rescore
+from memsys.core.errors import InputError
+from tests.eval.commands import Run
+
+Options = tuple[str, ...]
+
+
+@pytest.fixture(scope="session")
+def data(small: Options) -> Path:
+    return Path(small[0].removeprefix("dataset.path="))
+
+
+@pytest.fixture
+def verified(
+    capsys: pytest.CaptureFixture[str], data: Path, errors: Path
+) -> Callable[..., tuple[int, str]]:
+    """`python -m eval card --verify` on the small data set: exit code and output."""
+
+    def call(*arguments: object) -> tuple[int, str]:
+        where = ("--dataset", str(data), "--key-file", str(errors))
+        capsys.readouterr()
+        code = command.main(["--verify", *map(str, arguments), *where])
+        out = capsys.readouterr()
+        return code, out.out + out.err
+
+    return call
+
+
+def rows_of(run: Run) -> list[dict[str, Any]]:
+    """Rows of an answers' file with the answers of a run, every second of them judged correct."""
+    return [
+        {
+            "sample_id": record["conversation"],
+            "qa_index": int(record["id"].rpartition("/")[2]),
+            "question": record["question"],
+            "answer": record["answer"],
+            "judge": place % 2,
+            "context_tokens": 10 + place,
+        }
+        for place, record in enumerate(run.records)
+    ]
+
+
+def write_rows(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def published(
+    keyed: dict[str, Run], data: Path, errors: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The folder of another system's card.json, its answers.jsonl and its run folder."""
+    folder = tmp_path_factory.mktemp("published")
+    answers = write_rows(folder / "answers.jsonl", rows_of(keyed["original"]))
+    key = ("--key", "original", "--key-file", str(errors))
+    out = ("--out", str(folder / "run"))
+    assert rescore.main([str(answers), "--dataset", str(data), *key, *out]) == 0
+    card = ("--out", str(folder / "card.json"))
+    where = ("--dataset", str(data), "--key-file", str(errors))
+    assert command.main([str(folder / "run"), *card, *where]) == 0
+    return folder
+
+
+@pytest.fixture
+def card(published: Path) -> Card:
+    return load_card(published / "card.json")
+
+
+@pytest.fixture
+def no_corrections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The corrected answers are not on this machine."""
+    load = loading._load
+
+    def refuse(config: str) -> Dataset:
+        if json.loads(config).get("key") == "corrected":
+            raise InputError("dataset.key=corrected: the corrected answers are not here")
+        return load(config)
+
+    monkeypatch.setattr(loading, "_load", refuse)

@@ -1,0 +1,340 @@
+"""A card whose numbers do not follow from its files is refused, whatever was changed in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.cards.card import __main__ as command
+from eval.cards.card.files import load_card
+from eval.cards.card.verify import differences
+from eval.imports.rescore import __main__ as rescore
+from memsys.core.errors import InputError
+from tests.eval.cards.card.conftest import rows_of, write_rows
+from tests.eval.commands import Run
+
+Verified = Callable[..., tuple[int, str]]
+Json = dict[str, Any]
+OTHER = "0" * 64
+
+
+def of(card: Json, **fields: str) -> Json:
+    """The first score of the card with these fields."""
+    return next(s for s in card["scores"] if all(s.get(k) == v for k, v in fields.items()))
+
+
+def entry(card: Json, role: str) -> Json:
+    return next(file for file in card["files"] if file["role"] == role)
+
+
+def forged(published: Path, folder: Path, forge: Callable[[Json], object]) -> Path:
+    """The path of a copy of the published card that `forge` has changed."""
+    card = json.loads((published / "card.json").read_text(encoding="utf-8"))
+    forge(card)
+    path = folder / "card.json"
+    path.write_text(json.dumps(card), encoding="utf-8")
+    return path
+
+
+def more(score: Json, name: str) -> None:
+    score[name] = round(score[name] + 0.000002, 6)
+
+
+def add_row(card: Json) -> None:
+    card["scores"].append(of(card, protocol="mem0", type="overall") | {"type": "cognitive"})
+
+
+def add_measure(card: Json) -> None:
+    card["scores"].append(of(card, measure="judge") | {"measure": "accuracy"})
+
+
+def drop(card: Json, keep: Callable[[Json], bool]) -> None:
+    card["scores"] = [score for score in card["scores"] if keep(score)]
+
+
+def rename_type(card: Json) -> None:
+    """Exchange a low and a high score."""
+    one, other = (of(card, protocol="mem0", type=t, measure="f1") for t in ("temporal", "overall"))
+    one["type"], other["type"] = other["type"], one["type"]
+
+
+def as_reported(card: Json) -> None:
+    score = of(card, measure="f1")
+    score["mean"], score["reported"] = 0.99, True
+
+
+def claim_other_key(card: Json) -> None:
+    card["dataset"]["key"] = "excluded"
+
+
+def exchange_keys(card: Json) -> None:
+    for score in card["scores"]:
+        score["key"] = {"original": "excluded", "excluded": "original"}.get(
+            score["key"], score["key"]
+        )
+
+
+FORGED: dict[str, tuple[Callable[[Json], object], str]] = {
+    "mean": (lambda c: more(of(c, protocol="strict", measure="f1"), "mean"), "f1: mean: "),
+    "low": (lambda c: more(of(c, protocol="mem0", measure="f1"), "low"), "f1: low: "),
+    "high": (lambda c: more(of(c, protocol="mem0", measure="bleu1"), "high"), "bleu1: high: "),
+    "no interval": (
+        lambda c: [of(c, protocol="mem0", type="overall").pop(name) for name in ("low", "high")],
+        "low: None on the card",
+    ),
+    "n": (lambda c: of(c, measure="f1").update(n=20), "f1: n: 20 on the card"),
+    "judge": (lambda c: of(c, measure="judge").update(mean=0.9), "judge: mean: 0.9 on the card"),
+    "abstained": (lambda c: more(of(c, measure="abstained"), "mean"), "abstained: mean: "),
+    "added row": (add_row, "mem0 cognitive f1: on the card, and does not follow"),
+    "added measure": (add_measure, "accuracy: on the card, and does not follow"),
+    "reported": (as_reported, "reported: True on the card, False recomputed"),
+    "left out type": (
+        lambda c: drop(c, lambda s: not (s["type"] == "temporal" and s.get("protocol") == "mem0")),
+        "original mem0 temporal f1: left out of the card",
+    ),
+    "left out protocol": (
+        lambda c: drop(c, lambda s: s.get("protocol") != "locomo"),
+        "original locomo overall f1: left out of the card",
+    ),
+    "left out key": (
+        lambda c: drop(c, lambda s: s["key"] != "excluded"),
+        "excluded mem0 overall f1: left out of the card",
+    ),
+    "left out judge": (
+        lambda c: drop(c, lambda s: s["measure"] != "judge"),
+        "judge: left out of the card",
+    ),
+    "exchanged rows": (rename_type, "original mem0 temporal f1: "),
+    "data": (lambda c: entry(c, "data").update(sha256=OTHER), "data: small.json"),
+    "data size": (lambda c: entry(c, "data").update(bytes=1), "data: small.json"),
+    "no data": (lambda c: c["files"].remove(entry(c, "data")), "is not a file of the card"),
+    "added data": (
+        lambda c: c["files"].append(entry(c, "data") | {"sha256": OTHER}),
+        "of the card is not what was read here",
+    ),
+    "answer key": (lambda c: entry(c, "key").update(sha256=OTHER), "key: errors.jsonl"),
+    "other key": (claim_other_key, "left out of the card"),
+    "exchanged keys": (exchange_keys, "on the card"),
+    "answers' rows": (
+        lambda c: entry(c, "answers").update(rows_sha256=OTHER),
+        "answers: not those of the card",
+    ),
+    "answers' size": (
+        lambda c: entry(c, "answers").update(bytes=1),
+        "answers: bytes: 1 on the card",
+    ),
+    "no answers": (
+        lambda c: c["files"].remove(entry(c, "answers")),
+        "answers: the card names no file of answers",
+    ),
+    "matched": (lambda c: c["rows"].update(matched=20), "rows: matched: 20 on the card, 21"),
+    "questions": (lambda c: c["rows"].update(questions=7), "rows: questions: 7 on the card, 21"),
+    "conversations": (
+        lambda c: c["rows"].update(conversations=10),
+        "rows: conversations: 10 on the card, 3 recomputed",
+    ),
+    "errors": (lambda c: c["rows"].update(errors=1), "rows: errors: 1 on the card, 0"),
+    "unmatched": (lambda c: c["rows"].update(unmatched=3), "rows: unmatched: 3 on the card, 0"),
+    "weights of nothing": (
+        lambda c: c["files"].append(entry(c, "data") | {"role": "weights"}),
+        "weights: small.json",
+    ),
+    "other counts": (lambda c: c["rows"].update(judged=3), "rows: judged: 3 on the card, None"),
+    "fewer questions": (lambda c: c["dataset"].update(limit=2), "rows: questions: 21 on the card"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_card_is_refused(published, verified, tmp_path, name):
+    forge, expected = FORGED[name]
+    path = forged(published, tmp_path, forge)
+    code, out = verified(path, "--answers", published / "answers.jsonl")
+    assert (code, expected in out) == (1, True), out
+    assert ": differs: " in out
+
+
+def test_a_difference_names_both_values(published, data, errors):
+    card = load_card(published / "card.json")
+    first = next(score for score in card.scores if score.measure == "f1")
+    wrong = first.model_copy(update={"mean": 0.123456})
+    changed = card.model_copy(update={"scores": [wrong, *card.scores[1:]]})
+    assert card.scores[0] == first
+    found = differences(
+        changed, answers=published / "answers.jsonl", dataset=str(data), key_file=str(errors)
+    )
+    assert found == [f"{first.label}: mean: 0.123456 on the card, {first.mean} recomputed"]
+
+
+def test_other_answers_are_refused_though_their_scores_are_equal_and_so_are_fewer(
+    published, verified, keyed, tmp_path
+):
+    rows = rows_of(keyed["original"])
+    fewer = write_rows(tmp_path / "fewer.jsonl", rows[:-2])
+    code, out = verified(published / "card.json", "--answers", fewer)
+    assert (code, "rows: matched: 21 on the card, 19 recomputed" in out) == (1, True)
+    rows[0]["answer"] = rows[0]["answer"].swapcase()  # which no metric regards
+    other = write_rows(tmp_path / "answers.jsonl", rows)
+    code, out = verified(published / "card.json", "--answers", other)
+    assert code == 1
+    assert "answers: not those of the card: rows_sha256" in out
+    assert ": mean: " not in out
+
+
+def test_a_column_of_gold_answers_is_refused(published, keyed, data, errors, tmp_path, verified):
+    golds = {record["id"]: record["gold"] for record in keyed["original"].records}
+    rows = rows_of(keyed["original"])
+    for row in rows:
+        row["reference"] = golds[f"{row['sample_id']}/{row['qa_index']}"] or "nothing"
+    answers = write_rows(tmp_path / "answers.jsonl", rows)
+    run, card, where = tmp_path / "run", tmp_path / "card.json", ("--dataset", str(data))
+    read = ("--columns", "answer=reference", "--out", str(run))
+    assert rescore.main([str(answers), *read, *where]) == 0
+    made = [str(run), "--out", str(card), *where, "--key-file", str(errors)]
+    assert command.main(made) == 0
+    code, out = verified(card, "--answers", answers)
+    assert (code, "are the gold answer word for word" in out) == (1, True), out
+
+
+def test_imported_answers_are_not_accepted_as_a_run_of_this_project(published, verified, tmp_path):
+    path = forged(published, tmp_path, lambda card: card.update(kind="run"))
+    given = (path, "--answers", published / "answers.jsonl")
+    expected = "kind: run on the card, which only its run folder shows"
+    code, out = verified(*given)
+    assert (code, f"note: {expected}" in out) == (0, True), out
+    code, out = verified(*given, "--complete")
+    assert (code, f"  {expected}" in out) == (1, True), out
+
+
+def test_a_pooled_store_on_a_card_is_no_crash(published, verified, keyed, tmp_path):
+    rows = [row | {"sample_id": str(place)} for place, row in enumerate(rows_of(keyed["original"]))]
+    answers = write_rows(tmp_path / "answers.jsonl", rows)
+    path = forged(published, tmp_path, lambda card: card["dataset"].update(pooled=True))
+    code, out = verified(path, "--answers", answers)
+    assert (code, ": differs: " in out) == (1, True), out
+
+
+def test_words_of_a_card_are_printed_without_control_characters(published, verified, tmp_path):
+    hidden = "\x9b2J\u202e"
+    path = forged(published, tmp_path, lambda card: card["scores"][0].update(type=hidden))
+    code, out = verified(path, "--answers", published / "answers.jsonl")
+    assert code == 1
+    assert "\\x9b2J\\u202e" in out
+    assert not {"\x9b", "\u202e"} & {*out}
+
+
+def test_changed_data_are_named(published, errors, data, tmp_path, capsys):
+    copy = tmp_path / "small.json"
+    copy.write_bytes(data.read_bytes() + b"\n")
+    where = ("--dataset", str(copy), "--key-file", str(errors))
+    answers = str(published / "answers.jsonl")
+    card = str(published / "card.json")
+    assert command.main(["--verify", card, "--answers", answers, *where]) == 1
+    assert "data: small.json (sha256 " in capsys.readouterr().out
+
+
+@pytest.fixture
+def own(keyed: dict[str, Run], tmp_path: Path) -> tuple[Run, Path, Json]:
+    run, path = keyed["original"], tmp_path / "card.json"
+    assert command.main([str(run.folder), "--out", str(path)]) == 0
+    return run, path, json.loads(path.read_text(encoding="utf-8"))
+
+
+OF_RUN: dict[str, tuple[Callable[[Json], object], str]] = {
+    "recall": (lambda c: more(of(c, measure="recall@10"), "mean"), "recall@10: mean: "),
+    "left out mrr": (
+        lambda c: drop(c, lambda s: s["measure"] != "mrr"),
+        "mrr: left out of the card",
+    ),
+    "left out rankings": (
+        lambda c: (
+            c["files"].remove(entry(c, "rankings")),
+            drop(c, lambda s: s["measure"] not in ("recall@10", "ndcg@10", "mrr")),
+        ),
+        "recall@10: left out of the card",
+    ),
+    "rankings": (
+        lambda c: entry(c, "rankings").update(rows_sha256=OTHER),
+        "rankings: not those of the card",
+    ),
+    "configuration": (lambda c: c.update(config_sha256=OTHER), "config_sha256: 0000"),
+    "system": (lambda c: c.update(system="graph_walk"), "system: graph_walk on the card, bm25"),
+    "kind": (lambda c: c.update(kind="imported"), "kind: imported on the card, run of the run"),
+    "weights": (
+        lambda c: c["files"].append(entry(c, "data") | {"role": "weights"}),
+        "weights: small.json",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_RUN)
+def test_a_forged_card_of_a_run_is_refused(own, verified, name):
+    run, path, card = own
+    forge, expected = OF_RUN[name]
+    forge(card)
+    path.write_text(json.dumps(card), encoding="utf-8")
+    code, out = verified(path, "--answers", run.folder)
+    assert (code, expected in out) == (1, True), out
+
+
+def test_other_rankings_are_refused(own, verified, tmp_path):
+    run, path, _ = own
+    rows = [json.loads(line) for line in run.files["rankings.jsonl"].decode().splitlines()]
+    ranked = {row["id"]: [id_ for id_, _ in row["ranking"]][::-1] for row in rows}
+    other = tmp_path / "ranked.json"
+    other.write_text(json.dumps(ranked), encoding="utf-8")
+    code, out = verified(path, "--answers", run.folder, "--rankings", other)
+    assert (code, "rankings: not those of the card" in out) == (1, True)
+    assert "ndcg@10: mean: " in out
+
+
+INVALID: dict[str, tuple[Callable[[Json], object], str]] = {
+    "unknown field": (lambda c: c.update(rank=1), "rank: Extra inputs"),
+    "unknown field of a score": (lambda c: c["scores"][0].update(std=1), "scores[0].std"),
+    "a row twice": (lambda c: c["scores"].append(c["scores"][0]), "f1 occurs 2 times"),
+    "two answers": (lambda c: c["files"].append(entry(c, "answers")), "several of answers"),
+    "more digits": (lambda c: c["scores"][0].update(mean=0.1234567), "more than 6 digits"),
+    "a number as text": (lambda c: c["scores"][0].update(mean="0.5"), "scores[0].mean"),
+    "a truth as number": (lambda c: c["scores"][0].update(n=True), "scores[0].n"),
+    "half an interval": (lambda c: c["scores"][0].pop("low"), "both ends, or none"),
+    "no question": (lambda c: c["scores"][0].update(n=0), "scores[0].n"),
+    "no scores": (lambda c: c.update(scores=[]), "scores: "),
+    "version": (lambda c: c.update(version=2), "version 2 of score cards"),
+    "version as text": (lambda c: c.update(version="1"), "version '1' of score cards"),
+    "a truth as version": (lambda c: c.update(version=True), "version True of score cards"),
+    "hash": (lambda c: entry(c, "data").update(sha256="abc"), "sha256"),
+    "no hash of rows": (lambda c: entry(c, "answers").pop("rows_sha256"), "have rows_sha256"),
+    "a folder": (lambda c: entry(c, "data").update(name="/home/me/small.json"), "name"),
+    "a path": (lambda c: c["dataset"].update(path="/etc/passwd"), "path outside of the project"),
+    "a way up": (lambda c: c["dataset"].update(path="../../x"), "path outside of the project"),
+    "a home": (lambda c: c.update(command="run out=/home/me/x"), "names a path of a machine"),
+    "a script": (lambda c: c.update(origin={"url": "javascript:alert(1)"}), "origin.url"),
+    "too long": (lambda c: c.update(unknown=["x" * 900] * 20), "at most 20,000"),
+    "a class": (lambda c: c["dataset"].update(_target_="os.system"), "is not trusted"),
+}
+
+
+@pytest.mark.parametrize("name", INVALID)
+def test_an_invalid_card_is_refused_in_one_line(published, verified, tmp_path, name):
+    forge, expected = INVALID[name]
+    path = forged(published, tmp_path, forge)
+    code, out = verified(path, "--answers", published / "answers.jsonl")
+    assert (code, expected in out, out.count("\n")) == (2, True, 1), out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        *(('"mean":', f'"mean":{one},"x":', "NaN|number") for one in ("NaN", "Infinity", "1e999")),
+        ('"n":', '"n":99,"n":', "occurs twice"),
+    ],
+)
+def test_no_number_and_a_field_twice_are_refused(published, tmp_path, old, new, says):
+    text = (published / "card.json").read_text(encoding="utf-8")
+    path = tmp_path / "card.json"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"card.json: .*({says})"):
+        load_card(path)

@@ -1,0 +1,250 @@
+"""A card says what a run was, in at most 20 kB, and nothing of the machine or of the texts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from eval.analyse.retrieval import __main__ as retrieval
+from eval.cards.card import __main__ as command
+from eval.cards.card.files import load_card
+from eval.cards.card.schema import MOST, is_absolute
+from tests.eval.cards.card.conftest import rows_of, write_rows
+from tests.eval.commands import runs_in
+from tests.eval.factory import hashed
+
+Capture = pytest.CaptureFixture[str]
+
+
+def make(folder: Path, out: Path, *options: str) -> int:
+    return command.main([str(folder), "--out", str(out), *options])
+
+
+def test_a_card_names_no_folder_of_the_machine_and_no_text(keyed, published, tmp_path):
+    run, path = keyed["corrected"], tmp_path / "card.json"
+    assert make(run.folder, path) == 0
+    for text in (path.read_text("utf-8"), (published / "card.json").read_text("utf-8")):
+        assert str(tmp_path.parent) not in text
+        assert not [r for r in run.records if r["question"] in text]
+        longer = [r["answer"] for r in run.records if len(r["answer"] or "") > 12]
+        assert longer
+        assert not [answer for answer in longer if answer in text]
+    card = load_card(path)
+    assert card.dataset["path"] == "small.json"
+    assert card.dataset["key_file"] == "errors.jsonl"
+    assert "dataset.path=small.json" in card.command
+    assert not is_absolute(card.command)
+
+
+@pytest.mark.parametrize(
+    ("text", "absolute"),
+    [
+        ("python -m eval.run out=/home/me/x", True),
+        ("/data/x.json", True),
+        ("~/x.json", True),
+        ("~me/x.json", True),
+        ("C:\\x.json", True),
+        ("--out '/srv/x y'", True),
+        ("file:///x", True),
+        ("data/sample/x.json", False),
+        ("https://example.org/home/x", False),
+        ("llm.base_url=https://example.org/v1", False),
+        ("1/2", False),
+    ],
+)
+def test_absolute_paths_are_recognised(text, absolute):
+    assert is_absolute(text) == absolute
+
+
+def test_a_secret_of_the_environment_is_not_in_a_card(keyed, tmp_path, monkeypatch):
+    run = keyed["plain"]
+    folder = copytree(run.folder, tmp_path / "run")
+    manifest = run.manifest | {"command": "python -m eval.run llm.note=verysecretvalue"}
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    monkeypatch.setenv("SOME_API_KEY", "verysecretvalue")
+    assert make(folder, tmp_path / "card.json") == 0
+    assert load_card(tmp_path / "card.json").command == "python -m eval.run llm.note=$SOME_API_KEY"
+
+
+def test_a_card_says_what_was_run(keyed, tmp_path):
+    run, path = keyed["excluded"], tmp_path / "card.json"
+    assert make(run.folder, path) == 0
+    card, manifest = load_card(path), run.manifest
+    assert (card.system, card.kind, card.key) == ("bm25", "run", "excluded")
+    assert card.config_sha256 == manifest["config_sha256"]
+    assert card.run_code is not None
+    assert card.run_code.commit == manifest["git"]["commit"]
+    assert card.models == {**manifest["models"], "llm": None, "judge": None}
+    roles = [file.role for file in card.files]
+    assert roles == ["data", "key", "answers", "rankings"]
+    assert {score.key for score in card.scores} == {"original", "corrected", "excluded"}
+    assert [file.sha256 for file in card.of_role("data")] == [manifest["data"][0]["sha256"]]
+
+
+def test_what_is_known_of_published_answers_is_on_the_card(
+    published, data, errors, tmp_path, capsys
+):
+    path = tmp_path / "card.json"
+    where = ("--dataset", str(data), "--key-file", str(errors))
+    origin = ("--origin-repository", "some/one", "--origin-commit", "7b143c50")
+    url = ("--answers-url", "https://example.org/answers.jsonl")
+    models = ("--model", "reader=gpt-4.1-mini", "--model", "judge=gpt-4o-mini")
+    unknown = ("--unknown", "Its version is not known.", "--unknown", "Nor is its prompt.")
+    run = published / "run"
+    assert make(run, path, *where, *origin, *url, *models, *unknown) == 0
+    card = load_card(path)
+    assert card.origin is not None
+    assert card.origin.model_dump(exclude_none=True) == {
+        "repository": "some/one",
+        "commit": "7b143c50",
+        "url": "https://example.org/answers.jsonl",
+    }
+    assert card.models == {
+        "reader": "gpt-4.1-mini",
+        "judge": "gpt-4o-mini",
+        "embedder": None,
+        "llm": None,
+    }
+    assert card.unknown == ["Its version is not known.", "Nor is its prompt."]
+    assert (card.kind, card.run_code) == ("imported", None)
+    assert card.of_role("answers")[0].name == "answers.jsonl"
+    reported = {score.measure for score in card.scores if score.reported}
+    assert reported == {"judge", "context_tokens"}
+    capsys.readouterr()
+    assert make(run, path, *where, "--model", "grader=x") == 2
+    assert "--model grader=...: no such role" in capsys.readouterr().err
+    assert make(run, path, *where, "--answers-url", "javascript:1") == 2
+    assert "url: " in capsys.readouterr().err
+
+
+def test_a_card_beyond_20_kilobytes_is_not_written(keyed, tmp_path, capsys):
+    path = tmp_path / "card.json"
+    long = [word for _ in range(20) for word in ("--unknown", "x" * 900)]
+    assert make(keyed["plain"].folder, path, *long) == 2
+    assert f"{MOST:,} are allowed" in capsys.readouterr().err
+    assert not path.exists()
+
+
+def test_a_card_is_made_of_the_files_that_others_have(keyed, tmp_path, capsys):
+    run, path = keyed["plain"], tmp_path / "card.json"
+    answers = write_rows(tmp_path / "answers.jsonl", rows_of(run))
+    assert make(run.folder, path, "--answers", str(answers)) == 0
+    assert load_card(path).of_role("answers")[0].name == "answers.jsonl"
+    path.unlink()
+    capsys.readouterr()
+    write_rows(answers, rows_of(run)[1:])
+    assert make(run.folder, path, "--answers", str(answers)) == 2
+    assert "contains other answers than" in capsys.readouterr().err
+    rows = [json.loads(line) for line in run.files["rankings.jsonl"].decode().splitlines()]
+    ranked = {row["id"]: [id_ for id_, _ in row["ranking"]][::-1] for row in rows}
+    other = tmp_path / "ranked.json"
+    other.write_text(json.dumps(ranked), encoding="utf-8")
+    assert make(run.folder, path, "--rankings", str(other)) == 2
+    assert "contains other rankings than" in capsys.readouterr().err
+    assert not path.exists()
+
+
+def test_a_run_on_data_that_have_changed_has_no_card(keyed, data, tmp_path, capsys):
+    copy = tmp_path / "small.json"
+    copy.write_bytes(data.read_bytes() + b"\n")
+    path = tmp_path / "card.json"
+    assert make(keyed["plain"].folder, path, "--dataset", str(copy)) == 2
+    assert "was run on small.json, which has changed" in capsys.readouterr().err
+
+
+def test_the_scores_of_a_card_are_not_those_written_in_the_run(keyed, tmp_path):
+    run = keyed["plain"]
+    folder = copytree(run.folder, tmp_path / "run")
+    perfect = [
+        json.dumps(row | {"scores": {name: 1.0 for name in row["scores"] if name != "judge"}})
+        for row in run.records
+    ]
+    (folder / "records.jsonl").write_text("\n".join(perfect) + "\n", encoding="utf-8")
+    assert make(folder, tmp_path / "forged.json") == 0
+    assert make(run.folder, tmp_path / "card.json") == 0
+    cards = [load_card(tmp_path / name) for name in ("forged.json", "card.json")]
+    assert cards[0].scores == cards[1].scores
+
+
+def test_the_weights_of_a_ranking_are_on_the_card(start, tmp_path, small):
+    from memsys.index.weights import WEIGHTS  # noqa: PLC0415 - of this test alone
+
+    (tmp_path / "mine.yaml").write_bytes(WEIGHTS.read_bytes())
+    assert start("strategy=fusion", "index.fusion=mine.yaml", *small).code == 0
+    (run,) = runs_in(tmp_path)
+    assert make(run.folder, tmp_path / "card.json") == 0
+    (file,) = load_card(tmp_path / "card.json").of_role("weights")
+    assert file.sha256 == run.manifest["weights"]["sha256"]
+
+
+def test_rankings_alone_have_a_card(keyed, data, tmp_path, capsys):
+    rows = [
+        json.loads(line) for line in keyed["plain"].files["rankings.jsonl"].decode().splitlines()
+    ]
+    ranked = {row["id"]: [id_ for id_, _ in row["ranking"]] for row in rows}
+    file, folder = tmp_path / "ranked.json", tmp_path / "run"
+    file.write_text(json.dumps(ranked), encoding="utf-8")
+    options = ["--dataset", str(data), "--run-folder", str(folder), "--measure", "mrr"]
+    assert retrieval.main([str(file), *options]) == 0
+    path = tmp_path / "card.json"
+    assert make(folder, path) == 0
+    card = load_card(path)
+    assert {score.measure for score in card.scores} == {"recall@10", "ndcg@10", "mrr"}
+    assert [one.name for one in card.of_role("rankings")] == ["ranked.json"]
+    verify = ["--verify", str(path), "--dataset", str(data)]
+    capsys.readouterr()
+    assert command.main(verify) == 2
+    assert "the card is of rankings" in capsys.readouterr().err
+    assert command.main([*verify, "--rankings", str(file)]) == 0
+    assert command.main([*verify, "--answers", str(folder)]) == 0
+
+
+def test_a_selection_without_an_order_has_no_ranking_on_its_card(start, tmp_path, small):
+    assert start("strategy=full_context", *small).code == 0
+    (run,) = runs_in(tmp_path)
+    assert make(run.folder, tmp_path / "card.json") == 0
+    card = load_card(tmp_path / "card.json")
+    assert not card.of_role("rankings")
+    assert not [score for score in card.scores if score.measure == "recall@10"]
+
+
+def test_a_verdict_counts_for_the_gold_answer_that_it_was_given_for(keyed, tmp_path):
+    run = keyed["corrected"]
+    counts = {}
+    for name, judged in (("under its key", {}), ("under the original key", {"judge": 1.0})):
+        folder = copytree(run.folder, tmp_path / name)
+        rows = [
+            row
+            | {"scores": row["scores"] | {"judge": None if judged and row["key"] else 1.0}}
+            | ({"scores_original": row["scores_original"] | judged} if row["key"] else {})
+            for row in run.records
+        ]
+        lines = [json.dumps(row) + "\n" for row in rows]
+        (folder / "records.jsonl").write_text("".join(lines), encoding="utf-8")
+        (folder / "manifest.json").write_text(json.dumps(hashed(run.manifest)), encoding="utf-8")
+        assert make(folder, tmp_path / "card.json") == 0
+        card = load_card(tmp_path / "card.json")
+        counts[name] = {s.type: s.n for s in card.scores if s.measure == "judge"}["overall"]
+    assert counts == {"under its key": 17, "under the original key": 16}
+
+
+def test_bad_options_are_named(keyed, published, tmp_path, capsys):
+    card, folder = str(published / "card.json"), str(keyed["plain"].folder)
+    for arguments, expected in (
+        ([], "name a RUN, or cards by --verify"),
+        ([folder, "--complete"], "--complete and --layout: are for --verify"),
+        ([folder, "--model", "x"], "write ROLE=NAME"),
+        ([folder, "--answers", card, card], "--answers: 2 for one RUN"),
+        (["--verify", card, "--out", "x"], "--verify: leave out RUN"),
+        (["--verify", card], "--answers: the card is of answers"),
+        (["--verify", folder + "/manifest.json"], "no score card"),
+        (["--verify", str(tmp_path / "none.json")], "none.json"),
+        (["--verify", folder + "/records.jsonl"], "bytes; at most 20,000"),
+        (["--verify", card, "--answers", str(tmp_path / "no.csv")], "no.csv"),
+    ):
+        assert command.main(arguments) == 2
+        err = capsys.readouterr().err
+        assert (expected in err, err.count("\n")) == (True, 1), err

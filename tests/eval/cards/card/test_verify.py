@@ -1,0 +1,214 @@
+"""Cards verify from what they name: a run folder, its records, its rankings, published answers."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from eval.cards.card import __main__ as command
+from eval.cards.card.files import load_card
+from eval.cards.card.schema import Card, Score
+from eval.exchange.export import __main__ as export
+from eval.imports.rescore import __main__ as rescore
+from eval.metrics.protocols import PROTOCOLS
+from eval.records.answer_key_views import left_out, under_original
+from eval.records.run import load_run
+from eval.summary.protocols import by_protocol
+from tests.eval.cards.card.conftest import rows_of, write_rows
+from tests.eval.commands import Run
+
+Verified = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture(params=["plain", "original", "corrected", "excluded"])
+def own(request: pytest.FixtureRequest, keyed: dict[str, Run], tmp_path: Path) -> tuple[Run, Path]:
+    run, path = keyed[request.param], tmp_path / "card.json"
+    assert command.main([str(run.folder), "--out", str(path)]) == 0
+    return run, path
+
+
+def test_a_run_is_equal_to_its_card(own, verified, data):
+    run, path = own
+    capable = [str(path), "--answers", str(run.folder), "--dataset", str(data)]
+    if run.manifest["key"]["overlay"] is None:
+        assert command.main(["--verify", *capable]) == 0
+        return
+    code, out = verified(path, "--answers", run.folder)
+    assert (code, "cannot be recomputed" in out) == (0, False)
+    count = sum(2 + 2 * (score.low is not None) for score in load_card(path).scores)
+    assert f"equal: {count} of {count} numbers equal" in out
+
+
+def test_rankings_are_verified_where_they_are_given(own, data, errors, capsys, tmp_path):
+    run, path = own
+    records = tmp_path / "records.jsonl"
+    records.write_bytes(run.files["records.jsonl"])
+    listed = run.manifest["key"]["overlay"] is not None
+    where = ["--dataset", str(data), *(["--key-file", str(errors)] if listed else [])]
+    verify = ["--verify", str(path), "--answers", str(records), *where]
+    trec = tmp_path / "trec"
+    assert export.main([str(run.folder), "--to", "trec", "--out", str(trec)]) == 0
+    capsys.readouterr()
+    assert command.main(verify) == 0
+    assert "numbers cannot be recomputed: rankings are not given" in capsys.readouterr().out
+    assert command.main([*verify, "--complete"]) == 1
+    assert "numbers are not verified: rankings are not given" in capsys.readouterr().out
+    assert command.main([*verify, "--rankings", str(trec / "run.trec")]) == 0
+    out = capsys.readouterr().out
+    assert "cannot be recomputed" not in out
+    assert "run.trec" in out
+    assert "is another file with the same rows" in out
+    jsonl = run.folder / "rankings.jsonl"
+    assert command.main([*verify, "--rankings", str(jsonl)]) == 0
+    assert "cannot be recomputed" not in capsys.readouterr().out
+
+
+def test_published_answers_verify_in_any_layout(published, verified, keyed, tmp_path):
+    card, rows = published / "card.json", rows_of(keyed["original"])
+    assert verified(card, "--answers", published / "answers.jsonl") == (
+        0,
+        f"{card}: equal: {(n := _numbers(load_card(card)))} of {n} numbers equal\n",
+    )
+    packed = tmp_path / "answers.jsonl.gz"
+    packed.write_bytes(gzip.compress((published / "answers.jsonl").read_bytes()))
+    table = tmp_path / "answers.csv"
+    with table.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(reversed(rows))
+    for answers in (packed, table, published / "run", published / "run" / "records.jsonl"):
+        code, out = verified(card, "--answers", answers)
+        assert (code, f"{n} of {n} numbers equal" in out) == (0, True), out
+
+
+def test_verdicts_that_a_file_lacks_are_listed_as_such(published, verified, keyed, tmp_path):
+    rows = [
+        {name: row[name] for name in row if name not in ("judge", "context_tokens")}
+        for row in rows_of(keyed["original"])
+    ]
+    bare = write_rows(tmp_path / "bare.jsonl", rows)
+    code, out = verified(published / "card.json", "--answers", bare)
+    assert code == 0
+    assert "numbers cannot be recomputed: the answers given contain no judge" in out
+    assert "numbers cannot be recomputed: the answers given contain no context_tokens" in out
+    code, out = verified(published / "card.json", "--answers", bare, "--complete")
+    assert (code, "are not verified: the answers given contain no judge" in out) == (1, True)
+
+
+def test_verdicts_that_the_file_of_the_card_lacks_are_refused(published, data, keyed, tmp_path):
+    rows = [
+        {name: value for name, value in row.items() if name != "judge"}
+        for row in rows_of(keyed["original"])
+    ]
+    answers, path = write_rows(tmp_path / "unjudged.jsonl", rows), tmp_path / "card.json"
+    where, run = ("--dataset", str(data)), str(tmp_path / "run")
+    assert rescore.main([str(answers), *where, "--out", run]) == 0
+    assert command.main([run, "--out", str(path)]) == 0
+    card, judged = (json.loads(one.read_text()) for one in (path, published / "card.json"))
+    card["scores"].append(next(s for s in judged["scores"] if s["measure"] == "judge"))
+    path.write_text(json.dumps(card))
+    assert command.main(["--verify", str(path), *where, "--answers", str(answers)]) == 1
+
+
+def test_answers_are_read_as_they_were_for_the_card(published, data, keyed, tmp_path):
+    names = {"answer": "out", "question": "asked", "judge": "ok", "sample_id": "who"}
+    rows = [
+        {names.get(name, name): value for name, value in row.items() if name != "qa_index"}
+        | {"answer": "not this one"}
+        for row in rows_of(keyed["plain"])
+    ]
+    answers = write_rows(tmp_path / "odd.jsonl", rows)
+    columns = ("answer=out", "question=asked", "judge=ok", "conversation=who")
+    where, run = ("--dataset", str(data)), str(tmp_path / "run")
+    layout = tmp_path / "odd.yaml"
+    read = ("--columns", *columns, "--save-layout", str(layout))
+    assert rescore.main([str(answers), *where, "--out", run, *read]) == 0
+    path = str(tmp_path / "card.json")
+    assert command.main([run, "--out", path]) == 0
+    verify = ["--verify", path, *where, "--answers"]
+    assert command.main([*verify, str(answers)]) == 0
+    other = write_rows(tmp_path / "other.jsonl", rows[::-1])
+    assert command.main([*verify, str(other)]) != 0
+    assert command.main([*verify, str(other), "--layout", str(layout)]) == 0
+
+
+def test_several_cards_are_verified_with_their_answers(published, verified, keyed, tmp_path):
+    one, other = published / "card.json", tmp_path / "other.json"
+    assert command.main([str(keyed["corrected"].folder), "--out", str(other)]) == 0
+    answers = (published / "answers.jsonl", keyed["corrected"].folder)
+    code, out = verified(one, other, "--answers", *answers)
+    assert (code, out.count(": equal: ")) == (0, 2)
+    code, out = verified(one, other, "--answers", *answers, answers[0])
+    assert (code, "--answers: 3 for 2 cards" in out) == (2, True)
+
+
+def test_means_and_intervals_are_those_of_the_summary(keyed, tmp_path):
+    run, path = keyed["corrected"], tmp_path / "card.json"
+    assert command.main([str(run.folder), "--out", str(path)]) == 0
+    card = load_card(path)
+    assert card.key == "corrected"
+    counted = [one for one in load_run(run.folder).records.values() if not left_out(one)]
+    cells = by_protocol(counted, list(PROTOCOLS), 0)
+    own = [score for score in card.scores if score.protocol and score.key == "corrected"]
+    for score in own:
+        cell = cells[str(score.protocol)]["by_type"][score.type]
+        assert score.mean == round(cell[score.measure], 6)
+        assert [score.low, score.high] == [round(end, 6) for end in cell[f"{score.measure}_ci"]]
+    assert len(own) == sum(
+        cell[measure] is not None
+        for one in cells.values()
+        for cell in one["by_type"].values()
+        for measure in ("f1", "bleu1")
+    )
+    by_key = {score.key: score for score in card.scores if _overall_f1(score, "mem0")}
+    asked = list(map(under_original, load_run(run.folder).records.values()))
+    original = by_protocol(asked, ["mem0"], 0)["mem0"]["by_type"]["overall"]
+    assert by_key["original"].mean == round(original["f1"], 6)
+    assert {key: score.n for key, score in by_key.items()} == {
+        "original": 18,
+        "corrected": 17,  # one question has no right answer
+        "excluded": 16,
+    }
+
+
+def test_failed_questions_count_as_the_protocol_says(published, data, tmp_path, keyed):
+    rows = rows_of(keyed["plain"])
+    rows[0] |= {"error": "timeout", "answer": None}
+    answers = write_rows(tmp_path / "failed.jsonl", rows)
+    out = ("--out", str(tmp_path / "run"))
+    assert rescore.main([str(answers), "--dataset", str(data), *out]) == 0
+    path = tmp_path / "card.json"
+    assert command.main([str(tmp_path / "run"), "--out", str(path)]) == 0
+    card = load_card(path)
+    counts = {"questions": 21, "matched": 21, "conversations": 3, "errors": 1}
+    assert card.rows == {**counts, "rows": 21, "unmatched": 0}
+    counts = {score.protocol: score.n for score in card.scores if _overall_f1(score)}
+    assert counts == {"locomo": 21, "mem0": 18, "memos": 18, "strict": 17}
+    where = ["--answers", str(answers), "--dataset", str(data)]
+    assert command.main(["--verify", str(path), *where]) == 0
+    rows[0] |= {"error": None, "answer": ""}
+    write_rows(answers, rows)
+    assert command.main(["--verify", str(path), *where]) == 1
+
+
+@pytest.mark.usefixtures("no_corrections")
+def test_scores_under_a_key_that_is_not_here_are_listed_as_such(published, verified):
+    verify = (published / "card.json", "--answers", published / "answers.jsonl")
+    code, out = verified(*verify)
+    assert (code, "16 numbers cannot be recomputed: dataset.key=corrected: " in out) == (0, True)
+    code, out = verified(*verify, "--complete")
+    assert (code, "16 numbers are not verified: dataset.key=corrected: " in out) == (1, True)
+
+
+def _overall_f1(score: Score, protocol: str | None = None) -> bool:
+    right = protocol is None or score.protocol == protocol
+    return score.type == "overall" and score.measure == "f1" and right
+
+
+def _numbers(card: Card) -> int:
+    return sum(2 + 2 * (score.low is not None) for score in card.scores)

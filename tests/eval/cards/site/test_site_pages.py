@@ -1,0 +1,264 @@
+"""The site as files: whole, safe, reproducible, and no folder of something else is touched."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from eval.cards.card.schema import Card
+from eval.cards.site.__main__ import main
+from eval.cards.site.cards import Entry, read_entries
+from eval.cards.site.system import command_to_verify, link
+from tests.eval.cards.site.made_cards import HOSTILE, card, keyless, write
+
+_VOID = {"meta", "link", "wbr"}
+
+
+class Parsed(HTMLParser):
+    """Tags and attributes of a page, and whether its tags are nested as they should be."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words, self.open = "", list[str]()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def site(tmp_path: Path, *cards: Card, options: tuple[str, ...] = ()) -> Path:
+    folder, out = write(tmp_path / "cards", *cards), tmp_path / "site"
+    assert main([str(folder), "--out", str(out), *options]) == 0
+    return out
+
+
+def entry(one: Card, tmp_path: Path) -> Entry:
+    return read_entries([write(tmp_path / "of one", one)])[0]
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def test_every_page_is_reached_by_links_and_each_link_leads_somewhere(tmp_path):
+    out = site(tmp_path, card("one"), card("other", 0.3), keyless("own"))
+    pages = {path: Parsed(path.read_text(encoding="utf-8")) for path in out.rglob("*.html")}
+    assert len(pages) == 12 + 3
+    linked = set()
+    for path, page in pages.items():
+        assert page.open == []
+        for anchor in page.all("a"):
+            address = anchor["href"] or ""
+            if not address.startswith("https://example.org/"):
+                linked.add((path.parent / address).resolve())
+    assert {path for path in linked if not path.is_file()} == set()
+    assert {path.resolve() for path in pages} <= linked
+
+
+def test_words_of_cards_stay_words(tmp_path):
+    fields = card("x", data="0" * 64).model_dump()
+    fields |= {
+        "system": HOSTILE,
+        "models": {"reader": f"reader {HOSTILE}", "judge": HOSTILE},
+        "unknown": [f"unknown {HOSTILE}"],
+        "dataset": {"_target_": "eval.datasets.locomo.LoCoMo", "name": f"data {HOSTILE}"},
+        "command": f"command {HOSTILE}",
+    }
+    out = site(tmp_path, Card.model_validate(fields))
+    for path in out.rglob("*.html"):
+        page = Parsed(path.read_text(encoding="utf-8"))
+        assert page.open == []
+        assert not {"img", "i", "iframe", "object"} & {tag for tag, _ in page.tags}
+        assert len(page.all("script")) == (path.parent == out)
+        assert not [name for _, found in page.tags for name in found if name.startswith("on")]
+    words = Parsed(next((out / "cards").glob("*.html")).read_text(encoding="utf-8")).words
+    for word in ("reader", "unknown", "data", "command"):
+        assert f"{word} {HOSTILE}" in words
+    assert HOSTILE in Parsed((out / "index.html").read_text(encoding="utf-8")).words
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "CON", "a b/c", "系统", ".", "-rf", "x" * 150]
+)
+def test_pages_have_safe_names(tmp_path, name):
+    out = site(tmp_path, card(name), card(name, 0.3))
+    files = sorted(path.name for path in (out / "cards").iterdir())
+    assert len(files) == 4
+    assert all(re.fullmatch(r"[a-z0-9][a-z0-9-]{1,75}\.(html|json)", file) for file in files)
+
+
+def test_no_card_renames_a_published_data_set(tmp_path):
+    forged = {"_target_": "eval.datasets.locomo.LoCoMo", "name": "the official ranking"}
+    assert entry(card("x", dataset=forged), tmp_path).dataset == "locomo"
+    part = forged | {"types": ["temporal"]}
+    assert entry(card("y", dataset=part), tmp_path / "y").dataset == "the official ranking"
+
+
+def test_verdicts_on_fewer_questions_are_marked(tmp_path):
+    fields = card("few", 0.39).model_dump()
+    for score in fields["scores"]:
+        if score["measure"] == "judge":
+            score["n"] = 756
+    out = site(tmp_path, card("all"), Card.model_validate(fields))
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert page.count("n=756") == 1
+    assert "n=1,540" not in page
+
+
+def test_names_that_cannot_be_seen_are_escaped(tmp_path):
+    shown = entry(card("mem0\u202egnp.exe\u200b"), tmp_path).system
+    assert shown == "mem0\\u202egnp.exe\\u200b"
+
+
+@pytest.mark.parametrize(
+    ("address", "safe"),
+    [
+        ("https://example.org/a.json", True),
+        ("http://example.org/a.json", True),
+        ("javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("file:///etc/passwd", False),
+        ("//example.org/a", False),
+        ("https:///a", False),
+        ("https://github.com@example.org/a", False),
+        ("https://example.org/a\nb", False),
+        ("https://[", False),
+        ("/etc/passwd", False),
+    ],
+)
+def test_links_lead_to_web_pages_only(address, safe):
+    assert link(address) == (address if safe else "")
+
+
+def test_two_builds_are_equal_and_the_order_of_cards_does_not_matter(tmp_path):
+    cards = (card("one"), card("other", 0.3), keyless("own"))
+    assert content(site(tmp_path / "a", *cards)) == content(site(tmp_path / "b", *cards[::-1]))
+
+
+def test_building_again_removes_the_pages_of_cards_that_are_gone(tmp_path, capsys):
+    out = site(tmp_path, card("one"), card("other"))
+    (out / "cards" / "mine.txt").write_text("stays")
+    assert main([str(tmp_path / "cards" / "0.json"), "--out", str(out)]) == 0
+    written = len(content(out)) - 1  # mine.txt
+    assert f"1 cards; {written} files written to " in capsys.readouterr().out
+    names = sorted(path.name.partition("-")[0] for path in (out / "cards").iterdir())
+    assert names == ["mine.txt", "one", "one"]
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path, capsys):
+    (tmp_path / "cards").mkdir()
+    folder = write(tmp_path / "cards", card("one"))
+    before = content(folder)
+    assert main([str(folder), "--out", str(folder)]) == 2
+    assert "is a folder of something else" in capsys.readouterr().err
+    assert content(folder) == before
+
+
+def test_a_file_that_is_no_card_and_a_folder_without_cards_are_named(tmp_path, capsys):
+    folder = write(tmp_path / "cards", card("one"))
+    (folder / "bad.json").write_text('{"system": "x"}')
+    (tmp_path / "empty").mkdir()
+    for given, says in ((folder, "bad.json"), (tmp_path / "empty", "empty")):
+        assert main([str(given), "--out", str(tmp_path / "site")]) == 2
+        assert f"{says}: no score card" in capsys.readouterr().err
+        assert not (tmp_path / "site").exists()
+
+
+def test_a_card_that_is_named_twice_is_shown_once(tmp_path):
+    folder = write(tmp_path / "cards", card("one"))
+    assert len(read_entries([folder, folder / "0.json"])) == 1
+
+
+def test_the_first_page_is_the_chosen_table(tmp_path):
+    out = site(tmp_path, card("one"), options=("--protocol", "strict", "--key", "excluded"))
+    current = re.findall(r'aria-current="page">(\w+)<', (out / "index.html").read_text())
+    assert current == ["strict", "excluded"]
+    assert (out / "original-mem0.html").is_file()
+    assert not (out / "excluded-strict.html").exists()
+
+
+def test_the_list_of_cards_for_programs(tmp_path):
+    out = site(tmp_path, card("one", 0.41))
+    found = json.loads((out / "index.json").read_text(encoding="utf-8"))
+    (listed,) = found["cards"]
+    assert listed["system"] == "one"
+    assert listed["answers"] == "https://example.org/answers.json"
+    assert (out / listed["page"]).is_file()
+    assert (out / listed["card"]).read_bytes() == (tmp_path / "cards" / "0.json").read_bytes()
+    mem0 = {"key": "original", "protocol": "mem0", "f1": 0.4, "interval": [0.37, 0.43], "n": 1540}
+    assert mem0 in listed["scores"]
+    assert len(listed["scores"]) == 12
+
+
+def test_the_command_to_verify_is_exact_and_quoted(tmp_path):
+    one = entry(card("one", url="https://example.org/a.json?x=$(id)&y=1"), tmp_path)
+    assert command_to_verify(one).splitlines() == [
+        "python -m eval fetch locomo",
+        "curl -fL -o answers.json 'https://example.org/a.json?x=$(id)&y=1'",
+        f"python -m eval card --verify {one.page}.json --answers answers.json --dataset locomo",
+    ]
+
+
+@pytest.mark.parametrize("name", ["$(id).json", "-rf", "a b", "..", ";x"])
+def test_a_file_name_that_a_shell_reads_otherwise_is_not_used(tmp_path, name):
+    assert "--answers answers --dataset" in command_to_verify(
+        entry(card("x", answers=name), tmp_path)
+    )
+
+
+def test_the_command_of_other_data_leaves_the_path_to_the_card(tmp_path):
+    command = command_to_verify(entry(card("x", data="0" * 64, url=None), tmp_path))
+    assert command.startswith("python -m eval card --verify x-")
+    assert command.endswith("--answers answers.json")
+
+
+def test_the_page_of_a_card_has_all_its_scores_and_hashes(tmp_path):
+    one = card("one", 0.41, reading={"columns": {"answer": ["choices", "text"]}})
+    text = next((site(tmp_path, one) / "cards").glob("*.html")).read_text("utf-8")
+    page = Parsed(text).words
+    for score in one.scores:
+        assert f"{score.mean:.3f}" in page
+    for file in one.files:
+        assert file.sha256 in page
+        assert file.rows_sha256 is None or file.rows_sha256 in page
+    assert "The embedder is not known." in page
+    assert one.command in page
+    assert "<dt>answers read from</dt><dd>choices + text</dd>" in text
+
+
+def test_a_table_is_accessible(tmp_path):
+    page = Parsed((site(tmp_path, card("one")) / "index.html").read_text(encoding="utf-8"))
+    assert len(page.all("caption")) == len(page.all("table")) == 1
+    assert {one.get("scope") for one in page.all("th")} == {"col", "row"}
+    assert [one["aria-sort"] for one in page.all("th") if "aria-sort" in one] == ["ascending"]
+    region = next(one for one in page.all("div") if one.get("role") == "region")
+    assert region["tabindex"] == "0"
+    assert region["aria-labelledby"] in {one.get("id") for one in page.all("h2")}
+
+
+def test_pages_say_how_answers_without_a_link_are_had(tmp_path):
+    command = command_to_verify(entry(keyless("own"), tmp_path))
+    assert command.endswith(".json --answers RUN --dataset locomo")
+    out = site(tmp_path, keyless("own"), card("with"), card("without", url=None))
+    pages = {path.name.partition("-")[0]: path for path in (out / "cards").glob("*.html")}
+    for said, where in (("RUN is the folder", "own"), ("no link to the answers", "without")):
+        for name in ("own", "with", "without"):
+            if (said, name) != ("no link to the answers", "own"):
+                assert (said in pages[name].read_text("utf-8")) == (name == where)

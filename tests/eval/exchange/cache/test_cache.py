@@ -1,0 +1,291 @@
+"""Bundles: what a run used, in one file, replayed elsewhere."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from eval.exchange.cache import __main__ as cache
+from memsys.core.errors import InputError
+from memsys.llm.client import ChatSettings
+from memsys.llm.meter import Meter
+from memsys.llm.recording import RecordedAnswer, Recording
+from tests.memsys.llm.server import FaultyServer
+
+Edit = Callable[[bytes], bytes]
+
+
+def ask(recording: Recording, base_url: str, *words: str) -> tuple[list[str], tuple[str, ...]]:
+    """The answers, and the keys of the calls."""
+    meter = Meter()
+    client = ChatSettings(model="gpt-4o-mini", base_url=base_url).open(recording, meter)
+    with meter.phase() as reading:
+        texts = [client.complete([{"role": "user", "content": one}]).text for one in words]
+    return texts, reading.keys
+
+
+class Made(NamedTuple):
+    """A run that used two of three recorded answers, one of them twice; its cache, its answers and
+    its bundle. Nothing in it is changed.
+    """
+
+    run: Path
+    store: Path
+    texts: list[str]
+    bundle: Path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("made")
+    store, run, bundle = folder / "cache", folder / "run", folder / "out" / "bundle.jsonl.gz"
+    run.mkdir()
+    with FaultyServer() as server:
+        texts, keys = ask(Recording(store), server.base_url, "one", "two", "one")
+        ask(Recording(store), server.base_url, "another run's")
+    lines = [{"key": key, "phase": "answer", "question": "c/0"} for key in keys]
+    (run / "calls.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    export(run, store, bundle)
+    return Made(run, store, texts, bundle)
+
+
+def export(run: Path, store: Path, to: Path) -> None:
+    assert cache.main(["export", str(run), "--out", str(to), "--cache", str(store)]) == 0
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """The place of another cache, which is not there yet."""
+    return tmp_path / "elsewhere"
+
+
+class Import:
+    """Imports into a cache, and remembers what was printed."""
+
+    def __init__(self, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._store, self._capsys = store, capsys
+
+    def done(self, source: Path) -> str:
+        """What is printed of an import that succeeds."""
+        assert cache.main(["import", str(source), "--cache", str(self._store)]) == 0
+        return self._capsys.readouterr().out
+
+    def refused(self, source: Path) -> str:
+        """What is printed of an import that is refused; there is no cache then."""
+        assert cache.main(["import", str(source), "--cache", str(self._store)]) == 2
+        assert not self._store.exists()
+        return self._capsys.readouterr().err
+
+
+@pytest.fixture
+def importing(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> Import:
+    return Import(elsewhere, capsys)
+
+
+def test_a_bundle_replays_elsewhere(made, elsewhere, importing):
+    for told in ("2 of 2", "0 of 2"):  # once more changes nothing
+        assert f"{told} answers are new" in importing.done(made.bundle)
+    replay = Recording(elsewhere, "replay")
+    assert ask(replay, "https://far.away/v1", "one", "two", "one")[0] == made.texts
+    with pytest.raises(InputError, match=r"llm\.cache=replay"):
+        ask(replay, "https://far.away/v1", "another run's")
+    old, new = Recording(made.store), Recording(elsewhere)
+    keys = [answer.key for answer in new.find_all(ask(replay, "http://x/v1", "one", "two")[1])]
+    assert old.find_all(keys) == new.find_all(keys)  # latency, date and usage as well
+    texts = {old.request(key)["messages"][0]["content"] for key in keys}  # type: ignore[index]
+    assert texts == {"one", "two"}
+    assert new.requests(keys) == old.requests(keys)
+
+
+def test_a_bundle_is_the_same_bytes_each_time(made, tmp_path):
+    export(made.run, made.store, tmp_path / "other.gz")
+    assert (tmp_path / "other.gz").read_bytes() == made.bundle.read_bytes()
+    assert not list(made.bundle.parent.glob("*.part"))
+
+
+def test_an_answer_that_is_here_stays_and_is_reported(made, elsewhere, importing):
+    [line, *_] = gzip.decompress(made.bundle.read_bytes()).splitlines()[1:]
+    row = json.loads(line)
+    assert row.pop("request")["messages"]
+    first = RecordedAnswer(**row)
+    Recording(elsewhere).keep([first._replace(body="{}")])
+    out = importing.done(made.bundle)
+    assert "1 of 2 answers are new" in out
+    assert "1 requests already had another answer" in out
+    found = Recording(elsewhere).find(first.key)
+    assert found is not None
+    assert found.body == "{}"
+
+
+def test_a_bundle_without_requests_is_read(made, elsewhere, importing, tmp_path):
+    header, *lines = gzip.decompress(made.bundle.read_bytes()).splitlines()
+    bare = []
+    for line in lines:
+        row = json.loads(line)
+        del row["request"]
+        bare.append(json.dumps(row).encode() + b"\n")
+    told = json.loads(header) | {"version": 1, "sha256": hashlib.sha256(b"".join(bare)).hexdigest()}
+    old = tmp_path / "old.gz"
+    old.write_bytes(gzip.compress(json.dumps(told).encode() + b"\n" + b"".join(bare)))
+    importing.done(old)
+    recording = Recording(elsewhere)
+    assert [recording.request(answer.key) for answer in recording.all()] == [None, None]
+
+
+def resealed(change: Callable[[list[bytes]], list[bytes]]) -> Edit:
+    """Lines changed, and the sum made right again."""
+
+    def edit(data: bytes) -> bytes:
+        header, *lines = gzip.decompress(data).splitlines(keepends=True)
+        rest = b"".join(change(lines))
+        told = json.loads(header) | {"sha256": hashlib.sha256(rest).hexdigest()}
+        return gzip.compress(json.dumps(told).encode() + b"\n" + rest)
+
+    return edit
+
+
+def text_edit(old: bytes, new: bytes) -> Edit:
+    return lambda data: gzip.compress(gzip.decompress(data).replace(old, new))
+
+
+def field(name: str, value: bytes) -> Edit:
+    """The second answer with another value of a field, as JSON."""
+
+    def change(lines: list[bytes]) -> list[bytes]:
+        row = json.loads(lines[1])
+        text = json.dumps(row | {name: "@@"}).encode().replace(b'"@@"', value)
+        return [lines[0], text + b"\n"]
+
+    return resealed(change)
+
+
+_DEEP = b"[" * 100_000
+WRONG_FIELDS = [
+    *(("status", value) for value in (b"1e30", b"-1", b"1000", b"true", b"null", b"200.0", b"[]")),
+    *(("input_tokens", value) for value in (b"1e30", b"-1", b'"5"', b"1.5", b"9" * 5_000, b"true")),
+    *(("output_tokens", value) for value in (b"1e30", b"NaN", b"{}", b"18446744073709551616")),
+    *(("latency_ms", value) for value in (b"-1", b"NaN", b"1e999", b"1e300", b'"fast"', b"null")),
+    *(("key", value) for value in (b'"\\ud800"', b"5", b"null", b'""', b"[]", _DEEP)),
+    *(("model", value) for value in (b'"\\udfff"', b"5", b"null", b"{}")),
+    *(("path", value) for value in (b'"\\ud800"', b"null")),
+    *(("created", value) for value in (b"5", b"null")),
+    *(
+        ("body", value)
+        for value in (
+            *(b"5", b"{}", b'"[]"', b'"5"', b'"x"', b'"{"', b'""', b'"{\\"a\\": NaN}"'),
+            *(b'"' + _DEEP + b'"', b'"{\\"a\\": \\"\\\\ud800\\"}"', b'"{\\"a\\": 1e999}"'),
+        )
+    ),
+    ("unknown", b"1"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG_FIELDS)
+def test_a_wrong_field_of_a_bundle_is_one_line(name, value, made, importing, tmp_path):
+    wrong = tmp_path / "wrong.gz"
+    wrong.write_bytes(field(name, value)(made.bundle.read_bytes()))
+    [line] = [one for one in importing.refused(wrong).splitlines() if one.startswith("error")]
+    assert f"{wrong}: line 3" in line
+    assert len(line) < 1_000
+
+
+@pytest.mark.parametrize("name", ["", "calls.sqlite"])
+def test_another_cache_folder_is_imported(name, made, elsewhere, capsys, importing):
+    source = made.store / name
+    for new in ("3 of 3", "0 of 3"):
+        assert f"{new} answers are new" in importing.done(source)
+    assert Recording(elsewhere).all() == Recording(made.store).all()
+    assert cache.main(["import", str(source), "--cache", str(made.store)]) == 2
+    assert "is the cache itself" in capsys.readouterr().err
+
+
+def test_a_folder_without_calls_and_a_bomb_are_refused(tmp_path, importing, monkeypatch):
+    monkeypatch.setattr("memsys.core.files._SMALL", 1 << 20)
+    bomb = tmp_path / "bomb.gz"
+    bomb.write_bytes(gzip.compress(bytes(2 << 20)))
+    for source, words in (
+        (tmp_path, "has no calls.sqlite"),
+        (bomb, "of gzip unpack to more than"),
+        (tmp_path / "no", "no/such|cannot be read"),
+        (Path("/dev/zero"), "is a device"),
+    ):
+        assert re.search(words, importing.refused(source))
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (lambda data: data[: len(data) // 2], "gzip data is damaged"),
+        (lambda data: b"PK" + data[2:], "no readable bundle"),
+        (lambda _: gzip.compress(b"hello\n"), "not a bundle"),
+        (lambda _: gzip.compress(b""), "not a bundle"),
+        (text_edit(b"answer ", b"anther "), "damaged"),
+        (text_edit(b'"version": 2', b'"version": 9'), "version 9"),
+        (text_edit(b'"count": 2', b'"count": 3'), "2 answers"),
+        (resealed(lambda lines: lines[:1]), "1 answers"),
+        (resealed(lambda lines: [lines[0], lines[0]]), "two answers to the request"),
+        (
+            resealed(
+                lambda lines: [
+                    lines[0],
+                    re.sub(rb'"request": {.*?}]', b'"request": [{}]', lines[1]),
+                ]
+            ),
+            "line 3",
+        ),
+        (resealed(lambda lines: [b"{}\n", lines[1]]), "line 2 is not a recorded answer"),
+        (
+            resealed(lambda lines: [lines[0], lines[1].replace(b'"status": 200', b'"status": ""')]),
+            "line 3: status",
+        ),
+    ],
+)
+def test_a_damaged_bundle_is_refused_whole(edit, words, made, importing, tmp_path):
+    damaged = tmp_path / "damaged.gz"
+    damaged.write_bytes(edit(made.bundle.read_bytes()))
+    error = importing.refused(damaged)
+    assert words in error
+    assert str(damaged) in error
+
+
+def test_a_run_whose_answers_are_elsewhere_is_not_half_exported(made, tmp_path, elsewhere, capsys):
+    out = tmp_path / "b.gz"
+    command = ["export", str(made.run), "--out", str(out), "--cache", str(elsewhere)]
+    assert cache.main(command) == 2
+    assert "nothing is recorded there" in capsys.readouterr().err
+    assert not elsewhere.exists()
+    Recording(elsewhere)
+    assert cache.main(command) == 2
+    assert "contains 0 of the 2 answers" in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("content", [None, "[]\n", '{"key": "abc"}\n', "{\n"])
+def test_a_run_without_calls_is_told(content, tmp_path, capsys):
+    Recording(tmp_path / "cache")
+    if content is not None:
+        (tmp_path / "calls.jsonl").write_text(content)
+    command = ["export", str(tmp_path), "--out", str(tmp_path / "b.gz")]
+    assert cache.main([*command, "--cache", str(tmp_path / "cache")]) == 2
+    assert "calls.jsonl" in capsys.readouterr().err
+
+
+def test_stats(made, elsewhere, capsys):
+    shutil.copytree(made.store, elsewhere)
+    with FaultyServer() as server:
+        client = ChatSettings(model="someone's", base_url=server.base_url)
+        client.open(Recording(elsewhere), Meter()).complete([{"role": "user", "content": "hi"}])
+    assert cache.main(["stats", "--cache", str(elsewhere)]) == 0
+    known, unknown = [
+        line.split() for line in capsys.readouterr().out.splitlines() if "/chat" in line
+    ]
+    assert known[1:6] == ["gpt-4o-mini", "3", "4", "6", "0.00000420"]
+    assert unknown[1:6] == ["someone's", "1", "1", "2", "unknown"]

@@ -1,0 +1,186 @@
+"""A run exported as TREC scores in other programs as it does here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import ir_measures
+import pytest
+from ir_measures import AP, RR, P, R, nDCG
+
+from eval.datasets.files import shared_folder
+from eval.datasets.reload import load_dataset_of
+from eval.exchange.export.__main__ import main
+from eval.metrics.retrieval.registry import parse
+from eval.records.run import load_run
+from eval.records.trec import RunLine, decode, read_run
+from eval.summary.retrieval import by_type
+from tests.eval.exchange.export import ranked
+
+LOCOMO = {
+    **{"_target_": "eval.datasets.locomo.LoCoMo", "name": "locomo"},
+    "path": str(shared_folder() / "locomo" / "locomo10.json"),
+    "conversations": ["conv-26", "conv-30"],
+}
+THERE = pytest.mark.skipif(
+    not Path(LOCOMO["path"]).is_file(), reason="locomo/locomo10.json is not in $MEMSYS_SHARED"
+)
+# Names of ir_measures and of this project.
+SAME = {
+    **{R @ 10: "recall@10", R @ 50: "recall@50", P @ 5: "precision@5", nDCG @ 10: "ndcg@10"},
+    **{RR: "mrr", RR @ 10: "mrr@10", AP: "map"},
+}
+
+
+def scored(qrels: Path, run: Path) -> dict[str, float]:
+    """Means of ir_measures under the names of this project."""
+    files = (ir_measures.read_trec_qrels(str(qrels)), ir_measures.read_trec_run(str(run)))
+    return {SAME[name]: mean for name, mean in ir_measures.calc_aggregate(SAME, *files).items()}
+
+
+def read(path: Path) -> list[RunLine]:
+    return list(read_run(path.read_text(encoding="utf-8").split("\n"), path.name))
+
+
+@pytest.mark.parametrize("unit", ["turn", "session"])
+@pytest.mark.parametrize(
+    "config",
+    [
+        *(ranked.SAMPLE, {**ranked.SAMPLE, "pooled": True}, ranked.SYNTHETIC),
+        pytest.param(LOCOMO, marks=(THERE, pytest.mark.soak)),
+    ],
+    ids=["sample", "pooled", "synthetic", "locomo"],
+)
+def test_other_programs_compute_the_means_of_the_tables(tmp_path, config, unit):
+    folder = ranked.write(tmp_path / "run", config)
+    out = tmp_path / "out"
+    assert main([str(folder), "--to", "trec", "--unit", unit, "--out", str(out)]) == 0
+
+    prefix = "session_" * (unit == "session")
+    run = load_run(folder)
+    measures = [parse(prefix + name) for name in SAME.values()]
+    means = by_type(run, measures, 0, 10)
+    assert len([name for name in means if means[name]]) >= 2
+    documents = {line.document for line in read(out / "run.trec")}
+    texts = ranked.read_lines(out / "corpus.jsonl")
+    assert documents <= {one["id"] for one in texts}
+    for type_, cells in means.items():
+        if not cells:
+            continue
+        found = scored(out / "qrels" / f"{type_}.trec", out / "run.trec")
+        ours = {name.removeprefix(prefix): mean.value for name, mean in cells.items()}
+        assert found == pytest.approx(ours, abs=1e-9)
+
+
+def test_ids_texts_and_order_come_back(tmp_path):
+    folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC)
+    assert main([str(folder), "--to", "trec"]) == 0
+    run, out = load_run(folder), folder / "trec"
+
+    found: dict[str, list[str]] = {}
+    for line in sorted(read(out / "run.trec"), key=lambda line: -line.score):
+        conversation, turn = map(decode, line.document.split(":", 1))
+        question = decode(line.query)
+        assert conversation == run.rankings[question].store
+        found.setdefault(question, []).append(turn)
+    expected = {id_: list(one.turns.ids) for id_, one in run.rankings.items() if one.turns}
+    assert found == expected
+
+    dataset = load_dataset_of(ranked.SYNTHETIC)
+    texts = ranked.read_lines(out / "corpus.jsonl")
+    turns = [t for c in dataset.conversations for s in c.sessions for t in s.turns]
+    assert [one["text"] for one in texts] == [f"{turn.speaker}: {turn.text}" for turn in turns]
+    topics = (out / "topics.tsv").read_text(encoding="utf-8").splitlines()
+    assert topics == [f"{question.id}\t{question.text}" for question in dataset.questions]
+
+
+def test_any_name_of_a_conversation_comes_back(tmp_path):
+    name = "harbour 100%\u3000é:1/x"
+    data = tmp_path / "data.json"
+    sample = json.loads(Path("data/sample/harbour.json").read_text(encoding="utf-8"))
+    (one,) = sample if isinstance(sample, list) else [sample]
+    data.write_text(json.dumps([{**one, "sample_id": name}]), encoding="utf-8")
+    folder = ranked.write(tmp_path / "run", {**ranked.SAMPLE, "path": str(data)})
+    assert main([str(folder), "--to", "trec"]) == 0
+    out = folder / "trec"
+    found = scored(out / "qrels" / "overall.trec", out / "run.trec")
+    means = by_type(load_run(folder), [parse(name) for name in found], 0, 10)["overall"]
+    assert found == pytest.approx({name: mean.value for name, mean in means.items()}, abs=1e-9)
+    lines = read(out / "run.trec")
+    assert {decode(line.document.split(":", 1)[0]) for line in lines} == {name}
+    assert {decode(line.query) for line in lines} == set(load_run(folder).records)
+
+
+def test_questions_without_evidence_are_ranked_and_failed_ones_are_not(tmp_path, capsys):
+    folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC)
+    rows = ranked.read_lines(folder / "records.jsonl")
+    first, failed = rows[0], next(row for row in rows[1:] if row["evidence"])
+    first["evidence"] = []
+    failed |= ranked.factory.error()
+    ranked.write_lines(folder / "records.jsonl", rows)
+    assert main([str(folder), "--to", "trec"]) == 0
+    assert "since they failed or are excluded by the key: 1\n" in capsys.readouterr().out
+    names = ("run.trec", "topics.tsv", "qrels.trec")
+    ranking, topics, qrels = ((folder / "trec" / name).read_text("utf-8") for name in names)
+    assert ranking.startswith(first["id"])
+    assert topics.startswith(first["id"])
+    assert f"{first['id']} " not in qrels
+    assert f"{failed['id']} " not in ranking + qrels
+
+
+def test_depth_cuts_rankings_that_reach_it(tmp_path, capsys):
+    folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=4)
+    deep = [str(folder), "--to", "trec", "--depth"]
+    assert main([*deep, "3"]) == 0
+    lines = (folder / "trec" / "run.trec").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 3 * len(load_run(folder).records)
+
+    assert "note: rankings end at 3: measures at cutoffs beyond are" in capsys.readouterr().out
+    assert main([str(folder), "--to", "trec", "--force"]) == 0
+    assert "note: rankings end at 4: measures at cutoffs beyond are" in capsys.readouterr().out
+    assert main([*deep, "30", "--force"]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {folder}: depth 4: what follows to --depth 30 is unknown; run it with "
+        "retrieval.depth=30 or more\n"
+    )
+
+
+def test_a_selection_is_exported_as_one(tmp_path, capsys):
+    folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, selected=True)
+    assert main([str(folder), "--to", "trec"]) == 0
+    assert "only selects" in capsys.readouterr().out
+    assert main([str(folder), "--to", "trec", "--depth", "3", "--force"]) == 2
+    assert "only selects memories, in no order" in capsys.readouterr().err
+
+
+def test_sessions_of_few_turns_are_noted(tmp_path, capsys):
+    folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=2)
+    sessions = [str(folder), "--to", "trec", "--unit", "session", "--force"]
+    assert main([*sessions, "--depth", "4"]) == 0
+    ranks = len(load_run(folder).records)
+    note = f"sessions are those of the best 2 memories: {ranks} rankings end before"
+    assert f"note: {note} --depth 4\n" in capsys.readouterr().out
+    assert main(sessions) == 0
+    assert f"note: {note} the last session of the store\n" in capsys.readouterr().out
+    assert main([str(ranked.write(tmp_path / "deep", ranked.SYNTHETIC)), *sessions[1:]]) == 0
+    assert "rankings end" not in capsys.readouterr().out
+
+
+def test_depth_of_imported_sessions_is_checked(tmp_path, capsys):
+    folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=2)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest["retrieval"]["unit"] = "session"
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    rows = ranked.read_lines(folder / "rankings.jsonl")
+    ranking = {"ranking": [["D1", 1.0], ["D2", 0.5]]}
+    ranked.write_lines(folder / "rankings.jsonl", [row | ranking for row in rows])
+    memories = [
+        {"store": store, "id": session, "turns": [], "tokens": None}
+        for store in {row["store"] for row in rows}
+        for session in ("D1", "D2")
+    ]
+    ranked.write_lines(folder / "memories.jsonl", memories)
+    assert main([str(folder), "--to", "trec", "--depth", "3"]) == 2
+    assert "depth 2: what follows to --depth 3 is unknown; import a" in capsys.readouterr().err
+    assert main([str(folder), "--to", "trec", "--depth", "2"]) == 0

@@ -1,0 +1,143 @@
+"""Parts of a run, merged, are the run that was never split."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from eval.exchange.merge.__main__ import main
+from tests.eval.commands import Run, run_main, runs_in
+from tests.eval.factory import hashed
+from tests.memsys.foreign import attacks
+from tests.shared import made_once
+
+TIMED = ("latency", "_ms", "seconds", "run_id", "waited")
+
+
+@pytest.fixture(scope="session")
+def parts(tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[str, ...]) -> Path:
+    """Runs of cedar and ash, then of beech: neither part in the order of the file."""
+
+    def make(folder: Path) -> None:
+        command = ("-m", *small, "strategy=bm25", "dataset.conversations=[cedar,ash],[beech]")
+        ended = run_main(folder, cache, *command)
+        assert ended.code == 0, ended.err
+
+    return made_once(tmp_path_factory, "halves", make)
+
+
+@pytest.fixture
+def halves(parts: Path, tmp_path: Path) -> list[Run]:
+    """The parts, to be changed."""
+    shutil.copytree(parts / "results", tmp_path / "results")
+    return runs_in(tmp_path)
+
+
+def untimed(summary: object) -> object:
+    if isinstance(summary, dict):
+        return {k: untimed(v) for k, v in summary.items() if not any(t in k for t in TIMED)}
+    return summary
+
+
+def test_merged_parts_equal_an_unsplit_run(halves, keyed, tmp_path):
+    out = tmp_path / "merged"
+    assert main([*(str(run.folder) for run in reversed(halves)), "--out", str(out)]) == 0
+    merged, unsplit = Run(out), keyed["plain"]
+    assert merged.untimed == unsplit.untimed
+    assert merged.manifest["questions"] == unsplit.manifest["questions"] == len(merged.untimed)
+    assert untimed(merged.summary) == untimed(unsplit.summary)
+    contexts = [
+        (run.folder / "contexts.jsonl").read_text().splitlines() for run in (merged, unsplit)
+    ]
+    assert sorted(contexts[0]) == sorted(contexts[1])
+    assert merged.manifest["config_sha256"] == unsplit.manifest["config_sha256"]
+    assert merged.manifest["warnings"] == unsplit.manifest["warnings"]
+    told = [[line["conversation"], line["phase"], line["session"]] for line in merged.ingests]
+    assert told == [[x["conversation"], x["phase"], x["session"]] for x in unsplit.ingests]
+    assert len(merged.manifest["merged"]) == 2
+
+
+def test_what_is_left_out_stays_left_out(halves, tmp_path):
+    out = tmp_path / "one"
+    assert main([str(halves[0].folder), "--out", str(out)]) == 0
+    merged = Run(out)
+    assert merged.manifest["config"]["dataset"]["conversations"] == ["ash", "cedar"]
+    assert [record["id"].partition("/")[0] for record in merged.records] == ["ash"] * 7 + [
+        "cedar"
+    ] * 7
+
+
+def change(run: Run, **fields: object) -> None:
+    path = run.folder / "manifest.json"
+    path.write_text(json.dumps(hashed(run.manifest | fields)))
+
+
+Refused = Callable[[list[Run]], str]
+
+
+@pytest.fixture
+def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
+    """Why runs are not merged; nothing is written."""
+
+    def reason(runs: list[Run]) -> str:
+        out = tmp_path / "out"
+        assert main([*(str(run.folder) for run in runs), "--out", str(out)]) == 2
+        assert not out.exists()
+        return capsys.readouterr().err
+
+    return reason
+
+
+def test_a_part_given_twice_is_refused(halves, refused):
+    told = refused([halves[0], *halves])
+    assert "is in" in told
+    assert "too" in told
+
+
+def test_an_unfinished_part_is_refused(halves, refused):
+    change(halves[1], status="interrupted")
+    assert "finish it by resume=" in refused(halves)
+
+
+def test_parts_of_different_configurations_are_refused(halves, refused):
+    change(halves[1], config=halves[1].manifest["config"] | {"k": 3})
+    assert "differs from that of" in (told := refused(halves))
+    assert " in k;" in told
+
+
+def test_a_part_that_lacks_a_question_is_refused(halves, refused):
+    path = halves[1].folder / "records.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[1:]))
+    change(halves[1], questions=6)
+    assert "beech/0 is in no part" in refused(halves)
+
+
+def test_data_that_changed_are_refused(halves, refused):
+    for run in halves:
+        (data,) = run.manifest["data"]
+        change(run, data=[data | {"sha256": "0" * 64}])
+    assert "have changed since" in refused(halves)
+
+
+def test_a_folder_with_a_run_is_not_written_over(halves, capsys):
+    before = halves[1].files
+    assert main([str(halves[0].folder), "--out", str(halves[1].folder)]) == 2
+    assert "contains a run already" in capsys.readouterr().err
+    assert halves[1].files == before
+
+
+def test_nothing_that_a_foreign_part_names_is_built(halves, refused, tmp_path):
+    canary, source = tmp_path / "canary", tmp_path / "source"
+    source.write_text("x")
+    config = halves[0].manifest["config"]
+    for attack in attacks(canary, source):
+        change(halves[0], config={**config, "dataset": {**attack, "conversations": None}})
+        err = refused(halves[:1])
+        assert err.startswith("error: the manifest: dataset")
+        assert err.count("\n") == 1
+        assert not canary.exists(), attack

@@ -1,0 +1,390 @@
+"""`python -m eval rescore` as a user calls it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.imports.rescore.__main__ import main
+from eval.records.manifest import load_manifest
+
+SAMPLE = Path(__file__).parents[4] / "data" / "sample"
+Capture = pytest.CaptureFixture[str]
+Rescore = Callable[..., int]
+Rows = list[dict[str, Any]]
+Sample = dict[str, Rows]
+
+
+def _sample() -> Sample:
+    """The questions of the bundled sample, by conversation."""
+    found: Sample = {}
+    for path in sorted(SAMPLE.glob("*.json")):
+        for one in json.loads(path.read_text(encoding="utf-8")):
+            found[one["sample_id"]] = one["qa"]
+    return found
+
+
+def _answers(sample: Sample) -> Rows:
+    """The gold answer, without its reason, to every question, as rows of JSON lines."""
+    return [
+        {
+            "sample_id": name,
+            "qa_index": index,
+            "question": qa["question"],
+            "prediction": str(qa.get("answer", "no information available")).partition(";")[0],
+            "category": qa["category"],
+        }
+        for name, questions in sample.items()
+        for index, qa in enumerate(questions)
+    ]
+
+
+@pytest.fixture
+def answers() -> Rows:
+    return _answers(_sample())
+
+
+@pytest.fixture
+def rescore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rescore:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> int:
+        return main(["--dataset", "sample", *arguments])
+
+    return call
+
+
+def _write(rows: Rows, name: str = "mine.jsonl") -> str:
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def _records(folder: Path) -> Rows:
+    text = (folder / "records.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def _summary(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+
+
+def test_an_import_is_a_run_folder(rescore, answers, capsys):
+    path = _write(answers[::-1])
+    assert rescore(path) == 0
+    out = capsys.readouterr().out
+    (folder,) = Path("results/runs").iterdir()
+    assert folder.name.endswith("_mine")
+    assert f"Run folder: {folder}" in out
+    assert f"mine.jsonl: {len(answers)} rows at lines" in out
+    assert re.search(r"^prediction +answer +100%  ", out, re.MULTILINE)
+    assert f"Matched: {len(answers)} of {len(answers)} rows by qa_index, checked" in out
+
+    manifest = load_manifest(folder)
+    assert (manifest["kind"], manifest["status"], manifest["strategy"]) == (
+        "imported",
+        "complete",
+        "mine",
+    )
+    assert manifest["choices"] == {"strategy": "mine"}
+    file = Path(path).read_bytes()
+    assert manifest["import"]["file"] == {
+        "name": "mine.jsonl",
+        "bytes": len(file),
+        "sha256": hashlib.sha256(file).hexdigest(),
+    }
+    assert manifest["command"] == ("python -m eval rescore mine.jsonl --dataset sample --name mine")
+    assert len(manifest["data"]) == 3
+    assert manifest["matching"]["matched"] == len(answers)
+
+    expected = [f"{row['sample_id']}/{row['qa_index']}" for row in answers]
+    assert [record["id"] for record in _records(folder)] == expected  # the data set's order
+    overall = _summary(folder)["by_type"]["overall"]
+    assert overall["f1"] == pytest.approx(1.0)
+    unknown = ("judge", "evidence_recall", "context_tokens_mean", "cost_usd", "retrieve_ms_p95")
+    assert {name: overall[name] for name in unknown} == dict.fromkeys(unknown)
+    report = (folder / "report.md").read_text(encoding="utf-8")
+    assert "no judge" in report
+    assert "ingest.jsonl" not in report
+    assert "- Not in the file: judge verdicts, context tokens, retrieval latency" in report
+
+
+def test_answers_that_are_the_gold_are_pointed_out(rescore, answers):
+    assert rescore(_write(answers), "--out", "run") == 0
+    (warning,) = load_manifest(Path("run"))["warnings"]
+    assert "are the gold answer word for word" in warning
+    for number, row in enumerate(answers):
+        row["prediction"] = f"something else {number}"
+    assert rescore(_write(answers), "--out", "other") == 0
+    assert load_manifest(Path("other"))["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        *("Request timed out.", "Error code: 429 - rate limit", "ERROR", "[ERROR]", "503: HTTP"),
+        'Traceback (most recent call last):\n  File "a.py", line 3',
+        *("openai.RateLimitError: Error code: 429", "HTTP 502 Bad Gateway", "Connection error."),
+    ],
+)
+def test_a_message_of_an_error_is_no_answer(message, rescore, answers):
+    failed = message != "503: HTTP"  # an answer that only resembles one
+    kept = [row | {"prediction": message if n % 3 else "pie"} for n, row in enumerate(answers[:9])]
+    assert rescore(_write(kept), "--out", "run") == 0
+    assert _summary(Path("run"))["errors"] == (6 if failed else 0)
+
+
+@pytest.mark.parametrize("answer", ["N/A", "nan", "None", "the same"])
+def test_answers_that_may_be_none_stop_until_they_are_meant(answer, rescore, answers, capsys):
+    every = 1 if answer == "the same" else 3
+    for row in answers[::every]:
+        row["prediction"] = answer
+    assert rescore(_write(answers), "--out", "run") == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "say so in a column `error`; if they are answers, add --as-written" in line
+    assert not Path("run").exists()
+    assert rescore(_write(answers), "--out", "run", "--as-written") == 0
+    assert _summary(Path("run"))["errors"] == 0
+
+
+def test_numbers_of_0_to_1_in_place_of_answers_are_pointed_out(rescore, answers):
+    for number, row in enumerate(answers):
+        row["prediction"] = number / len(answers)
+    assert rescore(_write(answers), "--out", "run") == 0
+    (warning,) = load_manifest(Path("run"))["warnings"]
+    assert "the column read as the answer may be a score" in warning
+
+
+def test_times_beyond_belief_stop_until_their_unit_is_known(rescore, answers, capsys):
+    def written(column: str) -> str:
+        return _write([row | {column: 1234} for row in answers])
+
+    assert rescore(written("latency"), "--out", "run") == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "latency, read as seconds, has a median of 1,234 s a question; write the unit" in line
+    given = {  # column, arguments, milliseconds
+        "named": ("latency", ["--columns", "total_seconds=latency"], 1_234_000),
+        "left": ("latency", ["--columns", "total_seconds=none"], None),
+        "ms": ("latency_ms", [], 1234),
+        "s": ("latency_seconds", [], 1_234_000),
+    }
+    for name, (column, arguments, milliseconds) in given.items():
+        assert rescore(written(column), "--out", name, *arguments) == 0
+        assert _summary(Path(name))["by_type"]["overall"]["total_ms_p50"] == milliseconds
+
+
+def test_judged_partial_and_failed_rows(rescore, answers, capsys):
+    kept = [row for row in answers if row["category"] == 4][:4]
+    for row, (verdict, error) in zip(
+        kept, [("CORRECT", None), ("WRONG", None), ("correct", None), (None, "429")], strict=True
+    ):
+        row |= {"judge": verdict, "error": error, "context_tokens": 100, "total_seconds": 2}
+    stray = {**kept[0], "qa_index": 0, "question": "Who is that?"}
+    assert rescore(_write([*kept, stray]), "--out", "run", "--name", "A B", "--partial") == 0
+    cell = _summary(Path("run"))["by_type"]["single_hop"]
+    assert (cell["n"], cell["errors"]) == (4, 1)
+    assert cell["judge"] == pytest.approx(2 / 3)
+    assert cell["judge_errors_as_zero"] == pytest.approx(0.5)
+    assert cell["judge_source"] == "as reported"
+    assert cell["evidence_recall_errors_as_zero"] is None
+    assert cell["context_tokens_mean"] == 100
+    assert cell["total_ms_p50"] == 2000
+    assert cell["retrieve_ms_p50"] is None
+    out = capsys.readouterr().out
+    assert "0.667 [" in out
+    assert "] as reported" in out
+    assert "Not scored: 1 of 5 rows (the question at its qa_index is another: 1)" in out
+    assert "line 5: the question at its qa_index is another: 'Who is that?'" in out
+    assert "Failed, in no mean: 1 of 4 questions." in out
+    manifest = load_manifest(Path("run"))
+    assert manifest["models"]["judge"] == "as reported"
+    assert any("Not scored: 1 of 5 rows" in line for line in manifest["warnings"])
+    assert any("single_hop have no row" in line for line in manifest["warnings"])
+
+
+def test_permuted_labels_and_positions_of_mem0(rescore, capsys):
+    labels, sample = {1: 3, 2: 2, 3: 4, 4: 1, 5: 5}, _sample()
+    keys = dict(zip(sample, ("1", "2", "0"), strict=True))
+    value = {
+        keys[name]: [
+            {
+                "question": qa["question"],
+                "answer": qa.get("answer", ""),
+                "response": f"x{index}",
+                "category": str(labels[qa["category"]]),
+                "llm_score": index % 2,
+                "f1_score": 0.0,
+            }
+            for index, qa in enumerate(questions)
+        ]
+        for name, questions in sample.items()
+    }
+    Path("mem0.json.gz").write_bytes(gzip.compress(json.dumps(value).encode()))
+    assert rescore("mem0.json.gz", "--out", "run") == 0
+    out = capsys.readouterr().out
+    assert "a permutation of the official categories: 1 is 4 single_hop" in out
+    assert "label in the file" in out
+    assert f"0 is {list(sample)[2]}" in out
+    assert "The file's f1_score equals the mem0_f1 computed here in" in out
+    cells = _summary(Path("run"))["by_type"]
+    official = [qa["category"] for questions in sample.values() for qa in questions]
+    assert cells["single_hop"]["n"] == official.count(4)
+    assert cells["multi_hop"]["n"] == official.count(1)
+    assert "| label in the file |" in Path("run/report.md").read_text(encoding="utf-8")
+
+
+def test_several_files_end_in_one_table(rescore, answers, capsys):
+    files = [_write(answers, "one.jsonl"), _write(answers[:5], "two.jsonl")]
+    assert rescore(*files) == 0
+    table = capsys.readouterr().out.split("Types 1-4, mean with 95% interval:")[1]
+    *rows, over = table.strip().splitlines()[2:]
+    assert [line.split()[0] for line in rows] == ["one", "two"]
+    assert over.startswith("Intervals are over the questions of ")
+    assert len(list(Path("results/runs").iterdir())) == 2
+
+
+def test_a_run_folder_is_scored_anew_but_not_on_other_data(rescore, answers, capsys):
+    assert rescore(_write(answers), "--out", "run") == 0
+    capsys.readouterr()
+    assert rescore("run") == 0
+    out = capsys.readouterr().out
+    assert f"run: 0 of {len(answers)} records have a new score" in out
+    assert "overall (types 1-4)" in out
+    assert f"Matched: {len(answers)} of {len(answers)} rows" in out
+    talks = [one for path in SAMPLE.glob("*.json") for one in json.loads(path.read_text())]
+    Path("other.json").write_text(json.dumps(talks[:1]), encoding="utf-8")
+    before = Path("run/manifest.json").read_text()
+    capsys.readouterr()
+    assert rescore("run", "--dataset", "other.json") == 2
+    assert "name the same files by --dataset" in capsys.readouterr().err
+    assert Path("run/manifest.json").read_text() == before
+
+
+def _strange(answers: Rows) -> str:
+    """A file of which one row in five matches, with an unlisted column."""
+    rows = [
+        {"query": row["question"] if n % 5 == 0 else f"Which {n}?", "pred": "x", "conv": "1"}
+        for n, row in enumerate(answers)
+    ]
+    Path("strange.json").write_text(json.dumps({"out": {"rows": rows}}), encoding="utf-8")
+    return "strange.json"
+
+
+def test_a_fifth_of_the_rows_is_no_table(rescore, answers, capsys):
+    path = _strange(answers)
+    assert rescore(path) == 2
+    out, err = capsys.readouterr()
+    assert re.search(r"^query +question +\d+%  ", out, re.MULTILINE)
+    assert max(map(len, out.splitlines())) <= 100
+    assert err.count("\n") == 1
+    assert "95% are needed; correct --dataset, name the columns or the list by --columns" in err
+    assert rescore(path, "--columns", "question=query", "answer=pred") == 2
+    assert "50% are needed" in capsys.readouterr().err
+    assert not Path("results").exists()
+    assert rescore(path, "--partial", "--out", "run") == 0
+    assert "have no row" in capsys.readouterr().out + str(load_manifest(Path("run"))["warnings"])
+    assert load_manifest(Path("run"))["command"].endswith(" --partial")
+
+
+def test_a_saved_layout_is_used_again_and_in_the_command(rescore, answers):
+    rows = [{"q": row["question"], "a": f"{row['prediction']}, or so"} for row in answers]
+    Path("mine.json").write_text(json.dumps({"all": [{"rows": rows}]}), encoding="utf-8")
+    assert rescore("mine.json", "--out", "one", "--save-layout", "mine.yaml") == 0
+    assert rescore("mine.json", "--layout", "mine.yaml", "--out", "two") == 0
+    assert _records(Path("one")) == _records(Path("two"))
+    assert "--layout mine.yaml" in load_manifest(Path("two"))["command"]
+    options = ("--rows", "all[].rows", "--columns", "answer=a", "question=q")
+    assert rescore("mine.json", *options, "--out", "three") == 0
+    command = load_manifest(Path("three"))["command"]
+    assert "--columns answer=a question=q --rows 'all[].rows'" in command
+    assert _records(Path("three")) == _records(Path("one"))
+
+
+def test_runs_of_the_judge_have_statistics(rescore, answers):
+    for row in answers:
+        row["llm_judgments"] = [True, row["qa_index"] % 2 == 0, True]
+    assert rescore(_write(answers), "--out", "run") == 0
+    judge = _summary(Path("run"))["judge"]
+    assert judge["name"] == "as reported"
+    assert judge["members"]["as reported"]["runs"][0] == 1.0
+    assert _records(Path("run"))[1]["judge"] == {"as reported": [True, False, True]}
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of files, of a complete and of an interrupted run; commands that fail leave it."""
+    folder = tmp_path_factory.mktemp("prepared")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        _write(_answers(_sample()))
+        _write([{"sample_id": "harbour", "question": "Who?", "said": "x"}], "said.jsonl")
+        _write([{"sample_id": "harbour", "question": "Who?", "answer": "x"}], "strange.jsonl")
+        Path("full").mkdir()
+        Path("full/note.txt").touch()
+        for name in ("done", "stopped"):
+            assert main(["mine.jsonl", "--dataset", "sample", "--out", name]) == 0
+    path = folder / "stopped" / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"status": "interrupted"}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nowhere.jsonl"], "nowhere.jsonl: no such file"),
+        (["said.jsonl"], "no column for the answer; name it"),
+        (["strange.jsonl"], "strange.jsonl: none of the 1 rows matches a question of sample"),
+        (["mine.jsonl", "--rows", "results"], "mine.jsonl: no list of objects at 'results'"),
+        (["mine.jsonl", "--layout", "nobody"], "--layout nobody: no such file; name a YAML file"),
+        (["mine.jsonl", "--columns", "answers=x"], "--columns: 'answers' is no field"),
+        (["mine.jsonl", "--columns", "answer=said"], "no column 'said' for answer"),
+        (["mine.jsonl", "--save-layout", "mine.jsonl"], "--save-layout mine.jsonl: exists"),
+        (
+            ["mine.jsonl", "--out", "full"],
+            "full: exists and is not empty; name another folder by --out",
+        ),
+        (["mine.jsonl", "--name", "a/b"], "--name 'a/b': give a name without a slash"),
+        (["mine.jsonl", "mine.jsonl", "--name", "x"], "--name and --out are for one FILE"),
+        (["mine.jsonl", "--dataset", "other.json"], "--dataset other.json: no such file"),
+        (["full"], "full: no file of answers in this folder"),
+        (
+            ["done", "--name", "x"],
+            "done: --name, --out, --partial, --as-written and options on columns do not apply",
+        ),
+        (["stopped"], "stopped: the run is interrupted; resume it to its end first"),
+        (["mine.jsonl", "strange.jsonl"], "strange.jsonl: none of the 1 rows"),
+        (["mine.jsonl", "--name", "a" * 151], "at most 150 bytes that can be printed"),
+        (["mine.jsonl", "--name", "沈" * 51], "at most 150 bytes"),
+        (["mine.jsonl", "--name", "a\nb"], "that can be printed"),
+        (["mine.jsonl", "--name", "\udc80"], "that can be printed"),
+        (["mine.jsonl", "--name", " "], "give a name without a slash"),
+        (["mine.jsonl", "--out", "x" * 300], "File name too long"),
+        (["mine.jsonl", "--out", "a\0b"], "embedded null "),
+        (["mine.jsonl", "--out", "/dev/null/x"], "Not a directory"),
+        (["mine.jsonl", "--out", "mine.jsonl"], "exists and is not empty"),
+        (["x" * 300], "File name too long"),
+        (["/dev/zero"], "is a device; name a regular file"),
+    ],
+)
+def test_wrong_input_is_one_line_and_leaves_nothing(
+    arguments, says, prepared, rescore, capsys, monkeypatch
+):
+    monkeypatch.chdir(prepared)
+    assert rescore(*arguments) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")
+    assert says in line
+    assert not Path("results").exists()
+
+
+def test_names_of_150_bytes_are_accepted(rescore, answers):
+    assert rescore(_write(answers[:3]), "--name", "沈" * 50) == 0
+    [folder] = Path("results/runs").iterdir()
+    assert load_manifest(folder)["strategy"] == "沈" * 50

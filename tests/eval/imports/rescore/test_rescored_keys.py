@@ -1,0 +1,145 @@
+"""The same answers rescored under another answer key: runs, runs of old, and imported answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from eval.analyse.compare import __main__ as compare
+from eval.imports.rescore import __main__ as rescore
+from tests.eval.commands import Run
+from tests.eval.factory import hashed
+
+Capture = pytest.CaptureFixture[str]
+
+Options = tuple[str, ...]
+Rescore = Callable[..., int]
+
+
+@pytest.fixture
+def again(small: Options, errors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rescore:
+    """`memsys rescore` on the small data set; `key` adds the file of errors."""
+    monkeypatch.chdir(tmp_path)
+    path = small[0].removeprefix("dataset.path=")
+
+    def call(*arguments: str, key: str | None = None) -> int:
+        chosen = () if key is None else ("--key", key, "--key-file", str(errors))
+        return rescore.main([*arguments, "--dataset", path, *chosen])
+
+    return call
+
+
+def copy(run: Run, folder: Path) -> Run:
+    return Run(copytree(run.folder, folder))
+
+
+@pytest.mark.parametrize("key", ["original", "corrected", "excluded"])
+@pytest.mark.parametrize("first", ["plain", "corrected", "excluded"])
+def test_a_run_rescored_is_as_a_run_under_that_key(keyed, again, tmp_path, first, key):
+    run, asked = copy(keyed[first], tmp_path / "copy"), keyed[key]
+    assert again(str(run.folder), key=key) == 0
+    assert run.untimed == [
+        record | {"trace": own["trace"]}
+        for record, own in zip(asked.untimed, run.untimed, strict=True)
+    ]
+    for part in ("key", "original_key", "ceiling"):
+        assert run.summary[part] == asked.summary[part]
+    assert run.manifest["key"] == asked.manifest["key"]
+    assert run.manifest["config"]["dataset"]["key"] == key
+    assert run.manifest["rescored"][-1]["key"] == key
+
+
+def test_without_a_key_a_run_keeps_its_own(keyed, again, tmp_path, capsys):
+    run = copy(keyed["corrected"], tmp_path / "copy")
+    before = run.records
+    assert again(str(run.folder)) == 0
+    assert run.records == before
+    out = capsys.readouterr().out
+    assert "0 of 21 records have a new score" in out
+    assert "F1 original" in out
+
+
+def test_verdicts_count_for_the_gold_they_were_given_for(keyed, again, tmp_path):
+    run = copy(keyed["plain"], tmp_path / "copy")
+    rows = run.records
+    for row in rows:
+        row["scores"]["judge"] = 1.0 if row["gold"] else None
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (run.folder / "records.jsonl").write_text(text)
+    assert again(str(run.folder), key="corrected") == 0
+    first = run.records[0]
+    assert (first["scores"]["judge"], first["scores_original"]["judge"]) == (None, 1.0)
+    assert run.records[1]["scores"]["judge"] == 1.0
+    assert again(str(run.folder), key="original") == 0
+    assert [row["scores"]["judge"] for row in run.records] == [r["scores"]["judge"] for r in rows]
+
+
+def test_runs_of_before_there_were_keys_can_be_rescored_and_compared(
+    keyed, again, tmp_path, capsys
+):
+    old = copy(keyed["plain"], tmp_path / "old")
+    rows = [
+        {k: v for k, v in r.items() if k not in ("key", "scores_original")} for r in old.records
+    ]
+    (old.folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    manifest = old.manifest
+    del manifest["key"], manifest["config"]["dataset"]["key"]
+    (old.folder / "manifest.json").write_text(json.dumps(hashed(manifest)))
+    assert compare.main([str(old.folder), str(keyed["original"].folder)]) == 0
+    assert compare.main([str(old.folder), str(keyed["corrected"].folder)]) == 2
+    assert "different answer keys (original, corrected)" in capsys.readouterr().err
+    assert compare.main([str(old.folder), str(keyed["corrected"].folder), "--force"]) == 0
+    assert again(str(old.folder)) == 0
+    assert old.untimed == keyed["plain"].untimed
+    assert again(str(old.folder), key="corrected") == 0
+    assert compare.main([str(old.folder), str(keyed["corrected"].folder)]) == 0
+
+
+def test_rescoring_by_different_keys_or_data_is_refused(keyed, again, tmp_path, errors, capsys):
+    one, two = (copy(keyed[key], tmp_path / key) for key in ("plain", "excluded"))
+    before = [run.files for run in (one, two)]
+    assert again(str(one.folder), str(two.folder)) == 2
+    err = capsys.readouterr().err
+    assert "scored by different answer keys; name one for all by --key" in err
+    assert rescore.main([str(one.folder), "--dataset", "sample", "--key", "original"]) == 2
+    assert "answers small.json, not sample; name the same files by --dataset" in (
+        capsys.readouterr().err
+    )
+    assert again(str(one.folder), "--key-file", str(errors)) == 2
+    assert "add --key corrected or excluded" in capsys.readouterr().err
+    assert [run.files for run in (one, two)] == before
+    assert again(str(one.folder), str(two.folder), key="corrected") == 0
+
+
+def test_imported_answers_match_on_the_original_gold(keyed, again, tmp_path):
+    rows = [
+        {
+            **{"sample_id": record["conversation"], "question": record["question"]},
+            **{"prediction": record["gold"] or "none", "gold": record["gold"] or "none"},
+            **{"judge": True, "f1_score": 1.0},
+        }
+        for record in keyed["plain"].records
+        if record["category"] != 5
+    ]
+    (tmp_path / "theirs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert again("theirs.jsonl", "--out", "out", key="corrected") == 0
+    run = Run(tmp_path / "out")
+    told = run.manifest["matching"]
+    assert (told["matched"], told["gold_differs"], told["same_as_gold"]) == (18, 0, 18)
+    assert told["told"]["verdicts"] == 18
+    assert told["reported_scores"]["mem0_f1"] == {"rows": 18, "equal": 18}
+    changed = run.records[0]
+    assert (changed["gold"], changed["scores"]["judge"]) == ("nine bees", None)
+    assert changed["scores"]["mem0_f1"] == 0
+    assert changed["scores_original"]["mem0_f1"] == 1
+    assert changed["scores_original"]["judge"] == 1
+    assert run.summary["key"]["by_type"]["overall"]["f1"] == pytest.approx(16 / 17)
+    assert run.summary["original_key"]["by_type"]["overall"]["f1"] == pytest.approx(1)
+    assert "--key corrected --key-file" in run.manifest["command"]
+    before = run.records
+    assert again("out") == 0
+    assert run.records == before

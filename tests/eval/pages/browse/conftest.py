@@ -1,0 +1,86 @@
+"""The runs of the report's tests: the first two, and one with failures and abstentions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Chrome
+
+from eval.pages.browse.questions import Questions
+from eval.pages.browse.routes import OneSite
+from eval.pages.browse.server import LOOPBACK, bind
+from eval.pages.browse.site import Site
+from eval.pages.report.runs import ReportedRun
+from tests.eval.pages.browse.driven import Page, start
+from tests.eval.pages.report.made_report import data_file, made, record, records, write_run
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    root = tmp_path_factory.mktemp("runs")
+    data = data_file(root / "made.json")
+    other = records(0.1)
+    failure = {"phase": "answer", "kind": "Timeout", "message": "late"}
+    changes = {
+        "ash/0": {"status": "error", "error": failure, "answer": None},
+        "ash/1": {"abstained": True, "answer": "I do not know."},
+        "ash/4": {"abstained": True, "answer": "Not mentioned."},
+        "ash/5": {"answer": "A zebra, in Straße 5"},
+        "ash/6": {"scores": record("ash/6", f1=0.01)["scores"]},
+    }
+    third = [row | changes.get(row["id"], {}) for row in other[:-1]]
+    return [
+        write_run(root / "first", records(), "plain", data),
+        write_run(root / "second", other, "better<i>", data),
+        write_run(root / "third", third, "odd", data),
+    ]
+
+
+@pytest.fixture(scope="session")
+def runs(folders: list[Path]) -> list[ReportedRun]:
+    return made(*folders)
+
+
+@pytest.fixture(scope="session")
+def questions(runs: list[ReportedRun]) -> Questions:
+    return Questions(runs)
+
+
+@pytest.fixture(scope="session")
+def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    driver = start(tmp_path_factory.mktemp("profile"))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="session")
+def server(questions: Questions) -> Iterator[ThreadingHTTPServer]:
+    with bind(OneSite(lambda: Site(questions)), 0) as made:
+        thread = threading.Thread(target=made.serve_forever)
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def home(server: ThreadingHTTPServer) -> str:
+    return f"http://{LOOPBACK}:{server.server_address[1]}/"
+
+
+@pytest.fixture
+def page(chrome: Chrome, home: str) -> Iterator[Page]:
+    page = Page(chrome, home)
+    chrome.get("about:blank")
+    page.requested(), page.complaints()  # of earlier tests
+    page.window(1280)
+    page.go()
+    yield page
+    assert page.complaints() == []
+    asked = page.requested()
+    assert asked
+    assert [one for one in asked if not one.startswith((home, "data:"))] == []

@@ -1,0 +1,123 @@
+"""Cards show the recorded calls behind an answer: prompts and replies, escaped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.pages.browse.__main__ import main
+from eval.pages.browse.calls import RecordedCalls
+from eval.pages.browse.questions import Questions
+from eval.pages.browse.site import Site
+from eval.pages.report.runs import ReportedRun
+from eval.rendering.page import card_html
+from memsys.core.errors import InputError
+from memsys.llm.recording import RecordedAnswer, Recording
+from tests.eval.pages.report.made_report import HOSTILE, MARKED, data_file, made, records, write_run
+from tests.eval.pages.report.test_hostile_words import Parsed
+
+NOW = "2026-01-01T00:00:00+00:00"
+CHAT, VECTORS = "/v1/chat/completions", "/v1/embeddings"
+
+
+def key(number: int) -> str:
+    return f"{number:064x}"
+
+
+def said(text: Any) -> str:
+    return json.dumps({"choices": [{"message": {"content": text}}]})
+
+
+def answer(number: int, body: str, path: str = CHAT, status: int = 200) -> RecordedAnswer:
+    return RecordedAnswer(key(number), path, "gpt-4o-mini", status, body, 1500.0, 1, 1, NOW)
+
+
+def asked(*contents: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": one} for one in contents]}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> ReportedRun:
+    """A run whose question ash/0 made six calls; its records have hostile reasons."""
+    rows = records()
+    for row in rows:
+        row["judge"] = {f"judge {HOSTILE}": [True, False]}
+        row["judge_reasons"] = {f"judge {HOSTILE}": [f"since {HOSTILE}", MARKED]}
+    rows[1] |= {
+        "judge": None,
+        "judge_error": {"phase": "judge", "kind": "LLMError", "message": f"late {HOSTILE}"},
+    }
+    folder = write_run(tmp_path / "judged", rows, "judged", data_file(tmp_path / "made.json"))
+    phases = ("retrieve", "retrieve", "answer", "judge", "judge", "judge")
+    lines = [{"key": key(n), "phase": phase, "question": "ash/0"} for n, phase in enumerate(phases)]
+    lines += [{"key": key(2), "phase": "ingest s1", "conversation": "ash"}]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / "calls.jsonl").write_text(text, encoding="utf-8")
+    answers = [
+        answer(0, '{"data": []}', VECTORS),
+        # 1 is not recorded
+        answer(2, said(f"reply {HOSTILE}")),
+        answer(3, said(None)),
+        answer(4, json.dumps({"error": {"message": "broken down"}}), status=500),
+        answer(5, said("old")),
+    ]
+    requests = {key(2): asked(f"prompt {HOSTILE}", [{"type": "text", "text": "part"}])}
+    requests |= {key(3): asked("why?"), key(4): asked("again?")}
+    Recording(tmp_path / "cache").keep(answers, requests)
+    return made(folder)[0]
+
+
+def test_prompts_and_replies_of_a_question_in_order(run, tmp_path):
+    first, second, failed, old = RecordedCalls(tmp_path / "cache").of(run, "ash/0")
+    assert first.title == f"answer: gpt-4o-mini, 1.50 s, {NOW}"
+    assert first.prompt.startswith(f"user:\nprompt {HOSTILE}\n\nuser:\n")
+    assert '"part"' in first.prompt
+    assert first.reply == f"reply {HOSTILE}"
+    assert (second.prompt, second.reply) == ("user:\nwhy?", said(None))  # no text: the whole JSON
+    assert failed.title.endswith(", failed (status 500)")
+    assert "broken down" in failed.reply
+    assert (old.prompt, old.reply) == (None, "old")  # requests were not always recorded
+    assert RecordedCalls(tmp_path / "cache").of(run, "ash/1") == []
+    assert RecordedCalls(tmp_path / "nowhere").of(run, "ash/0") == []
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_calls_and_reasons_are_folded_and_escaped(run, tmp_path):
+    questions = Questions([run], RecordedCalls(tmp_path / "cache"))
+    for id_ in ("ash/0", "ash/1"):
+        card = questions.card(id_)
+        page = Parsed(card_html(card))
+        assert page.open == []
+        assert not {"script", "img", "b", "i"} & set(page.tags)
+        assert ("open", None) not in page.attributes
+        if id_ == "ash/0":
+            assert page.tags.count("details") == 1 + 4
+            assert "4 calls to models" in page.words
+            for words in (f"prompt {HOSTILE}", f"reply {HOSTILE}", "It was not recorded."):
+                assert words in page.words
+            assert f"judge {HOSTILE}, run 1: right: since {HOSTILE}" in page.words
+            assert f"judge {HOSTILE}, run 2: wrong: {MARKED}" in page.words
+        else:
+            assert f"no verdict: LLMError: late {HOSTILE}" in page.words
+            assert "details" not in page.tags
+    without = Questions([run]).card("ash/0")
+    assert "calls to models" not in card_html(without)
+
+
+@pytest.mark.parametrize(
+    "line", ["[]", '{"question": "ash/0"}', '{"question": "ash/0", "key": 5, "phase": "x"}']
+)
+def test_a_damaged_list_of_calls_is_named(line, run, tmp_path):
+    (run.folder / "calls.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    site = Site(Questions([run], RecordedCalls(tmp_path / "cache")))
+    with pytest.raises(InputError, match=r"calls\.jsonl"):
+        site.card("ash/0")
+
+
+def test_the_cache_is_an_option(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "--cache FOLDER" in capsys.readouterr().out

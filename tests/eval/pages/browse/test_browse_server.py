@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import http.client
+import json
+import re
+import shutil
+import sys
+import threading
+from http.server import ThreadingHTTPServer
+
+import pytest
+
+from eval.pages.browse import __main__ as browse
+from eval.pages.browse.routes import OneSite
+from eval.pages.browse.server import LOOPBACK, bind
+from eval.pages.browse.serving import has_display
+from eval.pages.browse.site import Site
+from memsys.core.errors import InputError
+from tests.eval.pages.report.made_report import HOSTILE
+
+
+def _get(
+    server: ThreadingHTTPServer, target: str, method: str = "GET", host: str | None = None
+) -> tuple[int, http.client.HTTPMessage, str]:
+    """The target is sent as it is: a client would tidy up a path with dots."""
+    port = server.server_address[1]
+    while True:
+        connection = http.client.HTTPConnection(LOOPBACK, port, timeout=60)
+        connection.putrequest(method, target, skip_host=True)
+        connection.putheader("Host", host or f"{LOOPBACK}:{port}")
+        connection.endheaders()
+        reply = connection.getresponse()
+        body = reply.read().decode("utf-8")
+        connection.close()
+        if reply.status != 202:  # the page is being made
+            return reply.status, reply.headers, body
+
+
+def test_only_this_machine_can_reach_it(server):
+    assert server.server_address[0] == "127.0.0.1"
+    for host in ("evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1:1"):
+        status, _, body = _get(server, "/", host=host)
+        assert status == 403
+        assert "<script" not in body
+    port = server.server_address[1]
+    assert _get(server, "/", host=f"localhost:{port}")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/../../../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/manifest.json",
+        "/records.jsonl",
+        "/report.html/../manifest.json",
+        "/card?id=../../etc/passwd",
+        "/card",
+        "/card?id=%00",
+    ],
+)
+def test_no_file_is_served(server, target):
+    status, _, body = _get(server, target)
+    assert status == 404
+    assert json.loads(body) == {"error": "no such page"}
+
+
+def test_pages_may_load_and_run_nothing_else(server):
+    for target in ("/", "/report.html", "/data.html", "/conversation-1.html", "/card?id=ash/0"):
+        status, headers, _ = _get(server, target)
+        policy = headers["Content-Security-Policy"]
+        assert status == 200
+        assert policy.startswith("default-src 'none'")
+        scripts = re.findall(r"script-src [^;]*", policy)
+        assert [one[:19] for one in scripts] == ["script-src 'sha256-"] * (target == "/")
+        assert "frame-ancestors 'none'" in policy
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_the_page_of_questions_escapes_names_and_its_policy_allows_its_script(server):
+    _, headers, page = _get(server, "/")
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in headers["Content-Security-Policy"]
+    assert f"sha256-{digest}" in page
+    assert "<i>" not in page
+    assert page.count("better&lt;i&gt;</option>") == 3
+    assert "\\u003ci\\u003e" in page  # for the script
+    assert "</details>" not in page.partition('id="rows">')[2].partition("</script>")[0]
+
+
+def test_cards_and_the_report_are_pages_without_scripts(server):
+    card, report = _get(server, "/card?id=ash/0")[2], _get(server, "/report.html")[2]
+    assert "Timeout: late" in card
+    assert "said D1:3 ash &lt;/td&gt;" in card
+    assert HOSTILE not in card
+    assert "Largest gains and losses" in report
+    assert "<script" not in card + report
+
+
+def test_too_many_fields_and_other_methods_are_refused(server):
+    many = "&".join(f"a{n}=1" for n in range(2000))
+    assert _get(server, f"/?{many}")[0] == 400
+    for method in ("POST", "PUT", "DELETE"):
+        assert _get(server, "/", method)[0] == 501
+
+
+def test_a_port_that_is_taken(server, questions):
+    with pytest.raises(InputError, match="use another, or 0"):
+        bind(OneSite(lambda: Site(questions)), server.server_address[1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["nowhere"], "no such run"),
+        (["x", "--port", "70000"], "0 to 65535"),
+        (["--out", "out"], "name the runs"),
+    ],
+)
+def test_wrong_input_is_one_line(arguments, expected, capsys):
+    assert browse.main(arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert expected in line
+
+
+@pytest.mark.parametrize(
+    ("display", "terminal", "expected"),
+    [("", False, False), ("", True, False), (":0", False, False), (":0", True, True)],
+)
+def test_a_browser_needs_a_display_and_a_terminal(display, terminal, expected, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("DISPLAY", display)
+    assert has_display() == expected
+
+
+def test_ctrl_c_is_the_way_out(folders, monkeypatch, capsys):
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", stop)
+    assert browse.main([str(folders[0]), "--port", "0"]) == 0
+    assert capsys.readouterr().out.startswith("http://127.0.0.1:")
+
+
+def test_the_address_comes_before_the_runs_are_read(folders, tmp_path, capsys):
+    broken = tmp_path / "broken"
+    shutil.copytree(folders[0], broken)
+    (broken / "records.jsonl").write_text("{}\n")
+    assert browse.main([str(broken), "--port", "0"]) == 2  # the server ends by itself
+    found = capsys.readouterr()
+    assert found.out.startswith("http://127.0.0.1:")
+    (line,) = found.err.splitlines()
+    assert "records.jsonl: line 1" in line
+
+
+def test_a_page_that_takes_longer_says_so(questions, monkeypatch):
+    monkeypatch.setattr("eval.pages.browse.routes._PATIENCE", 0.01)
+    read = threading.Event()
+
+    def slow() -> Site:
+        read.wait()
+        return Site(questions)
+
+    routes = OneSite(slow)
+    reply = routes.answer("/data.html", ())
+    assert (reply.status, reply.refresh) == (202, True)
+    assert "Reading the runs" in reply.body
+    read.set()
+    routes.reading.result()
+    while (reply := routes.answer("/data.html", ())).status == 202:
+        assert "Making this page" in reply.body
+    assert "Scores by conversation" in reply.body

@@ -1,0 +1,125 @@
+"""What the pages show: questions with their answers, and turns with tokens and questions."""
+
+from __future__ import annotations
+
+import re
+
+from eval.pages.browse import conversations
+from eval.pages.browse.conversations import Conversations
+from eval.pages.browse.questions import Questions
+from eval.pages.browse.site import Site
+from memsys.core.tokens import count_tokens
+from tests.eval.pages.report.made_report import HOSTILE, data_file, made, records, write_run
+from tests.eval.pages.report.test_hostile_words import Parsed
+
+
+def test_each_turn_names_its_questions_and_tokens(questions):
+    found = Conversations(questions)
+    assert found.names == ("ash", "beech", "cedar")
+    asked = found.questions("ash")
+    assert [(one.number, one.id) for one in asked][:2] == [(1, "ash/0"), (2, "ash/1")]
+    assert asked[0].evidence == [("D1:1", "t1"), ("D1:3", "t3")]
+    assert [(one.label, one.verdicts) for one in asked[1].answers] == [
+        *(("plain", ["wrong"]), ("better<i>", ["wrong"]), ("odd", ["wrong", "abstained"]))
+    ]
+    first, second = found.sessions("ash", asked)
+    assert [one.turn.id for one in first.turns] == ["D1:1", "D1:2", "D1:3"]
+    assert [len(one.evidence_of) for one in first.turns] == [10, 0, 10]
+    assert [one.tokens for one in first.turns] == [
+        count_tokens(f"said D1:{n} ash {HOSTILE}") for n in (1, 2, 3)
+    ]
+    assert second.time == "2 May 2023, 13:56"
+    assert found.places["beech/3"] == "conversation-1.html#q4"
+
+
+def test_scores_by_conversation(questions):
+    overview = {row.name: row for row in Conversations(questions).overview()}
+    assert (overview["ash"].sessions, overview["ash"].turns) == (2, 6)
+    assert overview["ash"].types["temporal"] == 2
+    plain, better, odd = overview["beech"].scores  # questions 4 and 9 are of type 5
+    assert overview["beech"].n == 8
+    assert plain.startswith(f"{sum(n / 20 for n in (0, 1, 2, 3, 5, 6, 7, 8)) / 8:.3f} [")
+    assert better.startswith("0.300 [")
+    assert odd == better
+    assert overview["ash"].scores[2].endswith(" n=7")  # one failed
+
+
+def test_pages_are_escaped_and_whole(questions):
+    site = Site(questions, note=f"note {HOSTILE}")
+    for name in site.names:
+        if name == "report.html":
+            continue  # has tests of its own
+        page = site.page(name)
+        parsed = Parsed(page)
+        assert parsed.open == [], name
+        assert not {"img", "i", "b"} & set(parsed.tags), name
+        targets = set(re.findall(r' id="([^"]+)"', page))
+        assert set(re.findall(r'href="#([^"]+)"', page)) <= targets, name
+        linked = {one.partition("#")[0] for one in re.findall(r'href="([^"#][^"]*)"', page)}
+        assert linked - {"data:,"} <= set(site.names), name
+    assert site.page("conversation-3.html") is None
+    assert site.page("../index.html") is None
+
+
+def test_a_script_of_the_page_is_not_ended_by_an_answer(questions):
+    page = Site(questions).page("index.html")
+    assert page.count("</script>") == 2
+    assert HOSTILE not in page
+
+
+def test_without_the_data_questions_remain(tmp_path):
+    data = data_file(tmp_path / "made.json")
+    folder = write_run(tmp_path / "run", records(), "plain", data)
+    data.unlink()
+    site = Site(Questions(made(folder)))
+    page = site.page("conversation-0.html")
+    for one in (site.page("data.html"), page):
+        assert "Turns are not shown" in one
+    assert 'id="q10"' in page
+    assert "D1:3" in page
+
+
+def test_runs_of_other_files_are_named(tmp_path):
+    first = write_run(tmp_path / "a", records(), "plain", data_file(tmp_path / "made.json"))
+    other = data_file(tmp_path / "other.json")
+    other.write_text(other.read_text().replace("said", "wrote"))
+    second = write_run(tmp_path / "b", records(), "changed", other)
+    page = Site(Questions(made(first, second))).page("data.html")
+    assert "Other data files were read by changed" in page
+
+
+def test_of_a_long_conversation_the_evidence_is_shown(questions, monkeypatch):
+    monkeypatch.setattr(conversations, "MOST_TURNS", 5)
+    page = Site(questions).page("conversation-0.html")
+    assert re.findall(r'<li id="(t\d)"', page) == ["t1", "t3"]
+    assert "too long for a page" in page
+
+
+def test_a_row_has_score_answer_and_verdicts_of_every_run(questions):
+    rows = {row["id"]: row for row in questions.rows()}
+    assert len(rows) == 30
+    assert list(rows)[:3] == ["ash/0", "ash/1", "ash/2"]
+    first, second, third = rows["ash/0"]["runs"]
+    assert [first[0], second[0], third[0]] == [0.0, 0.1, None]  # the third failed
+    assert [one[2] for one in (first, second, third)] == [["wrong"], ["wrong"], ["error"]]
+    assert rows["ash/5"]["runs"][2][1] == "A zebra, in Straße 5"
+    assert rows["ash/4"]["runs"][2][2] == ["right", "abstained"]
+    assert rows["cedar/9"]["runs"][2] is None  # not asked
+    assert questions.key == "locomo_f1"
+
+
+def test_another_question_of_the_same_id_has_no_score(tmp_path):
+    data, other = data_file(tmp_path / "made.json"), records()
+    other[3]["question"] = "Another?"
+    folders = [
+        write_run(tmp_path / name, rows, name, data)
+        for name, rows in (("first", records()), ("second", other))
+    ]
+    row = next(row for row in Questions(made(*folders)).rows() if row["id"] == "ash/3")
+    assert [one[0] for one in row["runs"]] == [0.15, None]
+
+
+def test_cards_have_every_run_that_was_asked(questions):
+    assert [side.label for side in questions.card("ash/0").sides] == ["plain", "better<i>", "odd"]
+    assert [side.label for side in questions.card("cedar/9").sides] == ["plain", "better<i>"]
+    assert questions.card("oak/0") is None

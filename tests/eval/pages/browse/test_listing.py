@@ -1,0 +1,158 @@
+"""The list of all runs: what is complete, under way or broken, and those that are chosen."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from http import HTTPStatus
+from pathlib import Path
+
+import pytest
+
+from eval.pages.browse.listing import Listed, all_runs
+from eval.pages.browse.questions import Questions
+from eval.pages.browse.routes import AllRuns, Reply
+from eval.pages.browse.serving import read_site
+from eval.pages.browse.site import Site
+from eval.pages.report.runs import load
+from eval.records.jsonl import write_json
+from memsys.core.errors import InputError
+from tests.eval.pages.report.made_report import HOSTILE, data_file, records, write_run
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two complete runs, one under way, one interrupted, and two that cannot be read."""
+    data, rows = data_file(tmp_path / "made.json"), records()
+    runs = tmp_path / "runs"
+    begun = iter(f"2026-01-0{day}T00:00:00+00:00" for day in range(1, 9))
+    for name in ("first", "a,b <i>"):
+        write_run(runs / name, rows, "plain", data, started=next(begun))
+    for name, state in (("going", "running"), ("stopped", "interrupted")):
+        more = {"status": state, "questions": 40, "started": next(begun), "run_id": name}
+        write_run(runs / name, rows[:12], f"slow {HOSTILE}", data, **more)
+    (runs / "empty").mkdir()
+    (runs / "torn").mkdir()
+    (runs / "torn" / "manifest.json").write_text('{"status": ')
+    (runs / "multirun.yaml").touch()
+    return runs
+
+
+def read(folders: Sequence[Path]) -> Site:
+    return Site(Questions(load([str(one) for one in folders])), listing="/")
+
+
+def settled(runs: AllRuns, path: str) -> Reply:
+    reply = runs.answer(path, ())
+    while reply.status == HTTPStatus.ACCEPTED:
+        assert reply.refresh
+        reply = runs.answer(path, ())
+    return reply
+
+
+def test_each_folder_has_its_state(folder):
+    found = {run.name: run for run in all_runs(folder)}
+    assert {name: run.state for name, run in found.items()} == {
+        **{"first": "complete", "a,b <i>": "complete"},
+        **{"going": "running", "stopped": "interrupted"},
+        **{"empty": "broken", "torn": "broken"},
+    }
+    going, stopped = found["going"], found["stopped"]
+    assert (going.asked, going.total) == (12, 40)
+    assert going.detail.startswith("12 of 40 questions, the last 0:00:")
+    assert stopped.detail == "12 of 40 questions"
+    assert stopped.command.endswith("resume=stopped")
+    assert "manifest.json is missing" in found["empty"].detail
+    assert "cannot be read" in found["torn"].detail
+    assert [run.name for run in all_runs(folder) if run.state != "broken"] == [
+        *("stopped", "going", "a,b <i>", "first")  # the latest first
+    ]
+    assert all_runs(folder / "nowhere") == []
+
+
+def of_name(folder: Path, name: str) -> Listed:
+    (found,) = [run for run in all_runs(folder) if run.name == name]
+    return found
+
+
+def test_a_run_of_an_earlier_version_has_no_total(folder):
+    path = folder / "stopped" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    del manifest["questions"]
+    path.write_text(json.dumps(manifest))
+    (folder / "stopped" / "records.jsonl").unlink()
+    found = of_name(folder, "stopped")
+    assert (found.detail, found.total) == ("0 questions", None)
+
+
+def test_scores_are_those_of_the_summary(folder):
+    ends = {f"{name}_ci": [0.25, 0.75] for name in ("f1", "judge")}
+    cell = {"n": 1540, "f1": 0.5, "judge": 0.5, "context_tokens_mean": None, **ends}
+    summary = {"n": 1600, "errors": 3, "by_type": {"overall": cell}}
+    (folder / "first" / "summary.json").write_text(json.dumps(summary))
+    found = of_name(folder, "first")
+    assert found.scores == ("0.500 [0.250, 0.750]", "0.500 [0.250, 0.750]", "-", "-", "1,540")
+    assert found.detail == "3 of 1600 questions failed"
+    (folder / "first" / "summary.json").write_text("[]")
+    found = of_name(folder, "first")
+    assert set(found.scores) == {"-"}
+
+
+def test_the_page_links_complete_runs_alone_and_escapes(folder):
+    page = AllRuns(folder, read).answer("/", ()).body
+    assert re.findall(r'<a href="([^"]*)"', page) == ["/a%2Cb%20%3Ci%3E/", "/first/"]
+    assert re.findall(r'name="run" value="([^"]*)"', page) == ["a,b &lt;i&gt;", "first"]
+    assert page.count('<progress max="40" value="12"') == 2
+    assert "resume=stopped" in page
+    assert page.count("broken</strong>: ") == 2
+    assert HOSTILE not in page
+    assert "form-action &#39;self&#39;" in page
+
+
+def test_chosen_runs_open_with_the_first_begun_as_the_reference(folder):
+    runs = AllRuns(folder, read)
+    reply = runs.answer("/", [("run", "a,b <i>"), ("run", "first"), ("run", "../first")])
+    assert (reply.status, reply.location) == (HTTPStatus.SEE_OTHER, "/first,a%2Cb%20%3Ci%3E/")
+    page = settled(runs, reply.location)
+    assert page.status == HTTPStatus.OK
+    assert "<h1>first, a,b &lt;i&gt; on made</h1>" in page.body
+    assert '<a href="/">All runs</a>' in page.body
+    assert settled(runs, f"{reply.location}data.html").status == HTTPStatus.OK
+    assert runs.answer("/first", ()).location == "/first/"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/nowhere/", "/nowhere", "/../", "/%2e%2e/", "/first,/", "/.lock/", "/first/records.jsonl"],
+)
+def test_nothing_else_is_served(folder, path):
+    assert settled(AllRuns(folder, read), path).status == HTTPStatus.NOT_FOUND
+
+
+def test_a_run_that_cannot_be_shown_says_why_and_may_be_mended(folder):
+    runs = AllRuns(folder, read)
+    broken = folder / "first" / "records.jsonl"
+    whole = broken.read_text()
+    broken.write_text(f"{{}}\n{whole}")
+    reply = settled(runs, "/first/")
+    assert reply.status == HTTPStatus.BAD_REQUEST
+    assert "records.jsonl: line 1" in reply.body
+    broken.write_text(whole)
+    assert settled(runs, "/first/").status == HTTPStatus.OK
+    assert "the run is running" in settled(runs, "/going/").body
+
+
+def test_a_rescored_run_is_read_again(folder):
+    runs = AllRuns(folder, read)
+    settled(runs, "/first/")
+    manifest = json.loads((folder / "first" / "manifest.json").read_text())
+    write_json(folder / "first" / "manifest.json", {**manifest, "dataset": "renamed"})
+    assert "on renamed</h1>" in settled(runs, "/first/").body
+
+
+def test_no_runs_say_how_to_make_one(tmp_path):
+    page = AllRuns(tmp_path / "none", read).answer("/", ()).body
+    assert "python -m eval demo" in page
+    with pytest.raises(InputError, match="no run"):
+        read_site([tmp_path], None)

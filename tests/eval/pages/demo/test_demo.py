@@ -1,0 +1,73 @@
+"""The shipped runs: small, of this sample, without a path of a machine; and their pages."""
+
+from __future__ import annotations
+
+import platform
+import re
+from http.server import ThreadingHTTPServer
+
+import pytest
+
+from eval.pages.demo import shipped
+from eval.pages.demo.__main__ import main
+from eval.pages.demo.shipped import DEMO, shipped_runs, unpack_runs
+from eval.pages.report.runs import ReportedRun, load
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[ReportedRun]:
+    folders = unpack_runs(shipped_runs(), tmp_path_factory.mktemp("demo"))
+    return load([str(folder) for folder in folders])
+
+
+def test_the_runs_are_of_the_present_sample(runs):
+    labels = [run.label for run in runs]
+    assert labels == ["vector_only", "graph_walk", "fusion", "oracle", "no_memory"]
+    reasons = [run.without_texts for run in runs]
+    assert reasons == [None] * 5, "make them again: docs/browse.md has the commands"
+    scores = {run.label: run.overall["f1"] for run in runs}
+    assert scores["no_memory"] < scores["vector_only"] < scores["oracle"]
+    assert all(run.manifest["command"].startswith("python -m eval.run strategy=") for run in runs)
+
+
+def test_they_are_small_and_name_no_machine(runs):
+    files = [path for path in DEMO.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 1_000_000
+    assert {path.parent.parent for path in files} == {DEMO}
+    for run in runs:
+        for path in run.folder.iterdir():
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"/(?:tmp|home|root|work|Users)\b/", text), path
+            assert platform.node() not in text or len(platform.node()) < 4, path
+
+
+def test_the_pages_are_written_to_a_folder(tmp_path, capsys):
+    assert main(["--out", str(tmp_path / "pages")]) == 0
+    assert "6 pages" in capsys.readouterr().out
+    page = (tmp_path / "pages" / "index.html").read_text(encoding="utf-8")
+    assert "vector_only, graph_walk, fusion, oracle, no_memory on sample" in page
+    assert "python -m eval browse" in page
+
+
+def test_it_serves_until_ctrl_c_and_leaves_nothing(tmp_path, monkeypatch, capsys):
+    opened: list[str] = []
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", stop)
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert main(["--port", "0", "--no-open"]) == 0
+    assert opened == []
+    assert main(["--port", "0", "--open"]) == 0
+    _, second = re.findall(r"http://127\.0\.0\.1:\d+/", capsys.readouterr().out)
+    assert opened == [second]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_installation_without_them_is_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(shipped, "DEMO", tmp_path)
+    assert main([]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "holds no runs" in line

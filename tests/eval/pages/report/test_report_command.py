@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from eval.pages.report import __main__ as report
+from eval.pages.report.build import build_report
+from eval.rendering.blocks import Chart, Fold, Part, Table
+from tests.eval.pages.report.made_report import made, records, write_run
+
+
+def test_the_report_of_one_run_is_in_its_folder(first, capsys):
+    assert report.main([str(first)]) == 0
+    assert "check its licence" in capsys.readouterr().out
+    html = (first / "report.html").read_text(encoding="utf-8")
+    text = (first / "report.md").read_text(encoding="utf-8")
+    for one in (html, text):
+        assert "plain on made" in one
+        assert "Differences to" not in one
+        assert "Largest gains" not in one
+        assert "0.225 [" in re.sub(r"<[^>]+>", "", one)  # mean of types 1-4
+
+
+def test_several_are_compared_with_the_first(first, second, tmp_path):
+    out = tmp_path / "new" / "page.html"
+    assert report.main([str(first), str(second), "--out", str(out)]) == 0
+    text = out.with_suffix(".md").read_text(encoding="utf-8")
+    assert "better\\<i\\> is better than plain on types 1-4: locomo_f1 +0.100" in text
+    assert "## Accuracy against context and latency" in text
+    assert "## Largest gains and losses" in text
+    assert not (first / "report.md").exists()
+
+
+def test_the_reference_and_the_markdown_file_can_be_named(first, second, tmp_path):
+    out = tmp_path / "page.html"
+    words = tmp_path / "words.md"
+    for runs in ([first, second], [first]):
+        names = [*map(str, runs), "--reference", str(second), "--out", str(out)]
+        assert report.main([*names, "--markdown", str(words)]) == 0
+        assert out.exists()
+        text = words.read_text(encoding="utf-8")
+        assert "# plain against better\\<i\\> on made" in text
+        assert "plain is worse than better\\<i\\> on types 1-4: locomo_f1 -0.100" in text
+
+
+def test_the_headline_begins_with_what_the_runs_were_made_with_and_its_table(first, second):
+    (headline,) = (
+        one for one in build_report(made(first, second)).blocks if one.anchor == "headline"
+    )
+    head, table, *rest = headline.parts
+    assert "judge none; data made " in str(head)
+    assert isinstance(table, Table)
+    assert "judge" not in table.header  # no run has one
+    assert len(table.header) <= 11
+    assert [part for part in rest if isinstance(part, str) and "better than" in part] == [
+        "better<i> is better than plain on types 1-4: locomo_f1 +0.100 [+0.100, +0.100], "
+        "p = 0.0007."
+    ]
+
+
+def test_gains_show_both_answers_and_the_difference_unopened(first, second):
+    html = build_report(made(first, second)).html()
+    assert "better&lt;i&gt; against plain: 10 of 24 gains in locomo_f1 (+0.10)" in html
+    summaries = re.findall(r'<details class="card"><summary>(.*?)</summary>', html, re.DOTALL)
+    assert len(summaries) == 10
+    for one in summaries:
+        assert "+0.10" in one
+        assert one.count("answer ") == 2  # of both runs
+        assert "gold " in one
+    bodies = re.findall(r'<details class="card">.*?</details>', html, re.DOTALL)
+    assert all(body.count('<span class="id">ash/1') <= 1 for body in bodies)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["nowhere"], "nowhere: no such run"),
+        (["FIRST", "FIRST"], "named 2 times"),
+        (["FIRST", "--out", "x.md"], "--out x.md: the page and the markdown need different names"),
+        (["FIRST", "OPEN"], "the run is running; resume it to its end first"),
+        (["OPEN"], "the run is running; resume it to its end first"),
+        (["FIRST", "SHORT"], "records.jsonl: line 1: trace: Field required"),
+        (["OLD"], "ash/0 lacks the score locomo_f1; run python -m eval rescore on it"),
+        (["FIRST", "FAILED"], "every question failed"),
+    ],
+)
+def test_wrong_input_is_one_line(arguments, expected, first, data, tmp_path, capsys):
+    short = [{k: v for k, v in row.items() if k != "trace"} for row in records()]
+    failed = [row | {"status": "error"} for row in records()]
+    old = records()
+    for row in old:
+        del row["scores"]["locomo_f1"]
+    places = {
+        "FIRST": first,
+        "OPEN": write_run(tmp_path / "open", records(), "a", data, status="running"),
+        "SHORT": write_run(tmp_path / "short", short, "b", data),
+        "OLD": write_run(tmp_path / "old", old, "d", data),
+        "FAILED": write_run(tmp_path / "failed", failed, "c", data),
+    }
+    assert report.main([str(places.get(one, one)) for one in arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert expected in line
+
+
+def test_runs_of_other_data_are_reported_but_not_compared(first, data, tmp_path):
+    file = {"name": "other.json", "bytes": 1, "sha256": "0" * 64}
+    other = write_run(tmp_path / "other", records(0.1), "other", data, data=[file])
+    text = build_report(made(first, other)).markdown()
+    assert "Not compared: plain and other answered different data" in text
+    assert "other: not compared with plain" in text
+    assert "is better than" not in text
+
+
+def test_a_run_without_the_data_set_is_shown_by_ids(first, second, data, capsys):
+    data.write_text(json.dumps(json.loads(data.read_text()), indent=1))
+    assert report.main([str(first), str(second)]) == 0
+    assert "sha256 differs" in capsys.readouterr().out
+    text = (first / "comparison.md").read_text(encoding="utf-8")
+    assert "said D1:1" not in text
+    assert "D2:1, 0.400, expanded from D1:1" in text
+
+
+def _tables(parts: object) -> list[Table]:
+    found: list[Table] = []
+    for part in parts:  # type: ignore[attr-defined]
+        one: Part = part
+        if isinstance(one, Table):
+            found.append(one)
+        elif isinstance(one, Chart):
+            found.append(one.alternative)
+        elif isinstance(one, Fold):
+            found += _tables(one.parts)
+    return found
+
+
+def test_no_table_shows_a_mean_without_n(first, second):
+    tables = [t for b in build_report(made(first, second)).blocks for t in _tables(b.parts)]
+    with_interval = [t for t in tables if any("[" in cell for row in t.rows for cell in row)]
+    assert len(with_interval) > 10
+    for table in with_interval:
+        names = {name.split(",")[0] for name in table.header}
+        counted = names & {"n", "n answered", "n judged"}
+        each = all("n=" in cell for row in table.rows for cell in row if "[" in cell)
+        assert counted or each, table.header

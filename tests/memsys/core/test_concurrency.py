@@ -1,0 +1,228 @@
+"""Jobs at once and threads: their number, who draws them, and what an error leaves behind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import faiss
+import numpy as np
+import pytest
+
+from memsys.core.concurrency import one_thread, run_jobs
+from memsys.core.types import Vectors
+from memsys.embed.base import unit_rows
+from memsys.index.vector import VectorIndex
+
+WAIT_S = 60  # a test that passes waits for nothing
+
+
+@pytest.mark.parametrize("workers", [1, 2, 7])
+def test_each_job_runs_once(workers):
+    ended: list[int] = []
+    run_jobs([lambda i=i: ended.append(i) for i in range(50)], workers)  # type: ignore[misc]
+    assert sorted(ended) == list(range(50))
+
+
+def test_a_slow_job_holds_up_no_other():
+    others = threading.Semaphore(0)
+
+    def slow() -> None:
+        for _ in range(99):
+            assert others.acquire(timeout=WAIT_S)
+
+    run_jobs([slow, *[others.release] * 99], 2)
+
+
+def test_no_more_than_so_many_are_under_way():
+    lock, now, most = threading.Lock(), 0, 0
+    three = threading.Barrier(3)  # passed only by three at once
+
+    def job() -> None:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        three.wait(WAIT_S)
+        with lock:
+            now -= 1
+
+    run_jobs([job] * 12, 3)
+    assert most == 3
+
+
+def test_jobs_are_drawn_by_the_caller_and_only_a_few_ahead():
+    drawn, begun = [], threading.Semaphore(0)
+    go_on = threading.Event()
+
+    def job() -> None:
+        begun.release()
+        assert go_on.wait(WAIT_S)
+
+    def watch() -> None:
+        for _ in range(2):
+            begun.acquire(timeout=WAIT_S)
+        seen.append(len(drawn))
+        go_on.set()
+
+    def jobs() -> Iterator[Callable[[], None]]:
+        for i in range(50):
+            assert threading.current_thread() is threading.main_thread()
+            drawn.append(i)
+            yield job
+
+    seen: list[int] = []
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    run_jobs(jobs(), 2)
+    watcher.join()
+    assert seen[0] <= 4
+    assert len(drawn) == 50
+
+
+def test_one_worker_starts_no_thread_and_draws_nothing_ahead():
+    steps: list[str] = []
+
+    def jobs() -> Iterator[Callable[[], None]]:
+        for i in range(3):
+            steps.append(f"drawn {i}")
+            yield lambda i=i: steps.append(f"{i} {threading.current_thread().name}")  # type: ignore[misc]
+
+    run_jobs(jobs(), 1)
+    assert steps == [
+        step for i in range(3) for step in (f"drawn {i}", f"{i} {threading.main_thread().name}")
+    ]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_after_an_error_no_further_job_starts(workers):
+    ended: list[int] = []
+
+    def fail() -> None:
+        raise ValueError("no")
+
+    jobs = [lambda: ended.append(1), fail, *[lambda: ended.append(2)] * 100]
+    with pytest.raises(ValueError, match="no"):
+        run_jobs(jobs, workers)
+    assert len(ended) < 100
+
+
+@pytest.mark.parametrize("source", ["drawing", "Ctrl-C", "another job"])
+def test_running_jobs_end_after_an_error(source):
+    error = KeyboardInterrupt if source == "Ctrl-C" else ValueError
+    begun, raised, ended = threading.Event(), threading.Event(), []
+
+    def late() -> None:
+        begun.set()
+        assert raised.wait(WAIT_S)
+        ended.append(1)
+
+    def fail() -> None:
+        assert begun.wait(WAIT_S)
+        raised.set()
+        raise error
+
+    def jobs() -> Iterator[Callable[[], None]]:
+        yield late
+        if source == "another job":
+            yield fail
+        else:
+            fail()
+
+    with pytest.raises(error):
+        run_jobs(jobs(), 2)
+    assert ended == [1]
+
+
+def test_what_waits_for_a_worker_is_not_begun_after_an_error_of_drawing(monkeypatch):
+    ending, ended = threading.Event(), []
+
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, *arguments: Any, **options: Any) -> None:
+            ending.set()
+            super().shutdown(*arguments, **options)
+
+    def running() -> None:
+        assert ending.wait(WAIT_S)
+
+    def jobs() -> Iterator[Callable[[], None]]:
+        yield from [running] * 2
+        yield lambda: ended.append("waiting")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("memsys.core.concurrency.ThreadPoolExecutor", Pool)
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs(), 2)
+    assert ended == []
+
+
+ROWS = 12_000  # from about ten thousand on faiss splits one query among its threads
+
+
+@pytest.fixture
+def allowed() -> Iterator[Callable[[int], None]]:
+    """Allow faiss a number of threads; afterwards it has what it had."""
+    before = faiss.omp_get_max_threads()
+    yield faiss.omp_set_num_threads
+    faiss.omp_set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def rows() -> Vectors:
+    return unit_rows(np.random.default_rng(5).normal(size=(ROWS, 64)).astype(np.float32))
+
+
+def test_cosines_are_the_same_to_the_bit_whatever_is_allowed(rows, allowed):
+    index = VectorIndex(rows)
+    found = []
+    for number in (1, 2, 5):
+        allowed(number)
+        found.append(np.stack([index.similarities(row) for row in rows[:20]]))
+        assert faiss.omp_get_max_threads() == number
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+    assert found[0][:, :20] == pytest.approx(rows[:20] @ rows[:20].T, abs=1e-6)
+
+
+def test_what_was_allowed_is_allowed_again_after_a_failure(allowed):
+    allowed(3)
+    with pytest.raises(ValueError, match="1 of them"), one_thread():
+        raise ValueError(f"{faiss.omp_get_max_threads()} of them")
+    assert faiss.omp_get_max_threads() == 3
+
+
+_STARTED = f"""
+import os, faiss, numpy as np
+from memsys.index.vector import VectorIndex
+from memsys.stores.faiss_vectors import FaissVectors
+rows = np.random.default_rng(5).normal(size=({ROWS}, 64)).astype(np.float32)
+rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+store = FaissVectors()
+store.put("ann", [str(n) for n in range(len(rows))], rows)
+flat = faiss.IndexFlatIP(64)
+flat.add(rows)
+faiss.omp_set_num_threads(4)
+threads = lambda: len(os.listdir("/proc/self/task"))
+before = threads()
+for ask in (
+    VectorIndex(rows).similarities,
+    lambda row: store.nearest("ann", row, 5),
+    lambda row: flat.search(row[None], 5),
+):
+    ask(rows[0])
+    print(threads() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
+def test_no_thread_is_started_for_a_query_but_by_faiss_itself():
+    command = [sys.executable, "-c", _STARTED]
+    output = subprocess.run(command, capture_output=True, text=True, check=True)
+    index, store, library = map(int, output.stdout.split())
+    assert (index, store) == (0, 0)
+    assert library > 0

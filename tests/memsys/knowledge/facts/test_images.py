@@ -1,0 +1,172 @@
+"""Images are described by a model that can see, over the wire, or told by their captions."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from memsys.core.errors import InputError
+from memsys.core.types import Session, Turn
+from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
+from memsys.knowledge.facts.fact import Event
+from memsys.llm.budget import Budget
+from memsys.llm.pricing import PRICING, input_tokens, load_pricing
+from tests.memsys.llm import faults
+from tests.memsys.llm.answers import Body
+from tests.memsys.llm.conftest import Make
+from tests.memsys.llm.server import Behaviour, FaultyServer
+
+DATA = "data:image/png;base64," + "iVBORw0KGgo" * 3000
+WEB = "https://example.org/kiln.jpg"
+SEEN = "A blue bowl\nwith a crack."
+
+
+def talk(image: str | None, caption: str | None = "a bowl") -> Session:
+    turn = Turn("D1:1", "Mara", "Look!", caption, image)
+    return Session("1", datetime(2024, 3, 2), (turn, Turn("D1:2", "Theo", "Oh no.")))
+
+
+class Seeing:
+    """A server's script: `eye` is what it does to a request with an image."""
+
+    def __init__(self, eye: Behaviour) -> None:
+        self.eye = eye
+        self.images: list[Any] = []
+        self.texts: list[str] = []
+
+    def __call__(self, body: Body) -> Behaviour:
+        content = body["messages"][0]["content"]
+        if isinstance(content, list):
+            self.images.append(content)
+            return self.eye
+        self.texts.append(content)
+        return faults.says(json.dumps({"facts": []}) if "response_format" in body else "Bowls.")
+
+
+def described(
+    make: Make,
+    script: Seeing,
+    session: Session,
+    images: str = "endpoint",
+    detail: str = "low",
+    **own: Any,
+) -> tuple[list[Event], FactExtractor]:
+    settings: Any = {"prompt": "facts_extract", "summary_prompt": "facts_summary", "exchange": 1}
+    settings["image_detail"] = detail
+    log: list[Event] = []
+    with FaultyServer(script) as server:
+        llm = make(server, retries=0, **own)
+        extractor = FactExtractor(llm, ExtractSettings(**settings, images=images))
+        for turns in extractor.exchanges(session):
+            extractor.facts(turns, session.time, log)
+        extractor.refresh(session, log)
+    return log, extractor
+
+
+@pytest.mark.parametrize(
+    ("address", "detail"), [(WEB, "low"), (WEB, "high"), (DATA, "auto")], ids=["1", "2", "data"]
+)
+def test_the_description_takes_the_caption_s_place(make, address, detail):
+    script = Seeing(faults.says(SEEN))
+    log, _ = described(make, script, talk(address), detail=detail)
+    (parts,) = script.images
+    assert [part["type"] for part in parts] == ["text", "image_url"]
+    assert "Mara: Look!" in parts[0]["text"]
+    assert parts[1]["image_url"] == {"url": address, "detail": detail}
+    assert len(script.texts) == 3  # two exchanges and the summary
+    for text in script.texts:
+        assert "Mara: Look! [image: A blue bowl with a crack.]" in text
+        assert "a bowl" not in text
+    (event,) = [one for one in log if one["step"] == "image"]
+    assert (event["turn"], event["shown"]) == ("D1:1", "A blue bowl with a crack.")
+    assert event["tokens"]["output_tokens"] == 2
+
+
+def test_a_forgotten_turn_that_returns_is_described_again(make):
+    script, one = Seeing(faults.says(SEEN)), talk(WEB)
+    own = ExtractSettings(prompt="facts_extract", summary_prompt=None, images="endpoint")
+    with FaultyServer(script) as server:
+        extractor = FactExtractor(make(server, mode="off"), own)
+        for _ in range(2):
+            for turns in extractor.exchanges(one):
+                extractor.facts(turns, one.time, [])
+            extractor.forget(["D1:1"])
+    assert len(script.images) == 2
+    assert "[image: A blue bowl with a crack.]" in script.texts[1]
+
+
+def test_captions_send_no_image(make):
+    script = Seeing(faults.says(SEEN))
+    _, extractor = described(make, script, talk(WEB), images="caption")
+    assert script.images == []
+    assert "[image: a bowl]" in script.texts[0]
+    assert WEB not in "".join(script.texts)
+    assert "image" not in extractor.prompts
+
+
+@pytest.mark.parametrize(
+    ("eye", "caption"),
+    [
+        (faults.status(400, "no eyes"), "a bowl"),
+        (faults.status(400, "no eyes"), None),
+        (faults.says("  "), "a bowl"),
+    ],
+)
+def test_a_failure_falls_back_to_the_caption_and_is_logged(make, eye, caption):
+    script = Seeing(eye)
+    log, _ = described(make, script, talk(WEB, caption))
+    (event,) = [one for one in log if "fault" in one]
+    assert (event["step"], event["fault"], event["turn"]) == ("image", "no_answer", "D1:1")
+    shown = "Mara: Look! [image: a bowl]" if caption else "Mara: Look!\n"
+    assert shown in script.texts[0]
+
+
+@pytest.mark.parametrize("address", ["file:///etc/hosts", "data:text/html,x", "x"])
+def test_other_addresses_are_not_sent(make, address):
+    script = Seeing(faults.says(SEEN))
+    log, _ = described(make, script, talk(address))
+    assert script.images == []
+    assert [one["fault"] for one in log if "fault" in one] == ["bad_address"]
+    assert "[image: a bowl]" in script.texts[0]
+
+
+def test_parts_are_recorded_and_replayed(make):
+    script = Seeing(faults.says(SEEN))
+    first, _ = described(make, script, talk(DATA))
+    again = Seeing(faults.status(500))
+    second, _ = described(make, again, talk(DATA), mode="replay")
+    assert first == second
+    assert again.images == again.texts == []
+    other = Seeing(faults.says("A red bowl."))  # another image is another request
+    log, _ = described(make, other, talk(WEB))
+    assert len(other.images) == 1
+    assert "A red bowl." in [one.get("shown") for one in log]
+
+
+def test_a_budget_counts_an_image_and_not_the_letters_of_its_address(make):
+    def tokens(image: str) -> int:
+        url = {"url": image, "detail": "low"}
+        parts = [{"type": "text", "text": "What?"}, {"type": "image_url", "image_url": url}]
+        return input_tokens({"messages": [{"role": "user", "content": parts}]})
+
+    assert tokens(DATA) == tokens(WEB)
+    assert 2833 < tokens(DATA) < 3000
+    budget = Budget(0.01, load_pricing(PRICING))
+    script = Seeing(faults.says(SEEN))
+    log, _ = described(make, script, talk(DATA), budget=budget)
+    assert [one["step"] for one in log] == ["image", "extract", "extract", "summary"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"images": "eyes"}, r"^strategy.facts.images: 'eyes'; use one of caption, end"),
+        ({"image_detail": "fine"}, r"^strategy.facts.image_detail: "),
+    ],
+)
+def test_an_unknown_way_is_named(wrong, message):
+    with pytest.raises(InputError, match=message):
+        ExtractSettings(prompt="facts_extract", summary_prompt=None, **wrong)

@@ -1,0 +1,137 @@
+"""A run's history becomes one numbered record; what it quotes is checked against the history."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memsys.core.errors import InputError
+from memsys.knowledge.facts.procedure import procedure
+from memsys.llm.base import LLMError
+from memsys.llm.prompt import load_prompt
+from tests.memsys.llm import faults
+from tests.memsys.llm.conftest import Make
+from tests.memsys.llm.server import FaultyServer
+
+PAGE = 'Ferry 14: 08:15, 9.50 €\n{"seats": 3}'
+RUN: list[dict[str, Any]] = [
+    {"role": "user", "content": "Book me a seat on the first ferry."},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "timetable", "arguments": "{}"}}
+        ],
+    },
+    {"role": "tool", "tool_call_id": "1", "content": PAGE},
+    {"role": "assistant", "content": [{"type": "text", "text": "There are 3 seats left."}]},
+]
+
+
+def row(action: str, result: str = "", **details: str) -> dict[str, str]:
+    others = dict.fromkeys(("findings", "navigation", "errors", "context"), "")
+    return {"action": action, "result": result, **others, **details}
+
+
+def reply(*steps: dict[str, str], **own: str) -> str:
+    around = {"objective": "Book a seat.", "progress": "", "next": "Pay for the seat."}
+    return json.dumps({**around, **own, "steps": steps})
+
+
+def recorded(make: Make, text: str, messages: Any = RUN, **own: Any) -> tuple[Any, list[Any]]:
+    with FaultyServer(lambda _: faults.says(text)) as server:
+        made = procedure(make(server, retries=0), messages, **own)
+    (body,) = server.bodies
+    return made, body["messages"]
+
+
+def test_steps_are_numbered_with_results_word_for_word_findings_errors_and_context(make):
+    step = row(
+        *("Asked the timetable for ferry=14", PAGE),
+        findings="3 seats are left",
+        navigation="from the menu to the timetable",
+        errors="the first call timed out",
+        context="the seat is chosen",
+    )
+    made, _ = recorded(make, reply(step, row("Waited"), progress="1 of 2 parts is done"))
+    assert made.text == (
+        "Objective: Book a seat.\nProgress: 1 of 2 parts is done\n"
+        f"1. Asked the timetable for ferry=14\n   Result: {PAGE}\n"
+        "   Findings: 3 seats are left\n   Navigation: from the menu to the timetable\n"
+        "   Errors: the first call timed out\n   Context: the seat is chosen\n"
+        "2. Waited\nNext step: Pay for the seat."
+    )
+    assert (made.steps, made.usage.calls) == (2, 1)
+    assert [event.get("fault") for event in made.events] == [None]
+    assert made.events[0]["tokens"]["output_tokens"] == 2
+
+
+def test_the_system_prompt_comes_first_then_the_history_and_the_request(make):
+    _, (system, user) = recorded(make, reply(row("x")))
+    assert (system["role"], user["role"]) == ("system", "user")
+    assert system["content"] == load_prompt("procedure", []).text
+    shown, _, request = user["content"].partition("</history>")
+    assert "[1] user: Book me a seat" in shown
+    assert "[2] assistant calls timetable({})" in shown
+    assert f"[3] tool: {PAGE}\n[4] assistant: There are 3 seats left." in shown
+    assert request.startswith("\n\nWrite the record of this run.")
+
+
+def test_the_example_of_our_own_prompt_is_a_valid_record(make):
+    example = load_prompt("procedure", []).text.partition("<example>\n")[2]
+    lines = example.partition("\n</example>")[0].splitlines()
+    history = [{"role": "tool", "content": line.partition("tool: ")[2]} for line in lines[:-1]]
+    made, _ = recorded(make, lines[-1], history)
+    assert (made.steps, [event.get("fault") for event in made.events]) == (2, [None])
+    assert all(f"   {label}: " in made.text for label in ("Findings", "Navigation", "Errors"))
+
+
+@pytest.mark.parametrize(
+    "changed", ["Ferry 14: 8:15", "9.5 €", '{"seats": 4}', "Ferry 14: 08:15, 9.50 € and 3 seats"]
+)
+def test_a_result_that_was_changed_is_a_fault_and_is_marked(make, changed):
+    said = reply(row("Asked", "Ferry 14: 08:15, 9.50 €"), row("Looked again", changed))
+    made, _ = recorded(make, said)
+    (event,) = [one for one in made.events if "fault" in one]
+    assert (event["fault"], event["detail"], event["number"]) == ("not_verbatim", changed, 2)
+    # No progress, no line of it
+    assert made.text.startswith("Objective: Book a seat.\n1. Asked\n   Result: Ferry 14")
+    assert f"2. Looked again\n   Result (not verbatim): {changed}" in made.text
+
+
+@pytest.mark.parametrize("text", ["Done.", "{}", reply()])
+def test_without_a_step_there_is_no_record(make, text):
+    with pytest.raises(LLMError):
+        recorded(make, text)
+
+
+@pytest.mark.parametrize(
+    ("messages", "message"),
+    [
+        ([], "^messages: there is no text"),
+        ([{"role": "user", "content": " "}], "^messages: there is no text"),
+        (["Book"], r"^messages\[0\]: not a message"),
+        ([{"content": "Book"}], r"^messages\[0\]: not a message"),
+        ([{"role": "user", "content": 3}], r"^messages\[0\].content: neither text"),
+        ([RUN[0], {"role": "assistant", "tool_calls": [{}]}], r"^messages\[1\].tool_calls: a call"),
+        ([{"role": "assistant", "tool_calls": {}, "content": "a"}, 4], r"^messages\[1\]: not a"),
+    ],
+)
+def test_what_is_no_history_is_refused_before_any_call(make, messages, message):
+    with pytest.raises(InputError, match=message):
+        recorded(make, reply(row("x")), messages)
+
+
+@pytest.mark.parametrize("text", ["Steps of: {history}", "Note the steps, {briefly}."])
+def test_a_prompt_of_one_s_own(make, tmp_path, text):
+    path = tmp_path / "own.txt"
+    path.write_text(text, encoding="utf-8")
+    _, asked = recorded(make, reply(row("x")), RUN[:1], prompt=str(path))
+    told = "[1] user: Book me a seat on the first ferry."
+    if "{history}" in text:
+        assert asked == [{"role": "user", "content": f"Steps of: {told}"}]
+    else:
+        assert asked[0] == {"role": "system", "content": text}
+        assert asked[1]["content"].startswith(f"<history>\n{told}\n</history>")

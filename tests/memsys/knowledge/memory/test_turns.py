@@ -1,0 +1,117 @@
+"""Turns, windows and observations as memories."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from memsys.core.errors import InputError
+from memsys.core.turns import importance, line
+from memsys.core.types import Conversation, Observation, Session, Turn
+from memsys.knowledge.memory.observations import Observations
+from memsys.knowledge.memory.turns import Turns
+from tests.memsys.build import SESSIONS
+
+FIRST = SESSIONS[0]
+LINES = [f"{turn.speaker}: {turn.text}" for turn in FIRST.turns]
+
+
+def test_a_turn_is_one_memory():
+    made = Turns("turns", lead=0).build(FIRST)
+    assert [memory.id for memory in made] == ["D1:1", "D1:2", "D1:3", "D1:4"]
+    assert [memory.content for memory in made] == LINES
+    assert [memory.index_text for memory in made] == LINES
+    assert [memory.turns for memory in made] == [("D1:1",), ("D1:2",), ("D1:3",), ("D1:4",)]
+    assert [memory.speaker for memory in made] == ["Mara", "Theo", "Mara", "Theo"]
+    assert {memory.time for memory in made} == {FIRST.time}
+
+
+def test_the_lead_is_matched_but_not_shown():
+    made = Turns("turns", lead=2).build(FIRST)
+    assert [memory.content for memory in made] == LINES
+    assert made[0].index_text == LINES[0]
+    assert made[1].index_text == "\n".join(LINES[0:2])
+    assert made[3].index_text == "\n".join(LINES[1:4])
+    assert made[3].turns == ("D1:4",)
+    assert [memory.importance for memory in made] == [importance(line) for line in LINES]
+    assert 0 < made[3].importance < made[0].importance < 1
+
+
+def test_a_window_ends_with_its_session():
+    made = Turns("windows", before=1, after=2, lead=0).build(FIRST)
+    assert [memory.turns for memory in made] == [
+        ("D1:1", "D1:2", "D1:3"),
+        ("D1:1", "D1:2", "D1:3", "D1:4"),
+        ("D1:2", "D1:3", "D1:4"),
+        ("D1:3", "D1:4"),
+    ]
+    assert made[3].content == "\n".join(LINES[2:])
+    assert [memory.id for memory in made] == ["D1:1", "D1:2", "D1:3", "D1:4"]
+    assert made[3].speaker == "Theo"
+
+
+def test_the_lead_of_a_window_stands_before_the_window():
+    made = Turns("windows", before=1, after=0, lead=1).build(FIRST)
+    assert made[3].content == "\n".join(LINES[2:4])
+    assert made[3].index_text == "\n".join(LINES[1:4])
+    assert made[1].index_text == "\n".join(LINES[0:2])
+
+
+def test_an_image_is_remembered_by_its_caption():
+    turn = Turn("D1:1", "Mara", "Look!", caption="a cracked bowl")
+    memory = Turns("turns").build(Session("1", datetime(2024, 3, 2), (turn,)))[0]
+    assert memory.content == line(turn) == "Mara: Look! [image: a cracked bowl]"
+    assert line(Turn("D1:2", "Mara", "Look!")) == "Mara: Look!"
+
+
+def test_an_empty_session_and_every_conversation_will_do_but_no_negative_number():
+    assert Turns("turns").build(Session("1", datetime(2024, 3, 2), ())) == []
+    Turns("turns").check(Conversation("talk", ("Mara", "Theo"), SESSIONS))
+    for field in ("before", "after", "lead"):
+        with pytest.raises(InputError, match=rf"memory\.{field}: -1"):
+            Turns("turns", **{field: -1})
+
+
+def test_importance_is_distinct_terms_over_20():
+    assert importance("") == importance("So it is!") == 0
+    assert importance("bowl, kiln, bowl, kilns") == pytest.approx(2 / 20)
+    assert importance(" ".join(f"word{i}" for i in range(20))) == 1
+    assert importance(" ".join(f"word{i}" for i in range(300))) == 1
+
+
+NOTES = (
+    Observation("Mara", "Mara takes pottery lessons.", ("D1:1",)),
+    Observation("Theo", "Theo grows tomatoes on an allotment.", ("D1:2", "D1:4")),
+)
+NOTED = replace(SESSIONS[0], observations=NOTES)
+
+
+def test_a_fact_is_one_memory_and_rests_on_its_turns():
+    made = Observations("observations").build(NOTED)
+    assert [memory.content for memory in made] == [
+        "Mara: Mara takes pottery lessons.",
+        "Theo: Theo grows tomatoes on an allotment.",
+    ]
+    assert [memory.turns for memory in made] == [("D1:1",), ("D1:2", "D1:4")]
+    assert [memory.speaker for memory in made] == ["Mara", "Theo"]
+    assert {memory.time for memory in made} == {NOTED.time}
+    assert [memory.index_text for memory in made] == [memory.content for memory in made]
+    assert made[0].importance == pytest.approx(4 / 20)  # mara take potteri lesson
+
+
+def test_ids_are_unique_in_a_conversation_and_without_facts_there_is_no_memory():
+    builder = Observations("observations")
+    sessions = [replace(session, observations=NOTES) for session in SESSIONS]
+    ids = [memory.id for session in sessions for memory in builder.build(session)]
+    assert len(set(ids)) == len(ids) == 6
+    assert builder.build(SESSIONS[0]) == []
+
+
+def test_a_conversation_without_any_fact_is_refused():
+    builder = Observations("facts")
+    talk = Conversation("talk-7", ("Mara", "Theo"), SESSIONS)
+    with pytest.raises(InputError, match=r"memory=facts: sample talk-7 .*use memory=turns"):
+        builder.check(talk)
+    builder.check(replace(talk, sessions=(*SESSIONS[1:], NOTED)))

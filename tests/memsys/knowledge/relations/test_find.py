@@ -1,0 +1,211 @@
+"""Relations are found by a question's entities and by its likeness to triples, and stay few."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memsys.core.errors import InputError
+from memsys.embed.cache import CachedEmbedder
+from memsys.index.rank import IndexSettings
+from memsys.knowledge.relations.find import RelationFinder, RelationSettings, content_words
+from memsys.llm.base import LLMError
+from tests.memsys.knowledge.relations.models import (
+    DAY,
+    Scripted,
+    Written,
+    conflict,
+    entity,
+    relation,
+    settings,
+)
+
+OWNED = ("kelp", "flute", "kayak", "anvil")
+ROWS = [
+    *(relation("Mara", "owns", word) for word in OWNED),
+    relation("Theo", "plays", "flute"),
+    relation("Theo", "lives in", "Bergen"),
+]
+NAMES = [entity(name) for name in (*OWNED, "Theo", "Bergen")]
+
+
+def finder(written: Written, embedder: CachedEmbedder, **own: Any) -> RelationFinder:
+    chosen = {"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4, **own}
+    index = IndexSettings(k1=0.9, b=0.4, alpha=0.5)
+    return RelationFinder(
+        written.graph, written.extractor, embedder, index, RelationSettings(**chosen)
+    )
+
+
+def told(embedder: CachedEmbedder, asked: Any = (), **own: Any) -> tuple[Written, RelationFinder]:
+    llm = Scripted(entities=[NAMES, *asked], relations=[ROWS])
+    written = Written(llm, embedder)
+    written.read(2, "Mara owns kelp, a flute, a kayak and an anvil. Theo plays flute in Bergen.")
+    assert written.faults == []
+    return written, finder(written, embedder, **own)
+
+
+def texts(found: Any) -> list[str]:
+    return [candidate.memory.content for candidate in found[0]]
+
+
+def test_by_entity_the_subgraph_is_found_ranked_by_words(bag_of_words):
+    _, find = told(bag_of_words, by="entity", limit=2)
+    found, trace = find.find("Who plays the flute?")
+    assert set(texts((found,))) == {"Theo plays flute", "Mara owns flute"}  # in both directions
+    assert trace["entities"] == ["plays", "flute"]
+    assert [one["by"] for one in trace["found"]] == [["entity"], ["entity"]]
+    assert trace["found"][0]["relation"] == found[0].memory.id == "r:theo|plays|flute"
+    limited = texts(find.find("Does Mara have a kayak?"))
+    assert len(limited) == 2
+    assert "Mara owns kayak" in limited
+
+
+def test_a_further_hop_stands_behind_the_nearer_ones(bag_of_words):
+    asked = [[entity("flute", "thing")]] * 2
+    question = "Where is the house of who has a flute?"
+    own = {"by": "entity", "query_entities": "llm"}
+    written, find = told(bag_of_words, asked, **own, limit=9)
+    assert set(texts(find.find(question))) == {"Theo plays flute", "Mara owns flute"}
+    found = texts(finder(written, bag_of_words, **own, limit=9, hops=2).find(question))
+    assert len(found) == len(ROWS)
+    around = written.graph.sentences([one for one, _ in written.graph.around(["flute"], hops=2)])
+    assert set(around[:2]) == {"Theo plays flute", "Mara owns flute"}
+    assert "Theo lives in Bergen" in around[2:]
+    assert len(written.graph.around(["Bergen"], hops=2)) == 2  # and not what is three hops away
+
+
+def test_a_subgraph_is_ranked_by_the_words_of_the_question(bag_of_words):
+    asked = [[entity("Mara", "person")]]
+    _, find = told(bag_of_words, asked, by="entity", query_entities="llm", limit=1)
+    assert texts(find.find("Does she own a kayak?")) == ["Mara owns kayak"]
+
+
+def test_of_both_ways_none_takes_all_the_places(bag_of_words):
+    asked = [[entity("Bergen", "place")]]
+    _, find = told(bag_of_words, asked, query_entities="llm", limit=2)
+    found, trace = find.find("Mara owns a kayak, a flute and kelp?")
+    assert len(found) == 2
+    assert "Theo lives in Bergen" in texts((found,))
+    assert sorted(one["by"] for one in trace["found"]) == [["entity"], ["triple"]]
+
+
+def test_by_triple_only_what_is_like_the_question(bag_of_words):
+    _, find = told(bag_of_words, by="triple", similarity=0.6)
+    found, trace = find.find("Where in Bergen does Theo live?")
+    assert texts((found,)) == ["Theo lives in Bergen"]
+    assert found[0].score >= 0.6
+    assert trace["entities"] == []
+    assert find.find("What is for dinner?")[0] == []
+
+
+def test_both_ways_share_the_limit_and_are_told_apart(bag_of_words):
+    _, find = told(bag_of_words, limit=3)
+    found, trace = find.find("Does Theo play the flute?")
+    assert len(found) == 3
+    assert {way for one in trace["found"] for way in one["by"]} == {"entity", "triple"}
+    assert [one["relation"] for one in trace["found"]] == [one.memory.id for one in found]
+    scores = [one.score for one in found]
+    assert scores == sorted(scores, reverse=True)
+    assert json.loads(json.dumps(trace)) == trace
+
+
+def test_a_model_names_the_question_s_entities(bag_of_words):
+    asked = [[entity("kayak")], LLMError("gone")]
+    _, find = told(bag_of_words, asked, by="entity", query_entities="llm")
+    assert texts(find.find("What floats?")) == ["Mara owns kayak"]
+    with pytest.raises(LLMError, match="gone"):
+        find.find("What floats?")
+
+
+@pytest.mark.parametrize("question", ["What do I eat?", "What's my dish?", "我喜欢什么?"])
+def test_a_question_about_me_is_about_the_user(bag_of_words, question):
+    llm = Scripted(entities=[[entity("kelp")]], relations=[[relation("I", "eats", "kelp")]])
+    written = Written(llm, bag_of_words, self_name="alice")
+    written.read(2, "I eat kelp.", speaker="user")
+    find = finder(written, bag_of_words, by="entity")
+    found, trace = find.find(question)
+    assert texts((found,)) == ["alice eats kelp"]
+    assert trace["entities"][-1] == "alice"
+    assert find.find("Will somebody be in time?")[0] == []
+
+
+def test_a_found_relation_is_a_candidate_that_the_graph_added(bag_of_words):
+    written, find = told(bag_of_words)
+    llm = written.extractor._llm
+    assert isinstance(llm, Scripted)
+    llm.plans["relations"] = [[relation("Mara", "owns", "kelp")]]
+    written.read(9, "Mara owns kelp.")
+    (found,) = [one for one in find.find("kelp")[0] if "kelp" in one.memory.content]
+    (stored,) = [one for one in written.graph.relations() if one.target == "kelp"]
+    assert found.origin == "expanded"
+    assert (found.memory.id, found.memory.turns) == ("r:mara|owns|kelp", ("D2:1", "D9:1"))
+    assert (found.memory.time, found.memory.speaker) == (DAY, "Mara")
+    assert (stored.created, stored.last_seen) == (DAY, DAY.replace(day=9))
+
+
+def test_what_ended_says_until_when_it_held(bag_of_words):
+    llm = Scripted(
+        entities=[[entity("kelp")]],
+        relations=[[relation("Mara", "eats", "kelp")], [relation("Mara", "avoids", "kelp")]],
+        conflicts=[[conflict(1)]],
+    )
+    written = Written(llm, bag_of_words, on_conflict="invalidate")
+    find = finder(written, bag_of_words)
+    assert find.find("kelp") == ([], {})
+    written.read(2, "I eat kelp.")
+    find.invalidate()
+    assert texts(find.find("kelp")) == ["Mara eats kelp"]
+    written.read(5, "No more kelp.")
+    find.invalidate()
+    assert set(texts(find.find("kelp"))) == {
+        *("Mara eats kelp (until 5 March 2024)", "Mara avoids kelp")
+    }
+
+
+def test_words_that_may_name_an_entity():
+    assert list(content_words("When did Mara's sister visit the Lantern market?")) == [
+        *("mara", "sister", "visit", "mara sister visit", "lantern", "market", "lantern market")
+    ]
+    assert list(content_words("沈岚 住 在 苏州 吗")) == ["沈岚", "住", "苏州"]
+    assert list(content_words("")) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"by": "words"},
+        {"query_entities": "none"},
+        {"limit": 0},
+        {"hops": 0},
+        {"limit": True},
+        {"similarity": "high"},
+        {"similarity": 1.5},
+    ],
+)
+def test_a_wrong_setting_of_the_read_path_is_named(bag_of_words, wrong):
+    with pytest.raises(InputError, match=f"^strategy.relations.{min(wrong)}: "):
+        finder(Written(Scripted(), bag_of_words), bag_of_words, **wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"calls": "words"},
+        {"on_conflict": "merge"},
+        {"exchange": 0},
+        {"nodes": 1.5},
+        {"shown": -1},
+        {"threshold": 7},
+        {"merge": None},
+    ],
+)
+def test_a_wrong_setting_of_the_write_path_is_named(wrong, tmp_path):
+    with pytest.raises(InputError, match=f"^strategy.graph.{min(wrong)}: "):
+        settings(**wrong)
+    path = tmp_path / "own.txt"
+    path.write_text("{messages} {stored}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"own.txt: the place \{new\} is missing"):
+        assert settings(conflicts=str(path)).prompts

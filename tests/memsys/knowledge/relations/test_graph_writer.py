@@ -1,0 +1,202 @@
+"""What a model extracts is added, merged, logged and counted; faults cost what they must."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memsys.knowledge.relations.unsaid import Unsaid
+from memsys.llm.base import LLMError
+from tests.memsys.build import session
+from tests.memsys.knowledge.relations.models import (
+    BADMINTON,
+    DAY,
+    LIKES,
+    NO_MORE,
+    Reply,
+    Scripted,
+    Written,
+    changed,
+    conflict,
+    entity,
+    relation,
+)
+
+
+def test_like_names_are_one_node(bag_of_words):
+    llm = Scripted(
+        entities=[[entity("the Lantern market", "place")], [entity("Lantern markets")]],
+        relations=[
+            [relation("Mara", "sells at", "the Lantern market")],
+            [relation("Mara", "left", "Lantern markets")],
+        ],
+    )
+    written = Written(llm, bag_of_words)
+    written.read(2, "I sell at the Lantern market.")
+    written.read(3, "I left the Lantern markets.")
+    assert [node.name for node in written.store.nodes("us")] == ["Mara", "the Lantern market"]
+    assert set(written.relations) == {
+        "Mara sells at the Lantern market",
+        "Mara left the Lantern market",
+    }
+    llm.plans["entities"] = [[entity("kiln"), entity("kiln shelf")]]
+    llm.plans["relations"] = [[relation("kiln shelf", "is in", "kiln")]]
+    written.read(4, "The kiln shelf is in the kiln.")
+    assert "kiln shelf is in kiln" in written.relations  # unlike names are two
+    (last,) = [event for event in written.log if event.get("merged")]
+    assert last["merged"] == {"Lantern markets": "the Lantern market"}
+
+
+def test_whoever_speaks_is_meant_by_i(bag_of_words):
+    llm = Scripted(
+        entities=[[entity("I", "person"), entity("kelp")]],
+        relations=[[relation("I", "eats", "kelp", 2), relation("me", "eats", "kelp", 1, 2)]],
+    )
+    written = Written(llm, bag_of_words, exchange=2)
+    written.writer.write(session(2, DAY, ("Mara", "Kelp?"), ("Theo", "I eat kelp.")))
+    assert set(written.relations) == {"Theo eats kelp"}
+    assert written.faults == ["unknown_speaker"]  # of two who spoke
+    assert "- I\n" not in llm.asked["relations"][0]
+
+
+def test_a_speaker_without_a_name_is_the_user_whose_memory_it_is(bag_of_words):
+    rows = [relation("I", "eats", "kelp", 1), relation("user", "grows", "kelp", 1, 2)]
+    llm = Scripted(entities=[[entity("kelp")]], relations=[rows])
+    written = Written(llm, bag_of_words, exchange=2, self_name="alice_01")
+    said = session(2, DAY, ("user", "I eat kelp, and grow it."), ("assistant", "Do you?"))
+    written.writer.write(said)
+    assert set(written.relations) == {"alice_01 eats kelp", "alice_01 grows kelp"}
+    assert written.faults == []
+    assert "1. alice_01: I eat kelp" in llm.asked["entities"][0]
+
+
+def test_the_log_tells_every_step_and_its_cost(bag_of_words):
+    written = changed(bag_of_words, "delete")
+    assert json.loads(json.dumps(written.log)) == written.log
+    cost = {"input_tokens": 100, "output_tokens": 10}
+    second = written.log[4:]
+    assert [event["step"] for event in second] == [
+        *("entities", "relations", "conflicts", "apply_relation", "apply_relation", "graph")
+    ]
+    assert second[0] == {"step": "entities", "turns": ["D3:1"], "entities": 1, "tokens": cost}
+    assert second[2] == {"step": "conflicts", "turns": ["D3:1"], "conflicts": 1, "tokens": cost}
+    assert second[3] == {
+        "step": "apply_relation",
+        "operation": "DELETE",
+        "relation": "r:mara|likes|badminton",
+        "text": "Mara likes badminton",
+        "why": "not any more",
+        "turns": ["D3:1"],
+    }
+    assert second[-1] == {"step": "graph", "DELETE": 1, "ADD": 1, "faults": 0, "lost": 0, "of": 1}
+
+
+NO_ANSWER = LLMError("timed out")
+
+
+@pytest.mark.parametrize(
+    ("failing", "plan"),
+    [
+        ("entities", [BADMINTON, NO_ANSWER, BADMINTON]),
+        ("relations", [LIKES, NO_ANSWER, NO_MORE]),
+        ("conflicts", [NO_ANSWER, [conflict(1)]]),
+        ("entities", [BADMINTON, "I had rather not.", BADMINTON]),
+        ("relations", [LIKES, (("note_relations", '{"relations": [{'),), NO_MORE]),
+        ("conflicts", [(("forget", "{}"),), [conflict(1)]]),
+    ],
+)
+def test_keeping_again_does_what_was_left_undone_and_nothing_twice(bag_of_words, failing, plan):
+    plans: dict[str, list[Reply]] = {
+        "entities": [BADMINTON],
+        "relations": [LIKES, NO_MORE],
+        "conflicts": [[conflict(1)]],
+    }
+    llm = Scripted(**{**plans, failing: plan})
+    written = Written(llm, bag_of_words)
+    said = session(2, DAY, ("Mara", "I like badminton."), ("Mara", "Not any more."))
+    written.writer.write(said)
+    assert set(written.relations) == {"Mara likes badminton"}
+    assert (len(written.faults), written.log[-1]["lost"]) == (1, 1)
+    for _ in range(2):
+        written.writer.write(said)
+        assert set(written.relations) == {"Mara does not like badminton"}
+        assert {node.mentions for node in written.store.nodes("us")} == {2}
+        assert written.relations["Mara does not like badminton"].mentions == 1
+        assert written.log[-1]["lost"] == 0
+    once = {"entities": 2, "relations": 2, "conflicts": 1}
+    assert {kind: len(asked) for kind, asked in llm.asked.items()} == {
+        kind: count + (kind == failing) for kind, count in once.items()
+    }
+
+
+def test_nothing_is_asked_of_what_speaks_of_nothing_and_no_answer_is_an_error(bag_of_words):
+    llm = Scripted(entities=[[], LLMError("gone")], relations=[LIKES])
+    written = Written(llm, bag_of_words)
+    written.read(2, "Mind the gap.")
+    assert set(llm.asked) == {"entities"}
+    assert written.log[-1] == {"step": "graph", "faults": 0, "lost": 0, "of": 1}
+    with pytest.raises(LLMError, match="none of 2 exchanges was ingested into the graph: gone"):
+        written.read(3, "One.", "Two.")
+    assert written.faults == ["no_answer", "no_answer"]
+
+
+def test_a_relation_to_what_was_not_extracted(bag_of_words):
+    rows = relation("Mara", "broke", "a bowl"), relation("Mara", "broke", "her leg")
+    llm = Scripted(entities=[[entity("kiln")]], relations=[list(rows)])
+    written = Written(llm, bag_of_words)
+    written.read(2, "The kiln broke a bowl.")
+    assert set(written.relations) == {"Mara broke a bowl"}
+    assert written.faults == ["unlisted_entity", "unknown_entity"]
+    (bowl,) = written.store.nodes("us", ["a bowl"])
+    assert bowl.kind == "other"
+
+
+def test_what_is_no_name_is_no_relation(bag_of_words):
+    rows = [
+        relation("Mara", "owns", "Mara"),
+        relation("Mara", "...", "kelp"),
+        relation("Mara", "said of the sea and of all that is in it " * 3, "kelp"),
+        relation("Mara", "Grows_ ", "kelp"),
+        relation("I", "grows", "kelp"),
+    ]
+    written = Written(
+        Scripted(entities=[[entity("kelp"), entity("k" * 61)]], relations=[rows]), bag_of_words
+    )
+    written.read(2, "I grow kelp.")
+    assert set(written.relations) == {"Mara grows kelp"}
+    assert written.relations["Mara grows kelp"].mentions == 1
+    assert written.faults == ["bad_argument"] * 4
+
+
+def test_two_owners_of_one_store_see_nothing_of_each_other(bag_of_words):
+    one = changed(bag_of_words, "delete")
+    llm = Scripted(entities=[BADMINTON], relations=[LIKES])
+    other = Written(llm, bag_of_words, one.store, "them")
+    other.read(2, "I like badminton.")
+    assert set(other.relations) == {"Mara likes badminton"}
+    held = one.graph.size()
+    assert (held["nodes"], held["edges"]) == (2, 1)
+    other.graph.clear()
+    assert other.graph.size() == {"nodes": 0, "edges": 0, "bytes": 0}
+    assert one.graph.size() == held
+    assert set(one.relations) == {"Mara does not like badminton"}
+
+
+@pytest.mark.parametrize(
+    ("name", "deleted", "remaining", "unsaid"),
+    [
+        ("Paris", "Ann: I live in Paris.", "Ann: I like tea.", True),
+        ("Paris", "Ann: I live in Paris.", "Ann: PARIS is loud.", False),
+        ("art", "Ann: I party.", "", False),
+        ("北京", "Ann: 我住在北京", "Ann: 我喜欢茶", True),
+        ("北京", "Ann: 我住在北京", "Ann: 北京很吵", False),
+        ("Paris", "Ann: 我住在Paris吗", "", True),
+        ("東京タワー", "Ann: 東京タワーが好き", "", True),
+        ("서울", "Ann: 서울에 살아요", "", True),
+        ("!!", "a", "b", False),
+        ("", "a  b", "", False),
+    ],
+)
+def test_a_name_is_unsaid_if_only_a_deleted_text_has_it(name, deleted, remaining, unsaid):
+    assert (name in Unsaid([deleted, "x"], [remaining, "y"])) is unsaid

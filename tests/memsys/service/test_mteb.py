@@ -1,0 +1,128 @@
+"""Strategies as search models of MTEB, called as mteb calls them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eval.metrics.retrieval import Judged
+from eval.metrics.retrieval.registry import parse
+from memsys.core.errors import InputError
+from memsys.core.types import UNDATED, Candidate, Memory
+from memsys.service.mteb import Search, decreasing
+from tests.memsys.service.corpus import CORPUS, POOLS, QRELS, QUERIES
+
+TASK: dict[str, Any] = {
+    **{"task_metadata": None, "hf_split": "test", "hf_subset": "default"},
+    **{"encode_kwargs": {"batch_size": 32}, "num_proc": None},
+}
+STRATEGIES = ["bm25", "vector_only", "hybrid_rank", "graph_walk"]
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache of vectors: the corpus is embedded once."""
+    return tmp_path_factory.mktemp("vectors")
+
+
+def search(strategy: str, cache: Path, **options: Any) -> dict[str, list[str]]:
+    """The ranking of each query, by score as trec_eval sorts."""
+    model = Search(strategy, cache=cache)
+    model.index(CORPUS, **TASK)
+    return ranked(model, **options)
+
+
+def ranked(model: Search, **options: Any) -> dict[str, list[str]]:
+    found = model.search(QUERIES, **{"top_k": 5, **options}, **TASK)
+    return {id_: sorted(row, key=lambda one: -np.float32(row[one])) for id_, row in found.items()}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_relevant_documents_come_first_among_all_or_the_candidates(strategy, vectors):
+    model = Search(strategy, cache=vectors)
+    model.index(CORPUS, **TASK)
+    found = ranked(model)
+    assert {id_: len(ranking) for id_, ranking in found.items()} == {"q1": 5, "q2": 5, "q3": 5}
+    assert found["q1"][0] == "d1"
+    assert found["q2"][0] == "d 3"
+    assert found["q3"][0] in QRELS["q3"]
+    found = ranked(model, top_ranked={**POOLS, "q3": []})
+    assert {id_: set(ranking) for id_, ranking in found.items()} == {
+        **{"q1": set(POOLS["q1"]), "q2": set(POOLS["q2"])},
+        "q3": set(),
+    }
+    assert found["q1"][0] == "d1"
+    assert len(ranked(model, top_ranked=POOLS, top_k=1)["q2"]) == 1
+
+
+def test_a_later_search_may_go_deeper_and_a_new_corpus_replaces_the_old(tmp_path):
+    model = Search("bm25", cache=tmp_path, k=1)
+    model.index(CORPUS, **TASK)
+    assert len(model.search(QUERIES, top_k=2, **TASK)["q1"]) == 2
+    assert len(model.search(QUERIES, top_k=100, **TASK)["q1"]) == len(CORPUS)
+    model.index(CORPUS[:2], **TASK)
+    assert model.search(QUERIES[:1], top_k=9, **TASK).keys() == {"q1"}
+    assert len(model.search(QUERIES[:1], top_k=9, **TASK)["q1"]) == 2
+    model.index([], **TASK)
+    assert model.search(QUERIES[:1], top_k=9, **TASK) == {"q1": {}}
+
+
+def test_scores_keep_the_order_without_ties():
+    def candidate(id_: str, score: float) -> Candidate:
+        return Candidate(Memory(id_, "", "", UNDATED, "", (id_,)), score)
+
+    given = [("b", 0.5), ("a", 0.5), ("c", 0.5 - 1e-12), ("d", 0.9), ("e", 0.25), ("f", -1.0)]
+    scores = decreasing([candidate(*one) for one in given])
+    assert list(scores) == ["b", "a", "c", "d", "e", "f"]
+    assert all(one > other for one, other in pairwise(map(np.float32, scores.values())))
+    assert (scores["b"], scores["e"], scores["f"]) == (0.5, 0.25, -1.0)
+    assert scores["d"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "options", "message"),
+    [
+        ("full_context", {}, "selects without an order"),
+        ("oracle", {}, "gold evidence"),
+        ("nearest", {}, "strategy: 'nearest' is none of"),
+        ("bm25", {"memory": "windows"}, "memory: no such option here; there are embedder"),
+        ("bm25", {"k": 0}, "k: 0"),
+        ("bm25", {"embedder": "none"}, "embedder: 'none' is none of"),
+    ],
+)
+def test_what_cannot_search(strategy, options, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        Search(strategy, cache=tmp_path, **options)
+
+
+def test_rows_that_cannot_be_used(tmp_path):
+    model = Search("bm25", cache=tmp_path)
+    with pytest.raises(InputError, match="document 'd1' occurs twice"):
+        model.index([CORPUS[0], CORPUS[0]], **TASK)
+    with pytest.raises(InputError, match="document None: needs a text as id"):
+        model.index([{"text": "a"}], **TASK)
+    model.index(CORPUS, **TASK)
+    with pytest.raises(InputError, match="query 'q': needs a text as id and another as text"):
+        model.search([{"id": "q", "text": ["a", "b"]}], top_k=3, **TASK)
+    with pytest.raises(InputError, match="document 'd9' is not in the corpus"):
+        model.search(QUERIES, top_k=3, top_ranked={"q1": ["d1", "d9"]}, **TASK)
+
+
+@pytest.mark.parametrize("pools", [None, POOLS])
+def test_mteb_itself_scores_as_the_metrics_here_do(pools, tmp_path):
+    pytest.importorskip("mteb", reason="an extra with torch: pip install memsys[mteb]")
+    from tests.memsys.service.mteb_task import ndcg_by_mteb  # noqa: PLC0415
+
+    model = Search("hybrid_rank", cache=tmp_path / "vectors")
+    by_mteb = ndcg_by_mteb(model, CORPUS, QUERIES, QRELS, pools, tmp_path)
+    found = search("hybrid_rank", tmp_path / "vectors", top_ranked=pools, top_k=10)
+    ndcg = parse("ndcg@10").metric
+    gains = [
+        ndcg.score(Judged(ranking, [one for one, n in QRELS[id_].items() if n > 0]), 10)
+        for id_, ranking in found.items()
+    ]
+    assert by_mteb == pytest.approx(np.mean(gains), abs=1e-5)  # it rounds to five digits
