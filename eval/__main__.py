@@ -17,7 +17,7 @@ def main() -> int:
     program = "python -m eval" if sys.argv[0].endswith("__main__.py") else "memsys"
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
-    return dispatch(sys.argv[1:], "eval", program)
+    return dispatch(sys.argv[1:], program)
 
 
 if __name__ == "__main__":

@@ -244,8 +244,8 @@ def tables(found: Sequence[LoadedRun], *, every: bool = False) -> pd.DataFrame:
 def means(
     frame: pd.DataFrame, column: str, by: Sequence[str], *, bounded: bool = True
 ) -> pd.DataFrame:
-    """Return n, mean, low and high (its 95% interval, see eval.metrics.stats) of `column` in a frame's
-    counted rows.
+    """Return n, mean, low and high (its 95% interval, see eval.metrics.stats) of `column` in
+    the counted rows of a frame.
 
     One row for each combination of the columns `by`, in order of appearance; with `type` among
     them also `overall`, types 1 to 4. `bounded`: clip intervals to 0 to 1.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import hashlib
-import importlib
 import os
 import re
 import runpy
@@ -14,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
+from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,22 +24,10 @@ from memsys.core.errors import InputError, complain, fault_of_machine
 from memsys.core.program import as_started
 
 FAILED, BAD_INPUT, INTERRUPTED, UNREAD, TERMINATED = 1, 2, 130, 141, 143
-# Commands of earlier versions, and where they are now.
-RENAMED = {
-    "losses": "diagnose",
-    **{name: f"studies.{name}" for name in ("bench", "bench_scale", "bench_stores")},
-    "bench_llm": "studies.bench",
-    **{name: f"studies.{name}" for name in ("calibrate", "lite", "overlay", "pictures")},
-    **{name: f"studies.{name}" for name in ("published", "truth")},
-    "auditing.standin": "studies.standin",
-    "stats.simulate": "studies.coverage",
-    "regressing.simulate": "studies.regression_power",
-}
-_OUTSIDE = {"serve": "memsys.service.serve"}  # commands of the memory system itself
 _RUN = "run folder, id under results/runs or a part of it, or last"
 _LONGEST = 80  # characters of arguments in the name of a file
 _OTHERS = "; all others are compared with the first"
-_PROGRAM = "python -m eval."
+_PROGRAM = "python -m eval "
 WIDE = "--wide"
 _ALL_COLUMNS = "print each table in one block, however narrow the terminal is"
 _EXAMPLES = {  # arguments of the commands that require some
@@ -213,23 +200,25 @@ def progress(total: int | None, unit: str, **options: Any) -> tqdm[Any]:
     return tqdm(total=total, unit=unit, disable=not shown, leave=False, **options)
 
 
-def commands(package: str = "eval") -> dict[str, str]:
-    """Return the first docstring line of each command by its name: of folders with `__main__.py`
-    and, in `eval.studies`, of modules with a `main`.
+@cache
+def mains() -> dict[str, Path]:
+    """Return the file of each command by its name: `__main__.py` of a folder, one or two levels
+    below eval, or of the memory service.
     """
-    folder = Path(str(importlib.import_module(package).__file__)).parent
-    files = {path.parent.name: path for path in folder.glob("*/__main__.py")}
-    if package == "eval":
-        files |= {name: Path(str(_origin(module))) for name, module in _OUTSIDE.items()}
-    else:
-        texts = {path: path.read_text(encoding="utf-8") for path in folder.glob("[!_]*.py")}
-        files |= {path.stem: path for path, text in texts.items() if "\ndef main(" in text}
-    return {name: _first_line(files[name]) for name in sorted(files)}
+    root = Path(__file__).parents[1]
+    mains = [*root.glob("eval/*/__main__.py"), *root.glob("eval/*/*/__main__.py")]
+    found = {path.parent.name: path for path in mains}
+    return dict(sorted((found | {"serve": root / "memsys/service/__main__.py"}).items()))
 
 
-def listed(package: str, program: str) -> str:
-    """Return usage and one line for each command of `package`, for the terminal."""
-    found = commands(package)
+def commands() -> dict[str, str]:
+    """Return the first docstring line of each command by its name."""
+    return {name: _first_line(path) for name, path in mains().items()}
+
+
+def listed(program: str) -> str:
+    """Return usage and one line for each command, for the terminal."""
+    found = commands()
     width = max(map(len, found))
     lines = [f"  {name.ljust(width)}  {line}" for name, line in found.items()]
     usage = f"usage: {program} COMMAND [ARGUMENTS]"
@@ -237,40 +226,21 @@ def listed(package: str, program: str) -> str:
     return "\n".join([usage, "", *lines, "", hint])
 
 
-def dispatch(arguments: Sequence[str], package: str, program: str) -> int:
-    """Run the command that `arguments` begin with as `python -m` would, or list all commands.
+def dispatch(arguments: Sequence[str], program: str) -> int:
+    """Run the command that `arguments` begin with, or list all commands.
 
     Returns the exit code where the command itself does not exit: 2 for an unknown command.
     """
     if not arguments or arguments[0] in {"-h", "--help"}:
-        return code_of(lambda: print(listed(package, program)))
+        return code_of(lambda: print(listed(program)))
     name = arguments[0]
-    if name not in commands(package):
-        new = RENAMED.get(name)
-        hint = f"it is now {program} {new.replace('.', ' ')}" if new else f"{program} lists them"
-        complain(f"{name}: no such command; {hint}")
+    if name not in mains():
+        complain(f"{name}: no such command; {program} lists them")
         return BAD_INPUT
-    module = _OUTSIDE.get(name, f"{package}.{name}") if package == "eval" else f"{package}.{name}"
-    sys.argv = [f"python -m {module}", *arguments[1:]]
+    sys.argv = [f"{_PROGRAM}{name}", *arguments[1:]]
+    module = ".".join(mains()[name].parent.relative_to(Path(__file__).parents[1]).parts)
     runpy.run_module(module, run_name="__main__", alter_sys=True)
     return 0
-
-
-def refuse_old_name() -> None:
-    """Exit with code 2 and one line if this process was started as `python -m eval.OLD_NAME`."""
-    words = sys.orig_argv
-    if sys.argv[:1] != ["-m"] or "-m" not in words:
-        return
-    module = words[words.index("-m") + 1]
-    new = RENAMED.get(module.removeprefix("eval."))
-    if new and module.startswith("eval."):
-        complain(f"{module} is now eval.{new}: python -m eval.{new}")
-        sys.exit(BAD_INPUT)
-
-
-def _origin(module: str) -> str | None:
-    spec = find_spec(module)
-    return None if spec is None else spec.origin
 
 
 def _first_line(path: Path) -> str:

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import yaml
 
-import memsys
 from eval.__main__ import main as commands
-from memsys.__main__ import main
 
 ROOT = Path(__file__).parents[1]
 POSIX = ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty", "posix_ipc")
@@ -31,22 +29,13 @@ def test_the_citation_names_this_version():
 def test_every_command_can_be_imported_without_the_modules_of_posix():
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for path in sorted([*(ROOT / "eval").glob("*/__main__.py")])
+        for path in sorted((ROOT / "eval").rglob("__main__.py"))
     ]
     code = f"import sys; sys.modules.update(dict.fromkeys({POSIX}))\n"
     code += "".join(f"import {name}\n" for name in (*IMPORTED, *modules))
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-
-
-def test_python_m_memsys_names_the_commands(capsys, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["memsys"])
-    assert main() == 0
-    assert f"memsys {memsys.__version__}: " in capsys.readouterr().out
-    monkeypatch.setattr(sys, "argv", ["memsys", "run"])
-    assert main() == 2
-    assert "python -m eval COMMAND" in capsys.readouterr().err
 
 
 def test_a_command_finds_the_modules_of_the_working_folder_last(tmp_path, capsys, monkeypatch):

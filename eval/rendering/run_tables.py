@@ -22,7 +22,7 @@ from eval.summary.subset_score import sentences
 
 _UNANSWERED = (
     "Nobody answered the questions: the scores are of the rankings alone. `python -m "
-    "eval.analyse.retrieval` prints further measures."
+    "eval retrieval` prints further measures."
 )
 
 _READING = (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memsys.core.errors import InputError
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parents[1]
 _IN_WHEEL = _PACKAGE / "shipped"  # setup.py copies the files there; a clone has no such folder
 SHIPPED = _IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent  # folder of conf, data and results
 CONF = SHIPPED / "conf"

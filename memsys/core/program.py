@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 SCRIPT = "memsys"
-_SHIPPED = Path(__file__).resolve().parent / "shipped"  # only in a wheel
-_MODULE = re.compile(r"python -m (?:eval\.(?:(studies)\.)?|memsys\.(?=serve\b))(?=[a-z_])")
+_SHIPPED = Path(__file__).resolve().parents[1] / "shipped"  # only in a wheel
+_MODULE = re.compile(r"python -m eval[. ](?=[a-z_])")
 _EXTRA = re.compile(r"pip install (?:-e '\.\[(\w+)\]'|'memsys\[(\w+)\]')( -c requirements\.lock)?")
 
 
@@ -18,12 +18,12 @@ def started_by_script() -> bool:
 
 
 def as_started(text: str) -> str:
-    """Return `text` with the commands as the user enters them: `memsys run` for `python -m
-    eval.run` where the console script was started, and extras as this package was installed:
+    """Return `text` with the commands as the user enters them: `memsys cost` for `python -m
+    eval cost` where the console script was started, and extras as this package was installed:
     `pip install 'memsys[mcp]'` from a wheel, `pip install -e '.[mcp]'` in a clone.
     """
     if started_by_script():
-        text = _MODULE.sub(lambda found: f"{SCRIPT} {'studies ' if found[1] else ''}", text)
+        text = _MODULE.sub(f"{SCRIPT} ", text)
     return _EXTRA.sub(_installed, text)
 
 

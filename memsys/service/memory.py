@@ -48,8 +48,8 @@ class Memory(AbstractContextManager["Memory"]):
 
     Owners are separate: an operation on user_id="ana" sees the memories of ana, of any agent and
     run, and no others; each further id narrows it. Times with a zone are converted to UTC, others
-    are used unchanged. This is `memsys.Memory`; memsys.core.types.Memory is the frozen record of one
-    unit within a strategy.
+    are used unchanged. This is `memsys.Memory`; memsys.core.types.Memory is the frozen record of
+    one unit within a strategy.
     """
 
     def __init__(self, folder: str | Path = FOLDER, setup: Setup | None = None) -> None:

@@ -116,8 +116,8 @@ def load_setup(source: Source | None) -> Setup:
     """Return the setup of a run (see find_run), of a YAML file or mapping with groups as in conf/
     (an option's name, or its settings), or of the defaults (None, unless MEMSYS_CONFIG names one).
 
-    It may come from anybody: see memsys.core.trusted for the classes and addresses that it may name.
-    Raises InputError if it cannot be used, or if a store of memories cannot rank like the run's
+    It may come from anybody: see memsys.core.trusted for the classes and addresses that it may
+    name. Raises InputError if it cannot be used, or if a store of memories cannot rank like the run's
     strategy.
     """
     where, settings, foreign = read(source)

@@ -20,7 +20,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 
 from baselines.libraries.memory import names as libraries
-from eval.cli import WIDE, commands
+from eval.cli import WIDE, mains
 from memsys.core.places import CONF
 
 from .pages import PROJECT
@@ -28,7 +28,7 @@ from .pages import PROJECT
 # Words in capitals stand for something of the reader's; here, for something that parses.
 _STANDS_FOR = {
     "experiment=NAME": "experiment=kept",
-    "eval.analyse.tabulate NAME": "eval.analyse.tabulate kept",
+    "tabulate NAME": "tabulate kept",
     "eval.run OVERRIDES": "eval.run",
     "memsys COMMAND": "memsys run",
     "<run_id>": "RUN",
@@ -92,13 +92,13 @@ def _make(words: list[str]) -> str | None:
 def _module(words: list[str], conf: Path) -> str | None:
     """What is wrong with `python -m WORDS`."""
     name, *arguments = words
-    if name in ("eval", "eval.studies"):
+    if name == "eval":
         if not arguments or arguments[0].startswith("-"):
             return None
-        found = commands(name)
-        if arguments[0] not in found:
+        if arguments[0] not in mains():
             return f"no command {arguments[0]}"
-        name = "memsys.service.serve" if arguments[0] == "serve" else f"{name}.{arguments.pop(0)}"
+        path = mains()[arguments.pop(0)].parent.relative_to(PROJECT)
+        name = ".".join(path.parts)
     if name == "eval.run":
         return _run(arguments, conf)
     if name == "eval.audit_judge":

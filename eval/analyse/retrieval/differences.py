@@ -33,7 +33,7 @@ def objections(runs: Sequence[Run]) -> list[str]:
                 f"no difference of {run.label} to {first.label}: the evidence of {len(other):,} "
                 f"questions differs ({', '.join(other[:_SHOWN])}"
                 f"{', ...' if len(other) > _SHOWN else ''}); score it by the same by python -m "
-                f"eval.imports.rescore {run.folder} --evidence {evidence_name(first.manifest)}"
+                f"eval rescore {run.folder} --evidence {evidence_name(first.manifest)}"
             )
     return found
 

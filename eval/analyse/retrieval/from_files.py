@@ -76,7 +76,7 @@ def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:
         check_empty(folder, "--run-folder")
         flags = {"dataset": options.dataset, "name": options.name, "depth": options.depth}
         set_ = [(f"--{flag}", str(value)) for flag, value in flags.items() if value is not None]
-        command = ["eval.analyse.retrieval", str(path), *(part for pair in set_ for part in pair)]
+        command = ["eval", "retrieval", str(path), *(part for pair in set_ for part in pair)]
         command += ["--partial"] if partial else []
         ready[path] = _Ready(path, file, source, folder, command)
     for one in ready.values():

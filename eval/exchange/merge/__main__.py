@@ -176,7 +176,7 @@ def _manifest(
     return {
         **parts[0],
         "run_id": name,
-        "command": command(sys.argv[1:], ()).replace("eval.run", "eval.exchange.merge"),
+        "command": command(sys.argv[1:], ()).replace("eval.run", "eval merge"),
         "config": config,
         "config_sha256": digest({"config": config, "choices": parts[0]["choices"]}),
         "key": {**parts[0]["key"], "wrong": list(dataset.key.wrong)},

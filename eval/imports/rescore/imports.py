@@ -151,7 +151,7 @@ def _manifest(source: Import, options: Options, counts: Mapping[str, Any]) -> Ma
         source.name,
         source.dataset,
         {"dataset": {"name": source.dataset.name}, "import": imported},
-        ["eval.imports.rescore", str(source.path), *flags],
+        ["eval", "rescore", str(source.path), *flags],
         {"import": imported, "matching": dict(counts), "warnings": warnings(counts)},
     )
     manifest["models"]["judge"] = AS_REPORTED if counts["told"]["verdicts"] else None

@@ -15,7 +15,7 @@ from eval.pages.demo.shipped import shipped_runs, unpack_runs
 _NOTE = (
     "Shipped runs on the bundled sample, whose conversations were written for this project; no "
     "model was asked. Runs of your own: python -m eval.run strategy=graph_expand, then python -m "
-    "eval.pages.browse."
+    "eval browse."
 )
 
 

@@ -36,8 +36,8 @@ REAL = {
         "env": {"LIBSQL_URL": "file:{folder}/memory.db"},
         "asks": "two tomato seedlings",
     },
-    "memsys.service.serve": {
-        "command": f"{sys.executable} -m memsys.service.serve --mcp",
+    "memsys serve": {
+        "command": f"{sys.executable} -m eval serve --mcp",
         "asks": "Did two tomato seedlings survive?",
     },
 }

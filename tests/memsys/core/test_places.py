@@ -77,7 +77,6 @@ def test_other_names_are_refused(name, message):
     [
         ("run `python -m eval fetch locomo`", "run `memsys fetch locomo`"),
         ("python -m eval cache import A", "memsys cache import A"),
-        ("python -m eval.studies.evidence", "memsys studies evidence"),
         ("python -m eval serve, or", "memsys serve, or"),
         ("usage: python -m eval.run ... -m eval.NAME", "usage: memsys run ... -m eval.NAME"),
         ("`memsys COMMAND` or `python -m eval COMMAND`",) * 2,

@@ -90,7 +90,7 @@ def test_without_the_extra_one_line_names_it(monkeypatch, capsys):
     for arguments in (["--mcp"], ["--mcp", "--port", "0"]):
         assert serve.main(arguments) == 2
         err = capsys.readouterr().err
-        assert err == "error: memsys.service.serve: mcp is not installed; pip install -e '.[mcp]'\n"
+        assert err == "error: mcp is not installed; pip install -e '.[mcp]'\n"
 
 
 @pytest.mark.parametrize(
@@ -117,6 +117,6 @@ def test_wrong_arguments_are_one_line(arguments, said, monkeypatch, tmp_path, ca
 def test_the_command_and_the_service_do_without_the_extra():
     code = (
         "import sys; sys.modules.update(mcp=None, mcp_types=None); "
-        "import memsys.service.serve, memsys.service.rest.app, memsys.service.mcp.tools"
+        "import memsys.service.__main__, memsys.service.rest.app, memsys.service.mcp.tools"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=PROJECT, timeout=60)

@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 
 from memsys.service import serve
-from memsys.service.serve import is_loopback
+from memsys.service.__main__ import is_loopback
 from tests.memsys.service.rest.in_process import ask
 from tests.memsys.service.rest.serving import CONFIG, KEY
 

@@ -140,9 +140,7 @@ def serve(
 def _check_installed(extra: str, packages: Sequence[str]) -> None:
     """Raises InputError naming the extra if one of its packages is missing."""
     if missing := [name for name in packages if find_spec(name) is None]:
-        raise InputError(
-            f"memsys.service.serve: {missing[0]} is not installed; pip install -e '.[{extra}]'"
-        )
+        raise InputError(f"{missing[0]} is not installed; pip install -e '.[{extra}]'")
 
 
 @contextmanager
