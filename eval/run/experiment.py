@@ -37,7 +37,7 @@ from eval.run.runner import Runner
 from eval.run.settings import check_overrides, check_settings
 from eval.run.unused import without_effect
 from eval.summary.closing import close
-from eval.track.log import log_run, tracker_of
+from eval.exchange.track.log import log_run, tracker_of
 from memsys.core.errors import InputError
 from memsys.core.places import CACHE_VARIABLE, CONF, MANIFEST, OLD_CACHE, cache_folder
 from memsys.core.program import as_started
