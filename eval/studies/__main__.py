@@ -1,16 +1,12 @@
-"""`python -m eval.studies`: the studies behind single tables and figures of the docs."""
+"""`python -m eval studies NAME`: the studies behind single tables and figures of the docs."""
 
 from __future__ import annotations
 
+import runpy
 import sys
 
-from eval.cli import dispatch
-
-
-def main() -> int:
-    """Run the study named by the arguments, or list all studies; return the exit code."""
-    return dispatch(sys.argv[1:], "eval.studies", "python -m eval.studies")
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit("name a study: a module of eval/studies")
+    del sys.argv[0]
+    runpy.run_module(f"eval.studies.{sys.argv[0]}", run_name="__main__", alter_sys=True)
