@@ -16,6 +16,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from eval.cli import FAILED
+from eval.exchange.track.log import log_run, tracker_of
 from eval.judges.panel import reply_formats
 from eval.records import folder as folders
 from eval.records.head import head
@@ -37,7 +38,6 @@ from eval.run.runner import Runner
 from eval.run.settings import check_overrides, check_settings
 from eval.run.unused import without_effect
 from eval.summary.closing import close
-from eval.exchange.track.log import log_run, tracker_of
 from memsys.core.errors import InputError
 from memsys.core.places import CACHE_VARIABLE, CONF, MANIFEST, OLD_CACHE, cache_folder
 from memsys.core.program import as_started

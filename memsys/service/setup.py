@@ -117,8 +117,8 @@ def load_setup(source: Source | None) -> Setup:
     (an option's name, or its settings), or of the defaults (None, unless MEMSYS_CONFIG names one).
 
     It may come from anybody: see memsys.core.trusted for the classes and addresses that it may
-    name. Raises InputError if it cannot be used, or if a store of memories cannot rank like the run's
-    strategy.
+    name. Raises InputError if it cannot be used, or if a store of memories cannot rank like the
+    run's strategy.
     """
     where, settings, foreign = read(source)
     wanted = {**NUMBERS, **OPTIONS, **{k: v for k, v in settings.items() if k not in SETTINGS}}
