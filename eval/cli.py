@@ -89,7 +89,7 @@ class _Wide(argparse.Action):
 
 
 def parser(command: str, description: str, **settings: Any) -> argparse.ArgumentParser:
-    """Return an argument parser for `python -m eval.COMMAND`; `settings` are arguments of
+    """Return an argument parser for `python -m eval COMMAND`; `settings` are arguments of
     ArgumentParser.
     """
     return _Parser(prog=f"{_PROGRAM}{command}", description=description, **settings)

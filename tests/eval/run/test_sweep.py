@@ -44,7 +44,7 @@ def test_ends_with_a_table_of_its_runs(start, tmp_path, small):
         alone = ["python", "-m", "eval.run", f"strategy={run.manifest['strategy']}", *small]
         assert shlex.split(run.manifest["command"]) == alone  # repeats that run
     ids = " ".join(run.folder.name for run in runs)
-    commands = [f"  python -m eval.{name} {ids}" for name in ("compare", "report", "browse")]
+    commands = [f"  python -m eval {name} {ids}" for name in ("compare", "report", "browse")]
     assert ended.out.endswith("\n".join(["\n\nNext:", *commands]) + "\n")
     assert ended.out.count("Next:") == ended.out.count("How to read it:") == 1
 

@@ -133,7 +133,7 @@ def test_off_neither_replays_nor_records(server, make, tmp_path):
 
 def test_a_missing_recording_is_an_error_at_once_and_without_the_prompt(server, make):
     client = make(server, "replay")
-    words = r"llm\.cache=replay.*gpt-4o-mini.*eval\.cache import"
+    words = r"llm\.cache=replay.*gpt-4o-mini.*eval cache import"
     with pytest.raises(InputError, match=words) as error:
         client.complete(HELLO)
     assert server.requests == 0
