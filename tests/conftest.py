@@ -55,10 +55,11 @@ SLOW = (
     *(
         f"eval/{name}"
         for name in (
-            *("answers", "audit_judge", "browse", "cache", "card/test_shared.py", "compare"),
-            *("cost", "datasets/synthetic", "demo", "diagnose", "export", "fetch", "merge"),
-            *("metrics/test_parity.py", "regress", "report", "rescore", "retrieval", "run"),
-            *("site", "stats/test_bootstrap.py", "studies", "tabulate", "test_api.py", "track"),
+            *("answers", "audit_judge", "bench", "browse", "cache", "card/test_shared.py"),
+            *("compare", "cost", "datasets/synthetic", "demo", "diagnose", "export", "fetch"),
+            *("leaderboard", "merge", "metrics/test_parity.py", "regress", "report", "rescore"),
+            *("retrieval", "run", "site", "stats/test_bootstrap.py", "tabulate", "test_api.py"),
+            *("track", "transcripts"),
         )
     ),
     *(f"memsys/{name}" for name in ("embed", "interop", "llm", "service", "stores")),

@@ -65,7 +65,7 @@ def _names(wheel: Path) -> set[str]:
 def test_it_contains_the_files_that_commands_read(wheel):
     names = _names(wheel)
     for folder in ("conf", "data/sample", "data/overlays", "data/evidence", "results/expected"):
-        here = {path for path in (ROOT / folder).rglob("*.*") if "__pycache__" not in path.parts}
+        here = {path for path in (ROOT / folder).rglob("*.*") if "py" not in path.suffix}
         shipped = {f"memsys/shipped/{path.relative_to(ROOT).as_posix()}" for path in here}
         assert shipped
         assert shipped <= names, folder

@@ -177,8 +177,8 @@ def _of_overlay(
     if not belongs(overlay.data, files):
         raise InputError(
             f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use "
-            "the file it was made for, or make an overlay of this one by python -m "
-            "eval.studies.overlay"
+            "the file it was made for, or make an overlay of this one by "
+            "data/overlays/build.py"
         )
     errors_path = path if path != overlay_path else None
     if errors_path is None and name == "corrected":

@@ -18,7 +18,7 @@ from eval.datasets.types import EvidenceKey, Question, SourceFile
 from memsys.core.errors import InputError, check_choice
 
 FOLDER = SHIPPED_DATA / "evidence"
-_REBUILD = "build it by python -m eval.studies.evidence"
+_REBUILD = "build it by data/evidence/build.py"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ CITATION_ONLY = "WRONG_CITATION"  # the one type of error that leaves the answer
 Gold = Literal["text", "none", "original"] | tuple[tuple[int, int], ...]
 # Question ids of dial481/locomo-audit, errors.json: the conversation by its position.
 _BY_POSITION = re.compile(r"locomo_([0-9]{1,4})_qa([0-9]{1,6})")
-_REBUILD = "build it by python -m eval.studies.overlay"
+_REBUILD = "build it by data/overlays/build.py"
 
 
 @dataclass(frozen=True, slots=True)

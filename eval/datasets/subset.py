@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 FOLDER = SHIPPED_DATA / "subsets"
 GRID: Floats = np.linspace(-5.0, 7.0, 61)  # abilities at which item curves are evaluated
 STORED = slice(None, None, 5)  # of GRID: points in the file; the logit is linear between them
-_REBUILD = "build it by python -m eval.studies.lite"
+_REBUILD = "restore the shipped file"
 
 
 @dataclass(frozen=True, slots=True)

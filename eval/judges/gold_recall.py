@@ -14,9 +14,9 @@ from memsys.core.declared import ShareAbove0
 from memsys.core.errors import InputError
 from memsys.llm.base import LLM
 
-# The best threshold, whichever system is left out: python -m eval.studies.standin.
+# The best threshold on the answers of 14 systems to LoCoMo, whichever system is left out.
 THRESHOLD = 0.21
-# From the same study on 14 systems of LoCoMo; docs/judges.md has the whole table.
+# On the same answers; docs/judges.md has the whole table.
 AGREEMENT = (
     "not J: agrees with recorded LLM judges on LoCoMo at kappa .649 (AUC .917), and passes 48% of "
     "specific and 43% of vague answers that were written to be wrong"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from omegaconf import OmegaConf
+import yaml
 
 from eval.rendering.errors import no_such_option
 from eval.rendering.width import terminal_width
@@ -17,9 +17,20 @@ from memsys.core.errors import InputError
 from memsys.core.files import read_text
 from memsys.core.places import CONF
 
-_LINE = re.compile(r"^( *)(\w+):(?: +(?P<value>[^#\s].*?))?(?: +# *(?P<comment>.*))?$")
 _LONGEST = 44  # characters of a setting with its value
-_DEFAULTS = "defaults"
+_MOST = 3  # items of a list that are shown
+_FIXED = {"_target_", "_partial_", "_convert_", "_recursive_", "defaults", "hydra"}
+
+
+class Setting(NamedTuple):
+    """A setting: its full name, its value as written on the command line, and its comment; or the
+    class that a mapping of settings configures.
+    """
+
+    name: str
+    value: str
+    comment: str
+    is_class: bool = False
 
 
 def options_help(arguments: Sequence[str]) -> str | None:
@@ -40,9 +51,9 @@ def options_help(arguments: Sequence[str]) -> str | None:
 
 
 def _text(group: str, option: str, folders: Sequence[Path]) -> str:
-    settings = _settings(group, option, folders)
+    found = _settings(group, option, folders)
     lines = [f"{group}={option}: {title(_file(group, option, folders))}", ""]
-    shown = {f"{name}={_value(value)}": comment for name, (value, comment) in settings.items()}
+    shown = {f"{name}={value}": comment for name, (value, comment) in found.items()}
     width = max((len(text) for text in shown if len(text) <= _LONGEST), default=0)
     room = terminal_width()
     for text, comment in shown.items():
@@ -58,62 +69,78 @@ def _file(group: str, option: str, folders: Sequence[Path]) -> Path:
     return next(path for path in found if path.is_file())
 
 
-def _settings(group: str, option: str, folders: Sequence[Path]) -> dict[str, tuple[Any, str]]:
+def _settings(group: str, option: str, folders: Sequence[Path]) -> dict[str, tuple[str, str]]:
     """Return setting -> value and comment, of the option and of those that it is based on."""
     path = _file(group, option, folders)
-    node = OmegaConf.to_container(OmegaConf.load(path))
-    comments = _comments(path)
     is_global = "@package _global_" in read_text(path).splitlines()[0]
-    found: dict[str, tuple[Any, str]] = {}
-    if not isinstance(node, Mapping):
-        return found
-    for base in node.get(_DEFAULTS, ()):
-        if isinstance(base, str) and base != "_self_" and not base.startswith("/"):
+    found: dict[str, tuple[str, str]] = {}
+    for base in bases(path):
+        if not base.startswith("/"):
             found |= _settings(group, base, folders)
-    for name, value in _leaves(node, ""):
-        place = name if is_global else f"{group}.{name}"
-        old = found.get(place, (None, ""))[1]
-        shared = re.fullmatch(r"\$\{([\w.]+)\}", str(value))
-        comment = comments.get(name) or comments.get(name.rpartition(".")[0]) or old
-        found[place] = value, comment or (f"as {shared[1]}" if shared else "")
+    for one in settings(path, "" if is_global else group, most=_MOST):
+        if not one.is_class:
+            shared = re.fullmatch(r"\$\{([\w.]+)\}", one.value)
+            comment = one.comment or found.get(one.name, ("", ""))[1]
+            found[one.name] = one.value, comment or (f"as {shared[1]}" if shared else "")
     return found
 
 
-def _leaves(node: Mapping[Any, Any], before: str) -> Iterator[tuple[str, Any]]:
-    for name, value in node.items():
-        if str(name).startswith("_") or (not before and name in {_DEFAULTS, "hydra"}):
+def bases(path: Path) -> list[str]:
+    """Return the options that the option at `path` is based on, as its `defaults` name them."""
+    value = yaml.safe_load(read_text(path))
+    named = value.get("defaults", ()) if isinstance(value, dict) else ()
+    return [one for one in named if isinstance(one, str) and one != "_self_"]
+
+
+def settings(path: Path, prefix: str, most: int | None = None) -> Iterator[Setting]:
+    """Yield the settings that the YAML file at `path` sets, those of nested mappings by their full
+    names, which begin with `prefix`. `most`: items of a list that are shown (default: all).
+    """
+    text = read_text(path)
+    yield from _of(yaml.compose(text), text.splitlines(), prefix, most)
+
+
+def _of(
+    node: yaml.Node | None, lines: Sequence[str], prefix: str, most: int | None
+) -> Iterator[Setting]:
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        if key.value in _FIXED:
             continue
-        if isinstance(value, Mapping) and value:
-            yield from _leaves(value, f"{before}{name}.")
-        else:
-            yield f"{before}{name}", value
+        name = f"{prefix}.{key.value}" if prefix else key.value
+        comment = _comment(key, value, lines)
+        if not isinstance(value, yaml.MappingNode) or not value.value:
+            yield Setting(name, _source(value, most), comment)
+            continue
+        target = next((v.value for k, v in value.value if k.value == "_target_"), None)
+        if target:
+            yield Setting(name, target, comment, is_class=True)
+        for one in _of(value, lines, name, most):
+            # {a: 1, b: 2} on one line has one comment for all of them.
+            shared = value.flow_style or not one.comment
+            yield one._replace(comment=comment) if shared else one
 
 
-def _comments(path: Path) -> dict[str, str]:
-    """Return setting -> the comment on its line, or else on the lines above it."""
-    found: dict[str, str] = {}
+def _comment(key: yaml.Node, value: yaml.Node, lines: Sequence[str]) -> str:
+    """Return the comment behind a setting, or the lines of comment above it; "" without one."""
+    line, column = value.end_mark.line, value.end_mark.column
+    if value.start_mark.line > key.end_mark.line:  # a block: its comment follows the key
+        line, column = key.end_mark.line, key.end_mark.column + 1
+    behind = lines[line][column:].strip() if line < len(lines) else ""
+    if behind.startswith("#"):
+        return behind.removeprefix("#").strip()
     above: list[str] = []
-    inside: list[tuple[int, str]] = []  # indents and names of the mappings around a line
-    for line in read_text(path).splitlines()[1:]:
-        stripped = line.strip()
-        if stripped.startswith("#"):
-            above.append(stripped.lstrip("# "))
-            continue
-        if match := _LINE.match(line):
-            indent = len(match[1])
-            inside = [(depth, name) for depth, name in inside if depth < indent]
-            inside.append((indent, match[2]))
-            if comment := match["comment"] or " ".join(above):
-                found[".".join(name for _, name in inside)] = comment
-        above = []
-    return found
+    for one in reversed(lines[1 : key.start_mark.line]):  # the first line is of the file
+        if not one.strip().startswith("#"):
+            return " ".join(above)
+        above.insert(0, one.strip().removeprefix("#").strip())
+    return ""  # of the file
 
 
-def _value(value: Any) -> str:
-    """Return `value` as it is written on the command line; of a long list the first ones."""
-    if value is None or isinstance(value, bool):
-        return str(value).replace("None", "null").lower()
-    if isinstance(value, list):
-        items = ",".join(_value(one) for one in value[:3])
-        return f"[{items}{',...' if len(value) > 3 else ''}]"
-    return str(value)
+def _source(node: yaml.Node, most: int | None) -> str:
+    """Return a value as it is written on the command line; of a list the first `most` items."""
+    if isinstance(node, yaml.SequenceNode):
+        items = [_source(one, most) for one in node.value[:most]]
+        return f"[{','.join(items)}{',...' if len(items) < len(node.value) else ''}]"
+    if isinstance(node, yaml.MappingNode):
+        return "{}"
+    return str(node.value) or ("''" if getattr(node, "style", None) else "null")

@@ -57,7 +57,7 @@ class LargeVectors:
 
     `flat` is exact; `ivf` (inverted lists of nearest centroids; Jegou et al., 2011) and `hnsw` (a
     graph of neighbours; Malkov and Yashunin, 2018) are approximate and miss some of the nearest;
-    `python -m eval.studies.bench_scale` measures how many.
+    `python -m eval bench --part scale` measures how many.
     """
 
     def __init__(self, kind: Kind, dimensions: int, expected: int, searched: float) -> None:

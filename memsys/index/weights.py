@@ -73,7 +73,7 @@ def _weighted(weights: Mapping[str, float], signals: Mapping[str, Scores]) -> Sc
 
 @cache
 def load_weights(path: Path = WEIGHTS) -> FusionWeights:
-    """Return the weights in a YAML file as `python -m eval.studies.fit_fusion` writes it. Raises
+    """Return the weights in a YAML file as `python -m eval.regress.fit_fusion` writes it. Raises
     InputError naming file and field.
     """
     if not is_there(path):

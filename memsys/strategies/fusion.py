@@ -12,7 +12,7 @@ from memsys.strategies.strategy import Strategy
 class Fusion(Strategy):
     """Top k by the fusion of words, vectors, speaker and dates (memsys/index): no model, no key.
 
-    The weights were fitted on five conversations of LoCoMo by `python -m eval.studies.fit_fusion`;
+    The weights were fitted on five conversations of LoCoMo by `python -m eval.regress.fit_fusion`;
     `index.fusion` names a file with others.
     """
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from docs import python_api, reference
 from docs.site_hooks import pages, rewritten
-from eval.studies.reference import options, python_api
 
 from .pages import PAGES, PROJECT
 
@@ -92,11 +92,11 @@ def test_pages_link_to_pages_of_the_site():
 
 
 @pytest.mark.parametrize(
-    ("name", "page"), [("options.md", options.page), ("python-api.md", python_api.page)]
+    ("name", "page"), [("options.md", reference.page), ("python-api.md", python_api.page)]
 )
 def test_the_generated_pages_are_current(name, page):
     committed = (DOCS / name).read_text(encoding="utf-8")
-    assert page() == committed, "run python -m eval.studies.reference"
+    assert page() == committed, "run python -m docs.reference"
 
 
 def test_every_page_is_linked_from_the_overview_or_the_readme():
@@ -115,17 +115,17 @@ def test_options_are_read_with_defaults_and_comments(tmp_path):
         "# above\n# it\nname: ''\nnested:  # all\n  edges:  # which\n    - a|b\n    - c\n"
         "  none: null  # nothing\npair: {a: 1, b: {}}  # both\n"
     )
-    page = options.page(tmp_path)
+    page = reference.page(tmp_path)
     assert "| `k` | `3` | places |" in page
     assert "Default: `strategy=mine`" in page
     assert "Of my own. Has the settings of [strategy=other](#strategyother), and these." in page
     assert "Class: `my.Strategy`." in page
     other = tmp_path / "strategy" / "other.yaml"
     other.write_text("name: other\n")  # explained by mine
-    assert "| `strategy.name` | `other` | above it |" in options.page(tmp_path)
+    assert "| `strategy.name` | `other` | above it |" in reference.page(tmp_path)
     other.write_text("unexplained: 1\n")
     with pytest.raises(ValueError, match=r"no single comment says .*: strategy\.unexplained"):
-        options.page(tmp_path)
+        reference.page(tmp_path)
     for row in (
         "| `strategy.name` | `''` | above it |",
         "| `strategy.nested.edges` | `[a\\|b,c]` | which |",

@@ -1,8 +1,8 @@
 """Tables that an experiment requests by the key `tables` of its YAML file.
 
 `by_type`: means by question type. `gates`: gates against an oracle gate. `interaction`: whether a
-strategy gains more over its base with one embedder than with another. `matrix`: see
-eval.analyse.tabulate.matrix.
+strategy gains more over its base with one embedder than with another. `harm`: rates by kind of
+planted fact. `matrix`: see eval.analyse.tabulate.matrix.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from eval.analyse.tabulate.effects import MULTI_HOP, RECALL
 from eval.analyse.tabulate.grid import Grid
-from eval.datasets.types import ADVERSARIAL, TYPES, types_in
+from eval.datasets.types import ADVERSARIAL, PLANT_KINDS, TYPES, types_in
 from eval.metrics.evidence import SESSIONS
+from eval.metrics.harm import SHOWN, USED
 from eval.metrics.stats.interval import Interval
 from eval.records.comma_separated import write_rows
 from eval.records.run import Run
@@ -22,7 +23,7 @@ from eval.rendering.contrasts import difference_cells
 from eval.rendering.numbers import interval, percent
 from eval.summary.contrast import paired_contrasts
 from eval.summary.gate_cases import Case, cases, gate_shares, sample
-from eval.summary.measures import types_of, value
+from eval.summary.measures import ABSTAINED, types_of, value
 from eval.summary.sample import Sample
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
@@ -30,7 +31,12 @@ from memsys.core.errors import InputError
 Table = tuple[list[str], list[list[str]]]  # header and rows
 _TITLES = {RECALL: "Evidence recall, by turn", SESSIONS: "Evidence recall, by session"}
 _TYPES = tuple(name for category, name in TYPES.items() if category != ADVERSARIAL)
-_NAMES = ("interaction", "by_type", "gates")
+_NAMES = ("interaction", "by_type", "gates", "harm")
+_HARM = {  # score and whether it is of controls: its title
+    (SHOWN, False): "Shown: share of questions whose context has a wrong value",
+    (USED, False): "Used: share of questions whose answer has a wrong value; absent: any answer",
+    (ABSTAINED, True): "Refused: share of controls without an answer, although the fact is there",
+}
 
 
 def requested(grid: Grid, runs: Sequence[Run], seed: int) -> Iterator[tuple[str, list[Table]]]:
@@ -59,6 +65,9 @@ def requested(grid: Grid, runs: Sequence[Run], seed: int) -> Iterator[tuple[str,
     if "gates" in grid.tables:
         heading = "Against an oracle gate (types 1 to 4 with evidence):"
         yield heading, [gates(runs, runs[0], runs[1], seed)]
+    if "harm" in grid.tables:
+        for title, table in harm(runs, seed):
+            yield f"{title}, by kind of planted fact with the number of questions:", [table]
 
 
 def has_own_types(runs: Sequence[Run]) -> bool:
@@ -137,6 +146,37 @@ def gates(runs: Sequence[Run], never: Run, always: Run, seed: int) -> Table:
     raised = percent(gate_shares(found, seed).raised)
     lines.append(["oracle", str(len(found)), raised, "100%", "100%", "0%", interval(best)])
     return header, lines
+
+
+def harm(runs: Sequence[Run], seed: int) -> Iterator[tuple[str, Table]]:
+    """Yield title and table of each rate of harm: a row per run, a column per kind of plant.
+
+    docs/harm.md defines the rates; questions that failed do not count.
+    """
+    for (key, control), title in _HARM.items():
+        rates = [_by_kind(run, key, control, seed) for run in runs]
+        known = {kind: row[kind].n for row in rates for kind in PLANT_KINDS if kind in row}
+        kinds = [kind for kind in PLANT_KINDS if kind in known]
+        rows = [
+            [_label(run), *(interval(row.get(kind)) for kind in kinds)]
+            for run, row in zip(runs, rates, strict=True)
+        ]
+        if kinds:
+            yield title, (["run", *(f"{kind} ({known[kind]})" for kind in kinds)], rows)
+
+
+def _by_kind(run: Run, key: str, control: bool, seed: int) -> dict[str, Interval]:
+    found: dict[str, Interval] = {}
+    for kind in PLANT_KINDS:
+        asked = [
+            one
+            for one in run.records.values()
+            if (plant := one.get("plant")) and (plant["kind"], plant["control"]) == (kind, control)
+        ]
+        rate = Sample.of(asked, [value(one, key) for one in asked], seed).share()
+        if rate is not None:
+            found[kind] = rate
+    return found
 
 
 def _label(run: Run) -> str:

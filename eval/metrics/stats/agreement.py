@@ -1,11 +1,10 @@
-"""Agreement between judges beyond chance (kappa), and the AUC of a score."""
+"""Agreement between judges beyond chance: kappa."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eval.metrics.stats.interval import ClusterBootstrap, Interval
 from eval.metrics.stats.resamples import Floats
@@ -77,22 +76,6 @@ def fleiss_interval(
     passed = ratings.sum(axis=1)
     counts = np.column_stack([ratings.shape[1] - passed, passed])
     return _with_interval(fleiss_features(counts), clusters, fleiss_kappa, seed)
-
-
-def auc(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
-    """Return the area under the ROC curve: the chance that a positive scores above a negative.
-
-    Ties count one half (Mann and Whitney, 1947; Hanley and McNeil, 1982). scores, positive: (n,).
-    nan without positives or without negatives.
-    """
-    from scipy.stats import rankdata  # noqa: PLC0415 - takes a second
-
-    right = int(positive.sum())
-    wrong = len(positive) - right
-    if not right or not wrong:
-        return float("nan")
-    ranks = rankdata(scores)[positive]  # ties share their mean rank
-    return float((ranks.sum() - right * (right + 1) / 2) / (right * wrong))
 
 
 def _with_interval(

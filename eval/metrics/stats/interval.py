@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.metrics.stats.resamples import Floats, drawn, product, sums_within, two_stage_means
+from eval.metrics.stats.resamples import Floats, drawn, product, sums_within
 
 RESAMPLES = 1000  # of a bootstrap, by default
 FEWEST = 5  # conversations that show how conversations differ
@@ -50,8 +50,8 @@ class ClusterBootstrap:
     resamples of the C conversations with all their questions, t of C - 1 degrees of freedom
     (cluster bootstrap: Davison and Hinkley, 1997, section 3.8; the two corrections for few
     clusters: Cameron, Gelbach and Miller, 2008). Resampling questions within the drawn
-    conversations as well would count their noise twice: `python -m eval.studies.coverage` shows the
-    coverage of both.
+    conversations as well would count their noise twice (docs/statistics.md has the coverage of
+    both).
 
     Fewer than FEWEST conversations do not show how conversations differ. They are then fixed
     strata: questions are resampled within each, which keeps its number of questions (Davison and
@@ -71,13 +71,8 @@ class ClusterBootstrap:
         self._seed = seed
         self._resamples = resamples
 
-    def mean(
-        self, values: Sequence[float | None], level: float = 0.95, two_stage: bool = False
-    ) -> Interval | None:
-        """Return the mean of the n `values` that are not None, with its interval; None if all are.
-
-        `two_stage` resamples questions within conversations too and takes percentiles.
-        """
+    def mean(self, values: Sequence[float | None], level: float = 0.95) -> Interval | None:
+        """Return the mean of the n `values` that are not None and its interval; None if all are."""
         data: Floats = np.array(values, dtype=np.float64)  # None becomes nan
         known = ~np.isnan(data)
         if not known.any():
@@ -85,11 +80,6 @@ class ClusterBootstrap:
         data = data[known]
         member, count = self._members(known)
         value = float(data.mean())
-        if two_stage:
-            means = two_stage_means(data, member, self._seed, self._resamples)
-            upper = 1 - (1 - level) / 2
-            low, high = (float(q) for q in np.quantile(means, [1 - upper, upper]))
-            return Interval(value, low, high, float(means.std(ddof=1)), len(data), count)
         if count < FEWEST:
             error, degrees = _within_strata(data, _strata(member))
         else:

@@ -45,23 +45,6 @@ def sums_within(features: Floats, strata: NDArray[np.intp], seed: int, resamples
     return sums
 
 
-def two_stage_means(data: Floats, member: NDArray[np.intp], seed: int, resamples: int) -> Floats:
-    """Return means of resamples of conversations and of their questions, shape (resamples,).
-
-    data: (n,); member: (n,), the conversation of each question, numbered from 0.
-    """
-    rng, count = np.random.default_rng(seed), int(member.max()) + 1
-    times = rng.multinomial(count, np.full(count, 1 / count), size=resamples)
-    sums = np.zeros(resamples)
-    sizes = np.zeros(resamples)
-    for cluster in range(count):
-        values = data[member == cluster]
-        draws = times[:, cluster] * len(values)
-        sums += rng.multinomial(draws, np.full(len(values), 1 / len(values))) @ values
-        sizes += draws
-    return np.asarray(sums / sizes)
-
-
 def _blocks(rows: int, columns: int) -> Iterator[slice]:
     """Yield slices of at most about _CELLS cells that cover all rows in order."""
     step = max(_CELLS // columns // _ROWS, 1) * _ROWS

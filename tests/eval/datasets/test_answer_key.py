@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from data.overlays.build import main
 from eval.datasets.files import DATA
 from eval.datasets.key_errors import read_overlay, write_overlay
 from eval.datasets.types import Dataset, KeyChange
-from eval.studies.overlay import main
 from memsys.core.errors import InputError
 
 Load = Callable[..., Dataset]

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from data.evidence import build as evidence
 from eval.datasets import evidence_key
 from eval.datasets.evidence_key import Citation, EvidenceOverlay, read_overlay, write_overlay
 from eval.datasets.files import DATA
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
-from eval.studies import evidence
 from memsys.core.errors import InputError
 from tests.eval.datasets.conftest import LOCOMO
 

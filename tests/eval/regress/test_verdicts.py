@@ -11,7 +11,6 @@ from eval.regress.paired import Pairing, pair
 from eval.regress.pins import Pin
 from eval.regress.tables import report
 from eval.regress.verdicts import Result, Verdict, judge, worst
-from eval.studies.regression_power import rates
 from tests.eval.regress.made import changed, outcome, scores, without
 
 PINNED = scores()
@@ -182,9 +181,3 @@ def test_a_model_on_one_side_only_fails(pin):
         result = judge(replace(pin, expected=expected), found)
         assert result.verdict == Verdict.FAIL
         assert told in result.reasons[0]
-
-
-def test_the_rule_errs_seldom_where_single_intervals_err_often():
-    any_interval, by_rule = rates(conversations=4, each=30, drop=0.0, pairs=12)
-    assert by_rule <= 1 / 12 < any_interval
-    assert rates(conversations=4, each=30, drop=0.6, pairs=4)[1] == 1

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
 
-from eval.analyse.tabulate.extra_tables import gates, interaction, requested
+from eval.analyse.tabulate.extra_tables import gates, harm, interaction, requested
 from eval.analyse.tabulate.grid import load_grid
+from eval.metrics.harm import SHOWN, USED
+from eval.metrics.stats.interval import wilson
 from eval.records.manifest import OPERATIONAL
 from eval.records.run import Run
 from eval.run.hydra_help import CONF
@@ -85,6 +88,38 @@ def test_gates_are_measured_against_the_oracle():
     assert value[1][2:] == ["100.0%", "25.0%", "100.0%", "25.0%", "0.500"]
     assert value[2][2:] == ["50.0%", "50.0%", "100.0%", "0.0%", "0.562"]
     assert value[3][2:] == ["25.0%", "100%", "100%", "0%", "0.562"]
+
+
+def planted(id_: str, kind: str, *, control: bool = False, **fields: Any) -> dict[str, Any]:
+    plant = {"kind": kind, "control": control, "turns": ["D1:p1"], "values": ["Velma Orr"]}
+    return factory.record(id_, plant={**plant, "shown": None}, **fields)
+
+
+def scored(id_: str, kind: str, shown: float | None, used: float | None) -> dict[str, Any]:
+    return planted(id_, kind, scores={SHOWN: shown, USED: used})
+
+
+def test_harm_is_counted_by_kind_without_failed_questions():
+    run = factory.run_of(
+        [
+            scored("ash/0", "superseded", 1.0, 0.0),
+            scored("ash/1", "superseded", 1.0, 1.0),
+            scored("elm/2", "superseded", 0.0, 0.0),
+            planted("elm/3", "superseded", **factory.error()),
+            scored("elm/4", "absent", None, 1.0),
+            planted("ash/5", "absent", control=True, abstained=True),
+            planted("elm/6", "absent", control=True, abstained=False),
+            factory.record("elm/7"),
+        ],
+        "strategy=bm25",
+    )
+    (_, shown), (_, used), (_, refused) = harm([run], 0)
+    assert shown[0] == ["run", "superseded (3)"]
+    low, high = wilson(2, 3)
+    assert shown[1] == [["`bm25`", f"0.667 [{low:.3f}, {high:.3f}]"]]
+    assert used[0] == ["run", "absent (1)", "superseded (3)"]
+    assert [cell.split()[0] for cell in used[1][0][1:]] == ["1.000", "0.333"]
+    assert refused[1][0][1].startswith("0.500 [")
 
 
 def test_an_experiment_names_its_tables_which_are_no_part_of_a_runs_configuration():

@@ -1,15 +1,13 @@
-"""Kappas against the published worked examples, AUC against counting, intervals by simulation."""
+"""Kappas against the published worked examples, intervals by simulation."""
 
 from __future__ import annotations
 
 import math
-from itertools import product
 
 import numpy as np
 import pytest
 
 from eval.metrics.stats.agreement import (
-    auc,
     cohen_interval,
     cohen_kappa,
     fleiss_features,
@@ -76,15 +74,6 @@ def test_fleiss_for_two_runs_of_equal_margins_is_cohens():
 def test_fleiss_wants_the_same_number_of_ratings(verdicts):
     with pytest.raises(ValueError, match="same number of ratings"):
         fleiss_interval(verdicts, ["c"] * len(verdicts))
-
-
-def test_auc_counts_pairs_and_halves_ties():
-    scores = np.array([0.1, 0.4, 0.4, 0.8, 0.4, 0.0])
-    right = np.array([False, True, False, True, True, False])
-    pairs = list(product(scores[right], scores[~right]))
-    counted = sum((r > w) + 0.5 * (r == w) for r, w in pairs) / len(pairs)
-    assert auc(scores, right) == pytest.approx(counted)
-    assert math.isnan(auc(scores, np.ones(6, dtype=bool)))
 
 
 def test_the_interval_of_kappa_holds_the_truth_where_conversations_differ():

@@ -109,18 +109,6 @@ def test_many_conversations_are_resampled_as_a_few_are():
     assert found.error == means.std(ddof=1) * np.sqrt(count / (count - 1))
 
 
-def test_two_stage_counts_the_noise_of_questions_twice():
-    # Like conversations: the variance between their means is noise of questions alone.
-    rng = np.random.default_rng(5)
-    values: list[float | None] = rng.random(1000).tolist()
-    clusters = [CONVERSATIONS[i % 10] for i in range(1000)]
-    found = ClusterBootstrap(clusters, 0, 4000).mean(values, two_stage=True)
-    assert found is not None
-    once = estimate(clusters, values, resamples=4000).error * np.sqrt(9 / 10)
-    independent = float(np.std(np.array(values, dtype=float))) / np.sqrt(1000)
-    assert found.error**2 == pytest.approx(once**2 + independent**2, rel=0.08)
-
-
 class Shares(NamedTuple):
     """Share of intervals that held the truth."""
 

@@ -11,7 +11,6 @@ from scipy.stats import binomtest
 from eval.metrics.stats.interval import wilson
 from eval.metrics.stats.pareto import pareto
 from eval.metrics.stats.rates import Rate, corrected_share, rate, rogan_gladen
-from eval.studies.coverage import wilson_coverage
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
@@ -32,10 +31,6 @@ def test_wilson_is_that_of_newcombes_table_by_default():
 def test_of_no_share_is_refused(successes, n):
     with pytest.raises(ValueError, match="wilson"):
         wilson(successes, n)
-
-
-def test_holds_the_truth_as_often_as_it_says():
-    assert 0.93 < wilson_coverage(446, 0.5, trials=2000, seed=0) < 0.97
 
 
 def test_a_rate_has_both_intervals():

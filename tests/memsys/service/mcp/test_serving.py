@@ -16,7 +16,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from memsys.service import serve
+from memsys.service import __main__ as serve
 from tests.memsys.service.rest.serving import CONFIG, KEY, PROJECT, Served, serving
 
 

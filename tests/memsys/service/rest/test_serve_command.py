@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from memsys.service import serve
+from memsys.service import __main__ as serve
 from memsys.service.__main__ import is_loopback
 from tests.memsys.service.rest.in_process import ask
 from tests.memsys.service.rest.serving import CONFIG, KEY

@@ -1,0 +1,1 @@
+"""Benchmark of memsys itself: runs, counting tokens, calls to a model, and large stores."""

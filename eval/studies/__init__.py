@@ -1,1 +1,0 @@
-"""Studies behind single tables and figures of the docs; no run needs them."""

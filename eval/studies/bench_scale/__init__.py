@@ -1,1 +1,0 @@
-"""Speed and memory of stores with a thousand to a million memories."""

@@ -1,1 +1,0 @@
-"""Growth: what retrieval loses as unrelated sessions are added to a store."""

@@ -1,1 +1,0 @@
-"""Construction and validation of a question subset that estimates the score on all questions."""

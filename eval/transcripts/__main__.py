@@ -1,0 +1,146 @@
+"""`python -m eval transcripts PATH`: your chats with an assistant as a data set.
+
+Nothing leaves the machine: no model is called and no connection is opened.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from eval.cli import code_of, parser
+from eval.transcripts.importing import KNOWN, Imported, Wanted, read_transcripts
+from eval.transcripts.layout import sample, write
+from eval.transcripts.questions import RULES, Silver, questions
+from memsys.core.errors import InputError
+from memsys.core.files import shown
+
+FILE = "transcripts.json"
+_IGNORED = b"*\n"
+_STRATEGIES = ("bm25", "vector_only", "hybrid_rank", "fusion")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Import and write; return the exit code: 2 for bad input."""
+    options = parser(
+        "transcripts",
+        "Make a data set of your own chats with an assistant: conversations in LoCoMo's layout and "
+        "questions by rule. Everything stays on this machine; no model is called.",
+    )
+    add = options.add_argument
+    add("path", type=Path, metavar="PATH", help=f"file, folder or zip archive: {KNOWN}")
+    add(
+        "--out",
+        type=Path,
+        default=Path("transcripts"),
+        help="folder to write (default: ./%(default)s)",
+    )
+    add(
+        "--questions",
+        type=int,
+        default=100,
+        metavar="N",
+        help="at most N for each conversation (default: %(default)s)",
+    )
+    add("--seed", type=int, default=0, help="of the choice of questions (default: %(default)s)")
+    add("--user", default="User", metavar="NAME", help="your name (default: %(default)s)")
+    add("--assistant", default="Assistant", metavar="NAME", help="its name (default: %(default)s)")
+    add(
+        "--sessions",
+        type=int,
+        metavar="N",
+        help="only the last N sessions of each conversation (default: all)",
+    )
+    add(
+        "--characters",
+        type=int,
+        default=800,
+        metavar="N",
+        help="longer messages become several turns (default: %(default)s)",
+    )
+    return code_of(lambda: _import(options.parse_args(arguments)))
+
+
+def _import(options: argparse.Namespace) -> None:
+    for name, least in (("questions", 1), ("sessions", 1), ("characters", 100)):
+        value = getattr(options, name)
+        if value is not None and value < least:
+            raise InputError(f"--{name} {value}: must be {least} or more")
+    names = [options.user.strip(), options.assistant.strip()]
+    if not all(names) or names[0].casefold() == names[1].casefold():
+        raise InputError("--user and --assistant: must be two different names")
+    folder = _folder(options.out)
+    wanted = Wanted(
+        user=names[0],
+        assistant=names[1],
+        characters=options.characters,
+        sessions=options.sessions,
+    )
+    imported = read_transcripts(options.path, wanted)
+    asked = {
+        one.id: questions(one, options.questions, options.seed) for one in imported.conversations
+    }
+    if not any(asked.values()):
+        raise InputError(
+            f"{shown(options.path)}: too little text for a question; nothing is written. The rules "
+            "are for English (see docs/transcripts.md)"
+        )
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (folder / ".gitignore").write_bytes(_IGNORED)  # a private text is never committed
+    write(folder / FILE, (sample(one, asked[one.id]) for one in imported.conversations))
+    _report(imported, asked, folder)
+
+
+def _folder(folder: Path) -> Path:
+    """Return the folder to write; InputError if it is a file or has data of others."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--out {shown(folder)}: is a file; name a folder")
+    others = sorted(one.name for one in folder.glob("*.json") if one.name != FILE)
+    if others:
+        raise InputError(
+            f"--out {shown(folder)}: has {shown(others[0])}, which a run would read, too; "
+            "name another folder"
+        )
+    ignored = folder / ".gitignore"
+    if ignored.exists() and not (ignored.is_file() and ignored.read_bytes() == _IGNORED):
+        raise InputError(f"--out {shown(folder)}: has a .gitignore of its own; name another folder")
+    return folder
+
+
+def _report(imported: Imported, asked: Mapping[str, Sequence[Silver]], folder: Path) -> None:
+    """Print what was read, left out and made, and the commands that come next."""
+    found = imported.conversations
+    files = ", ".join(f"{count} of {name}" for name, count in imported.formats.items())
+    passed = len(imported.passed_over)
+    print(f"files: {files}" + (f"; {passed} of no known format passed over" if passed else ""))
+    if imported.unreadable:
+        first, count = imported.unreadable[0], len(imported.unreadable)
+        print(f"{count} not readable passed over: {first}{' ...' if count > 1 else ''}")
+    sessions = [session for one in found for session in one.sessions]
+    turns = sum(len(session.turns) for session in sessions)
+    print(
+        f"{len(found)} conversations: {', '.join(shown(one.id, 40) for one in found[:8])}"
+        f"{' ...' if len(found) > 8 else ''}; {len(sessions):,} sessions, {turns:,} turns"
+    )
+    print(f"left out: {_counts(imported.tally.dropped)}")
+    print(f"changed: {_counts(imported.tally.changed)}")
+    made = Counter(one.rule for rows in asked.values() for one in rows)
+    by_rule = ", ".join(f"{rule} {made[rule]}" for rule in RULES if made[rule])
+    print(f"{made.total():,} questions by rule: {by_rule}")
+    print(f"wrote {folder / FILE}, on this machine alone; compare strategies:")
+    print(
+        f"  python -m eval.run -m dataset=locomo dataset.path={folder} dataset.name=transcripts "
+        f"strategy={','.join(_STRATEGIES)}"
+    )
+    print(f"  python -m eval compare {' '.join(_STRATEGIES)} --score ndcg@10")
+
+
+def _counts(counts: Counter[str]) -> str:
+    return ", ".join(f"{n:,} {name}" for name, n in counts.most_common() if n) or "nothing"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

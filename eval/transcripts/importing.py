@@ -1,0 +1,203 @@
+"""Recognises the format of each file by its content and makes conversations of the chats."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain, count, groupby
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+from eval.datasets.checks import Location
+from eval.datasets.pooled import POOLED
+from eval.datasets.sessions import read_conversation
+from eval.transcripts.agents import ClaudeCode, Codex
+from eval.transcripts.assistants import chatgpt, claude
+from eval.transcripts.chats import Chat, Message, Place, Tally
+from eval.transcripts.cleaning import cleaned, split
+from eval.transcripts.sources import HalfWrittenError, files_at, json_values
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation, Session, Turn
+
+KNOWN = (
+    "conversations.json of ChatGPT or Claude, JSON lines of Claude Code or Codex CLI, "
+    "or LoCoMo's layout"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What becomes of the chats: names of the two speakers, the most characters of a turn, and the
+    most sessions of a conversation, of which the last are taken; None for all.
+    """
+
+    user: str = "User"
+    assistant: str = "Assistant"
+    characters: int = 800
+    sessions: int | None = None
+
+
+@dataclass
+class Imported:
+    """Conversations and what was read: files by format, files passed over because they are of no
+    known format or, with the reason, because they are not readable, and a tally.
+    """
+
+    conversations: list[Conversation] = field(default_factory=list)
+    formats: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    passed_over: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+
+
+def read_transcripts(path: Path, wanted: Wanted) -> Imported:
+    """Return the conversations at `path`, a file, folder or zip archive.
+
+    In a folder or archive, files of other contents are passed over, and the last line of a log is
+    left out if it is half written. Raises InputError naming file, place and field of what is wrong,
+    or if no file is of a known format or none contains a message.
+    """
+    imported = Imported()
+    chats: dict[int, Chat] = {}
+    code = ClaudeCode(imported.tally)
+    with files_at(path) as files:
+        for name, file in files:
+            kind = None
+            rollout = Codex(imported.tally)
+            try:
+                for place, value in json_values(file, name):
+                    is_line = place.startswith("line")
+                    kind = kind or format_of(value, is_line)
+                    if kind is None and not is_line:
+                        break
+                    if kind is None or (is_line and not isinstance(value, dict)):
+                        continue
+                    where = Place(name, place)
+                    for chat in _chats(kind, value, where, imported, code, rollout):
+                        chats[id(chat)] = chat
+            except InputError as error:
+                if file == path or (kind and not isinstance(error, HalfWrittenError)):
+                    raise
+                if kind is None:
+                    imported.unreadable.append(str(error))
+                    continue
+                imported.tally.dropped["half-written last lines"] += 1
+            if kind is None:
+                imported.passed_over.append(name)
+            else:
+                imported.formats[kind] += 1
+    if not imported.formats:
+        unread = f"; not readable: {imported.unreadable[0]}" if imported.unreadable else ""
+        raise InputError(f"{path}: no export of a known format; name {KNOWN}{unread}")
+    taken = {POOLED, *(one.id for one in imported.conversations)}
+    made = _assembled(chats.values(), wanted, imported.tally, taken)
+    imported.conversations.extend(made)
+    if not imported.conversations:
+        raise InputError(f"{path}: contains no message of user or assistant")
+    return imported
+
+
+def format_of(value: Any, is_line: bool) -> str | None:
+    """Return the format that has `value` as an element or, with `is_line`, as a line, or None."""
+    if not isinstance(value, dict):
+        return None
+    if is_line:
+        if isinstance(value.get("sessionId"), str) and value.get("type") in ("user", "assistant"):
+            return "Claude Code"
+        if value.get("type") in ("session_meta", "response_item") and "payload" in value:
+            return "Codex CLI"
+    if "mapping" in value and ("current_node" in value or "create_time" in value):
+        return "ChatGPT"
+    if "chat_messages" in value:
+        return "Claude"
+    if "conversation" in value and "sample_id" in value:
+        return "LoCoMo layout"
+    return None
+
+
+def _chats(
+    kind: str,
+    value: Any,
+    where: Location,
+    imported: Imported,
+    code: ClaudeCode,
+    rollout: Codex,
+) -> Iterator[Chat]:
+    """Yield the new chats of an element or line; add a conversation of LoCoMo's layout whole."""
+    if not isinstance(value, Mapping):
+        raise where.error("value", "must be an object {...}")
+    if kind == "Claude Code":
+        chat = code.add(value, where)
+    elif kind == "Codex CLI":
+        chat = rollout.add(value, where)
+    elif kind == "ChatGPT":
+        chat = chatgpt(value, where, imported.tally)
+    elif kind == "Claude":
+        chat = claude(value, where, imported.tally)
+    else:
+        place = Location(where.file, str(value.get("sample_id")))
+        found = read_conversation(dict(value), place, captions=True)
+        if any(one.id == found.id for one in imported.conversations):
+            raise place.error("sample_id", "used twice; give each sample its own")
+        imported.conversations.append(found)
+        return
+    if chat is not None:
+        yield chat
+
+
+def _assembled(
+    chats: Iterable[Chat], wanted: Wanted, tally: Tally, taken: set[str]
+) -> Iterator[Conversation]:
+    """Yield a conversation of each group of chats, its sessions in order of time, under an id that
+    is not in `taken`.
+
+    A session is what was said in one chat on one day, as a session has one time.
+    """
+    groups: dict[str, list[list[tuple[datetime, Message]]]] = defaultdict(list)
+    for chat in chats:
+        timed = list(_timed(chat, tally))
+        for _, of_day in groupby(timed, lambda one: one[0].date()):
+            groups[chat.group].append(list(of_day))
+    names = {"user": wanted.user, "assistant": wanted.assistant}
+    for group, days in sorted(groups.items()):
+        id_ = _free(group, taken)
+        days.sort(key=lambda one: one[0][0])
+        if wanted.sessions is not None:
+            tally.dropped["earlier sessions"] += max(len(days) - wanted.sessions, 0)
+        sessions: list[Session] = []
+        for day in days[-(wanted.sessions or 0) :]:
+            number = len(sessions) + 1
+            turns: list[Turn] = []
+            for _, message in day:
+                for part in split(cleaned(message.text, tally), wanted.characters):
+                    turn = f"D{number}:{len(turns) + 1}"
+                    turns.append(Turn(turn, names[message.role], part))
+            if turns:
+                sessions.append(Session(f"session_{number}", day[0][0], tuple(turns)))
+        if sessions:
+            yield Conversation(id_, (wanted.user, wanted.assistant), tuple(sessions))
+
+
+def _free(group: str, taken: set[str]) -> str:
+    """Return an id for `group` and add it to `taken`: the last part of a path, numbered if it is
+    taken.
+    """
+    name = (PureWindowsPath(group) if "\\" in group else PurePosixPath(group)).name or group
+    free = next(one for one in chain([name], (f"{name}-{n}" for n in count(2))) if one not in taken)
+    taken.add(free)
+    return free
+
+
+def _timed(chat: Chat, tally: Tally) -> Iterator[tuple[datetime, Message]]:
+    """Yield the messages with a text and their times: that of the message, else of the one before,
+    else of the chat.
+    """
+    time = chat.time or next((one.time for one in chat.messages if one.time), None)
+    for message in chat.messages:
+        time = message.time or time
+        if time is None:
+            tally.dropped["messages without a time"] += 1
+        elif message.text.strip():
+            yield time, message

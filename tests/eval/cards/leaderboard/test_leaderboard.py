@@ -1,0 +1,385 @@
+"""The leaderboard: means under protocols and keys, ranks on joint draws, pairs and groups."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from eval.cards.card.files import load_card
+from eval.cards.card.verify import differences
+from eval.cards.leaderboard import __main__ as leaderboard
+from eval.cards.leaderboard.board import Board, write
+from eval.cards.leaderboard.facts import NO_FACTS, Facts, load_facts
+from eval.cards.leaderboard.page import page
+from eval.cards.leaderboard.pairs import Pair, groups
+from eval.cards.leaderboard.picture import draw
+from eval.cards.leaderboard.ranks import correlation, ranked, shares
+from eval.cards.leaderboard.scores import Column, Scores, scores_of
+from eval.cards.leaderboard.systems import command, published, strategies_of
+from eval.datasets.answer_key import KEYS
+from eval.datasets.files import shared_folder
+from eval.datasets.named import config_of
+from eval.datasets.reload import load_dataset_of
+from eval.datasets.types import TYPES, AnswerKey, Dataset, KeyChange, Question, SourceFile
+from eval.metrics.stats.interval import ClusterBootstrap
+from eval.metrics.stats.paired import permutation_test, permutation_tests
+from eval.records.run import Run
+from eval.records.schema import Manifest
+from eval.summary.summarise import OVERALL
+from memsys.core.errors import InputError
+from tests.eval import factory
+
+ANSWERS = shared_folder() / "locomo" / "answers"
+needs_answers = pytest.mark.skipif(not ANSWERS.is_dir(), reason="no shared answers to LoCoMo here")
+F1 = Column("locomo", "f1", "original")
+JUDGE = Column("", "judge", "original")
+FACTS = Facts(unknown=["Everything."], systems={})
+
+
+def question(id_: str, category: int, change: KeyChange | None = None) -> Question:
+    gold = None if category == 5 or (change and change.kind == "excluded") else "two bees"
+    if change and change.kind == "corrected":
+        gold = "nine bees"
+    conversation, type_ = id_.partition("/")[0], TYPES[category]
+    text = f"What of {id_}?"
+    return Question(id_, conversation, category, type_, text, gold, (), key_change=change)
+
+
+def made_dataset(conversations: int = 6, each: int = 5) -> Dataset:
+    """Types 1 to 5 in turn; of the first two questions the key is corrected and excluded."""
+    changes = {
+        "c0/0": KeyChange("corrected", "HALLUCINATION", "two bees"),
+        "c0/1": KeyChange("excluded", "AMBIGUOUS", "two bees"),
+    }
+    questions = [
+        question(f"c{c}/{i}", 1 + i % 5, changes.get(f"c{c}/{i}"))
+        for c in range(conversations)
+        for i in range(each)
+    ]
+    file = SourceFile("some.json", 9, "5" * 64)
+    key = AnswerKey("corrected", None, None, tuple(changes))
+    return Dataset("some", (), tuple(questions), (file,), key=key)
+
+
+DATASET = made_dataset()
+
+
+def a_run(
+    name: str, f1: float, ids: set[str] | None = None, judge: float | None = 1.0
+) -> tuple[str, Run]:
+    """A run with `f1` on every question under all protocols but strict, where it has half."""
+    rows = [
+        factory.record(
+            one.id,
+            one.category,
+            gold=None if one.category == 5 else "two bees",
+            answer="nine bees",
+            scores={"locomo_f1": f1, "mem0_f1": f1, "memos_f1": f1, "strict_f1": f1 / 2}
+            | {"bleu1": f1, "judge": judge},
+        )
+        for one in DATASET.questions
+        if ids is None or one.id in ids
+    ]
+    return name, factory.run_of(rows, name)
+
+
+def random_scores(seed: int = 0, systems: int = 6) -> Scores:
+    rng = np.random.default_rng(seed)
+    types = np.array([one.type for one in DATASET.questions])
+    conversations = np.array([one.conversation for one in DATASET.questions])
+    values = rng.random((systems, len(types))) + 0.1 * np.arange(systems)[:, np.newaxis]
+    return Scores(tuple("abcdef"[:systems]), types, conversations, {F1: values / 2})
+
+
+def test_each_key_and_each_protocol_score_what_they_count():
+    scores = scores_of([a_run("plain", 0.5)], DATASET)
+    at = [one.id for one in DATASET.questions]
+    found = {key: scores.scores[Column("mem0", "f1", key)][0] for key in KEYS}
+    assert found["original"][at.index("c0/0")] == 0.5
+    assert found["corrected"][at.index("c0/0")] == 1.0  # the answer is the corrected one
+    assert found["corrected"][at.index("c1/0")] == 0.5
+    for key in ("corrected", "excluded"):
+        assert np.isnan(found[key][at.index("c0/1")])
+    assert np.isnan(found["excluded"][at.index("c0/0")])
+    verdicts = scores.scores[Column("", "judge", "corrected")][0]
+    assert np.isnan(verdicts[at.index("c0/0")])  # given under another gold answer
+    assert verdicts[at.index("c1/0")] == 1.0
+    # each protocol counts its types
+    board = Board.of("systems", scores, 0)
+    n = len(DATASET.questions)
+    for protocol, mean, counted in (("locomo", 0.5, n), ("mem0", 0.5, n - 6), ("strict", 0.25, 24)):
+        found = board.mean(Column(protocol, "f1", "original"), OVERALL, "plain")
+        assert found is not None
+        assert found.value == pytest.approx(mean)
+        assert found.n == counted
+    assert board.mean(Column("mem0", "f1", "original"), "adversarial", "plain") is None
+
+
+def test_other_data_and_other_keys_are_refused():
+    name, run = a_run("plain", 0.5)
+    other = factory.FILE | {"sha256": "6" * 64}
+    data = replace(run, manifest=cast(Manifest, run.manifest | {"data": [other]}))
+    with pytest.raises(InputError, match="answers other data than some"):
+        scores_of([(name, data)], DATASET)
+    changed = run.manifest | {"key": {**run.manifest["key"], "name": "excluded"}}
+    key = replace(run, manifest=changed)
+    with pytest.raises(InputError, match="--key original"):
+        scores_of([(name, key)], DATASET)
+
+
+def test_shares_of_places_sum_to_the_places_also_with_ties():
+    drawn = np.array([[3.0, 3.0, 1.0, 0.0], [1.0, 2.0, 2.0, 2.0], [0.1 + 0.2, 0.3, 0.0, 0.0]])
+    for places in (1, 2, 3, 4):
+        assert shares(drawn, places).sum() == pytest.approx(places)
+    assert shares(drawn, 1) == pytest.approx([1 / 3, (0.5 + 1 / 3 + 0.5) / 3, 1 / 9, 1 / 9])
+    assert ranked(drawn).tolist() == [[1.5, 1.5, 3, 4], [4, 2, 2, 2], [1.5, 1.5, 3.5, 3.5]]
+    # A system that is better by the same on every question is better in every resample.
+    values = np.random.default_rng(0).random((1, 30)).repeat(2, axis=0)
+    values[1] += 1e-6
+    conversations = [f"c{i // 5}" for i in range(30)]
+    drawn = ClusterBootstrap(conversations, 0).sums(values.T)
+    assert len(drawn) == 1000
+    assert shares(drawn, 1).tolist() == [0, 1]
+    assert drawn[:, 0].std() > 0
+
+
+def test_ranks_of_a_board_sum_properly_and_follow_the_means():
+    board = Board.of("systems", random_scores(), 0)
+    for type_ in {one.type for one in board.ranks}:
+        found = [one for one in board.ranks if one.type == type_]
+        assert sum(one.rank for one in found) == 21
+        for k in (1, 3, 5):
+            assert sum(one.top[k] for one in found) == pytest.approx(k)
+        by_mean = sorted(found, key=lambda one: -one.mean.value)
+        assert [one.rank for one in by_mean] == [1, 2, 3, 4, 5, 6]
+        assert all(one.low <= one.high for one in found)
+
+
+def test_ties_share_a_rank():
+    same = [a_run("one", 0.5), a_run("two", 0.5), a_run("three", 0.2)]
+    board = Board.of("systems", scores_of(same, DATASET), 0)
+    found = board.overall(F1)
+    assert {name: (one.rank, one.low, one.high) for name, one in found.items()} == {
+        "one": (1.5, 1.5, 1.5),
+        "two": (1.5, 1.5, 1.5),
+        "three": (3, 3, 3),
+    }
+    assert [found[name].top[1] for name in ("one", "two", "three")] == [0.5, 0.5, 0]
+    assert board.pairs[F1].letters("one", "two")
+
+
+def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both():
+    some = {one.id for one in DATASET.questions if one.conversation != "c5"}
+    runs = [a_run("all", 0.5), a_run("too", 0.4), a_run("some", 0.3, some), a_run("mute", 0.2)]
+    runs[-1] = a_run("mute", 0.2, judge=None)
+    board = Board.of("systems", scores_of(runs, DATASET), 0)
+    assert {one.mean.n for one in board.overall(F1).values()} == {25}
+    counts = {(pair.first, pair.second): pair.difference.n for pair in board.pairs[F1].pairs}
+    assert counts["all", "too"] == 30
+    assert counts["all", "some"] == counts["too", "some"] == 25
+    own = [board.mean(F1, OVERALL, name) for name in ("all", "some")]
+    assert [one and one.n for one in own] == [30, 25]
+    assert "mute" not in board.overall(JUDGE)
+    assert set(board.overall(JUDGE)) == {"all", "too", "some"}
+    text = page([board], {name: FACTS.of(name, "0" * 64) for name in board.scores.names}, FACTS)
+    assert "ranks are on 25 questions; answered: all 30, too 30, mute 30." in text
+    # systems without a common question are named
+    ids = [one.id for one in DATASET.questions]
+    runs = [a_run("first", 0.5, set(ids[:20])), a_run("last", 0.5, set(ids[20:]))]
+    with pytest.raises(InputError, match="last: no multi_hop question that all other systems"):
+        Board.of("systems", scores_of(runs, DATASET), 0)
+
+
+def test_groups_are_the_largest_without_a_difference_shown():
+    nothing = next(iter(Board.of("systems", random_scores(), 0).pairs.values())).pairs[0].difference
+    shown = {("a", "c"), ("a", "d"), ("b", "d")}
+    names = "abcd"
+    found = [
+        Pair(x, y, nothing, 1.0, "better" if (x, y) in shown else "no difference shown")
+        for i, x in enumerate(names)
+        for y in names[i + 1 :]
+    ]
+    assert groups(names, found) == {"a": ("a", "b"), "b": ("b", "c"), "c": ("c", "d")}
+
+
+def test_a_difference_on_every_question_is_shown_and_noise_is_not():
+    rng = np.random.default_rng(1)
+    base = random_scores()
+    noise = rng.random((2, 60))
+    scores = replace(
+        base,
+        names=("better", "one", "other"),
+        types=np.array(["single_hop"] * 60),
+        conversations=np.array([f"c{i // 10}" for i in range(60)]),
+        scores={F1: np.vstack([noise[0] + 0.5, noise]) / 2},
+    )
+    found = Board.of("systems", scores, 0).pairs[F1]
+    assert found.letters("better") not in (found.letters("one"), "")
+    assert found.letters("one", "other") == found.letters("one")
+    assert (found.possible("better"), found.possible("other")) == ((1, 1), (2, 3))
+    by_pair = {(pair.first, pair.second): pair for pair in found.pairs}
+    assert by_pair["better", "one"].verdict == "better"
+    assert by_pair["better", "one"].difference.value == pytest.approx(0.25)
+    # each pair has the p of its own permutation test
+    differences = np.random.default_rng(2).normal(0.05, 0.3, (3, 40))
+    together = permutation_tests(differences, 7)
+    assert together == [permutation_test(row.tolist(), 7) for row in differences]
+    assert permutation_tests(np.zeros((2, 4)), 0) == [1.0, 1.0]
+
+
+def test_ranks_that_turn_around_correlate_by_minus_one():
+    assert correlation({"a": 1, "b": 2, "c": 3}, {"a": 3, "b": 2, "c": 1}) == pytest.approx(-1)
+    assert correlation({"a": 1, "b": 2, "x": 3}, {"a": 1, "b": 4, "y": 2}) == pytest.approx(1)
+    assert np.isnan(correlation({"a": 1}, {"a": 1}))
+    assert np.isnan(correlation({"a": 1.5, "b": 1.5}, {"a": 1, "b": 2}))
+    # a move is between the systems of both columns
+    values = np.array([[0.9, 0.8, 0.7], [0.1, 0.9, 0.2], [0.5, 0.4, 0.6]]).repeat(10, axis=1)
+    verdicts = np.array([[0.0], [np.nan], [1.0]]).repeat(30, axis=1)
+    scores = replace(
+        random_scores(),
+        names=("a", "b", "c"),
+        types=np.array(["single_hop"] * 30),
+        conversations=np.array([f"c{i // 5}" for i in range(30)]),
+        scores={F1: values, JUDGE: verdicts},
+    )
+    (move,) = Board.of("systems", scores, 0).moves([F1, JUDGE])
+    assert move.systems == 2
+    assert move.rho == pytest.approx(-1)
+    assert set(move.furthest) == {("a", 1.0, 2.0), ("c", 2.0, 1.0)}
+
+
+def test_files_repeat_the_board_and_no_text(tmp_path):
+    runs = [a_run("one", 0.5), a_run("two", 0.2), a_run("mute", 0.1, judge=None)]
+    board = Board.of("systems", scores_of(runs, DATASET), 0)
+    write([board], tmp_path)
+    tables = {path.stem: list(csv.DictReader(path.open())) for path in tmp_path.glob("*.csv")}
+    assert set(tables) == {"scores", "ranks", "groups"}
+    (found,) = (
+        row
+        for row in tables["ranks"]
+        if (row["protocol"], row["measure"], row["key"]) == F1 and row["type"] == OVERALL
+        if row["system"] == "two"
+    )
+    assert (found["rank"], found["top1"], found["mean"]) == ("2.0", "0.0", "0.2")
+    assert {row["verdict"] for row in tables["groups"]} == {"better", "no difference shown"}
+    protocols = {row["protocol"] for row in tables["scores"]}
+    assert protocols == {"locomo", "mem0", "memos", "strict", ""}
+    known = {name: FACTS.of(name, "0" * 64) for name in board.scores.names}
+    (tmp_path / "page.md").write_text(page([board, board], known, FACTS), encoding="utf-8")
+    draw(board, known, tmp_path)
+    assert (tmp_path / "leaderboard.png").read_bytes().startswith(b"\x89PNG")
+    for path in tmp_path.iterdir():
+        text = path.read_bytes()
+        assert b"bees" not in text
+        assert b"What of" not in text
+    # each system at both ends, and the same picture again
+    drawn = (tmp_path / "leaderboard.svg").read_text(encoding="utf-8")
+    assert drawn.count(">one<") == drawn.count(">two<") == 2
+    assert drawn.count(">mute (no judge)<") == 1
+    draw(board, known, tmp_path)
+    assert (tmp_path / "leaderboard.svg").read_text(encoding="utf-8") == drawn
+
+
+def test_facts_name_each_shared_file_and_what_is_not_known(tmp_path):
+    facts = load_facts()
+    assert len(facts.systems) == 17
+    assert all(one.repository and one.commit and one.licence for one in facts.systems.values())
+    assert all(facts.unknown_of(one) for one in facts.systems.values())
+    assert facts.of("mine", "0" * 64).unknown == [NO_FACTS]
+    with pytest.raises(InputError, match="zep_mirix: the file has sha256 000000000000"):
+        facts.of("zep_mirix", "0" * 64)
+    path = tmp_path / "systems.yaml"
+    path.write_text("unknown: []\nsystems: {mine: {what: x}}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"systems\.mine\.kind"):
+        load_facts(path)
+
+
+def test_the_newest_complete_run_with_default_settings_is_taken(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runs = Path("results/runs")
+    for folder, strategy, more, fields in (
+        ("old", "bm25", "", {}),
+        ("new", "bm25", "", {"started": "2026-02-01T00:00:00+00:00"}),
+        ("wide", "bm25", " k=20", {"started": "2026-03-01T00:00:00+00:00"}),
+        ("torn", "oracle", "", {"status": "running"}),
+        ("other", "decompose", "", {}),
+    ):
+        given: dict[str, Any] = {"command": command(strategy) + more, **fields}
+        factory.write_run(runs / folder, [factory.record()], strategy, **given)
+    assert strategies_of([]) == {"bm25": runs / "new"}
+    assert strategies_of(["wide"]) == {"bm25": runs / "wide"}
+    with pytest.raises(InputError, match=r"old: .*new is of bm25 as well"):
+        strategies_of(["new", "old"])
+
+
+def test_bad_input_is_named(tmp_path, capsys):
+    assert leaderboard.main(["--seed", "-1", "--out", str(tmp_path)]) == 2
+    assert "--seed -1" in capsys.readouterr().err
+    (tmp_path / "notes.txt").write_text("x", encoding="utf-8")
+    with pytest.raises(InputError, match=r"no file of answers \(\.jsonl, \.json, \.csv\)"):
+        published(tmp_path, DATASET, FACTS, tmp_path / "runs")
+    asked = load_dataset_of(config_of("sample", "original", None))
+    first = asked.questions[0]
+    row = {"sample_id": first.conversation, "question": first.text, "prediction": "two bees"}
+    for name in ("mine.jsonl", "mine.jsonl.gz"):
+        with (gzip.open if name.endswith("gz") else open)(tmp_path / name, "wt") as file:
+            file.write(json.dumps(row) + "\n")
+    with pytest.raises(InputError, match=r"mine\.jsonl\.gz: mine\.jsonl has the same name"):
+        published(tmp_path, asked, FACTS, tmp_path / "runs")
+    (tmp_path / "mine.jsonl.gz").unlink()
+    (found,) = published(tmp_path, asked, FACTS, tmp_path / "again")
+    assert (found.name, found.facts.kind) == ("mine", "not stated")
+
+
+@pytest.mark.slow
+@needs_answers
+def test_two_published_systems(tmp_path, monkeypatch):
+    """In a folder without runs: a table of one board, whose cards verify."""
+    monkeypatch.chdir(tmp_path)
+    answers = tmp_path / "answers"
+    answers.mkdir()
+    texts = set()
+    for name in ("mirix_run1", "automem_e2e"):
+        path = ANSWERS / f"{name}.jsonl.gz"
+        (answers / path.name).write_bytes(path.read_bytes())
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            texts |= {json.loads(line)["answer"] for line in file}
+    out = tmp_path / "out"
+    given = ["--answers", str(answers), "--out", str(out), "--pictures", str(out)]
+    assert leaderboard.main(given) == 0
+    rows = list(csv.DictReader((out / "scores.csv").open()))
+    found = {
+        (row["system"], row["protocol"], row["key"]): row
+        for row in rows
+        if row["type"] == OVERALL and row["measure"] == "f1"
+    }
+    assert found["automem_e2e", "locomo", "original"]["n"] == "1986"
+    assert found["mirix_run1", "mem0", "excluded"]["n"] == "1441"
+    dataset = load_dataset_of(config_of("locomo", "original", None))
+    texts |= {one.text for one in dataset.questions}
+    long = [text for text in texts if len(text) > 40]
+    files = [path for path in out.rglob("*") if path.is_file() and path.suffix != ".png"]
+    written = "".join(path.read_text("utf-8") for path in files)
+    assert len(long) > 500
+    assert not [text for text in long if text in written]
+    for name in ("mirix_run1", "automem_e2e"):
+        card = load_card(out / "cards" / f"{name}.json")
+        assert card.origin is not None
+        assert card.origin.commit
+        assert card.unknown
+        assert differences(card, answers=answers / f"{name}.jsonl.gz") == []
+        mean = next(
+            one.mean
+            for one in card.scores
+            if (one.key, one.protocol, one.type, one.measure)
+            == ("corrected", "strict", OVERALL, "f1")
+        )
+        same = float(found[name, "strict", "corrected"]["mean"])
+        assert mean == pytest.approx(same, abs=1e-4)

@@ -1,0 +1,186 @@
+"""Fitting the fusion ranking: repeatable, and blind to the conversations for reporting."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from eval.datasets.splits import DEV, HELD_OUT
+from eval.regress import fit_fusion
+from eval.regress.fit_fusion import Example, cross_validated, fit_weights, fitted, main, written
+from memsys.core.errors import InputError
+from memsys.index.weights import SETS, SIGNALS, WEIGHTS, load_weights
+from tests.eval.commands import small_sample
+
+# What is fitted on three small conversations.
+FITTED = {
+    "all": [3.52, -2.01, -1.62, -0.8, 3.64, -2.19, 0.0, 0.15, 0.0, -3.14, 0.0],
+    "without_words": [3.02, -1.93],
+    "without_vectors": [3.33, 2.73, -2.91, 1.13, 0.81, 0.0, 1.94, 0.0, -0.31, 0.0],
+}
+COVERAGE = (0.086, 0.087)
+
+
+def data(folder: Path, *names: str) -> str:
+    """An override for a file with a conversation of each name, with a question without evidence."""
+    path = folder / "made.json"
+    samples = [small_sample(name) for name in names]
+    for sample in samples:
+        sample["qa"].append({"question": "Who?", "answer": "Ada", "evidence": [], "category": 4})
+    path.write_text(json.dumps(samples), "utf-8")
+    return f"dataset.path={path}"
+
+
+@pytest.fixture
+def unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No question may be read: a refusal comes before."""
+
+    def fail(*_: object) -> None:
+        raise AssertionError("read the questions")
+
+    monkeypatch.setattr(fit_fusion, "examples_of", fail)
+
+
+def test_a_fit_repeats_and_is_what_it_was(tmp_path, capsys):
+    made = data(tmp_path, "conv-26", "conv-30", "conv-41")
+    one, two = tmp_path / "one.yaml", tmp_path / "two.yaml"
+    for out in (one, two):
+        assert main(["--out", str(out), made, "dataset.split=null"]) == 0
+    assert one.read_bytes() == two.read_bytes()
+    printed = capsys.readouterr().out
+    assert all(f"{name}: recall@10 " in printed for name in SETS)
+    about = yaml.safe_load(one.read_bytes())["fitted_on"]
+    assert about["conversations"] == ["conv-26", "conv-30", "conv-41"]
+    assert about["questions"] == 18  # six of eight are of types 1 to 4 and have evidence
+    assert [one["file"] for one in about["data"]] == ["made.json"]
+    assert (about["embedder"], about["memory"]) == ("minilm", "turns")
+    found = load_weights(one)
+    for name, weights in FITTED.items():
+        assert list(getattr(found, name).values()) == pytest.approx(weights, abs=0.05), name
+    assert found.coverage == pytest.approx(COVERAGE, abs=0.005)
+
+
+def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, capsys, monkeypatch):
+    few = examples(["conv-26", "conv-30"])
+    monkeypatch.setattr(fit_fusion, "examples_of", lambda _: few)
+    monkeypatch.setattr(fit_fusion, "_built", lambda _: (None, {}))
+    out = tmp_path / "weights.yaml"
+    assert main(["--check", "--out", str(out)]) == 2
+    assert f"--out={out}: no such file to check" in capsys.readouterr().err
+    fit = fit_weights(few)
+    words, (none, full) = fit.all["words"], fit.coverage
+    for weight, share, told in (
+        (0.05, 0.005, [f"{out}: its weights are those of the fit"]),
+        (
+            *(0.06, 0.006),
+            [
+                f"all.words: {words:g}, expected {words + 0.06:g}",
+                f"coverage: {full:g}, expected {full + 0.006:g}",
+            ],
+        ),
+    ):
+        other = replace(
+            fit, all={**fit.all, "words": words + weight}, coverage=(none, full + share)
+        )
+        out.write_text(written(other, {}), "utf-8")
+        before = out.read_bytes()
+        load_weights.cache_clear()
+        assert main(["--check", "--out", str(out)]) == (len(told) == 2)
+        assert capsys.readouterr().out.splitlines() == told
+        assert out.read_bytes() == before
+
+
+@pytest.mark.usefixtures("unread")
+@pytest.mark.parametrize(
+    ("overrides", "told"),
+    [
+        (["dataset.split=held_out"], "conv-44: weights are fitted on conv-26, "),
+        (["--check", "dataset.split=null"], "conv-44: weights are fitted on"),
+        (["dataset.split=null", "dataset.conversations=[conv-26,conv-50]"], "conv-50: weights"),
+        (["dataset.split=null", "dataset.conversations=[conv-26,conv-1]"], "conv-1: weights"),
+        (["dataset.conversations=[conv-26,conv-44]"], "conv-44"),
+        (["dataset.conversations=[conv-26]"], "at least two conversations, to cross-validate"),
+        (["dataset.pooled=true"], "pooled: weights are fitted on"),
+        (["dataset=locomo_held_out"], "dataset=locomo_held_out strategy=fusion: weights are"),
+        (["dataset=sample"], "dataset.split: the chosen dataset has no such"),
+        (["strategy=oracle"], "dataset=locomo strategy=oracle: weights are fitted on LoCoMo"),
+        (["dataset.split=some"], "some"),
+        (["no.such=setting"], "no.such: no such setting"),
+        (["embedder=some"], "embedder=some: no such option"),
+        (["index.k1=some"], "index.k1"),
+    ],
+)
+def test_other_data_are_refused_in_one_line_and_nothing_is_written(
+    tmp_path, capsys, overrides, told
+):
+    made, out = data(tmp_path, *DEV, *HELD_OUT, "conv-1"), tmp_path / "weights.yaml"
+    out.write_bytes(WEIGHTS.read_bytes())
+    if not any(one.startswith("dataset=") for one in overrides):
+        overrides = [*overrides, made]
+    assert main(["--out", str(out), *overrides]) == 2
+    assert out.read_bytes() == WEIGHTS.read_bytes()
+    said = capsys.readouterr()
+    (line,) = said.err.splitlines()
+    assert told in line
+    assert said.out == ""
+
+
+@pytest.mark.usefixtures("unread")
+def test_a_place_that_cannot_be_written_is_refused_before_the_fit(tmp_path, capsys):
+    made = data(tmp_path, "conv-26", "conv-30")
+    for out in (tmp_path / "none" / "w.yaml", tmp_path, tmp_path / "made.json" / "w.yaml"):
+        assert main(["--out", str(out), made, "dataset.split=null"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert str(out) in line
+
+
+def test_too_few_questions_are_named():
+    with pytest.raises(InputError, match="two conversations"):
+        cross_validated(examples(["conv-26"]), ["words"])
+    with pytest.raises(InputError, match="no question"):
+        fit_weights([])
+
+
+def examples(conversations: Sequence[str], *, equal: bool = False) -> list[Example]:
+    """Twelve questions of each conversation over nine memories: the evidence has the most words."""
+    random = np.random.default_rng(0)
+    found = []
+    for number in range(12 * len(conversations)):
+        signals = {name: np.zeros(9) for name in SIGNALS}
+        signals["words"] = random.random(9)
+        signals["window_words"] = np.full(9, 0.5 if equal else number / 100)
+        rows = (int(signals["words"].argmax()),)
+        found.append(Example(conversations[number % len(conversations)], signals, rows, 1))
+    return found
+
+
+def test_what_finds_the_evidence_gets_the_weight():
+    both = examples(["conv-26", "conv-30"])
+    weights = fitted(both, ["words", "speaker"])
+    assert weights["words"] > 5
+    assert weights["speaker"] == 0
+    assert cross_validated(both, ["words"]) == (1.0, 1.0)
+    # evidence that is no memory counts as not found
+    absent = Example(both[0].conversation, both[0].signals, both[0].rows, 2)
+    recall, _ = cross_validated([absent, *both[1:]], ["words"])
+    assert recall == pytest.approx((23 + 0.5) / 24)
+    # of equal coverages the second is the larger
+    assert fit_weights(examples(["conv-26"], equal=True)).coverage == (0.5, 0.501)
+
+
+def test_no_conversation_is_ranked_by_weights_of_its_own(monkeypatch):
+    asked: list[set[str]] = []
+
+    def spied(some: Sequence[Example], signals: Sequence[str]) -> dict[str, float]:
+        asked.append({one.conversation for one in some})
+        return dict.fromkeys(signals, 1.0)
+
+    monkeypatch.setattr(fit_fusion, "fitted", spied)
+    cross_validated(examples(list(DEV)), ["words"])
+    assert asked == [set(DEV) - {one} for one in DEV]

@@ -1,0 +1,160 @@
+"""The command: what it writes, what it prints, that a run reads it, and that it stays local."""
+
+from __future__ import annotations
+
+import json
+import socket
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from eval.datasets.locomo import LoCoMo
+from eval.transcripts.__main__ import main
+from memsys.core.types import Conversation
+from tests.eval.commands import run_main, runs_in
+from tests.eval.transcripts import exports
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    return exports.write_json(tmp_path / "conversations.json", exports.chatgpt())
+
+
+def test_opens_no_connection_and_writes_the_same_bytes_for_the_same_seed(
+    export, tmp_path, monkeypatch
+):
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    contents = []
+    for name in ("a", "b"):
+        assert main([str(export), "--out", str(tmp_path / name), "--seed", "3"]) == 0
+        contents.append((tmp_path / name / "transcripts.json").read_bytes())
+    assert contents[0] == contents[1]
+
+
+def test_the_folder_loads_as_locomo_and_two_strategies_run_on_it(export, tmp_path, cache):
+    folder = tmp_path / "own"
+    assert main([str(export), "--out", str(folder)]) == 0
+    dataset = LoCoMo(name="own", path=str(folder)).load()
+    assert not dataset.repairs
+    assert [one.id for one in dataset.conversations] == ["chatgpt"]
+    turns = {t.id: t.text for s in dataset.conversations[0].sessions for t in s.turns}
+    for question in dataset.questions:
+        assert question.gold is not None
+        assert question.gold in turns[question.evidence[0]]
+    settings = ("dataset=locomo", f"dataset.path={folder}", "dataset.name=own", "resamples=20")
+    for strategy in ("bm25", "full_context"):
+        assert run_main(tmp_path, cache, f"strategy={strategy}", *settings).code == 0
+    found = runs_in(tmp_path)
+    assert len(found) == 2
+    for run in found:
+        assert len(run.records) == len(dataset.questions)
+        assert all(record["scores"]["evidence_recall"] == 1 for record in run.records)
+
+
+def test_says_what_was_left_out_and_what_comes_next(tmp_path, capsys):
+    chat = [*exports.DEPLOY, ("user", "The key is sk-proj-abcdefghijklmnop1234", 97)]
+    path = exports.write_json(tmp_path / "in" / "conversations.json", exports.chatgpt([chat]))
+    exports.write_json(path.with_name("user.json"), {"id": "u"})
+    path.with_name("notes.json").write_text("{", encoding="utf-8")
+    folder = tmp_path / "own"
+    assert main([str(path.parent), "--out", str(folder), "--user", "Ines"]) == 0
+    said = capsys.readouterr().out
+    assert "files: 1 of ChatGPT; 1 of no known format passed over" in said
+    assert "1 not readable passed over: notes.json: not JSON" in said
+    assert "1 conversations: chatgpt; 2 sessions, 7 turns" in said
+    assert "1 system messages" in said
+    assert "1 secrets masked" in said
+    assert "on this machine alone; compare strategies:" in said
+    assert f"dataset=locomo dataset.path={folder} " in said
+    assert "python -m eval compare" in said
+    text = (folder / "transcripts.json").read_text(encoding="utf-8")
+    assert "sk-proj" not in text
+    assert json.loads(text)[0]["conversation"]["speaker_a"] == "Ines"
+    # The folder is private, and git ignores it wherever it is.
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert (folder / ".gitignore").read_text() == "*\n"
+
+
+def test_only_the_user_can_read_the_file_in_a_folder_that_was_there(export, tmp_path):
+    folder = tmp_path / "own"
+    folder.mkdir()
+    folder.chmod(0o755)
+    assert main([str(export), "--out", str(folder), "--questions", "2"]) == 0
+    assert stat.S_IMODE((folder / "transcripts.json").stat().st_mode) == 0o600
+    (sample,) = json.loads((folder / "transcripts.json").read_text(encoding="utf-8"))
+    assert len(sample["qa"]) == 2  # at most as many as are wanted
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--questions", "0"], "--questions 0: must be 1 or more"),
+        (["--characters", "20"], "--characters 20: must be 100 or more"),
+        (["--user", "Bot", "--assistant", "bot"], "must be two different names"),
+        (["--out", "conversations.json"], "is a file; name a folder"),
+        (["--out", "."], "has conversations.json, which a run would read, too"),
+    ],
+)
+def test_refuses_wrong_arguments_in_one_line(arguments, problem, export, monkeypatch, capsys):
+    monkeypatch.chdir(export.parent)
+    assert main(["conversations.json", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert problem in said
+    assert said.count("\n") == 1
+
+
+def test_leaves_the_gitignore_of_another_folder(export, tmp_path, capsys):
+    ignored = tmp_path / "own" / ".gitignore"
+    ignored.parent.mkdir()
+    ignored.write_text("build/\n", encoding="utf-8")
+    assert main([str(export), "--out", str(ignored.parent)]) == 2
+    assert "has a .gitignore of its own; name another folder" in capsys.readouterr().err
+    assert ignored.read_text(encoding="utf-8") == "build/\n"
+    assert [*ignored.parent.iterdir()] == [ignored]
+    ignored.unlink()
+    for _ in range(2):  # the one that the command writes is no reason
+        assert main([str(export), "--out", str(ignored.parent)]) == 0
+
+
+def test_refuses_a_broken_file_and_keeps_what_was_there(export, tmp_path, capsys):
+    folder = tmp_path / "own"
+    assert main([str(export), "--out", str(folder)]) == 0
+    before = (folder / "transcripts.json").read_bytes()
+    export.write_text('[{"mapping": {}, "create_time": 1', encoding="utf-8")
+    capsys.readouterr()
+    assert main([str(export), "--out", str(folder)]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert "conversations.json: not JSON" in said.err
+    assert (folder / "transcripts.json").read_bytes() == before
+    # a history without a question
+    chat = [("user", "你好", 0.0), ("assistant", "你好！", 0.1)]
+    path = exports.write_json(tmp_path / "c.json", exports.claude([chat]))
+    assert main([str(path), "--out", str(tmp_path / "none")]) == 2
+    assert "too little text for a question; nothing is written" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+def test_takes_conversations_in_locomos_layout(tmp_path):
+    sample = Path(__file__).parents[3] / "data" / "sample"
+    assert main([str(sample), "--out", str(tmp_path / "own"), "--questions", "9"]) == 0
+    made = LoCoMo(name="own", path=str(tmp_path / "own")).load()
+    given = LoCoMo(name="sample", path=str(sample)).load()
+    english = [
+        one for one in given.conversations if one.id in ("harbour", made.conversations[1].id)
+    ]
+    assert len(made.conversations) == len(english) == 2
+
+    def said(conversations: Sequence[Conversation]) -> list[tuple[Any, ...]]:
+        sessions = [session for one in conversations for session in one.sessions]
+        return [(s.time, t.id, t.speaker, t.text, t.caption) for s in sessions for t in s.turns]
+
+    assert said(made.conversations) == said(english)
