@@ -26,7 +26,6 @@ from eval.metrics.registry import columns
 from eval.records import run as runs
 from eval.records.answer_key_views import left_out
 from eval.records.folder import claim, discard_if_empty, run_folder
-from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records.schema import Record, Summary
@@ -37,7 +36,7 @@ from eval.run.experiment import composed, execute
 from eval.summary.sample import Sample
 from eval.summary.summarise import OVERALL, summarise
 from memsys.core.errors import InputError
-from memsys.core.places import RUNS, SHIPPED
+from memsys.core.places import MANIFEST, RUNS, SHIPPED
 
 __all__ = [
     "InputError", "LoadedRun", "compare", "curves", "dots", "frames", "front", "load",

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -235,7 +236,9 @@ def dispatch(arguments: Sequence[str], program: str) -> int:
         return code_of(lambda: print(listed(program)))
     name = arguments[0]
     if name not in mains():
-        complain(f"{name}: no such command; {program} lists them")
+        near = get_close_matches(name, mains(), 1)
+        hint = f"did you mean {near[0]}? {program} lists all" if near else f"{program} lists them"
+        complain(f"{name}: no such command; {hint}")
         return BAD_INPUT
     sys.argv = [f"{_PROGRAM}{name}", *arguments[1:]]
     module = ".".join(mains()[name].parent.relative_to(Path(__file__).parents[1]).parts)

@@ -38,16 +38,21 @@ def executed(path: Path, environment: Mapping[str, str]) -> NotebookNode:
         kernel_name="python3",
         resources={"metadata": {"path": str(HERE)}},
         record_timing=False,
+        coalesce_streams=True,  # else it depends on the moment how stdout is divided
     )
     client.execute(env=dict(environment))
     return clean(notebook)
 
 
 def clean(notebook: NotebookNode) -> NotebookNode:
-    """Remove what depends on the time and place of execution from `notebook`, and return it."""
+    """Remove what depends on the time and place of execution from `notebook`, and return it: also
+    stderr, where runs print their progress and folders.
+    """
     notebook.metadata = NotebookNode(kernelspec=KERNEL, language_info={"name": "python"})
     for cell in notebook.cells:
         cell.metadata = NotebookNode()
+        if "outputs" in cell:
+            cell.outputs = [one for one in cell.outputs if one.get("name") != "stderr"]
         for output in cell.get("outputs", []):
             if "metadata" in output:
                 output.metadata = NotebookNode()

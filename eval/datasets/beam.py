@@ -10,7 +10,7 @@ from pathlib import Path
 
 from eval.datasets.beam_chat import ROLES, read_chat
 from eval.datasets.beam_questions import BEAM_TYPES, read_questions
-from eval.datasets.checks import Location, check_names
+from eval.datasets.checks import Location, check_distinct, check_names
 from eval.datasets.files import find_file, read_json
 from eval.datasets.types import Dataset, Question, SourceFile
 from memsys.core.declared import Count, Name, check_fields
@@ -87,7 +87,7 @@ class Beam:
 
 def _folders(path: str | None) -> dict[str, Path]:
     """Return the folders with questions by the ids of their conversations, by number. Raises
-    InputError if there is none.
+    InputError if there is none, or if two have the same id.
     """
     if path is None:
         raise InputError(
@@ -101,7 +101,13 @@ def _folders(path: str | None) -> dict[str, Path]:
     folders = {one.parents[1] for one in found.rglob(str(_QUESTIONS))}
     if not folders:
         raise InputError(f"{path}: contains no {_QUESTIONS}; name {_WANTED}")
-    by_id = {"-".join(one.relative_to(found).parts) or one.name: one for one in folders}
+    by_id: dict[str, Path] = {}
+    names: dict[str, Location] = {}
+    for one in sorted(folders):
+        inner = one.relative_to(found)
+        id_ = "-".join(inner.parts) or one.name
+        check_distinct(names, Location(inner.as_posix(), id_), "folder")
+        by_id[id_] = one
     order = sorted(by_id, key=lambda id_: [(len(part), part) for part in id_.split("-")])
     return {id_: by_id[id_] for id_ in order}
 

@@ -90,6 +90,17 @@ def same_name(value: str) -> str:
     return unicodedata.normalize("NFC", " ".join(value.casefold().split()))
 
 
+def check_distinct(names: dict[str, Location], where: Location, field: str) -> None:
+    """Add the sample of `where` to `names`; raise InputError if it has one that looks the same."""
+    other = names.setdefault(same_name(where.sample), where)
+    if other is not where:
+        raise where.error(
+            field,
+            f"used twice (before in {other.file}, as {other.sample!r:.60}); give each sample its "
+            "own",
+        )
+
+
 def _state(value: Any) -> str:
     if value is None:
         return "missing"

@@ -15,9 +15,9 @@ from eval.datasets.checks import (
     TurnIds,
     as_list,
     as_object,
+    check_distinct,
     check_names,
     is_visible,
-    same_name,
     text,
     turn_ids,
 )
@@ -142,13 +142,7 @@ def read_locomo(
         files.append(source)
         for sample in in_file:
             where = replace(sample.where, lenient=source.sha256 == published)
-            other = names.setdefault(same_name(where.sample), where)
-            if other is not where:
-                raise where.error(
-                    "sample_id",
-                    f"used twice (before in {other.file}, as {other.sample!r:.60}); give each "
-                    "sample its own",
-                )
+            check_distinct(names, where, "sample_id")
             samples[where.sample] = replace(sample, where=where)
     return samples, files
 

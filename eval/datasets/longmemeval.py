@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from eval.datasets.answer_key import read_key
-from eval.datasets.checks import Location, as_list, as_object, check_names, text
+from eval.datasets.checks import Location, as_list, as_object, check_distinct, check_names, text
 from eval.datasets.files import SHIPPED_DATA, json_files, public_file, read_json
 from eval.datasets.neutral_ids import neutral
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
@@ -67,6 +67,7 @@ class LongMemEval:
         check_fields(self, "dataset")
         check_names("types", self.types, LONGMEMEVAL_TYPES.values())
         instances: dict[str, tuple[Conversation, Question, list[str]]] = {}
+        ids: dict[str, Location] = {}
         files: list[SourceFile] = []
         for path in json_files(self.path or public_file("longmemeval", "LongMemEval", _SAMPLE)):
             value, source = read_json(path)
@@ -76,9 +77,7 @@ class LongMemEval:
             for index, raw in enumerate(value):
                 instance = _instance(path.name, index, raw)
                 id_ = instance[0].id
-                if id_ in instances:
-                    where = Location(path.name, id_)
-                    raise where.error("question_id", "used twice; give each instance its own")
+                check_distinct(ids, Location(path.name, id_), "question_id")
                 instances[id_] = instance
         check_names("conversations", self.conversations, instances)
         key = read_key(self.key, self.key_file, files, list(instances), _ERRORS)

@@ -16,10 +16,10 @@ from memsys.llm.base import LLM
 
 # The best threshold on the answers of 14 systems to LoCoMo, whichever system is left out.
 THRESHOLD = 0.21
-# On the same answers; docs/judges.md has the whole table.
-AGREEMENT = (
-    "not J: agrees with recorded LLM judges on LoCoMo at kappa .649 (AUC .917), and passes 48% of "
-    "specific and 43% of vague answers that were written to be wrong"
+# From the same study on 14 systems of LoCoMo; docs/judges.md has the whole table.
+NOTE = (
+    "not J: it agrees with recorded LLM judges on LoCoMo at kappa .649 (AUC .917), and passes 48% "
+    "of specific and 43% of vague answers that were written to be wrong"
 )
 
 
@@ -63,8 +63,8 @@ class GoldRecall:
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """The threshold, and its measured agreement with real judges, reported with its share."""
-        return {"threshold": self._threshold, "agreement": AGREEMENT}
+        """The threshold, and how far it agrees with language models, reported with its share."""
+        return {"threshold": self._threshold, "note": NOTE}
 
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
         """Return the single verdict of the rule."""

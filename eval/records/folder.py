@@ -12,21 +12,12 @@ from typing import cast
 from filelock import FileLock, Timeout
 
 from eval.records.files import writing
-from eval.records.jsonl import (
-    CONTEXTS,
-    INGEST,
-    MANIFEST,
-    RANKINGS,
-    RECORDS,
-    damaged_end,
-    read_lines,
-    write_json,
-)
+from eval.records.jsonl import CONTEXTS, INGEST, RANKINGS, damaged_end, read_lines, write_json
 from eval.records.manifest import check_same_run, git_state, load_manifest, now
 from eval.records.schema import INGEST_LINE, RECORD, Manifest, Record, store_of
 from memsys.core.errors import InputError, complain
 from memsys.core.files import check_entry, is_there, open_entry
-from memsys.core.places import RUNS, find_run
+from memsys.core.places import MANIFEST, RECORDS, RUNS, find_run
 
 _LOCK = ".lock"
 _SPARE = 1_000  # blanks in the manifest of a running run, for the fields that its end adds

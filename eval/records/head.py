@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.manifest import digest
@@ -54,15 +54,15 @@ def heads(runs: Sequence[tuple[str, Manifest]]) -> list[str]:
     return ["; ".join(_shown(shared)), *lines]
 
 
-def differing(one: Manifest, other: Manifest) -> list[str]:
+def differing(one: Manifest, other: Manifest, unused: Collection[str] = ()) -> list[str]:
     """Return a clause on each part of the head in which two runs differ: `embedder: A, not B`, the
-    part of `other` first.
+    part of `other` first. `unused`: parts that change nothing.
     """
     first, second = made_with(one), made_with(other)
     return [
         f"{name}: {second.get(name, 'unknown')}, not {first.get(name, 'unknown')}"
         for name in {**first, **second}
-        if first.get(name) != second.get(name)
+        if first.get(name) != second.get(name) and name not in unused
     ]
 
 

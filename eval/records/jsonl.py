@@ -16,17 +16,17 @@ from eval.records.files import replacing, writing
 from memsys.core.errors import InputError, first_problem
 from memsys.core.files import open_entry
 from memsys.core.json_text import parse_json
+from memsys.core.places import RECORDS
 
 Row = dict[str, Any]
-RECORDS, RANKINGS, MEMORIES, INGEST, CALLS, CONTEXTS, SUMMARY, MANIFEST = (
-    "records.jsonl",
+# The files of a run folder besides RECORDS and MANIFEST.
+RANKINGS, MEMORIES, INGEST, CALLS, CONTEXTS, SUMMARY = (
     "rankings.jsonl",
     "memories.jsonl",
     "ingest.jsonl",
     "calls.jsonl",
     "contexts.jsonl",
     "summary.json",
-    "manifest.json",
 )
 _BLOCK = 2**16  # bytes
 

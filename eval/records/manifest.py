@@ -26,13 +26,14 @@ from eval.datasets.types import Dataset
 from eval.metrics.protocols import protocol_names
 from eval.metrics.stats.interval import RESAMPLES
 from eval.records.answer_key_views import evidence_name
-from eval.records.jsonl import MANIFEST, validate
+from eval.records.jsonl import validate
 from eval.records.rankings import manifest_fields
 from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
 from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, FileEntry, Manifest
 from memsys.core.errors import InputError
 from memsys.core.files import is_there, read_bytes
 from memsys.core.json_text import parse_json
+from memsys.core.places import MANIFEST
 
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
 OPERATIONAL = frozenset(

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from eval.metrics.protocols import protocols
 from eval.records.answer_key_views import left_out
-from eval.records.jsonl import INGEST, RECORDS, read_lines
+from eval.records.jsonl import INGEST, read_lines
 from eval.records.manifest import leaves, load_manifest
 from eval.records.rankings import Ranked, load_rankings
 from eval.records.schema import (
@@ -23,7 +23,7 @@ from eval.records.schema import (
     Record,
 )
 from memsys.core.errors import InputError
-from memsys.core.places import find_run
+from memsys.core.places import RECORDS, find_run
 
 _IN_LABEL = 2  # settings that a label lists at most
 _SHORT = 24  # characters of a folder's name that may be a label; an id has more
@@ -81,6 +81,15 @@ class Run:
         torn = self.manifest["status"] != "complete"
         rows = read_lines(self.folder / INGEST, torn=torn, schema=INGEST_LINE)
         return [cast(IngestLine, row) for row in rows]
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the strategy asked for vectors of any conversation; True where that is not known
+        (runs of earlier versions).
+        """
+        indexed = [line for line in self.ingests if line["phase"] == "index"]
+        known = bool(indexed) and "embedders" in self.manifest
+        return not known or any("embedder" in line for line in indexed)
 
     @cached_property
     def rankings(self) -> dict[str, Ranked]:

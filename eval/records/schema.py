@@ -42,7 +42,7 @@ class KeyEntry(TypedDict):
     """The change that the chosen answer key makes to a question."""
 
     kind: Literal["corrected", "excluded"]
-    """Whether the question has another gold answer, or is excluded from all means."""
+    """Whether the question has another gold answer, or no score under the chosen key."""
     error_type: str
     """The error of the data set's own gold answer, as its finder classified it."""
     original_gold: str | None

@@ -27,7 +27,7 @@ class Pairing:
 
     `expected`, `found`: means over these questions; `difference`: found minus expected with its 95%
     interval, which is over questions if there are fewer `conversations` than FEWEST. `needed`:
-    least true difference found 4 times in 5, 0 if nothing moved.
+    the minimum detectable difference at 80% power, 0 if nothing moved.
     """
 
     type: str

@@ -19,6 +19,7 @@ from eval.rendering.tables import (
 from eval.rendering.terminal import fitted
 from eval.rendering.width import sentence
 from eval.summary.subset_score import sentences
+from eval.summary.summarise import BY_RULE
 
 _UNANSWERED = (
     "Nobody answered the questions: the scores are of the rankings alone. `python -m "
@@ -48,6 +49,8 @@ def run_tables(summary: Summary) -> Iterator[str | Table]:
         yield from sentences(summary)
         return
     yield Table(*by_type(summary))
+    if note := (summary["judge"] or {}).get("note"):
+        yield f"{BY_RULE}: {note}."
     if len(summary["protocols"]) > 1:
         yield "The same answers under each protocol:"
         yield Table(*by_protocol(summary))

@@ -7,6 +7,7 @@ file, and with --wide, it is unlimited: tables have one block, and no line is br
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from textwrap import fill
 
@@ -35,3 +36,17 @@ def sentence(text: str, most: int | None = None) -> str:
     return (
         fill(text, min(limits), break_long_words=False, break_on_hyphens=False) if limits else text
     )
+
+
+def command_lines(text: str) -> str:
+    """Return a command as the user enters it, indented. One that is wider than the terminal goes on
+    after a backslash, by which a shell joins lines; not on Windows, whose shells do not.
+    """
+    text, width = as_started(text), terminal_width()
+    lines = [" "]
+    for word in map(shlex.quote, shlex.split(text)):
+        if len(lines[-1]) + len(word) + 3 > (width or _UNLIMITED) and lines != [" "]:
+            lines[-1] += " \\"
+            lines.append("   ")
+        lines[-1] += f" {word}"
+    return f"  {text}" if len(lines) == 1 or os.name == "nt" else "\n".join(lines)

@@ -27,7 +27,6 @@ from eval.records.jsonl import (
     INGEST,
     MEMORIES,
     RANKINGS,
-    RECORDS,
     Row,
     read_lines,
     write_lines,
@@ -40,7 +39,7 @@ from eval.run.failures import Failure
 from eval.run.question import Asked, failed, read_again
 from memsys.core.errors import InputError
 from memsys.core.files import open_entry
-from memsys.core.places import RUNS, find_run
+from memsys.core.places import RECORDS, RUNS, find_run
 from memsys.core.trusted import check_addresses, check_config
 
 Part = Literal["judge", "answer", "failed"]

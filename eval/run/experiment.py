@@ -26,7 +26,7 @@ from eval.records.run import error_of
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.rendering.run_tables import as_text, how_to_read, report_md, run_tables
 from eval.rendering.tables import answered, scope_note
-from eval.rendering.width import sentence
+from eval.rendering.width import command_lines, sentence
 from eval.run import hydra_help
 from eval.run.again import Repetition, plan
 from eval.run.arguments import check_folder
@@ -150,7 +150,7 @@ def execute(
             _show_place(paid, config)
             print(
                 "\nstopped; the records written so far remain. Resume by:\n"
-                f"  {as_started(in_place(resume_command(manifest), folder))}",
+                + command_lines(in_place(resume_command(manifest), folder)),
                 file=sys.stderr,
             )
             raise
@@ -230,7 +230,7 @@ def _show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
         print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
     warnings = (f"warning: {one}" for one in built.models.warnings)
     for line in (*notes, *_without_price(built), *warnings):
-        print(as_started(line), file=sys.stderr)
+        print(sentence(line), file=sys.stderr)
 
 
 def _show_end(

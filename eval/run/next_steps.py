@@ -6,14 +6,13 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest, resume_command
 from eval.records.schema import Manifest, Record, Summary
 from eval.rendering.tables import answerless
+from eval.rendering.width import command_lines
 from eval.run.failures import LOG
 from memsys.core.errors import InputError
-from memsys.core.places import RUNS
-from memsys.core.program import as_started
+from memsys.core.places import MANIFEST, RUNS
 
 _SEARCHED = 50  # newest runs that may be one to compare with
 # Arguments that name a strategy and its settings, or this one run.
@@ -69,11 +68,13 @@ def after_failure(folder: Path, manifest: Manifest, first: Record) -> list[str]:
 
 
 def show_next(steps: Sequence[str]) -> None:
-    """Print the steps, a command on a line of its own, so that it can be copied: of the console
-    script, if that was started, since a folder with a file `eval.py` has no other.
+    """Print the steps, each command apart, so that it can be copied: of the console script, if that
+    was started, since a folder with a file `eval.py` has no other. A step that ends with a colon
+    introduces the next.
     """
     if steps:
-        print("\n".join(["\nNext:", *(f"  {as_started(step)}" for step in steps)]))
+        shown = (f"  {one}" if one.endswith(":") else command_lines(one) for one in steps)
+        print("\n".join(["\nNext:", *shown]))
 
 
 def in_place(command: str, folder: Path) -> str:

@@ -16,7 +16,6 @@ from eval.records.jsonl import (
     INGEST,
     MEMORIES,
     RANKINGS,
-    RECORDS,
     LineWriter,
     Row,
     json_line,
@@ -32,6 +31,7 @@ from eval.records.schema import (
     Record,
 )
 from memsys.core.files import open_entry
+from memsys.core.places import RECORDS
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Memory
 

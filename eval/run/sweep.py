@@ -20,18 +20,18 @@ from omegaconf import DictConfig, OmegaConf
 
 from eval.records import folder as folders
 from eval.records.head import shared_head
-from eval.records.jsonl import MANIFEST, SUMMARY
+from eval.records.jsonl import SUMMARY
 from eval.records.manifest import load_manifest, resume_command
 from eval.records.schema import Manifest
 from eval.rendering.run_tables import how_to_read
 from eval.rendering.tables import answered, answerless, by_run, scope_note
 from eval.rendering.terminal import fitted
-from eval.rendering.width import sentence
+from eval.rendering.width import command_lines, sentence
 from eval.run import hydra_help
 from eval.run.next_steps import after_sweep, in_place, show_next
 from memsys.core.errors import InputError
 from memsys.core.files import read_bytes
-from memsys.core.program import as_started
+from memsys.core.places import MANIFEST
 
 # Here, since the worker of a launcher imports this module with the callback that it is sent, and
 # needs the resolvers before it makes a run's folder.
@@ -180,7 +180,7 @@ def show_sweep() -> None:
             folders.mark_dead(folder, manifest)
             print(
                 f"not finished: {folder.name}; resume it by:\n"
-                f"  {as_started(in_place(resume_command(manifest), folder))}",
+                + command_lines(in_place(resume_command(manifest), folder)),
                 file=sys.stderr,
             )
     _state.begun = _state.job = None

@@ -10,10 +10,11 @@ from time import perf_counter
 from eval.records.comma_separated import write_rows
 from eval.records.files import write_text, writing
 from eval.records.folder import seconds_of
-from eval.records.jsonl import INGEST, MANIFEST, MEMORIES, RANKINGS, RECORDS, SUMMARY, write_json
+from eval.records.jsonl import INGEST, MEMORIES, RANKINGS, SUMMARY, write_json
 from eval.records.manifest import now
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.summary.summarise import summarise
+from memsys.core.places import MANIFEST, RECORDS
 
 Report = Callable[[Manifest, Summary, Sequence[str]], str]
 

@@ -12,13 +12,14 @@ from eval.datasets.types import Dataset, Question
 from eval.metrics.protocols import PROTOCOLS
 from eval.records.files import writing
 from eval.records.folder import begin, locked
-from eval.records.jsonl import MEMORIES, RANKINGS, RECORDS, Row, write_lines
+from eval.records.jsonl import MEMORIES, RANKINGS, Row, write_lines
 from eval.records.manifest import NO_MODELS, describe
 from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS, Manifest, Record, Summary
 from eval.summary.closing import Report, close
 from eval.summary.scoring import evidence_fields, plant_fields, question_fields
 from memsys.core.errors import InputError
 from memsys.core.files import is_there, open_entry
+from memsys.core.places import RECORDS
 
 IMPORTED = "imported"
 ENDINGS = {".gz", ".json", ".jsonl", ".csv", ".trec", ".run", ".txt", ".tsv"}

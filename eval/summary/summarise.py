@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, cast
 
@@ -24,6 +24,7 @@ from eval.summary.scoring import answered_question
 from eval.summary.subset_score import full_score
 from memsys.llm.pricing import Pricing
 
+BY_RULE = "judge by rule"  # heading of the verdicts of judges that are no model
 OVERALL = "overall"  # all types but 5, which measures abstention, not answers
 
 
@@ -43,7 +44,9 @@ def summarise(
     pricing, config = pricing_of(manifest), manifest.get("config") or {}
     resamples = resamples or config.get("resamples") or RESAMPLES
     own = config.get("metric")  # the user's metrics
-    scored = registry.columns({name for record in records for name in record["scores"]}, own)
+    found = {name for record in records for name in record["scores"]}
+    by_rule = _by_rule(manifest, found)
+    scored = registry.columns(found, own) | by_rule
     columns = {"f1": protocols(names)[0].f1, **scored}  # column -> key of a record's scores
     counted = [record for record in records if not left_out(record)]
     by_type = {
@@ -63,7 +66,7 @@ def summarise(
         + _scope(counted),
         "scoring": list(names),
         "by_type": by_type,
-        "metrics": registry.titles(columns, own),
+        "metrics": registry.titles(columns, own) | dict.fromkeys(by_rule, BY_RULE),
         "judge": _judge(records, manifest, seed),
         "subset": full_score(records, manifest),
         "protocols": by_protocol(counted, names, seed),
@@ -71,6 +74,13 @@ def summarise(
         **_both_keys(records, by_type, key_name(manifest), columns, seed, resamples),
     }
     return cast(Summary, summary)
+
+
+def _by_rule(manifest: Manifest, scored: Collection[str]) -> dict[str, str]:
+    """Return column -> name of the verdicts of a rule that replaced the judge, if there are any."""
+    judge = manifest["judge"]
+    score = str(judge.get("score")) if isinstance(judge, Mapping) else "judge"
+    return {score: score} if score != "judge" and score in scored else {}
 
 
 def _scope(records: Sequence[Record]) -> str:

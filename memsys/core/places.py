@@ -16,7 +16,7 @@ CONF = SHIPPED / "conf"
 HOME = Path() if SHIPPED == _IN_WHEEL else SHIPPED
 RUNS = Path("results/runs")
 LAST = "last"
-MANIFEST, RECORDS = "manifest.json", "records.jsonl"
+MANIFEST, RECORDS = "manifest.json", "records.jsonl"  # of a run folder
 CACHE_VARIABLE = "MEMSYS_CACHE"
 OLD_CACHE = Path(".cache")  # the default of earlier versions
 _SHOWN = 3  # ids that an ambiguous name lists at most

@@ -118,9 +118,12 @@ def test_no_text_of_locomo_is_committed(path):
                 assert len(text) < 20 or text not in shown
 
 
-def test_cleaning_takes_away_times_and_kernels():
+def test_cleaning_takes_away_times_kernels_and_stderr():
     cell = nbformat.v4.new_code_cell("1", metadata={"execution": {"iopub.status.busy": "2024"}})
-    cell.outputs = [nbformat.v4.new_output("display_data", {"text/plain": "1"}, metadata={"a": 1})]
+    cell.outputs = [
+        nbformat.v4.new_output("stream", name="stderr", text="recorded in /mine"),
+        nbformat.v4.new_output("display_data", {"text/plain": "1"}, metadata={"a": 1}),
+    ]
     kernel = {"display_name": "mine", "language": "python", "name": "mine", "argv": "/usr/bin"}
     found = clean(nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel}))
     text = json.dumps(found)

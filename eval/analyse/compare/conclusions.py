@@ -30,9 +30,12 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
     first = runs[0]
     for run in runs[1:]:
         imported = [one.label for one in (first, run) if one.manifest.get("kind") == "imported"]
-        if not imported and (settings := _differing(first.manifest, run.manifest)):
-            found.append(f"{run.label} differs from {first.label} in: {', '.join(settings)}")
-        parts = differing(first.manifest, run.manifest)
+        settings = _differing(first.manifest, run.manifest)
+        unused = _unused(first, run) if "embedder" in settings else set()
+        shown = [name for name in settings if name not in unused]
+        if shown and not imported:
+            found.append(f"{run.label} differs from {first.label} in: {', '.join(shown)}")
+        parts = differing(first.manifest, run.manifest, unused)
         found += [f"{run.label} against {first.label}: {part}" for part in parts]
     for run in runs:
         if run.manifest.get("kind") == "imported":
@@ -48,6 +51,11 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
     if any(few):
         found.append(f"few conversations: intervals are {scope(few)}")
     return found
+
+
+def _unused(one: Run, other: Run) -> set[str]:
+    """Return the embedder unless both strategies use vectors: else it explains no difference."""
+    return set() if one.has_vectors and other.has_vectors else {"embedder"}
 
 
 def _left_out(measure: Measure, shared: Shared) -> str:

@@ -54,7 +54,8 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
     paid = [one for one in spendings if not _keyless(one)]
     for one in spendings:
         if one not in paid and not writing:
-            print(f"{_title(one)}: {len(one.run.records):,} questions, keyless: $0{_so_far(one)}")
+            count = f"{len(one.run.records):,} questions"
+            print(sentence(f"{_title(one)}: {count}, keyless: $0{_so_far(one)}"))
             continue
         print(f"{_title(one)}\n{sentence(_about(one))}")
         print("" if writing else f"\n{fitted(*cost_tables.by_phase(one))}\n")

@@ -13,14 +13,13 @@ from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 
-from eval.records.jsonl import MANIFEST
 from eval.records.manifest import OPERATIONAL, load_manifest
 from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
 from eval.rendering.errors import configuration_errors
 from eval.run import hydra_help as naming
 from memsys.core.errors import InputError
-from memsys.core.places import CONF, RUNS
+from memsys.core.places import CONF, MANIFEST, RUNS
 
 
 @dataclass(frozen=True, slots=True)

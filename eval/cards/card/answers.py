@@ -15,7 +15,7 @@ from eval.answers.layout import Layout
 from eval.cards.card.schema import ANSWERS, Card, CardFile
 from eval.datasets.types import Dataset, Question, SourceFile
 from eval.imports.rescore.imports import read_import, record
-from eval.records.jsonl import RECORDS, json_line, validate
+from eval.records.jsonl import json_line, validate
 from eval.records.run import Run, error_of, load_run
 from eval.records.schema import RECORD, RECORD_DEFAULTS, Record
 from eval.summary.imported import IMPORTED, system_name
@@ -23,6 +23,7 @@ from memsys.core.errors import InputError
 from memsys.core.files import ANSWERS as MOST
 from memsys.core.files import GZIP, check_regular, read_bytes, read_text, shown
 from memsys.core.json_text import parse_json
+from memsys.core.places import RECORDS
 
 _LINE = 1 << 22  # bytes of a record at most, for telling records from other JSON lines
 

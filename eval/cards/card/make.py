@@ -20,13 +20,13 @@ from eval.cards.card.schema import Card, CardFile, Code, Origin, Reading, is_abs
 from eval.cards.card.scores import Computed, compute
 from eval.datasets.types import Dataset, SourceFile
 from eval.records.head import made_with
-from eval.records.jsonl import RECORDS
 from eval.records.manifest import git_state, now
 from eval.records.run import Run, load_run
 from eval.records.schema import FileEntry, Manifest
 from eval.summary.imported import IMPORTED
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError, first_problem
+from memsys.core.places import RECORDS
 
 _MODELS = ("reader", "judge", "embedder", "llm")
 

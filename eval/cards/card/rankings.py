@@ -15,13 +15,13 @@ from eval.datasets.types import Dataset, Question, SourceFile
 from eval.imports.rankings.import_run import UnwrittenRun, run_of
 from eval.imports.rankings.imports import matched
 from eval.metrics.retrieval.registry import Measure, parse
-from eval.records.jsonl import MANIFEST
 from eval.records.jsonl import RANKINGS as FILE
 from eval.records.rankings import Ranked, Unit
 from eval.records.run import Run, load_run
 from eval.records.schema import Record
 from eval.summary import retrieval
 from eval.summary.imported import system_name
+from memsys.core.places import MANIFEST
 
 _MEASURES = ("recall@10", "ndcg@10", "mrr")
 _SESSION = "session_"

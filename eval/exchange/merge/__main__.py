@@ -16,10 +16,8 @@ from eval.records.jsonl import (
     CALLS,
     CONTEXTS,
     INGEST,
-    MANIFEST,
     MEMORIES,
     RANKINGS,
-    RECORDS,
     read_lines,
     write_json,
     write_lines,
@@ -32,7 +30,7 @@ from eval.rendering.tables import by_type
 from eval.rendering.terminal import fitted
 from eval.summary.closing import write_summary
 from memsys.core.errors import InputError
-from memsys.core.places import RUNS, find_run
+from memsys.core.places import MANIFEST, RECORDS, RUNS, find_run
 
 _ALIKE = ("schema_version", "choices", "data", "scoring", "llm", "prompts", "judge", "models")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from eval.records.answer_key_views import key_name
-from eval.records.jsonl import MANIFEST, RECORDS, SUMMARY
+from eval.records.jsonl import SUMMARY
 from eval.records.manifest import leaves, load_manifest
 from eval.records.schema import Manifest, Summary
 from eval.summary.closing import with_ends
@@ -19,6 +19,7 @@ from memsys.core.addresses import json_without_secrets
 from memsys.core.errors import InputError
 from memsys.core.files import check_entry, read_bytes
 from memsys.core.json_text import parse_json
+from memsys.core.places import MANIFEST, RECORDS
 
 _FILES = (MANIFEST, SUMMARY, "summary.csv", "report.md", RECORDS)
 _ID_LENGTH = 16

@@ -20,7 +20,6 @@ from eval.imports.rescore.recompute import check_files, recompute
 from eval.imports.rescore.tables import columns_table, labels_table, sentences
 from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.folder import run_id
-from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.schema import Summary
 from eval.rendering.run_tables import as_text, how_to_read, run_tables
@@ -29,7 +28,7 @@ from eval.rendering.terminal import fitted
 from eval.summary.imported import ENDINGS, system_name
 from memsys.core.errors import InputError
 from memsys.core.files import is_there
-from memsys.core.places import RUNS, find_run
+from memsys.core.places import MANIFEST, RUNS, find_run
 
 _DATASET = "locomo"
 _OF_FILES = ("name", "out", "save_layout", "partial", "as_written")

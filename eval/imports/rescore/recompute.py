@@ -15,7 +15,7 @@ from eval.imports.rescore.imports import add_account
 from eval.metrics.registry import of_rankings, use_configured
 from eval.records.answer_key_views import evidence_name, key_name
 from eval.records.folder import locked
-from eval.records.jsonl import MANIFEST, RECORDS, write_json, write_lines
+from eval.records.jsonl import write_json, write_lines
 from eval.records.manifest import digest, git_state, now
 from eval.records.rankings import Unit
 from eval.records.run import load_run
@@ -25,6 +25,7 @@ from eval.summary.closing import write_summary
 from eval.summary.imported import IMPORTED
 from eval.summary.scoring import evidence_fields, question_fields, score_record
 from memsys.core.errors import InputError
+from memsys.core.places import MANIFEST, RECORDS
 
 
 def recompute(

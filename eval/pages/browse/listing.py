@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from eval.records.jsonl import MANIFEST, RECORDS, SUMMARY
+from eval.records.jsonl import SUMMARY
 from eval.records.manifest import load_manifest, resume_command
 from eval.records.schema import Manifest
 from eval.rendering.numbers import ABSENT, number
@@ -17,6 +17,7 @@ from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 from memsys.core.files import open_entry, read_bytes
 from memsys.core.json_text import parse_json
+from memsys.core.places import MANIFEST, RECORDS
 
 COMPLETE, BROKEN = "complete", "broken"
 SCORES = ("F1", "judge", "evidence recall", "context tokens", "n")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from memsys.core.errors import InputError
 from memsys.core.files import shown, unpacked_chunks
-from memsys.core.places import SHIPPED
+from memsys.core.places import MANIFEST, SHIPPED
 
 DEMO = SHIPPED / "results" / "demo"
 _GZIPPED = ".gz"

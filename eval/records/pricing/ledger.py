@@ -9,9 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from eval.records.jsonl import CALLS, INGEST, RECORDS, LineWriter, read_lines, write_lines
+from eval.records.jsonl import CALLS, INGEST, LineWriter, read_lines, write_lines
 from eval.records.pricing.prices import PHASES
 from memsys.core.files import open_entry
+from memsys.core.places import RECORDS
 from memsys.core.types import Usage
 
 PAID = "paid.jsonl"  # {"model": ..., "calls": 1, "input_tokens": ..., "output_tokens": ...}

@@ -188,6 +188,10 @@ def test_what_is_no_folder_of_the_repository(tmp_path):
     (write(tmp_path / "1") / "chat.json").unlink()
     with pytest.raises(InputError, match=r"neither chat_trunecated\.json nor chat\.json"):
         load(tmp_path)
+    write(tmp_path / "both" / "a-1")
+    write(tmp_path / "both" / "A" / "1")
+    with pytest.raises(InputError, match=r"folder: used twice .before in A/1, as 'A-1'"):
+        load(tmp_path / "both")
 
 
 def test_a_run(start, tmp_path):

@@ -95,8 +95,9 @@ def test_a_file_of_another_shape_is_refused(tmp_path):
             load(tmp_path, *wrong)
     with pytest.raises(InputError, match="must be a list"):
         load(tmp_path)
-    with pytest.raises(InputError, match="sample q1: question_id: used twice"):
-        load(tmp_path, instance(), instance())
+    for alike in ("q1", "Q1", "q1 "):
+        with pytest.raises(InputError, match=f"sample {alike}: question_id: used twice"):
+            load(tmp_path, instance(), instance(alike))
 
 
 @pytest.mark.skipif(not _REAL.is_file(), reason="the published instances are not here")

@@ -96,3 +96,21 @@ def test_a_run_with_answers_or_only_with_errors_has_its_usual_tables():
         text = as_text(run_tables(summary), plain)
         assert "F1" in text
         assert "Nobody answered" not in text
+
+
+def test_verdicts_of_a_rule_have_a_column_that_is_not_j():
+    rows = [
+        factory.record(
+            f"c{number}/0",
+            scores=factory.record()["scores"] | {"gold_recall": float(number < 3)},
+            judge={"gold_recall": [number < 3]},
+        )
+        for number in range(4)
+    ]
+    judge = {"name": "gold_recall", "score": "gold_recall", "note": "not J: a rule"}
+    summary = summarise(rows, factory.manifest(judge=judge), seed=0)
+    shown = as_text(run_tables(summary))
+    assert "judge by rule" in shown.splitlines()[0]
+    assert shown.splitlines()[-1] == "judge by rule: not J: a rule."
+    assert summary["by_type"]["overall"]["gold_recall"] == 0.75
+    assert summary["by_type"]["overall"]["judge"] is None

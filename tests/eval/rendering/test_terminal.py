@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 
 import pytest
 
@@ -10,7 +12,7 @@ from eval.metrics.stats.interval import Interval
 from eval.rendering.numbers import dollars, interval, number, p_value, price, share, signed
 from eval.rendering.tables import score_row
 from eval.rendering.terminal import fitted
-from eval.rendering.width import sentence, terminal_width, widen
+from eval.rendering.width import command_lines, sentence, terminal_width, widen
 
 HEADER = ["type", "n", "F1", "BLEU-1", "judge", "evidence recall", "context tokens", "total p95 ms"]
 ROWS = [
@@ -129,6 +131,16 @@ def test_wide_prints_all_columns_on_any_terminal(monkeypatch):
     widen()
     assert len(fitted(HEADER, ROWS).splitlines()) == 4
     assert "\n" not in sentence("word " * 100)
+
+
+def test_a_command_wider_than_the_terminal_goes_on_as_a_shell_reads_it(monkeypatch):
+    text = "python -m eval.run strategy=bm25 'llm.extra={a: 1}' resume=2026-01-01_00-00-00_bm25"
+    assert command_lines(text) == f"  {text}"
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = command_lines(text).split("\n")
+    assert len(lines) == (1 if os.name == "nt" else 3)
+    assert all(len(line) <= 40 for line in lines if os.name != "nt")
+    assert shlex.split(command_lines(text).replace("\\\n", "")) == shlex.split(text)
 
 
 def test_a_heading_too_wide_is_better_than_no_table(monkeypatch):

@@ -139,10 +139,16 @@ def test_where_it_is_not_installed_all_that_is_shown_says_so(plain, fallen, caps
 
 @pytest.mark.usefixtures("without_package")
 @pytest.mark.parametrize("strategy", ["bm25", "full_context", "no_memory", "oracle"])
-def test_a_strategy_without_vectors_does_not_warn(data, tmp_path, strategy):
+def test_of_a_strategy_without_vectors_the_fallback_is_no_matter(
+    data, tmp_path, strategy, fallen, capsys
+):
     run = made(tmp_path, *data, f"strategy={strategy}")
     assert warnings(run.ended) == []
     assert embedded(run) == {"ash": None, "willow": None}
+    assert compare([str(run.folder), str(fallen.folder)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"vector_only differs from {strategy} in: strategy" in said
+    assert "embedder" not in said
     assert run.manifest["languages"]["willow"] == "zh"
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.cli import TERMINATED, code_of
+from eval.cli import TERMINATED, code_of, dispatch
 from eval.records import folder as folders
 from eval.records.jsonl import LineWriter, read_lines, write_json
 from memsys.core.errors import InputError, complain
@@ -144,6 +144,14 @@ def test_a_signal_ends_a_command_as_ctrl_c_does_but_for_its_code(sent):
     assert code_of(job) == TERMINATED == 143
     assert reached == []
     assert signal.signal(sent, before) == signal.SIG_DFL
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("rnu", "did you mean run? memsys lists all"), ("zzz", "memsys lists them")]
+)
+def test_an_unknown_command_is_answered_with_the_nearest(name, hint, capsys):
+    assert dispatch([name], "eval", "memsys") == 2
+    assert capsys.readouterr().err == f"error: {name}: no such command; {hint}\n"
 
 
 def test_nohup_is_heeded():

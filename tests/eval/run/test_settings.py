@@ -234,6 +234,10 @@ _REFUSED = (
     (f"{_EXPAND}expansion.reserved=11", "strategy.expansion.reserved: 11; use at most k=10"),
     (f"{_EXPAND}expansion.threshold=-5", "strategy.expansion.threshold: -5; use a number from -1"),
     (f"{_EXPAND}expansion.edge_weight=-1", "strategy.expansion.edge_weight: -1; use a number"),
+    (
+        f"{_EXPAND}expansion.edge_weight=0 strategy.expansion.relevance_weight=0",
+        "strategy.expansion.edge_weight: 0, as relevance_weight; set one of them above 0",
+    ),
     (f"{_EXPAND}weights.similarity=1e308", "strategy.weights.similarity: 1e+308; use a number"),
     (f"{_EXPAND}weights=null", "strategy.weights: None; use settings by name"),
     (f"{_EXPAND}weights={{{_NOTHING}}}", "strategy.weights: all are 0"),
