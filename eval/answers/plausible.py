@@ -20,13 +20,32 @@ _ERROR = re.compile(  # the beginning of what clients of models and Python write
     | error\scode:\s[0-9]{3}\b
     | (?:http|status)\s(?:code|error)?:?\s?[45][0-9]{2}\b
     | traceback\s\(most\srecent\b
+    | (?:rate\slimit|quota)\s(?:exceeded|reached)\b
+    | (?:service\sunavailable|internal\sserver\serror|bad\sgateway|too\smany\srequests)\W*$
+    | [a-z]\w*(?-i:Error|Exception)$
+    | \{\s*['"]error['"]\s*:
     | \[?error\]?(?:$|:)
     | [\w.]*(?:error|exception)\s?[:(]
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
 _LONGEST = 200  # characters of an answer that are looked at
-_PLACEHOLDERS = {"n/a", "na", "nan", "none", "null", "undefined", "-", "?", "..."}
+_WRAPPED = re.compile(r"\s*(?:```|<think|\{\s*['\"]|b['\"])")  # a reply with an answer in it
+_PLACEHOLDERS = {
+    "n/a",
+    "#n/a",
+    "<empty>",
+    "[]",
+    "{}",
+    "na",
+    "nan",
+    "none",
+    "null",
+    "undefined",
+    "-",
+    "?",
+    "...",
+}
 _SHARE = 0.1  # of answers that are placeholders, from which they are asked about
 _ALIKE = 50  # rows with one answer, from which it is asked about
 _MOST_SECONDS = 60.0  # median of a question, if the name of the column states no unit
@@ -49,6 +68,16 @@ def doubtful_answers(rows: Sequence[AnswerRow]) -> str | None:
         found = f"{held:,} of {total:,} answers are texts such as {first!r}"
     elif len(answers) == 1 and total >= _ALIKE and not abstains(text := next(iter(answers))):
         found = f"all {total:,} answers are {text!r:.60}"
+    elif (
+        (held := sum(n for text, n in answers.items() if _WRAPPED.match(text)))
+        >= _SHARE * total
+        > 0
+    ):
+        first = next(text for text in answers if _WRAPPED.match(text))
+        return (
+            f"{held:,} of {total:,} answers are whole replies, such as {first!r:.60}; write the "
+            "answer in them alone, or add --as-written"
+        )
     else:
         return None
     return (

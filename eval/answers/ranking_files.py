@@ -43,6 +43,7 @@ _SCORES = ("score", "similarity", "relevance")
 _SELECTED = "selected"  # a field of rankings.jsonl, whose scores may be of several scales
 _LAYOUT_OF_TREC = 6  # fields of a line
 _PAIR = 2  # [id, score]
+_IN_ORDER = 3  # different scores of a ranking, and such rankings, whose order says something
 _FIRST = 3  # names that a message lists
 
 
@@ -52,6 +53,7 @@ class RankingRow:
 
     `place`: position in the file. `id`: as `<conversation>/<index>` where the file gives both.
     `ranking`: ids with their scores, best first; each score is None if only the order counts.
+    `rises`: whether no score is below the one before it in the file.
     """
 
     place: str
@@ -59,6 +61,7 @@ class RankingRow:
     text: str | None
     conversation: str | None
     ranking: tuple[tuple[str, float | None], ...]
+    rises: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +77,11 @@ def read_rankings(path: Path) -> RankingFile:
     """Return the rankings in the file at `path`.
 
     Raises InputError naming the file and the place in it if it cannot be read, is in no known
-    layout, or has a score that is no finite number.
+    layout, has a score that is no finite number, or lists every ranking against its scores.
     """
     text, source = read_text(path, ANSWERS)
     layout, rows = _rows(text, path.name)
+    _check_order(rows, path.name)
     return RankingFile(source, layout, tuple(rows))
 
 
@@ -92,9 +96,24 @@ def rows_of(rankings: Mapping[str, Any], name: str) -> list[RankingRow]:
         if not isinstance(key, str):
             raise InputError(f"{name}: the question {key!r:.60} must be a text")
     return [
-        RankingRow(f"{key!r:.60}", key, key, None, _ranking(value, f"{name}: {key!r:.60}"))
+        RankingRow(f"{key!r:.60}", key, key, None, _ranking(given, where), _rises(given))
         for key, value in rankings.items()
+        for where in [f"{name}: {key!r:.60}"]
+        for given in [list(_scored(value, where))]
     ]
+
+
+def _check_order(rows: Sequence[RankingRow], name: str) -> None:
+    """Raise InputError if the scores of all rankings rise in the order of the file, as distances
+    do: the last would be taken for the best.
+    """
+    several = [row for row in rows if len({score for _, score in row.ranking}) >= _IN_ORDER]
+    if len(several) >= _IN_ORDER and all(row.rises for row in several):
+        raise InputError(
+            f"{name}: {several[0].place}: the scores rise along each ranking, as distances do, and "
+            "the highest score is the best; list the highest first, or leave the scores out: the "
+            "order of the file then counts"
+        )
 
 
 def _rows(text: str, name: str) -> tuple[str, list[RankingRow]]:
@@ -127,8 +146,9 @@ def _trec(text: str, name: str) -> list[RankingRow]:
     for query, documents in found.items():
         ordered = sorted(documents, key=lambda one: one[:2])  # stable: lines stay in their order
         ranking = tuple((decode(document), -score) for score, _, document in ordered)
-        id_ = decode(query)
-        rows.append(RankingRow(f"query {id_}", id_, None, None, ranking))
+        by_rank = sorted((rank, -score) for score, rank, _ in documents)
+        id_, rises = decode(query), _rises([("", score) for _, score in by_rank])
+        rows.append(RankingRow(f"query {id_}", id_, None, None, ranking, rises))
     return rows
 
 
@@ -182,8 +202,10 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
             f"{where}: its memories are selected, without an order; name the run folder instead of "
             "the file"
         )
-    ranking = _ranking(value[column], where, in_order=value.get(_SELECTED) is False)
-    return RankingRow(place, id_, text, conversation, ranking)
+    given = list(_scored(value[column], where))
+    if value.get(_SELECTED) is False:  # in order already, whatever the scores
+        given = [(one, None) for one, _ in given]
+    return RankingRow(place, id_, text, conversation, _ranking(given, where), _rises(given))
 
 
 def _names_question(fields: Mapping[str, Any]) -> bool:
@@ -204,16 +226,16 @@ def _text(fields: Mapping[str, Any], names: Sequence[str], where: str) -> str | 
     return None if value is None else str(value).strip()
 
 
-def _ranking(
-    value: Any, where: str, *, in_order: bool = False
-) -> tuple[tuple[str, float | None], ...]:
-    """Return ids and scores, best first: equal scores, and ids without any, stay in their order.
+def _rises(given: Sequence[tuple[str, float | None]]) -> bool:
+    """Whether no score is below the one before it."""
+    scores = [score for _, score in given if score is not None]
+    return scores == sorted(scores)
 
-    `in_order`: the ids are in order already, whatever their scores, which are left out.
-    """
-    found = list(_scored(value, where))
-    if in_order:
-        return tuple((id_, None) for id_, _ in found)
+
+def _ranking(
+    found: Sequence[tuple[str, float | None]], where: str
+) -> tuple[tuple[str, float | None], ...]:
+    """Return ids and scores, best first: equal scores, and ids without any, stay in their order."""
     scores = [score for _, score in found if score is not None]
     if scores and len(scores) < len(found):
         without = next(id_ for id_, score in found if score is None)

@@ -17,7 +17,8 @@ from typing import TypeAlias
 
 from eval.bench.generated import write_dataset
 from eval.bench.model import loopback_model
-from eval.records.jsonl import MANIFEST, SUMMARY
+from eval.records.jsonl import SUMMARY
+from memsys.core.places import MANIFEST
 from memsys.core.tokens import count_tokens
 from memsys.llm.client import ChatClient, ChatSettings
 from memsys.llm.meter import Meter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -12,7 +13,15 @@ from typing import cast
 from filelock import FileLock, Timeout
 
 from eval.records.files import writing
-from eval.records.jsonl import CONTEXTS, INGEST, RANKINGS, damaged_end, read_lines, write_json
+from eval.records.jsonl import (
+    CONTEXTS,
+    FILES,
+    INGEST,
+    RANKINGS,
+    damaged_end,
+    read_lines,
+    write_json,
+)
 from eval.records.manifest import check_same_run, git_state, load_manifest, now
 from eval.records.schema import INGEST_LINE, RECORD, Manifest, Record, store_of
 from memsys.core.errors import InputError, complain
@@ -87,7 +96,7 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
 
     A damaged last line of the run to resume is removed with a warning on stderr. Raises InputError
     if that run is another one, has another configuration or data, or is damaged elsewhere, or if
-    the folder of a new run contains one already.
+    the folder of a new run contains one already, or a file that the run would write.
     """
     if resume is not None and Path(str(resume)).name != folder.name:
         raise InputError(
@@ -97,6 +106,12 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
     if resume is None:
         if (folder / RECORDS).exists():
             raise InputError(f"{folder}: holds a run already; add resume={folder.name} to go on")
+        for name in FILES:
+            if os.path.lexists(folder / name):
+                raise InputError(
+                    f"{folder / name}: is there already, and a run would replace it; name a new "
+                    f"folder by hydra.run.dir=..., or add resume={folder.name} if it is of a run"
+                )
         write_json(folder / MANIFEST, manifest, spare=_SPARE)
         return manifest
     old = load_manifest(folder)

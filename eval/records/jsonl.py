@@ -16,7 +16,7 @@ from eval.records.files import replacing, writing
 from memsys.core.errors import InputError, first_problem
 from memsys.core.files import open_entry
 from memsys.core.json_text import parse_json
-from memsys.core.places import RECORDS
+from memsys.core.places import MANIFEST, RECORDS
 
 Row = dict[str, Any]
 # The files of a run folder besides RECORDS and MANIFEST.
@@ -28,6 +28,8 @@ RANKINGS, MEMORIES, INGEST, CALLS, CONTEXTS, SUMMARY = (
     "contexts.jsonl",
     "summary.json",
 )
+SUMMARY_CSV, REPORT_MD = "summary.csv", "report.md"
+FILES = (RECORDS, RANKINGS, MEMORIES, INGEST, CONTEXTS, SUMMARY, MANIFEST, SUMMARY_CSV, REPORT_MD)
 _BLOCK = 2**16  # bytes
 
 

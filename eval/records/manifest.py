@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, NotRequired, cast
 
-from pydantic import TypeAdapter
+from pydantic import Field, NonNegativeFloat, TypeAdapter
 from typing_extensions import TypedDict
 
 from eval.datasets.types import Dataset
@@ -64,8 +64,8 @@ _PACKAGES = (
 
 
 class _Price(TypedDict):
-    input: float
-    output: float
+    input: NonNegativeFloat
+    output: NonNegativeFloat
 
 
 class _Prices(TypedDict):
@@ -75,6 +75,15 @@ class _Prices(TypedDict):
 
 class _Judge(TypedDict):
     name: str
+    score: NotRequired[str]
+
+
+class _Git(TypedDict):
+    commit: str
+
+
+class _Weights(TypedDict):
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class _Sweep(TypedDict):
@@ -96,6 +105,8 @@ class _Parts(TypedDict, total=False):
     judge: _Judge | None
     sweep: _Sweep | None
     subset: _Subset | None
+    git: _Git | None
+    weights: _Weights
 
 
 _PARTS = TypeAdapter(_Parts)

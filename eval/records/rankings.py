@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -13,6 +15,7 @@ import numpy as np
 from eval.records.jsonl import MEMORIES, RANKINGS, read_lines
 from eval.records.schema import MEMORY_LINE, RANKING_LINE, Manifest, MemoryLine, RankingLine
 from memsys.core.errors import InputError
+from memsys.core.files import is_there, open_entry
 from memsys.core.turns import are_documents
 from memsys.core.types import Candidate, Conversation, Retrieval
 
@@ -22,6 +25,7 @@ RULE = (
 )
 DIGITS = 6  # of the scores of memories
 SESSION = "session"  # unit of a ranking of whole sessions
+_ID = re.compile(rb'\{"id": ?("(?:[^"\\]|\\.)*")')  # at the beginning of a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +157,17 @@ def _unit(
         first.setdefault(id_, place)
     spent = None if tokens is None else tuple(tokens[place] for place in first.values())
     return Unit(tuple(first), size, ended or len(first) == size, spent, depth)
+
+
+def ranked_ids(folder: Path) -> set[str]:
+    """Return the ids of the questions in rankings.jsonl, without reading the rankings; none where
+    the file is absent.
+    """
+    path = folder / RANKINGS
+    if not is_there(path):
+        return set()
+    with open_entry(path) as file:
+        return {json.loads(found[1]) for line in file if (found := _ID.match(line))}
 
 
 def ranking_line(question: str, store: str, retrieval: Retrieval) -> RankingLine:

@@ -13,7 +13,7 @@ from eval.metrics.protocols import protocols
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import INGEST, read_lines
 from eval.records.manifest import leaves, load_manifest
-from eval.records.rankings import Ranked, load_rankings
+from eval.records.rankings import Ranked, load_rankings, ranked_ids
 from eval.records.schema import (
     INGEST_LINE,
     RECORD,
@@ -25,6 +25,7 @@ from eval.records.schema import (
 from memsys.core.errors import InputError
 from memsys.core.places import RECORDS, find_run
 
+_NO_TYPES = ("", "overall")  # names of no question type
 _IN_LABEL = 2  # settings that a label lists at most
 _SHORT = 24  # characters of a folder's name that may be a label; an id has more
 
@@ -94,16 +95,9 @@ class Run:
     @cached_property
     def rankings(self) -> dict[str, Ranked]:
         """Rankings by question id; {} where none are recorded. Raises InputError as load_rankings
-        does, and if a complete run has no record of a ranked question.
+        does.
         """
-        found = load_rankings(self.folder, self.manifest)
-        other = found.keys() - self.records.keys()
-        if other and self.manifest["status"] == "complete":
-            raise InputError(
-                f"{self.folder / RECORDS}: lacks {min(other):.60}, which was ranked; restore it "
-                "from a copy, or run it again"
-            )
-        return found
+        return load_rankings(self.folder, self.manifest)
 
     @cached_property
     def has_answers(self) -> bool:
@@ -213,7 +207,7 @@ def _records(path: Path) -> dict[str, Record]:
 
 def _check_whole(folder: Path, manifest: Manifest, records: Mapping[str, Record]) -> None:
     """Raise InputError unless `records` are what the complete run asked: what is missing, or has no
-    answer or gold answer, would be in no mean.
+    answer or gold answer, would be in no mean, and what has another type in another.
     """
     asked = manifest.get("questions")
     if manifest.get("kind") == "imported":  # from a file that may lack some
@@ -225,16 +219,33 @@ def _check_whole(folder: Path, manifest: Manifest, records: Mapping[str, Record]
             f"{path}: holds {len(records):,} questions, and the complete run asked {asked!r:.20}; "
             f"{remedy}"
         )
-    for name, of in (("answer", "run"), ("gold", "type")):
+    if other := ranked_ids(folder) - records.keys():
+        raise InputError(f"{path}: lacks {min(other):.60}, which was ranked; {remedy}")
+    types: dict[int, str] = {}
+    for id_, record in records.items():
+        of_type = types.setdefault(record["category"], record["type"])
+        if of_type != record["type"] or record["type"] in _NO_TYPES:
+            raise InputError(
+                f"{path}: type: {id_:.60} is of {record['type']!r:.60}, unlike others of category "
+                f"{record['category']}; {remedy}"
+            )
+    judged = (manifest["judge"] or {}).get("score")
+    for id_, record in records.items():
+        lacks = record["status"] == "ok" and record["scores"].get(judged or "") is None
+        if judged is not None and record["judge"] and lacks:
+            raise InputError(
+                f"{path}: scores: {id_:.60} lacks {judged!r:.60}, the score of the manifest's "
+                f"judge; {remedy}"
+            )
+    f1 = protocols(manifest["scoring"])[0].f1
+    for name, of in (("answer", "run"), ("gold", "type"), (f1, "type")):
         known: dict[int | None, bool] = {}
         for id_, record in records.items():
             if record["status"] != "ok" or left_out(record):
                 continue
-            present = record[name] is not None  # type: ignore[literal-required]
-            if (
-                known.setdefault(record["category"] if of == "type" else None, present)
-                is not present
-            ):
+            present = (record["scores"] if name == f1 else record).get(name) is not None
+            group = record["category"] if of == "type" else None
+            if known.setdefault(group, present) is not present:
                 raise InputError(
                     f"{path}: {name}: {id_:.60} {'has' if present else 'lacks'} one, unlike others "
                     f"of its {of}; {remedy}"

@@ -11,13 +11,23 @@ import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import AfterValidator, ConfigDict, NonNegativeInt, TypeAdapter, with_config
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveInt,
+    TypeAdapter,
+    with_config,
+)
 from typing_extensions import TypedDict
 
 from eval.datasets.types import ADVERSARIAL, TYPES, PlantKind
 
 SCHEMA_VERSION = 1
-Scores = dict[str, float | None]
+Scores = dict[str, Annotated[float, Field(ge=0, le=1)] | None]
+Milliseconds = Annotated[float, Field(ge=0, le=1e12)]  # at most 30 years
 Retrieved = tuple[str, list[str], float, str]  # memory id, turn ids, score, origin
 Cell = dict[str, Any]  # of a summary: its columns follow from the registered metrics
 _documented = with_config(ConfigDict(extra="allow", use_attribute_docstrings=True))
@@ -106,13 +116,13 @@ class UsageEntry(TypedDict, total=False):
 class LatencyEntry(TypedDict):
     """Milliseconds of a question; null where not known."""
 
-    retrieve: float | None
+    retrieve: Milliseconds | None
     """Of the retrieval."""
-    answer: float | None
+    answer: Milliseconds | None
     """Of the reader."""
-    total: float | None
+    total: Milliseconds | None
     """Of both, without the judge."""
-    judge: NotRequired[float | None]
+    judge: NotRequired[Milliseconds | None]
     """Of the judge."""
 
 
@@ -191,13 +201,13 @@ class Record(TypedDict):
     where it is not known, as for imported answers."""
     titles: NotRequired[list[str]]
     """Title of each memory in `retrieved`, in its order; "" for a memory without one."""
-    k: int | None
+    k: NonNegativeInt | None
     """Number of memories in the context."""
-    context_tokens: int | None
+    context_tokens: NonNegativeInt | None
     """o200k tokens of the context."""
     context_sha256: NotRequired[str | None]
     """Hash in hex of the context, whose text is in contexts.jsonl; null where retrieval failed."""
-    answer_tokens: int | None
+    answer_tokens: NonNegativeInt | None
     """o200k tokens of the answer."""
     evidence: list[str]
     """Ids of the evidence turns, under the evidence key of the run."""
@@ -227,7 +237,7 @@ class Record(TypedDict):
     recorded latency."""
     latency_source: NotRequired[str | None]
     """`live`; `recorded` where a call was replayed; `as reported` for imported answers."""
-    waited_ms: NotRequired[dict[str, float]]
+    waited_ms: NotRequired[dict[str, Milliseconds]]
     """Milliseconds by phase spent on rate limits, failed attempts and queues; in no latency."""
     recorded: NotRequired[str | None]
     """Date (ISO, UTC) of the oldest replayed answer; null where all calls were live."""
@@ -265,7 +275,7 @@ class MemoryLine(TypedDict):
     """Id of the memory."""
     turns: list[str]
     """Ids of its turns, in order."""
-    tokens: int | None
+    tokens: NonNegativeInt | None
     """o200k tokens of its content; null where it is not known."""
 
 
@@ -293,17 +303,17 @@ class IngestLine(TypedDict):
     """With status error, all questions of the conversation fail."""
     error: ErrorEntry | None
     """Null where `status` is ok."""
-    memories: int
+    memories: NonNegativeInt
     """Memories added by the session."""
     usage: UsageEntry
     """Calls and tokens, as in a record."""
-    latency_ms: float
+    latency_ms: Milliseconds
     """Milliseconds; replayed calls count at their recorded latency."""
     latency_source: str
     """`live` or `recorded`."""
-    waited_ms: float
+    waited_ms: Milliseconds
     """Milliseconds spent on rate limits, failed attempts and queues."""
-    store: NotRequired[dict[str, int]]
+    store: NotRequired[dict[str, NonNegativeInt]]
     """Phase `index`: size of the store in `memories`, `tokens`, `nodes`, `edges`, `bytes`."""
     embedder: NotRequired[str]
     """Phase `index`: embedder of the vectors; absent where the strategy asked for none."""
@@ -319,7 +329,7 @@ class FileEntry(TypedDict):
 
     name: str
     """Name without folder."""
-    bytes: int
+    bytes: NonNegativeInt
     """Size."""
     sha256: str
     """Hash in hex."""
@@ -353,7 +363,7 @@ class EvidenceUsed(TypedDict):
 class RetrievalUsed(TypedDict):
     """What the rankings of a run contain."""
 
-    depth: int | None
+    depth: PositiveInt | None
     """Memories to which each ranking is recorded; imported ones may be longer. Null: all are
     complete."""
     unit: Literal["turn", "session"]
@@ -427,7 +437,7 @@ class Manifest(TypedDict):
     embedders: NotRequired[dict[str, str]]
     """Embedder of the conversations that another than the run's is for, because of their
     language."""
-    stores: NotRequired[dict[str, dict[str, int]]]
+    stores: NotRequired[dict[str, dict[str, NonNegativeInt]]]
     """Numbers of `turns` and `sessions` by conversation, or of the pooled store; with
     `dataset.owner_filter` of both."""
     seed: int
@@ -451,7 +461,7 @@ class Manifest(TypedDict):
     (`judge`, `answer` or `failed`)."""
     system: NotRequired[dict[str, Any] | None]
     """Details of the system behind a strategy, with `degraded`: features it runs without."""
-    seconds: NotRequired[dict[str, float]]
+    seconds: NotRequired[dict[str, NonNegativeFloat]]
     """Seconds by part of the run, and `total`."""
     rescored: NotRequired[list[dict[str, Any]]]
     """Time, commit and answer key of each rescoring."""
@@ -527,6 +537,10 @@ def store_of(record: Record) -> str:
 def _check_record(record: Record) -> Record:
     """Raise ValueError with the field that contradicts another, and that a mean would leave out."""
     ok = record["status"] == "ok"
+    if ok is (record["error"] is not None):
+        raise ValueError(
+            f"error: {'present' if ok else 'null'}, although status is {'ok' if ok else 'error'}"
+        )
     if ok and record["answer"] is None and record["abstained"] is not None:
         raise ValueError("answer: null, although abstained says whether it is a refusal")
     key, category = record.get("key"), record["category"]

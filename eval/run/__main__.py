@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import cast
 
@@ -16,6 +17,7 @@ from eval.run import sweep, sweep_errors
 from eval.run.again import plan
 from eval.run.estimate import add_estimate, add_every_strategy, show_estimates
 from eval.run.experiment import execute, options_of
+from eval.run.unused import without_effect
 from memsys.core.places import CONF
 
 _NAMES = ("hydra.run.dir", "hydra.sweep.subdir")  # settings that name a run's folder
@@ -68,6 +70,8 @@ def _estimate(config: DictConfig, choices: dict[str, str]) -> None:
     is_sweep = job.mode == RunMode.MULTIRUN
     if is_sweep or again or any(name.partition(".")[0] in _ASKED for name in names):
         others = [one for one in job.overrides.task if not one.startswith("strategy=")]
+        for note in without_effect(config, choices, job.overrides.task):
+            print(note, file=sys.stderr)
         add_estimate(config, strategy, others, _PHASES.get(again.part) if again else None)
     else:
         add_every_strategy(config)

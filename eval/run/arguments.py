@@ -113,10 +113,10 @@ def _for_word(word: str, after: Sequence[str], groups: dict[str, list[str]]) -> 
     return f"write NAME=VALUE, such as strategy=graph_expand; {_HELP}"
 
 
-def check_folder(path: str | Path) -> None:
-    """Raise InputError unless `path`, of --config-dir, is a folder."""
+def check_folder(path: str | Path, setting: str = "--config-dir") -> None:
+    """Raise InputError unless `path`, the value of `setting`, is a folder."""
     if not Path(path).is_dir():
-        raise InputError(f"--config-dir {path}: no such folder; name the one with your options")
+        raise InputError(f"{setting} {path}: no such folder; name the one with your options")
 
 
 _RERUN = "--experimental-rerun"

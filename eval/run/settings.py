@@ -29,6 +29,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from eval.rendering.errors import no_such_setting
+from eval.run.arguments import check_folder
 from memsys.core.declared import LARGEST, check_values
 from memsys.core.errors import InputError
 from memsys.core.places import CONF
@@ -40,6 +41,8 @@ _GROUPS = tuple(sorted({path.parent.name for path in CONF.glob("*/*.yaml")}))
 _OPTIONAL = ("experiment", "debug", "hydra", "metric", "tracker")
 _OF_EXPERIMENTS = ("tables",)  # of memsys tabulate
 _SHARED = {"relation_store", "vector_store"}  # checked where a strategy or a graph refers to them
+_PASSED_ON = ("_partial_", "_args_")  # Hydra's: a class of which an object is made later
+_FOLDERS = ("hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir")
 _UNDERLINED = re.compile(r"(?:^|[\s,:\[{(])([+-]?\d+(?:_\d+)+(?:\.\d*)?)(?=$|[\s,\]})])")
 
 
@@ -134,6 +137,8 @@ def check_settings(config: DictConfig) -> None:
     for name in sorted(nodes):
         if not isinstance(values.get(name), Mapping):
             _refuse_option(name, values.get(name))
+        if name not in _SHARED and "_target_" not in values[name]:
+            raise InputError(f"{name}._target_: missing; name the class of the option")
     for name, field in _SETTINGS.items():
         if name not in values:
             raise InputError(f"{name}: missing; use {field.description}")
@@ -153,6 +158,9 @@ def _check_node(node: object, place: str) -> None:
         return
     for name, one in node.items():
         _check_node(one, f"{place}.{name}")
+    for name in _PASSED_ON if place.partition(".")[0] != "strategy" else ():
+        if name in node:
+            raise InputError(f"{place}.{name}: is of strategies alone; leave it out")
     if "_target_" in node:
         try:
             target = get_object(str(node["_target_"]))
@@ -185,12 +193,32 @@ def check_overrides(arguments: Sequence[str]) -> None:
             raise InputError(f"{name}: {number[1]}; write {plain}, or '{number[1]}' for a text")
         if override.is_delete():
             continue
+        if override.is_sweep_override() and name not in _GROUPS and "glob(" in argument:
+            raise InputError(f"{argument}: glob lists options, and {name} has none; write values")
+        _check_of_hydra(override)
         option = str | list if name in _OPTIONAL else str
         for value in _values(override):
             if name in _GROUPS and not isinstance(value, option):
                 _refuse_option(name, value)
             if name in _SETTINGS and "${" not in str(value):
                 _check_settings({name: value})
+
+
+def _check_of_hydra(override: Override) -> None:
+    """Raise InputError on a setting of Hydra's own with a value that Hydra takes, or fails on, and
+    that no run can use.
+    """
+    name, value = override.get_key_element().lstrip("+~"), override.value()
+    if name in _FOLDERS and not str(value or ""):
+        raise InputError(f"{name}: {value!r}; use a folder")
+    if name in ("hydra.launcher", "hydra.sweeper"):
+        raise InputError(f"{name}: {value!r:.60}; write {name.replace('.', '/')}=NAME")
+    if name == "hydra.sweeper.params":
+        raise InputError(f"{name}: {value!r:.60}; write NAME=A,B with -m, such as -m k=5,10")
+    if name == "hydra.searchpath" and isinstance(value, list):
+        for folder in (str(one) for one in value):
+            if "://" not in folder or folder.startswith("file://"):
+                check_folder(folder.removeprefix("file://"), name)
 
 
 def _values(override: Override) -> list[Any]:
@@ -216,6 +244,8 @@ def _check_settings(values: Mapping[str, Any]) -> None:
 
 
 def _refuse_option(group: str, value: object) -> None:
+    if group == "judge_llm":
+        raise InputError(f"judge_llm: {value!r:.60}; write llm@judge_llm=NAME")
     options = ", ".join(sorted(path.stem for path in (CONF / group).glob("*.yaml")))
     known = f"; its options are {options}" if options else ""
     raise InputError(f"{group}: {value!r:.60} is no option of this group{known}")

@@ -14,6 +14,7 @@ from typing import Any
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.errors import CompactHydraException, HydraException
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from eval.cli import (
     BAD_INPUT,
@@ -38,6 +39,8 @@ from eval.run.settings import check_overrides
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError, complain, fault_of_machine
 from memsys.llm.budget import BudgetReached
+
+_UNREADABLE = (YAMLError, UnicodeDecodeError, RecursionError)  # of a file of --config-dir
 
 
 class Refused(CompactHydraException):
@@ -125,8 +128,8 @@ def leave(job: Callable[[], None]) -> None:
     except BrokenProcessPool as error:  # joblib's launcher: it then ends its other workers too
         complain(f"{type(error).__name__}: a worker of the sweep died")
         sys.exit(FAILED)
-    except (HydraException, OmegaConfBaseException, InputError) as error:
-        complain(blame(error))
+    except (HydraException, OmegaConfBaseException, InputError, *_UNREADABLE) as error:
+        complain(_unreadable(error) if isinstance(error, _UNREADABLE) else blame(error))
         sys.exit(FAILED if sweeps.runs() else BAD_INPUT)
     except BrokenPipeError:  # such as of --help | head; Python would complain when it exits
         silence_stdout()
@@ -138,6 +141,11 @@ def leave(job: Callable[[], None]) -> None:
         sys.exit(FAILED if sweeps.runs() else BAD_INPUT)
     finally:
         sweeps.show_sweep()
+
+
+def _unreadable(error: Exception) -> str:
+    why = "it names itself in its defaults" if isinstance(error, RecursionError) else str(error)
+    return f"an option's YAML file cannot be read: {' '.join(why.split())}; correct it"
 
 
 def _result(job: JobReturn) -> Any:

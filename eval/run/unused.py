@@ -11,6 +11,7 @@ from memsys.core.errors import InputError
 from memsys.strategies.strategy import Strategy
 
 _REFERRED = ("k", "budget", "relation_store", "vector_store")  # used where others refer to them
+_NAMES = ("reader.name", "memory.name")  # records name the chosen option instead
 _EXPANDS = "strategy.use_graph_expansion"
 # A setting -> values, of settings or options of groups, with which neither it nor any below it
 # has an effect.
@@ -49,6 +50,8 @@ def without_effect(
             reason = f"strategy={choices['strategy']} does not use it"
         elif first == "graph" and issubclass(strategy, Strategy) and not strategy.uses_graph:
             reason = f"strategy={choices['strategy']} uses no such graph"
+        elif name in _NAMES:
+            reason = f"records name the option, {first}={choices[first]}"
         for setting, values in _IDLE.items():
             if f"{name}.".startswith(f"{setting}.") and _are(values, config, choices):
                 reason = "with " + " ".join(f"{one}={_text(x)}" for one, x in values.items())

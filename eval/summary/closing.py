@@ -10,7 +10,15 @@ from time import perf_counter
 from eval.records.comma_separated import write_rows
 from eval.records.files import write_text, writing
 from eval.records.folder import seconds_of
-from eval.records.jsonl import INGEST, MEMORIES, RANKINGS, SUMMARY, write_json
+from eval.records.jsonl import (
+    INGEST,
+    MEMORIES,
+    RANKINGS,
+    REPORT_MD,
+    SUMMARY,
+    SUMMARY_CSV,
+    write_json,
+)
 from eval.records.manifest import now
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.summary.summarise import summarise
@@ -59,8 +67,8 @@ def write_summary(
     text = report(manifest, summary, ours)
     with writing(folder):
         write_json(folder / SUMMARY, summary)
-        write_csv(folder / "summary.csv", summary)
-        write_text(folder / "report.md", text)
+        write_csv(folder / SUMMARY_CSV, summary)
+        write_text(folder / REPORT_MD, text)
     return summary
 
 

@@ -22,7 +22,7 @@ _OF_THE_MACHINE = frozenset(
     getattr(errno, name)
     for name in (
         *("ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM", "EIO", "EFBIG", "EMFILE"),
-        *("ENOENT", "ENOTDIR", "EISDIR", "EEXIST", "ENAMETOOLONG"),
+        *("ENOENT", "ENOTDIR", "EISDIR", "EEXIST", "ENAMETOOLONG", "ELOOP"),
     )
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from memsys.core.errors import InputError, check_choice
@@ -53,3 +54,20 @@ def check_prompt(prompt: str | None, writes: bool) -> None:
     check_text(prompt, "prompt")
     if not writes:
         raise NoModelError("prompt: no model writes these messages; add with infer=True")
+
+
+def path_of(value: object, name: str) -> Path:
+    """Return a path of the user, with ~ replaced. Raises InputError naming `name` unless it is a
+    text or a path, of a user of this machine.
+    """
+    try:
+        return Path(value).expanduser()  # type: ignore[arg-type]
+    except (TypeError, RuntimeError) as error:
+        raise InputError(f"{name}: {value!r:.60}; use a path ({error})") from error
+
+
+def check_id(memory_id: object) -> str:
+    """Return the id of a memory; raises InputError unless it is a text."""
+    if not isinstance(memory_id, str):
+        raise InputError(f"memory_id: {memory_id!r:.60}; use the id of a memory, a text")
+    return memory_id

@@ -20,6 +20,7 @@ from memsys.core.json_text import parse_json
 from memsys.core.places import CONF, find_run
 from memsys.core.trusted import check_addresses, check_config, check_references
 from memsys.core.yaml_text import load_yaml
+from memsys.service.arguments import path_of
 from memsys.strategies.strategy import MemoryStrategy, Strategy
 
 # The options of conf/config.yaml, as defaults.
@@ -55,7 +56,7 @@ def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
     if isinstance(source, Mapping):
         _check_names(source, "configuration")
         return "configuration", source, False
-    path = _path_of(Path(source).expanduser())
+    path = _path_of(path_of(source, "configuration"))
     run = path.suffix == ".json"
     try:
         if run:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from memsys.core.errors import InputError
+from memsys.core.files import shown
 from memsys.core.types import Vectors
 from memsys.service.records import EventName, MemoryChange, MemoryRecord, Owner, nested_deeper, now
 from memsys.stores.sqlite import open_shared, rewrite
@@ -50,9 +51,9 @@ class MemoryDatabase:
                     self._db.execute(statement)
                 self._migrate()
                 stored = self.state("embedder", embedder)
-        except (OSError, sqlite3.DatabaseError) as error:
+        except (OSError, ValueError, sqlite3.DatabaseError) as error:  # ValueError: a NUL
             raise InputError(
-                f"{folder}: not usable as a folder of memories ({error}); name another"
+                f"{shown(folder)}: not usable as a folder of memories ({error}); name another"
             ) from error
         if stored != embedder:
             self._db.close()

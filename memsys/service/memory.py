@@ -14,11 +14,13 @@ from memsys.service.adding import Adder
 from memsys.service.arguments import (
     MemoryType,
     Version,
+    check_id,
     check_kind,
     check_prompt,
     check_query,
     check_version,
     either,
+    path_of,
 )
 from memsys.service.configuration import Source
 from memsys.service.database import MemoryDatabase
@@ -57,7 +59,7 @@ class Memory(AbstractContextManager["Memory"]):
         or the defaults, without a model. Raises InputError if folder or setup cannot be used.
         """
         self._setup = setup = setup or load_setup(None)
-        path = Path(folder).expanduser()
+        path = path_of(folder, "folder")
         self._database = database = MemoryDatabase(path, setup.embedder.name)
         self._vectors = vectors = VectorSync(database, setup.vectors)
         embedder = SharedEmbedder(setup.embedder, path / "cache", Meter())
@@ -160,7 +162,7 @@ class Memory(AbstractContextManager["Memory"]):
     def get(self, memory_id: str) -> MemoryRecord | None:
         """Return the memory of this id, or None."""
         with self._writer.lock:
-            return self._database.get(memory_id)
+            return self._database.get(check_id(memory_id))
 
     def get_all(
         self,
@@ -197,7 +199,7 @@ class Memory(AbstractContextManager["Memory"]):
         """
         text = either("text", text, "data", data)
         fields = check_fields(text, metadata, time, title)
-        return self._writer.change(memory_id, fields)
+        return self._writer.change(check_id(memory_id), fields)
 
     def delete(self, memory_id: str, *, history: bool = True) -> MemoryChange | None:
         """Delete one memory; its history remains. `history=False` deletes that too, also of a
@@ -205,6 +207,7 @@ class Memory(AbstractContextManager["Memory"]):
         and summaries, and the relations of its messages. Return None if there is no such memory.
         """
         check_bool("history", history)
+        check_id(memory_id)
         if history:
             return next(iter(self._writer.delete([memory_id])), None)
         return self._writer.erase(memory_id, self._relations.forget)
@@ -230,7 +233,7 @@ class Memory(AbstractContextManager["Memory"]):
     def history(self, memory_id: str) -> list[MemoryChange]:
         """Return every change of a memory, oldest first; also of a deleted one, [] if unknown."""
         with self._writer.lock:
-            return self._database.history(memory_id)
+            return self._database.history(check_id(memory_id))
 
     def reset(
         self,

@@ -59,7 +59,14 @@ def test_gate_and_hops_come_from_the_trace_and_failures_are_not_counted(keyed, t
         "evidence": ["D1:1", "D1:2", "D2:1"],
         "evidence_found": {"direct": ["D1:1"], "expanded": ["D1:1", "D1:2"]},
     }
-    frame = load(rewritten(keyed["plain"], tmp_path / "run", traced, {"status": "error"})).frame()
+    frame = load(
+        rewritten(
+            keyed["plain"],
+            tmp_path / "run",
+            traced,
+            {"status": "error", "error": {"phase": "answer", "kind": "E", "message": "m"}},
+        )
+    ).frame()
     row = frame.iloc[0]
     assert (row["gate_open"], row["gate_rule"]) == (True, "similarity")
     assert (row["evidence"], row["direct"], row["expanded"]) == (3, 1, 1)  # found twice is direct

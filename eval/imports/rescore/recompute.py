@@ -42,6 +42,9 @@ def recompute(
     run = load_run(folder, answered=False)
     manifest = run.manifest
     use_configured(manifest["config"].get("metric"))
+    account = manifest.get("matching", {})
+    if manifest.get("kind") == IMPORTED and not {"told", "sentences"} & account.keys():
+        raise InputError(f"{folder / MANIFEST}: matching: lacks the account; import the file again")
     questions: Mapping[str, Question] = {}
     if dataset is not None:
         manifest = _under(dataset, manifest, folder)

@@ -61,7 +61,7 @@ def limited(header_s: float = HEADER_S, most: int = CONNECTIONS_MOST) -> type[H1
             """Answer, unless an answer has been sent, and close."""
             if self.transport.is_closing():
                 return
-            if self.conn.our_state is h11.IDLE:
+            if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
                 body = json.dumps(body_of(status, message)).encode()
                 head = (
                     f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nconnection: close\r\n"

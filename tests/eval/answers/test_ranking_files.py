@@ -153,6 +153,24 @@ BAD = {
 }
 
 
+DISTANCES = [["D1:1", 0.1], ["D1:2", 0.4], ["D1:3", 0.7]]
+RISING = {
+    "pairs": dict.fromkeys("abc", DISTANCES),
+    "rows": [{"id": name, "ids": DISTANCES} for name in "abc"],
+    "TREC": "\n".join(
+        f"{name} Q0 {id_} {rank} {score} t"
+        for name in "abc"
+        for rank, (id_, score) in enumerate(DISTANCES, 1)
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RISING)
+def test_distances_are_not_taken_for_scores(case, write):
+    with pytest.raises(InputError, match="the scores rise along each ranking, as distances do"):
+        read_rankings(write(RISING[case]))
+
+
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_one_line_with_the_place(case, write):
     content, message = BAD[case]

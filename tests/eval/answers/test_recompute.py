@@ -65,7 +65,12 @@ def test_evidence_is_counted_where_retrieval_is_known(run):
     records = list(read_lines(run / "records.jsonl"))
     records[0]["retrieved"] = [["m1", ["D1:1"], 0.5, "direct"], ["m2", [], 0.1, "expanded"]]
     records[1]["retrieved"] = []
-    records[2] |= {"status": "error", "answer": None, "scores": dict.fromkeys(records[2]["scores"])}
+    records[2] |= {
+        "status": "error",
+        "error": {"phase": "answer", "kind": "E", "message": "m"},
+        "answer": None,
+        "scores": dict.fromkeys(records[2]["scores"]),
+    }
     write_lines(run / "records.jsonl", records)
     recompute(run)
     again = [record["scores"] for record in read_lines(run / "records.jsonl")]

@@ -239,6 +239,10 @@ UNANSWERED = {"answer": None, "abstained": None, "answer_tokens": None}
             {},
             "gold: ash/3 lacks one, unlike others of its type",
         ),
+        (changed(3, scores={"locomo_f1": None}), {}, "locomo_f1: ash/3 lacks one, unlike others"),
+        (changed(3, judge={"a": [True]}), {"judge": {"name": "a", "score": "zzz"}}, "lacks 'zzz'"),
+        (changed(3, type="temporal"), {}, "type: ash/3 is of 'temporal', unlike others of"),
+        ([row | {"type": "overall"} for row in ROWS], {}, "type: ash/0 is of 'overall'"),
     ],
 )
 def test_a_complete_run_without_what_it_asked_is_refused(tmp_path, commands, rows, fields, reason):
@@ -252,7 +256,25 @@ def test_a_ranked_question_without_a_record_is_refused(tmp_path):
     ranked = {"ash/0": ["D1:1"], "ash/9": ["D1:1"]}
     folder = write_rankings(write_run(tmp_path / "run", ROWS), ranked)
     with pytest.raises(InputError, match=r"records\.jsonl: lacks ash/9, which was ranked"):
-        _ = load_run(folder).rankings
+        load_run(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (
+            {"scores": {"locomo_f1": 2.0}},
+            "scores.locomo_f1: Input should be less than or equal to 1",
+        ),
+        ({"status": "error"}, "error: null, although status is error"),
+        ({"context_tokens": -5}, "context_tokens: Input should be greater than or equal to 0"),
+        ({"latency_ms": {"retrieve": 1e308, "answer": 0, "total": 0}}, "latency_ms.retrieve: "),
+    ],
+)
+def test_a_number_that_cannot_be_is_refused(tmp_path, change, field):
+    folder = write_run(tmp_path / "run", [ROWS[0] | change])
+    with pytest.raises(InputError, match=re.escape(f"line 1: {field}")):
+        load_run(folder)
 
 
 def test_a_run_that_has_not_ended_and_one_without_a_reader_are_read(tmp_path):

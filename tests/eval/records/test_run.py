@@ -92,8 +92,9 @@ def test_failed_and_excluded_questions_do_not_count(tmp_path):
 
 
 def test_of_a_question_asked_again_the_last_record_counts(tmp_path):
-    again = record("a/1", scores={"locomo_f1": 1.0})
-    run = made(tmp_path / "run", record("a/1", **error()), record("a/2"), again)
+    full = {"locomo_f1": 1.0}
+    again = record("a/1", scores=full)
+    run = made(tmp_path / "run", record("a/1", **error()), record("a/2", scores=full), again)
     assert ids(run.counted) == ["a/1", "a/2"]
     assert run.counted[0]["scores"]["locomo_f1"] == 1.0
 

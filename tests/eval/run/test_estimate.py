@@ -205,6 +205,7 @@ def test_what_was_asked_is_estimated(start, small):
     one = estimate_of(*MODELS, "strategy=bm25", "strategy.k=1", *small)
     assert number(one["read"]) < number(estimated(ended)["bm25"]["read"])
     ended = start("estimate=true", *MODELS, "strategy=full_context", *small)
+    assert "note: k=2 has no effect: strategy=full_context does not use it" in ended.err
     assert asked(ended) == ["full_context"]
     cut = ("strategy=full_context", "strategy.budget=5")
     ended = start("estimate=true", *MODELS, *cut, *small)

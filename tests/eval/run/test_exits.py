@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+import eval as eval_
 from eval.rendering.errors import blame
 from memsys.core.errors import InputError
 from tests.eval import faulty
@@ -76,3 +79,31 @@ def test_blame_finds_the_input_error_that_another_error_wraps():
     wrapped.__cause__ = InputError("k: 0")
     assert blame(wrapped) == "k: 0"
     assert blame(RuntimeError("k: 0")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"x: [", "cannot be read: while parsing a flow node"),
+        (b"a: \xff", "cannot be read: 'utf-8' codec can't decode byte 0xff"),
+        (b"defaults: [bad]", "cannot be read: it names itself in its defaults"),
+        (b"a: 1", "strategy._target_: missing; name the class of the option"),
+    ],
+)
+def test_a_broken_option_of_the_user_is_one_line(start, tmp_path, small, text, said):
+    (tmp_path / "own" / "strategy").mkdir(parents=True)
+    (tmp_path / "own" / "strategy" / "bad.yaml").write_bytes(text)
+    ended = start("--config-dir=own", "strategy=bad", *small)
+    assert ended.code == 2
+    assert said in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_ctrl_c_while_modules_are_imported_shows_no_traceback(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["-m"])
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    importlib.reload(eval_)
+    sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert capsys.readouterr().err == ""
+    sys.excepthook(ValueError, ValueError("wrong"), None)
+    assert capsys.readouterr().err == "ValueError: wrong\n"

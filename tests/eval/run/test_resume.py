@@ -184,6 +184,14 @@ def test_moved_folder(start, tmp_path, small, clean, fault):
     assert runs_in(tmp_path) == []
 
 
+@pytest.mark.parametrize("name", ["manifest.json", "report.md", "summary.csv"])
+def test_a_run_replaces_no_file_of_a_user(tmp_path, keyed, name):
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(InputError, match=rf"{name}: is there already.*hydra.run.dir"):
+        begin(tmp_path, load_manifest(keyed["plain"].folder), None)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "mine"}
+
+
 @pytest.mark.parametrize("name", ["contexts.jsonl", "rankings.jsonl"])
 def test_a_run_whose_contexts_or_rankings_are_gone_is_not_resumed(tmp_path, keyed, name):
     folder = shutil.copytree(keyed["plain"].folder, tmp_path / "run")

@@ -243,3 +243,26 @@ def test_wrong_input_is_named(store, call, message):
     with pytest.raises(InputError, match=message):
         call(store)
     assert store.get_all(user_id="mara") == []
+
+
+@pytest.mark.parametrize("wrong", [None, 5, ["a"]])
+def test_an_id_that_is_no_text_is_refused(tmp_path, wrong):
+    with memory(tmp_path) as memories:
+        operations = (
+            memories.get,
+            memories.delete,
+            memories.history,
+            lambda id_: memories.update(id_, "new"),
+        )
+        for operation in operations:
+            with pytest.raises(InputError, match="memory_id: "):
+                operation(wrong)
+
+
+@pytest.mark.parametrize("folder", [5, "a\0b", "~nobody-has-this-name/x"])
+def test_a_folder_that_is_no_path_is_refused(folder):
+    with pytest.raises(InputError, match=r"folder"):
+        Memory(folder)
+    if folder == 5:
+        with pytest.raises(InputError, match="configuration: 5; use a path"):
+            Memory.from_config(folder)

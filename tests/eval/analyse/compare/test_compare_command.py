@@ -164,7 +164,14 @@ def test_adversarial_is_compared_by_abstention(runs, capsys, tmp_path):
 
 
 def test_names_the_questions_that_do_not_count(runs, capsys, tmp_path):
-    failed = {f"a/{100 + i}": {"status": "error", "abstained": None} for i in range(4)}
+    failed = {
+        f"a/{100 + i}": {
+            "status": "error",
+            "error": {"phase": "answer", "kind": "E", "message": "m"},
+            "abstained": None,
+        }
+        for i in range(4)
+    }
     other = str(write_run(tmp_path / "four", edit(records(), failed), "faulty", status="running"))
     assert main([runs[0], other]) == 0
     out = capsys.readouterr().out

@@ -12,6 +12,7 @@ from eval.analyse.diagnose.__main__ import main
 from eval.imports.rescore.__main__ import main as rescore
 from tests.eval.analyse.diagnose.made_runs import expanded, gated, record, write_run
 from tests.eval.commands import PROJECT, Run, run_main
+from tests.eval.factory import error
 
 EXCLUDED = {"kind": "excluded", "error_type": "X", "original_gold": "gold"}
 TITLES = ["Retrieval and reading", "Direct and expanded", "Gate", "Abstention"]
@@ -84,7 +85,7 @@ def test_what_is_in_no_figure_is_counted(tmp_path, capsys):
     rows = [
         *DIRECT,
         record("b/2", "a", "a", key=EXCLUDED, scores=scores, abstained=True),
-        record("b/3", "a", "a", status="error", scores=scores) | {"abstained": None},
+        record("b/3", "a", "a", scores=scores) | error(),
     ]
     assert main([str(write_run(tmp_path / "run", rows))]) == 0
     out = capsys.readouterr().out

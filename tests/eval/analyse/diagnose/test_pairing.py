@@ -50,7 +50,12 @@ def test_counterparts_are_paired_by_question(make):
 
 
 def test_what_failed_or_is_left_out_is_in_no_pair(make):
-    failed = {"status": "error", "retrieved": [], "abstained": None}
+    failed = {
+        "status": "error",
+        "error": {"phase": "answer", "kind": "E", "message": "m"},
+        "retrieved": [],
+        "abstained": None,
+    }
     run = make(ALWAYS, "graph_expand")
     assert len(pair_with_direct(run, make(change(DIRECT, **failed), "vector_only"))) == 1
     left_out = {"key": EXCLUDED, "scores": {}}

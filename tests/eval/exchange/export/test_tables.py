@@ -25,12 +25,13 @@ def run(tmp_path: Path) -> Path:
     """A run with a failed question, and with values of all shapes."""
     folder = ranked.write(tmp_path / "run", ranked.SAMPLE)
     rows = ranked.read_lines(folder / "records.jsonl")
+    for row in rows:
+        row["scores"]["locomo_f1"] = 0.1 + 0.2
     rows[0] |= factory.error()
     rows[1] |= {
         **{"answer": "=1+1, said\n“她”", "abstained": True, "evidence_sessions": ["D1", "D2"]},
         **{"retrieved": [["D1:1", ["D1:1"], 0.1, "direct"]], "trace": {"own": {"open": [1]}}},
-        **{"scores": rows[1]["scores"] | {"locomo_f1": 0.1 + 0.2}, "judge": {"one": [True]}},
-        "own": {"of": "a user"},
+        **{"judge": {"one": [True]}, "own": {"of": "a user"}},
     }
     ranked.write_lines(folder / "records.jsonl", rows)
     return folder

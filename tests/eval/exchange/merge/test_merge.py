@@ -114,7 +114,7 @@ def test_a_part_that_lacks_a_question_is_refused(halves, refused):
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[1:]))
     change(halves[1], questions=6)
-    assert "beech/0 is in no part" in refused(halves)
+    assert "lacks beech/0, which was ranked" in refused(halves)
 
 
 def test_data_that_changed_are_refused(halves, refused):

@@ -132,6 +132,7 @@ def test_answers_that_are_the_gold_are_pointed_out(rescore, answers):
         *("Request timed out.", "Error code: 429 - rate limit", "ERROR", "[ERROR]", "503: HTTP"),
         'Traceback (most recent call last):\n  File "a.py", line 3',
         *("openai.RateLimitError: Error code: 429", "HTTP 502 Bad Gateway", "Connection error."),
+        *("Rate limit exceeded", "Service Unavailable", "TimeoutError", "{'error': 'quota'}"),
     ],
 )
 def test_a_message_of_an_error_is_no_answer(message, rescore, answers):
@@ -152,6 +153,14 @@ def test_answers_that_may_be_none_stop_until_they_are_meant(answer, rescore, ans
     assert not Path("run").exists()
     assert rescore(_write(answers), "--out", "run", "--as-written") == 0
     assert _summary(Path("run"))["errors"] == 0
+
+
+@pytest.mark.parametrize("reply", ['{"answer": "%s"}', "```json\n%s\n```", "<think>so</think>%s"])
+def test_replies_in_place_of_answers_stop_until_they_are_meant(reply, rescore, answers, capsys):
+    wrapped = [row | {"prediction": reply % row["prediction"]} for row in answers]
+    assert rescore(_write(wrapped), "--out", "run") == 2
+    assert "answers are whole replies, such as" in capsys.readouterr().err
+    assert rescore(_write(wrapped), "--out", "run", "--as-written") == 0
 
 
 def test_numbers_of_0_to_1_in_place_of_answers_are_pointed_out(rescore, answers):

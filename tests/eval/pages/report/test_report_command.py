@@ -88,7 +88,10 @@ def test_gains_show_both_answers_and_the_difference_unopened(first, second):
 )
 def test_wrong_input_is_one_line(arguments, expected, first, data, tmp_path, capsys):
     short = [{k: v for k, v in row.items() if k != "trace"} for row in records()]
-    failed = [row | {"status": "error"} for row in records()]
+    failed = [
+        row | {"status": "error", "error": {"phase": "answer", "kind": "E", "message": "m"}}
+        for row in records()
+    ]
     old = records()
     for row in old:
         del row["scores"]["locomo_f1"]

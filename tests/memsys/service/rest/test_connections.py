@@ -23,9 +23,11 @@ WHOLE = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 REFUSED_BODY = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n\r\n"
 
 
-async def app(scope: Any, _receive: Any, send: Any) -> None:
-    """Answer without reading the body, as for a wrong key."""
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    """Answer without reading the body, as for a wrong key, unless the path is /read."""
     assert scope["type"] == "http"
+    while scope["path"] == "/read" and (await receive())["type"] != "http.disconnect":
+        pass
     headers = [(b"content-length", b"2")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": b"ok"})
@@ -136,3 +138,10 @@ def test_more_connections_than_allowed_are_refused_at_once():
                 client.sendall(WHOLE)
                 served = answered(client)
         assert served
+
+
+def test_a_malformed_chunk_is_answered():
+    head = b"POST /read HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with running() as address, connect(address) as client:
+        client.sendall(head + b"zz\r\n")
+        assert until_closed(client).startswith(b"HTTP/1.1 400 Bad Request")
