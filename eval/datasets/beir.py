@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from eval.datasets.beir_folder import CORPUS, QUERIES, Asked, FolderReading, query_files
-from eval.datasets.checks import check_names
 from eval.datasets.files import find_file
+from eval.datasets.selection import check_names
 from eval.datasets.types import Dataset, Question
 from memsys.core.declared import Count, Name, check_fields
 from memsys.core.errors import InputError

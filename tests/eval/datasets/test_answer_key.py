@@ -100,7 +100,7 @@ def test_other_keys_leave_out_all_errors_or_know_them_alone(sample, load, errors
         ([ERRORS[0], ERRORS[0]], "error 2: conv-1/0 occurs twice"),
         ([{"error_type": "X"}], "error 1: golden_answer: Field required"),
         ([{"golden_answer": "x"}], "error 1: names no question"),
-        ([error(0, "a fig tree", ["a plum"])], "correct_answer: Input should be a valid string"),
+        ([error(0, "a fig tree", ["a plum"])], "correct_answer: is a list; must be a text"),
         ([error(0, "a fig tree", "x", error_type="")], "conv-1/0: error_type is missing"),
         ([], "errors.jsonl: lists no error"),
     ],
@@ -183,8 +183,8 @@ def test_an_overlay_of_other_data_is_refused(sample, load, overlay):
     ("change", "told"),
     [
         ({"gold": [[3, 2]]}, "gold of conv-1/0: not ranges"),
-        ({"gold": "all"}, r"entries\[0\].gold.*Input should be 'text', 'none' or 'original'"),
-        ({"id": 5}, r"entries\[0\].id: Input should be a valid string"),
+        ({"gold": "all"}, r"entries\[0\].gold: 'all'; use 'text', 'none' or 'original'"),
+        ({"id": 5}, r"entries\[0\].id: is a number; must be a text"),
     ],
 )
 def test_a_broken_overlay_is_refused(sample, load, overlay, change, told):
