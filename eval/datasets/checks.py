@@ -48,7 +48,7 @@ _KINDS = {dict: "an object", list: "a list", bool: "true or false"}
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A sample of an input file, as messages name it, with a line per repair.
+    """A sample (or another `unit`) of an input file, as messages name it, with a line per repair.
 
     `lenient`: evidence that names no turn is dropped and reported instead of refused: for a
     published file, whose faults are known and whose readers cannot change it.
@@ -58,12 +58,13 @@ class Location:
     sample: str
     lenient: bool = False
     repairs: list[str] = field(default_factory=list)
+    unit: str = "sample"
 
     def at(self, field: str) -> str:
         """Return `file: sample X: field`, the prefix of errors and repairs; without a field, the
         sample as a whole.
         """
-        whole = f"{self.file}: sample {shown(self.sample, _SHOWN)}"
+        whole = f"{self.file}: {self.unit} {shown(self.sample, _SHOWN)}"
         return f"{whole}: {shown(field, _SHOWN)}" if field else whole
 
     def repaired(self, field: str, repair: str) -> None:
@@ -83,7 +84,10 @@ class Row(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, value: Any) -> Any:
-        return {**dict.fromkeys(cls.model_fields), **value} if isinstance(value, dict) else value
+        if not isinstance(value, dict):
+            return value
+        plain = (name for name, one in cls.model_fields.items() if one.validation_alias is None)
+        return {**dict.fromkeys(plain), **value}
 
 
 def parse(kind: type[T], value: Any, where: Location, field: str = "") -> T:
@@ -110,6 +114,8 @@ def problem_in(error: ValidationError) -> tuple[str, str]:
     given, type_ = first["input"], first["type"]
     parts = [one for one in first["loc"] if not str(one).startswith("literal[")]  # of a union
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    if type_ == "missing":
+        return place, "missing; add it"
     if type_ in _MUST:
         return place, f"{_state(given)}; must be {_MUST[type_]}"
     if type_ == "literal_error":

@@ -34,12 +34,15 @@ class Filters:
     types: Sequence[str] | None = None
     limit: Count | None = None
 
-    def check(self, types: Iterable[str], conversations: Iterable[str] | None = None) -> None:
+    def check(
+        self, types: Iterable[str] | None = None, conversations: Iterable[str] | None = None
+    ) -> None:
         """Raise InputError unless every setting is valid, and the filters name `types` and
         `conversations` of the data; None: these are not read yet.
         """
         check_fields(self, "dataset")
-        check_names("types", self.types, types)
+        if types is not None:
+            check_names("types", self.types, types)
         if conversations is not None:
             check_names("conversations", self.conversations, conversations)
 
