@@ -10,15 +10,14 @@ from pathlib import Path
 
 from eval.cli import code_of
 from eval.datasets.key_errors import (
-    Overlay,
+    AnswerOverlay,
     corrections,
     is_overlay,
     make_entries,
     read_errors,
-    read_overlay,
-    write_overlay,
 )
 from eval.datasets.locomo import LoCoMo
+from eval.datasets.overlays import read_overlay, write_overlay
 from eval.datasets.types import TYPES, Dataset
 from memsys.core.errors import InputError
 
@@ -51,10 +50,10 @@ def _overlay(options: argparse.Namespace) -> None:
     if options.out is not None:
         conversations = [conversation.id for conversation in original.conversations]
         errors = corrections(options.file, value, conversations)
-        old = read_overlay(options.out) if options.out.exists() else None
+        old = read_overlay(AnswerOverlay, options.out)[0] if options.out.exists() else None
         entries = old.entries if old else ()
         golds = {(entry.id, entry.correct_sha256): entry.gold for entry in entries}
-        new = Overlay(
+        new = AnswerOverlay(
             source=_option(options, old, "source"),
             commit=_option(options, old, "commit"),
             licence=_option(options, old, "licence"),
@@ -73,7 +72,7 @@ def _overlay(options: argparse.Namespace) -> None:
         _show(_load(options.dataset, "corrected", overlay))
 
 
-def _option(options: argparse.Namespace, old: Overlay | None, name: str) -> str:
+def _option(options: argparse.Namespace, old: AnswerOverlay | None, name: str) -> str:
     """Value of an option, by default that of the existing overlay."""
     value = getattr(options, name)
     return str(value if value is not None else getattr(old, name, ""))

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from eval.datasets.files import DATA, SHIPPED_DATA, find_file, shared_folder
 from eval.datasets.key_errors import (
+    AnswerOverlay,
     Correction,
     Entry,
-    Overlay,
-    belongs,
     corrections,
     is_overlay,
     make_entries,
     read_errors,
-    read_overlay,
     sha256,
 )
+from eval.datasets.overlays import Entries, find_overlay, read_overlay
 from eval.datasets.types import AnswerKey, KeyChange, Question, SourceFile
 from memsys.core.errors import InputError
 
+FOLDER = SHIPPED_DATA / "overlays"
 KEYS = ("original", "corrected", "excluded")
 _STEM, _ENDINGS = "answer_key_errors", ("jsonl", "json")
 
@@ -38,20 +37,11 @@ class KeyReader:
     """
 
     name: str
-    errors_file: str = ""  # as messages name it
+    errors: Entries[Entry] = field(default=Entries("", {}))
     overlay: SourceFile | None = None
     texts: SourceFile | None = None
-    entries: Mapping[str, Entry] = field(default_factory=dict)
     corrections: Mapping[str, Correction] = field(default_factory=dict)
     of_any: bool = False
-
-    @cached_property
-    def of_conversation(self) -> Mapping[str, Sequence[str]]:
-        """Ids of the entries by conversation."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for identity in self.entries:
-            found[identity.rpartition("/")[0]].append(identity)
-        return dict(found)
 
     def apply(self, conversation: str, questions: Sequence[Question]) -> list[Question]:
         """Return all `questions` of a conversation under this key.
@@ -59,20 +49,20 @@ class KeyReader:
         Raises InputError naming the entry whose question does not exist, or has another gold answer
         than the entry was written for.
         """
-        by_id = {question.id: question for question in questions}
-        for identity in () if self.of_any else self.of_conversation.get(conversation, ()):
-            if identity not in by_id:
-                raise self._mismatch(identity, "the data set has no such question")
-            if sha256(by_id[identity].gold) != self.entries[identity].golden_sha256:
-                raise self._mismatch(identity, "its golden answer is not the data set's")
+        if not self.of_any:
+            for entry, question in self.errors.matched(conversation, questions):
+                if sha256(question.gold) != entry.golden_sha256:
+                    problem = "its golden answer is not the data set's"
+                    raise self.errors.mismatch(entry.id, problem)
         return [self._changed(question) for question in questions]
 
     def check_conversations(self, conversations: Sequence[str]) -> None:
         """Raise InputError naming the first entry whose conversation is not among these."""
         known = set(conversations)
-        for conversation, ids in self.of_conversation.items():
+        for conversation, entries in self.errors.of_conversation.items():
             if conversation not in known and not self.of_any:
-                raise self._mismatch(ids[0], "the data set has no such conversation")
+                problem = "the data set has no such conversation"
+                raise self.errors.mismatch(entries[0].id, problem)
 
     def describe(self, questions: Sequence[Question]) -> AnswerKey:
         """Return the key's description for the loaded `questions`.
@@ -87,7 +77,7 @@ class KeyReader:
         return AnswerKey(self.name, self.overlay, self.texts, wrong)
 
     def _entry(self, question: Question) -> Entry | None:
-        entry = self.entries.get(question.id)
+        entry = self.errors.by_id.get(question.id)
         other = self.of_any and entry and entry.golden_sha256 != sha256(question.original_gold)
         return None if other else entry
 
@@ -99,19 +89,13 @@ class KeyReader:
         if self.name == "corrected":
             gold = entry.cut(self.corrections[question.id].correct, question.gold)
             if gold is not None and question.gold is None:
-                raise self._mismatch(question.id, "a question of type 5 has no answer to correct")
+                problem = "a question of type 5 has no answer to correct"
+                raise self.errors.mismatch(question.id, problem)
             if gold is not None and gold == question.gold:
                 return question  # the correction confirms this answer
-        change = KeyChange(
-            "excluded" if gold is None else "corrected", entry.error_type, question.gold
-        )
+        kind: Literal["excluded", "corrected"] = "excluded" if gold is None else "corrected"
+        change = KeyChange(kind, entry.error_type, question.gold)
         return dataclasses.replace(question, gold=gold, key_change=change)
-
-    def _mismatch(self, identity: str, problem: str) -> InputError:
-        return InputError(
-            f"{self.errors_file}: entry {identity}: {problem}; correct the entry, or load the file "
-            "it was made for"
-        )
 
 
 def read_key(
@@ -135,23 +119,21 @@ def read_key(
         path = find_file(key_file)
         if path is None or not path.is_file():
             raise InputError(f"{key_file}: no such file; correct dataset.key_file")
-    overlay_path = path if path and is_overlay(read_errors(path)[0]) else _shipped_overlay(files)
+    listed, file = read_errors(path) if path else (None, None)
+    overlay_path = path if is_overlay(listed) else find_overlay(AnswerOverlay, FOLDER, files)
     if overlay_path is not None:
         key = _of_overlay(name, overlay_path, path, files, conversations)
     elif path is not None:
-        value, file = read_errors(path)
-        errors = corrections(path, value, conversations)
-        entries = {entry.id: entry for entry in make_entries(errors.values())}
-        key = KeyReader(name, str(path), file, file, entries, errors)
+        errors = corrections(path, listed, conversations)
+        key = KeyReader(name, _entries(path, make_entries(errors.values())), file, file, errors)
     elif of_any is not None:
-        overlay = read_overlay(of_any)
+        overlay, file = read_overlay(AnswerOverlay, of_any)
         if name == "corrected":
             raise InputError(
                 f"dataset.key=corrected: {of_any.name} has no corrected answers; list them in a "
                 "file (data/README.md) and add dataset.key_file=..., or use dataset.key=excluded"
             )
-        entries = {entry.id: entry for entry in overlay.entries}
-        key = KeyReader(name, str(of_any), overlay.file, None, entries, of_any=True)
+        key = KeyReader(name, _entries(of_any, overlay.entries), file, of_any=True)
     elif name == "original":
         key = KeyReader(name)
     else:
@@ -163,6 +145,10 @@ def read_key(
     return key
 
 
+def _entries(path: Path, entries: Sequence[Entry]) -> Entries[Entry]:
+    return Entries(str(path), {entry.id: entry for entry in entries})
+
+
 def _of_overlay(
     name: str,
     overlay_path: Path,
@@ -171,14 +157,13 @@ def _of_overlay(
     conversations: Sequence[str],
 ) -> KeyReader:
     """Return the key of an overlay; `path`: the overlay itself, or the errors with its texts."""
-    overlay = read_overlay(overlay_path)
+    overlay, file = read_overlay(AnswerOverlay, overlay_path)
     if not overlay.data:
         raise InputError(f"{overlay_path}: names no data file; it cannot be a dataset.key_file")
-    if not belongs(overlay.data, files):
+    if not overlay.belongs(files):
         raise InputError(
             f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use "
-            "the file it was made for, or make an overlay of this one by "
-            "data/overlays/build.py"
+            "the file it was made for, or make an overlay of this one by data/overlays/build.py"
         )
     errors_path = path if path != overlay_path else None
     if errors_path is None and name == "corrected":
@@ -189,22 +174,10 @@ def _of_overlay(
         value, texts = read_errors(errors_path)
         errors = corrections(errors_path, value, conversations)
         _check_texts(overlay, overlay_path, errors_path, errors)
-    entries = {entry.id: entry for entry in overlay.entries}
-    return KeyReader(name, str(overlay_path), overlay.file, texts, entries, errors)
+    return KeyReader(name, _entries(overlay_path, overlay.entries), file, texts, errors)
 
 
-def _shipped_overlay(files: Sequence[SourceFile]) -> Path | None:
-    paths = sorted((SHIPPED_DATA / "overlays").glob("*.json"))
-    matching = [path for path in paths if belongs(read_overlay(path).data, files)]
-    if len(matching) > 1:
-        raise InputError(
-            f"data/overlays: {matching[0].name} and {matching[1].name} belong to the same data; "
-            "leave one there"
-        )
-    return matching[0] if matching else None
-
-
-def _texts(overlay: Overlay, path: Path) -> Path:
+def _texts(overlay: AnswerOverlay, path: Path) -> Path:
     """Return the first existing file of corrected answers; InputError says where to get one."""
     folder = shared_folder() / "locomo"
     names = (path.parent / overlay.texts.name, *(DATA / f"{_STEM}.{end}" for end in _ENDINGS))
@@ -217,7 +190,7 @@ def _texts(overlay: Overlay, path: Path) -> Path:
 
 
 def _check_texts(
-    overlay: Overlay, overlay_path: Path, errors_path: Path, errors: Mapping[str, Correction]
+    overlay: AnswerOverlay, overlay_path: Path, errors_path: Path, errors: Mapping[str, Correction]
 ) -> None:
     """Raise InputError unless `errors` contain exactly the overlay's texts, by their hashes."""
     ids = {entry.id for entry in overlay.entries}
@@ -240,7 +213,7 @@ def _check_texts(
             )
 
 
-def _remedy(overlay: Overlay) -> str:
+def _remedy(overlay: AnswerOverlay) -> str:
     version = f" at commit {overlay.commit}" if overlay.commit else ""
     return (
         f"get the errors of {overlay.source or overlay.texts.name}{version} and put them at "

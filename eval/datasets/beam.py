@@ -4,16 +4,15 @@ and questions on ten abilities, in the layout of the published repository.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from eval.datasets.beam_chat import ROLES, read_chat
 from eval.datasets.beam_questions import BEAM_TYPES, read_questions
-from eval.datasets.checks import Location, check_distinct, check_names
+from eval.datasets.checks import Location, check_distinct
 from eval.datasets.files import find_file, read_json
-from eval.datasets.types import Dataset, Question, SourceFile
-from memsys.core.declared import Count, Name, check_fields
+from eval.datasets.selection import Filters, Part
+from eval.datasets.types import Dataset, SourceFile
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation
 
@@ -26,7 +25,7 @@ _WANTED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beam:
+class Beam(Filters):
     """Chats and their questions, each in a folder of its own at any depth below `path`.
 
     name: the data set's name in tables. path: a folder such as chats, chats/100K or chats/100K/1; a
@@ -36,11 +35,7 @@ class Beam:
     key, key_file: no errors of this data set are listed, so only original and None are valid.
     """
 
-    name: Name
     path: str | None = None
-    conversations: Sequence[str] | None = None
-    types: Sequence[str] | None = None
-    limit: Count | None = None
     key: str = "original"
     key_file: str | None = None
 
@@ -48,41 +43,18 @@ class Beam:
         """Read, check and filter the files. Raises InputError naming file, conversation and field;
         also if a filter names something unknown or no question is left.
         """
-        check_fields(self, "dataset")
-        check_names("types", self.types, BEAM_TYPES.values())
+        self.check(BEAM_TYPES.values())
         if self.key != "original" or self.key_file is not None:
             raise InputError(
                 f"dataset.key={self.key}: no errors of BEAM's key are listed here; use "
                 "dataset.key=original without dataset.key_file"
             )
         folders = _folders(self.path)
-        check_names("conversations", self.conversations, folders)
-        chosen = folders if self.conversations is None else self.conversations
-        types = set(BEAM_TYPES.values() if self.types is None else self.types)
-        conversations: list[Conversation] = []
-        questions: list[Question] = []
+        self.check(BEAM_TYPES.values(), folders)
         files: list[SourceFile] = []
-        repairs: list[str] = []
-        for id_, folder in folders.items():
-            if id_ not in chosen:
-                continue
-            conversation, all_questions, read, repaired = _read(id_, folder)
-            asked = [one for one in all_questions if one.type in types][: self.limit]
-            if asked:
-                conversations.append(conversation)
-                questions += asked
-            files += read
-            repairs += repaired
-        if not questions:
-            raise InputError(f"{self.path}: no question is left; widen dataset.types")
-        return Dataset(
-            self.name,
-            tuple(conversations),
-            tuple(questions),
-            tuple(files),
-            tuple(repairs),
-            types=BEAM_TYPES,
-        )
+        parts = [_read(id_, folders[id_], files) for id_ in self.wanted(folders)]
+        parts = [part._replace(questions=self.select(part.questions)) for part in parts]
+        return self.collect(parts, files, BEAM_TYPES)
 
 
 def _folders(path: str | None) -> dict[str, Path]:
@@ -112,17 +84,15 @@ def _folders(path: str | None) -> dict[str, Path]:
     return {id_: by_id[id_] for id_ in order}
 
 
-def _read(
-    id_: str, folder: Path
-) -> tuple[Conversation, list[Question], list[SourceFile], list[str]]:
+def _read(id_: str, folder: Path, files: list[SourceFile]) -> Part:
+    """Return the conversation in a folder, and add what was read to `files`."""
     chat = next((folder / name for name in _CHATS if (folder / name).is_file()), None)
     if chat is None:
         raise InputError(f"{folder}: neither {_CHATS[0]} nor {_CHATS[1]}; add the chat")
-    value, source = read_json(chat)
-    where = Location(chat.name, id_)
-    sessions, turns = read_chat(value, where)
+    value, of_chat = read_json(chat)
     asked, of_questions = read_json(folder / _QUESTIONS)
-    place = Location(_QUESTIONS.name, id_)
+    files += [of_chat, of_questions]
+    where, place = Location(chat.name, id_), Location(_QUESTIONS.name, id_)
+    sessions, turns = read_chat(value, where)
     questions = read_questions(asked, id_, turns, place)
-    repairs = [*where.repairs, *place.repairs]
-    return Conversation(id_, ROLES, sessions), questions, [source, of_questions], repairs
+    return Part(Conversation(id_, ROLES, sessions), questions, [*where.repairs, *place.repairs])

@@ -6,9 +6,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from eval.datasets.checks import Location, as_list, as_object
+from pydantic import BeforeValidator, StrictInt
+
+from eval.datasets.checks import Location, Row, parse
 from memsys.core.dates import MONTH_NUMBERS
 from memsys.core.types import Session, Turn
 
@@ -17,6 +19,32 @@ _PLAN = re.compile(r"plan-\d+")
 # The generator's note of the point of its plan, at the end of a user's message: `->-> 3,12`.
 _MARK = re.compile(r"\s*->-?>\s*\d+\s*,\s*(?:\d+|N/A)\s*$")
 ROLES = ("user", "assistant")
+
+
+def _date(value: Any) -> datetime | None:
+    if value is None:
+        return None
+    match = _ANCHOR.fullmatch(value.strip()) if isinstance(value, str) else None
+    try:
+        if match is not None:
+            return datetime(int(match[3]), MONTH_NUMBERS[match[1].lower()], int(match[2]))
+    except (KeyError, ValueError):
+        pass
+    raise ValueError(f'{value!r:.60} is no date; write "March-15-2024"')
+
+
+class _Message(Row):
+    id: StrictInt
+    role: Literal["user", "assistant"]
+    content: str
+    time_anchor: Annotated[datetime | None, BeforeValidator(_date)]
+
+
+_Turns = list[list[_Message]]
+
+
+class _Batch(Row):
+    turns: _Turns
 
 
 def read_chat(
@@ -35,18 +63,18 @@ def read_chat(
     for field, batch in _batches(value, where):
         name = f"s{len(sessions) + 1}"
         own: list[Turn] = []
-        time: datetime | None = None
-        for at, message in _messages(batch, where, field):
-            if time is None and message.get("time_anchor") is not None:
-                time = _date(message["time_anchor"], where, f"{at}.time_anchor")
-            number, role, content = _message(message, where, at, counts)
+        messages = [message for turn in batch for message in turn]
+        for message in messages:
+            content, removed = _MARK.subn("", message.content)
+            counts["notes of the generator's plan removed"] += removed
             if content.strip():
-                turns[number].append(f"{name}:{len(own)}")
-                own.append(Turn(turns[number][-1], role, content))
+                turns[message.id].append(f"{name}:{len(own)}")
+                own.append(Turn(turns[message.id][-1], message.role, content))
             else:
                 counts["blank messages dropped"] += 1
         if not own:
             raise where.error(field, "no messages; add them or remove the batch")
+        time = next((one.time_anchor for one in messages if one.time_anchor), None)
         if time is None:
             if not sessions:
                 raise where.error(field, "no time_anchor in the first batch; add one")
@@ -60,66 +88,26 @@ def read_chat(
     return tuple(sessions), turns
 
 
-def _message(
-    message: dict[str, Any], where: Location, at: str, counts: Counter[str]
-) -> tuple[int, str, str]:
-    """Return id, role and content of a message, and count what was removed from it."""
-    number, role, content = message.get("id"), message.get("role"), message.get("content")
-    if not isinstance(number, int) or isinstance(number, bool):
-        raise where.error(f"{at}.id", f"{number!r:.60}; must be a whole number")
-    if role not in ROLES:
-        raise where.error(f"{at}.role", f"{role!r:.60}; use {' or '.join(ROLES)}")
-    if not isinstance(content, str):
-        raise where.error(f"{at}.content", "missing or no text; must be a text")
-    content, removed = _MARK.subn("", content)
-    counts["notes of the generator's plan removed"] += removed
-    return number, role, content
-
-
-def _batches(value: Any, where: Location) -> Iterator[tuple[str, list[Any]]]:
+def _batches(value: Any, where: Location) -> Iterator[tuple[str, _Turns]]:
     """Yield place and turns of each batch: of a chat, or of the chats of several plans, as the
     chats of 10M tokens are.
     """
-    for index, raw in enumerate(as_list(value, where, "chat")):
+    for index, raw in enumerate(parse(list, value, where, "chat")):
+        field = f"[{index}]"
         if isinstance(raw, list):  # of messages, as in the table of the data set
-            yield f"[{index}]", [raw]
+            yield field, parse(_Turns, [raw], where, field)
             continue
-        item = as_object(raw, where, f"[{index}]")
+        item = parse(dict, raw, where, field)
         plans = {name: batches for name, batches in item.items() if batches is not None}
         if "turns" in item:
-            yield f"[{index}].turns", as_list(item["turns"], where, f"[{index}].turns")
+            yield f"{field}.turns", parse(_Batch, item, where, field).turns
         elif plans and all(map(_PLAN.fullmatch, plans)):
-            for name, batches in plans.items():
-                field = f"[{index}].{name}"
-                for number, batch in enumerate(as_list(batches, where, field)):
-                    at = f"{field}[{number}]"
-                    turns = as_object(batch, where, at).get("turns")
-                    yield f"{at}.turns", as_list(turns, where, f"{at}.turns")
+            for name, batches in parse(dict[str, list[_Batch]], plans, where, field).items():
+                for number, batch in enumerate(batches):
+                    yield f"{field}.{name}[{number}].turns", batch.turns
         else:
             raise where.error(
-                f"[{index}]",
+                field,
                 "neither a batch with turns nor an object of plan-N; use the "
                 "repository's chat.json",
             )
-
-
-def _messages(
-    turns: list[Any], where: Location, field: str
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield place and fields of each message of a batch."""
-    for n, turn in enumerate(turns):
-        for m, message in enumerate(as_list(turn, where, f"{field}[{n}]")):
-            at = f"{field}[{n}][{m}]"
-            yield at, as_object(message, where, at)
-
-
-def _date(value: Any, where: Location, field: str) -> datetime:
-    """Return the naive time of "March-15-2024"; raise InputError for another form."""
-    match = _ANCHOR.fullmatch(value.strip()) if isinstance(value, str) else None
-    try:
-        if match is None:
-            raise ValueError
-        month = MONTH_NUMBERS[match[1].lower()]
-        return datetime(int(match[3]), month, int(match[2]))
-    except (KeyError, ValueError):
-        raise where.error(field, f'{value!r:.60} is no date; write "March-15-2024"') from None

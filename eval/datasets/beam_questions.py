@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from eval.datasets.checks import Location, as_list, as_object, text
+from eval.datasets.checks import Location, Row, Text, is_visible, parse
 from eval.datasets.types import ADVERSARIAL, TYPES, Question
 
 # The file's abilities by ids that no other data set has. 5 is adversarial as in LoCoMo: abstention.
@@ -34,6 +34,14 @@ _GOLD = {
 }
 
 
+class _Question(Row):
+    question: Text
+    answer: Any
+    ideal_answer: Any
+    ideal_summary: Any
+    source_chat_ids: Any
+
+
 def read_questions(
     value: Any, conversation: str, turns: Mapping[int, Sequence[str]], where: Location
 ) -> list[Question]:
@@ -44,23 +52,24 @@ def read_questions(
     """
     ids = {_ABSTENTION if id_ == ADVERSARIAL else name: id_ for id_, name in BEAM_TYPES.items()}
     questions: list[Question] = []
-    for ability, rows in as_object(value, where, "questions").items():
+    for ability, rows in parse(dict[str, list[_Question]], value, where).items():
         if ability not in ids:
             raise where.error(ability, f"is no ability; they are {', '.join(ids)}")
-        for index, raw in enumerate(as_list(rows, where, ability)):
-            field = f"{ability}[{index}]"
-            item = as_object(raw, where, field)
-            category, gold = ids[ability], _GOLD.get(ability)
+        for index, row in enumerate(rows):
+            field, category, gold = f"{ability}[{index}]", ids[ability], _GOLD.get(ability)
+            answer = getattr(row, gold) if gold else None
+            if gold and not (isinstance(answer, str) and is_visible(answer)):
+                raise where.error(f"{field}.{gold}", "missing, empty or no text; must be a text")
             questions.append(
                 Question(
                     id=f"{conversation}/{len(questions)}",
                     conversation=conversation,
                     category=category,
                     type=BEAM_TYPES[category],
-                    text=text(item, "question", where, f"{field}.question"),
-                    gold=None if gold is None else text(item, gold, where, f"{field}.{gold}"),
+                    text=row.question,
+                    gold=answer,
                     evidence=_evidence(
-                        item.get("source_chat_ids"), turns, where, f"{field}.source_chat_ids"
+                        row.source_chat_ids, turns, where, f"{field}.source_chat_ids"
                     ),
                 )
             )

@@ -4,15 +4,14 @@ documents, queries and judgements, without gold answers.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from eval.datasets.beir_folder import CORPUS, QUERIES, Asked, FolderReading, query_files
-from eval.datasets.checks import check_names
 from eval.datasets.files import find_file
+from eval.datasets.selection import Filters, Part
 from eval.datasets.types import Dataset, Question
-from memsys.core.declared import Count, Name, check_fields
 from memsys.core.errors import InputError
 from memsys.core.files import shown
 from memsys.core.types import Conversation
@@ -30,7 +29,7 @@ def check_reader(reader: str, dataset: object) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beir:
+class Beir(Filters):
     """A folder of a retrieval benchmark; files may be gzipped, with names that end in .gz.
 
     Each pool of candidates is a conversation, or the whole corpus where there are no candidates;
@@ -45,18 +44,14 @@ class Beir:
     candidates.jsonl. types: only these. limit: at most this many queries of each pool.
     """
 
-    name: Name
     path: str | None = None
     split: str = "test"
-    conversations: Sequence[str] | None = None
-    types: Sequence[str] | None = None
-    limit: Count | None = None
 
     def load(self) -> Dataset:
         """Read, check and filter the files. Raises InputError naming file, line and field; also if
         no query has a relevant document, a filter names something unknown or no query is left.
         """
-        check_fields(self, "dataset")
+        self.check()
         if self.path is None:
             raise InputError(
                 f"dataset={self.name}: which one? Add dataset.path=FOLDER with {CORPUS}, "
@@ -79,42 +74,33 @@ class Beir:
         types = {
             name: id_ for id_, name in enumerate(dict.fromkeys(one.type for one in asked), _FIRST)
         }
-        check_names("types", self.types, types)
-        check_names("conversations", self.conversations, reading.pools)
+        self.check(types, reading.pools)
         repeated = len({one.line.id for one in asked}) < len(asked)
-        questions: list[Question] = []
-        of_pool: Counter[str] = Counter()
-        for one in asked:
-            chosen = (self.types is None or one.type in self.types) and (
-                self.conversations is None or one.pool in self.conversations
+        questions = [
+            Question(
+                id=f"{one.folder}/{one.line.id}" if repeated else one.line.id,
+                conversation=one.pool,
+                category=types[one.type],
+                type=one.type,
+                text=one.line.text,
+                gold=None,
+                evidence=one.evidence,
             )
-            if chosen and (self.limit is None or of_pool[one.pool] < self.limit):
-                of_pool[one.pool] += 1
-                id_ = f"{one.folder}/{one.line.id}" if repeated else one.line.id
-                questions.append(
-                    Question(
-                        id=id_,
-                        conversation=one.pool,
-                        category=types[one.type],
-                        type=one.type,
-                        text=one.line.text,
-                        gold=None,
-                        evidence=one.evidence,
-                    )
-                )
-        if not questions:
-            raise InputError(
-                f"{reading.root.name}: no query is left; widen dataset.conversations and "
-                "dataset.types"
-            )
-        pools = tuple(
-            Conversation(name, (), sessions)
-            for name, sessions in reading.pools.items()
-            if of_pool[name]
-        )
+            for one in asked
+        ]
+        of_pool: dict[str, list[Question]] = defaultdict(list)
+        for question in questions:
+            of_pool[question.conversation].append(question)
+        parts = [
+            Part(Conversation(pool, (), reading.pools[pool]), self.select(of_pool[pool]), ())
+            for pool in self.wanted(reading.pools)
+        ]
+        files = [replace(file, name=reading.name_of(path)) for path, file in reading.files.items()]
         named = {id_: name for name, id_ in types.items()}
-        files = tuple(
-            replace(file, name=reading.name_of(path)) for path, file in reading.files.items()
+        dataset = self.collect(parts, files, named)
+        selected = {question.id for question in dataset.questions}
+        return replace(
+            dataset,
+            questions=tuple(one for one in questions if one.id in selected),  # as in the files
+            repairs=tuple(reading.repairs),
         )
-        repairs = tuple(reading.repairs)
-        return Dataset(self.name, pools, tuple(questions), files, repairs, types=named)

@@ -6,11 +6,13 @@ Every error names file, line and field, so that a hand-made file can be correcte
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
+from pydantic import AliasChoices, BeforeValidator, Field
+
+from eval.datasets.checks import Location, Row, Text, parse
 from eval.datasets.files import read_text
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
@@ -21,56 +23,103 @@ from memsys.core.types import Session
 
 _ID = ("id", "_id")  # LMEB's name counts where a line has both, as in its own loader
 _SCENE = ("scene_id", "query-id", "query_id", *_ID)
-_MEMBERS = ("candidate_doc_ids", "corpus-ids")  # of LMEB, and of mteb's `top_ranked`
 _QRELS = "query-id, corpus-id and score, or TREC's query, 0, document and relevance"
 _SHOWN = 60  # characters of an id in a message
 
 
-@dataclass(frozen=True, slots=True)
-class QueryLine:
-    """A line of queries.jsonl; `type` is None if it names none."""
+def _id(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str) and value.strip():
+        return value
+    raise ValueError(f"{_shown(value)} is no id; must be a text or a number")
 
-    id: str
-    text: str
+
+_Id = Annotated[str, BeforeValidator(_id)]
+
+
+class _Line(Row):
+    id: _Id = Field(validation_alias=AliasChoices(*_ID))
+
+
+class _Document(_Line):
+    title: str | None
+    text: str | None
+
+
+class QueryLine(_Line):
+    """A line of queries.jsonl. The type is at the top or in BEIR's `metadata`; None: none."""
+
+    text: Text
     type: str | None
+    metadata: Any
+
+    @property
+    def named_type(self) -> str | None:
+        """The query's type, if the line names one."""
+        of_metadata = self.metadata.get("type") if isinstance(self.metadata, dict) else None
+        given = of_metadata if self.type is None else self.type
+        return str(given or "").strip() or None
+
+
+class _Pool(_Line):
+    """A line of candidates.jsonl: of LMEB, or of mteb's `top_ranked`."""
+
+    id: _Id = Field(validation_alias=AliasChoices(*_SCENE))
+    members: list[_Id] = Field(
+        validation_alias=AliasChoices("candidate_doc_ids", "corpus-ids"), min_length=1
+    )
+
+
+_L = TypeVar("_L", bound=_Line)
 
 
 def documents(path: Path, name: str) -> tuple[dict[str, Session], SourceFile]:
     """Return the documents of corpus.jsonl by id, in file order; a title or text may be missing.
     `name`: the file's in messages, here and below.
     """
-    rows, source = _objects(path, name)
-    found: dict[str, Session] = {}
-    for where, row in rows:
-        id_ = _id(row, _ID, where)
-        if id_ in found:
-            raise InputError(
-                f"{where}: _id {_shown(id_)} is used twice; give each document its own"
-            )
-        found[id_] = document(id_, _text(row, "title", where), _text(row, "text", where))
-    if not found:
-        raise InputError(f"{name}: no document; write one line {{_id, title, text}} for each")
+    lines, source = _lines(_Document, path, name)
+    found = {id_: document(id_, row.title or "", row.text or "") for id_, row in lines.items()}
     return found, source
 
 
 def queries(path: Path, name: str) -> tuple[dict[str, QueryLine], SourceFile]:
-    """Return the queries of queries.jsonl by id, in file order. Their type is the field `type`, at
-    the top or in BEIR's `metadata`.
+    """Return the queries of queries.jsonl by id, in file order."""
+    return _lines(QueryLine, path, name)
+
+
+def candidates(
+    path: Path, name: str, known: Container[str]
+) -> tuple[dict[str, frozenset[str]], SourceFile]:
+    """Return the ids in each pool of candidates.jsonl, by the name of the pool, in file order.
+
+    Raises InputError for an empty pool, a name that occurs twice, and a document that is not
+    `known`.
     """
-    rows, source = _objects(path, name)
-    found: dict[str, QueryLine] = {}
-    for where, row in rows:
-        id_ = _id(row, _ID, where)
-        if id_ in found:
-            raise InputError(f"{where}: _id {_shown(id_)} is used twice; give each query its own")
-        text = _text(row, "text", where)
-        if not text.strip():
-            raise InputError(f"{where}: text is missing or empty; must be the query's words")
-        metadata = row.get("metadata")
-        typed = row if "type" in row or not isinstance(metadata, dict) else metadata
-        found[id_] = QueryLine(id_, text, _text(typed, "type", where).strip() or None)
+    pools, source = _lines(_Pool, path, name)
+    for pool in pools.values():
+        for id_ in pool.members:
+            _check_document(id_, known, f"{name}: {_shown(pool.id)}")
+    return {pool.id: frozenset(pool.members) for pool in pools.values()}, source
+
+
+def _lines(kind: type[_L], path: Path, name: str) -> tuple[dict[str, _L], SourceFile]:
+    """Return the lines of a file that are not blank, by id, and the file."""
+    text, source = read_text(path)
+    found: dict[str, _L] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        where = Location(name, str(number), unit="line")
+        try:
+            row = parse(kind, parse_json(line, unique=True), where)
+        except ValueError as error:
+            raise where.error("", f"not JSON ({error}); correct it") from None
+        if row.id in found:
+            raise where.error(_ID[1], f"{_shown(row.id)} is used twice; give each line its own")
+        found[row.id] = row
     if not found:
-        raise InputError(f"{name}: no query; write one line {{_id, text}} for each")
+        raise InputError(f"{name}: no line; write one {{...}} for each document or query")
     return found, source
 
 
@@ -90,10 +139,7 @@ def judgements(
             raise InputError(
                 f"{where}: query {_shown(query)} is not in queries.jsonl; add it there"
             )
-        if id_ not in known:
-            raise InputError(
-                f"{where}: document {_shown(id_)} is not in corpus.jsonl; add it there"
-            )
+        _check_document(id_, known, where)
         if scores.setdefault((query, id_), score) != score:
             raise InputError(
                 f"{where}: query {_shown(query)} and document {_shown(id_)} have two scores; "
@@ -140,77 +186,9 @@ def _judged(text: str, name: str) -> Iterator[tuple[str, str, str, float]]:
         yield where, query, id_, score
 
 
-def candidates(
-    path: Path, name: str, known: Mapping[str, Session]
-) -> tuple[dict[str, frozenset[str]], SourceFile]:
-    """Return the ids in each pool of candidates.jsonl, by the name of the pool, in file order.
-
-    Raises InputError for an empty pool, a name that occurs twice, and a document that is not
-    `known`.
-    """
-    rows, source = _objects(path, name)
-    found: dict[str, frozenset[str]] = {}
-    for where, row in rows:
-        scene = _id(row, _SCENE, where)
-        if scene in found:
-            raise InputError(f"{where}: {_shown(scene)} has two pools; leave one")
-        members = next((row[key] for key in _MEMBERS if key in row), None)
-        if not isinstance(members, list) or not members:
-            raise InputError(
-                f"{where}: {_MEMBERS[0]} is missing or empty; must be a list of document ids"
-            )
-        ids = [_as_id(one, where, _MEMBERS[0]) for one in members]
-        for id_ in ids:
-            if id_ not in known:
-                raise InputError(
-                    f"{where}: document {_shown(id_)} is not in corpus.jsonl; add it there"
-                )
-        found[scene] = frozenset(ids)
-    return found, source
-
-
-def _objects(path: Path, name: str) -> tuple[Iterator[tuple[str, dict[str, Any]]], SourceFile]:
-    """Return place and value of each line that is not blank, and the file."""
-    text, source = read_text(path)
-    return _parsed(text, name), source
-
-
-def _parsed(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{name}: line {number}"
-        try:
-            row = parse_json(line, unique=True)
-        except ValueError as error:
-            raise InputError(f"{where}: not JSON ({error}); correct it") from None
-        if not isinstance(row, dict):
-            raise InputError(f"{where}: no object; write one {{...}} on each line")
-        yield where, row
-
-
-def _id(row: Mapping[str, Any], names: tuple[str, ...], where: str) -> str:
-    """Return the first of the fields `names` that `row` has, as an id."""
-    for name in names:
-        if name in row:
-            return _as_id(row[name], where, name)
-    raise InputError(f"{where}: {names[-1]} is missing; must be a text or a number")
-
-
-def _as_id(value: Any, where: str, field: str) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if isinstance(value, str) and value.strip():
-        return value
-    raise InputError(f"{where}: {field}: {_shown(value)} is no id; must be a text or a number")
-
-
-def _text(row: Mapping[str, Any], field: str, where: str) -> str:
-    """Return the text in a field, "" if it is missing or null."""
-    value = row.get(field)
-    if value is None or isinstance(value, str):
-        return value or ""
-    raise InputError(f"{where}: {field}: {_shown(value)} is no text")
+def _check_document(id_: str, known: Container[str], where: str) -> None:
+    if id_ not in known:
+        raise InputError(f"{where}: document {_shown(id_)} is not in corpus.jsonl; add it there")
 
 
 def _shown(value: object) -> str:

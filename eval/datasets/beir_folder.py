@@ -79,18 +79,15 @@ class FolderReading:
             unjudged += not evidence
             outside += any(id_ not in members for id_ in evidence)
             of_folder = ONE_TYPE if path.parent == self.root else relative
-            yield Asked(line, relative, _usable(line.type or of_folder), pool, evidence)
+            yield Asked(line, relative, _usable(line.named_type or of_folder), pool, evidence)
         self._count(unjudged, name, "has no relevant document, and so no evidence")
         self._count(outside, name, "has relevant documents that are no candidates: never found")
         self._count(len(others & lines.keys()), name, "is judged in another split only: not asked")
 
     def _corpus(self, folder: Path) -> _Corpus:
         """Return the documents of the nearest corpus.jsonl, up to the folder above `root`."""
-        within = [folder, *folder.parents]
-        for one in within[: within.index(self.root) + 2]:
-            if path := _file(one, CORPUS):
-                break
-        else:
+        path = _nearest(folder, CORPUS, self.root.parent)
+        if path is None:
             raise InputError(
                 f"{shown(folder)}: no {CORPUS} there or above; put it there, or correct "
                 "dataset.path"
@@ -127,11 +124,8 @@ class FolderReading:
         """Return the pools of the nearest candidates.jsonl, up to the folder of the corpus; None if
         there is none.
         """
-        within = [folder, *folder.parents]
-        for one in within[: within.index(corpus.path.parent) + 1]:
-            if path := _file(one, CANDIDATES):
-                break
-        else:
+        path = _nearest(folder, CANDIDATES, corpus.path.parent)
+        if path is None:
             return None
         if path not in self._scenes:
             known, self.files[path] = candidates(path, self.name_of(path), corpus.documents)
@@ -192,6 +186,13 @@ def query_files(root: Path) -> list[Path]:
             "dataset.path"
         )
     return found
+
+
+def _nearest(folder: Path, name: str, top: Path) -> Path | None:
+    """Return the file `name` in `folder` or the nearest folder above, up to `top`."""
+    within = [folder, *folder.parents]
+    paths = (_file(one, name) for one in within[: within.index(top) + 1])
+    return next((path for path in paths if path), None)
 
 
 def _file(folder: Path, name: str) -> Path | None:

@@ -1,4 +1,4 @@
-"""Checks of the values in conversation files and of the settings that filter a data set.
+"""Checks of the values in data files: pydantic models of their rows, and one form of error.
 
 Each failed check is one InputError that names file, sample and field (or the setting), so that a
 hand-made file can be corrected without reading this code. Hand-written evidence contains several
@@ -11,22 +11,44 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Annotated, Any, TypeVar, cast
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from memsys.core.errors import InputError
 from memsys.core.files import shown
 
+T = TypeVar("T")
 _SEPARATORS = re.compile(r"[;,、；，\s]+")
 _SHOWN = 80  # characters of a name in a message
 _INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}
 _DIALOGUE_ID = re.compile(r"D:?([0-9]{1,9}):([0-9]{1,9})", re.IGNORECASE)
+# What a value must be, by pydantic's types of errors.
+_MUST = {
+    "string_type": "a text",
+    "list_type": "a list [...]",
+    "dict_type": "an object {...}",
+    "model_type": "an object {...}",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+}
+_KINDS = {dict: "an object", list: "a list", bool: "true or false"}
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A sample of an input file, as messages name it, with a line per repair.
+    """A sample (or another `unit`) of an input file, as messages name it, with a line per repair.
 
     `lenient`: evidence that names no turn is dropped and reported instead of refused: for a
     published file, whose faults are known and whose readers cannot change it.
@@ -36,10 +58,14 @@ class Location:
     sample: str
     lenient: bool = False
     repairs: list[str] = field(default_factory=list)
+    unit: str = "sample"
 
     def at(self, field: str) -> str:
-        """Return `file: sample X: field`, the prefix of errors and repairs."""
-        return f"{self.file}: sample {shown(self.sample, _SHOWN)}: {shown(field, _SHOWN)}"
+        """Return `file: sample X: field`, the prefix of errors and repairs; without a field, the
+        sample as a whole.
+        """
+        whole = f"{self.file}: {self.unit} {shown(self.sample, _SHOWN)}"
+        return f"{whole}: {shown(field, _SHOWN)}" if field else whole
 
     def repaired(self, field: str, repair: str) -> None:
         """Add a repair of `field`."""
@@ -50,44 +76,52 @@ class Location:
         return InputError(f"{self.at(field)}: {problem}")
 
 
-def as_object(value: Any, where: Location, field: str) -> dict[str, Any]:
-    """Return `value` if it is a JSON object; raise InputError otherwise."""
-    if isinstance(value, dict):
-        return value
-    raise where.error(field, f"{_state(value)}; must be an object {{...}}")
+class Row(BaseModel):
+    """An object in a data file. Fields that are not declared are ignored; an absent one is null."""
+
+    model_config = ConfigDict(frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        plain = (name for name, one in cls.model_fields.items() if one.validation_alias is None)
+        return {**dict.fromkeys(plain), **value}
 
 
-def as_list(value: Any, where: Location, field: str) -> list[Any]:
-    """Return `value` if it is a JSON list; raise InputError otherwise."""
-    if isinstance(value, list):
-        return value
-    raise where.error(field, f"{_state(value)}; must be a list [...]")
+def parse(kind: type[T], value: Any, where: Location, field: str = "") -> T:
+    """Return `value`, plain JSON at `field` of a sample, as an instance of the type `kind`.
+
+    Raises InputError naming file, sample and the first wrong field, with what it is and must be.
+    """
+    try:
+        adapter: TypeAdapter[T] = _adapter(cast(Any, kind))
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        place, problem = problem_in(error)
+        raise where.error(f"{field}{place}" if field else place.lstrip("."), problem) from None
 
 
-def text(record: dict[str, Any], key: str, where: Location, field: str) -> str:
-    """Return `record[key]` unchanged if it is a text with a visible character; else InputError."""
-    value = record.get(key)
-    if isinstance(value, str) and is_visible(value):
-        return value
-    raise where.error(field, f"{_state(value)}; must be a text")
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
-def name(record: dict[str, Any], key: str, where: Location, field: str) -> str:
-    """Return `record[key]` as `text` does; raise InputError if it has several lines."""
-    value = text(record, key, where, field)
-    if len(value.splitlines()) > 1:
-        raise where.error(field, f"{value!r:.60} has a line break; write it on one line")
-    return value
-
-
-def is_visible(value: str) -> bool:
-    """Return whether a character of the text is neither a blank nor of zero width."""
-    return any(unicodedata.category(char) not in _INVISIBLE for char in value)
-
-
-def same_name(value: str) -> str:
-    """Return what names that look alike share: in one case, with single blanks, in NFC."""
-    return unicodedata.normalize("NFC", " ".join(value.casefold().split()))
+def problem_in(error: ValidationError) -> tuple[str, str]:
+    """Return place (`.qa[3].answer`) and fault of the first problem that pydantic found."""
+    first = error.errors(include_url=False)[0]
+    given, type_ = first["input"], first["type"]
+    parts = [one for one in first["loc"] if not str(one).startswith("literal[")]  # of a union
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    if type_ == "missing":
+        return place, "missing; add it"
+    if type_ in _MUST:
+        return place, f"{_state(given)}; must be {_MUST[type_]}"
+    if type_ == "literal_error":
+        state = "missing" if given is None else f"{given!r:.60}"
+        return place, f"{state}; use {first['ctx']['expected']}"
+    return place, first["msg"].removeprefix("Value error, ")
 
 
 def check_distinct(names: dict[str, Location], where: Location, field: str) -> None:
@@ -106,23 +140,66 @@ def _state(value: Any) -> str:
         return "missing"
     if isinstance(value, str):
         return "is a text" if is_visible(value) else "empty"
-    names = {dict: "an object", list: "a list", bool: "true or false"}
-    return f"is {names.get(type(value), 'a number')}"
+    return f"is {_KINDS.get(type(value), 'a number')}"
 
 
-def check_names(option: str, given: Any, valid: Iterable[str]) -> None:
-    """Raise InputError unless `given` is None or a list of `valid` names, one at least."""
-    if given is None:
-        return
-    names = dict.fromkeys(valid)
-    if isinstance(given, str) or not given:  # a str is a sequence of letters
-        raise InputError(
-            f"dataset.{option}: {given!r:.60}; use a list, such as [{next(iter(names))}], or null"
-        )
-    unknown = [name for name in given if not isinstance(name, str) or name not in names]
-    if unknown:
-        shown = ", ".join(list(names)[:10]) + (" ..." if len(names) > 10 else "")
-        raise InputError(f"dataset.{option}: {unknown[0]!r:.60} is not one of {shown}")
+def is_visible(value: str) -> bool:
+    """Return whether a character of the text is neither a blank nor of zero width."""
+    return any(unicodedata.category(char) not in _INVISIBLE for char in value)
+
+
+def _visible(value: str) -> str:
+    if not is_visible(value):
+        raise ValueError("empty; must be a text")
+    return value
+
+
+def _on_one_line(value: str) -> str:
+    if len(value.splitlines()) > 1:
+        raise ValueError(f"{value!r:.60} has a line break; write it on one line")
+    return value
+
+
+def _answer(value: Any) -> str | None:
+    if value is None or (isinstance(value, str) and not is_visible(value)):
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"{value!r:.60} must be a text or a number")
+    return str(value)
+
+
+def _ids(value: Any) -> list[Any]:
+    ids = [] if value is None else value if isinstance(value, list) else [value]
+    for one in ids:
+        if not isinstance(one, str):
+            raise ValueError(f'{one!r:.60} is not a text; write turn ids as in ["D1:3"]')
+    return ids
+
+
+Text = Annotated[str, AfterValidator(_visible)]  # with a visible character, unchanged
+Line = Annotated[Text, AfterValidator(_on_one_line)]
+Answer = Annotated[str | None, BeforeValidator(_answer)]  # a text or number; None if blank
+Ids = Annotated[list[str], BeforeValidator(_ids)]  # an id, a text of several, a list of these, null
+
+
+def key_of(table: Mapping[Any, T], words: str = "") -> BeforeValidator:
+    """Return the check that a value is a key of `table`, which it replaces by the value there.
+
+    `words`: the keys in messages.
+    """
+
+    def look_up(value: Any) -> T:
+        if type(value) in (str, int) and value in table:
+            return table[value]
+        state = "missing" if value is None else f"{value!r:.60} is unknown"
+        raise ValueError(f"{state}; use one of {words or ', '.join(map(str, table))}")
+
+    return BeforeValidator(look_up)
+
+
+def same_name(value: str) -> str:
+    """Return what names that look alike share: in one case, with single blanks, in NFC."""
+    return unicodedata.normalize("NFC", " ".join(value.casefold().split()))
 
 
 class TurnIds:
@@ -168,26 +245,22 @@ def _canonical(turn: str) -> str:
     return f"D{int(match[1])}:{int(match[2])}" if match else turn.strip()
 
 
-def turn_ids(value: Any, known: TurnIds, where: Location, field: str) -> tuple[str, ...]:
-    """Return ids of existing turns, in order and without repetition; add repairs to `where`.
-
-    `value`: an id, a text of several ids, a list of these, or None. A part that names no turn
-    raises InputError, unless `where` is lenient.
+def turn_ids(ids: Sequence[str], known: TurnIds, where: Location, field: str) -> tuple[str, ...]:
+    """Return the `known` turns that `ids` name, in order and without repetition; add repairs to
+    `where`. A part that names no turn raises InputError, unless `where` is lenient.
     """
-    ids: dict[str, None] = {}
-    for raw in [] if value is None else value if isinstance(value, list) else [value]:
-        if not isinstance(raw, str):
-            raise where.error(field, f'{raw!r:.60} is not a text; write turn ids as in ["D1:3"]')
+    found: dict[str, None] = {}
+    for raw in ids:
         turns, unknown = known.resolve(raw)
         if unknown and not where.lenient:
             problem = f"{unknown[0]!r:.60} is no turn's dia_id; correct or remove it"
             raise where.error(field, problem)
-        repeated = [turn for turn in turns if turn in ids]
+        repeated = [turn for turn in turns if turn in found]
         notes = [f"read as {', '.join(turns)}"] if turns and turns != [raw] else []
         notes += [f"{', '.join(unknown)} dropped: no such turn"] if turns and unknown else []
         notes += ["dropped: no such turn"] if not turns else []
         notes += [f"repeated, counted once: {', '.join(repeated)}"] if repeated else []
         if notes:
             where.repaired(field, f"{raw!r} {'; '.join(notes)}")
-        ids |= dict.fromkeys(turns)
-    return tuple(ids)
+        found |= dict.fromkeys(turns)
+    return tuple(found)

@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from eval.datasets.checks import Location, as_object, name
+from eval.datasets.checks import Line, Location, Row, parse, problem_in
 from eval.datasets.pooled import POOLED
 from eval.datasets.types import SourceFile
-from memsys.core.errors import InputError, first_problem
+from memsys.core.errors import InputError
 from memsys.core.files import MOST, decode, is_there, read_bytes, unpack
 from memsys.core.json_text import parse_json
 from memsys.core.places import HOME, SHIPPED
@@ -26,6 +26,10 @@ DATA = HOME / "data"  # of the user
 SHIPPED_DATA = SHIPPED / "data"
 SOURCES = SHIPPED_DATA / "sources.yaml"
 T = TypeVar("T")
+
+
+class _Named(Row):
+    sample_id: Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +139,13 @@ def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
     samples = []
     for number, raw in enumerate(value, 1):
         where = Location(path.name, f"#{number}")
-        item = as_object(raw, where, "sample")
-        sample_id = name(item, "sample_id", where, "sample_id")
+        sample_id = parse(_Named, raw, where).sample_id
         if sample_id == POOLED:
             raise InputError(
                 f"{path.name}: sample #{number}: sample_id {POOLED} is the name of the store of "
                 "dataset.pooled=true; use another"
             )
-        samples.append(RawSample(Location(path.name, sample_id), item))
+        samples.append(RawSample(Location(path.name, sample_id), raw))
     return samples, source
 
 
@@ -188,4 +191,7 @@ def validate(schema: type[T], value: Any, where: str, remedy: str) -> T:
     try:
         return TypeAdapter(schema).validate_python(value)
     except ValidationError as error:
-        raise InputError(f"{where}: {first_problem(error)}; {remedy}") from error
+        place, problem = problem_in(error)
+        raise InputError(
+            f"{where}: {place.lstrip('.') or 'the whole'}: {problem}; {remedy}"
+        ) from error

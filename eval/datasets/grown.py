@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from random import Random
 
-from eval.datasets.checks import check_names
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.named import config_of
 from eval.datasets.pooled import timed
+from eval.datasets.selection import check_names
 from eval.datasets.types import TYPES, Dataset, Question
 from eval.datasets.unrelated import Unrelated
 from memsys.core.declared import Count, CountFrom0, Name, check_fields

@@ -10,13 +10,14 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictInt
 
-from eval.datasets.files import one_per_line, read_text, validate
+from eval.datasets.files import read_text, validate
+from eval.datasets.overlays import Overlay
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
@@ -27,7 +28,6 @@ CITATION_ONLY = "WRONG_CITATION"  # the one type of error that leaves the answer
 Gold = Literal["text", "none", "original"] | tuple[tuple[int, int], ...]
 # Question ids of dial481/locomo-audit, errors.json: the conversation by its position.
 _BY_POSITION = re.compile(r"locomo_([0-9]{1,4})_qa([0-9]{1,6})")
-_REBUILD = "build it by data/overlays/build.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,12 @@ class Entry:
     correct_sha256: str | None
     gold: Gold = "text"
 
+    def __post_init__(self) -> None:
+        """Raise ValueError unless the ranges of `gold` are some, each of a character or more."""
+        ranges = [] if isinstance(self.gold, str) else self.gold
+        if not self.gold or not all(0 <= start < end for start, end in ranges):
+            raise ValueError(f"gold of {self.id}: not ranges [start, end]")
+
     @property
     def changes_score(self) -> bool:
         """False if only the evidence is wrong."""
@@ -70,18 +76,11 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Overlay:
-    """An overlay: the source of its errors, the `data` files they are in, the file of `texts` they
-    were read from, and the overlay's file (None before it is written).
-    """
+class AnswerOverlay(Overlay):
+    """Known errors of gold answers; `texts`: the file of corrected answers they were read from."""
 
-    source: str
-    commit: str
-    licence: str
-    data: tuple[SourceFile, ...]
-    texts: SourceFile
     entries: tuple[Entry, ...]
-    file: SourceFile | None = None
+    texts: SourceFile
 
 
 _Answer = Annotated[str, Field(coerce_numbers_to_str=True)] | None
@@ -180,35 +179,3 @@ def make_entries(
 def is_overlay(value: Any) -> bool:
     """Return True if a JSON value is an overlay and not a list of errors."""
     return isinstance(value, dict) and "entries" in value
-
-
-def read_overlay(path: Path) -> Overlay:
-    """Return the overlay at `path`; raise InputError if it does not match data/README.md."""
-    value, file = read_errors(path)
-    if not is_overlay(value):
-        raise InputError(f"{path}: not an overlay; {_REBUILD}")
-    overlay = validate(Overlay, {**value, "file": asdict(file)}, str(path), _REBUILD)
-    if len({entry.id for entry in overlay.entries}) < len(overlay.entries):
-        raise InputError(f"{path}: an id occurs twice; {_REBUILD}")
-    for entry in overlay.entries:
-        ranges = [] if isinstance(entry.gold, str) else entry.gold
-        if not entry.gold or not all(0 <= start < end for start, end in ranges):
-            raise InputError(f"{path}: gold of {entry.id}: not ranges [start, end]; {_REBUILD}")
-    return overlay
-
-
-def write_overlay(path: Path, overlay: Overlay) -> None:
-    """Write `overlay` to `path`: one line per entry, for readable diffs."""
-    head = asdict(overlay)
-    del head["entries"], head["file"]
-    rows = ({k: v for k, v in asdict(e).items() if v != "text"} for e in overlay.entries)
-    text = one_per_line(head, "entries", rows)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-
-
-def belongs(data: Sequence[SourceFile], files: Sequence[SourceFile]) -> bool:
-    """Return True if all files `data` of an overlay are among `files`, by sha256; False if it names
-    none.
-    """
-    return bool(data) and {one.sha256 for one in data} <= {file.sha256 for file in files}

@@ -9,27 +9,33 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import accumulate
-from typing import Any, Literal
+from itertools import accumulate, islice
+from typing import Annotated, Any, Literal
 
-from eval.datasets.checks import Location, as_object, check_names, text
-from eval.datasets.files import json_files, public_file, read_json
+from eval.datasets.checks import Location, Row, Text, key_of, parse
+from eval.datasets.files import RawSample, json_files, public_file, read_json
 from eval.datasets.locomo import read_locomo
+from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import read_conversation
 from eval.datasets.types import Dataset, Question, SourceFile
-from memsys.core.declared import Count, Name, check_fields
 from memsys.core.errors import InputError
 from memsys.core.numbers import ONES
 from memsys.core.types import Conversation, Session, Turn
 
 # The file's `relation_type`, by ids that no other data set has.
 LOCOMO_PLUS_TYPES: dict[int, str] = {17: "causal", 18: "state", 19: "goal", 20: "value"}
-STITCHES = ("all", "one")
 _ASKED_AFTER = timedelta(days=7)  # after the conversation's last session
 _LINE = re.compile(r"([AB]):\s*(\S.*)")
 _DAYS = {"week": 7, "month": 30, "year": 365}
 _NUMBERS = {"a": 1, "an": 1, **{word: number for number, word in enumerate(ONES[1:13], 1)}}
 _GAP = re.compile(rf"\b([0-9]{{1,4}}|{'|'.join(_NUMBERS)})\s*({'|'.join(_DAYS)})", re.IGNORECASE)
+
+
+class _Row(Row):
+    relation_type: Annotated[int, key_of({name: id_ for id_, name in LOCOMO_PLUS_TYPES.items()})]
+    time_gap: Text
+    cue_dialogue: Text
+    trigger_query: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +52,14 @@ class _Sample:
     trigger: tuple[tuple[str, str], ...]
     days: int
 
+    @property
+    def type(self) -> str:
+        """Name of the category."""
+        return LOCOMO_PLUS_TYPES[self.category]
+
 
 @dataclass(frozen=True, kw_only=True)
-class LoCoMoPlus:
+class LoCoMoPlus(Filters):
     """The samples of one file, or of a folder's *.json in name order, in LoCoMo's conversations.
 
     Sample i, counted from 0, belongs to the conversation i modulo their number. Its cue is a
@@ -66,14 +77,10 @@ class LoCoMoPlus:
     filtered out remain in the conversation (stitch=all).
     """
 
-    name: Name
     stitch: Literal["all", "one"] = "all"
     path: str | None = None
     locomo: str | None = None
     captions: bool = True
-    conversations: Sequence[str] | None = None
-    types: Sequence[str] | None = None
-    limit: Count | None = None
 
     def load(self) -> Dataset:
         """Read, check and filter the files; conversations with no question left are omitted.
@@ -81,49 +88,39 @@ class LoCoMoPlus:
         Raises InputError naming file, index of the sample (from 0) and field; also if a filter
         names something unknown or no question is left.
         """
-        check_fields(self, "dataset")
-        check_names("types", self.types, LOCOMO_PLUS_TYPES.values())
+        self.check(LOCOMO_PLUS_TYPES.values())
         raw, locomo_files = read_locomo(self.locomo, "dataset.locomo")
-        check_names("conversations", self.conversations, raw)
+        self.check(LOCOMO_PLUS_TYPES.values(), raw)
         samples, files = _read(self.path or public_file("locomo_plus", "LoCoMo-Plus"))
         ids = list(raw)
         of_conversation: dict[str, list[_Sample]] = defaultdict(list)
         for sample in samples:
             of_conversation[ids[sample.index % len(ids)]].append(sample)
-        conversations: list[Conversation] = []
-        questions: list[Question] = []
-        repairs: list[str] = []
-        types = LOCOMO_PLUS_TYPES.values() if self.types is None else self.types
-        for id_ in ids:
-            found = of_conversation[id_]
-            asked = [one for one in found if LOCOMO_PLUS_TYPES[one.category] in types][: self.limit]
-            if not asked or (self.conversations is not None and id_ not in self.conversations):
-                continue
-            where = raw[id_].where
-            plain = read_conversation(raw[id_].raw, where, captions=self.captions)
-            if len(plain.speakers) < 2:
-                raise where.error("conversation.speaker_b", "missing; a cue needs two speakers")
-            together = [(found, asked)] if self.stitch == "all" else [([s], [s]) for s in asked]
-            for cues, asking in together:
-                name = id_ if self.stitch == "all" else f"{id_}+{asking[0].index}"
-                stitched, asked_at = _stitch(name, plain, cues)
-                conversations.append(stitched)
-                questions += [_question(stitched, sample, asked_at) for sample in asking]
-            repairs += where.repairs
-            repairs += [line for one in asked for line in one.where.repairs]
-        if not questions:
-            raise InputError(
-                f"{', '.join(file.name for file in files)}: no question is left; widen "
-                "dataset.conversations and dataset.types"
-            )
-        return Dataset(
-            self.name,
-            tuple(conversations),
-            tuple(questions),
-            (*files, *locomo_files),
-            tuple(repairs),
-            types=LOCOMO_PLUS_TYPES,
+        parts = (
+            part for id_ in self.wanted(ids) for part in self._parts(raw[id_], of_conversation[id_])
         )
+        return self.collect(parts, (*files, *locomo_files), LOCOMO_PLUS_TYPES)
+
+    def _parts(self, raw: RawSample, samples: Sequence[_Sample]) -> Iterator[Part]:
+        """Yield a conversation of LoCoMo with the cues of all its `samples` and the questions of
+        those that the filters admit, or a conversation for each of these.
+        """
+        of_types = (one for one in samples if self.types is None or one.type in self.types)
+        asked = list(islice(of_types, self.limit))
+        if not asked:
+            return
+        where = raw.where
+        plain = read_conversation(raw.raw, where, captions=self.captions)
+        if len(plain.speakers) < 2:
+            raise where.error("conversation.speaker_b", "missing; a cue needs two speakers")
+        together = [(samples, asked)] if self.stitch == "all" else [([one], [one]) for one in asked]
+        repairs = [*where.repairs, *(line for one in asked for line in one.where.repairs)]
+        for cues, asking in together:
+            name = plain.id if self.stitch == "all" else f"{plain.id}+{asking[0].index}"
+            stitched, asked_at = _stitch(name, plain, cues)
+            questions = [_question(stitched, sample, asked_at) for sample in asking]
+            yield Part(stitched, questions, repairs)
+            repairs = []  # said once
 
 
 def _stitch(
@@ -159,7 +156,7 @@ def _question(conversation: Conversation, sample: _Sample, asked_at: datetime) -
         id=f"{conversation.id}/{sample.index}",
         conversation=conversation.id,
         category=sample.category,
-        type=LOCOMO_PLUS_TYPES[sample.category],
+        type=sample.type,
         text=" ".join(said),
         gold=None,
         evidence=tuple(f"C{sample.index}:{number}" for number in range(1, len(sample.cue) + 1)),
@@ -193,19 +190,13 @@ def _read(path: str) -> tuple[list[_Sample], list[SourceFile]]:
 
 def _sample(index: int, raw: Any, file: str) -> _Sample:
     where = Location(file, str(index))
-    item = as_object(raw, where, "sample")
-    given = text(item, "relation_type", where, "relation_type")
-    types = {name: id_ for id_, name in LOCOMO_PLUS_TYPES.items()}
-    if given not in types:
-        known = ", ".join(types)
-        raise where.error("relation_type", f"{given!r:.60} is no type; it is one of {known}")
-    gap = text(item, "time_gap", where, "time_gap")
-    found = _GAP.search(gap)
-    if found is None:
-        where.repaired("time_gap", f"{gap!r:.60} has no number: counted as 0 days")
-    cue = _dialogue(item, "cue_dialogue", where)
-    trigger = _dialogue(item, "trigger_query", where)
-    return _Sample(index, where, types[given], cue, trigger, _days(found) if found else 0)
+    row = parse(_Row, raw, where)
+    gap = _GAP.search(row.time_gap)
+    if gap is None:
+        where.repaired("time_gap", f"{row.time_gap!r:.60} has no number: counted as 0 days")
+    cue = _dialogue(row.cue_dialogue, where, "cue_dialogue")
+    trigger = _dialogue(row.trigger_query, where, "trigger_query")
+    return _Sample(index, where, row.relation_type, cue, trigger, _days(gap) if gap else 0)
 
 
 def _days(gap: re.Match[str]) -> int:
@@ -214,15 +205,14 @@ def _days(gap: re.Match[str]) -> int:
     return (_NUMBERS.get(number) or int(number)) * _DAYS[unit]
 
 
-def _dialogue(item: dict[str, Any], key: str, where: Location) -> tuple[tuple[str, str], ...]:
+def _dialogue(text: str, where: Location, field: str) -> tuple[tuple[str, str], ...]:
     """Return speaker and text of each line, "A: ..." or "B: ..."; blank lines are ignored."""
     said: list[tuple[str, str]] = []
-    for number, line in enumerate(text(item, key, where, key).splitlines(), 1):
-        if not line.strip():
-            continue
+    for number, line in enumerate(text.splitlines(), 1):
         match = _LINE.fullmatch(line.strip())
-        if match is None:
+        if match:
+            said.append((match[1], match[2]))
+        elif line.strip():
             problem = f'{line.strip()!r:.60} is no line of dialogue; write "A: ..." or "B: ..."'
-            raise where.error(f"{key}, line {number}", problem)
-        said.append((match[1], match[2]))
+            raise where.error(f"{field}, line {number}", problem)
     return tuple(said)

@@ -4,31 +4,82 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator
 
 from eval.datasets.checks import (
+    Ids,
+    Line,
     Location,
+    Row,
+    Text,
     TurnIds,
-    as_list,
-    as_object,
     is_visible,
-    name,
-    text,
+    parse,
     turn_ids,
 )
 from memsys.core.dates import MONTH_NUMBERS
 from memsys.core.types import Conversation, Observation, Session, Turn
 
 _SESSION_KEY = re.compile(r"session_([0-9]{1,9})(_\w+)?")
-_OBSERVATION_KEY = re.compile(r"(session_[0-9]+)_observation")
+_OBSERVATION = "_observation"
 _ALIKE = 0.8  # similarity to "session", as of sesion and ssession, but not of season
 _TIME = re.compile(
     r"([0-9]{1,2}):([0-9]{2})\s*([ap])m\s+on\s+([0-9]{1,2})\s+([a-z]+),?\s+([0-9]{4})",
     re.IGNORECASE,
 )
+
+
+def _address(value: Any) -> str | None:
+    first = value[0] if isinstance(value, list) and value else value
+    if isinstance(first, str):
+        return first.strip() or None
+    if first in (None, []):
+        return None
+    raise ValueError("must be an address, or a list of addresses")
+
+
+class _Turn(Row):
+    """A turn. `query` is not read: it has the search words for an image, which nobody said."""
+
+    dia_id: Text
+    speaker: Line
+    text: Text
+    blip_caption: Text | None
+    img_url: Annotated[str | None, BeforeValidator(_address)]
+
+
+class _Fact(NamedTuple):
+    """An observation as the file has it: a text and the ids of its turns."""
+
+    text: str
+    turns: Ids
+
+
+def _fact(value: Any) -> Any:
+    match value:
+        case [str(fact), str() | list()] if fact.strip():
+            return value
+    raise ValueError('must be a text and its turns, as in ["...", "D1:3"]')
+
+
+def _name(value: Any) -> Any:
+    return value if isinstance(value, str) and is_visible(value) else None
+
+
+class _Speakers(Row):
+    speaker_a: Annotated[Line | None, BeforeValidator(_name)]
+    speaker_b: Annotated[Line | None, BeforeValidator(_name)]
+
+
+class _Conversation(Row):
+    conversation: dict[str, Any]
+    observation: dict[str, dict[str, list[Annotated[_Fact, BeforeValidator(_fact)]]]] | None
 
 
 def read_conversation(raw: dict[str, Any], where: Location, *, captions: bool) -> Conversation:
@@ -37,25 +88,22 @@ def read_conversation(raw: dict[str, Any], where: Location, *, captions: bool) -
     `captions`: include image captions. Raises InputError for a missing or unreadable field, an id
     used twice, or no turn at all.
     """
-    fields = as_object(raw.get("conversation"), where, "conversation")
+    row = parse(_Conversation, raw, where)
+    fields = row.conversation
     sessions: list[Session] = []
     seen: set[str] = set()
     for key in _session_keys(fields, where):
-        turns = _turns(as_list(fields[key], where, key), where, key, seen, captions=captions)
+        turns = _turns(parse(list[_Turn], fields[key], where, key), where, key, seen, captions)
         if turns:
             sessions.append(Session(key, _time(fields, f"{key}_date_time", where), turns))
     if not sessions:
         raise where.error("conversation", "no turns; add session_1 and session_1_date_time")
     _note_order(sessions, where)
-    observed = _observed(raw.get("observation"), sessions, where)
-    named = [
-        name(fields, key, where, key)
-        for key in ("speaker_a", "speaker_b")
-        if isinstance(given := fields.get(key), str) and is_visible(given)
-    ]
+    named = parse(_Speakers, fields, where)
     speaking = [turn.speaker for session in sessions for turn in session.turns]
-    speakers = dict.fromkeys([*named, *speaking])
-    return Conversation(where.sample, tuple(speakers), tuple(observed))
+    speakers = [name for name in (named.speaker_a, named.speaker_b, *speaking) if name]
+    observed = _observed(row.observation or {}, sessions, where)
+    return Conversation(where.sample, tuple(dict.fromkeys(speakers)), tuple(observed))
 
 
 def _session_keys(fields: dict[str, Any], where: Location) -> list[str]:
@@ -97,55 +145,30 @@ def _note_order(sessions: list[Session], where: Location) -> None:
 
 
 def _turns(
-    rows: list[Any], where: Location, session: str, seen: set[str], *, captions: bool
+    rows: list[_Turn], where: Location, session: str, seen: set[str], captions: bool
 ) -> tuple[Turn, ...]:
-    """Return the turns of one session and add their ids to `seen`, the conversation's ids.
-
-    `query` is never read: it contains the search words for an image, which nobody said.
-    """
+    """Return the turns of one session and add their ids to `seen`, the conversation's ids."""
     turns: list[Turn] = []
     for index, row in enumerate(rows):
-        field = f"{session}[{index}]"
-        item = as_object(row, where, field)
-        turn = text(item, "dia_id", where, f"{field}.dia_id")
-        if turn in seen:
-            raise where.error(
-                f"{field}.dia_id", f"{turn!r:.60} is used twice; give each turn its own"
-            )
-        seen.add(turn)
-        caption = None
-        if item.get("blip_caption") is not None:
-            caption = text(item, "blip_caption", where, f"{field}.blip_caption")
-        turns.append(
-            Turn(
-                id=turn,
-                speaker=name(item, "speaker", where, f"{field}.speaker"),
-                text=text(item, "text", where, f"{field}.text"),
-                caption=caption if captions else None,
-                image=_image(item.get("img_url"), where, f"{field}.img_url"),
-            )
-        )
+        if row.dia_id in seen:
+            problem = f"{row.dia_id!r:.60} is used twice; give each turn its own"
+            raise where.error(f"{session}[{index}].dia_id", problem)
+        seen.add(row.dia_id)
+        caption = row.blip_caption if captions else None
+        turns.append(Turn(row.dia_id, row.speaker, row.text, caption, row.img_url))
     return tuple(turns)
 
 
-def _image(value: Any, where: Location, field: str) -> str | None:
-    first = value[0] if isinstance(value, list) and value else value
-    if isinstance(first, str):
-        return first.strip() or None
-    if first in (None, []):
-        return None
-    raise where.error(field, "must be an address, or a list of addresses")
-
-
 def _time(fields: dict[str, Any], field: str, where: Location) -> datetime:
-    if fields.get(field) is None:
-        raise where.error(field, 'missing; add it, as in "1:56 pm on 8 May, 2023"')
-    raw = text(fields, field, where, field)
+    raw = fields.get(field)
     try:
-        return parse_time(raw)
+        if isinstance(raw, str):
+            return parse_time(raw)
     except ValueError:
-        remedy = 'write it as "1:56 pm on 8 May, 2023" or "2023-05-08 13:56"'
-        raise where.error(field, f"{raw!r:.60} is no time; {remedy}") from None
+        pass
+    state = "missing" if raw is None else f"{raw!r:.60} is no time"
+    remedy = 'write it as "1:56 pm on 8 May, 2023" or "2023-05-08 13:56"'
+    raise where.error(field, f"{state}; {remedy}")
 
 
 def parse_time(raw: str) -> datetime:
@@ -163,45 +186,37 @@ def parse_time(raw: str) -> datetime:
     return datetime(int(year), MONTH_NUMBERS[month.lower()], int(day), hours, int(minute))
 
 
-def _observed(value: Any, sessions: list[Session], where: Location) -> list[Session]:
-    """Return `sessions` with their observations.
+def _observed(
+    by_key: dict[str, dict[str, list[_Fact]]], sessions: list[Session], where: Location
+) -> Iterator[Session]:
+    """Yield `sessions` with their observations.
 
-    `value`: {"session_1_observation": {"Speaker": [["text", "D1:3"], ...]}}, or None. The ids may
-    be one, several in a text, or a list. A fact may cite turns of its session and of earlier ones,
-    never of later ones, which would leak the future.
+    `by_key`: {"session_1_observation": {"Speaker": [("text", ids), ...]}}. A fact may cite turns of
+    its session and of earlier ones, never of later ones, which would leak the future.
     """
-    if value is None:
-        return sessions
-    by_session: dict[str, dict[str, Any]] = {}
     ids = {session.id for session in sessions}
-    for key, speakers in as_object(value, where, "observation").items():
-        match = _OBSERVATION_KEY.fullmatch(key)
-        if match is None or match[1] not in ids:
+    for key in by_key:
+        if not key.endswith(_OBSERVATION) or key.removesuffix(_OBSERVATION) not in ids:
             raise where.error(
                 f"observation.{key}",
                 "belongs to no session; name it session_N_observation, for an existing session",
             )
-        by_session[match[1]] = as_object(speakers, where, f"observation.{key}")
-    observed: list[Session] = []
     past = TurnIds()
     for session in sessions:
         past.add(turn.id for turn in session.turns)
-        key = f"observation.{session.id}_observation"
+        key = f"{session.id}{_OBSERVATION}"
         observations = tuple(
-            _observation(speaker, row, past, where, f"{key}.{speaker}[{index}]")
-            for speaker, rows in by_session.get(session.id, {}).items()
-            for index, row in enumerate(as_list(rows, where, f"{key}.{speaker}"))
+            _observation(speaker, fact, past, where, f"observation.{key}.{speaker}[{index}]")
+            for speaker, facts in by_key.get(key, {}).items()
+            for index, fact in enumerate(facts)
         )
-        observed.append(dataclasses.replace(session, observations=observations))
-    return observed
+        yield dataclasses.replace(session, observations=observations)
 
 
-def _observation(speaker: str, row: Any, past: TurnIds, where: Location, field: str) -> Observation:
-    match row:
-        case [str(fact), (str() | list()) as ids] if fact.strip():
-            turns = turn_ids(ids, past, where, field)
-        case _:
-            raise where.error(field, 'must be a text and its turns, as in ["...", "D1:3"]')
+def _observation(
+    speaker: str, fact: _Fact, past: TurnIds, where: Location, field: str
+) -> Observation:
+    turns = turn_ids(fact.turns, past, where, field)
     if not turns and not where.lenient:
         raise where.error(field, "names no turn; add the dia_id it is taken from")
-    return Observation(speaker, fact, turns)
+    return Observation(speaker, fact.text, turns)

@@ -15,7 +15,8 @@ SPLITS: Mapping[str, tuple[str, ...]] = {"dev": DEV, "held_out": HELD_OUT}
 
 
 def in_split(name: str | None, conversations: Sequence[str]) -> Sequence[str]:
-    """Return the ids of the split `name`, one of SPLITS; None: all `conversations` of the data.
+    """Return those of the data's `conversations` that are in the split `name`, one of SPLITS; None:
+    all.
 
     Raises InputError if the data lacks a conversation of the split.
     """
@@ -27,4 +28,4 @@ def in_split(name: str | None, conversations: Sequence[str]) -> Sequence[str]:
             f"dataset.split={name}: the data has no {absent[0]}; splits are of LoCoMo's ten "
             "conversations: use its file, or dataset.split=null"
         )
-    return SPLITS[name]
+    return [one for one in conversations if one in SPLITS[name]]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from eval.datasets.checks import Location, as_object
+from eval.datasets.checks import Location, parse
 from eval.transcripts.assistants import text_of
 from eval.transcripts.chats import Chat, Message, Role, Tally, iso
 
@@ -53,7 +53,7 @@ class ClaudeCode:
             raise where.error("sessionId", "missing or no text")
         new = session not in self._chats
         chat = self._chats.setdefault(session, Chat(_project(raw.get("cwd")), time))
-        content = as_object(raw.get("message"), where, "message").get("content")
+        content = parse(dict, raw.get("message"), where, "message").get("content")
         text = text_of(content, where, "message.content", self._tally)
         _say(chat, "user" if kind == "user" else "assistant", text, self._tally, time)
         return chat if new else None
@@ -71,7 +71,7 @@ class Codex:
         """Read a line; return the chat at the first message."""
         if raw.get("type") not in ("session_meta", "response_item"):
             return None  # event_msg repeats messages of response_item
-        payload = as_object(raw.get("payload"), where, "payload")
+        payload = parse(dict, raw.get("payload"), where, "payload")
         if raw["type"] == "session_meta":
             self._chat.group = _project(payload.get("cwd"))
             return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from eval.datasets.checks import Location, as_list, as_object
+from eval.datasets.checks import Location, parse
 from eval.transcripts.chats import Chat, Message, Role, Tally, iso, seconds
 
 _CITATION = re.compile("\ue200.*?\ue201|【\\d+[^】]{0,40}】", re.DOTALL)  # marks of web search
@@ -19,7 +19,7 @@ def chatgpt(raw: Mapping[str, Any], where: Location, tally: Tally) -> Chat | Non
     `mapping` is a tree of nodes with `parent` and `message`; other branches are answers that were
     generated again and questions that were edited.
     """
-    nodes = as_object(raw.get("mapping"), where, "mapping")
+    nodes = parse(dict, raw.get("mapping"), where, "mapping")
     chat = Chat("chatgpt", seconds(raw.get("create_time"), where, "create_time"))
     last = raw.get("current_node")
     if last is None:
@@ -29,14 +29,14 @@ def chatgpt(raw: Mapping[str, Any], where: Location, tally: Tally) -> Chat | Non
     while last is not None and last not in branch:
         if not isinstance(last, str) or last not in nodes:
             raise where.error("current_node", f"{last!r:.60} or a parent of it is not in mapping")
-        branch[last] = as_object(nodes[last], where, f"mapping.{last}")
+        branch[last] = parse(dict, nodes[last], where, f"mapping.{last}")
         last = branch[last].get("parent")
     others = sum(1 for node in nodes if node not in branch)
     tally.dropped["messages of other branches"] += others
     for id_, node in reversed(branch.items()):
         if node.get("message") is not None:
             field = f"mapping.{id_}.message"
-            message = as_object(node["message"], where, field)
+            message = parse(dict, node["message"], where, field)
             chat.messages += _of_chatgpt(message, where, field, tally)
     return chat
 
@@ -45,7 +45,7 @@ def _of_chatgpt(
     message: Mapping[str, Any], where: Location, field: str, tally: Tally
 ) -> list[Message]:
     """Return the message, or nothing where it is none of user or assistant to the other."""
-    author = as_object(message.get("author"), where, f"{field}.author").get("role")
+    author = parse(dict, message.get("author"), where, f"{field}.author").get("role")
     role = _role(author, {"user": "user", "assistant": "assistant"})
     metadata = message.get("metadata") or {}
     if role is None:
@@ -59,13 +59,13 @@ def _of_chatgpt(
         return []
     if message.get("content") is None:
         return []
-    content = as_object(message["content"], where, f"{field}.content")
+    content = parse(dict, message["content"], where, f"{field}.content")
     kind = content.get("content_type")
     if kind not in ("text", "multimodal_text"):
         tally.dropped[f"{kind} contents"[:40]] += 1
         return []
     texts: list[str] = []
-    for part in as_list(content.get("parts"), where, f"{field}.content.parts"):
+    for part in parse(list, content.get("parts"), where, f"{field}.content.parts"):
         spoken = isinstance(part, dict) and part.get("content_type") == "audio_transcription"
         text = part.get("text") if spoken else part
         if isinstance(text, str):
@@ -79,10 +79,10 @@ def _of_chatgpt(
 def claude(raw: Mapping[str, Any], where: Location, tally: Tally) -> Chat:
     """Return a conversation of Claude's conversations.json."""
     chat = Chat("claude", iso(raw.get("created_at"), where, "created_at"))
-    rows = as_list(raw.get("chat_messages"), where, "chat_messages")
+    rows = parse(list, raw.get("chat_messages"), where, "chat_messages")
     for index, row in enumerate(rows):
         field = f"chat_messages[{index}]"
-        message = as_object(row, where, field)
+        message = parse(dict, row, where, field)
         role = _role(message.get("sender"), {"human": "user", "assistant": "assistant"})
         if role is None:
             raise where.error(f"{field}.sender", "must be human or assistant")
@@ -107,8 +107,8 @@ def text_of(
     if isinstance(content, str):
         return content
     parts: list[str] = []
-    for index, row in enumerate(as_list(content, where, field)):
-        block = as_object(row, where, f"{field}[{index}]")
+    for index, row in enumerate(parse(list, content, where, field)):
+        block = parse(dict, row, where, f"{field}[{index}]")
         if block.get("type") not in texts:
             tally.dropped[f"{block.get('type')} blocks"[:40]] += 1
         elif isinstance(block.get("text"), str):

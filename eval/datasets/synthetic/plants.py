@@ -12,7 +12,7 @@ from itertools import pairwise
 from random import Random
 from typing import Annotated, Final, Literal
 
-from eval.datasets.checks import check_names
+from eval.datasets.selection import check_names
 from eval.datasets.synthetic.languages import LANGUAGES, RELATIONS, Language, WorldFact
 from eval.datasets.types import (
     ADVERSARIAL,

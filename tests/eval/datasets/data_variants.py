@@ -100,7 +100,7 @@ _TYPED = [
     ("qa/3/question", "text", r"harbour: qa\[3\]\.question"),
     ("observation", "object", "harbour: observation"),
 ]
-_CATEGORIES = "it is one of 1 multi_hop, 2 temporal, 3 open_domain, 4 single_hop, 5 adversarial"
+_CATEGORIES = "use one of 1 multi_hop, 2 temporal, 3 open_domain, 4 single_hop, 5 adversarial"
 _NO_ANSWER = r"harbour: qa\[3\]\.answer: missing or empty; only category 5 may omit it"
 _NO_TIME = r"harbour: session_1_date_time: .* is no time; write it as "
 # Place, values that are put there, and the expectation.
@@ -108,7 +108,7 @@ _EDITS: list[tuple[str, list[Any], int | str]] = [
     (
         "qa/3/category",
         [0, 6, -1, "1", 1.0, True, [], {}, LONG],
-        rf"harbour: qa\[3\]\.category: .* is no category; {_CATEGORIES}",
+        rf"harbour: qa\[3\]\.category: .* is unknown; {_CATEGORIES}",
     ),
     ("qa/3/category", [None, MISSING], rf"qa\[3\]\.category: missing; {_CATEGORIES}"),
     ("qa/3/answer", [MISSING, None, "", " ", "\u200b"], _NO_ANSWER),
@@ -171,12 +171,8 @@ _EDITS: list[tuple[str, list[Any], int | str]] = [
     ),
     (
         "conversation/session_1_date_time",
-        ["", 5, []],
-        "session_1_date_time: (empty|is a number|is a list); must be a text",
-    ),
-    (
-        "conversation/session_1_date_time",
         [
+            *("", 5, []),
             *("yesterday", "2023-13-01", "0000-01-01", "1:56 pm on 31 February, 2023", LONG),
             *("13:00 pm on 8 May, 2023", "0:10 am on 8 May, 2023", "1:56 pm on 8 Mai, 2023"),
         ],
@@ -254,10 +250,7 @@ def _files() -> Iterator[tuple[str, bytes, int | str]]:
             (f"{one}", _json(one), "must be a list of samples")
             for one in ([], {}, None, 5, "x", True)
         ),
-        *(
-            (f"[{one}]", _json([one]), "#1: sample: .* an object")
-            for one in ([], 5, None, "x", True)
-        ),
+        *((f"[{one}]", _json([one]), "#1: .* an object") for one in ([], 5, None, "x", True)),
         ("deep list", DEEP.encode(), "nested more than 100 deep"),
         ("deep list, closed", DEEP.encode() + b"]" * 100_000, "nested more than 100 deep"),
         ("deep objects", b'{"a":' * 100_000, "nested more than 100 deep"),
@@ -306,7 +299,7 @@ def _files() -> Iterator[tuple[str, bytes, int | str]]:
         ("one sample without a list", _json(sample), N),
         ("two samples", _json([sample, other]), 2 * N),
         ("one sample twice", _json([sample, sample]), "harbour: sample_id: used twice"),
-        ("a sample and a number", _json([sample, 5]), "#2: sample: is a number"),
+        ("a sample and a number", _json([sample, 5]), "#2: is a number"),
         (
             "a key twice",
             whole.replace(b'"category": 1', b'"category": 1, "category": 2', 1),

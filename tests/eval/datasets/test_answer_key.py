@@ -12,7 +12,8 @@ import pytest
 
 from data.overlays.build import main
 from eval.datasets.files import DATA
-from eval.datasets.key_errors import read_overlay, write_overlay
+from eval.datasets.key_errors import AnswerOverlay
+from eval.datasets.overlays import read_overlay, write_overlay
 from eval.datasets.types import Dataset, KeyChange
 from memsys.core.errors import InputError
 
@@ -98,9 +99,9 @@ def test_other_keys_leave_out_all_errors_or_know_them_alone(sample, load, errors
         ([error(0, "a fig tree", "x", sample_id="conv-2")], "conv-2/0: .* no such conversation"),
         ([error(1, None, "a plum")], "entry conv-1/1: a question of type 5 has no answer"),
         ([ERRORS[0], ERRORS[0]], "error 2: conv-1/0 occurs twice"),
-        ([{"error_type": "X"}], "error 1: golden_answer: Field required"),
+        ([{"error_type": "X"}], "error 1: golden_answer: missing; add it"),
         ([{"golden_answer": "x"}], "error 1: names no question"),
-        ([error(0, "a fig tree", ["a plum"])], "correct_answer: Input should be a valid string"),
+        ([error(0, "a fig tree", ["a plum"])], "correct_answer: is a list; must be a text"),
         ([error(0, "a fig tree", "x", error_type="")], "conv-1/0: error_type is missing"),
         ([], "errors.jsonl: lists no error"),
     ],
@@ -148,7 +149,7 @@ def test_an_overlay_holds_no_text_finds_its_texts_and_is_made_anew(sample, load,
     assert (data.key.overlay.name, data.key.texts.name) == ("mine.json", "errors.jsonl")
     dataset = ["--dataset", str(tmp_path / "my.json")]
     assert main([str(tmp_path / "errors.jsonl"), *dataset, "--out", str(overlay)]) == 0
-    again = read_overlay(overlay)
+    again = read_overlay(AnswerOverlay, overlay)[0]
     assert again.entries[0].gold == ((0, 11),)  # cuts and source are kept
     assert (again.source, again.licence) == ("us", "CC0")
 
@@ -182,9 +183,9 @@ def test_an_overlay_of_other_data_is_refused(sample, load, overlay):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"gold": [[3, 2]]}, "gold of conv-1/0: not ranges"),
-        ({"gold": "all"}, r"entries\[0\].gold.*Input should be 'text', 'none' or 'original'"),
-        ({"id": 5}, r"entries\[0\].id: Input should be a valid string"),
+        ({"gold": [[3, 2]]}, ".*gold of conv-1/0: not ranges"),
+        ({"gold": "all"}, r"entries\[0\].gold: 'all'; use 'text', 'none' or 'original'"),
+        ({"id": 5}, r"entries\[0\].id: is a number; must be a text"),
     ],
 )
 def test_a_broken_overlay_is_refused(sample, load, overlay, change, told):
@@ -201,7 +202,7 @@ def test_a_broken_overlay_is_refused(sample, load, overlay, change, told):
 
 def test_our_overlay_holds_ids_hashes_and_places_alone_and_comes_back_as_written(tmp_path):
     shipped = DATA / "overlays" / "locomo.json"
-    write_overlay(tmp_path / "again.json", read_overlay(shipped))
+    write_overlay(tmp_path / "again.json", read_overlay(AnswerOverlay, shipped)[0])
     assert (tmp_path / "again.json").read_bytes() == shipped.read_bytes()
     value = json.loads(shipped.read_text(encoding="utf-8"))
     assert set(value) == {"source", "commit", "licence", "data", "texts", "entries"}

@@ -12,9 +12,10 @@ import pytest
 
 from data.evidence import build as evidence
 from eval.datasets import evidence_key
-from eval.datasets.evidence_key import Citation, EvidenceOverlay, read_overlay, write_overlay
+from eval.datasets.evidence_key import Citation, EvidenceOverlay
 from eval.datasets.files import DATA
 from eval.datasets.locomo import LoCoMo
+from eval.datasets.overlays import read_overlay, write_overlay
 from eval.datasets.types import Dataset
 from memsys.core.errors import InputError
 from tests.eval.datasets.conftest import LOCOMO
@@ -73,7 +74,7 @@ def test_an_overlay_of_other_data_is_refused(sample, load, overlay):
         files = load(sample).files
         changed = replace(overlay, data=files, entries=(change,))
         write_overlay(evidence_key.FOLDER / "mine.json", changed)
-        with pytest.raises(InputError, match=f"mine.json: {problem}; build it"):
+        with pytest.raises(InputError, match=f"mine.json: {problem}; correct the"):
             load(sample, evidence="excluded")
 
 
@@ -82,7 +83,7 @@ def test_an_overlay_that_names_a_question_twice_is_refused(overlay):
     path = evidence_key.FOLDER / "mine.json"
     write_overlay(path, replace(overlay, entries=ENTRIES[:1] * 2))
     with pytest.raises(InputError, match="an id occurs twice"):
-        read_overlay(path)
+        read_overlay(EvidenceOverlay, path)
 
 
 def test_the_shipped_overlay_has_ids_alone():
@@ -99,7 +100,7 @@ def test_locomos_overlay(tmp_path, capsys):
     """It belongs to the published file, has the audit's questions, and is what the study writes."""
     loaded = LoCoMo(name="locomo", path=str(LOCOMO), evidence="corrected").load()
     assert sum(one.evidence_original is not None for one in loaded.questions) == 54
-    overlay, _ = read_overlay(DATA / "evidence" / "locomo.json")
+    overlay, _ = read_overlay(EvidenceOverlay, DATA / "evidence" / "locomo.json")
     listed = (LOCOMO.parent / "answer_key_errors.jsonl").read_text(encoding="utf-8").splitlines()
     errors = [json.loads(line) for line in listed]
     wrong = {
@@ -145,7 +146,7 @@ def test_an_overlay_is_written_from_several_files(audited):
     files[1].write_text(f"[{error_line(1, 'D2:1')}]")
     out = audited / "out.json"
     assert evidence.main([*map(str, files), "--out", str(out), *AUDIT]) == 0
-    found = {one.id: one.evidence for one in read_overlay(out)[0].entries}
+    found = {one.id: one.evidence for one in read_overlay(EvidenceOverlay, out)[0].entries}
     assert found == {"conv-1/0": ("D1:2",), "conv-1/1": ("D2:1",)}
 
 

@@ -133,7 +133,7 @@ def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
     ("changed", "told"),
     [
         ({"relation_type": None}, "sample 1: relation_type: missing"),
-        ({"relation_type": "moral"}, "sample 1: relation_type: 'moral' is no type; it is one of"),
+        ({"relation_type": "moral"}, "sample 1: relation_type: 'moral' is unknown; use one of"),
         ({"cue_dialogue": "  "}, "sample 1: cue_dialogue: empty"),
         ({"cue_dialogue": 3}, "sample 1: cue_dialogue: is a number"),
         ({"cue_dialogue": "A: Hm.\n\nC: Oh."}, "sample 1: cue_dialogue, line 3: 'C: Oh.' is no"),
@@ -155,7 +155,7 @@ def test_files_of_another_shape(tmp_path):
         plus.write_text(wrong)
         with pytest.raises(InputError, match="must be a list of LoCoMo-Plus samples"):
             LoCoMoPlus(name="made", path=str(plus), locomo=str(locomo)).load()
-    with pytest.raises(InputError, match=r"sample 1: sample: is a text; must be an object"):
+    with pytest.raises(InputError, match=r"sample 1: is a text; must be an object"):
         load(tmp_path, sample(), "x")
     plus, locomo = write(tmp_path, sample())
     alone = conversation("ash", speaker_b=None)
@@ -177,13 +177,13 @@ def test_where_both_files_are_looked_for(tmp_path, monkeypatch):
     monkeypatch.setattr("eval.datasets.files.DATA", tmp_path / "data")
     monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "shared"))
     read = LoCoMoPlus(name="locomo_plus")
-    with pytest.raises(InputError, match=r"python -m eval\.fetch locomo`"):
+    with pytest.raises(InputError, match=r"python -m eval fetch locomo`"):
         read.load()
     for folder in ("locomo", "locomo_plus", "made"):
         (tmp_path / "shared" / folder).mkdir(parents=True)
     plus, locomo = write(tmp_path / "shared" / "made", sample(), ids=("fir",))
     locomo.rename(tmp_path / "shared" / "locomo" / locomo.name)
-    with pytest.raises(InputError, match=r"python -m eval\.fetch locomo_plus`"):
+    with pytest.raises(InputError, match=r"python -m eval fetch locomo_plus`"):
         read.load()
     plus.rename(tmp_path / "shared" / "locomo_plus" / plus.name)
     assert read.load().conversations[0].id == "fir"

@@ -90,7 +90,10 @@ def test_filters(tmp_path):
 
 
 def test_a_file_of_another_shape_is_refused(tmp_path):
-    for wrong, told in ((["x"], "sample #1: instance"), ([{}], "sample #1: question_id: missing")):
+    for wrong, told in (
+        (["x"], "sample #1: is a text; must be an object"),
+        ([{}], "sample #1: question_id: missing"),
+    ):
         with pytest.raises(InputError, match=told):
             load(tmp_path, *wrong)
     with pytest.raises(InputError, match="must be a list"):

@@ -11,8 +11,9 @@ import pytest
 
 from eval.datasets import longmemeval as module
 from eval.datasets.files import DATA, shared_folder
-from eval.datasets.key_errors import read_overlay, write_overlay
+from eval.datasets.key_errors import AnswerOverlay
 from eval.datasets.longmemeval import LongMemEval
+from eval.datasets.overlays import read_overlay, write_overlay
 from eval.datasets.types import Dataset
 from eval.imports.rescore.__main__ import main as rescore
 from memsys.core.errors import InputError
@@ -133,7 +134,7 @@ def test_a_run_of_an_earlier_version_is_resumed_repeated_and_rescored(
 
 
 def test_the_shipped_list_has_no_text(tmp_path):
-    overlay = read_overlay(SHIPPED)
+    overlay = read_overlay(AnswerOverlay, SHIPPED)[0]
     assert [one.id for one in overlay.entries] == [
         *("370a8ff4/0", "dd2973ad/0", "37f165cf/0", "9aaed6a3/0")
     ]

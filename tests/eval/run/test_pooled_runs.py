@@ -10,8 +10,9 @@ import pytest
 
 from eval.analyse.compare.__main__ import main as compare
 from eval.datasets import evidence_key
-from eval.datasets.evidence_key import Citation, EvidenceOverlay, write_overlay
+from eval.datasets.evidence_key import Citation, EvidenceOverlay
 from eval.datasets.locomo import LoCoMo
+from eval.datasets.overlays import write_overlay
 from eval.exchange.merge.__main__ import main as merge
 from eval.imports.rescore.__main__ import main as rescore
 from eval.pages.report.runs import load
