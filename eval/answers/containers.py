@@ -3,28 +3,68 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from eval.answers.documents import CSV, JSON, LINES, Document
-from eval.answers.fields import Remembered
-from eval.answers.streaming import Limits
-from eval.answers.tree import Node, lists, note
-from eval.answers.tree import Path as Keys
-from eval.answers.walk import Here, Item, Walk
+from eval.answers.documents import CSV, JSON, LINES, Document, read_document
+from eval.answers.fields import fields
+from eval.answers.places import ELEMENT, Place, Spot
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
 from memsys.core.files import is_there, shown
 
-__all__ = ["Found", "Item", "RowList", "row_lists"]
+_ORDER = (JSON, LINES, CSV)
 _SAMPLE = 2_000
-LIMITS = Limits()
 _CUT = 2_000  # characters of a value in a sample
 BY_ROWS = "write a list of objects, one a row (pandas: to_json with orient='records')"
 _KINDS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One row of a file, unparsed.
+
+    `place`: position in the file. `group`: key of the enclosing object of lists, or the file's stem
+    in a folder; None if neither. `around`: such keys around the group, the outermost first.
+    `inherited`: names of the fields that are those of an enclosing object.
+    """
+
+    place: str
+    fields: Mapping[str, Any]
+    group: str | None = None
+    around: tuple[str, ...] = ()
+    inherited: frozenset[str] = field(default=frozenset(), compare=False)
+
+
+class RowList:
+    """The rows at one place: `path` is where the list is, `count` the number of rows.
+
+    `name`: the file's, for messages; empty if the places of rows contain it.
+    """
+
+    def __init__(self, place: Place, name: str) -> None:
+        self.path, self.count = place.path.removesuffix(ELEMENT), len(place.objects)
+        self._place, self._name = place, name
+
+    @cached_property
+    def sample(self) -> Sequence[Item]:
+        """Up to 2,000 rows spread over the list; long texts are cut."""
+        rows = map(_item, self._place.objects[:: -(-self.count // _SAMPLE)])
+        return [replace(row, fields=_cut(row.fields)) for row in rows]
+
+    def items(self) -> Iterator[Item]:
+        """Yield the rows in file order.
+
+        Raises InputError naming the place of what is no object.
+        """
+        other = self._place.other_element()
+        if other is not None:
+            place = ": ".join(part for part in (self._name, str(other)) if part)
+            raise InputError(f"{place}: must be an object {{...}} with question and answer")
+        yield from map(_item, self._place.objects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,96 +79,7 @@ class Found:
     passed_over: tuple[str, ...] = ()
 
 
-class RowList:
-    """A list of objects. `path`: where it is. `count`: number of rows."""
-
-    def __init__(self, path: str, count: int, files: Files, node: Node) -> None:
-        self.path, self.count = path, count
-        self._files, self._node = files, node
-
-    @cached_property
-    def sample(self) -> Sequence[Item]:
-        """Up to 2,000 rows spread over the list; long texts are cut."""
-        return self._files.samples[self._node]
-
-    def items(self, columns: Collection[str] | None = None) -> Iterator[Item]:
-        """Yield the rows in file order, with those `columns` or all.
-
-        Raises InputError naming the place of what is no object.
-        """
-        for _, item in self._files.rows([self._node], columns):
-            yield item
-
-
-class Files:
-    """The documents of a file or folder, and the tree of the lists in them."""
-
-    def __init__(self, documents: Sequence[Document], named: bool) -> None:
-        self._documents, self._named = documents, named
-        self._roots = {kind: Node() for kind in (JSON, LINES, CSV)}
-        self._kept: dict[Document, dict[Keys, Remembered]] = {}
-        self.without = [one.name for one in documents if not self._note(one)]
-        for root in self._roots.values():
-            root.settle()
-
-    def lists(self) -> list[RowList]:
-        """Return the lists of objects."""
-        return [
-            RowList(path, node.objects, self, node)
-            for kind, root in self._roots.items()
-            for path, node in lists(root, "" if kind == JSON else kind)
-        ]
-
-    @cached_property
-    def samples(self) -> dict[Node, list[Item]]:
-        """Rows of each list, spread over it."""
-        found: dict[Node, list[Item]] = {one._node: [] for one in self.lists()}
-        seen = dict.fromkeys(found, 0)
-
-        def wanted(node: Node) -> bool:
-            seen[node] += 1
-            return (seen[node] - 1) % -(-node.objects // _SAMPLE) == 0
-
-        for node, item in self.rows(found, None, wanted):
-            found[node].append(replace(item, fields=_cut(item.fields)))
-        return found
-
-    def rows(
-        self,
-        targets: Collection[Node],
-        columns: Collection[str] | None,
-        wanted: Callable[[Node], bool] | None = None,
-    ) -> Iterator[tuple[Node, Item]]:
-        """Yield list and row for each row of the lists `targets`, or each `wanted` one."""
-        for document in self._documents:
-            root, kept = self._roots[document.kind], self._kept[document]
-            name = "" if self._named else document.name
-            walk = Walk(root, targets, kept, columns, wanted, name)
-            here = Here(document.name, groups=(_stem(document.name),)) if self._named else Here()
-            if document.kind == JSON:
-                for _, value in document.values(checked=True):
-                    yield from walk.rows(root, value, here)
-            elif root.element:
-                for place, value in document.values(checked=True):
-                    prefix = ": ".join(part for part in (here.prefix, place) if part)
-                    yield from walk.rows(root.element, value, replace(here, prefix=prefix))
-
-    def _note(self, document: Document) -> bool:
-        """Add the document to the tree; return whether it contains a list of objects."""
-        kept, tree = self._kept.setdefault(document, {}), Node()
-        if document.kind == JSON:
-            for _, value in document.values():
-                note(tree, value, (), kept)
-        else:
-            tree.element = Node()
-            for _, value in document.values():
-                note(tree.element, value, (), kept)
-        self._roots[document.kind].merge(tree)
-        tree.settle()
-        return any(True for _ in lists(tree, ""))
-
-
-def row_lists(path: Path, wanted: str | None = None, *, limits: Limits = LIMITS) -> Found:
+def row_lists(path: Path, wanted: str | None = None) -> Found:
     """Return the lists of objects in the file or folder at `path`, only that at `wanted` if set.
 
     Raises InputError naming the file and the place in it if it cannot be read, contains no list of
@@ -136,16 +87,11 @@ def row_lists(path: Path, wanted: str | None = None, *, limits: Limits = LIMITS)
     """
     if not is_there(path):
         raise InputError(f"{shown(path)}: no such file or folder; correct the path")
-    paths, passed = _files(path) if path.is_dir() else ([path], [])
-    left, documents = limits.small, []
-    for one in paths:
-        document = Document(one, limits)
-        left -= document.size
-        if left < 0:
-            document.forget()
-        documents.append(document)
-    files = Files(documents, path.is_dir())
-    found = files.lists()
+    in_folder = path.is_dir()
+    paths, passed = _files(path) if in_folder else ([path], [])
+    documents = [read_document(one) for one in paths]
+    without = [one for one in documents if in_folder and not _lists([one], in_folder)]
+    found = _lists(documents, in_folder)
     if not found:
         raise InputError(
             f"{shown(path.name)}: contains no answers, that is, no list of objects; {BY_ROWS}"
@@ -158,7 +104,36 @@ def row_lists(path: Path, wanted: str | None = None, *, limits: Limits = LIMITS)
                 f"{shown(path.name)}: no list of objects at {wanted!r:.80}; --rows may be {names}"
             )
     sources = tuple(document.source for document in documents)
-    return Found(found, sources, (*passed, *(files.without if path.is_dir() else ())))
+    return Found(found, sources, (*passed, *(shown(one.source.name) for one in without)))
+
+
+def _lists(documents: Sequence[Document], in_folder: bool) -> list[RowList]:
+    """Return the lists of objects: JSON documents go before JSON lines, and these before CSV."""
+    spots: dict[str, list[Spot]] = {}
+    for document in sorted(documents, key=lambda one: _ORDER.index(one.kind)):
+        name = shown(document.source.name)
+        group = _stem(name) if in_folder else None
+        for place, value in document.values:
+            prefix = ": ".join(part for part in (name if in_folder else "", place) if part)
+            spots.setdefault(document.kind, []).append(Spot(value, prefix, group))
+    name = "" if in_folder else shown(documents[0].source.name)
+    roots = [
+        Place("" if kind == JSON else kind + ELEMENT, at_root, rows=kind != JSON)
+        for kind, at_root in spots.items()
+    ]
+    return [RowList(place, name) for root in roots for place in root.lists()]
+
+
+def _item(row: Spot) -> Item:
+    outside, inner = row.inherited(), fields(row.value)
+    groups = row.groups()
+    return Item(
+        str(row),
+        {**outside, **inner},
+        groups[-1] if groups else None,
+        groups[:-1],
+        frozenset(outside.keys() - inner.keys()),
+    )
 
 
 def _files(folder: Path) -> tuple[list[Path], list[str]]:
@@ -170,7 +145,7 @@ def _files(folder: Path) -> tuple[list[Path], list[str]]:
             for part in re.split("([0-9]+)", one.name)
         ],
     )
-    answers = [one for one in inside if _kind(one.name) in _KINDS and one.is_file()]
+    answers = [one for one in inside if _ending(one.name) in _KINDS and one.is_file()]
     if not answers:
         raise InputError(
             f"{shown(folder)}: no file of answers in this folder ({', '.join(_KINDS)}); "
@@ -179,7 +154,7 @@ def _files(folder: Path) -> tuple[list[Path], list[str]]:
     return answers, [one.name for one in inside if one not in answers]
 
 
-def _kind(name: str) -> str:
+def _ending(name: str) -> str:
     return Path(name.lower().removesuffix(".gz")).suffix
 
 
@@ -191,10 +166,10 @@ def _plain(path: str) -> str:
     return re.sub(r"\[[0-9*]*\]", "", path).removeprefix("$").strip(".")
 
 
-def _cut(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _cut(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields with long texts cut, without nested values that are long."""
     short = {}
-    for key, value in fields.items():
+    for key, value in row.items():
         if isinstance(value, str):
             short[key] = value if len(value) <= _CUT else value[:_CUT]
         elif not isinstance(value, dict | list) or len(str(value)) <= _CUT:

@@ -121,8 +121,7 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
             proposal,
         )
     reader = _Reader(name, proposal.columns, dataset)
-    used = {column for columns in proposal.columns.values() for column in columns}
-    rows = tuple(map(reader.row, proposal.rows.items(used)))
+    rows = tuple(map(reader.row, proposal.rows.items()))
     doubt = doubtful_times(rows, proposal.columns, () if layout is None else layout.columns)
     if doubt is not None:
         raise UnclearColumnsError(f"{name}: {doubt}", proposal)

@@ -5,7 +5,6 @@ docs/bring-your-own-rankings.md describes the layouts.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +12,12 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from eval.answers.json_values import as_json, json_lines
+from eval.answers.documents import as_json, first_object, json_lines
 from eval.datasets.files import read_text
 from eval.datasets.types import SourceFile
 from eval.records.trec import decode, read_run
 from memsys.core.errors import InputError
 from memsys.core.files import ANSWERS
-from memsys.core.json_text import parse_json
 
 TREC, MAPPING, ROWS = "trec", "mapping", "rows"
 LAYOUTS = {  # with their names in messages
@@ -166,16 +164,8 @@ def _json(text: str, name: str) -> tuple[str, list[RankingRow]]:
 
 def _is_lines(text: str) -> bool:
     """Return whether the first line is a whole JSON object and another line follows."""
-    first, _, others = text.strip().partition("\n")
-    if not others or not first.startswith("{"):
-        return False
-    try:
-        parse_json(first, nan=True)
-    except json.JSONDecodeError:
-        return False
-    except ValueError:  # whole, but beyond a limit, which reading names
-        return True
-    return True
+    begin = text.strip()
+    return "\n" in begin and first_object(begin) is not None
 
 
 def _row(value: Any, place: str, name: str) -> RankingRow:

@@ -8,18 +8,23 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any
 
-from eval.answers.streaming import JSONStream, LargeList, LargeObject, Limits
+from eval.answers.documents import as_json, first_object
 from memsys.core.errors import InputError
-from memsys.core.files import MOST, check_regular, is_there, shown, unpacked_chunks
+from memsys.core.files import (
+    ANSWERS,
+    MOST,
+    check_regular,
+    is_there,
+    read_bytes,
+    shown,
+    unpack,
+)
 from memsys.core.json_text import parse_json
 
-# A list of conversations is read one by one, a conversation whole.
-LIMITS: Final = Limits(whole=32 << 20)
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
 _RATIO = 200  # unpacked bytes per packed byte of an archive: texts have 2 to 30
 
@@ -57,35 +62,21 @@ def files_at(path: Path) -> Iterator[list[tuple[str, Path]]]:
             raise InputError(f"{shown(path)}: damaged or encrypted archive ({error})") from error
 
 
-def json_values(path: Path, name: str, limits: Limits = LIMITS) -> Iterator[tuple[str, Any]]:
+def json_values(path: Path, name: str) -> Iterator[tuple[str, Any]]:
     """Yield place and value of each object of a JSON file: of each line, of each element of the
     list that the file is, or of the one object.
 
     Raises InputError naming line and column if the file is not JSON in UTF-8; HalfWrittenError,
     after the values of all other lines, if the last line is not whole.
     """
-    chunks = _texts(path, name, limits.chunk)
-    start = next((chunk for chunk in chunks if chunk.strip()), "")
-    if not start:
-        return
-    is_object = start.lstrip()[0] == "{"
-    while is_object and "\n" not in start.lstrip() and len(start) <= limits.text:
-        if not (chunk := next(chunks, "")):
-            break
-        start += chunk
-    text = chain([start], chunks)
-    if is_object and _is_lines(start):
-        yield from _lines(text, name, limits.text)
-        return
-    for value in JSONStream(text, name, limits).document():
-        if isinstance(value, (list, LargeList)):
-            for number, one in enumerate(value, 1):
-                if isinstance(one, (LargeObject, LargeList)):
-                    raise InputError(
-                        f"{name}: conversation {number} has more than {limits.whole:,} characters; "
-                        "remove it from the file"
-                    )
-                yield f"conversation {number}", one
+    text = _text(unpack(read_bytes(path, ANSWERS), path, ANSWERS), name)
+    begin = text.lstrip()
+    if begin.startswith("{") and first_object(begin) is not None:
+        yield from _lines(text, name)
+    elif begin:
+        value = as_json(text, name)
+        if isinstance(value, list):
+            yield from ((f"conversation {number}", one) for number, one in enumerate(value, 1))
         elif isinstance(value, dict):
             yield "conversation 1", value
 
@@ -116,43 +107,24 @@ def _unpacked(path: Path, folder: Path) -> list[tuple[str, Path]]:
     return found
 
 
-def _texts(path: Path, name: str, size: int) -> Iterator[str]:
-    """Yield the text of a UTF-8 file in chunks of about `size` bytes."""
+def _text(data: bytes, name: str) -> str:
+    """Return `data` as text; half a character at the end, which a program is writing, as one."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     try:
-        for data in unpacked_chunks(path, MOST, size):
-            yield decoder.decode(data)
-        if decoder.getstate()[0]:
-            yield "\ufffd"  # the first bytes of a character: the file ends too early
+        text = decoder.decode(data)
     except UnicodeDecodeError:
         raise InputError(f"{name}: not UTF-8; save it as UTF-8") from None
+    return text + "\ufffd" if decoder.getstate()[0] else text
 
 
-def _is_lines(start: str) -> bool:
-    """Return whether the first line is an object by itself, not the beginning of a longer one."""
-    line = start.lstrip().partition("\n")[0]
-    try:
-        parse_json(line, nan=True)
-    except json.JSONDecodeError:
-        return False
-    except ValueError:
-        pass
-    return True
-
-
-def _lines(chunks: Iterator[str], name: str, most: int) -> Iterator[tuple[str, Any]]:
-    rest, number = "", 0
-    for chunk in chunks:
-        *lines, rest = (rest + chunk).split("\n")
-        for line in lines:
-            number += 1
-            if line.strip():
-                yield f"line {number}", _parsed(line, f"{name}: line {number}")
-        if len(rest) > most:
-            raise InputError(f"{name}: line {number + 1} has more than {most:,} characters")
-    if rest.strip():
-        number += 1
-        yield f"line {number}", _parsed(rest, f"{name}: line {number}", HalfWrittenError)
+def _lines(text: str, name: str) -> Iterator[tuple[str, Any]]:
+    *lines, last = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield f"line {number}", _parsed(line, f"{name}: line {number}")
+    if last.strip():
+        number = len(lines) + 1
+        yield f"line {number}", _parsed(last, f"{name}: line {number}", HalfWrittenError)
 
 
 def _parsed(line: str, where: str, error_type: type[InputError] = InputError) -> Any:

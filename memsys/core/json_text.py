@@ -46,30 +46,6 @@ def parse_json(
     return value
 
 
-def parse_part(text: str, at: int, *, above: int = 0) -> tuple[Any, int]:
-    """Return the JSON value that begins at `text[at]`, and where it ends.
-
-    Keys are unique and NaN is accepted. `above`: number of lists and objects around the value.
-    Raises ValueError as parse_json does.
-    """
-    try:
-        value, end = _UNIQUE.raw_decode(text, at)
-    except RecursionError:
-        raise ValueError(f"nested more than {DEPTH} deep") from None
-    except ValueError as error:
-        if "set_int_max_str_digits" not in str(error):
-            raise _as_of_old(error) from None
-        value, end = _UNIQUE_SHORT.raw_decode(text, at)
-    strings = _UNPAIRED.search(text, at, end) is not None
-    try:
-        check_json(value, depth=DEPTH - above, strings=strings, nan=True)
-    except ValueError as error:
-        if str(error).startswith("nested more"):
-            raise ValueError(f"nested more than {DEPTH} deep") from None
-        raise
-    return value, end
-
-
 def _as_of_old(error: ValueError) -> ValueError:
     """Return the error of a trailing comma as Python up to 3.12 says it: what follows the comma is
     no value, or no key. Later versions name the comma, which a file read in parts does not show.
@@ -160,7 +136,3 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"key {twice!r:.60} occurs twice in one object; rename one")
     return value
-
-
-_UNIQUE = json.JSONDecoder(object_pairs_hook=_unique_keys)
-_UNIQUE_SHORT = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_int=_short)

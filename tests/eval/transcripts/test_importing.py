@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from eval.answers.streaming import Limits
 from eval.transcripts.importing import Imported, Wanted, read_transcripts
 from eval.transcripts.sources import json_values
 from memsys.core.errors import InputError
@@ -117,24 +116,12 @@ def test_reads_zip_and_gzip_and_passes_over_other_files(tmp_path):
     assert texts(read(packed)) == SAID
 
 
-def test_reads_long_lists_and_lines_one_conversation_at_a_time(tmp_path):
-    path = exports.write_json(tmp_path / "x.json", exports.claude() * 40)
-    limits = Limits(small=1, chunk=500, whole=20_000, text=10_000)
-    assert path.stat().st_size > 2 * limits.whole
-    found = [value for _, value in json_values(path, "x.json", limits)]
-    assert found == exports.claude() * 40
-    with pytest.raises(InputError, match=r"conversation \d+ has more than 900 characters"):
-        list(json_values(path, "x.json", Limits(small=1, chunk=100, whole=900, text=900)))
-    # lines of which the first is longer than a read
+def test_reads_lines_and_one_object_over_several_lines(tmp_path):
     path = exports.write_lines(tmp_path / "x.jsonl", exports.claude_code())
-    found = [value for _, value in json_values(path, "x.jsonl", Limits(chunk=16))]
-    assert found == exports.claude_code()
-    with pytest.raises(InputError, match="not JSON"):  # longer than any text may be
-        list(json_values(path, "x.jsonl", Limits(chunk=16, text=20)))
+    assert [value for _, value in json_values(path, "x.jsonl")] == exports.claude_code()
     indented = tmp_path / "x.json"
     indented.write_text("\n" + json.dumps(exports.claude()[0], indent=1), encoding="utf-8")
-    found = [value for _, value in json_values(indented, "x.json", Limits(chunk=16))]
-    assert found == exports.claude()[:1]
+    assert [value for _, value in json_values(indented, "x.json")] == exports.claude()[:1]
 
 
 def test_takes_the_last_sessions_and_the_given_names(tmp_path):

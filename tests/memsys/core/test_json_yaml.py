@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from memsys.core.errors import InputError
-from memsys.core.json_text import DEPTH, check_json, parse_json, parse_part
+from memsys.core.json_text import DEPTH, check_json, parse_json
 from memsys.core.yaml_text import load_yaml
 
 
@@ -77,21 +77,6 @@ def test_usable_json_is_returned():
     check_json({"a": [1, 2.5, None, True, "x"]})  # without text
     with pytest.raises(ValueError, match="surrogate"):
         check_json(["\udc80"])
-
-
-def test_a_part_of_a_text_is_parsed_with_the_same_limits():
-    assert parse_part('[{"a": NaN}, 1]', 13) == (1, 14)
-    value, end = parse_part('x{"a": [1]} y', 1)
-    assert (value, end) == ({"a": [1]}, 11)
-    for text, reason in (
-        ('{"a": 1, "a": 2}', "key 'a' occurs twice"),
-        ("[" * 50 + "]" * 50, "nested more than 100 deep"),
-        ("[" * 100_000, "nested more than 100 deep"),
-        (f"[{'9' * 5_000}]", "an integer beyond"),
-        (r'["\ud800"]', "an unpaired surrogate"),
-    ):
-        with pytest.raises(ValueError, match=reason):
-            parse_part(text, 0, above=60)
 
 
 def _laughs(merge: str) -> str:
