@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval.cli import code_of, parser
-from eval.rendering.tables import plain
+from eval.rendering.terminal import plain
 from memsys.core.types import Vectors
 from memsys.embed.base import unit_rows
 from memsys.stores.faiss_vectors import FaissVectors

@@ -17,7 +17,7 @@ import numpy as np
 
 from eval.cli import parser
 from eval.metrics.stats.interval import FEWEST, ClusterBootstrap, normal_quantile, wilson
-from eval.rendering.tables import plain
+from eval.rendering.terminal import plain
 
 
 class SimulatedWorld(NamedTuple):

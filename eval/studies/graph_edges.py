@@ -22,7 +22,7 @@ from eval.datasets.types import ADVERSARIAL, Dataset
 from eval.metrics.stats.interval import ClusterBootstrap, Interval
 from eval.rendering.errors import configuration_errors
 from eval.rendering.numbers import interval, number
-from eval.rendering.tables import markdown
+from eval.rendering.terminal import markdown
 from eval.run.experiment import composed
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Memory

@@ -17,8 +17,7 @@ from eval.datasets.types import PLANT_KINDS
 from eval.metrics.stats.interval import scope
 from eval.records.run import Run, load_runs
 from eval.rendering.numbers import ABSENT, interval
-from eval.rendering.tables import markdown
-from eval.rendering.terminal import fitted
+from eval.rendering.terminal import fitted, markdown
 from eval.summary.harm import Harm, HarmMeasure, deletions, errors, harms
 from memsys.core.errors import InputError
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from eval.cli import code_of, parser
 from eval.datasets.types import TYPES
-from eval.rendering.tables import plain
+from eval.rendering.terminal import plain
 from eval.studies import published_retrieval_tables as retrieval_tables
 from eval.studies.published_claims import load_claims
 from eval.studies.published_files import (

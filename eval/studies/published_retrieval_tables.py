@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eval.records.run import Run
 from eval.rendering.numbers import ABSENT, interval, number
-from eval.rendering.tables import markdown, plain
+from eval.rendering.terminal import markdown, plain
 from eval.studies.published_retrieval import STRATEGY, Row, command, key_of
 
 NAME = "published_retrieval"  # of the files that are written

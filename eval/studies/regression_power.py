@@ -11,7 +11,7 @@ from eval.cli import parser
 from eval.metrics.registry import pinned
 from eval.regress.by_question import Scored
 from eval.regress.paired import pair
-from eval.rendering.tables import plain
+from eval.rendering.terminal import plain
 
 _SHARES = {"multi_hop": 0.18, "temporal": 0.21, "open_domain": 0.06, "single_hop": 0.55}
 _ROWS = ((3, 77, 0.0, 200), (3, 77, 0.15, 100), (10, 154, 0.0, 100), (10, 154, 0.05, 100))

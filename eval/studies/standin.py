@@ -21,7 +21,7 @@ from eval.judges.recorded import read_judged
 from eval.judges.verdicts import majority
 from eval.metrics.stats.agreement import auc, cohen_interval, cohen_kappa
 from eval.metrics.stats.interval import Interval
-from eval.rendering.tables import plain
+from eval.rendering.terminal import plain
 from eval.studies.lite.answers import PROBES, system_of
 from memsys.core.errors import InputError
 

@@ -14,7 +14,7 @@ from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.reading import read, triple
 from eval.records.run import Run, load_run
 from eval.rendering.numbers import interval
-from eval.rendering.tables import plain as as_table
+from eval.rendering.terminal import plain as as_table
 from eval.summary.sample import Sample
 from memsys.core.errors import InputError
 from memsys.knowledge.facts.fact import plain

@@ -18,7 +18,7 @@ from eval.cli import beside, code_of, parser
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
 from eval.records.run import Run
-from eval.rendering.tables import markdown
+from eval.rendering.terminal import markdown
 from memsys.core.places import RUNS
 
 TABLES = Path("results/tables")

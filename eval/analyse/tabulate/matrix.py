@@ -18,7 +18,7 @@ from eval.analyse.tabulate.provenance import heading, made
 from eval.metrics.stats.interval import FEWEST
 from eval.records.schema import Manifest
 from eval.rendering.numbers import ABSENT
-from eval.rendering.tables import markdown
+from eval.rendering.terminal import markdown
 from memsys.core.errors import InputError
 
 MATRIX, _REFERENCE = "matrix", "reference"

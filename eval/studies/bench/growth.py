@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from eval.rendering.tables import plain
+from eval.rendering.terminal import plain
 from eval.studies.bench.generated import write_dataset
 from eval.studies.bench.processes import MeasuredRun, measure_run
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
-from eval.rendering.tables import plain
+from eval.rendering.terminal import plain
 from eval.studies.bench.processes import MeasuredRun, measure_run
 
 _COMPARED = ("vector_only", "graph_expand", "bm25")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from eval.rendering.tables import plain
+from eval.rendering.terminal import plain
 from eval.studies.bench.generated import write_dataset
 from eval.studies.bench.processes import measure_run
 from eval.studies.loopback_model import PAUSE_S, Plan, loopback_model

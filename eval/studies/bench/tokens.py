@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
-from eval.rendering.tables import plain
+from eval.rendering.terminal import plain
 from eval.studies.bench.generated import write_dataset
 from eval.studies.bench.processes import measure_run
 from memsys.core.tokens import count_tokens

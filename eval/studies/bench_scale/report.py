@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eval.records.comma_separated import write_rows
-from eval.rendering.tables import markdown
+from eval.rendering.terminal import markdown
 
 Figures = Mapping[str, Any]  # of one process: a store or an alternative, at one size
 _MB = 1_000_000

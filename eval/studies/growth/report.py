@@ -9,7 +9,7 @@ from eval.analyse.tabulate.provenance import made
 from eval.metrics.stats.interval import Interval, scope
 from eval.records.comma_separated import write_rows
 from eval.rendering.numbers import ABSENT, interval, number, share
-from eval.rendering.tables import markdown
+from eval.rendering.terminal import markdown
 from eval.studies.growth.series import Grew, Series, resamples
 
 _MB = 1_000_000

@@ -9,7 +9,7 @@ from eval.datasets.answer_key import KEYS
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import PROTOCOLS
 from eval.rendering.numbers import ABSENT, interval, number, share
-from eval.rendering.tables import markdown
+from eval.rendering.terminal import markdown
 from eval.studies.leaderboard.board import Board, Move
 from eval.studies.leaderboard.facts import Facts, SystemFacts
 from eval.studies.leaderboard.pairs import Pairs

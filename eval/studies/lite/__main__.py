@@ -14,7 +14,7 @@ from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.subset import FOLDER, Chosen, Subset, Validated, logit, text_of
 from eval.datasets.types import SourceFile
-from eval.rendering.tables import markdown, plain
+from eval.rendering.terminal import markdown, plain
 from eval.studies.lite.answers import PROBES, AnsweredSystem, read_answered
 from eval.studies.lite.item_response import fit, held_out
 from eval.studies.lite.sampling import Indices, Strata, candidates

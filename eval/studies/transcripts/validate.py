@@ -18,7 +18,7 @@ from eval.datasets.types import ADVERSARIAL
 from eval.metrics.stats.interval import Interval
 from eval.records.run import Run, load_runs
 from eval.records.schema import Record
-from eval.rendering.tables import plain
+from eval.rendering.terminal import plain
 from eval.studies.transcripts.questions import RULES
 from eval.studies.transcripts.rank_agreement import Scores, agreement
 from memsys.core.errors import InputError
