@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, product
 
 from eval.metrics.stats.interval import scope
 from eval.records.comma_separated import text_of
@@ -41,11 +42,12 @@ def table(rows: Sequence[Row], runs: Sequence[Run]) -> Table:
 
 def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
     """Return CSV with all numbers at full precision: a line per run of each row."""
-    return text_of(COLUMNS, (line for rows in tables for row in rows for line in _lines(row, runs)))
+    return text_of(COLUMNS, csv_lines(tables, runs))
 
 
-def _lines(row: Row, runs: Sequence[Run]) -> Iterator[dict[str, object]]:
-    for i, run in enumerate(runs):
+def csv_lines(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> Iterator[dict[str, object]]:
+    """Yield a line per run of each row, its values by COLUMNS."""
+    for row, (i, run) in product(chain(*tables), enumerate(runs)):
         line = {
             **{"score": row.key, "type": row.type, "reference": runs[0].label},
             **{"run": run.label, "run_id": run.manifest["run_id"]},

@@ -177,7 +177,7 @@ def by_run(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
     """Return one row per named run: types 1-4, and abstention on type 5 and on 1-4."""
     by_type = [(name, summary["by_type"]) for name, summary in runs]
     cells = [{**one[OVERALL], "run": name, "type 5": one["adversarial"]} for name, one in by_type]
-    columns = {
+    columns: dict[str, Column] = {
         "run": itemgetter("run"),
         **score_columns(_metrics(summary for _, summary in runs)),
         "n, type 5": lambda cell: _n(cell["type 5"]),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.analyse.compare.compared import Compared, best_first, compared
+from eval.analyse.compare.comparable import Compared, best_first, compared
 from eval.analyse.compare.conclusions import notes, title
 from eval.analyse.compare.write import write
 from eval.cli import add_runs, add_wide, code_of, parser

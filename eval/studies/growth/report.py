@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 
-from eval.analyse.tabulate.provenance import made
+from eval.analyse.tabulate.grid import made
 from eval.metrics.stats.interval import Interval, scope
 from eval.records.comma_separated import write_rows
 from eval.rendering.numbers import ABSENT, interval, number, share

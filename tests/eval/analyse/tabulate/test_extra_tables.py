@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hydra import compose, initialize_config_dir
 
-from eval.analyse.tabulate.extra_tables import gates, interaction, requested
+from eval.analyse.tabulate.effects import gates, interaction, requested
 from eval.analyse.tabulate.grid import load_grid
 from eval.records.manifest import OPERATIONAL
 from eval.records.run import Run
