@@ -19,7 +19,7 @@ import pandas as pd
 from hydra.errors import HydraException
 from matplotlib.axes import Axes
 
-from eval.analyse.compare.compared import compared
+from eval.analyse.compare.comparable import compared
 from eval.analyse.retrieval import score as of_rankings
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.registry import columns

@@ -25,8 +25,7 @@ from eval.records.jsonl import write_json
 from eval.records.run import load_run
 from eval.records.schema import Record
 from eval.rendering.errors import blame
-from eval.rendering.tables import markdown
-from eval.rendering.terminal import fitted
+from eval.rendering.terminal import fitted, markdown
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, cache_folder
 from memsys.llm.base import LLM

@@ -18,7 +18,7 @@ from eval.bench.runs import Row, calls, growth, harness, tokens
 from eval.bench.scale import SIZES, scale
 from eval.cli import code_of, parser
 from eval.rendering.numbers import ABSENT, number
-from eval.rendering.tables import markdown
+from eval.rendering.terminal import markdown
 
 _PARTS = {
     "growth": "Growth with conversations and questions (bm25, generated data)",

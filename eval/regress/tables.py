@@ -9,7 +9,8 @@ from eval.regress.paired import Pairing
 from eval.regress.pins import DIGITS, Pin
 from eval.regress.verdicts import Result, ScoreChange, Verdict, of_pairing, worst
 from eval.rendering.numbers import interval, number, p_value, signed
-from eval.rendering.tables import markdown, type_name
+from eval.rendering.tables import type_name
+from eval.rendering.terminal import markdown
 from eval.summary.summarise import OVERALL
 
 _MOST = 40  # rows of a table

@@ -2,23 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 from eval.datasets.types import ADVERSARIAL, TYPES
+from eval.metrics.stats.interval import Interval
+from eval.rendering.numbers import cell
 from eval.rendering.palette import Look
-from eval.rendering.terminal import fitted
+from eval.rendering.terminal import filled, fitted, markdown
 from eval.rendering.width import sentence
 
+T = TypeVar("T")
+Value = str | int | Interval | None  # of a cell: see numbers.cell
 _WIDTH = 100  # characters of a line of sentences
+_TEX = {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
+_TEX |= {"^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$"}
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """A header and rows with the same number of cells."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+
+    @classmethod
+    def of(cls, items: Iterable[T], columns: Mapping[str, Callable[[T], Value]]) -> Table:
+        """Return a table with a row for each item; `columns`: the value of an item by heading,
+        which becomes text here and not before.
+        """
+        rows = [[cell(value(item)) for value in columns.values()] for item in items]
+        return cls([*columns], rows)
+
+    def filled(self) -> Table:
+        """Return the table without columns that have no value in any row, but with the first."""
+        return Table(*filled(self.header, self.rows))
+
+    def text(self) -> str:
+        """Return the table for the terminal."""
+        return fitted(self.header, self.rows)
+
+    def markdown(self) -> str:
+        """Return the table in Markdown, its cells as they are."""
+        return markdown(self.header, self.rows)
+
+    def latex(self, caption: str) -> str:
+        """Return a LaTeX table, which needs the package booktabs, with a gap before each row whose
+        first cell is not empty.
+        """
+        body: list[str] = []
+        for row in self.rows:
+            if row[0] and body:
+                body.append(r"\addlinespace")
+            body.append(" & ".join(map(_tex, row)) + r" \\")
+        lines = [
+            r"% needs \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_tex(caption)}}}",
+            rf"\begin{{tabular}}{{ll{'r' * (len(self.header) - 3)}l}}",
+            r"\toprule",
+            " & ".join(map(_tex, self.header)) + r" \\",
+            *(r"\midrule", *body, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""),
+        ]
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,4 +226,9 @@ def as_text(sections: Sequence[Section]) -> str:
 
 
 def _text(part: str | Table) -> str:
-    return sentence(part, _WIDTH) if isinstance(part, str) else fitted(part.header, part.rows)
+    return sentence(part, _WIDTH) if isinstance(part, str) else part.text()
+
+
+def _tex(text: str) -> str:
+    escaped = "".join(_TEX.get(c, c) for c in text).replace("$>$=", r"$\geq$")
+    return re.sub(r"(?<!\w)-(?=\d)", "$-$", escaped).replace("d\\_z", "$d_z$")

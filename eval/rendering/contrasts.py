@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, product
 
 from eval.metrics.stats.interval import scope
-from eval.records.comma_separated import write_rows
+from eval.records.comma_separated import text_of
 from eval.records.run import Run
+from eval.rendering.blocks import Table
 from eval.rendering.numbers import interval, p_value, signed
 from eval.rendering.tables import answered, type_name
 from eval.summary.contrast import Contrast, Row
@@ -23,60 +24,80 @@ COLUMNS = (
 )
 
 
-def table(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
-    """Return header and a line per run of each row; McNemar's p only where some row has one.
+def table(rows: Sequence[Row], runs: Sequence[Run]) -> Table:
+    """Return a line per run of each row; McNemar's p only where some row has one.
 
     First what decides, the difference, p and the verdict, then what explains it.
     """
-    exact = any(one.p_mcnemar is not None for row in rows for one in row.contrasts)
-    header = ["type", "run", "n", "mean", *_DECIDING, *_exact(exact), *_EXPLAINING]
+    header = _header(rows)
     lines, types = [], types_of(runs)
     for row in rows:
-        reference = ["reference", *[""] * (len(header) - 5)]
+        reference = ["reference", *[""] * (len(header) - 1)]
         for i, run in enumerate(runs):
-            name = "" if i else type_name(row.type, types)
-            start = [name, run.label, str(row.n), interval(row.means[i])]
-            lines.append(start + (_contrast(row.contrasts[i - 1], exact) if i else reference))
-    return header, lines
+            start = ["" if i else type_name(row.type, types), run.label, str(row.n)]
+            judged = _contrast(row.contrasts[i - 1], header) if i else reference
+            lines.append([*start, interval(row.means[i]), *judged])
+    return Table(["type", "run", "n", "mean", *header], lines)
 
 
 def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
     """Return CSV with all numbers at full precision: a line per run of each row."""
-    lines: list[list[object]] = [list(COLUMNS)]
-    for row in (row for rows in tables for row in rows):
-        for i, run in enumerate(runs):
-            mean, run_id = row.means[i], run.manifest["run_id"]
-            line: list[object] = [row.key, row.type, run.label, run_id, runs[0].label]
-            line += [row.n, row.clusters, mean.value, mean.low, mean.high]
-            if i:
-                one = row.contrasts[i - 1]
-                line += [one.difference.value, one.difference.low, one.difference.high]
-                line += [one.p, one.p_holm, one.p_mcnemar, one.effect, one.needed, one.verdict]
-            lines.append(line + [None] * (len(COLUMNS) - len(line)))
-    text = io.StringIO()
-    write_rows(text, lines)
-    return text.getvalue()
+    return text_of(COLUMNS, csv_lines(tables, runs))
 
 
-def pairs(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
-    """Return header and a line for each pair of `runs`. `rows`: of each run but the last, its
-    contrasts with the runs after it.
+def csv_lines(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> Iterator[dict[str, object]]:
+    """Yield a line per run of each row, its values by COLUMNS."""
+    for row, (i, run) in product(chain(*tables), enumerate(runs)):
+        line = {
+            **{"score": row.key, "type": row.type, "reference": runs[0].label},
+            **{"run": run.label, "run_id": run.manifest["run_id"]},
+            **{"n": row.n, "conversations": row.clusters, "mean": row.means[i]},
+        }
+        if i:
+            one = row.contrasts[i - 1]
+            line |= {"difference": one.difference, "p": one.p, "p_holm": one.p_holm}
+            line |= {"p_mcnemar": one.p_mcnemar, "d_z": one.effect, "needed": one.needed}
+            line["verdict"] = one.verdict
+        yield line
+
+
+def pairs(rows: Sequence[Row], runs: Sequence[Run]) -> Table:
+    """Return a line for each pair of `runs`. `rows`: of each run but the last, its contrasts with
+    the runs after it.
     """
-    exact = any(one.p_mcnemar is not None for found in rows for one in found.contrasts)
+    header = _header(rows)
     lines = [
-        [other.label, reference.label, str(found.n), *_contrast(one, exact)]
+        [other.label, reference.label, str(found.n), *_contrast(one, header)]
         for i, (reference, found) in enumerate(zip(runs[:-1], rows, strict=True))
         for other, one in zip(runs[i + 1 :], found.contrasts, strict=True)
     ]
-    return ["run", "reference", "n", *_DECIDING, *_exact(exact), *_EXPLAINING], lines
+    return Table(["run", "reference", "n", *header], lines)
 
 
-def verdict_text(one: Contrast) -> str:
-    """Return the verdict; `no difference shown` is followed by the least that would be shown."""
-    if one.verdict != "no difference shown":
-        return one.verdict
-    least = _detectable(one)
-    return f"{one.verdict} ({f'detectable: {least}' if 0 < one.needed <= 1 else least})"
+def difference_cells(one: Contrast) -> list[str]:
+    """Return the difference with its interval, the adjusted p and the verdict; `no difference
+    shown` is followed by the least that would be shown.
+    """
+    verdict: str = one.verdict
+    if one.verdict == "no difference shown":
+        least = _detectable(one)
+        verdict += f" ({f'detectable: {least}' if 0 < one.needed <= 1 else least})"
+    return [interval(one.difference, form=signed), p_value(one.p_holm), verdict]
+
+
+def _header(rows: Sequence[Row]) -> list[str]:
+    """Return the headings of contrasts, with McNemar's p where some contrast has one."""
+    exact = any(one.p_mcnemar is not None for row in rows for one in row.contrasts)
+    return [*_DECIDING, *(["p (McNemar)"] if exact else []), *_EXPLAINING]
+
+
+def _contrast(one: Contrast, header: Sequence[str]) -> list[str]:
+    """Return the cells of a contrast below `header`."""
+    exact = "-" if one.p_mcnemar is None else p_value(one.p_mcnemar)
+    deciding = interval(one.difference, form=signed), p_value(one.p_holm), one.verdict
+    explaining = signed(one.effect, 2), _detectable(one)
+    cells = (*deciding, exact, *explaining)
+    return [*cells] if len(header) == len(cells) else [*deciding, *explaining]
 
 
 def _detectable(one: Contrast) -> str:
@@ -84,15 +105,6 @@ def _detectable(one: Contrast) -> str:
     if one.needed == 0:
         return "all scores are equal"
     return "too few questions" if one.needed > 1 else f"{one.needed:.3f}"
-
-
-def _exact(exact: bool) -> list[str]:
-    return ["p (McNemar)"] if exact else []
-
-
-def difference_cells(one: Contrast) -> list[str]:
-    """Return the difference with its interval, the adjusted p and the verdict."""
-    return [interval(one.difference, form=signed), p_value(one.p_holm), verdict_text(one)]
 
 
 def conclusions(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[str]:
@@ -136,43 +148,35 @@ def _concluding(tables: Sequence[Sequence[Row]]) -> list[Row]:
 
 def _brief(row: Row, index: int, runs: Sequence[Run]) -> str:
     first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
-    where = answered(types_of(runs)) if row.type == OVERALL else row.type
-    score = "false refusals" if lower_is_better(row.key, row.type) else row.key
+    score, where, p = _named(row, one, runs)
     if one.verdict == "no difference shown":
         start = f"{run}: no difference from {first} shown on {where}"
     else:
         start = f"{run} is {one.verdict} than {first} on {where}"
-    p = f"p = {p_value(one.p_holm)}".replace("= <", "<")
     return f"{start}: {score} {interval(one.difference, form=signed)}, {p}."
-
-
-def _contrast(one: Contrast, exact: bool) -> list[str]:
-    cells = [interval(one.difference, form=signed), p_value(one.p_holm), one.verdict]
-    if exact:
-        cells.append("-" if one.p_mcnemar is None else p_value(one.p_mcnemar))
-    return [*cells, signed(one.effect, 2), _detectable(one)]
 
 
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
-    where = answered(types_of(runs)) if row.type == OVERALL else row.type
-    interval, p = one.difference, f"p = {p_value(one.p_holm)}".replace("= <", "<")
-    refusals = lower_is_better(row.key, row.type)
-    score = "false refusals" if refusals else row.key
+    score, where, p = _named(row, one, runs)
     if one.verdict == "no difference shown":
         start = f"No difference shown between {run} and {first} on {where}"
     else:
         start = f"{run} is {one.verdict} than {first} on {where}"
+    value, low, high = map(signed, (one.difference.value, one.difference.low, one.difference.high))
+    needed = _detectable(one)
+    if one.needed > 1:
+        needed += " to detect any difference"
+    elif one.needed:
+        needed = f"minimum detectable difference at 80% power: {needed}"
     return (
-        f"{start}: {score} {signed(interval.value)} (95% interval {signed(interval.low)} to "
-        f"{signed(interval.high)}, {p}; {row.n} questions of {row.clusters} "
-        f"conversation{'s' if row.clusters > 1 else ''}); {_needed(one)}"
+        f"{start}: {score} {value} (95% interval {low} to {high}, {p}; {row.n} questions of "
+        f"{row.clusters} conversation{'s' if row.clusters > 1 else ''}); {needed}."
     )
 
 
-def _needed(one: Contrast) -> str:
-    if one.needed == 0:
-        return "all scores are equal."
-    if one.needed > 1:
-        return "too few questions to detect any difference."
-    return f"minimum detectable difference at 80% power: {one.needed:.3f}."
+def _named(row: Row, one: Contrast, runs: Sequence[Run]) -> tuple[str, str, str]:
+    """Return the score, the question types and the p value of a conclusion."""
+    score = "false refusals" if lower_is_better(row.key, row.type) else row.key
+    where = answered(types_of(runs)) if row.type == OVERALL else row.type
+    return score, where, f"p = {p_value(one.p_holm)}".replace("= <", "<")

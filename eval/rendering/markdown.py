@@ -17,7 +17,6 @@ from eval.rendering.blocks import (
     Table,
     Verbatim,
 )
-from eval.rendering.tables import markdown as as_table
 
 # Every markdown renderer in use takes an underscore within a word for a letter, and none takes the
 # brackets of an interval for a link: both stay unescaped.
@@ -65,7 +64,7 @@ def _part(part: Part, level: int) -> Iterator[str]:
 
 
 def _table(table: Table) -> str:
-    return as_table([*map(plain, table.header)], [[*map(_cell, row)] for row in table.rows])
+    return Table([*map(plain, table.header)], [[*map(_cell, row)] for row in table.rows]).markdown()
 
 
 def _cell(text: str) -> str:

@@ -8,6 +8,7 @@ from math import floor, inf, log10
 from eval.metrics.stats.interval import Interval
 
 ABSENT = "-"
+UNJUDGED = "no judge"
 
 
 def number(value: float | None, digits: int = 3, absent: str = ABSENT) -> str:
@@ -66,6 +67,13 @@ def interval(
         form(part, digits) for part in (estimate.value, estimate.low, estimate.high)
     )
     return f"{value} [{low}, {high}]"
+
+
+def cell(value: str | int | Interval | None) -> str:
+    """Format a cell of a table: text unchanged, a count, a mean with its interval."""
+    if value is None or isinstance(value, Interval):
+        return interval(value)
+    return value if isinstance(value, str) else str(value)
 
 
 def points(value: float, digits: int = 1) -> str:

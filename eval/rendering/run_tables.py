@@ -13,10 +13,8 @@ from eval.rendering.tables import (
     by_protocol,
     by_type,
     key_sentences,
-    markdown,
     of_rankings,
 )
-from eval.rendering.terminal import fitted
 from eval.rendering.width import sentence
 from eval.summary.subset_score import sentences
 from eval.summary.summarise import BY_RULE
@@ -44,35 +42,33 @@ def run_tables(summary: Summary) -> Iterator[str | Table]:
     after the sentence that introduces it; of a run without answers, the scores of its rankings.
     """
     if answerless(summary):
-        yield Table(*of_rankings(summary))
+        yield of_rankings(summary)
         yield _UNANSWERED
         yield from sentences(summary)
         return
-    yield Table(*by_type(summary))
+    yield by_type(summary)
     if note := (summary["judge"] or {}).get("note"):
         yield f"{BY_RULE}: {note}."
     if len(summary["protocols"]) > 1:
         yield "The same answers under each protocol:"
-        yield Table(*by_protocol(summary))
+        yield by_protocol(summary)
     if about_key := key_sentences(summary):
         yield " ".join(about_key)
     if summary["key"] is not None:
         yield "The same answers under both answer keys:"
-        yield Table(*by_key(summary))
+        yield by_key(summary)
     yield from sentences(summary)
 
 
 def as_text(
     parts: Iterable[str | Table],
-    table: Callable[[Sequence[str], Sequence[Sequence[str]]], str] = fitted,
+    table: Callable[[Table], str] = Table.text,
     text: Callable[[str], str] = sentence,
 ) -> str:
     """Join sentences and tables with an empty line between them; `table` and `text` render them,
     by default for the terminal.
     """
-    return "\n\n".join(
-        text(part) if isinstance(part, str) else table(part.header, part.rows) for part in parts
-    )
+    return "\n\n".join(text(part) if isinstance(part, str) else table(part) for part in parts)
 
 
 def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str:
@@ -81,7 +77,7 @@ def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str
         f"# {summary['strategy']} on {summary['dataset']}",
         f"Run {summary['run_id']}: `{manifest['command']}`",
         f"Made with: {head(manifest)}",
-        as_text(run_tables(summary), markdown, str),
+        as_text(run_tables(summary), Table.markdown, str),
         f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). "
         f"{'' if answerless(summary) else _protocol(summary)}"
         f"{summary['errors']} of {summary['n']} questions failed and are in no mean.",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from eval.datasets.types import TYPES
 from eval.metrics.registry import columns, metrics, titles
 from eval.metrics.stats.interval import Interval, scope
-from eval.rendering.numbers import ABSENT, interval, number, price
+from eval.records.schema import Cell
+from eval.rendering.blocks import Table
+from eval.rendering.numbers import UNJUDGED, interval, number, price
 from eval.summary.summarise import OVERALL
 
 _JUDGE = "judge"
-UNJUDGED = "no judge"
+Column = Callable[[Mapping[str, Any]], str]  # from a cell of a summary to its text
 PRICE = "$ per 1,000 questions"  # retrieval and answers, without ingestion and judge
-Rows = Sequence[Sequence[str]]
 
 
 def _metrics(summaries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -28,7 +30,7 @@ def _metrics(summaries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {column: found[column] for column in order if column in found}
 
 
-def score_row(cell: Mapping[str, Any], metrics: Mapping[str, str] | None = None) -> dict[str, str]:
+def score_columns(metrics: Mapping[str, str] | None = None) -> dict[str, Column]:
     """Return heading -> text of a cell of a summary: n, F1, `metrics`, context tokens, cost,
     latencies.
 
@@ -37,16 +39,16 @@ def score_row(cell: Mapping[str, Any], metrics: Mapping[str, str] | None = None)
     if metrics is None:
         metrics = titles(columns())
     return {
-        "n": _n(cell),
-        "F1": _interval(cell, "f1"),
+        "n": _n,
+        "F1": _mean("f1"),
         **{
-            title: _judge(cell) if column == _JUDGE else _interval(cell, column)
+            title: _judge if column == _JUDGE else _mean(column)
             for column, title in metrics.items()
         },
-        "context tokens": _interval(cell, "context_tokens_mean", 0),
-        PRICE: price(cell.get("cost_usd")),
-        "retrieve p95 ms": number(cell["retrieve_ms_p95"], 1),
-        "total p95 ms": number(cell["total_ms_p95"], 1),
+        "context tokens": _mean("context_tokens_mean", 0),
+        PRICE: lambda cell: price(cell.get("cost_usd")),
+        "retrieve p95 ms": lambda cell: number(cell.get("retrieve_ms_p95"), 1),
+        "total p95 ms": lambda cell: number(cell["total_ms_p95"], 1),
     }
 
 
@@ -71,17 +73,17 @@ def answered(types: Iterable[str]) -> str:
     return "all but type 5" if {*types} - {*TYPES.values(), OVERALL} else "types 1-4"
 
 
-def by_type(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Return header and one row per question type that has questions, overall (types 1-4) last."""
-    overall = type_name(OVERALL, summary["by_type"])
-    metrics = _metrics([summary])
-    rows = [
-        [overall if name == "overall" else name, *score_row(cell, metrics).values()]
-        for name, cell in summary["by_type"].items()
-        if cell["n"]
-    ]
-    header = score_row(summary["by_type"]["overall"], metrics)
-    return ["type", *header], rows
+def by_type(summary: Mapping[str, Any]) -> Table:
+    """Return a row per question type that has questions, overall (types 1-4) last."""
+    return Table.of(
+        _asked(summary), {"type": itemgetter("type"), **score_columns(_metrics([summary]))}
+    )
+
+
+def _asked(summary: Mapping[str, Any]) -> list[Cell]:
+    """Return the cells of types that have questions, each with the name of its `type`."""
+    cells = summary["by_type"]
+    return [{**cell, "type": type_name(name, cells)} for name, cell in cells.items() if cell["n"]]
 
 
 def answerless(summary: Mapping[str, Any]) -> bool:
@@ -92,32 +94,24 @@ def answerless(summary: Mapping[str, Any]) -> bool:
     )
 
 
-def of_rankings(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows by question type of a run without answers: the scores of rankings, the
-    context and the latency; columns without any value are left out.
+def of_rankings(summary: Mapping[str, Any]) -> Table:
+    """Return rows by question type of a run without answers: the scores of rankings, the context
+    and the latency; columns without any value are left out.
     """
-    cells = {name: cell for name, cell in summary["by_type"].items() if cell["n"]}
-    overall = type_name(OVERALL, summary["by_type"])
-    table = [
+    scores = score_columns(
         {
-            "type": overall if name == OVERALL else name,
-            "n": _n(cell),
-            **{
-                one.title: _interval(cell, one.column)
-                for one in metrics()
-                if one.applies_to == "ranking" or (one.applies_to == "retrieval" and one.in_tables)
-            },
-            "context tokens": _interval(cell, "context_tokens_mean", 0),
-            "retrieve p95 ms": number(cell.get("retrieve_ms_p95"), 1),
+            one.column: one.title
+            for one in metrics()
+            if one.applies_to == "ranking" or (one.applies_to == "retrieval" and one.in_tables)
         }
-        for name, cell in cells.items()
-    ]
-    shown = [title for title in table[0] if any(row[title] != ABSENT for row in table)]
-    return shown, [[row[title] for title in shown] for row in table]
+    )
+    for title in ("F1", PRICE, "total p95 ms"):
+        del scores[title]
+    return Table.of(_asked(summary), {"type": itemgetter("type"), **scores}).filled()
 
 
-def by_protocol(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Return header and one row per type: n and F1 under each protocol of the run."""
+def by_protocol(summary: Mapping[str, Any]) -> Table:
+    """Return one row per type: n and F1 under each protocol of the run."""
     protocols = summary["protocols"]
     types = dict.fromkeys(name for one in protocols.values() for name in one["by_type"])
     types["overall"] = types.pop("overall", None)  # last
@@ -128,11 +122,11 @@ def by_protocol(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]
             cell = one["by_type"].get(name)
             row += [str(cell["n"]), _interval(cell, "f1")] if cell and cell["n"] else ["-", "-"]
         rows.append(row)
-    return ["type", *(text for name in protocols for text in ("n", f"F1 {name}"))], rows
+    return Table(["type", *(text for name in protocols for text in ("n", f"F1 {name}"))], rows)
 
 
-def by_key(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Return header and one row per type: n and scores under the chosen and the original answer
+def by_key(summary: Mapping[str, Any]) -> Table:
+    """Return one row per type: n and scores under the chosen and the original answer
     key, and the share of right gold answers in the original one where its errors are known.
     """
     keys = [summary["key"], summary["original_key"]]
@@ -153,7 +147,7 @@ def by_key(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
             ]
             rows.append([name, *texts, "-" if ceiling is None else f"{ceiling['ceiling']:.2%}"])
     header = [f"{title} {key['name']}" for title in shown.values() for key in keys]
-    return ["type", *header, "ceiling original"], rows
+    return Table(["type", *header, "ceiling original"], rows)
 
 
 def key_sentences(summary: Mapping[str, Any]) -> list[str]:
@@ -179,36 +173,18 @@ def key_sentences(summary: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def by_run(
-    runs: Sequence[tuple[str, Mapping[str, Any]]],
-) -> tuple[list[str], list[list[str]]]:
-    """Return header and one row per named run: types 1-4, and abstention on type 5 and on 1-4."""
-    rows = []
-    metrics = _metrics(summary for _, summary in runs)
-    for name, summary in runs:
-        overall, adversarial = summary["by_type"]["overall"], summary["by_type"]["adversarial"]
-        abstained = [_interval(cell, "abstained") for cell in (adversarial, overall)]
-        rows.append([name, *score_row(overall, metrics).values(), _n(adversarial), *abstained])
-    header = score_row(runs[0][1]["by_type"]["overall"], metrics) if runs else ()
-    return ["run", *header, "n, type 5", "abstained, type 5", "false refusals, 1-4"], rows
-
-
-def plain(header: Sequence[str], rows: Rows) -> str:
-    """Return a table as text: the first column left-aligned, the others right-aligned."""
-    return lined([header], rows)
-
-
-def lined(heads: Rows, rows: Rows, gap: int = 2) -> str:
-    """Return a table as text whose header has several lines; `gap`: characters between columns."""
-    widths = [max(map(len, column)) for column in zip(*heads, *rows, strict=True)]
-    lines = [*heads, ["-" * width for width in widths], *rows]
-    return "\n".join(_line(line, widths, " " * gap).rstrip() for line in lines)
-
-
-def markdown(header: Sequence[str], rows: Rows) -> str:
-    """Return a table in markdown."""
-    marks = ["---"] + ["---:"] * (len(header) - 1)
-    return "\n".join("| " + " | ".join(row) + " |" for row in [header, marks, *rows])
+def by_run(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
+    """Return one row per named run: types 1-4, and abstention on type 5 and on 1-4."""
+    by_type = [(name, summary["by_type"]) for name, summary in runs]
+    cells = [{**one[OVERALL], "run": name, "type 5": one["adversarial"]} for name, one in by_type]
+    columns: dict[str, Column] = {
+        "run": itemgetter("run"),
+        **score_columns(_metrics(summary for _, summary in runs)),
+        "n, type 5": lambda cell: _n(cell["type 5"]),
+        "abstained, type 5": lambda cell: _interval(cell["type 5"], "abstained"),
+        "false refusals, 1-4": _mean("abstained"),
+    }
+    return Table.of(cells, columns)
 
 
 def scope_of(summaries: Iterable[Mapping[str, Any]]) -> str:
@@ -226,13 +202,12 @@ def scope_note(summaries: Iterable[Mapping[str, Any]]) -> str:
     return "" if over == scope([]) else f"Intervals are {over}.\n"
 
 
-def _line(row: Sequence[str], widths: Sequence[int], gap: str) -> str:
-    first = row[0].ljust(widths[0])
-    return gap.join([first, *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-
-
 def _n(cell: Mapping[str, Any]) -> str:
     return str(cell["n"]) + (f" ({cell['errors']} errors)" if cell["errors"] else "")
+
+
+def _mean(column: str, digits: int = 3) -> Column:
+    return lambda cell: _interval(cell, column, digits)
 
 
 def _interval(cell: Mapping[str, Any], column: str, digits: int = 3) -> str:

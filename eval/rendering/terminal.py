@@ -1,4 +1,4 @@
-"""Tables for the terminal, in the width that there is: see eval.rendering.width."""
+"""Tables as Markdown and for the terminal, in the width that there is: see eval.rendering.width."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from textwrap import wrap
 
-from eval.rendering.numbers import ABSENT
-from eval.rendering.tables import UNJUDGED, Rows, lined, plain
+from eval.rendering.numbers import ABSENT, UNJUDGED
 from eval.rendering.width import terminal_width
 
 _GAPS = (2, 1)  # characters between columns, the better first
@@ -20,8 +19,33 @@ _COUNT = "n, "  # starts the heading of a column that counts what the next one i
 _EMPTY = {"", ABSENT, UNJUDGED}
 _INTERVAL = r"\[[-+\d.,%\s]+\]"
 
+Rows = Sequence[Sequence[str]]
 _Form = Callable[[str], list[str]]  # a cell as lines
 _Column = tuple[list[str], list[list[str]]]  # lines of its heading and of each cell
+
+
+def plain(header: Sequence[str], rows: Rows) -> str:
+    """Return a table as text: the first column left-aligned, the others right-aligned."""
+    return lined([header], rows)
+
+
+def lined(heads: Rows, rows: Rows, gap: int = 2) -> str:
+    """Return a table as text whose header has several lines; `gap`: characters between columns."""
+    widths = [max(map(len, column)) for column in zip(*heads, *rows, strict=True)]
+    lines = [*heads, ["-" * width for width in widths], *rows]
+    return "\n".join(_line(line, widths, " " * gap).rstrip() for line in lines)
+
+
+def markdown(header: Sequence[str], rows: Rows) -> str:
+    """Return a table in markdown."""
+    marks = ["---"] + ["---:"] * (len(header) - 1)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [header, marks, *rows])
+
+
+def filled(header: Sequence[str], rows: Rows) -> tuple[list[str], list[list[str]]]:
+    """Return a table without its empty columns, but with the first."""
+    used = [i for i in range(len(header)) if i == 0 or not {row[i] for row in rows} <= _EMPTY]
+    return [header[i] for i in used], [[row[i] for i in used] for row in rows]
 
 
 def fitted(header: Sequence[str], rows: Rows) -> str:
@@ -32,8 +56,7 @@ def fitted(header: Sequence[str], rows: Rows) -> str:
     all begin with the names of the rows: first the means, as many as fit, then their intervals, and
     then what is left. Only a block of a single column may be wider than the terminal.
     """
-    used = [i for i in range(len(header)) if i == 0 or not {row[i] for row in rows} <= _EMPTY]
-    header, rows = [header[i] for i in used], [[row[i] for i in used] for row in rows]
+    header, rows = filled(header, rows)
     width = terminal_width()
     whole = plain(header, rows)
     if width is None or len(max(whole.splitlines(), key=len)) <= width:
@@ -122,11 +145,7 @@ def _column(header: Sequence[str], rows: Rows, index: int, form: _Form, names: i
     """Return the lines of a column's heading and of its cells, the heading no wider than the cells
     if its words allow that.
     """
-    cells = [form(row[index]) for row in rows]
-    if index < names:
-        cells = [
-            [part for line in _broken(row[index]) for part in wrap(line, _LABEL)] for row in rows
-        ]
+    cells = [_name(row[index]) if index < names else form(row[index]) for row in rows]
     title = header[index]
     width = max([_HEADING, *(len(line) for lines in cells for line in lines)])
     return _wrapped(title, width) or [""], [lines or [""] for lines in cells]
@@ -151,3 +170,8 @@ def _rendered(columns: Sequence[_Column], gap: int) -> str:
         filled = ([*one, *[""] * (tall - len(one))] for one in cells)
         lines += map(list, zip(*filled, strict=True))
     return lined([*map(list, zip(*bottom, strict=True))], lines, gap)
+
+
+def _line(row: Sequence[str], widths: Sequence[int], gap: str) -> str:
+    first = row[0].ljust(widths[0])
+    return gap.join([first, *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])

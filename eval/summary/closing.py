@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 
-from eval.records.comma_separated import write_rows
+from eval.records.comma_separated import text_of
 from eval.records.files import write_text, writing
 from eval.records.folder import seconds_of
 from eval.records.jsonl import (
@@ -89,10 +88,8 @@ def write_csv(path: Path, summary: Summary) -> None:
     """
     cells = {name: with_ends(cell) for name, cell in summary["by_type"].items()}
     columns = list(dict.fromkeys(key for cell in cells.values() for key in cell))
-    rows = [[name, *(cell.get(column) for column in columns)] for name, cell in cells.items()]
-    text = io.StringIO()
-    write_rows(text, [["type", *columns], *rows], end="\r\n")
-    write_text(path, text.getvalue())
+    lines = [{"type": name, **cell} for name, cell in cells.items()]
+    write_text(path, text_of(["type", *columns], lines, end="\r\n"))
 
 
 def with_ends(cell: Cell) -> Cell:

@@ -7,14 +7,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.analyse.compare.compared import Compared, best_first, compared
+from eval.analyse.compare.comparable import Compared, best_first, compared
 from eval.analyse.compare.conclusions import notes, title
 from eval.analyse.compare.write import write
 from eval.cli import add_runs, add_wide, code_of, parser
 from eval.records.run import Run, load_runs
 from eval.rendering.contrasts import conclusions, method, pairs, table
 from eval.rendering.tables import type_name
-from eval.rendering.terminal import fitted
 from eval.rendering.width import sentence
 from eval.summary.measures import UNANSWERED, types_of
 from eval.summary.summarise import OVERALL
@@ -87,7 +86,7 @@ def _compare(options: argparse.Namespace) -> None:
         return
     titled = [(title(m), rows) for (m, _), rows in zip(found.counted, tables, strict=True) if rows]
     for name, rows in titled:
-        print(f"\n{name}\n{fitted(*table(rows, runs))}")
+        print(f"\n{name}\n{table(rows, runs).text()}")
     print("\n" + sentence(method(tables, runs, extra=found.extra)))
     if options.out is not None:
         names = write(options.out, titled, runs, warnings, method(tables, runs, extra=found.extra))
@@ -101,7 +100,7 @@ def _show_pairs(found: Compared, runs: Sequence[Run], type_: str, seed: int) -> 
     rows = found.pairs(len(runs), type_, seed)
     for of_measure in rows:
         print(f"\n{of_measure[0].key}, {type_name(type_, types_of(runs))}")
-        print(fitted(*pairs(of_measure, runs)))
+        print(pairs(of_measure, runs).text())
     print("\n" + sentence(method(rows, runs, "its reference")))
 
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from eval.analyse.compare.plots import forest, heatmap
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
 from eval.records.run import Run
+from eval.rendering.blocks import Table
 from eval.rendering.contrasts import comma_separated, conclusions, table
-from eval.rendering.figures import names
-from eval.rendering.tables import markdown
+from eval.rendering.figures import WIDTH, figure, names
+from eval.rendering.numbers import interval, signed
+from eval.rendering.palette import Look, looks
+from eval.rendering.tables import type_name
 from eval.summary.contrast import Row
+from eval.summary.measures import types_of
 from memsys.core.errors import InputError
 
-_TEX = {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
-_TEX |= {"^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$"}
+Panel = tuple[str, Sequence[Row]]  # title and rows
+_LINE = 14  # characters of a line below the heat map
 
 
 def write(
@@ -37,7 +41,7 @@ def write(
         "compare.md": _markdown(titled, runs, warnings, how),
         "compare.csv": comma_separated(tables, runs),
         "compare.tex": "\n".join(
-            latex(rows, runs, _caption(name, rows, runs)) for name, rows in titled
+            table(rows, runs).latex(_caption(name, rows, runs)) for name, rows in titled
         ),
     }
     try:
@@ -61,10 +65,10 @@ def _markdown(
     named = [[run.label, run.manifest["run_id"], run.manifest["dataset"]] for run in runs]
     parts = [f"# {', '.join(run.label for run in runs[1:])} against {runs[0].label}"]
     parts += conclusions(tables, runs)
-    parts += [markdown(["run", "id", "data"], named)]
+    parts += [Table(["run", "id", "data"], named).markdown()]
     parts += [f"Note: {warning}" for warning in warnings]
     for name, rows in titled:
-        parts += [f"## {name}", markdown(*table(rows, runs))]
+        parts += [f"## {name}", table(rows, runs).markdown()]
     parts += [how]
     parts += ["![Differences by type](forest.png)", "![Means by type and run](heatmap.png)"]
     return "\n\n".join(parts) + "\n"
@@ -75,27 +79,91 @@ def _caption(name: str, rows: Sequence[Row], runs: Sequence[Run]) -> str:
     return f"{name}: mean and difference to {runs[0].label}, 95% intervals {over}"
 
 
-def latex(rows: Sequence[Row], runs: Sequence[Run], caption: str) -> str:
-    """Return the rows as a LaTeX table, which needs the package booktabs."""
-    header, cells = table(rows, runs)
-    body: list[str] = []
-    for line in cells:
-        if line[0] and body:
-            body.append(r"\addlinespace")
-        body.append(" & ".join(_tex(cell) for cell in line) + r" \\")
-    lines = [
-        r"% needs \usepackage{booktabs}",
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{_tex(caption)}}}",
-        rf"\begin{{tabular}}{{ll{'r' * (len(header) - 3)}l}}",
-        r"\toprule",
-        " & ".join(_tex(name) for name in header) + r" \\",
-        *(r"\midrule", *body, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""),
-    ]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
+    """Write a forest plot of differences to the first run: a panel per measure, a line per type and
+    run. A hollow mark is a difference that is not shown to exist.
+    """
+    others = looks([run.label for run in runs], [run.strategy for run in runs])[1:]
+    heights = [0.7 + 0.24 * len(rows) * (len(others) + 1) for _, rows in panels]
+    with figure(path, sum(heights) + 0.7) as drawn:
+        grid = drawn.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
+        for (title, rows), axes in zip(panels, grid[:, 0], strict=True):
+            _forest(axes, rows, runs, others)
+            axes.set_title(title)
+        over = scope(row.clusters for _, rows in panels for row in rows)
+        label = f"difference to {runs[0].label}, 95% interval {over}; hollow: no difference shown"
+        grid[-1, 0].set_xlabel(label, wrap=True)
+
+
+def _forest(axes: Axes, rows: Sequence[Row], runs: Sequence[Run], others: Sequence[Look]) -> None:
+    """Draw the rows of a measure, the runs of each type below its name."""
+    axes.axvline(0, color="black", linewidth=1)
+    differences = [one.difference for row in rows for one in row.contrasts]
+    edge = 1.08 * max(max(-one.low, one.high) for one in differences) or 0.01
+    ticks: dict[float, str] = {}
+    for number, (row, name) in enumerate(zip(rows, _labels(rows, runs), strict=True)):
+        top = number * (len(others) + 1)
+        ticks[top] = f"{name} "
+        for i, (one, look) in enumerate(zip(row.contrasts, others, strict=True), 1):
+            ends, ticks[top + i] = one.difference, look.name
+            axes.plot([ends.low, ends.high], [top + i] * 2, color=look.hex)
+            shown = one.verdict != "no difference shown"
+            face: dict[str, Any] = {
+                "markerfacecolor": look.hex if shown else "white",
+                "markeredgecolor": look.hex,
+            }
+            axes.plot(ends.value, top + i, look.symbol, ms=look.size, markeredgewidth=1.2, **face)
+            text: dict[str, Any] = {
+                "va": "center",
+                "fontsize": 8.5,
+                "weight": "bold" if shown else "normal",
+            }
+            axes.text(edge * 1.03, top + i, interval(ends, form=signed), **text)
+    axes.set(xlim=(-edge, edge), ylim=(max(ticks) + 0.6, -0.6))
+    axes.set_yticks(list(ticks), list(ticks.values()))
+    for label in axes.get_yticklabels()[:: len(others) + 1]:
+        label.set_fontweight("bold")
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+
+
+def _labels(rows: Sequence[Row], runs: Sequence[Run]) -> list[str]:
+    types = types_of(runs)
+    return [f"{type_name(row.type, types)}, n = {row.n:,}" for row in rows]
+
+
+def heatmap(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
+    """Write a heat map of means by type and run: a panel per measure, light is high."""
+    heights = [0.8 + 0.42 * len(rows) for _, rows in panels]
+    width = max(WIDTH, 2.6 + 1.1 * len(runs))
+    with figure(path, sum(heights) + 0.8, width) as drawn:
+        grid = drawn.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
+        for (title, rows), axes in zip(panels, grid[:, 0], strict=True):
+            means = [[mean.value for mean in row.means] for row in rows]
+            top = max(map(max, means)) or 1.0
+            axes.imshow(means, cmap="cividis", vmin=0, vmax=top, aspect="auto")
+            for y, row in enumerate(rows):
+                for x, mean in enumerate(row.means):
+                    colour = "black" if mean.value > 0.55 * top else "white"
+                    text = f"{mean.value:.3f}\n[{mean.low:.3f}, {mean.high:.3f}]"
+                    axes.text(x, y, text, ha="center", va="center", color=colour, fontsize=8)
+            axes.set_xticks(range(len(runs)), [_broken(run.label) for run in runs])
+            axes.set_yticks(range(len(rows)), _labels(rows, runs))
+            axes.tick_params(length=0)
+            axes.grid(visible=False)
+            axes.spines[:].set_visible(False)
+            axes.set_title(title, wrap=True)
+
+
+def _broken(label: str) -> str:
+    """Return a label in lines of at most 14 characters, as far as it has underscores or spaces."""
+    lines = [""]
+    for word in re.findall(r"[^_ ]+[_ ]?", label):
+        if len(lines[-1] + word) > _LINE and lines[-1]:
+            lines.append("")
+        lines[-1] += word
     return "\n".join(lines)
-
-
-def _tex(text: str) -> str:
-    escaped = "".join(_TEX.get(c, c) for c in text).replace("$>$=", r"$\geq$")
-    return re.sub(r"(?<!\w)-(?=\d)", "$-$", escaped).replace("d\\_z", "$d_z$")

@@ -6,9 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from eval.analyse.diagnose.abstention import abstention
 from eval.analyse.diagnose.expansion import expansion
-from eval.analyse.diagnose.gate import gate
+from eval.analyse.diagnose.gate import abstention, gate
 from eval.analyse.diagnose.pairing import pair_with_direct, pair_with_expanded
 from eval.analyse.diagnose.retrieval_vs_reading import Marking, retrieval_and_reading
 from eval.cli import add_run, add_wide, code_of, parser

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.analyse.retrieval.choice import KINDS
 from eval.analyse.retrieval.evaluation import Request, evaluate
 from eval.analyse.retrieval.from_files import add_options, run_folders
+from eval.analyse.retrieval.measured import KINDS
 from eval.analyse.retrieval.write import write
 from eval.cli import add_wide, code_of, parser
 from eval.metrics.retrieval.registry import UNITS, parse

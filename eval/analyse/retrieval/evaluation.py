@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from eval.analyse.retrieval import choice, tables
-from eval.analyse.retrieval.differences import comparable, differences, objections, section
-from eval.analyse.retrieval.evidence_keys import both_keys
-from eval.analyse.retrieval.measured import Measured, measured
+from eval.analyse.retrieval import tables
+from eval.analyse.retrieval.differences import (
+    both_keys,
+    comparable,
+    differences,
+    objections,
+    section,
+)
+from eval.analyse.retrieval.measured import (
+    KINDS,
+    Measured,
+    compared,
+    definitions,
+    main_measures,
+    measured,
+    set_measures,
+)
 from eval.metrics.retrieval.registry import Measure, Unit
 from eval.records.run import Run
 from eval.rendering.blocks import Section
@@ -68,7 +81,7 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
         notes += more
     if selected:
         notes += _not_applied(selected, request, request.measures if ranked else ())
-        of_sets = choice.set_measures(unit)
+        of_sets = set_measures(unit)
         if request.measures and not ranked:
             of_sets = list(request.measures)
             _refuse({run.label: unknown(run, of_sets) for run in selected})
@@ -119,13 +132,13 @@ def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]
     if request.measures:
         yield "Measures", list(request.measures)
     elif request.every:
-        yield "Definitions", choice.definitions(request.unit, request.kind, request.cutoffs)
+        yield "Definitions", definitions(request.unit, request.kind, request.cutoffs)
     else:
-        kinds = request.kind or f"{', '.join(list(choice.KINDS)[:-1])} and {list(choice.KINDS)[-1]}"
+        kinds = request.kind or f"{', '.join(list(KINDS)[:-1])} and {list(KINDS)[-1]}"
         for at in request.cutoffs or _CUTOFFS:
             yield (
                 f"Unit {unit}, recall {kinds}, cutoff {at}",
-                choice.main_measures(unit, request.kind, at),
+                main_measures(unit, request.kind, at),
             )
 
 
@@ -145,7 +158,7 @@ def _chosen(request: Request, unit: Unit) -> Sequence[Measure]:
     main ones.
     """
     at = request.cutoffs or _CUTOFFS
-    return request.measures or choice.compared(unit, request.kind, at)
+    return request.measures or compared(unit, request.kind, at)
 
 
 def _differences(

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
-from eval.metrics.retrieval.registry import Measure, Unit
+from eval.datasets.types import ADVERSARIAL
+from eval.metrics.retrieval.registry import BUDGETS, UNITS, Measure, Unit, cuts_of, metrics, parse
 from eval.metrics.stats.interval import Interval
 from eval.records.run import Run
-from eval.summary.retrieval import FIRST_RANK, FirstRanks, by_type, first_ranks
+from eval.summary.retrieval import (
+    FIRST_RANK,
+    OF_SETS,
+    FirstRanks,
+    by_type,
+    first_ranks,
+    unknown,
+    values,
+)
+from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
+
+KINDS = {"fraction": "recall", "any": "recall_any", "all": "recall_all"}
+_SIDE_BY_SIDE = (5, 10)  # cutoffs of the table of all definitions
+_GRID = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # cutoffs of a curve
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +59,111 @@ def measured(run: Run, measures: Sequence[Measure], seed: int) -> Measured:
         )
     units = {one.unit for one in measures if one.metric.name == FIRST_RANK}
     return Measured(run, means, {unit: first_ranks(run, unit, seed) for unit in units})
+
+
+def main_measures(unit: Unit, kind: str | None, cutoff: int) -> list[Measure]:
+    """Return the measures of the default table at `cutoff`; `kind`: see KINDS, None for each."""
+    recalls = [name for one, name in KINDS.items() if kind in {None, one}]
+    names = [*(f"{name}@{cutoff}" for name in [*recalls, "ndcg"]), "mrr", f"store_share@{cutoff}"]
+    return [parse(_prefix(unit) + name) for name in names]
+
+
+def compared(unit: Unit, kind: str | None, cutoffs: Sequence[int]) -> list[Measure]:
+    """Return the measures whose differences are shown: recall and nDCG at `cutoffs`, and MRR."""
+    names = [f"{name}@{at}" for at in cutoffs for name in (KINDS[kind or "fraction"], "ndcg")]
+    return [parse(_prefix(unit) + name) for name in [*names, "mrr"]]
+
+
+def set_measures(unit: Unit) -> list[Measure]:
+    """Return the measures of memories that were selected, which have no order."""
+    return [parse(_prefix(unit) + name) for name in OF_SETS]
+
+
+def definitions(
+    unit: Unit | None, kind: str | None, cutoffs: Sequence[int] | None
+) -> list[Measure]:
+    """Return every metric of a ranking at `cutoffs` (None: 5 and 10), recall of the sessions of so
+    many turns, and recall within budgets of tokens; `unit` and `kind` restrict them.
+    """
+    left_out = {name for one, name in KINDS.items() if kind not in {None, one}}
+    found = []
+    for one in (unit,) if unit else UNITS:
+        for metric in metrics():
+            if metric.name in left_out:
+                continue
+            if metric.ordered and "" in metric.cuts:
+                found.append(Measure(one, metric))
+            if "rank" in metric.cuts:
+                found += [Measure(one, metric, cutoff=at) for at in cutoffs or _SIDE_BY_SIDE]
+            if "turns" in cuts_of(metric, one):
+                found += [Measure(one, metric, turns=at) for at in cutoffs or _SIDE_BY_SIDE]
+            if one == "turn" and metric.name == KINDS[kind or "fraction"]:
+                found += [Measure(one, metric, tokens=budget) for budget in BUDGETS]
+    return found
+
+
+def known(run: Run, measures: Sequence[Measure]) -> list[Measure]:
+    """Return those of `measures` that the rankings of `run` determine."""
+    reasons = unknown(run, measures)
+    return [measure for measure in measures if str(measure) not in reasons]
+
+
+def _prefix(unit: Unit) -> str:
+    return "session_" * (unit == "session")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Mean recall of a run on a question type, at a cutoff of `at` ranks, or `within` a budget of
+    `at` tokens. `tokens`: mean of the context at the cutoff, None where it is unknown.
+    """
+
+    run: Run
+    type: str
+    at: int
+    within: bool
+    tokens: float | None
+    recall: Interval
+
+
+def points(run: Run, unit: Unit, kind: str, seed: int) -> list[Point]:
+    """Return the points of both curves for each question type, as far as rankings determine them;
+    `kind`: see KINDS.
+    """
+    name = "session_" * (unit == "session") + KINDS[kind]
+    wanted = [parse(f"{name}@{at}") for at in _GRID]
+    wanted += [parse(f"{name}@{budget}tokens") for budget in BUDGETS]
+    measures = known(run, wanted)
+    if not measures:
+        return []
+    ids = list(values(run, measures[:1])[str(measures[0])])
+    found = measured(run, measures, seed)
+    return [
+        Point(
+            run,
+            type_,
+            measure.tokens or measure.cutoff or 0,
+            measure.tokens is not None,
+            _tokens(run, [id_ for id_ in ids if _in(run, id_, type_)], unit, measure.cutoff),
+            cells[str(measure)],
+        )
+        for type_, cells in found.means.items()
+        for measure in measures
+    ]
+
+
+def _in(run: Run, question: str, type_: str) -> bool:
+    record = run.records[question]
+    return record["type"] == type_ or (type_ == OVERALL and record["category"] != ADVERSARIAL)
+
+
+def _tokens(run: Run, ids: Sequence[str], unit: Unit, cutoff: int | None) -> float | None:
+    """Return the mean number of tokens of the first `cutoff` ranks of the questions `ids`."""
+    spent = []
+    for id_ in ids if cutoff is not None else ():
+        ranked = run.rankings[id_]
+        ranking = ranked.turns if unit == "turn" else ranked.sessions
+        if ranking is None or ranking.tokens is None:
+            return None
+        spent.append(ranking.tokens[:cutoff][-1] if ranking.tokens else 0)
+    return fmean(spent) if spent else None

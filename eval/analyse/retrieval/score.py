@@ -7,8 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from eval.analyse.retrieval.choice import main_measures, set_measures
-from eval.analyse.retrieval.measured import measured
+from eval.analyse.retrieval.measured import main_measures, measured, set_measures
 from eval.answers.ranking_files import rows_of
 from eval.datasets.named import config_of
 from eval.datasets.reload import load_dataset_of

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from eval.analyse.retrieval import tables
-from eval.analyse.retrieval.choice import definitions, known, set_measures
-from eval.analyse.retrieval.curves import Point, points
 from eval.analyse.retrieval.evaluation import Evaluation, Request
-from eval.analyse.retrieval.measured import Measured, measured
+from eval.analyse.retrieval.measured import (
+    Measured,
+    Point,
+    definitions,
+    known,
+    measured,
+    points,
+    set_measures,
+)
 from eval.analyse.retrieval.plots import Chart, Line, draw
 from eval.metrics.retrieval.registry import UNITS, Measure, all_measures
-from eval.records.comma_separated import write_rows
+from eval.metrics.stats.interval import Interval
+from eval.records.comma_separated import text_of
 from eval.records.files import write_text
 from eval.rendering.blocks import Block, Section
 from eval.rendering.contrasts import comma_separated
@@ -27,7 +33,7 @@ _MEASURES = (
     *("run", "run_id", "order", "type", "measure", "unit", "metric", "cutoff", "tokens", "turns"),
     *("n", "conversations", "value", "low", "high"),
 )
-_CURVE = ("run", "run_id", "type", "unit", "kind")
+_CURVE = ("run", "run_id", "type", "unit", "kind", "cutoff")
 _MEAN = ("recall", "low", "high", "n", "conversations")
 
 
@@ -49,7 +55,7 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
         *(row for one in ranked for row in _rows(one, asked, "ranked")),
         *(row for one in selected for row in _rows(one, of_sets, "selected")),
     ]
-    texts = {"retrieval.csv": _csv([_MEASURES, *rows])}
+    texts = {"retrieval.csv": text_of(_MEASURES, rows)}
     if found.differences:
         texts["differences.csv"] = comma_separated(found.differences, found.ranked)
     if curves:
@@ -66,45 +72,46 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
     return sorted([*texts, *(name for names in charts for name in names)])
 
 
-def _rows(one: Measured, measures: Sequence[Measure], order: str) -> Iterator[list[object]]:
+def _rows(one: Measured, measures: Sequence[Measure], order: str) -> Iterator[dict[str, object]]:
     """Yield a row of retrieval.csv for each type and measure; of a first rank also the median."""
+    run = {"run": one.run.label, "run_id": one.run.manifest["run_id"], "order": order}
     for type_, cells in one.means.items():
         for measure in measures:
-            start = [one.run.label, one.run.manifest["run_id"], order, type_]
-            about = [
-                measure.unit,
-                measure.metric.name,
-                measure.cutoff,
-                measure.tokens,
-                measure.turns,
-            ]
+            about = {
+                **{**run, "type": type_, "metric": measure.metric.name},
+                **{name: getattr(measure, name) for name in ("unit", "cutoff", "tokens", "turns")},
+            }
             mean = cells.get(str(measure))
             if mean is not None:
-                ends = [mean.n, mean.clusters, mean.value, mean.low, mean.high]
-                yield [*start, str(measure), *about, *ends]
+                yield {**about, **_counted(mean), "measure": str(measure)}
             ranks = one.first_ranks.get(measure.unit, {}).get(type_)
             if measure.metric.name == FIRST_RANK and ranks is not None:
-                share = ranks.found
-                count = [share.n, share.clusters]
-                yield [*start, f"{measure}_median", *about, *count, ranks.median, None, None]
-                ends = [share.value, share.low, share.high]
-                yield [*start, f"{measure}_found", *about, *count, *ends]
+                found = {**about, **_counted(ranks.found)}
+                median = {"value": ranks.median, "low": None, "high": None}
+                yield {**found, "measure": f"{measure}_median", **median}
+                yield {**found, "measure": f"{measure}_found"}
+
+
+def _counted(mean: Interval, name: str = "value") -> dict[str, object]:
+    ends = {name: mean.value, "low": mean.low, "high": mean.high}
+    return {**ends, "n": mean.n, "conversations": mean.clusters}
 
 
 def _curve_tables(curves: Sequence[Point], unit: str, kind: str) -> dict[str, str]:
     """Return recall_at_k.csv and recall_by_tokens.csv by their names."""
-    by_rank: list[Iterable[object]] = [(*_CURVE, "cutoff", *_MEAN)]
-    by_tokens: list[Iterable[object]] = [(*_CURVE, "cutoff", "budget", "context_tokens", *_MEAN)]
-    for one in curves:
-        start = [one.run.label, one.run.manifest["run_id"], one.type, unit, kind]
-        mean = one.recall
-        ends = [mean.value, mean.low, mean.high, mean.n, mean.clusters]
-        if one.within:
-            by_tokens.append([*start, None, one.at, None, *ends])
-        else:
-            by_rank.append([*start, one.at, *ends])
-            by_tokens.append([*start, one.at, None, one.tokens, *ends])
-    return {"recall_at_k.csv": _csv(by_rank), "recall_by_tokens.csv": _csv(by_tokens)}
+    lines = [
+        {
+            **{"run": one.run.label, "run_id": one.run.manifest["run_id"], "type": one.type},
+            **{"unit": unit, "kind": kind, "context_tokens": one.tokens},
+            **{"budget" if one.within else "cutoff": one.at, **_counted(one.recall, "recall")},
+        }
+        for one in curves
+    ]
+    by_rank = [line for line in lines if "cutoff" in line]
+    return {
+        "recall_at_k.csv": text_of((*_CURVE, *_MEAN), by_rank),
+        "recall_by_tokens.csv": text_of((*_CURVE, "budget", "context_tokens", *_MEAN), lines),
+    }
 
 
 def _draw(
@@ -170,9 +177,3 @@ def _markdown(
         f"![{names[0].rpartition('.')[0].replace('_', ' ')}]({names[0]})" for names in charts
     ]
     return "\n".join([report_markdown(f"Rankings: {runs}", blocks), *pictures, ""])
-
-
-def _csv(rows: Iterable[Iterable[object]]) -> str:
-    text = io.StringIO()
-    write_rows(text, rows)
-    return text.getvalue()

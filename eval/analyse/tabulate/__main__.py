@@ -7,18 +7,21 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.analyse.tabulate.column import as_csv
-from eval.analyse.tabulate.effects import Effects, effects, rows_of
+from eval.analyse.tabulate.effects import (
+    Effects,
+    effects,
+    has_own_types,
+    requested,
+    rows_of,
+    types_as_csv,
+)
 from eval.analyse.tabulate.effects import as_csv as effects_as_csv
-from eval.analyse.tabulate.extra_tables import has_own_types, requested, types_as_csv
-from eval.analyse.tabulate.grid import Grid, find_runs, load_grid
-from eval.analyse.tabulate.matrix import MATRIX, as_page, measure_columns
-from eval.analyse.tabulate.provenance import heading, made
+from eval.analyse.tabulate.grid import Grid, find_runs, heading, load_grid, made
+from eval.analyse.tabulate.matrix import MATRIX, as_csv, as_page, measure_columns
 from eval.cli import beside, code_of, parser
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
 from eval.records.run import Run
-from eval.rendering.tables import markdown
 from memsys.core.places import RUNS
 
 TABLES = Path("results/tables")
@@ -78,10 +81,10 @@ def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> s
         f"{scope(clusters)}. A difference is to the first row of its group, paired by question; it "
         "is better or worse only where p, by Holm's method over all comparisons of the group, is "
         "below .05 and the interval excludes 0, else none is shown (docs/statistics.md).",
-        markdown(*rows_of(grid, groups, seed)),
+        rows_of(grid, groups, seed).markdown(),
     ]
     for title, tables in requested(grid, runs, seed):
-        parts += [title, *(markdown(*table) for table in tables)]
+        parts += [title, *(table.markdown() for table in tables)]
     return "\n\n".join(parts) + "\n"
 
 

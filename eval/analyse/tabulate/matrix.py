@@ -9,18 +9,29 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from eval.analyse.tabulate.column import LATENCY, NDCG, RECALL, TOKENS, Column, measured
-from eval.analyse.tabulate.grid import Grid, Job, find_folders, load_job
-from eval.analyse.tabulate.provenance import heading, made
-from eval.metrics.stats.interval import FEWEST
-from eval.records.schema import Manifest
-from eval.rendering.numbers import ABSENT
-from eval.rendering.tables import markdown
+from eval.analyse.tabulate.grid import Grid, Job, find_folders, heading, load_job, made
+from eval.datasets.types import ADVERSARIAL
+from eval.metrics.retrieval.registry import parse
+from eval.metrics.stats.interval import FEWEST, ClusterBootstrap, Interval
+from eval.records.comma_separated import text_of
+from eval.records.run import Run
+from eval.records.schema import Manifest, Record
+from eval.rendering.blocks import Table
+from eval.rendering.contrasts import COLUMNS, csv_lines
+from eval.rendering.numbers import ABSENT, interval, number
+from eval.summary.contrast import contrast
+from eval.summary.measures import Measure
+from eval.summary.retrieval import by_type, is_selected, unknown
+from eval.summary.sample import Sample
+from eval.summary.shared import FAILED, Shared, share
+from eval.summary.summarise import OVERALL, percentile
 from memsys.core.errors import InputError
 
+RECALL, NDCG, TOKENS, LATENCY = "recall@10", "ndcg@10", "context_tokens", "retrieve_ms_p95"
 MATRIX, _REFERENCE = "matrix", "reference"
 _TITLES = {
     RECALL: "Recall@10",
@@ -28,6 +39,10 @@ _TITLES = {
     TOKENS: "Context tokens",
     LATENCY: "Retrieval latency, p95 in ms",
 }
+_RANKINGS = tuple(Measure(name, (OVERALL,), parse(name)) for name in (RECALL, NDCG))
+_ALIKE, _SELECTED = " ≈", " †"
+_ALL = parse("recall")
+_P = 95
 
 
 def measure_columns(grid: Grid, runs: Path) -> list[Column]:
@@ -57,20 +72,21 @@ def as_page(grid: Grid, columns: Sequence[Column]) -> str:
     parts = [
         *heading(grid),
         f"{len(manifests)} runs, {made(manifests)}; reader {', '.join(readers)}.",
-        markdown(
+        Table(
             ["data set", "questions with evidence", "conversations", "embedder", "file"],
             [_described(one) for one in columns],
-        ),
+        ).markdown(),
         _reading(grid, columns),
     ]
     rows = dict.fromkeys(job.label for job in grid.jobs)
+    header = [grid.factor, *(one.name for one in columns)]
     for key, title in _TITLES.items():
         cells = [
             [f"`{row}`", *(one.cells.get(key, {}).get(row, ABSENT) for one in columns)]
             for row in rows
         ]
         known = [line for line in cells if set(line[1:]) != {ABSENT}]
-        parts += [f"## {title}", markdown([grid.factor, *(one.name for one in columns)], known)]
+        parts += [f"## {title}", Table(header, known).markdown()]
     if gaps := [f"- {one.name}: {gap}" for one in columns for gap in one.gaps]:
         parts += ["## Missing", "\n".join(gaps)]
     return "\n\n".join(parts) + "\n"
@@ -143,3 +159,145 @@ def _reading(grid: Grid, columns: Sequence[Column]) -> str:
         f"{reference}, paired by question, with intervals and p by Holm's method over both "
         "measures of a data set (docs/statistics.md)."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A data set: `n` questions with evidence of `conversations`, both 0 if no ranking is known.
+
+    `cells`: texts by measure and strategy. `lines`: means and differences to the reference, of the
+    CSV file. `gaps`: what is missing or left out. `manifests`: of the runs.
+    """
+
+    name: str
+    cells: Mapping[str, Mapping[str, str]]
+    lines: Sequence[Mapping[str, object]]
+    n: int
+    conversations: int
+    gaps: tuple[str, ...]
+    manifests: tuple[Manifest, ...]
+
+
+def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[str]) -> Column:
+    """Measure the runs, by strategy, of the data set `name`; rankings are compared on the questions
+    that all have answered. Differences are to `reference`, or to the first run if it is missing.
+    """
+    seed = next((run.seed for run in runs.values()), 0)
+    ordered = dict(sorted(runs.items(), key=lambda pair: pair[0] != reference))
+    problems = {one: text for one, run in ordered.items() if (text := _problem(run))}
+    known = {one: run for one, run in ordered.items() if one not in problems}
+    ranked = {one: run for one, run in known.items() if not is_selected(run)}
+    cells: dict[str, dict[str, str]] = {key: {} for key in (RECALL, NDCG, TOKENS, LATENCY)}
+    shared = [share(list(ranked.values()), one) for one in _RANKINGS] if ranked else []
+    tables = contrast(list(zip(_RANKINGS, shared, strict=False)), seed)
+    for rows, one in zip(tables, shared, strict=True):
+        for row in rows:
+            texts = _marked(row.means, one, seed)
+            cells[row.key] = dict(zip(ranked, texts, strict=True))
+    lines: list[dict[str, object]] = []
+    for strategy, run in ordered.items():
+        base = next(iter(ordered.values()))
+        if strategy in known.keys() - ranked and (recall := _recall_of_all(run)):
+            cells[RECALL][strategy] = interval(recall) + _SELECTED
+            lines.append(_line(str(_ALL), run, base, recall))
+        if tokens := _tokens(run):
+            cells[TOKENS][strategy] = interval(tokens, 0)
+            more = None if run is base else _more_tokens(run, base)
+            lines.append(_line(TOKENS, run, base, tokens, more))
+        latency, first = _latency(run), _latency(base)
+        if latency is not None:
+            ratio = f" ({latency / first:.1f}×)" if first else ""
+            cells[LATENCY][strategy] = number(latency, 1) + ratio
+            lines.append(_line(LATENCY, run, base, latency))
+    found = [row for rows in tables for row in rows]
+    if runs and not found:
+        gaps = [*gaps, "no ranking of a question with evidence is known"]
+    return Column(
+        name,
+        cells,
+        [*csv_lines(tables, list(ranked.values())), *lines],
+        found[0].n if found else 0,
+        found[0].clusters if found else 0,
+        (*gaps, *problems.values(), *(_failures(shared[0]) if shared else ())),
+        tuple(run.manifest for run in runs.values()),
+    )
+
+
+def as_csv(columns: Sequence[Column]) -> str:
+    """Return CSV with all numbers at full precision: a line per run and measure."""
+    return text_of(COLUMNS, (line for one in columns for line in one.lines))
+
+
+def _problem(run: Run) -> str | None:
+    """Return why the measures of the rankings of `run` are unknown; None if they are known, or if
+    it selects memories without an order.
+    """
+    try:
+        if is_selected(run):
+            return None
+        return next(iter(unknown(run, [parse(RECALL), parse(NDCG)]).values()), None)
+    except InputError as error:
+        return str(error)
+
+
+def _marked(means: Sequence[Interval], shared: Shared, seed: int) -> Iterator[str]:
+    """Yield the text of each mean: the highest in bold, and ≈ after those whose paired
+    difference from it has an interval that contains 0.
+    """
+    chosen = shared.of(OVERALL)
+    scores = shared.scores[:, chosen]
+    bootstrap = ClusterBootstrap(shared.conversations[chosen].tolist(), seed)
+    highest = scores[int(scores.mean(axis=1).argmax())]
+    for mean, one in zip(means, scores, strict=True):
+        difference = bootstrap.mean((one - highest).tolist())
+        if one.mean() == highest.mean():
+            yield f"**{interval(mean)}**"
+        elif difference is not None and difference.low <= 0 <= difference.high:
+            yield interval(mean) + _ALIKE
+        else:
+            yield interval(mean)
+
+
+def _recall_of_all(run: Run) -> Interval | None:
+    return by_type(run, [_ALL], run.seed).get(OVERALL, {}).get(str(_ALL))
+
+
+def _failures(shared: Shared) -> list[str]:
+    return [
+        f"{label}: questions that failed, left out of the whole column: {why[FAILED]}"
+        for label, why in shared.why.items()
+        if FAILED in why
+    ]
+
+
+def _answerable(run: Run) -> list[Record]:
+    return [one for one in run.counted if one["category"] != ADVERSARIAL]
+
+
+def _tokens(run: Run) -> Interval | None:
+    rows = _answerable(run)
+    return Sample.of(rows, [one["context_tokens"] for one in rows], run.seed).mean(0.0)
+
+
+def _more_tokens(run: Run, base: Run) -> Interval | None:
+    """Return the mean difference of tokens, paired by question, run minus base."""
+    of_base = {one["id"]: one["context_tokens"] for one in _answerable(base)}
+    rows = [one for one in _answerable(run) if of_base.get(one["id"]) is not None]
+    pairs = [(one["context_tokens"], of_base[one["id"]]) for one in rows]
+    more = [None if mine is None or other is None else mine - other for mine, other in pairs]
+    return Sample.of(rows, more, run.seed).mean()
+
+
+def _latency(run: Run) -> float | None:
+    return percentile([one["latency_ms"]["retrieve"] for one in _answerable(run)], _P)
+
+
+def _line(
+    key: str, run: Run, base: Run, mean: Interval | float, more: Interval | None = None
+) -> dict[str, object]:
+    """Return a line of CSV with the columns of contrasts; a number has neither n nor interval."""
+    named = {"score": key, "type": OVERALL, "run": run.label, "run_id": run.manifest["run_id"]}
+    line: dict[str, object] = {**named, "reference": base.label, "mean": mean, "difference": more}
+    if isinstance(mean, Interval):
+        line |= {"n": mean.n, "conversations": mean.clusters}
+    return line

@@ -14,7 +14,7 @@ from eval.datasets.answer_key import KEYS
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import PROTOCOLS
 from eval.rendering.numbers import ABSENT, interval, number, share
-from eval.rendering.tables import markdown
+from eval.rendering.terminal import markdown
 from eval.summary.measures import JUDGE
 from eval.summary.summarise import OVERALL
 

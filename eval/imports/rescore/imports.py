@@ -28,7 +28,7 @@ from eval.imports.rescore.tables import labels_table, sentences, warnings
 from eval.metrics.abstention import abstains
 from eval.records.schema import Manifest, Record, Summary
 from eval.rendering.run_tables import report_md
-from eval.rendering.tables import markdown
+from eval.rendering.terminal import markdown
 from eval.summary.imported import (
     add_sentences,
     check_empty,

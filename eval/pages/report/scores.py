@@ -9,9 +9,9 @@ from eval.pages.report.runs import ReportedRun, interval_of, looks_of
 from eval.records.head import heads
 from eval.rendering.blocks import Block, Chart, Fold, Part, Table
 from eval.rendering.charts import dots
-from eval.rendering.numbers import ABSENT, interval, percent
+from eval.rendering.numbers import ABSENT, UNJUDGED, interval, percent
 from eval.rendering.run_tables import run_tables
-from eval.rendering.tables import UNJUDGED, answered, by_run, scope_of, type_name
+from eval.rendering.tables import answered, by_run, scope_of, type_name
 from eval.summary.subset_score import sentences
 
 _OF_RANKINGS = tuple((name, name) for name in RECORDED)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.rendering.label_places import places
+from eval.rendering.charts import places
 from eval.rendering.page import render
 from eval.rendering.palette import COLOURS, MARKERS, css, looks
 

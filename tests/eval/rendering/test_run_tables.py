@@ -12,7 +12,8 @@ from eval.records.run import Run
 from eval.records.schema import Summary
 from eval.rendering.contrasts import conclusions, method, table
 from eval.rendering.run_tables import as_text, report_md, run_tables
-from eval.rendering.tables import plain, scope_note, scope_of
+from eval.rendering.tables import scope_note, scope_of
+from eval.rendering.terminal import plain
 from eval.summary.contrast import contrast
 from eval.summary.measures import Measure
 from eval.summary.shared import share
@@ -82,7 +83,7 @@ def summary_of(**fields: Any) -> Summary:
 def test_columns_without_a_value_are_left_out():
     nothing = dict.fromkeys(("answer", "abstained", "answer_tokens", "context_tokens"))
     summary = summary_of(**nothing)
-    header, *_ = as_text(run_tables(summary), plain).splitlines()
+    header, *_ = as_text(run_tables(summary), lambda one: plain(*one)).splitlines()
     assert header.split() == ["type", "n", "recall@10", "MRR", "retrieve", "p95", "ms"]
     text = report_md(cast(Any, factory.manifest()), summary, ["rankings.jsonl"])
     assert "Nobody answered the questions" in text
@@ -93,7 +94,7 @@ def test_columns_without_a_value_are_left_out():
 def test_a_run_with_answers_or_only_with_errors_has_its_usual_tables():
     failed = factory.error()
     for summary in (summary_of(), summary_of(**failed)):
-        text = as_text(run_tables(summary), plain)
+        text = as_text(run_tables(summary), lambda one: plain(*one))
         assert "F1" in text
         assert "Nobody answered" not in text
 

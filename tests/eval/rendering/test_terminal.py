@@ -10,7 +10,7 @@ import pytest
 
 from eval.metrics.stats.interval import Interval
 from eval.rendering.numbers import dollars, interval, number, p_value, price, share, signed
-from eval.rendering.tables import score_row
+from eval.rendering.tables import score_columns
 from eval.rendering.terminal import fitted
 from eval.rendering.width import command_lines, sentence, terminal_width, widen
 
@@ -79,7 +79,7 @@ def test_at_80_columns_all_means_of_a_run_stand_in_one_row(judge, monkeypatch):
         **{"judge": None if judge == "no judge" else 0.5, "judge_source": None},
         **{"context_tokens_mean": 16801.2, "context_tokens_mean_ci": [16000, 17000]},
     }
-    row = score_row(cell)
+    row = {title: text(cell) for title, text in score_columns().items()}
     first = ["overall (types 1-4)", *row.values()]
     lines = wide_at(80, monkeypatch, ["type", *row], [["adversarial", *row.values()], first])
     (means, ends) = (line.split() for line in lines if line.startswith("overall"))

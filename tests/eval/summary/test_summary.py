@@ -13,7 +13,8 @@ from eval.datasets.types import TYPES, Question
 from eval.metrics.registry import names
 from eval.records.schema import Record
 from eval.rendering.run_tables import report_md
-from eval.rendering.tables import by_run, by_type, markdown, plain
+from eval.rendering.tables import by_run, by_type
+from eval.rendering.terminal import markdown, plain
 from eval.run.failures import Failure
 from eval.run.question import failed
 from eval.summary.summarise import summarise

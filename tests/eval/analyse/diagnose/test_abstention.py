@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eval.analyse.diagnose.abstention import abstention
+from eval.analyse.diagnose.gate import abstention
 from tests.eval.analyse.diagnose.made_runs import made_run, record, sentences, tables, values
 
 SIDES = ("n, type 5", "abstained (correct)", "official phrase match", "n, types 1-4")

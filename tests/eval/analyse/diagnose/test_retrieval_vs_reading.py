@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from eval.analyse.diagnose import __main__ as diagnose
-from eval.analyse.diagnose.missed_evidence import missed_by_rank
 from eval.analyse.diagnose.retrieval_vs_reading import (
     LEAST,
     Marking,
+    missed_by_rank,
     points_lost,
     retrieval_and_reading,
     state,

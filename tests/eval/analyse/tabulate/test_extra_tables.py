@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from hydra import compose, initialize_config_dir
 
-from eval.analyse.tabulate.extra_tables import gates, harm, interaction, requested
+from eval.analyse.tabulate.effects import gates, interaction, requested
 from eval.analyse.tabulate.grid import load_grid
+from eval.analyse.tabulate.harm import harm
 from eval.metrics.harm import SHOWN, USED
 from eval.metrics.stats.interval import wilson
 from eval.records.manifest import OPERATIONAL
