@@ -50,7 +50,7 @@ def after_sweep(runs: Sequence[tuple[Path, Manifest]], *, answered: bool = True)
         groups.setdefault(str(manifest["data"]), []).append(_name(folder))
     commands = ("compare", "report", "browse") if answered else ("retrieval",)
     return [
-        f"python -m eval.{command} {' '.join(names)}"
+        f"python -m eval {command} {' '.join(names)}"
         for names in groups.values()
         for command in (commands if len(names) > 1 else commands[-2:])
     ]

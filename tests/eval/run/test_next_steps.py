@@ -92,8 +92,8 @@ def test_after_a_sweep_runs_on_the_same_data_are_compared(runs, clean):
     other_data = altered(clean, data=[{"name": "b"}])
     swept = [(runs / name, clean.manifest) for name in "ab"] + [(runs / "c", other_data)]
     assert after_sweep(swept) == [
-        *(f"python -m eval.{command} a b" for command in ("compare", "report", "browse")),
-        *(f"python -m eval.{command} c" for command in ("report", "browse")),
+        *(f"python -m eval {command} a b" for command in ("compare", "report", "browse")),
+        *(f"python -m eval {command} c" for command in ("report", "browse")),
     ]
     assert after_sweep(swept[:2], answered=False) == ["python -m eval retrieval a b"]
 
