@@ -13,16 +13,6 @@ from eval.datasets.types import Dataset
 from memsys.core.errors import InputError
 from memsys.core.trusted import check_config
 
-# Options that manifests of earlier versions do not have, with what was done then.
-_EARLIER: Mapping[str, Mapping[str, str]] = {
-    "eval.datasets.longmemeval.LongMemEval": {"session_ids": "published"}
-}
-
-
-def with_earlier(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest's `config.dataset` with the options that its version did not have."""
-    return {**_EARLIER.get(str(config.get("_target_")), {}), **config}
-
 
 def load_dataset_of(config: object, *, original_key: bool = False) -> Dataset:
     """Return the data set of a manifest's `config.dataset`.
@@ -33,7 +23,7 @@ def load_dataset_of(config: object, *, original_key: bool = False) -> Dataset:
     """
     if not isinstance(config, Mapping) or "_target_" not in config:
         raise InputError("the manifest does not say how the data set was loaded")
-    options = with_earlier(config)
+    options = dict(config)
     if "key_file" not in options:  # manifests name a key for every data set, also without a choice
         options.pop("key", None)
     elif original_key:

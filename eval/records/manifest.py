@@ -24,7 +24,6 @@ from typing_extensions import TypedDict
 
 from eval.datasets.types import Dataset
 from eval.metrics.protocols import protocol_names
-from eval.metrics.stats.interval import RESAMPLES
 from eval.records.answer_key_views import evidence_name
 from eval.records.jsonl import validate
 from eval.records.rankings import manifest_fields
@@ -45,16 +44,6 @@ NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pric
 OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
 )
-# Settings of later versions with their defaults, which are left out of the hash: it stays the same
-# for configurations of earlier versions.
-_LATER: Mapping[str, Any] = {
-    **{"metric": [], "questions": None, "resamples": RESAMPLES},
-    **{"from": None, "only": None, "retrieval": {"depth": 100}},
-}
-_LATER_OF_DATASET: Mapping[str, Any] = {
-    **{"subset": None, "evidence": "original", "pooled": False, "owner_filter": False},
-    **{"split": None, "session_ids": "published"},
-}
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (
     *("memsys", "hydra-core", "numpy", "pandas", "faiss-cpu", "rank-bm25", "networkx"),
@@ -143,10 +132,6 @@ def describe(
     kept["dataset"] = {**kept.get("dataset", {}), "key": dataset.key.name}
     if not kept.get("metric"):  # none of the user's
         choices = {group: chosen for group, chosen in choices.items() if group != "metric"}
-    for settings, later in ((kept, _LATER), (kept["dataset"], _LATER_OF_DATASET)):
-        for name, default in later.items():
-            if settings.get(name) in (default, None):
-                settings.pop(name, None)
     for name, value in leaves(kept):
         if isinstance(value, float) and not math.isfinite(value):
             raise InputError(f"{name}: {value} is no number to run with; use another")
@@ -236,12 +221,9 @@ def check_same_run(old: Manifest, new: Manifest) -> None:
     if old["config_sha256"] != new["config_sha256"]:
         before, after = dict(leaves(old["config"])), dict(leaves(new["config"]))
         fields = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-        earlier = [f"dataset.{name}={value}" for name, value in _LATER_OF_DATASET.items()]
-        lacking = [one for one in earlier if one.partition("=")[0] in set(fields) - before.keys()]
-        added = f" with {' '.join(lacking)}" if lacking else ""
         raise InputError(
             f"{where}: the configuration differs in {', '.join(fields) or 'a choice'}; "
-            f"repeat the run's own command ({old['command']}){added} or start a new run"
+            f"repeat the run's own command ({old['command']}) or start a new run"
         )
     if old["data"] != new["data"]:
         raise InputError(f"{where}: the data files have changed since; start a new run")

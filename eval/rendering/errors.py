@@ -26,7 +26,6 @@ _NOT_THE_USERS = (
     *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
     "<",  # <frozen importlib>, <string>
 )
-_MOVED = {"expansion": "strategy.expansion", "gate": "strategy.gate"}  # groups of version 0.1
 _OF_RESOLVER = re.compile(
     r"InputError raised while resolving interpolation: (.*?)"
     r"(?: full_key: \S+)?(?: object_type=\S+)?$"
@@ -140,9 +139,6 @@ def no_such_setting(name: str) -> str:
     group, _, field = name.partition(".")
     if name == "metric":
         return "metric: no such option; --config-dir names the folder with yours (docs/extend.md)"
-    if moved := _MOVED.get(group):
-        place = f"{moved}.{field}" if field else moved
-        return f"{name}: no such setting; it is now {place} (see conf/strategy)"
     if field and (CONF / group).is_dir():
         options = {path.stem: set(settings_of(path)) for path in (CONF / group).glob("*.yaml")}
         if owners := sorted(option for option in options if field in options[option]):

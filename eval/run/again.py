@@ -18,7 +18,6 @@ from hydra import compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
-from eval.datasets.reload import with_earlier
 from eval.judges.judge import reference
 from eval.records.files import replacing
 from eval.records.jsonl import (
@@ -32,7 +31,6 @@ from eval.records.jsonl import (
     write_lines,
 )
 from eval.records.manifest import OPERATIONAL, OPERATIONAL_OF_MODELS, load_manifest
-from eval.records.pricing.ledger import begin as begin_paid
 from eval.records.schema import CONTEXT_LINE, INGEST_LINE, RECORD, RECORD_DEFAULTS, Manifest, Record
 from eval.run.build import FAILED_ONES, Built
 from eval.run.failures import Failure
@@ -122,7 +120,6 @@ class Repetition:
         rows = [row for row in self._rows() if row["id"] in asked and row["status"] == "ok"]
         done = {None, *(row["id"] for row in rows)}  # None: of an ingestion
         if calls := [row for row in read_lines(self.folder / CALLS) if self._is_kept(row, done)]:
-            begin_paid(folder)
             write_lines(folder / CALLS, calls)
         if self.part == "answer":
             rows = []
@@ -230,8 +227,6 @@ def _merged(
     new = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     options = dict(parent["choices"])
     merged = OmegaConf.create({**new, **parent["config"]})
-    if "dataset" in parent["config"]:
-        merged.dataset = with_earlier(parent["config"]["dataset"])
     if "only" in paths and (new["only"] != FAILED_ONES or not merged.only):
         merged.only = new["only"]
     for name in OPERATIONAL & set(new):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,10 +38,8 @@ from eval.run.settings import check_overrides, check_settings
 from eval.run.unused import without_effect
 from eval.summary.closing import close
 from memsys.core.errors import InputError
-from memsys.core.places import CACHE_VARIABLE, CONF, MANIFEST, OLD_CACHE, cache_folder
-from memsys.core.program import as_started
+from memsys.core.places import CONF, MANIFEST
 from memsys.llm.budget import BudgetReached
-from memsys.llm.recording import CALLS
 
 
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
@@ -130,7 +127,6 @@ def execute(
         if manifest["retrieval"] is None:  # as of a run that is older than rankings
             built = replace(built, depth=0)
         runner = Runner(built, folder, config.concurrency, policy, spending)
-        _offer_old_answers(config.cache, manifest)
         try:
             if again is not None:
                 again.take_over(folder, built)
@@ -198,19 +194,6 @@ def _code(policy: FailurePolicy, summary: Summary) -> int:
 
 def _unjudged(summary: Summary) -> int:
     return int(summary["by_type"]["overall"]["judge_errors"])
-
-
-def _offer_old_answers(cache: str, manifest: Manifest) -> None:
-    """Print a note where the cache folder of earlier versions holds answers of models."""
-    old = OLD_CACHE / CALLS
-    if cache != str(cache_folder()) or os.environ.get(CACHE_VARIABLE) or not old.is_file():
-        return
-    if manifest["llm"] or manifest["judge"]:
-        print(
-            f"note: {old} holds recorded answers; to use them: cache={OLD_CACHE}, or "
-            + as_started(f"python -m eval cache import {old}"),
-            file=sys.stderr,
-        )
 
 
 def _show_place(paid: PaidCalls, config: DictConfig) -> None:

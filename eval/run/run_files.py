@@ -21,7 +21,6 @@ from eval.records.jsonl import (
     json_line,
     read_lines,
 )
-from eval.records.pricing.ledger import begin as begin_paid
 from eval.records.schema import (
     CONTEXT_LINE,
     MEMORY_LINE,
@@ -132,8 +131,6 @@ class RunFiles:
     def add_calls(self, calls: Iterable[Row]) -> None:
         """Append the recorded answers that were used: a bundle of the run contains these."""
         for call in calls:
-            if CALLS not in self._writers:  # most runs have no calls
-                begin_paid(self.folder)
             self._writer(CALLS).write(call)
 
     def add_context(self, text: str) -> str:

@@ -18,7 +18,6 @@ RUNS = Path("results/runs")
 LAST = "last"
 MANIFEST, RECORDS = "manifest.json", "records.jsonl"  # of a run folder
 CACHE_VARIABLE = "MEMSYS_CACHE"
-OLD_CACHE = Path(".cache")  # the default of earlier versions
 _SHOWN = 3  # ids that an ambiguous name lists at most
 
 

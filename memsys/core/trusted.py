@@ -20,7 +20,6 @@ from memsys.core.errors import InputError
 from memsys.core.places import CONF
 
 TRUSTED = "MEMSYS_TRUSTED"  # environment variable: modules and addresses, separated by commas
-_FORMER = "MEMSYS_DATASETS"  # its name in version 0.1, for data sets
 _TARGET = re.compile(r"\b_target_: *([\w.]+)")
 _ADDRESS = re.compile(r"^ *(?:base_)?url: *(https?://\S+)", re.MULTILINE)
 _REFERENCE = re.compile(r"\$\{[\w.]+\}")  # to another value; no resolver
@@ -123,8 +122,7 @@ def _values(config: object, where: str) -> Iterator[tuple[str, Any]]:
 
 def _listed() -> list[str]:
     """Return the modules and addresses that the user trusts."""
-    listed = ",".join(os.environ.get(name, "") for name in (TRUSTED, _FORMER))
-    return [one.strip() for one in listed.split(",") if one.strip()]
+    return [one.strip() for one in os.environ.get(TRUSTED, "").split(",") if one.strip()]
 
 
 def _server(url: str) -> str:

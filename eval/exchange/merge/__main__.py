@@ -23,6 +23,7 @@ from eval.records.jsonl import (
     write_lines,
 )
 from eval.records.manifest import command, digest, load_manifest
+from eval.records.pricing.ledger import PAID
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record
 from eval.rendering.run_tables import report_md
@@ -74,6 +75,7 @@ def _merge(options: argparse.Namespace) -> None:
     place = {record["id"]: i for i, record in enumerate(ordered)}
     _write_lines(out, INGEST, parts, lambda row: order[row["conversation"]])
     _write_lines(out, CALLS, parts, None)
+    _write_lines(out, PAID, parts, None)
     _write_lines(out, RANKINGS, parts, lambda row: place.get(row["id"], -1))
     _write_lines(out, MEMORIES, parts, lambda row: order[row["store"]])
     contexts = {row["sha256"]: row for part in parts for row in read_lines(part / CONTEXTS)}

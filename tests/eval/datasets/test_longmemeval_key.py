@@ -99,19 +99,17 @@ def test_a_run_records_the_key_and_can_be_rescored(start, tmp_path):
 
 
 @pytest.mark.usefixtures("published")
-def test_a_run_of_an_earlier_version_is_resumed_repeated_and_rescored(
+def test_a_run_with_the_published_ids_is_resumed_repeated_and_rescored(
     start, tmp_path, request, capsys
 ):
-    """Its session ids are the published ones, which are never replaced."""
     given = ("dataset=longmemeval", "strategy=oracle")
     ended = start(*given, "dataset.session_ids=published")
     assert ended.code == 0, ended.err
     (run,) = runs_in(tmp_path)
-    assert "session_ids" not in run.manifest["config"]["dataset"]  # as before there was a choice
     assert run.manifest["key"] == {"name": "original", "overlay": None, "texts": None, "wrong": []}
     refused = start(*given, f"resume={run.folder.name}")
     assert refused.code == 2
-    assert "with dataset.session_ids=published or start a new run" in refused.err
+    assert "the configuration differs in dataset.session_ids; repeat the run's" in refused.err
     resumed = start(*given, "dataset.session_ids=published", f"resume={run.folder.name}")
     assert resumed.code == 0, resumed.err
     again = tmp_path / "again"

@@ -11,7 +11,6 @@ import pytest
 from eval.analyse.retrieval.score import score_rankings
 from eval.datasets.files import shared_folder
 from eval.datasets.longmemeval import LongMemEval
-from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
 from memsys.core.errors import InputError
 from tests.eval.datasets.made_longmemeval import instance, turn, write
@@ -67,15 +66,6 @@ def test_ids_show_only_the_order_and_evidence_is_the_same(path):
     for before, after in zip(published.conversations, neutral.conversations, strict=True):
         names = neutral.published_sessions[before.id]
         assert [names[one.id] for one in before.sessions] == [one.id for one in after.sessions]
-
-
-def test_a_manifest_of_an_earlier_version_has_the_published_ids(tmp_path):
-    path = str(write(tmp_path / "m.json", mixed()))
-    config = {"_target_": TARGET, "name": "l", "path": path}
-    (question,) = load_dataset_of(config).questions
-    assert question.evidence == ("answer_a_2:0", "answer_a_1:0")
-    (question,) = load_dataset_of({**config, "session_ids": "neutral"}).questions
-    assert question.evidence == ("s4:0", "s1:0")
 
 
 @pytest.mark.parametrize(

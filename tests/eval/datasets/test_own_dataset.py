@@ -39,7 +39,7 @@ def test_own_data_set_runs(folder, cache, monkeypatch):
     assert done.manifest["data"][0]["name"] == "diary.json"
     with pytest.raises(InputError, match=r"diary\.Diary is not trusted"):
         load_original(done.manifest)
-    monkeypatch.setenv("MEMSYS_DATASETS", "diary")
+    monkeypatch.setenv("MEMSYS_TRUSTED", "diary")
     assert len(load_original(done.manifest).questions) == 3
 
 

@@ -301,5 +301,4 @@ def test_debug_asks_five_questions_and_ingests_only_their_conversations(start, t
     assert ", 2 resamples," in debug.summary["interval"]
     assert {line["conversation"] for line in part.ingests} == {"ash", "beech"}
     assert part.untimed == whole.untimed[:8]
-    assert not {"questions", "resamples", "metric"} & whole.manifest["config"].keys()
     assert "debug" not in whole.manifest["choices"]

@@ -155,11 +155,6 @@ _REFUSED = (
         "strategy.gate.similarity: the chosen strategy has no such setting; these have it: "
         "hybrid_gate, hybrid_gate_hybrid",
     ),
-    (
-        "expansion.seeds=3",
-        "expansion.seeds: no such setting; it is now strategy.expansion.seeds",
-    ),
-    ("gate=mine", "gate: no such setting; it is now strategy.gate (see conf/strategy)"),
     ("stratagy=bm25", "stratagy: no such setting; did you mean strategy?"),
     ("zzzzzz=1", "zzzzzz: no such setting (python -m eval.run --cfg job prints all"),
     ("experiment=null", "experiment: None is no option"),
@@ -167,7 +162,6 @@ _REFUSED = (
     ("kk=3", "kk: no such setting; did you mean k?"),
     ("+kk=3", "kk: no such setting; did you mean k?"),
     ("+zzzzzz=1", "zzzzzz: no such setting"),
-    ("+gate.similarity=.5", "gate: no such setting; it is now strategy.gate"),
     ("+strategy@foo=bm25", "foo: no such setting"),
     ("a b", "a b"),
     ("k==5", "k==5"),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from eval.exchange.cache import __main__ as cache
-from eval.run.experiment import _offer_old_answers
 from memsys.core.places import cache_folder
 from memsys.llm.recording import CALLS, RecordedAnswer, Recording
 from tests.eval.commands import PROJECT
@@ -18,27 +16,12 @@ ANSWER = RecordedAnswer("0" * 64, "/v1", "m", 200, '{"a": 1}', 2.0, 3, 4, "2026-
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user without MEMSYS_CACHE, in a folder with the cache of an earlier version."""
+    """A user without MEMSYS_CACHE, in a folder with a cache."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("MEMSYS_CACHE")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     Recording(".cache").keep([ANSWER])
     return tmp_path
-
-
-def test_answers_of_earlier_versions_are_offered(home, capsys, monkeypatch):
-    asked: Any = {"llm": "m", "judge": None}
-    _offer_old_answers(str(cache_folder()), asked)
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "cache=.cache" in said
-    assert "python -m eval cache import .cache/calls.sqlite" in said
-    _offer_old_answers(".cache", asked)
-    keyless: Any = {"llm": None, "judge": None}
-    _offer_old_answers(str(cache_folder()), keyless)
-    monkeypatch.setenv("MEMSYS_CACHE", str(home / "mine"))
-    _offer_old_answers(str(cache_folder()), asked)
-    assert capsys.readouterr().err == ""
 
 
 def test_answers_of_another_folder_can_be_imported(home, capsys):
