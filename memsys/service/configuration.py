@@ -40,7 +40,6 @@ NUMBERS = {"k": 10, "budget": 2048}
 SETTINGS = ("weights", "facts", "update", "summary", "instructions")
 VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
 Source = str | Path | Mapping[str, Any]
-_MOVED = Path(__file__).parent / "moved.yaml"
 _FILES = (".yaml", ".yml", ".json")
 _BYTES = 10_000_000  # of a manifest
 T = TypeVar("T")
@@ -60,7 +59,7 @@ def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
     run = path.suffix == ".json"
     try:
         if run:
-            settings = parse_json(_present_names(read_text(path, _BYTES)))["config"]
+            settings = parse_json(read_text(path, _BYTES))["config"]
         else:
             check_references(load_yaml(path), str(path))  # bounded, unlike the next step
             settings = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
@@ -98,13 +97,6 @@ def _check_names(settings: Mapping[str, Any], where: str) -> None:
     names = {*OPTIONS, *NUMBERS, *SETTINGS}
     if unknown := sorted(set(settings) - names, key=str):
         raise InputError(f"{where}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
-
-
-def _present_names(manifest: str) -> str:
-    """Return the text of a manifest with the present names of what version 0.1 named otherwise."""
-    for old, new in OmegaConf.load(_MOVED).items():
-        manifest = manifest.replace(str(old), str(new))
-    return manifest
 
 
 def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:

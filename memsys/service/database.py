@@ -16,7 +16,7 @@ import numpy as np
 from memsys.core.errors import InputError
 from memsys.core.files import shown
 from memsys.core.types import Vectors
-from memsys.service.records import EventName, MemoryChange, MemoryRecord, Owner, nested_deeper, now
+from memsys.service.records import EventName, MemoryChange, MemoryRecord, Owner, now
 from memsys.stores.sqlite import open_shared, rewrite
 
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
@@ -25,11 +25,7 @@ _SAME = "id title index_text kind time speaker importance metadata created updat
 _CHANGED = {"memory": "content", "turn_keys": "turns", **{name: name for name in _SAME}}
 _FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
 _COLUMNS = ", ".join(["user_id, agent_id, run_id", *_FIELDS.values()])
-_ADDED_COLUMNS = {"memories": "title TEXT NOT NULL DEFAULT ''", "changes": "turns TEXT"}
 IN_LIST = "IN (SELECT value FROM json_each(?))"
-_DEPTH = 100  # of metadata that can be in an answer
-# In place of metadata that earlier versions accepted and no answer can contain.
-UNREADABLE = {"error": f"the stored metadata are nested more than {_DEPTH} deep; replace them"}
 
 
 class MemoryDatabase:
@@ -49,7 +45,7 @@ class MemoryDatabase:
             with self.writing():
                 for statement in _SCHEMA[1:]:
                     self._db.execute(statement)
-                self._migrate()
+                self._db.execute(f"SELECT {_COLUMNS} FROM memories LIMIT 0")  # noqa: S608
                 stored = self.state("embedder", embedder)
         except (OSError, ValueError, sqlite3.DatabaseError) as error:  # ValueError: a NUL
             raise InputError(
@@ -61,13 +57,6 @@ class MemoryDatabase:
                 f"{self.path}: its memories were embedded by {stored}, not {embedder}; set "
                 "embedder= to that, or name another folder"
             )
-
-    def _migrate(self) -> None:
-        """Add the columns that a file of version 0.2 or earlier lacks."""
-        for table, column in _ADDED_COLUMNS.items():
-            columns = {row[1] for row in self._db.execute(f"PRAGMA table_info({table})")}
-            if column.split()[0] not in columns:
-                self._db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -97,8 +86,7 @@ class MemoryDatabase:
         row = {column: _encoded(getattr(record, name)) for name, column in _CHANGED.items()}
         row |= {**asdict(record.owner), "shelf": record.owner.shelf}
         row["vector"] = vector.astype(np.float32).tobytes()
-        unchanged = {"id"} | ({"metadata"} if record.metadata == UNREADABLE else set())
-        sets = ", ".join(f"{name}=excluded.{name}" for name in row if name not in unchanged)
+        sets = ", ".join(f"{name}=excluded.{name}" for name in row if name != "id")
         self._db.execute(
             f"INSERT INTO memories ({', '.join(row)}) "  # noqa: S608
             f"VALUES (:{', :'.join(row)}) ON CONFLICT (id) DO UPDATE SET {sets}",
@@ -211,7 +199,7 @@ class MemoryDatabase:
 
     def turn_keys(self, id_: str) -> tuple[str, ...]:
         """Return the keys of the messages of a memory, also of a deleted one with a history; ()
-        if they are unknown, or if a version without them deleted it.
+        if they are unknown.
         """
         query = (
             "SELECT turns FROM memories WHERE id=? "
@@ -325,18 +313,8 @@ def _decoded(name: str, value: Any) -> Any:
     if name in {"time", "created", "updated", "accessed"}:
         return value and datetime.fromisoformat(value)
     if name == "metadata":
-        return _metadata(value)
+        return json.loads(value)
     return tuple(json.loads(value)) if name == "turn_keys" else value
-
-
-def _metadata(text: str) -> Any:
-    """Return stored metadata, or UNREADABLE."""
-    try:
-        metadata = json.loads(text)
-    except RecursionError:
-        return UNREADABLE
-    deep = text.count("{") + text.count("[") > _DEPTH and nested_deeper(metadata, _DEPTH)
-    return UNREADABLE if deep else metadata
 
 
 def owner_condition(owner: Owner | None) -> tuple[str, list[str]]:

@@ -253,7 +253,7 @@ def turn_key(public: str, turn: Turn) -> str:
 
 
 def public_ids(keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the caller's ids in `keys`, each once. A key of version 0.2 or earlier is one."""
+    """Return the caller's ids in `keys`, each once."""
     return tuple(dict.fromkeys(_KEY_END.sub("", key) for key in keys))
 
 

@@ -184,23 +184,3 @@ def test_a_folder_without_a_run_is_named(tmp_path, content):
         (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(InputError, match=r"manifest\.json: cannot be read"):
         load_setup(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("target", "start"),
-    [
-        ("baselines.bm25.BM25", "lexical"),
-        ("baselines.hybrid_rank.HybridRank", "hybrid"),
-        ("memsys.strategies.vector_only.VectorOnly", "vector"),
-    ],
-)
-def test_a_run_of_version_0_1_still_configures_a_memory(tmp_path, target, start):
-    index = {"_target_": "memsys.index.rank.IndexSettings", "k1": 1.2, "b": 0.5, "alpha": 0.6}
-    config = {
-        "strategy": {"_target_": target, "_partial_": True, "k": 3},
-        "index": {**index, "lexical": "bm25s"},
-        "k": 3,
-    }
-    (tmp_path / "manifest.json").write_text(json.dumps({"config": config}), encoding="utf-8")
-    setup = load_setup(tmp_path)
-    assert (setup.start, setup.k, setup.index.lexical) == (start, 3, "sparse")

@@ -172,6 +172,11 @@ def test_a_folder_that_is_none_is_named(tmp_path):
     (tmp_path / "memories.sqlite").write_text("no database" * 100)
     with pytest.raises(InputError, match="not usable as a folder of memories"):
         memory(tmp_path)
+    memory(tmp_path / "other").close()
+    with closing(sqlite3.connect(tmp_path / "other" / "memories.sqlite")) as db:
+        db.execute("ALTER TABLE memories DROP COLUMN title")
+    with pytest.raises(InputError, match=r"not usable as a folder of .*no such column: title"):
+        memory(tmp_path / "other")
 
 
 def test_the_folder_is_for_its_owner_alone(tmp_path):

@@ -1,10 +1,7 @@
-"""A memory's title: stored, changed, found by its words, and absent from folders of version 0.2."""
+"""A memory's title: stored, changed, and found by its words."""
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -47,25 +44,6 @@ def test_an_update_sets_the_title_and_lexical_search_finds_it(tmp_path):
         for wrong in (7, "x" * 257, "\ud800"):
             with pytest.raises(InputError, match="title: "):
                 store.update(first.id, title=wrong)  # type: ignore[arg-type]
-
-
-def test_a_folder_of_version_0_2_opens_and_loses_nothing(tmp_path):
-    with memory(tmp_path) as store:
-        added = store.add("kiln", user_id="mara", metadata={"n": 1}).changes[0]
-        store.add("bowl", user_id="mara", agent_id="guide")
-        store.search("kiln", user_id="mara", top_k=1)
-        store.update(added.id, "kilns")
-        before = store.get_all(user_id="mara"), store.history(added.id)
-    with closing(sqlite3.connect(tmp_path / "memories.sqlite")) as db:
-        db.execute("ALTER TABLE memories DROP COLUMN title")  # that version had all the others
-        db.commit()
-    with memory(tmp_path) as store:
-        untitled = [replace(one, title="") for one in before[0]]
-        assert (store.get_all(user_id="mara"), store.history(added.id)) == (untitled, before[1])
-        assert texts(store.search("kilns", user_id="mara", top_k=1)) == ["kilns"]
-        store.update(added.id, title="Pottery")
-    with memory(tmp_path) as store:
-        assert [one.title for one in store.get_all(user_id="mara")] == ["Pottery", ""]
 
 
 def test_updates_of_text_and_title_at_once_lose_neither(tmp_path, monkeypatch):

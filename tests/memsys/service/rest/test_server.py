@@ -264,31 +264,6 @@ def test_metadata_of_the_deepest_and_largest_allowed(server):
     failed(server.ask("POST", "/memories", body), 422, "invalid_input", "65,536 bytes")
 
 
-@pytest.mark.parametrize("depth", [110, 300, 900, 2_000, 100_000])
-def test_stored_metadata_that_are_too_deep_hide_no_memory(server, folder, depth):
-    id_, other = added(server), added(server, metadata={"a": 1})
-    stored, file = nested(depth), folder / "memories" / "memories.sqlite"
-    with closing(sqlite3.connect(file)) as db, db:
-        db.execute("UPDATE memories SET metadata=? WHERE id=?", (stored, id_))
-    search = {"query": "kiln", "user_id": "mara"}
-    for answer in (
-        server.ask("GET", "/memories?user_id=mara"),
-        server.ask("POST", "/search", search),
-        server.ask("POST", "/search", search | {"filters": {"b": 1}}),
-    ):
-        assert answer.status == 200
-    one = server.ask("GET", f"/memories/{id_}").body
-    assert (one["memory"], list(one["metadata"])) == ("The kiln", ["error"])
-    assert server.ask("GET", f"/memories/{other}").body["metadata"] == {"a": 1}
-    assert server.ask("PUT", f"/memories/{id_}", {"text": "A kiln"}).status == 200
-    with closing(sqlite3.connect(file)) as db:
-        rows = db.execute("SELECT content, metadata FROM memories WHERE id=?", (id_,)).fetchall()
-    assert rows == [("A kiln", stored)]
-    assert server.ask("PUT", f"/memories/{id_}", {"metadata": {"b": 1}}).status == 200
-    assert server.ask("GET", f"/memories/{id_}").body["metadata"] == {"b": 1}
-    assert server.ask("DELETE", f"/memories/{id_}").status == 200
-
-
 def test_a_page_that_is_too_large_asks_for_a_smaller_one(server):
     large = {"a": "x" * 60_000}
     talk = [{"role": "user", "content": "kiln"}] * 200
