@@ -17,12 +17,12 @@ _FRAME = ("contains", "is_a")  # edges from chunks to entities, and to types of 
 class Adapter:
     """Stores an exchange, or a message, as a document of one dataset."""
 
-    library, version = "cognee", version("cognee")
+    library, version, on_disk = "cognee", version("cognee"), True
 
     def __init__(self, options: dict[str, Any]) -> None:
         """`options`: base_url, key, model, embedder, dimensions, infer, settings (environment)."""
-        self._infer, self._last = options["infer"], ""
-        self._about: dict[str, dict[str, Any]] = {}
+        self._infer = options["infer"]
+        self.about: dict[str, dict[str, Any]] = {}
         self._run = asyncio.new_event_loop().run_until_complete
         self._library = _LIBRARY(options)
 
@@ -32,10 +32,9 @@ class Adapter:
 
     def add(self, item: dict[str, Any]) -> int:
         """Add an exchange, or a message unchanged, and process it; return 1, a document."""
-        self._last, name = item["about"]["time"], uuid4()
-        said = "\n".join(message["text"] for message in item["messages"])
-        self._run(self._add(self._library.DataItem(said, data_id=name, literal_text=True)))
-        self._about[str(name)] = item["about"]
+        name = uuid4()
+        self._run(self._add(self._library.DataItem(item["text"], data_id=name, literal_text=True)))
+        self.about[str(name)] = item["about"]
         return 1
 
     async def _add(self, document: Any) -> None:
@@ -51,29 +50,22 @@ class Adapter:
         """Return what the default search finds: the k best chunks, which have a rank, and the facts
         of the best entities, which have no turns.
         """
-        if not query.strip():
-            return []
         retriever = self._library.HybridRetriever(chunks_top_k=k)
         found = self._run(retriever.get_retrieved_objects(query))
         rows = [
-            {"id": str(one.id), "text": one.payload["text"], "score": 1 / rank}
-            | self._about[one.payload["document_id"]]
-            for rank, one in enumerate(found["chunks"], 1)
+            {"id": str(one.id), "text": one.payload["text"], "of": one.payload["document_id"]}
+            for one in found["chunks"]
         ]
-        bare = {"score": 0.0, "turns": [], "time": self._last, "origin": "expanded"}
         edges = (one for entity in found["entities"] for one in entity["edges"])
         facts = dict.fromkeys(one["text"] for one in edges if one["relationship"] not in _FRAME)
-        return rows + [{"id": one, "text": one, **bare} for one in facts]
+        return rows + [{"id": one, "text": one} for one in facts]
 
-    def forget(self, turns: set[str]) -> int:
-        """Delete the documents among whose turns is one of `turns`; return their number."""
-        gone = [name for name, one in self._about.items() if turns.intersection(one["turns"])]
-        for name in gone:
+    def delete(self, ids: list[str]) -> int:
+        """Delete documents; return their number."""
+        for name in ids:
             self._run(self._library.cognee.datasets.delete_data(self._dataset, UUID(name)))
-            del self._about[name]
-        return len(gone)
+        return len(ids)
 
     def size(self) -> dict[str, int]:
-        """Return the number of documents, and the bytes of all files of the library."""
-        files = (path.stat().st_size for path in Path().rglob("*") if path.is_file())
-        return {"memories": len(self._about), "bytes": sum(files)}
+        """Return the number of documents."""
+        return {"memories": len(self.about)}

@@ -7,6 +7,7 @@ import os
 import runpy
 from datetime import UTC, datetime
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 os.environ["GRAPHITI_TELEMETRY_ENABLED"] = "false"
@@ -18,7 +19,7 @@ from graphiti_core.llm_client.config import LLMConfig
 from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient
 from graphiti_core.search.search_config_recipes import EDGE_HYBRID_SEARCH_RRF as DEFAULT
 
-_SERVER = runpy.run_path(__file__.replace("graphiti", "falkordb_server"))["FalkorDBServer"]
+_SERVER = runpy.run_path(str(Path(__file__).with_name("servers.py")))["FalkorDBServer"]
 
 
 class Adapter:
@@ -30,7 +31,7 @@ class Adapter:
         if not options["infer"]:
             raise ValueError("graphiti stores nothing without a model; use strategy.infer=true")
         self._run = asyncio.new_event_loop().run_until_complete
-        self._episodes: dict[str, dict[str, Any]] = {}  # in order
+        self.about: dict[str, dict[str, Any]] = {}  # by episode, in order
         self._server = _SERVER(options["key"])
         os.environ |= {"OPENAI_API_KEY": options["key"], "OPENAI_BASE_URL": options["base_url"]}
         config = LLMConfig(model=options["model"], small_model=options["model"])
@@ -49,10 +50,10 @@ class Adapter:
 
     def add(self, item: dict[str, Any]) -> int:
         """Return how many facts are new or changed."""
-        said = "\n".join(message["text"] for message in item["messages"])
         at = datetime.fromisoformat(item["about"]["time"]).replace(tzinfo=UTC)
-        made = self._run(self._graph.add_episode(item["about"]["turns"][0], said, "chat", at))
-        self._episodes[made.episode.uuid] = item["about"]
+        name, said = item["about"]["turns"][0], item["text"]
+        made = self._run(self._graph.add_episode(name, said, "chat", at))
+        self.about[made.episode.uuid] = item["about"]
         return len(made.edges)
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
@@ -61,19 +62,17 @@ class Adapter:
         return [*map(self._row, results.edges, results.edge_reranker_scores)]
 
     def _row(self, edge: Any, score: float) -> dict[str, Any]:
-        items = [self._episodes[uuid] for uuid in edge.episodes if uuid in self._episodes]
+        items = [self.about[uuid] for uuid in edge.episodes if uuid in self.about]
         turns = [turn for item in items for turn in item["turns"]]
         until = f" (until {edge.invalid_at:%d %B %Y})" if edge.invalid_at else ""
         row = {"id": edge.uuid, "text": edge.fact + until, "score": score, "turns": turns}
         return row | {"time": min(item["time"] for item in items)}
 
-    def forget(self, turns: set[str]) -> int:
-        """Delete the episodes with one of `turns`; return how many facts the library deletes."""
+    def delete(self, ids: list[str]) -> int:
+        """Delete episodes; return how many facts the library deletes."""
         before = self.size()["edges"]
-        items = list(self._episodes.items())
-        for uuid in [uuid for uuid, one in items if turns.intersection(one["turns"])]:
+        for uuid in ids:
             self._run(self._graph.remove_episode(uuid))
-            del self._episodes[uuid]
         return before - self.size()["edges"]
 
     def size(self) -> dict[str, int]:

@@ -24,7 +24,7 @@ class Adapter:
         servers = dict.fromkeys(("llm_base_url", "embedding_base_url"), options["base_url"])
         own = {"save_dir": "hipporag", **options["settings"]}
         self._library = _LIBRARY({**names, **servers, **own})
-        self._about, self._new = dict[str, dict[str, Any]](), list[str]()  # by text
+        self.about, self._new = dict[str, dict[str, Any]](), list[str]()  # by text
 
     def degraded(self) -> list[str]:
         """Return the features that are missing without a warning by the library."""
@@ -36,11 +36,11 @@ class Adapter:
 
     def add(self, item: dict[str, Any]) -> int:
         """Take a passage for `flush`; return 1, or 0 if its text is known."""
-        text = "\n".join(message["text"] for message in item["messages"])
-        if text in self._about:
-            self._about[text]["turns"] += item["about"]["turns"]
+        text = item["text"]
+        if text in self.about:
+            self.about[text]["turns"] += item["about"]["turns"]
             return 0
-        self._about[text] = item["about"]
+        self.about[text] = item["about"]
         self._new.append(text)
         return 1
 
@@ -50,20 +50,16 @@ class Adapter:
         self._library.index(passages)
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
-        """Return the k best passages with the library's score; none for a blank query."""
-        if not (query.strip() and self._about):
-            return []
-        rows = self._library.retrieve(query, k)
-        return [{**self._about[text], "id": text, "text": text, "score": s} for text, s in rows]
+        """Return the k best passages with the library's score."""
+        rows = self._library.retrieve(query, k) if self.about else []
+        return [{"id": text, "text": text, "score": s, "of": text} for text, s in rows]
 
-    def forget(self, turns: set[str]) -> int:
-        """Delete the passages of `turns`, and what only they state; return their number."""
-        gone = [text for text, one in self._about.items() if turns.intersection(one["turns"])]
-        self._library.delete(gone)
-        self._about = {text: one for text, one in self._about.items() if text not in gone}
-        return len(gone)
+    def delete(self, ids: list[str]) -> int:
+        """Delete passages, and what only they state; return their number."""
+        self._library.delete(ids)
+        return len(ids)
 
     def size(self) -> dict[str, int]:
         """Return the numbers of passages, entities and edges."""
-        passages, graph = len(self._about), self._library.rag.graph
+        passages, graph = len(self.about), self._library.rag.graph
         return {"passages": passages, "nodes": graph.vcount() - passages, "edges": graph.ecount()}

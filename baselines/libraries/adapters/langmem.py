@@ -31,7 +31,7 @@ class Adapter:
         )
         index = {"dims": options["dimensions"], "embed": embed, "fields": ["content.content"]}
         self._store = InMemoryStore(index=index)
-        self._about: dict[str, dict[str, Any]] = {}
+        self.about: dict[str, dict[str, Any]] = {}
         self._manager = None
         if options["infer"]:
             self._manager = create_memory_store_manager(
@@ -47,36 +47,31 @@ class Adapter:
 
     def add(self, item: dict[str, Any]) -> int:
         """Return how many memories are new."""
-        before = len(self._about)
+        before = len(self.about)
         if self._manager is None:
             for message in item["messages"]:
                 value = {"kind": "Memory", "content": {"content": message["text"]}}
                 self._store.put(_PLACE, key := str(uuid4()), value)
-                self._about[key] = item["about"]
-            return len(self._about) - before
+                self.about[key] = item["about"]
+            return len(self.about) - before
         said = [{"role": "user", "content": message["text"]} for message in item["messages"]]
         for put in self._manager.invoke({"messages": said, "max_steps": 1}):
-            old = self._about.get(put["key"], {"turns": []})["turns"]
+            old = self.about.get(put["key"], {"turns": []})["turns"]
             turns = [*old, *item["about"]["turns"]]
-            self._about[put["key"]] = {**item["about"], "turns": turns}
-        return len(self._about) - before
+            self.about[put["key"]] = {**item["about"], "turns": turns}
+        return len(self.about) - before
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
-        """Return the k best memories by cosine; none for a blank query."""
-        results = self._store.search(_PLACE, query=query, limit=k) if query.strip() else []
+        """Return the k best memories by cosine."""
         return [
-            {"id": one.key, "text": one.value["content"]["content"], "score": one.score}
-            | self._about[one.key]
-            for one in results
+            {"id": one.key, "text": one.value["content"]["content"]}
+            | {"score": one.score, "of": one.key}
+            for one in self._store.search(_PLACE, query=query, limit=k)
         ]
 
-    def forget(self, turns: set[str]) -> int:
-        """Delete the memories of messages among which is one of `turns`; return their number."""
-        gone = [key for key, about in self._about.items() if turns.intersection(about["turns"])]
-        for key in gone:
-            self._store.delete(_PLACE, key)
-            del self._about[key]
-        return len(gone)
+    def delete(self, ids: list[str]) -> int:
+        """Delete memories; return their number."""
+        return len([self._store.delete(_PLACE, key) for key in ids])
 
     def size(self) -> dict[str, int]:
         """Return the number of memories."""

@@ -20,8 +20,8 @@ class Adapter:
 
     def __init__(self, options: dict[str, Any]) -> None:
         """`options`: base_url, key, model, embedder, dimensions, infer, settings."""
-        self._infer, self._last = options["infer"], ""
-        self._about: dict[str, dict[str, Any]] = {}
+        self._infer = options["infer"]
+        self.about: dict[str, dict[str, Any]] = {}
         self._server = _SERVER(options)
 
     def degraded(self) -> list[str]:
@@ -31,42 +31,31 @@ class Adapter:
 
     def add(self, item: dict[str, Any]) -> int:
         """Insert messages, or let the agent read an exchange; return the number of passages."""
-        self._last = item["about"]["time"]
-        self._server.set_time(self._last)
-        said = [message["text"] for message in item["messages"]]
+        self._server.set_time(item["about"]["time"])
         if self._infer:
-            self._server.say("\n".join(said))
+            self._server.say(item["text"])
         else:
-            for one in said:
-                self._server.insert(one)
-        new = [one for one in self._server.select(_IDS) if one not in self._about]
-        self._about |= dict.fromkeys(new, item["about"])
+            for message in item["messages"]:
+                self._server.insert(message["text"])
+        new = [one for one in self._server.select(_IDS) if one not in self.about]
+        self.about |= dict.fromkeys(new, item["about"])
         return len(new)
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
         """Return the k best passages, which have a rank and no score, and the agent's blocks."""
-        if not query.strip():
-            return []
-        rows = [
-            {"id": one.id, "text": one.text, "score": 1 / rank, **self._about[one.id]}
-            for rank, one in enumerate(self._server.search(query, k), 1)
-        ]
-        bare = {"score": 0.0, "turns": [], "time": self._last, "origin": "expanded"}
-        return rows + [{"id": one, "text": one, **bare} for one in self._server.select(_BLOCKS)]
+        passages = self._server.search(query, k)
+        rows = [{"id": one.id, "text": one.text, "of": one.id} for one in passages]
+        return rows + [{"id": one, "text": one} for one in self._server.select(_BLOCKS)]
 
-    def forget(self, turns: set[str]) -> int | None:
-        """Delete the passages of `turns`; None with an agent, whose messages contain them too."""
+    def delete(self, ids: list[str]) -> int | None:
+        """Delete passages; None with an agent, whose messages contain them too."""
         if self._infer:
             return None
-        gone = [name for name, one in self._about.items() if turns.intersection(one["turns"])]
-        for name in gone:
-            self._server.delete(name)
-            del self._about[name]
-        return len(gone)
+        return len([self._server.delete(name) for name in ids])
 
     def size(self) -> dict[str, int]:
         """Return the number of passages, and the bytes of their table with its indexes."""
-        return {"memories": len(self._about), "bytes": self._server.select(_SIZE)[0]}
+        return {"memories": len(self.about), "bytes": self._server.select(_SIZE)[0]}
 
     def close(self) -> None:
         """Stop the database."""

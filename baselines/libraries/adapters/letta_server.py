@@ -25,7 +25,7 @@ from letta.server.db import engine
 from letta.server.server import SyncServer
 from sqlalchemy import text
 
-_DATABASE = runpy.run_path(str(Path(__file__).with_name("postgres_server.py")))["PostgresServer"]
+_DATABASE = runpy.run_path(str(Path(__file__).with_name("servers.py")))["PostgresServer"]
 _NUMBERS = "CREATE SEQUENCE message_numbers"  # the package does not include its migrations
 _NUMBERED = "ALTER TABLE messages ALTER sequence_id SET DEFAULT nextval('message_numbers')"
 

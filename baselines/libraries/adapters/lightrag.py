@@ -22,7 +22,7 @@ class Adapter:
 
     def __init__(self, options: dict[str, Any]) -> None:
         self._mode, self._steps = ("mix", "") if options["infer"] else ("naive", "!")  # !: no graph
-        self._about, self._last = dict[str, dict[str, Any]](), ""  # by document
+        self.about = dict[str, dict[str, Any]]()  # by document
         server = {"base_url": options["base_url"], "api_key": options["key"]}
         chat = partial(openai_complete_if_cache, options["model"], **server)
         embed = EmbeddingFunc(options["dimensions"], partial(openai_embed.func, **server))
@@ -39,8 +39,8 @@ class Adapter:
 
     def add(self, item: dict[str, Any]) -> int:
         """Add a document; return 1, or 0 if its text is known. Raises RuntimeError if it fails."""
-        text, self._last = "\n".join(one["text"] for one in item["messages"]), item["about"]["time"]
-        if known := next((one for one in self._about.values() if one["said"] == text), None):
+        text = item["text"]
+        if known := next((one for one in self.about.values() if one["said"] == text), None):
             known["turns"] += item["about"]["turns"]
             return 0
         name, rag = f"{item['about']['turns'][0]}.txt", self._rag
@@ -48,33 +48,31 @@ class Adapter:
         self._run(rag.apipeline_process_enqueue_documents())
         if (state := self._run(rag.doc_status.get_by_id(name)))["status"] != "processed":
             raise RuntimeError(f"{name}: {state['status']}; {state.get('error_msg')}")
-        self._about[name] = {**item["about"], "said": text}
+        self.about[name] = {**item["about"], "said": text}
         return 1
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
         """Return k passages in order, then k entities and k relations, which have no turns."""
-        how, rows = QueryParam(self._mode, top_k=k, chunk_top_k=k, enable_rerank=False), []
-        data = self._run(self._rag.aquery_data(query, how)).get("data", {}) if query.strip() else {}
-        for rank, one in enumerate(data.get("chunks", ()), start=1):
-            row = {"id": one["chunk_id"], "text": one["content"], "score": 1 / rank}
-            rows.append(self._about[one["file_path"]] | row)
+        how = QueryParam(self._mode, top_k=k, chunk_top_k=k, enable_rerank=False)
+        data = self._run(self._rag.aquery_data(query, how)).get("data", {})
+        rows = [
+            {"id": one["chunk_id"], "text": one["content"], "of": one["file_path"]}
+            for one in data.get("chunks", ())
+        ]
         for one in [*data.get("entities", ()), *data.get("relationships", ())]:
             name = one.get("entity_name") or f"{one['src_id']} -- {one['tgt_id']}"
-            row = {"id": name, "text": f"{name}: {one['description']}", "score": 0.0, "turns": []}
-            rows.append({**row, "time": self._last, "origin": "expanded"})
+            rows.append({"id": name, "text": f"{name}: {one['description']}"})
         return rows
 
-    def forget(self, turns: set[str]) -> int:
-        """Delete each document of `turns` as a whole; return their number."""
-        gone = [name for name, one in self._about.items() if turns.intersection(one["turns"])]
-        for name in gone:
+    def delete(self, ids: list[str]) -> int:
+        """Delete documents; return their number. Raises RuntimeError if the library fails."""
+        for name in ids:
             done = self._run(self._rag.adelete_by_doc_id(name, delete_llm_cache=True))
             if done.status != "success":
                 raise RuntimeError(f"{name}: {done.message}")
-            del self._about[name]
-        return len(gone)
+        return len(ids)
 
     def size(self) -> dict[str, int]:
         """Return the numbers of documents, entities and relations."""
         graph = self._run(self._rag.chunk_entity_relation_graph._get_graph())
-        return {"documents": len(self._about), "nodes": len(graph), "edges": graph.size()}
+        return {"documents": len(self.about), "nodes": len(graph), "edges": graph.size()}

@@ -6,7 +6,6 @@ import os
 from datetime import datetime
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": "./mem0"}
@@ -21,24 +20,18 @@ _USER = "conversation"
 class Adapter:
     """Stores one conversation as one user of the library."""
 
-    library, version = "mem0ai", version("mem0ai")
+    library, version, on_disk = "mem0ai", version("mem0ai"), True
 
     def __init__(self, options: dict[str, Any]) -> None:
         """`options`: base_url, key, model, embedder, dimensions, infer, settings."""
         self._infer = options["infer"]
-        server = {"api_key": options["key"], "openai_base_url": options["base_url"]}
-        index = {"path": "./faiss", "collection_name": "memories"}
-        index |= {"embedding_model_dims": options["dimensions"], "distance_strategy": "cosine"}
-        embedder = {"model": options["embedder"], "embedding_dims": options["dimensions"], **server}
-        self._memory = Memory.from_config(
-            {
-                "llm": {"provider": "openai", "config": {"model": options["model"], **server}},
-                "embedder": {"provider": "openai", "config": embedder},
-                "vector_store": {"provider": "faiss", "config": index},
-                "history_db_path": "history.db",
-                **options["settings"],
-            }
-        )
+        self._memory = Memory.from_config(configuration(options))
+
+    @property
+    def about(self) -> dict[str, dict[str, Any]]:
+        """The metadata of the memories by id."""
+        stored = self._memory.get_all(filters={"user_id": _USER}, top_k=10**6)["results"]
+        return {one["id"]: one["metadata"] for one in stored}
 
     def degraded(self) -> list[str]:
         """Return the features that are missing without a warning by the library."""
@@ -59,22 +52,32 @@ class Adapter:
         return len(added["results"])
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
-        """Return the k best memories with their metadata; none for a blank query."""
-        if not query.strip():
-            return []
+        """Return the k best memories with their metadata."""
         results = self._memory.search(query, filters={"user_id": _USER}, top_k=k)["results"]
         return [{**one, **one["metadata"], "text": one["memory"]} for one in results]
 
-    def forget(self, turns: set[str]) -> int:
-        """Delete the memories of messages among which is one of `turns`; return their number."""
-        stored = self._memory.get_all(filters={"user_id": _USER}, top_k=10**6)["results"]
-        gone = [one["id"] for one in stored if turns.intersection(one["metadata"]["turns"])]
-        return len([self._memory.delete(id_) for id_ in gone])
+    def delete(self, ids: list[str]) -> int:
+        """Delete memories; return their number."""
+        return len([self._memory.delete(id_) for id_ in ids])
 
     def size(self) -> dict[str, int]:
-        """Return the number of memories, and the bytes of all files of the library."""
-        files = (path.stat().st_size for path in Path().rglob("*") if path.is_file())
-        return {"memories": len(self._memory.vector_store.docstore), "bytes": sum(files)}
+        """Return the number of memories."""
+        return {"memories": len(self._memory.vector_store.docstore)}
+
+
+def configuration(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the library's configuration; `mem0ai_graph` uses it as well."""
+    server = {"api_key": options["key"], "openai_base_url": options["base_url"]}
+    index = {"path": "./faiss", "collection_name": "memories"}
+    index |= {"embedding_model_dims": options["dimensions"], "distance_strategy": "cosine"}
+    embedder = {"model": options["embedder"], "embedding_dims": options["dimensions"], **server}
+    return {
+        "llm": {"provider": "openai", "config": {"model": options["model"], **server}},
+        "embedder": {"provider": "openai", "config": embedder},
+        "vector_store": {"provider": "faiss", "config": index},
+        "history_db_path": "history.db",
+        **options["settings"],
+    }
 
 
 def _clock(time: str) -> type[datetime]:

@@ -2,7 +2,7 @@
 
 It is started as `python serve.py ADAPTER`. Nothing of memsys is imported. Only loopback is
 reachable: other addresses are refused, and listed in the next reply as `blocked`. Warnings logged
-by the library are listed as `warnings`.
+by the library are listed as `warnings`. docs/libraries.md lists the members of an adapter.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import random
 import runpy
 import sys
 import uuid
+from pathlib import Path
 from typing import Any
 
 _LOOPBACK = ("127.", "localhost", "::1", "0.0.0.0")  # noqa: S104 - compared with, not bound
@@ -59,40 +60,78 @@ def main() -> None:
     uuid.uuid4 = lambda: uuid.UUID(int=generator.getrandbits(128), version=4)
     warnings = _Warnings()
     logging.getLogger().addHandler(warnings)
-    adapter: Any = None
+    library: _Library | None = None
     try:
         for line in sys.stdin.buffer:
             asked = json.loads(line)
             reply: dict[str, Any] = {"id": asked["id"]}
             try:
-                if adapter is None:
-                    adapter = runpy.run_path(sys.argv[1])["Adapter"](asked)
-                    reply |= {name: getattr(adapter, name) for name in ("library", "version")}
-                    reply["degraded"] = adapter.degraded()
+                if library is None:
+                    library = _Library(runpy.run_path(sys.argv[1])["Adapter"](asked))
+                    names = {
+                        name: getattr(library.adapter, name) for name in ("library", "version")
+                    }
+                    reply |= {**names, "degraded": library.adapter.degraded()}
                 else:
-                    reply |= _answer(adapter, asked)
+                    reply |= library.answer(asked)
             except Exception as error:
                 reply["error"] = f"{type(error).__name__}: {error}"
             reply |= {"warnings": warnings.take(), "blocked": sorted(_blocked)}
             out.write(json.dumps(reply).encode() + b"\n")
             out.flush()
     finally:  # also if no process reads the replies
-        if hasattr(adapter, "close"):
-            adapter.close()
+        if library is not None and hasattr(library.adapter, "close"):
+            library.adapter.close()
 
 
-def _answer(adapter: Any, asked: dict[str, Any]) -> dict[str, Any]:
-    if asked["op"] == "add":
-        made = sum(adapter.add(item) for item in asked["items"])
-        if hasattr(adapter, "flush"):
-            adapter.flush()
-        return {"made": made}
-    if asked["op"] == "search":
-        return {"found": adapter.search(asked["query"], asked["k"])}
-    if asked["op"] == "forget":
-        can = hasattr(adapter, "forget")
-        return {"deleted": adapter.forget(set(asked["turns"])) if can else None}
-    return {"size": adapter.size()}
+class _Library:
+    """An adapter, with what all adapters have in common."""
+
+    def __init__(self, adapter: Any) -> None:
+        self.adapter, self._last = adapter, ""
+
+    def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to a request. Raises what the library raises."""
+        match asked["op"]:
+            case "add":
+                made = sum(map(self._add, asked["items"]))
+                if hasattr(self.adapter, "flush"):
+                    self.adapter.flush()
+                return {"made": made}
+            case "search":  # some libraries refuse a blank query
+                found = (
+                    self.adapter.search(asked["query"], asked["k"])
+                    if asked["query"].strip()
+                    else []
+                )
+                return {"found": [self._row(rank, row) for rank, row in enumerate(found, 1)]}
+            case "forget":
+                can = hasattr(self.adapter, "delete")
+                return {"deleted": self._forget(set(asked["turns"])) if can else None}
+        files = (path.stat().st_size for path in Path().rglob("*") if path.is_file())
+        on_disk = getattr(self.adapter, "on_disk", False)
+        return {"size": self.adapter.size() | ({"bytes": sum(files)} if on_disk else {})}
+
+    def _add(self, item: dict[str, Any]) -> int:
+        self._last = item["about"]["time"]
+        text = "\n".join(message["text"] for message in item["messages"])
+        made: int = self.adapter.add({**item, "text": text})
+        return made
+
+    def _row(self, rank: int, row: dict[str, Any]) -> dict[str, Any]:
+        """Add the metadata of the memory `of`, or of a row without turns, which was not ranked."""
+        if "of" in row:
+            return {"score": 1 / rank, **row, **self.adapter.about[row["of"]]}
+        bare = {"score": 0.0, "turns": [], "time": self._last, "origin": "expanded"}
+        return row if "turns" in row else {**bare, **row}
+
+    def _forget(self, turns: set[str]) -> int | None:
+        about = self.adapter.about
+        gone = [name for name, one in about.items() if turns.intersection(one["turns"])]
+        deleted: int | None = self.adapter.delete(gone)
+        for name in gone if deleted is not None else ():
+            del about[name]
+        return deleted
 
 
 if __name__ == "__main__":

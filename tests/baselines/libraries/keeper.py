@@ -18,8 +18,8 @@ class Adapter:
 
     def __init__(self, options: dict[str, Any]) -> None:
         self.options = options
-        self.rows: list[dict[str, Any]] = []
-        self.blocked = ""
+        self.about: dict[str, dict[str, Any]] = {}
+        self.memories: dict[str, tuple[str, list[float]]] = {}
 
     def degraded(self) -> list[str]:
         return ["no poetry"]
@@ -39,7 +39,7 @@ class Adapter:
         return row
 
     def add(self, item: dict[str, Any]) -> int:
-        text = "\n".join(message["text"] for message in item["messages"])
+        text = item["text"]
         if "crash" in text:
             os._exit(3)
         if "telephone" in text:
@@ -51,23 +51,21 @@ class Adapter:
             asked = {"model": "any", "messages": [{"role": "user", "content": text}]}
             answer = self.post("/chat/completions", asked)
             text = answer["choices"][0]["message"]["content"]
-        row = {"text": text, **item["about"]}
-        self.rows.append({"id": row["turns"][0], "vector": self.vector(text), **row})
+        name = item["about"]["turns"][0]
+        self.about[name], self.memories[name] = item["about"], (text, self.vector(text))
         return 1
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
         asked = self.vector(query)
         found = [
-            {**{name: value for name, value in row.items() if name != "vector"}}
-            | {"score": sum(a * b for a, b in zip(asked, row["vector"], strict=True))}
-            for row in self.rows
+            {"id": name, "text": text, "of": name}
+            | {"score": sum(a * b for a, b in zip(asked, vector, strict=True))}
+            for name, (text, vector) in self.memories.items()
         ]
         return sorted(found, key=lambda one: -one["score"])[:k]
 
-    def forget(self, turns: set[str]) -> int:
-        before = len(self.rows)
-        self.rows = [row for row in self.rows if not turns.intersection(row["turns"])]
-        return before - len(self.rows)
+    def delete(self, ids: list[str]) -> int:
+        return len([self.memories.pop(name) for name in ids])
 
     def size(self) -> dict[str, int]:
-        return {"memories": len(self.rows)}
+        return {"memories": len(self.memories)}

@@ -180,7 +180,8 @@ def test_a_library_ends_its_own_server_when_nobody_is_left(tmp_path, busy):
         child = json.loads(process.stdout.readline())["version"]
         assert is_alive(child)
         if busy:
-            process.stdin.write(json.dumps({"id": 2, "op": "add", "items": [1]}).encode() + b"\n")
+            items = [{"messages": [], "about": {"time": "2023-05-01"}}]
+            process.stdin.write(json.dumps({"id": 2, "op": "add", "items": items}).encode() + b"\n")
         process.stdin.close()
         process.stdout.close()
         process.wait(10)

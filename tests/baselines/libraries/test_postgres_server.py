@@ -18,7 +18,7 @@ ADAPTERS = Path(baselines.libraries.__file__).with_name("adapters")
 _CODE = """
 import asyncio, asyncpg
 from pathlib import Path
-from postgres_server import PostgresServer
+from servers import PostgresServer
 
 async def main():
     server = PostgresServer()
