@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from eval.cli import add_runs, code_of
 from eval.cli import parser as command_parser
-from eval.pages.browse import serving
+from eval.pages.browse.server import RunList
+from eval.pages.browse.showing import add_options, check_port, read_site, serve, show
 from memsys.core.errors import InputError
 from memsys.core.places import RUNS, cache_folder, find_run
 
@@ -28,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
         f"turns and scores; and the report. Without RUN: a list of all runs in {RUNS}.",
     )
     add_runs(parser, compared=True, optional=True)
-    serving.add_options(parser)
+    add_options(parser)
     parser.add_argument(
         "--cache",
         type=Path,
@@ -41,16 +43,16 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _browse(options: argparse.Namespace) -> None:
-    serving.check_port(options.port)
+    check_port(options.port)
     folders = [find_run(name) for name in options.runs]
+    if folders:
+        show(options, folders, options.cache)
+        return
     if options.out is not None:
-        if not folders:
-            raise InputError("--out: name the runs to write")
-        serving.write_runs(folders, options.cache, options.out)
-    elif folders:
-        serving.serve_runs(folders, options.cache, options.port, open_it=options.open)
-    else:
-        serving.serve_all(RUNS, options.cache, options.port, open_it=options.open)
+        raise InputError("--out: name the runs to write")
+    serve(
+        options, lambda: RunList(RUNS, partial(read_site, cache=options.cache, listing="/")).answer
+    )
 
 
 if __name__ == "__main__":

@@ -6,9 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from eval.datasets.reload import load_original
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.stats.interval import ClusterBootstrap
 from eval.pages.browse.questions import Questions, verdicts
@@ -16,7 +14,6 @@ from eval.pages.report.runs import ReportedRun
 from eval.records.schema import store_of
 from eval.rendering.numbers import ABSENT, interval, number
 from memsys.context.writers import stamp
-from memsys.core.errors import InputError
 from memsys.core.tokens import count_tokens
 from memsys.core.types import UNDATED, Conversation, Turn
 
@@ -91,6 +88,9 @@ class Conversations:
 
     def __init__(self, questions: Questions) -> None:
         self._questions, self.runs = questions, questions.runs
+        self._shown = next((run for run in self.runs if run.texts), None)
+        texts = self._shown and self._shown.texts
+        self._found: Mapping[str, Conversation] = texts.conversations if texts else {}
         self._ids: dict[str, list[str]] = {}
         for id_ in questions.ids:
             self._ids.setdefault(store_of(questions.asked(id_)), []).append(id_)
@@ -102,34 +102,17 @@ class Conversations:
             for number, id_ in enumerate(ids, 1)
         }
 
-    @cached_property
-    def _loaded(self) -> tuple[ReportedRun | None, dict[str, Conversation], str]:
-        reason = ""
-        for run in self.runs:
-            try:
-                dataset = load_original(run.manifest)
-            except InputError as error:
-                reason = reason or str(error)
-                continue
-            return run, {one.id: one for one in dataset.conversations}, ""
-        return None, {}, reason
-
-    @property
-    def _found(self) -> Mapping[str, Conversation]:
-        return self._loaded[1]
-
     @property
     def missing(self) -> str:
         """The reason why there are no turns; "" where there are."""
-        return self._loaded[2]
+        return self.runs[0].without_texts or "" if self._shown is None else ""
 
     @property
     def others(self) -> list[str]:
         """Labels of the runs that read other data files than the run whose turns are shown."""
-        shown = self._loaded[0]
-        if shown is None:
+        if self._shown is None:
             return []
-        return [run.label for run in self.runs if _hashes(run) != _hashes(shown)]
+        return [run.label for run in self.runs if _hashes(run) != _hashes(self._shown)]
 
     def overview(self) -> Iterator[Overview]:
         """Yield a row for each conversation."""

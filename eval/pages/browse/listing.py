@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from markupsafe import Markup
+
+from eval.pages.browse.site import PACKAGE, STYLE
 from eval.records.jsonl import SUMMARY
 from eval.records.manifest import load_manifest, resume_command
 from eval.records.schema import Manifest
 from eval.rendering.numbers import ABSENT, number
+from eval.rendering.page import policy, render, static
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 from memsys.core.files import open_entry, read_bytes
@@ -23,6 +28,7 @@ COMPLETE, BROKEN = "complete", "broken"
 SCORES = ("F1", "judge", "evidence recall", "context tokens", "n")
 _SILENT = 600  # seconds without an answer after which a run may have been killed
 _BLOCK = 1 << 20
+_SCRIPT = static(PACKAGE, "runs.js")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,34 @@ def all_runs(folder: Path) -> list[Listed]:
         return []
     found = [one for one in folder.iterdir() if one.is_dir() and not one.name.startswith(".")]
     return sorted(map(_listed, found), key=lambda one: (one.started, one.name), reverse=True)
+
+
+def list_page(folder: Path, runs: Sequence[Listed]) -> str:
+    """Return the page of the list of `runs` in `folder`; complete ones have a link and a box."""
+    return render(
+        "runs.html.j2",
+        STYLE,
+        PACKAGE,
+        title="Runs",
+        policy=list_policy(),
+        script=Markup(_SCRIPT),  # noqa: S704 - the static file
+        folder=str(folder),
+        runs=runs,
+        scores=SCORES,
+        shown=[
+            name
+            for place, name in enumerate(SCORES)
+            if any(run.scores[place] != ABSENT for run in runs)
+        ],
+        addresses={
+            run.name: f"/{quote(run.name, safe='')}/" for run in runs if run.state == COMPLETE
+        },
+    )
+
+
+def list_policy() -> str:
+    """Return the content security policy of the list."""
+    return policy(_SCRIPT, connect=True, submit=True)
 
 
 def _listed(folder: Path) -> Listed:

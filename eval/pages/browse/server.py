@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qsl, urlsplit
+from pathlib import Path
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from eval.pages.browse.routes import HTML, JSON, Reply, Routes, message
+from eval.pages.browse.listing import all_runs, list_page, list_policy
+from eval.pages.browse.site import INDEX, PACKAGE, STYLE, Site
+from eval.rendering.page import policy, render
 from memsys.core.errors import InputError
+from memsys.core.places import MANIFEST
 
 LOOPBACK = "127.0.0.1"
+HTML, JSON = "text/html; charset=utf-8", "application/json; charset=utf-8"
+Fields = Sequence[tuple[str, str]]
 _FIELDS = 1_000  # of an address
+_PAGES = 8  # of a site that stay in memory
+_SITES = 3  # selections of runs that stay in memory
 _HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -20,26 +32,99 @@ _HEADERS = {
 }
 
 
-def bind(routes: Routes, port: int) -> ThreadingHTTPServer:
-    """Return a server on the loopback address, ready to `serve_forever`; port 0 is any free one.
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer to a request. `location`: of a redirection."""
 
-    Raises InputError if the port is not available.
+    body: str
+    status: HTTPStatus = HTTPStatus.OK
+    kind: str = HTML
+    policy: str = policy()
+    location: str = ""
+
+
+Answer = Callable[[str, Fields], Reply]  # of a path and the fields of its query
+_MISSING = Reply(json.dumps({"error": "no such page"}), HTTPStatus.NOT_FOUND, JSON)
+
+
+def answer_site(site: Site) -> Answer:
+    """Return the answers for the pages of a site, each made when it is asked for."""
+    lock, page_of = threading.Lock(), lru_cache(_PAGES)(site.page)
+
+    def answer(path: str, fields: Fields) -> Reply:
+        if path == "/card":
+            card = site.card(dict(fields).get("id", ""))
+            return _MISSING if card is None else Reply(card)
+        name = path.removeprefix("/") or INDEX
+        with lock:  # two requests do not make a page twice
+            page = page_of(name)
+        return _MISSING if page is None else Reply(page, policy=site.policy(name))
+
+    return answer
+
+
+class RunList:
+    """Answers with a list of the runs in a folder, and with the pages of those chosen from it, at
+    the address `/NAME,NAME/`.
     """
 
-    class Handler(_Handler):
-        pass
+    def __init__(self, folder: Path, read: Callable[[Sequence[Path]], Site]) -> None:
+        """`read` returns the site of some run folders; it raises InputError if it cannot."""
+        self._folder, self._lock = folder, threading.Lock()
+        self._site = lru_cache(_SITES)(lambda folders, _: answer_site(read(folders)))
 
-    Handler.routes = routes
-    try:
-        server = ThreadingHTTPServer((LOOPBACK, port), Handler)
-    except (OSError, OverflowError) as error:
-        raise InputError(f"--port {port}: not available ({error}); use another, or 0") from error
-    server.daemon_threads = True
-    return server
+    def answer(self, path: str, fields: Fields) -> Reply:
+        """See Answer."""
+        runs = all_runs(self._folder)
+        names = {run.name for run in runs}
+        if path == "/":
+            ticked = [value for name, value in fields if name == "run"]
+            if ticked:  # the latest is listed first, and the first begun is the reference
+                chosen = [run.name for run in reversed(runs) if run.name in ticked]
+                return _moved(f"/{','.join(quote(one, safe='') for one in chosen)}/")
+            return Reply(list_page(self._folder, runs), policy=list_policy())
+        first, slash, rest = path.removeprefix("/").partition("/")
+        chosen = [unquote(name) for name in first.split(",")]
+        if not names.issuperset(chosen):
+            return _MISSING
+        if not slash:
+            return _moved(f"/{first}/")
+        folders = tuple(self._folder / name for name in chosen)
+        try:
+            with self._lock:  # two requests do not read a run twice
+                stamps = tuple((one / MANIFEST).stat().st_mtime_ns for one in folders)
+                site = self._site(folders, stamps)
+            return site(f"/{rest}", fields)
+        except (InputError, FileNotFoundError) as error:
+            return _refusal("These runs cannot be shown", error, back="/")
+
+
+class PageServer(ThreadingHTTPServer):
+    """A server on the loopback address. Requests wait until `serve_forever`, which needs `answer`.
+
+    Port 0 is any free one. Raises InputError if the port is not available.
+    """
+
+    daemon_threads = True
+    answer: Answer
+
+    def __init__(self, port: int) -> None:
+        """Take the port."""
+        try:
+            super().__init__((LOOPBACK, port), _Handler)
+        except (OSError, OverflowError) as error:
+            raise InputError(
+                f"--port {port}: not available ({error}); use another, or 0"
+            ) from error
+
+    @property
+    def address(self) -> str:
+        """The address of the first page."""
+        return f"http://{LOOPBACK}:{self.server_address[1]}/"
 
 
 class _Handler(BaseHTTPRequestHandler):
-    routes: Routes
+    server: PageServer
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "memsys", ""
     timeout = 30  # seconds until a silent connection is closed
@@ -50,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
         port = self.connection.getsockname()[1]
         if self.headers.get("Host") not in {f"{LOOPBACK}:{port}", f"localhost:{port}"}:
             refusal = '{"error": "only from this machine"}'
-            self._send(Reply(HTTPStatus.FORBIDDEN, JSON, refusal))
+            self._send(Reply(refusal, HTTPStatus.FORBIDDEN, JSON))
             return
         self._send(self._reply())
 
@@ -58,12 +143,12 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         try:
             fields = parse_qsl(parts.query, max_num_fields=_FIELDS)
-            return self.routes.answer(parts.path, fields)
+            return self.server.answer(parts.path, fields)
         except (InputError, ValueError) as error:
             if parts.path.endswith("/card"):
-                return Reply(HTTPStatus.BAD_REQUEST, JSON, json.dumps({"error": str(error)}))
-            body = message("This page cannot be shown", f"{error}.")
-            return Reply(HTTPStatus.BAD_REQUEST, HTML, body)
+                body = json.dumps({"error": str(error)})
+                return Reply(body, HTTPStatus.BAD_REQUEST, JSON)
+            return _refusal("This page cannot be shown", error)
 
     def _send(self, reply: Reply) -> None:
         body = reply.body.encode("utf-8", errors="replace")
@@ -71,8 +156,6 @@ class _Handler(BaseHTTPRequestHandler):
         guarded = f"{reply.policy}; frame-ancestors 'none'"
         for name, value in {**_HEADERS, "Content-Security-Policy": guarded}.items():
             self.send_header(name, value)
-        if reply.refresh:
-            self.send_header("Refresh", "1")
         if reply.location:
             self.send_header("Location", reply.location)
         self.send_header("Content-Type", reply.kind)
@@ -82,3 +165,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Log nothing: the terminal shows only the address."""
+
+
+def _moved(location: str) -> Reply:
+    return Reply("", HTTPStatus.SEE_OTHER, location="/" if location == "//" else location)
+
+
+def _refusal(title: str, error: Exception, back: str = "") -> Reply:
+    texts = {"title": title, "sentence": f"{error}.", "back": back, "policy": policy()}
+    body = render("message.html.j2", STYLE, PACKAGE, **texts)
+    return Reply(body, HTTPStatus.BAD_REQUEST)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of, parser
-from eval.pages.browse import serving
-from eval.pages.demo.shipped import shipped_runs, unpack_runs
+from eval.pages.browse.showing import add_options, check_port, has_display, show
+from eval.records.manifest import load_manifest
+from memsys.core.errors import InputError
+from memsys.core.files import shown, unpacked_chunks
+from memsys.core.places import MANIFEST, SHIPPED
 
+DEMO = SHIPPED / "results" / "demo"  # run folders whose JSON lines are gzipped
+_GZIPPED = ".gz"
 _NOTE = (
     "Shipped runs on the bundled sample, whose conversations were written for this project; no "
     "model was asked. Runs of your own: python -m eval.run strategy=graph_expand, then python -m "
@@ -21,28 +27,40 @@ _NOTE = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until Ctrl-C, or write a folder. Returns the exit code: 0, or 2 for invalid input."""
-    options = _parser().parse_args(arguments)
-    return code_of(lambda: _show(options))
-
-
-def _parser() -> argparse.ArgumentParser:
     command = parser(
         "demo",
         "Show shipped runs on the bundled sample in a browser, as memsys browse shows yours: all "
         "questions with answers and contexts, the conversations, and the report.",
     )
-    serving.add_options(command, open_it=serving.has_display())
-    return command
+    add_options(command, open_it=has_display())
+    options = command.parse_args(arguments)
+    return code_of(lambda: _show(options))
 
 
 def _show(options: argparse.Namespace) -> None:
-    serving.check_port(options.port)
+    check_port(options.port)
     with tempfile.TemporaryDirectory(prefix="memsys-demo-") as folder:
-        runs = unpack_runs(shipped_runs(), Path(folder))
-        if options.out is None:
-            serving.serve_runs(runs, None, options.port, open_it=options.open, note=_NOTE)
-        else:
-            serving.write_runs(runs, None, options.out, note=_NOTE)
+        show(options, unpack_runs(Path(folder)), None, _NOTE)
+
+
+def unpack_runs(into: Path) -> list[Path]:
+    """Copy the shipped runs into a folder, with unpacked files, and return their new places, the
+    run begun first first; InputError if there are none.
+    """
+    shipped = [path.parent for path in DEMO.glob(f"*/{MANIFEST}")]
+    if not shipped:
+        raise InputError(f"{shown(DEMO)}: holds no runs; install memsys again")
+    shipped.sort(key=lambda folder: load_manifest(folder)["started"])
+    for source in shipped:
+        (into / source.name).mkdir()
+        for path in source.iterdir():
+            target = into / source.name / path.name.removesuffix(_GZIPPED)
+            if path.suffix != _GZIPPED:
+                shutil.copyfile(path, target)
+                continue
+            with target.open("wb") as file:
+                file.writelines(unpacked_chunks(path))
+    return [into / source.name for source in shipped]
 
 
 if __name__ == "__main__":

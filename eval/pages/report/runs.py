@@ -31,6 +31,7 @@ class Texts:
 
     def __init__(self, dataset: Dataset, builder: MemoryBuilder | None) -> None:
         """Without a `builder`, only turns have texts."""
+        self.conversations = {one.id: one for one in dataset.conversations}
         self._turns: dict[tuple[str, str], tuple[str, str]] = {}
         self._memories: dict[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {}
         for conversation in dataset.conversations:

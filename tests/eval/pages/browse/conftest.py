@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from selenium.webdriver import Chrome
 
 from eval.pages.browse.questions import Questions
-from eval.pages.browse.routes import OneSite
-from eval.pages.browse.server import LOOPBACK, bind
+from eval.pages.browse.server import PageServer, answer_site
 from eval.pages.browse.site import Site
 from eval.pages.report.runs import ReportedRun
 from tests.eval.pages.browse.driven import Page, start
@@ -58,8 +56,9 @@ def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 
 
 @pytest.fixture(scope="session")
-def server(questions: Questions) -> Iterator[ThreadingHTTPServer]:
-    with bind(OneSite(lambda: Site(questions)), 0) as made:
+def server(questions: Questions) -> Iterator[PageServer]:
+    with PageServer(0) as made:
+        made.answer = answer_site(Site(questions))
         thread = threading.Thread(target=made.serve_forever)
         thread.start()
         yield made
@@ -68,8 +67,8 @@ def server(questions: Questions) -> Iterator[ThreadingHTTPServer]:
 
 
 @pytest.fixture(scope="session")
-def home(server: ThreadingHTTPServer) -> str:
-    return f"http://{LOOPBACK}:{server.server_address[1]}/"
+def home(server: PageServer) -> str:
+    return server.address
 
 
 @pytest.fixture

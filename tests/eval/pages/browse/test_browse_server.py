@@ -7,35 +7,29 @@ import json
 import re
 import shutil
 import sys
-import threading
-from http.server import ThreadingHTTPServer
 
 import pytest
 
 from eval.pages.browse import __main__ as browse
-from eval.pages.browse.routes import OneSite
-from eval.pages.browse.server import LOOPBACK, bind
-from eval.pages.browse.serving import has_display
-from eval.pages.browse.site import Site
+from eval.pages.browse.server import LOOPBACK, PageServer
+from eval.pages.browse.showing import has_display
 from memsys.core.errors import InputError
 from tests.eval.pages.report.made_report import HOSTILE
 
 
 def _get(
-    server: ThreadingHTTPServer, target: str, method: str = "GET", host: str | None = None
+    server: PageServer, target: str, method: str = "GET", host: str | None = None
 ) -> tuple[int, http.client.HTTPMessage, str]:
     """The target is sent as it is: a client would tidy up a path with dots."""
     port = server.server_address[1]
-    while True:
-        connection = http.client.HTTPConnection(LOOPBACK, port, timeout=60)
-        connection.putrequest(method, target, skip_host=True)
-        connection.putheader("Host", host or f"{LOOPBACK}:{port}")
-        connection.endheaders()
-        reply = connection.getresponse()
-        body = reply.read().decode("utf-8")
-        connection.close()
-        if reply.status != 202:  # the page is being made
-            return reply.status, reply.headers, body
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=60)
+    connection.putrequest(method, target, skip_host=True)
+    connection.putheader("Host", host or f"{LOOPBACK}:{port}")
+    connection.endheaders()
+    reply = connection.getresponse()
+    body = reply.read().decode("utf-8")
+    connection.close()
+    return reply.status, reply.headers, body
 
 
 def test_only_this_machine_can_reach_it(server):
@@ -109,9 +103,9 @@ def test_too_many_fields_and_other_methods_are_refused(server):
         assert _get(server, "/", method)[0] == 501
 
 
-def test_a_port_that_is_taken(server, questions):
+def test_a_port_that_is_taken(server):
     with pytest.raises(InputError, match="use another, or 0"):
-        bind(OneSite(lambda: Site(questions)), server.server_address[1])
+        PageServer(server.server_address[1])
 
 
 @pytest.mark.parametrize(
@@ -144,7 +138,7 @@ def test_ctrl_c_is_the_way_out(folders, monkeypatch, capsys):
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", stop)
+    monkeypatch.setattr(PageServer, "serve_forever", stop)
     assert browse.main([str(folders[0]), "--port", "0"]) == 0
     assert capsys.readouterr().out.startswith("http://127.0.0.1:")
 
@@ -158,22 +152,3 @@ def test_the_address_comes_before_the_runs_are_read(folders, tmp_path, capsys):
     assert found.out.startswith("http://127.0.0.1:")
     (line,) = found.err.splitlines()
     assert "records.jsonl: line 1" in line
-
-
-def test_a_page_that_takes_longer_says_so(questions, monkeypatch):
-    monkeypatch.setattr("eval.pages.browse.routes._PATIENCE", 0.01)
-    read = threading.Event()
-
-    def slow() -> Site:
-        read.wait()
-        return Site(questions)
-
-    routes = OneSite(slow)
-    reply = routes.answer("/data.html", ())
-    assert (reply.status, reply.refresh) == (202, True)
-    assert "Reading the runs" in reply.body
-    read.set()
-    routes.reading.result()
-    while (reply := routes.answer("/data.html", ())).status == 202:
-        assert "Making this page" in reply.body
-    assert "Scores by conversation" in reply.body

@@ -12,8 +12,8 @@ import pytest
 
 from eval.pages.browse.listing import Listed, all_runs
 from eval.pages.browse.questions import Questions
-from eval.pages.browse.routes import AllRuns, Reply
-from eval.pages.browse.serving import read_site
+from eval.pages.browse.server import RunList
+from eval.pages.browse.showing import read_site
 from eval.pages.browse.site import Site
 from eval.pages.report.runs import load
 from eval.records.jsonl import write_json
@@ -41,14 +41,6 @@ def folder(tmp_path: Path) -> Path:
 
 def read(folders: Sequence[Path]) -> Site:
     return Site(Questions(load([str(one) for one in folders])), listing="/")
-
-
-def settled(runs: AllRuns, path: str) -> Reply:
-    reply = runs.answer(path, ())
-    while reply.status == HTTPStatus.ACCEPTED:
-        assert reply.refresh
-        reply = runs.answer(path, ())
-    return reply
 
 
 def test_each_folder_has_its_state(folder):
@@ -100,7 +92,7 @@ def test_scores_are_those_of_the_summary(folder):
 
 
 def test_the_page_links_complete_runs_alone_and_escapes(folder):
-    page = AllRuns(folder, read).answer("/", ()).body
+    page = RunList(folder, read).answer("/", ()).body
     assert re.findall(r'<a href="([^"]*)"', page) == ["/a%2Cb%20%3Ci%3E/", "/first/"]
     assert re.findall(r'name="run" value="([^"]*)"', page) == ["a,b &lt;i&gt;", "first"]
     assert page.count('<progress max="40" value="12"') == 2
@@ -111,14 +103,14 @@ def test_the_page_links_complete_runs_alone_and_escapes(folder):
 
 
 def test_chosen_runs_open_with_the_first_begun_as_the_reference(folder):
-    runs = AllRuns(folder, read)
+    runs = RunList(folder, read)
     reply = runs.answer("/", [("run", "a,b <i>"), ("run", "first"), ("run", "../first")])
     assert (reply.status, reply.location) == (HTTPStatus.SEE_OTHER, "/first,a%2Cb%20%3Ci%3E/")
-    page = settled(runs, reply.location)
+    page = runs.answer(reply.location, ())
     assert page.status == HTTPStatus.OK
     assert "<h1>first, a,b &lt;i&gt; on made</h1>" in page.body
     assert '<a href="/">All runs</a>' in page.body
-    assert settled(runs, f"{reply.location}data.html").status == HTTPStatus.OK
+    assert runs.answer(f"{reply.location}data.html", ()).status == HTTPStatus.OK
     assert runs.answer("/first", ()).location == "/first/"
 
 
@@ -127,32 +119,32 @@ def test_chosen_runs_open_with_the_first_begun_as_the_reference(folder):
     ["/nowhere/", "/nowhere", "/../", "/%2e%2e/", "/first,/", "/.lock/", "/first/records.jsonl"],
 )
 def test_nothing_else_is_served(folder, path):
-    assert settled(AllRuns(folder, read), path).status == HTTPStatus.NOT_FOUND
+    assert RunList(folder, read).answer(path, ()).status == HTTPStatus.NOT_FOUND
 
 
 def test_a_run_that_cannot_be_shown_says_why_and_may_be_mended(folder):
-    runs = AllRuns(folder, read)
+    runs = RunList(folder, read)
     broken = folder / "first" / "records.jsonl"
     whole = broken.read_text()
     broken.write_text(f"{{}}\n{whole}")
-    reply = settled(runs, "/first/")
+    reply = runs.answer("/first/", ())
     assert reply.status == HTTPStatus.BAD_REQUEST
     assert "records.jsonl: line 1" in reply.body
     broken.write_text(whole)
-    assert settled(runs, "/first/").status == HTTPStatus.OK
-    assert "the run is running" in settled(runs, "/going/").body
+    assert runs.answer("/first/", ()).status == HTTPStatus.OK
+    assert "the run is running" in runs.answer("/going/", ()).body
 
 
 def test_a_rescored_run_is_read_again(folder):
-    runs = AllRuns(folder, read)
-    settled(runs, "/first/")
+    runs = RunList(folder, read)
+    runs.answer("/first/", ())
     manifest = json.loads((folder / "first" / "manifest.json").read_text())
     write_json(folder / "first" / "manifest.json", {**manifest, "dataset": "renamed"})
-    assert "on renamed</h1>" in settled(runs, "/first/").body
+    assert "on renamed</h1>" in runs.answer("/first/", ()).body
 
 
 def test_no_runs_say_how_to_make_one(tmp_path):
-    page = AllRuns(tmp_path / "none", read).answer("/", ()).body
+    page = RunList(tmp_path / "none", read).answer("/", ()).body
     assert "python -m eval demo" in page
     with pytest.raises(InputError, match="no run"):
         read_site([tmp_path], None)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import platform
 import re
-from http.server import ThreadingHTTPServer
 
 import pytest
 
-from eval.pages.demo import shipped
-from eval.pages.demo.__main__ import main
-from eval.pages.demo.shipped import DEMO, shipped_runs, unpack_runs
+from eval.pages.browse.server import PageServer
+from eval.pages.demo import __main__ as demo
+from eval.pages.demo.__main__ import DEMO, main, unpack_runs
 from eval.pages.report.runs import ReportedRun, load
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[ReportedRun]:
-    folders = unpack_runs(shipped_runs(), tmp_path_factory.mktemp("demo"))
+    folders = unpack_runs(tmp_path_factory.mktemp("demo"))
     return load([str(folder) for folder in folders])
 
 
@@ -55,7 +54,7 @@ def test_it_serves_until_ctrl_c_and_leaves_nothing(tmp_path, monkeypatch, capsys
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", stop)
+    monkeypatch.setattr(PageServer, "serve_forever", stop)
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert main(["--port", "0", "--no-open"]) == 0
@@ -67,7 +66,7 @@ def test_it_serves_until_ctrl_c_and_leaves_nothing(tmp_path, monkeypatch, capsys
 
 
 def test_an_installation_without_them_is_one_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(shipped, "DEMO", tmp_path)
+    monkeypatch.setattr(demo, "DEMO", tmp_path)
     assert main([]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "holds no runs" in line
