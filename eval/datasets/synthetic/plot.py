@@ -43,6 +43,7 @@ class Plot:
     later_sessions: list[tuple[int, int]] = field(init=False)  # a session and a later one
 
     def __post_init__(self) -> None:
+        """Raise InputError if the conversation holds no plants."""
         sessions = self.conversation.sessions
         self.added, self.forgets = [[] for _ in sessions], [[] for _ in sessions]
         self.later_sessions = [
