@@ -12,9 +12,8 @@ from typing import Any
 from eval.cli import code_of
 from eval.datasets.evidence_key import FOLDER, Citation, EvidenceOverlay
 from eval.datasets.files import validate
-from eval.datasets.key_errors import CITATION_ONLY, corrections, read_errors
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.overlays import write_overlay
+from eval.datasets.overlays import CITATION_ONLY, corrections, read_errors, write_overlay
 from memsys.core.errors import InputError
 
 

@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of
-from eval.datasets.key_errors import (
+from eval.datasets.locomo import LoCoMo
+from eval.datasets.overlays import (
     AnswerOverlay,
     corrections,
     is_overlay,
     make_entries,
     read_errors,
+    read_overlay,
+    write_overlay,
 )
-from eval.datasets.locomo import LoCoMo
-from eval.datasets.overlays import read_overlay, write_overlay
 from eval.datasets.types import TYPES, Dataset
 from memsys.core.errors import InputError
 

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Literal
 
 from eval.datasets.files import DATA, SHIPPED_DATA, find_file, shared_folder
-from eval.datasets.key_errors import (
+from eval.datasets.overlays import (
     AnswerOverlay,
     Correction,
+    Entries,
     Entry,
     corrections,
+    find_overlay,
     is_overlay,
     make_entries,
     read_errors,
+    read_overlay,
     sha256,
 )
-from eval.datasets.overlays import Entries, find_overlay, read_overlay
 from eval.datasets.types import AnswerKey, KeyChange, Question, SourceFile
 from memsys.core.errors import InputError
 

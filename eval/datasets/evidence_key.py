@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from eval.datasets.answer_key import KEYS
 from eval.datasets.files import SHIPPED_DATA
@@ -32,6 +33,7 @@ class Citation:
 class EvidenceOverlay(Overlay):
     """Known wrong citations."""
 
+    built_by: ClassVar[str] = "data/evidence/build.py"
     entries: tuple[Citation, ...]
 
 

@@ -23,7 +23,7 @@ from eval.datasets.checks import (
 )
 from eval.datasets.evidence_key import read_evidence
 from eval.datasets.files import RawSample, json_files, load_sources, public_file, read_samples
-from eval.datasets.pooled import check_pool, pool
+from eval.datasets.pooled import Poolable, pool
 from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import read_conversation
 from eval.datasets.splits import in_split
@@ -47,7 +47,7 @@ class _Questions(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoCoMo(Filters):
+class LoCoMo(Filters, Poolable):
     """Conversations and questions of one file, or of a folder's *.json in name order.
 
     name: the data set's name in tables. path: None looks for locomo10.json in the data folder, then
@@ -71,8 +71,6 @@ class LoCoMo(Filters):
     subset: str | None = None
     split: Literal["dev", "held_out"] | None = None
     evidence: str = "original"
-    pooled: bool = False
-    owner_filter: bool = False
 
     def load(self) -> Dataset:
         """Read, check and filter the files; conversations with no question left are omitted.
@@ -83,7 +81,7 @@ class LoCoMo(Filters):
         answer key's errors belong to other data.
         """
         self.check(TYPES.values())
-        check_pool(self.pooled, self.owner_filter)
+        self.check_pool()
         samples, files = read_locomo(self.path)
         ids = list(samples)
         of_split = in_split(self.split, ids)

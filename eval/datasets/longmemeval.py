@@ -16,7 +16,6 @@ from pydantic import BeforeValidator, StrictBool
 from eval.datasets.answer_key import read_key
 from eval.datasets.checks import Answer, Location, Row, Text, check_distinct, key_of, parse
 from eval.datasets.files import SHIPPED_DATA, json_files, public_file, read_json
-from eval.datasets.neutral_ids import neutral
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.core.errors import InputError
@@ -120,7 +119,7 @@ class LongMemEval(Filters):
         published: dict[str, Mapping[str, str]] = {}
         if self.session_ids == "neutral":
             for n, (conversation, (question,), repairs) in enumerate(parts):
-                changed, asked, published[conversation.id] = neutral(conversation, question)
+                changed, asked, published[conversation.id] = _neutral(conversation, question)
                 parts[n] = Part(changed, (asked,), repairs)
         dataset = self.collect(parts, files, LONGMEMEVAL_TYPES)
         return replace(dataset, key=key.describe(dataset.questions), published_sessions=published)
@@ -196,3 +195,32 @@ def _chats(item: _Instance, where: Location) -> tuple[list[Session], list[str]]:
     if not sessions:
         raise where.error("haystack_sessions", "no turns; add a session with turns")
     return sessions, evidence
+
+
+def _neutral(
+    conversation: Conversation, question: Question
+) -> tuple[Conversation, Question, Mapping[str, str]]:
+    """Return both with the sessions' ids replaced by s1, s2, ... in their order, and the new ids by
+    the former ones. A turn's id is `<session id>:<n>` before and after, with the same n.
+    """
+    names = {session.id: f"s{n}" for n, session in enumerate(conversation.sessions, 1)}
+    sessions = tuple(
+        replace(
+            session,
+            id=names[session.id],
+            turns=tuple(replace(turn, id=_renamed(turn.id, names)) for turn in session.turns),
+        )
+        for session in conversation.sessions
+    )
+    cited = question.evidence_sessions
+    question = replace(
+        question,
+        evidence=tuple(_renamed(id_, names) for id_ in question.evidence),
+        evidence_sessions=None if cited is None else tuple(names[id_] for id_ in cited),
+    )
+    return replace(conversation, sessions=sessions), question, names
+
+
+def _renamed(id_: str, names: Mapping[str, str]) -> str:
+    session, _, number = id_.rpartition(":")
+    return f"{names[session]}:{number}"

@@ -1,20 +1,36 @@
-"""Overlays: known errors of a data set by question id, without a text of the data set.
+"""Known errors of a data set: lists with texts, and overlays with ids and hashes only.
 
-data/README.md describes the files in data/overlays (gold answers) and data/evidence (citations).
+The texts of a published data set may not be redistributed, so the project ships overlays:
+data/overlays (gold answers: question ids and sha256 of the texts) and data/evidence (citations).
+data/README.md describes the files.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from eval.datasets.files import one_per_line, read_json, validate
+from pydantic import StrictInt
+
+from eval.datasets.checks import Answer, Row, Text
+from eval.datasets.files import one_per_line, read_json, read_text, validate
 from eval.datasets.types import Question, SourceFile
 from memsys.core.errors import InputError
+from memsys.core.json_text import parse_json
+
+CITATION_ONLY = "WRONG_CITATION"  # the one type of error that leaves the answer unchanged
+# Which part of a corrected text is the gold answer: all of it, none (it says that there is no
+# answer), the data set's answer (it confirms that one), or these [start, end) character ranges.
+Gold = Literal["text", "none", "original"] | tuple[tuple[int, int], ...]
+# Question ids of dial481/locomo-audit, errors.json: the conversation by its position.
+_BY_POSITION = re.compile(r"locomo_([0-9]{1,4})_qa([0-9]{1,6})")
 
 
 class _Entry(Protocol):
@@ -29,9 +45,10 @@ AnyOverlay = TypeVar("AnyOverlay", bound="Overlay")
 @dataclass(frozen=True, slots=True)
 class Overlay:
     """Known errors of the `data` files, an entry a question; `source`, `commit` and `licence` are
-    those of the list of errors.
+    those of the list of errors. `built_by`: the script that writes it.
     """
 
+    built_by: ClassVar[str]
     source: str
     commit: str
     licence: str
@@ -46,10 +63,51 @@ class Overlay:
         return bool(self.data) and all(file.sha256 in hashes for file in self.data)
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One error of an overlay; hashes are sha256 of the UTF-8 text, None if there is no text."""
+
+    id: str
+    error_type: str
+    golden_sha256: str | None
+    correct_sha256: str | None
+    gold: Gold = "text"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError unless the ranges of `gold` are some, each of a character or more."""
+        ranges = [] if isinstance(self.gold, str) else self.gold
+        if not self.gold or not all(0 <= start < end for start, end in ranges):
+            raise ValueError(f"gold of {self.id}: not ranges [start, end]")
+
+    @property
+    def changes_score(self) -> bool:
+        """False if only the evidence is wrong."""
+        return self.error_type != CITATION_ONLY
+
+    def cut(self, text: str | None, original: str | None) -> str | None:
+        """Return the gold answer in the corrected `text`, which replaces `original`, or None."""
+        if self.gold == "original":
+            return original
+        if self.gold == "none" or text is None:
+            return None
+        if self.gold == "text":
+            return text
+        return "".join(text[start:end] for start, end in self.gold).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOverlay(Overlay):
+    """Known errors of gold answers; `texts`: the file of corrected answers they were read from."""
+
+    built_by: ClassVar[str] = "data/overlays/build.py"
+    entries: tuple[Entry, ...]
+    texts: SourceFile
+
+
 def read_overlay(kind: type[AnyOverlay], path: Path) -> tuple[AnyOverlay, SourceFile]:
     """Return the overlay at `path` and its file; raise InputError if it is not valid."""
     value, file = read_json(path)
-    remedy = f"build it by {path.parent.name}/build.py"
+    remedy = f"build it by {kind.built_by}"
     overlay = validate(kind, value, str(path), remedy)
     if len({entry.id for entry in overlay.entries}) < len(overlay.entries):
         raise InputError(f"{path}: an id occurs twice; {remedy}")
@@ -110,3 +168,102 @@ class Entries(Generic[E]):
             f"{self.file}: entry {id_}: {problem}; correct the entry, or load the file it was made "
             "for"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """One error: question id, type of error, the answer in the key and the right answer.
+
+    `golden` is None for a question without a gold answer, `correct` if no answer is right.
+    """
+
+    id: str
+    error_type: str
+    golden: str | None
+    correct: str | None
+
+
+class _ErrorRow(Row):
+    golden_answer: Answer
+    correct_answer: Answer
+    error_type: Text
+    sample_id: str | None
+    qa_index: StrictInt | None
+    question_id: Any
+
+
+def sha256(text: str | None) -> str | None:
+    """Return the sha256, in hex, of a text in UTF-8; None for None."""
+    return None if text is None else hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_errors(path: Path) -> tuple[Any, SourceFile]:
+    """Return the JSON value of a file, or the list of its JSON lines; raise InputError if it is
+    neither.
+    """
+    content, source = read_text(path)
+    try:
+        return parse_json(content, unique=True), source
+    except json.JSONDecodeError:
+        pass
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; correct it") from None
+    rows = []
+    for number, line in enumerate(content.split("\n"), 1):
+        try:
+            rows += [parse_json(line, unique=True)] if line.strip() else []
+        except ValueError as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else error
+            raise InputError(f"{path}: line {number} is not JSON ({reason}); correct it") from None
+    return rows, source
+
+
+def corrections(path: Path, value: Any, conversations: Sequence[str]) -> dict[str, Correction]:
+    """Return the errors in `value`, the content of the file at `path`, by question id.
+
+    A row names its question by `sample_id` and `qa_index`, or, as in dial481/locomo-audit, by a
+    `question_id` such as locomo_0_qa12: position in `conversations`, then index in its qa. Raises
+    InputError naming the row if a field is missing or wrong or a question occurs twice.
+    """
+    errors: dict[str, Correction] = {}
+    for number, item in enumerate(value if isinstance(value, list) else [value], 1):
+        place = f"{path}: error {number}"
+        row = validate(_ErrorRow, item, place, "data/README.md lists the fields")
+        identity = _identity(row, conversations, place)
+        if identity in errors:
+            raise InputError(f"{place}: {identity} occurs twice; remove one")
+        errors[identity] = Correction(
+            identity, row.error_type, row.golden_answer, row.correct_answer
+        )
+    if not errors:
+        raise InputError(f"{path}: lists no error")
+    return errors
+
+
+def _identity(row: _ErrorRow, conversations: Sequence[str], place: str) -> str:
+    if row.sample_id is not None and row.qa_index is not None:
+        return f"{row.sample_id}/{row.qa_index}"
+    match = _BY_POSITION.fullmatch(str(row.question_id))
+    if match and int(match[1]) < len(conversations):
+        return f"{conversations[int(match[1])]}/{int(match[2])}"
+    raise InputError(f"{place}: names no question; give sample_id and qa_index (a whole number)")
+
+
+def make_entries(
+    errors: Iterable[Correction], golds: Mapping[tuple[str, str | None], Gold] | None = None
+) -> tuple[Entry, ...]:
+    """Return overlay entries of `errors`.
+
+    `golds`: values of `Entry.gold` to reuse, by question id and hash of the corrected text.
+    """
+    entries = []
+    for one in errors:
+        correct = sha256(one.correct)
+        gold = (golds or {}).get((one.id, correct), "text")
+        entries.append(Entry(one.id, one.error_type, sha256(one.golden), correct, gold))
+    return tuple(entries)
+
+
+def is_overlay(value: Any) -> bool:
+    """Return True if a JSON value is an overlay and not a list of errors."""
+    return isinstance(value, dict) and "entries" in value

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from eval.datasets.named import config_of
-from eval.datasets.pooled import check_pool, pool
+from eval.datasets.pooled import Poolable, pool
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.synthetic.dataset import generated_file
-from eval.datasets.synthetic.plants import (
-    Deletion,
-    FactsOfAKind,
-    PlantSettings,
-    holds_plants,
-    planted,
-)
+from eval.datasets.synthetic.plants import PlantSettings, planted
+from eval.datasets.synthetic.plot import holds_plants
 from eval.datasets.types import Dataset
-from memsys.core.declared import CountFrom0, Name
+from memsys.core.declared import Name
 
 
-class Planted:
+@dataclass(frozen=True, kw_only=True)
+class Planted(PlantSettings, Poolable):
     """The data set `of`, with turns that state facts of known truth, and questions about them.
 
     of: as for the --dataset of a command: a name, or a path. conversations: only these of it. each,
@@ -30,31 +26,14 @@ class Planted:
     Conversations that cannot hold plants are left out, each with a line in `repairs`.
     """
 
-    def __init__(
-        self,
-        *,
-        name: Name,
-        of: str,
-        conversations: Sequence[str] | None = None,
-        each: FactsOfAKind = 3,
-        kinds: Sequence[str] | None = None,
-        deletion: Deletion = "done",
-        base_questions: bool = False,
-        seed: CountFrom0 = 0,
-        pooled: bool = False,
-        owner_filter: bool = False,
-    ) -> None:
-        # Checked by load(), not here: Hydra would bury the message of an InputError in its own.
-        self.name, self._of, self._conversations = name, of, conversations
-        self._settings = PlantSettings(
-            kinds=kinds, each=each, deletion=deletion, base_questions=base_questions, seed=seed
-        )
-        self._pooled, self._owner_filter = pooled, owner_filter
+    name: Name
+    of: str
+    conversations: Sequence[str] | None = None
 
     @property
     def asks_by_grammar(self) -> bool:
         """Whether all questions are planted ones, which reader=chain knows."""
-        return not self._settings.base_questions
+        return not self.base_questions
 
     def load(self) -> Dataset:
         """Read the data set and plant the facts.
@@ -62,16 +41,15 @@ class Planted:
         Raises InputError for invalid settings, as the data set does, and if no conversation can
         hold plants.
         """
-        self._settings.check()
-        check_pool(self._pooled, self._owner_filter)
-        config = config_of(str(self._of), setting="dataset.of")
-        if self._conversations is not None:
-            config["conversations"] = self._conversations
+        self.check_pool()
+        config = config_of(str(self.of), setting="dataset.of")
+        if self.conversations is not None:
+            config["conversations"] = self.conversations
         base = load_dataset_of(config)
-        dataset = planted(_holding(base), self._settings)
+        dataset = planted(_holding(base), self)
         files = (*base.files, generated_file(dataset))
         dataset = replace(dataset, name=self.name, files=files)
-        return pool(dataset) if self._pooled else dataset
+        return pool(dataset) if self.pooled else dataset
 
 
 def _holding(dataset: Dataset) -> Dataset:

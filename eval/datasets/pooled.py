@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import accumulate
 
@@ -14,12 +14,21 @@ from memsys.core.types import Conversation, Session
 POOLED = "pooled"
 
 
-def check_pool(pooled: bool, owner_filter: bool) -> None:
-    """Raise InputError unless a filter has a pool to filter."""
-    if owner_filter and not pooled:
-        raise InputError(
-            "dataset.owner_filter=true: filters a pooled store; add dataset.pooled=true"
-        )
+@dataclass(frozen=True, kw_only=True)
+class Poolable:
+    """A data set that may have one store: `pooled` puts all conversations into it; `owner_filter`
+    searches only the asking conversation's memories in it.
+    """
+
+    pooled: bool = False
+    owner_filter: bool = False
+
+    def check_pool(self) -> None:
+        """Raise InputError unless a filter has a pool to filter."""
+        if self.owner_filter and not self.pooled:
+            raise InputError(
+                "dataset.owner_filter=true: filters a pooled store; add dataset.pooled=true"
+            )
 
 
 def pool(dataset: Dataset) -> Dataset:

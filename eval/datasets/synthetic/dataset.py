@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Annotated, Any
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any, ClassVar
 
-from eval.datasets.pooled import check_pool, pool
+from eval.datasets.pooled import Poolable, pool
 from eval.datasets.synthetic.languages import LANGUAGES
 from eval.datasets.synthetic.parameters import Parameters
 from eval.datasets.synthetic.plants import Deletion, PlantSettings, planted
@@ -18,65 +18,49 @@ from memsys.core.declared import Name, Range
 from memsys.core.errors import InputError
 
 
-class Synthetic:
+@dataclass(frozen=True, kw_only=True)
+class Synthetic(Parameters, Poolable):
     """Conversations generated from a seed.
 
     Chat turns state the facts of a small world of people, firms, towns and dishes; answers and
-    evidence follow from it.
+    evidence follow from it. `plants`: planted facts of each of `kinds` in a conversation; see
+    PlantSettings, also for `deletion` and `base_questions`. `pooled`, `owner_filter`: as of LoCoMo.
     """
 
-    asks_by_grammar = True
-
-    def __init__(
-        self,
-        *,
-        name: Name,
-        plants: Annotated[int, Range(0, 50)] = 0,
-        kinds: Sequence[str] | None = None,
-        deletion: Deletion = "done",
-        base_questions: bool = True,
-        pooled: bool = False,
-        owner_filter: bool = False,
-        **parameters: Any,
-    ) -> None:
-        """`plants`: planted facts of each of `kinds` in a conversation; see PlantSettings, also for
-        `deletion` and `base_questions`. `pooled`, `owner_filter`: as of LoCoMo. `parameters`: see
-        Parameters.
-        """
-        # Checked by load(), not here: Hydra would bury the message of an InputError in its own.
-        self.name = name
-        self._parameters, self._plants = parameters, plants
-        self._settings = PlantSettings(
-            kinds=kinds,
-            each=plants,
-            deletion=deletion,
-            base_questions=base_questions,
-            seed=parameters.get("seed", 0),
-        )
-        self._pooled, self._owner_filter = pooled, owner_filter
+    name: Name
+    plants: Annotated[int, Range(0, 50)] = 0
+    kinds: Sequence[str] | None = None
+    deletion: Deletion = "done"
+    base_questions: bool = True
+    asks_by_grammar: ClassVar[bool] = True
 
     def load(self) -> Dataset:
         """Return the same data for the same parameters, on every machine.
 
         Raises InputError for invalid parameters.
         """
-        parameters = Parameters(**self._parameters)
-        check_pool(self._pooled, self._owner_filter)
-        if self._plants != 0:
-            self._settings.check()
-        elif self._settings.kinds is not None or not self._settings.base_questions:
+        self.check()
+        self.check_pool()
+        if self.plants == 0 and (self.kinds is not None or not self.base_questions):
             raise InputError(
                 "dataset.plants: 0; dataset.kinds and dataset.base_questions are of planted facts: "
                 "use 1 or more"
             )
-        generated = [dialogue(parameters, number) for number in range(parameters.conversations)]
+        generated = [dialogue(self, number) for number in range(self.conversations)]
         conversations = tuple(conversation for conversation, _ in generated)
         questions: tuple[Question, ...] = tuple(q for _, asked in generated for q in asked)
         dataset = Dataset(self.name, conversations, questions, ())
-        if self._plants:
-            dataset = planted(dataset, self._settings, LANGUAGES[parameters.language])
+        if self.plants:
+            plants = PlantSettings(
+                kinds=self.kinds,
+                each=self.plants,
+                deletion=self.deletion,
+                base_questions=self.base_questions,
+                seed=self.seed,
+            )
+            dataset = planted(dataset, plants, LANGUAGES[self.language])
         dataset = replace(dataset, files=(generated_file(dataset),))
-        return pool(dataset) if self._pooled else dataset
+        return pool(dataset) if self.pooled else dataset
 
 
 def generated_file(dataset: Dataset) -> SourceFile:

@@ -16,10 +16,10 @@ from eval.datasets.synthetic.reading import (
     day_in,
     entities_of,
     messages,
-    noticed,
     numbered,
     part,
     read,
+    stated,
     triple,
 )
 
@@ -48,18 +48,18 @@ def answer(step: str, prompt: str, misses: float = 0.0) -> str | Rows:
 
 def _facts(prompt: str, misses: float) -> Rows:
     rows = []
-    for message in noticed(messages(part(prompt, "new_messages"), None), "facts", misses):
-        for language, fact in read(message.text, message.day):
-            day = language.parse(fact.value) if fact.relation.startswith(VISIT) else None
-            rows.append(
-                {
-                    "title": fact.relation.split()[0],
-                    "content": language.restate(fact),
-                    "when": day.isoformat() if day else "",
-                    "speaker": message.speaker,
-                    "turns": [message.number],
-                }
-            )
+    said = messages(part(prompt, "new_messages"), None)
+    for message, language, fact in stated(said, "facts", misses):
+        day = language.parse(fact.value) if fact.relation.startswith(VISIT) else None
+        rows.append(
+            {
+                "title": fact.relation.split()[0],
+                "content": language.restate(fact),
+                "when": day.isoformat() if day else "",
+                "speaker": message.speaker,
+                "turns": [message.number],
+            }
+        )
     return rows
 
 
@@ -93,9 +93,8 @@ def _entities(prompt: str, misses: float) -> Rows:
             kinds |= entities_of(WorldFact(subject, first, ""))
     said = day_in(prompt, r"The text is of (.+?)\.")
     if not kinds and (said is not None or text.startswith("[")):
-        for message in noticed(messages(text, said), "entities", misses):
-            for _, fact in read(message.text, message.day):
-                kinds |= entities_of(fact)
+        for _, _, fact in stated(messages(text, said), "entities", misses):
+            kinds |= entities_of(fact)
     return [{"entity": name, "entity_type": kind} for name, kind in kinds.items()]
 
 
@@ -103,8 +102,9 @@ def _relations(prompt: str, misses: float) -> Rows:
     said = day_in(prompt, r"The messages are of (.+?)\.")
     return [
         {"source": source, "relationship": name, "destination": end, "turns": [message.number]}
-        for message in noticed(messages(_material(prompt, "messages"), said), "relations", misses)
-        for language, fact in read(message.text, message.day)
+        for message, language, fact in stated(
+            messages(_material(prompt, "messages"), said), "relations", misses
+        )
         for source, name, end in [triple(language, fact)]
     ]
 

@@ -36,7 +36,8 @@ class Parameters:
     tellers: Tellers = "any"
     past: bool = False
 
-    def __post_init__(self) -> None:
+    # Checked by load(): Hydra would bury the message of an InputError in its own.
+    def check(self) -> None:
         """Raise InputError for a parameter out of range, or if no question fits the turns."""
         check_fields(self, "dataset")
         if self.past and not 1 <= self.updates < self.sessions:

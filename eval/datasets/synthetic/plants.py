@@ -7,13 +7,14 @@ that a wrong value in a context or in an answer can come from the planted turns 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import Annotated, Final, Literal
 
 from eval.datasets.selection import check_names
-from eval.datasets.synthetic.languages import LANGUAGES, RELATIONS, Language, WorldFact
+from eval.datasets.synthetic.languages import RELATIONS, Language, WorldFact
+from eval.datasets.synthetic.plot import Plot, language_in, texts_of
 from eval.datasets.types import (
     ADVERSARIAL,
     PLANT_KINDS,
@@ -26,8 +27,6 @@ from eval.datasets.types import (
 )
 from memsys.core.declared import CountFrom0, Range, check_fields
 from memsys.core.errors import InputError
-from memsys.core.language import language_of
-from memsys.core.types import Conversation, Session, Turn
 
 Deletion = Literal["done", "said"]
 FactsOfAKind = Annotated[int, Range(1, 50)]  # 50 in each of two conversations take 20 s
@@ -66,106 +65,12 @@ class PlantSettings:
         check_names("kinds", self.kinds, PLANT_KINDS)
 
 
-def holds_plants(conversation: Conversation) -> bool:
-    """Return whether facts can be planted: by two speakers, and in a session and a later one."""
-    times = [session.time for session in conversation.sessions]
-    later = any(one < other for one, other in pairwise(times))
-    return later and len(conversation.speakers) >= 2
-
-
-@dataclass
-class _Plot:
-    """A conversation that turns are inserted into, with the questions about them."""
-
-    conversation: Conversation
-    language: Language
-    questions: list[Question] = field(default_factory=list)
-    _added: list[list[tuple[int, Turn]]] = field(init=False)  # by session: place and turn
-    _forgets: list[list[str]] = field(init=False)
-    _pairs: list[tuple[int, int]] = field(init=False)  # a session and a later one
-
-    def __post_init__(self) -> None:
-        sessions = self.conversation.sessions
-        self._added = [[] for _ in sessions]
-        self._forgets = [[] for _ in sessions]
-        times = [session.time for session in sessions]
-        self._pairs = [
-            (one, other)
-            for one in range(len(times))
-            for other in range(one + 1, len(times))
-            if times[one] < times[other]
-        ]
-        if not holds_plants(self.conversation):
-            raise InputError(
-                f"dataset: planted facts need two speakers and sessions of two times; "
-                f"{self.conversation.id:.60} has fewer"
-            )
-
-    def two_sessions(self, random: Random) -> tuple[int, int]:
-        """Return the numbers of a random session and of one that is later."""
-        return random.choice(self._pairs)
-
-    def say(self, session: int, speaker: int, text: str, random: Random) -> str:
-        """Insert a turn at a random place of a session; return its id."""
-        within, added = self.conversation.sessions[session], self._added[session]
-        prefix = within.turns[0].id.rpartition(":")[0] if within.turns else within.id
-        id_ = f"{prefix}:p{len(added) + 1}"
-        place = random.randint(0, len(within.turns))
-        added.append((place, Turn(id_, self.conversation.speakers[speaker], text)))
-        return id_
-
-    def forget(self, session: int, turn: str) -> None:
-        """Let `session` delete `turn`."""
-        self._forgets[session].append(turn)
-
-    def ask(
-        self,
-        name: str,
-        asked: tuple[str, str],
-        plant: Plant,
-        gold: str | None,
-        evidence: Sequence[str] = (),
-    ) -> None:
-        """Add a question for the relation of a person, `asked`."""
-        category = _SINGLE_HOP if plant.control else _CATEGORIES[plant.kind]
-        wrong = plant.values[0] if plant.values and gold is None else None
-        control = "control-" * plant.control
-        self.questions.append(
-            Question(
-                id=f"{self.conversation.id}/{plant.kind}-{control}{name}",
-                conversation=self.conversation.id,
-                category=category,
-                type=_TYPES[category],
-                text=self.language.ask(asked[0], asked[1:]),
-                gold=gold,
-                evidence=tuple(evidence),
-                adversarial=wrong,
-                plant=plant,
-            )
-        )
-
-    def written(self) -> Conversation:
-        """Return the conversation with the inserted turns."""
-        sessions = map(_with_turns, self.conversation.sessions, self._added, self._forgets)
-        return replace(self.conversation, sessions=tuple(sessions))
-
-
-def _with_turns(
-    session: Session, added: Sequence[tuple[int, Turn]], forgets: Sequence[str]
-) -> Session:
-    turns: list[Turn] = []
-    for place in range(len(session.turns) + 1):
-        turns += [turn for at, turn in added if at == place]
-        turns += session.turns[place : place + 1]
-    return replace(session, turns=tuple(turns), forgets=(*session.forgets, *forgets))
-
-
 @dataclass(frozen=True)
 class _Planting:
     """One plant: where it goes, its random numbers, and names that nothing else has."""
 
-    plot: _Plot
-    other: _Plot | None  # of another owner
+    plot: Plot
+    other: Plot | None  # of another owner
     name: str
     random: Random
     used: set[str]
@@ -204,7 +109,22 @@ class _Planting:
         return self.plot.say(session, speaker, self.utterance(fact), self.random)
 
     def ask(self, fact: WorldFact, plant: Plant, gold: str | None, *evidence: str) -> None:
-        self.plot.ask(self.name, (fact.subject, fact.relation), plant, gold, evidence)
+        """Add a question for the relation of `fact`."""
+        category = _SINGLE_HOP if plant.control else _CATEGORIES[plant.kind]
+        control, conversation = "control-" * plant.control, self.plot.conversation.id
+        self.plot.questions.append(
+            Question(
+                id=f"{conversation}/{plant.kind}-{control}{self.name}",
+                conversation=conversation,
+                category=category,
+                type=_TYPES[category],
+                text=self.plot.language.ask(fact.subject, (fact.relation,)),
+                gold=gold,
+                evidence=evidence,
+                adversarial=plant.values[0] if plant.values and gold is None else None,
+                plant=plant,
+            )
+        )
 
     def control(self, kind: PlantKind, fact: WorldFact, *evidence: str) -> None:
         self.ask(fact, Plant(kind, control=True), fact.value, *evidence)
@@ -260,12 +180,8 @@ def _deleted(it: _Planting, first: int, later: int, speaker: int, *, done: bool 
     request = language.forget.format(t=language.phrase(gone.subject, (gone.relation,)))
     it.plot.say(later, speaker, request, it.random)
     if done:
-        it.plot.forget(later, turn)
+        it.plot.forgets[later].append(turn)
     it.ask(gone, Plant("deleted", False, (turn,), (gone.value,)), None)
-
-
-def _said(it: _Planting, first: int, later: int, speaker: int) -> None:
-    _deleted(it, first, later, speaker, done=False)
 
 
 def _other_owner(it: _Planting, first: int, later: int, speaker: int) -> None:
@@ -312,13 +228,16 @@ def planted(dataset: Dataset, settings: PlantSettings, language: Language | None
     """Return `dataset` with planted facts and the questions about them; the same for the same
     arguments. Ids and order of the other turns do not change. `language`: None to detect it.
 
-    Raises InputError where a conversation is too short for them.
+    Raises InputError for an invalid setting, and where a conversation is too short for them.
     """
-    plots = [_Plot(one, language or _language(one)) for one in dataset.conversations]
+    settings.check()
+    plots = [Plot(one, language or language_in(one)) for one in dataset.conversations]
     used: set[str] = set()
-    text = "\n".join(turn.text for one in dataset.conversations for turn in _turns(one)).casefold()
+    text = "\n".join(text for one in dataset.conversations for text in texts_of(one)).casefold()
     wanted = [kind for kind in PLANT_KINDS if settings.kinds is None or kind in settings.kinds]
-    steps = dict(_KINDS) | ({"deleted": _said} if settings.deletion == "said" else {})
+    steps = dict(_KINDS) | (
+        {"deleted": partial(_deleted, done=False)} if settings.deletion == "said" else {}
+    )
     for number, plot in enumerate(plots):
         others = [*plots[:number], *plots[number + 1 :]]
         for kind in wanted:
@@ -327,7 +246,7 @@ def planted(dataset: Dataset, settings: PlantSettings, language: Language | None
                 random = Random(key)  # noqa: S311 - a world, not a secret
                 other = random.choice(others) if others else None
                 it = _Planting(plot, other, str(index), random, used, text)
-                steps[kind](it, *plot.two_sessions(random), random.randrange(2))
+                steps[kind](it, *random.choice(plot.later_sessions), random.randrange(2))
     if not settings.base_questions:
         dataset = replace(dataset, questions=(), key=AnswerKey(), subset=None, evidence=None)
     asked = {plot.conversation.id: plot.questions for plot in plots}
@@ -339,13 +258,3 @@ def planted(dataset: Dataset, settings: PlantSettings, language: Language | None
         questions=tuple(question for questions in asked.values() for question in questions),
         types={**dataset.types, **_TYPES},
     )
-
-
-def _turns(conversation: Conversation) -> list[Turn]:
-    return [turn for session in conversation.sessions for turn in session.turns]
-
-
-def _language(conversation: Conversation) -> Language:
-    """Return the grammar of the conversation's language; of one without a grammar, the English."""
-    found = language_of([turn.text for turn in _turns(conversation)])
-    return LANGUAGES.get(found, LANGUAGES["en"])

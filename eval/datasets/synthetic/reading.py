@@ -74,6 +74,15 @@ def noticed(said: Iterator[PromptMessage], step: str, misses: float) -> Iterator
             yield message
 
 
+def stated(
+    said: Iterator[PromptMessage], step: str, misses: float
+) -> Iterator[tuple[PromptMessage, Language, WorldFact]]:
+    """Yield the facts in the messages that are `noticed`, each with its message and language."""
+    for message in noticed(said, step, misses):
+        for language, fact in read(message.text, message.day):
+            yield message, language, fact
+
+
 def day_in(text: str, pattern: str) -> date | None:
     """Return the day that `pattern` captures, written as `8 May 2023, 13:56`; None if no match."""
     match = re.search(pattern, text)

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval.datasets.beam import Beam
-from eval.datasets.beam_questions import BEAM_TYPES
+from eval.datasets.beam import BEAM_TYPES, Beam
 from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES
 from eval.datasets.longmemeval import LONGMEMEVAL_TYPES
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset

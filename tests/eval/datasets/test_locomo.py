@@ -14,7 +14,6 @@ from omegaconf import OmegaConf
 
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.longmemeval import LongMemEval
-from eval.datasets.synthetic.parameters import Parameters
 from memsys.core.errors import InputError
 from tests.eval.datasets.made_longmemeval import instance
 
@@ -156,8 +155,6 @@ def test_every_option_of_the_class_is_in_the_config(path):
     options = set(signature(class_).parameters)
     if class_ is LoCoMo and config["name"] != "locomo":
         options -= {"subset", "split"}  # of the published file
-    if "parameters" in options:
-        options = (options - {"parameters"}) | Parameters.__dataclass_fields__.keys()
     assert set(config) == {"_target_", *options}
     assert isinstance(instantiate(config), class_)
 

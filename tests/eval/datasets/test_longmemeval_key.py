@@ -11,9 +11,8 @@ import pytest
 
 from eval.datasets import longmemeval as module
 from eval.datasets.files import DATA, shared_folder
-from eval.datasets.key_errors import AnswerOverlay
 from eval.datasets.longmemeval import LongMemEval
-from eval.datasets.overlays import read_overlay, write_overlay
+from eval.datasets.overlays import AnswerOverlay, read_overlay, write_overlay
 from eval.datasets.types import Dataset
 from eval.imports.rescore.__main__ import main as rescore
 from memsys.core.errors import InputError

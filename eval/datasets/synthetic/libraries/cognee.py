@@ -16,6 +16,7 @@ from eval.datasets.synthetic.reading import (
     lines_as_messages,
     noticed,
     read,
+    stated,
     triple,
 )
 
@@ -43,18 +44,18 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
 def _graph(text: str, misses: float) -> dict[str, list[dict[str, str]]]:
     kinds: dict[str, str] = {}
     edges = []
-    for message in noticed(lines_as_messages(text, ANY_DAY), "cognee graph", misses):
-        for language, fact in read(message.text, message.day):
-            source, relation, target = triple(language, fact)
-            kinds |= entities_of(fact)
-            edges.append(
-                {
-                    "source_node_id": source,
-                    "target_node_id": target,
-                    "relationship_name": relation.replace(" ", "_"),
-                    "description": message.text,
-                }
-            )
+    said = lines_as_messages(text, ANY_DAY)
+    for message, language, fact in stated(said, "cognee graph", misses):
+        source, relation, target = triple(language, fact)
+        kinds |= entities_of(fact)
+        edges.append(
+            {
+                "source_node_id": source,
+                "target_node_id": target,
+                "relationship_name": relation.replace(" ", "_"),
+                "description": message.text,
+            }
+        )
     nodes = [
         {"id": name, "name": name, "type": kind, "description": f"{name}, a {kind}."}
         for name, kind in kinds.items()

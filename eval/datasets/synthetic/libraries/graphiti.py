@@ -22,6 +22,7 @@ from eval.datasets.synthetic.reading import (
     noticed,
     part,
     read,
+    stated,
     triple,
 )
 
@@ -70,27 +71,26 @@ def _resolutions(prompt: str, misses: float) -> dict[str, Rows]:
 
 def _edges(prompt: str, misses: float) -> dict[str, Rows]:
     """Return edges: a fact is valid from the day it is stated, a visit from its day."""
-    stated = datetime.fromisoformat(part(prompt, "REFERENCE_TIME").partition(" #")[0].strip())
+    of_message = datetime.fromisoformat(part(prompt, "REFERENCE_TIME").partition(" #")[0].strip())
     known = {row["name"] for row in _rows(prompt, "ENTITIES")}
     rows = []
-    said = lines_as_messages(part(prompt, "CURRENT_MESSAGE"), stated.date())
-    for message in noticed(said, "graphiti edges", misses):
-        for language, fact in read(message.text, message.day):
-            source, name, target = triple(language, fact)
-            if not {source, target} <= known:
-                continue
-            visited = language.parse(fact.value) if fact.relation.startswith(VISIT) else None
-            since = datetime.combine(visited, time(), UTC) if visited else stated
-            rows.append(
-                {
-                    "source_entity_name": source,
-                    "target_entity_name": target,
-                    "relation_type": name.upper().replace(" ", "_"),
-                    "fact": language.restate(fact),
-                    "valid_at": since.astimezone(UTC).isoformat().replace("+00:00", "Z"),
-                    "invalid_at": None,
-                }
-            )
+    said = lines_as_messages(part(prompt, "CURRENT_MESSAGE"), of_message.date())
+    for _, language, fact in stated(said, "graphiti edges", misses):
+        source, name, target = triple(language, fact)
+        if not {source, target} <= known:
+            continue
+        visited = language.parse(fact.value) if fact.relation.startswith(VISIT) else None
+        since = datetime.combine(visited, time(), UTC) if visited else of_message
+        rows.append(
+            {
+                "source_entity_name": source,
+                "target_entity_name": target,
+                "relation_type": name.upper().replace(" ", "_"),
+                "fact": language.restate(fact),
+                "valid_at": since.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+                "invalid_at": None,
+            }
+        )
     return {"edges": rows}
 
 

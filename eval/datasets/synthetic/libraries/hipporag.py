@@ -6,17 +6,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from eval.datasets.synthetic.languages import VISIT, Language, WorldFact, parse_question
+from eval.datasets.synthetic.languages import VISIT, parse_question
 from eval.datasets.synthetic.reading import (
     ANY_DAY,
     entities_of,
     json_message,
     lines_as_messages,
-    noticed,
-    read,
+    stated,
     triple,
 )
 
@@ -38,22 +37,18 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
     """
     contents = [str(message["content"]) for message in body["messages"]] or [""]
     if contents[0].startswith(_ENTITIES):
-        facts = _facts(contents[-1], "hipporag entities", misses)
-        names = dict.fromkeys(name for _, fact in facts for name in entities_of(fact))
+        said = lines_as_messages(contents[-1], ANY_DAY)
+        facts = stated(said, "hipporag entities", misses)
+        names = dict.fromkeys(name for _, _, fact in facts for name in entities_of(fact))
         return json_message({"named_entities": list(names)})
     if contents[0].startswith(_TRIPLES) and (found := _PARAGRAPH.search(contents[-1])):
-        facts = _facts(found[1], "hipporag triples", misses)
-        return json_message({"triples": [triple(language, fact) for language, fact in facts]})
+        facts = stated(lines_as_messages(found[1], ANY_DAY), "hipporag triples", misses)
+        return json_message({"triples": [triple(language, fact) for _, language, fact in facts]})
     if contents[0].startswith(_FILTER) and (found := _CANDIDATES.search(contents[-1])):
         chosen = _relevant(found[1], json.loads(found[2])["fact"])
         fields = f"[[ ## fact_after_filter ## ]]\n{json.dumps({'fact': chosen})}\n\n"
         return {"role": "assistant", "content": f"{fields}[[ ## completed ## ]]"}
     return None
-
-
-def _facts(passage: str, step: str, misses: float) -> Iterator[tuple[Language, WorldFact]]:
-    for message in noticed(lines_as_messages(passage, ANY_DAY), step, misses):
-        yield from read(message.text, ANY_DAY)
 
 
 def _relevant(question: str, candidates: list[list[str]]) -> list[list[str]]:

@@ -16,8 +16,7 @@ from eval.datasets.synthetic.reading import (
     entities_of,
     json_message,
     lines_as_messages,
-    noticed,
-    read,
+    stated,
     triple,
 )
 
@@ -51,13 +50,12 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
 def _rows(passage: str, step: str, misses: float) -> list[str]:
     """Return the rows of entities, then those of relations, each once."""
     entities, relations = dict[str, None](), dict[str, None]()
-    for message in noticed(lines_as_messages(passage, ANY_DAY), step, misses):
-        for language, fact in read(message.text, ANY_DAY):
-            source, name, target = triple(language, fact)
-            said = language.restate(fact) if not fact.relation.startswith(VISIT) else message.text
-            for entity, kind in entities_of(fact).items():
-                entities["<|#|>".join(("entity", entity, kind, said))] = None
-            relations["<|#|>".join(("relation", source, target, name, said))] = None
+    for message, language, fact in stated(lines_as_messages(passage, ANY_DAY), step, misses):
+        source, name, target = triple(language, fact)
+        said = language.restate(fact) if not fact.relation.startswith(VISIT) else message.text
+        for entity, kind in entities_of(fact).items():
+            entities["<|#|>".join(("entity", entity, kind, said))] = None
+        relations["<|#|>".join(("relation", source, target, name, said))] = None
     return [*entities, *relations]
 
 

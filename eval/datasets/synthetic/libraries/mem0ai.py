@@ -18,8 +18,8 @@ from eval.datasets.synthetic.reading import (
     entities_of,
     json_message,
     lines_as_messages,
-    noticed,
     read,
+    stated,
     tool_names,
     triple,
 )
@@ -64,13 +64,13 @@ def _added(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
     known = [(row["id"], fact) for row in shown for _, fact in read(row["text"])]
     facts = {fact for _, fact in known}
     rows: list[dict[str, Any]] = []
-    for message in noticed(_messages(parts["New Messages"], day), "mem0ai", misses):
-        for language, fact in read(message.text, day):
-            if fact not in facts:
-                facts.add(fact)
-                linked = dict.fromkeys(name for name, old in known if old.subject == fact.subject)
-                row = {"id": str(len(rows)), "text": language.restate(fact)}
-                rows.append(row | {"attributed_to": "user", "linked_memory_ids": list(linked)})
+    said = _messages(parts["New Messages"], day)
+    for _, language, fact in stated(said, "mem0ai", misses):
+        if fact not in facts:
+            facts.add(fact)
+            linked = dict.fromkeys(name for name, old in known if old.subject == fact.subject)
+            row = {"id": str(len(rows)), "text": language.restate(fact)}
+            rows.append(row | {"attributed_to": "user", "linked_memory_ids": list(linked)})
     return json_message({"memory": rows})
 
 
@@ -88,8 +88,8 @@ def _sections(prompt: str) -> dict[str, str]:
 
 
 def _facts(text: str, day: date, misses: float) -> dict[str, Any]:
-    said = noticed(_messages(text, day), "mem0ai_graph/facts", misses)
-    sentences = [language.restate(fact) for one in said for language, fact in read(one.text, day)]
+    facts = stated(_messages(text, day), "mem0ai_graph/facts", misses)
+    sentences = [language.restate(fact) for _, language, fact in facts]
     return json_message({"facts": list(dict.fromkeys(sentences))})
 
 
@@ -127,9 +127,8 @@ def _entities(text: str, misses: float) -> dict[str, Any]:
     if (question := parse_question(text)) is not None:
         subject, (first, *_), _ = question[1]
         kinds |= entities_of(WorldFact(subject, first, ""))
-    for one in noticed(_messages(text, date.max), "mem0ai_graph/entities", misses):
-        for _, fact in read(one.text):
-            kinds |= entities_of(fact)
+    for _, _, fact in stated(_messages(text, date.max), "mem0ai_graph/entities", misses):
+        kinds |= entities_of(fact)
     rows = [{"entity": name, "entity_type": kind} for name, kind in kinds.items()]
     return calling([("extract_entities", {"entities": rows})], "")
 
@@ -159,11 +158,11 @@ def _outdated(text: str, misses: float) -> dict[str, Any]:
 
 def _triples(text: str, step: str, misses: float, visits: bool = True) -> Rows:
     rows = []
-    for one in noticed(_messages(text, date.max), f"mem0ai_graph/{step}", misses):
-        for language, fact in read(one.text):
-            if visits or not fact.relation.startswith(VISIT):
-                names = ("source", "relationship", "destination")
-                rows.append(dict(zip(names, triple(language, fact), strict=True)))
+    said = _messages(text, date.max)
+    for _, language, fact in stated(said, f"mem0ai_graph/{step}", misses):
+        if visits or not fact.relation.startswith(VISIT):
+            names = ("source", "relationship", "destination")
+            rows.append(dict(zip(names, triple(language, fact), strict=True)))
     return rows
 
 

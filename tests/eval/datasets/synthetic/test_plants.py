@@ -292,7 +292,7 @@ def test_in_a_pool_plants_name_the_turns_of_the_pool():
 @pytest.mark.parametrize(
     ("load", "changed", "message"),
     [
-        (generated, {"plants": -1}, "dataset.each: -1; use a whole number from 1 to 50"),
+        (generated, {"plants": -1}, "dataset.plants: -1; use a whole number from 0 to 50"),
         (generated, {"kinds": ["stale"]}, "dataset.kinds: 'stale' is not one of absent"),
         (generated, {"deletion": "maybe"}, "dataset.deletion: 'maybe'; use one of done, said"),
         (generated, {"conversations": 1}, "other_owner needs a second conversation"),
