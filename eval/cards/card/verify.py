@@ -18,7 +18,7 @@ from eval.cards.card.rankings import Rankings, is_of_rankings
 from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, Card, CardFile, Role, Score
 from eval.cards.card.scores import REPORTED, Computed, Number, compute
 from eval.datasets.types import Dataset
-from eval.imports.rescore.account import COPIED
+from eval.imports.rescore.sentences import COPIED
 from eval.records.run import Run
 from memsys.core.errors import InputError
 from memsys.core.files import is_there, shown
