@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from eval.answers.layout import Layout
-from eval.answers.normalised import normalise
+from eval.answers.questions import normalise
 from eval.cards.card import answers as answer_files
 from eval.cards.card import rankings as ranking_files
 from eval.cards.card.answers import Answers

@@ -9,8 +9,8 @@ from typing import Any
 from eval.answers.files import AnswerFile
 from eval.answers.layout import joined
 from eval.answers.match import Matching
-from eval.answers.normalised import normalise
 from eval.answers.plausible import are_scores
+from eval.answers.questions import normalise
 from eval.datasets.types import Dataset
 from eval.imports.account import SHOWN, Account, missing_by_type
 from eval.imports.rescore.labels import Labels
