@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from eval.answers.assignment import Assignment
+from eval.answers.assignment import assign
 from eval.answers.containers import RowList
-from eval.answers.contents import Contents, QuestionIndex
+from eval.answers.contents import cell, contents_of
 from eval.answers.layout import Layout
-from eval.answers.rivals import are_rivals
+from eval.answers.questions import QuestionIndex, normalise
 from eval.datasets.types import Dataset
 from memsys.core.files import shown
 
+_MANY = 0.5  # share of the questions in two lists, and of the answers that differ
 _CLOSE_TO_BEST = 0.9  # share of the matched rows that another list of answers has as well
 
 
@@ -71,7 +72,7 @@ def propose(
         for one in found
         if one.problem is None
         and (one is best or _CLOSE_TO_BEST * best.matched <= one.matched)
-        and (one is best or are_rivals(best.rows, best.columns, one.rows, one.columns))
+        and (one is best or _are_rivals(best, one))
     ]
     if best.problem is not None or len(rivals) < 2:
         return best
@@ -81,8 +82,8 @@ def propose(
 
 
 def _propose(rows: RowList, index: QuestionIndex | None, given: Layout) -> Proposal:
-    contents = Contents(rows.sample, index)
-    assigned = Assignment(contents, given)
+    assigned = assign(contents_of(rows.sample, index), given)
+    contents = assigned.contents
     meanings = {one: field for field, columns in assigned.columns.items() for one in columns}
     table = tuple(
         Column(
@@ -99,3 +100,23 @@ def _propose(rows: RowList, index: QuestionIndex | None, given: Layout) -> Propo
         known = 0  # a list within a row, such as what was retrieved
     matched = rows.count * known / max(1, contents.rows)
     return Proposal(rows, assigned.columns, table, assigned.problem, matched, assigned.doubt)
+
+
+def _are_rivals(one: Proposal, other: Proposal) -> bool:
+    """Return whether the two lists answer half of their questions in common, mostly differently."""
+    first, second = _answers(one), _answers(other)
+    common = first.keys() & second.keys()
+    if len(common) <= _MANY * min(len(first), len(second)):
+        return False
+    return sum(first[key] != second[key] for key in common) > _MANY * len(common)
+
+
+def _answers(one: Proposal) -> dict[str, str]:
+    """Return the answers by question, in the sample; none without both columns."""
+    if not one.columns.keys() >= {"question", "answer"}:
+        return {}
+    question, answer = one.columns["question"][0], one.columns["answer"][0]
+    return {
+        normalise(str(cell(item, question))): str(cell(item, answer)).strip()
+        for item in one.rows.sample
+    }

@@ -3,49 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any
 
 from eval.answers import values
 from eval.answers.column_names import KEY, named
 from eval.answers.containers import Item
-from eval.answers.normalised import golds, normalise
-from eval.datasets.types import Dataset, Question
+from eval.answers.questions import LONGEST, QuestionIndex, golds, normalise
+from eval.datasets.types import Question
 
-_LONGEST = 2_000  # characters of a question or a gold answer
 _ROWS = 600  # of a sample that are looked at
 _RARE = 20
 _COMPARED = 300  # rows whose words are compared with gold answers
 _RUNS = 10  # runs of a judge, at most, of which a fraction may be the mean
-
-
-class QuestionIndex:
-    """Questions of a data set by their words, by their ids, and by conversation."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self.conversations = {one.id: n for n, one in enumerate(dataset.conversations)}
-        self.types = dataset.types
-        self.by_id = {question.id: question for question in dataset.questions}
-        self.by_words: dict[str, list[Question]] = defaultdict(list)
-        asked: dict[str, list[Question]] = defaultdict(list)
-        for question in dataset.questions:
-            self.by_words[normalise(question.text)].append(question)
-            asked[question.conversation].append(question)
-        # In some data sets, such as LongMemEval, the id of a question is that of its history.
-        self.only = {name: one[0] for name, one in asked.items() if len(one) == 1}
-
-    def of_words(self, value: Any) -> list[Question]:
-        """Return the questions with the words of `value`, none if it is no text."""
-        if not isinstance(value, str) or len(value) > _LONGEST:
-            return []
-        return self.by_words.get(normalise(value), [])
-
-    def of_id(self, value: Any) -> Question | None:
-        """Return the question with the id `value`, if there is one."""
-        text = str(value).strip()
-        return self.by_id.get(text) or self.only.get(text)
 
 
 def keys(item: Item) -> dict[str, str]:
@@ -86,24 +59,27 @@ def _thinned(sample: Sequence[Item], names: Sequence[str]) -> list[Item]:
     return [sample[n] for n in sorted(chosen)]
 
 
+@dataclass(frozen=True)
 class Contents:
     """The sampled rows of a list, by column. A share is None where there is nothing to compare.
 
-    `known`: the questions that each row may answer; empty until `identify` is called. `inherited`:
-    columns of enclosing objects, which describe a conversation or the whole file.
+    `known`: the questions that each row may answer, none of which is known before `identified`.
+    `inherited`: columns of enclosing objects, which describe a conversation or the whole file.
     """
 
-    def __init__(self, sample: Sequence[Item], index: QuestionIndex | None) -> None:
-        names = [*_columns(sample), *dict.fromkeys(key for one in sample for key in keys(one))]
-        sample = _thinned(sample, names)
-        self.index = index
-        self.rows = len(sample)
-        self.columns: dict[str, list[Any]] = {
-            name: [cell(item, name) for item in sample] for name in names
-        }
-        self.known: list[list[Question]] = [[] for _ in sample]
-        self.inherited = {name for item in sample for name in item.inherited}
-        self._filled = {
+    columns: Mapping[str, list[Any]]
+    known: Sequence[Sequence[Question]]
+    inherited: frozenset[str]
+    index: QuestionIndex | None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.known)
+
+    @cached_property
+    def _filled(self) -> Mapping[str, list[Any]]:
+        return {
             name: [one for one in cells if not values.blank(one)]
             for name, cells in self.columns.items()
         }
@@ -121,18 +97,18 @@ class Contents:
         """Return the share of rows with a value."""
         return len(self.filled(column)) / self.rows if self.rows else 0.0
 
-    def questions(self, column: str) -> float:
+    def questions(self, column: str) -> float | None:
         """Return the share of values that are questions of the data set."""
         index = self.index
-        return 0.0 if index is None else self.share(column, lambda one: bool(index.of_words(one)))
+        return None if index is None else self.share(column, lambda one: bool(index.of_words(one)))
 
-    def ids(self, column: str, question: str | None) -> float:
+    def ids(self, column: str, question: str | None) -> float | None:
         """Return the share of values that are ids of questions of the data set, and of the question
         in the column `question`, if there is one.
         """
         index = self.index
         if index is None:
-            return 0.0
+            return None
         texts = self.columns[question] if question else [None] * self.rows
         fits = [
             (one := index.of_id(value)) is not None and one in (index.of_words(text) or [one])
@@ -141,16 +117,18 @@ class Contents:
         ]
         return sum(fits) / len(fits) if fits else 0.0
 
-    def identify(self, question: str | None, id_: str | None) -> None:
-        """Fill `known` from the column of questions and the column of ids."""
+    def identified(self, question: str | None, id_: str | None) -> Contents:
+        """Return the contents with the questions that the columns of questions and ids name."""
         index = self.index
         if index is None:
-            return
+            return self
         texts, ids = (self.columns.get(name or "", [None] * self.rows) for name in (question, id_))
-        for row, (text, identity) in enumerate(zip(texts, ids, strict=True)):
+        known = []
+        for text, identity in zip(texts, ids, strict=True):
             found = index.of_words(text)
             one = None if identity is None else index.of_id(identity)
-            self.known[row] = [one] if one is not None and one in (found or [one]) else found
+            known.append([one] if one is not None and one in (found or [one]) else found)
+        return replace(self, known=known)
 
     def gold(self, column: str) -> float | None:
         """Return the share of values that are the gold answer of the row's question."""
@@ -250,9 +228,21 @@ class Contents:
         return sum(len(str(one)) for one in filled) / len(filled) if filled else 0.0
 
 
+def contents_of(sample: Sequence[Item], index: QuestionIndex | None) -> Contents:
+    """Return some rows of the sample by column; `index`: None without a data set."""
+    names = [*_columns(sample), *dict.fromkeys(key for one in sample for key in keys(one))]
+    sample = _thinned(sample, names)
+    return Contents(
+        columns={name: [cell(item, name) for item in sample] for name in names},
+        known=[[]] * len(sample),
+        inherited=frozenset(name for item in sample for name in item.inherited),
+        index=index,
+    )
+
+
 def _plain(value: Any) -> str:
     text = str(value)
-    return normalise(text) if len(text) <= _LONGEST else text
+    return normalise(text) if len(text) <= LONGEST else text
 
 
 def _integer(value: Any) -> Any:

@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eval.answers.files import AnswerRow
-from eval.answers.normalised import golds, normalise
 from eval.answers.numbering import first_index
+from eval.answers.questions import QuestionIndex, golds, normalise
 from eval.datasets.types import Dataset, Question
 
 # Why a row is not scored.
@@ -68,12 +68,9 @@ class Matching:
 
 def match(rows: Sequence[AnswerRow], dataset: Dataset) -> Matching:
     """Match `rows` to the questions of `dataset`; each question gets at most one row."""
-    labels = _match_labels(rows, dataset)
+    index = QuestionIndex(dataset)
+    labels = _match_labels(rows, index)
     matching = Matching(labels=labels, first=_first_index(rows, labels, dataset))
-    questions = {question.id: question for question in dataset.questions}
-    asked: dict[str, list[Question]] = defaultdict(list)
-    for question in dataset.questions:
-        asked[question.conversation].append(question)
     without_index: dict[str | None, list[AnswerRow]] = defaultdict(list)
     refused: dict[int, str] = {}  # by id(row)
     for row in rows:
@@ -87,29 +84,25 @@ def match(rows: Sequence[AnswerRow], dataset: Dataset) -> Matching:
             without_index[conversation].append(row)
         else:
             place = f"{conversation}/{row.index - (matching.first or 0)}"
-            reason = _by_index(row, questions.get(place), matching)
+            reason = _by_index(row, index.by_id.get(place), matching)
             if reason is not None:
                 refused[id(row)] = reason
     anywhere = without_index.pop(None, [])  # after the rows that name their conversation
     for name, remaining in without_index.items():
-        refused |= _by_words(remaining, asked[name or ""], matching)
+        refused |= _by_words(remaining, index.asked[name or ""], matching)
     refused |= _by_words(anywhere, dataset.questions, matching, NO_LABEL, NOT_ASKED)
     matching.unmatched = [(row, refused[id(row)]) for row in rows if id(row) in refused]
     return matching
 
 
-def _match_labels(rows: Sequence[AnswerRow], dataset: Dataset) -> dict[str, MatchedLabel]:
+def _match_labels(rows: Sequence[AnswerRow], index: QuestionIndex) -> dict[str, MatchedLabel]:
     """Match every conversation label in `rows`.
 
     A label that is a conversation's id means that conversation. Any other, such as a number, means
     the conversation that contains most of its rows' questions; among equal ones, the one at that
     position in the data set. A label with no known question means no conversation.
     """
-    ids = [conversation.id for conversation in dataset.conversations]
-    positions = {name: position for position, name in enumerate(ids)}
-    asked_in: dict[str, set[str]] = defaultdict(set)
-    for question in dataset.questions:
-        asked_in[normalise(question.text)].add(question.conversation)
+    positions, ids = index.conversations, list(index.conversations)
     by_label: dict[str, list[AnswerRow]] = defaultdict(list)
     for row in rows:
         if row.conversation is not None:
@@ -121,8 +114,8 @@ def _match_labels(rows: Sequence[AnswerRow], dataset: Dataset) -> dict[str, Matc
             continue
         position = int(label) if _POSITION.fullmatch(label) else len(ids)
         expected = ids[position] if position < len(ids) else None
-        asked = (normalise(row.question) for row in group if row.question)
-        counts = Counter(name for words in asked for name in asked_in.get(words, ()))
+        asked = ({one.conversation for one in index.of_words(row.question)} for row in group)
+        counts = Counter(name for names in asked for name in names)
         # Of equals, the expected one, then the first of the data set (none is in a pooled store).
         best = max(
             counts,

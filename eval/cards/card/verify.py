@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from eval.answers.layout import Layout
-from eval.answers.normalised import normalise
+from eval.answers.questions import normalise
 from eval.cards.card import answers as answer_files
 from eval.cards.card import rankings as ranking_files
 from eval.cards.card.answers import Answers
@@ -18,7 +18,7 @@ from eval.cards.card.rankings import Rankings, is_of_rankings
 from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, Card, CardFile, Role, Score
 from eval.cards.card.scores import REPORTED, Computed, Number, compute
 from eval.datasets.types import Dataset
-from eval.imports.rescore.account import COPIED
+from eval.imports.rescore.sentences import COPIED
 from eval.records.run import Run
 from memsys.core.errors import InputError
 from memsys.core.files import is_there, shown

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eval.datasets.pooled import POOLED
+from eval.imports.account import (
+    SHOWN,
+    Account,
+    Missing,
+    counted,
+    counts_from_1,
+    lines,
+    missing_by_type,
+    not_in_the_means,
+    partly_covered,
+)
 from eval.imports.rankings.imports import Import
 
-_SHOWN = 5  # examples of each kind
+_NOUN = "ranking"
 
 
-def account(source: Import) -> dict[str, Any]:
-    """Return the account as plain JSON values: counts, the first of each, and the sentences that
-    say the same.
-    """
+def account(source: Import) -> Account:
+    """Return counts, the first of each kind, and sentences on them."""
     matching, questions = source.matching, source.dataset.questions
     rankings = matching.rankings
-    asked = Counter(question.type for question in questions)
-    without = [question for question in questions if question.id not in rankings]
+    missing = missing_by_type(source.dataset, rankings)
     lengths = [len(one.ranked) for one in rankings.values() if one.ranked]
     counts: dict[str, Any] = {
         "rows": len(source.rows),
@@ -29,21 +36,16 @@ def account(source: Import) -> dict[str, Any]:
         "unit": matching.unit,
         "unknown": len(matching.unknown),
         "unknown_first": [
-            {
-                "place": row.place,
-                "reason": reason,
-                "question": f"{row.text or row.id:.80}",
-            }
-            for row, reason in matching.unknown[:_SHOWN]
+            {"place": row.place, "reason": reason, "question": f"{row.text or row.id:.80}"}
+            for row, reason in matching.unknown[:SHOWN]
         ],
         "doubled": len(matching.doubled),
         "doubled_first": [
-            {"place": row.place, "question": id_} for row, id_ in matching.doubled[:_SHOWN]
+            {"place": row.place, "question": id_} for row, id_ in matching.doubled[:SHOWN]
         ],
-        "without_ranking": len(without),
+        "without_ranking": len(questions) - len(rankings),
         "without_ranking_by_type": {
-            name: {"without": count, "of": asked[name]}
-            for name, count in Counter(question.type for question in without).items()
+            name: {"without": without, "of": of} for name, (without, of) in missing.items()
         },
         "empty": [id_ for id_, one in rankings.items() if not one.ranked],
         "first_index": matching.first,
@@ -55,52 +57,32 @@ def account(source: Import) -> dict[str, Any]:
         "depth": source.depth,
         "depth_given": source.given_depth is not None,
     }
-    return {**counts, "sentences": [*_sentences(counts), _depth(source, counts)]}
-
-
-def warnings(counts: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each reason why the means of this import may mislead."""
-    cells = counts["without_ranking_by_type"]
-    partly = [
-        f"{cell['without']:,} of {cell['of']:,} {name}"
-        for name, cell in cells.items()
-        if cell["without"] < cell["of"]
-    ]
-    found = []
-    if partly:
-        found.append(f"{', '.join(partly)} have no ranking: the means cover only the others")
+    warnings = partly_covered(_NOUN, missing)
     if counts["unknown"]:
-        found.append(f"{_count(counts['unknown'], 'ranking')} of unknown questions are not scored")
-    return found
+        warnings.append(f"{counted(counts['unknown'], _NOUN)} of unknown questions are not scored")
+    return Account(counts, [*_sentences(counts, missing), _depth(source, counts)], warnings)
 
 
-def _sentences(counts: Mapping[str, Any]) -> Iterable[str]:
+def _sentences(counts: Mapping[str, Any], missing: Missing) -> Iterator[str]:
     yield (
         f"Rankings of {counts['unit']}s for {counts['matched']:,} of {counts['questions']:,} "
         f"questions of {counts['dataset']}."
     )
     if counts["unknown"]:
-        lines = (_unknown(one) for one in counts["unknown_first"])
-        yield f"Not scored: {_count(counts['unknown'], 'ranking')}, the first:{_list(lines)}"
+        first = lines(_unknown(one) for one in counts["unknown_first"])
+        yield f"Not scored: {counted(counts['unknown'], _NOUN)}, the first:{first}"
     if counts["doubled"]:
-        lines = (f"{one['place']}: {one['question']}" for one in counts["doubled_first"])
+        first = lines(f"{one['place']}: {one['question']}" for one in counts["doubled_first"])
         yield (
-            f"Ranked twice: {_count(counts['doubled'], 'ranking')} of a question that has one "
-            f"already, which counts; the first:{_list(lines)}"
+            f"Ranked twice: {counted(counts['doubled'], _NOUN)} of a question that has one "
+            f"already, which counts; the first:{first}"
         )
-    if counts["without_ranking"]:
-        types = ", ".join(
-            f"{name} {cell['without']:,} of {cell['of']:,}"
-            for name, cell in counts["without_ranking_by_type"].items()
-        )
-        yield (
-            f"Without a ranking, and in no mean: {counts['without_ranking']:,} of "
-            f"{counts['questions']:,} questions ({types})."
-        )
+    if missing:
+        yield not_in_the_means(_NOUN, missing, counts["questions"])
     if counts["empty"]:
         yield f"Empty, and scored as such: {_of_questions(counts['empty'])}."
     if counts["first_index"]:
-        yield "The file counts qa_index from 1, as no ranking has 0."
+        yield counts_from_1(_NOUN)
     if counts["pooled_size"] is not None:
         yield (
             f"Pooled: {counts['of_other_conversations']:,} of {counts['ids']:,} ids are of other "
@@ -137,13 +119,5 @@ def _depth(source: Import, counts: Mapping[str, Any]) -> str:
 
 
 def _of_questions(ids: Sequence[str]) -> str:
-    first = ", ".join(ids[:_SHOWN])
-    return f"{_count(len(ids), 'ranking')} ({first}{', ...' if len(ids) > _SHOWN else ''})"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + "s" * (number != 1)
-
-
-def _list(lines: Iterable[str]) -> str:
-    return "".join(f"\n  {one}" for one in lines)
+    first = ", ".join(ids[:SHOWN])
+    return f"{counted(len(ids), _NOUN)} ({first}{', ...' if len(ids) > SHOWN else ''})"

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any, cast
 
 from eval.answers.ranking_files import LAYOUTS, RankingFile
-from eval.imports.rankings.account import account, warnings
+from eval.imports.rankings.account import account
 from eval.imports.rankings.imports import Import
 from eval.metrics.retrieval.registry import Unit
 from eval.records.rankings import RULE, Ranked, as_ranked, session_of
@@ -92,7 +92,6 @@ def _manifest(
     config = dict(config) | ({"pooled": True} if source.matching.pooled else {})
     used = {"depth": source.depth, "unit": unit, "rule": _RULES[unit]}
     depth = {} if source.given_depth is None else {"depth": source.given_depth}
-    counts = account(source)
     return describe_import(
         source.name,
         source.dataset,
@@ -101,8 +100,7 @@ def _manifest(
         {
             "retrieval": used,
             "stores": source.sizes,
-            "matching": counts,
-            "warnings": warnings(counts),
+            **account(source).fields(),
             **fields,
         },
     )

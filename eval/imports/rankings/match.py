@@ -5,14 +5,13 @@ Ids match exactly, the words of questions up to case, blanks and quotes; nothing
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from eval.answers.normalised import normalise
 from eval.answers.numbering import UNCLEAR, first_index, place_of
+from eval.answers.questions import QuestionIndex, normalise
 from eval.answers.ranking_files import RankingRow
 from eval.datasets.types import Dataset, Question
 from eval.metrics.retrieval.registry import Unit
@@ -117,42 +116,24 @@ def match(
     return matching
 
 
-class _Questions:
-    """The questions of a data set by id and by their words."""
-
-    def __init__(self, dataset: Dataset, first: int) -> None:
-        self._by_id = {_counted(question.id, first): question for question in dataset.questions}
-        self._by_words: dict[str, list[Question]] = defaultdict(list)
-        asked: dict[str, list[Question]] = defaultdict(list)
-        for question in dataset.questions:
-            self._by_words[normalise(question.text)].append(question)
-            asked[question.conversation].append(question)
-        # LongMemEval's histories have one question each, and its id is theirs.
-        single = {name: one[0] for name, one in asked.items() if len(one) == 1}
-        self._by_id = single | self._by_id
-
-    def of(self, row: RankingRow) -> tuple[list[Question], str]:
-        """Return the questions that `row` means, and why there are none. They are several if one
-        conversation contains the same words more than once.
-        """
-        for id_ in (row.id, row.text):
-            if id_ is not None and (question := self._by_id.get(id_)):
-                words = None if id_ is row.text or row.text == row.id else row.text
-                if words is not None and normalise(words) != normalise(question.text):
-                    return [], OTHER_QUESTION
-                return [question], ""
-        found = self._by_words.get(normalise(row.text), []) if row.text else []
-        if row.conversation is not None:
-            found = [one for one in found if one.conversation == row.conversation]
-        if len({question.conversation for question in found}) > 1:
-            return [], SEVERAL
-        return found, NO_QUESTION
-
-
-def _counted(id_: str, first: int) -> str:
-    """Return the id in a file that counts from `first`."""
-    place = place_of(id_)
-    return id_ if place is None else f"{place[0]}/{place[1] + first}"
+def _questions_of(
+    row: RankingRow, index: QuestionIndex, first: int
+) -> tuple[Sequence[Question], str]:
+    """Return the questions that `row` means, and why there are none. They are several if one
+    conversation contains the same words more than once.
+    """
+    for id_ in (row.id, row.text):
+        if id_ is not None and (question := index.of_id(id_, first)):
+            words = None if id_ is row.text or row.text == row.id else row.text
+            if words is not None and normalise(words) != normalise(question.text):
+                return [], OTHER_QUESTION
+            return [question], ""
+    found = index.of_words(row.text)
+    if row.conversation is not None:
+        found = [one for one in found if one.conversation == row.conversation]
+    if len({question.conversation for question in found}) > 1:
+        return [], SEVERAL
+    return found, NO_QUESTION
 
 
 def _questions(
@@ -163,11 +144,11 @@ def _questions(
     Rows of the same words are of the questions with these words in their order, and the last one of
     all that remain.
     """
-    known = _Questions(dataset, matching.first)
+    index = QuestionIndex(dataset)
     chosen: dict[str, RankingRow] = {}
-    groups: dict[str, list[Question]] = {}
+    groups: dict[str, Sequence[Question]] = {}
     for row in rows:
-        found, reason = known.of(row)
+        found, reason = _questions_of(row, index, matching.first)
         free = [question for question in found if question.id not in chosen]
         if not found:
             matching.unknown.append((row, reason))

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from eval.answers.columns import Column, Proposal
 from eval.answers.files import UnclearColumnsError
 from eval.answers.layout import Layout, check_new, load_layout, parse_columns, save_layout, shipped
 from eval.cli import add_wide, code_of
@@ -16,8 +17,8 @@ from eval.datasets.named import NAMES, config_of
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
 from eval.imports.rescore.imports import Import, read_import, write_import
+from eval.imports.rescore.labels import labels_table
 from eval.imports.rescore.recompute import check_files, recompute
-from eval.imports.rescore.tables import columns_table, labels_table, sentences
 from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.folder import run_id
 from eval.records.manifest import load_manifest
@@ -27,10 +28,13 @@ from eval.rendering.tables import by_run, scope_note
 from eval.rendering.terminal import fitted
 from eval.summary.imported import ENDINGS, system_name
 from memsys.core.errors import InputError
-from memsys.core.files import is_there
+from memsys.core.files import is_there, shown
 from memsys.core.places import MANIFEST, RUNS, find_run
 
 _DATASET = "locomo"
+_EXAMPLE = 36  # characters of a value in the table of columns
+_NAME = 30
+_LISTED = 12  # columns in it that are not read
 _OF_FILES = ("name", "out", "save_layout", "partial", "as_written")
 
 
@@ -166,11 +170,11 @@ def _read(
             as_written=options.as_written,
         )
     except UnclearColumnsError as error:
-        print(columns_table(error.proposal) + "\n", flush=True)
+        print(_columns_table(error.proposal) + "\n", flush=True)
         raise
     file = source.file
     place = f" at {file.format}" if file.format else ""
-    print(f"{path}: {len(file.rows):,} rows{place}\n{columns_table(file.proposal)}\n")
+    print(f"{path}: {len(file.rows):,} rows{place}\n{_columns_table(file.proposal)}\n")
     return source
 
 
@@ -206,13 +210,40 @@ def _show(folder: Path, summary: Summary) -> None:
     print("\n" + as_text([*run_tables(summary), how_to_read(summary)]) + "\n")
     account = load_manifest(folder).get("matching")
     if account is not None:
-        print("\n".join(sentences(account)))
+        print("\n".join(account["sentences"]))
         table = labels_table(account, fitted)
         if table is not None:
             print("\n" + table)
     if summary["errors"]:
         print(f"Failed, in no mean: {summary['errors']:,} of {summary['n']:,} questions.")
     print(f"\nRun folder: {folder}")
+
+
+def _columns_table(proposal: Proposal) -> str:
+    """Return the table of the columns of a file, their meaning, the share of values that fit it,
+    and an example.
+    """
+    rows = [
+        (
+            shown(column.name, _NAME - 3),
+            (column.meaning or "-").replace("_", " "),
+            "-" if column.share is None else f"{column.share:.0%}",
+            shown(column.example, _EXAMPLE - 3),
+        )
+        for column in _in_table(proposal)
+    ]
+    more = len(proposal.table) - len(rows)
+    header = ("column", "read as", "share", "example")
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    lines = [header, tuple("-" * width for width in widths), *rows]
+    text = "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+    return f"{text}\n... and {more} columns that are not read" if more else text
+
+
+def _in_table(proposal: Proposal) -> list[Column]:
+    """Return the columns that are read, and the first of the others."""
+    others = [column for column in proposal.table if column.meaning is None][:_LISTED]
+    return [column for column in proposal.table if column.meaning is not None or column in others]
 
 
 def _run(given: Path) -> Path:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from eval.answers.files import AnswerFile
 from eval.answers.layout import joined
 from eval.answers.match import Matching
-from eval.answers.normalised import normalise
 from eval.answers.plausible import are_scores
-from eval.datasets.types import TYPES, Dataset
+from eval.answers.questions import normalise
+from eval.datasets.types import Dataset
+from eval.imports.account import SHOWN, Account, missing_by_type
+from eval.imports.rescore.labels import Labels
+from eval.imports.rescore.sentences import sentences, warnings
 from eval.records.answer_key_views import under_original
 from eval.records.schema import Record
 
-COPIED = 0.9  # share of answers equal to the gold answer that no reader reaches
-_SHOWN = 5  # examples of unmatched rows
 _QUESTION = 80  # characters of a question in a line
 _SAME_SCORE = 1e-6
-_OPTIONAL: dict[str, Callable[[Record], Any]] = {
+_REPORTED: Mapping[str, Callable[[Record], Any]] = {
     "verdicts": lambda r: r["scores"]["judge"],
     "context_tokens": lambda r: r["context_tokens"],
     "retrieve_ms": lambda r: r["latency_ms"]["retrieve"],
@@ -29,68 +29,10 @@ _OPTIONAL: dict[str, Callable[[Record], Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """Numbers of rows by the file's category label and the official category.
-
-    `types`: official names by category.
-    """
-
-    counts: Mapping[tuple[str, int], int]
-    types: Mapping[int, str] = field(default_factory=lambda: TYPES)
-
-    @property
-    def relabelled(self) -> int:
-        """Number of rows whose label is neither the official number nor the official name."""
-        return sum(
-            n for (label, official), n in self.counts.items() if not self._same(label, official)
-        )
-
-    def sentence(self) -> str | None:
-        """Describe how the labels differ from the official categories; None if they do not.
-
-        If labels and types correspond one to one, the labels are a permutation or other names, and
-        tables by the file's labels have exchanged rows.
-        """
-        if not self.relabelled:
-            return None
-        labels, officials = zip(*self.counts, strict=True)
-        one_to_one = len(set(labels)) == len(labels) and len(set(officials)) == len(officials)
-        if not one_to_one:
-            return (
-                f"Another category than the official one: {self.relabelled:,} of "
-                f"{sum(self.counts.values()):,} rows. Scores go by the official types."
-            )
-        renamed = "; ".join(
-            f"{label} is {official} {self.types[official]}"
-            for label, official in sorted(self.counts)
-            if not self._same(label, official)
-        )
-        same_names = set(labels) == set(map(str, officials))
-        kind = "a permutation of the official categories" if same_names else "other names"
-        return (
-            f"The file's categories are {kind}: {renamed}. Scores go by the official types; tables "
-            "by the file's own categories have these rows under other names."
-        )
-
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return header and rows of counts: a row per label, a column per official category."""
-        officials = sorted({official for _, official in self.counts})
-        header = ["label in the file", *(f"{number} {self.types[number]}" for number in officials)]
-        rows = [
-            [label, *(str(self.counts.get((label, official), 0)) for official in officials)]
-            for label in sorted({label for label, _ in self.counts})
-        ]
-        return header, rows
-
-    def _same(self, label: str, official: int) -> bool:
-        return label in (str(official), self.types[official])
-
-
 def account(
     file: AnswerFile, matching: Matching, dataset: Dataset, records: Sequence[Record]
-) -> dict[str, Any]:
-    """Return the account as plain JSON values: counts, first unmatched rows, labels, agreement.
+) -> Account:
+    """Return counts, first unmatched rows, labels and agreement, and sentences on them.
 
     `records`: of the matched rows, in the data set's order. They are counted under the original
     answer key, which is the one the file was written for.
@@ -103,8 +45,7 @@ def account(
         if row.category is not None
     ]
     labels = Labels(Counter(categories), dataset.types)
-    asked = Counter(question.type for question in dataset.questions)
-    answered = Counter(questions[identity].type for identity in matching.answers)
+    missing = missing_by_type(dataset, matching.answers)
     golds = [
         identity
         for identity, row in matching.answers.items()
@@ -115,7 +56,7 @@ def account(
     ok = [record for record in records if record["status"] == "ok"]
     with_gold = [record for record in ok if record["gold"] is not None]
     same = [normalise(one["answer"]) == normalise(one["gold"]) for one in with_gold]
-    return {
+    counts: dict[str, Any] = {
         "rows": len(file.rows),
         "matched": len(matching.answers),
         "matched_by_index": matching.by_index,
@@ -131,15 +72,13 @@ def account(
                 "conversation": row.conversation,
                 "question": (row.question or "")[:_QUESTION],
             }
-            for row, reason in matching.unmatched[:_SHOWN]
+            for row, reason in matching.unmatched[:SHOWN]
         ],
         "conversations": {one.label: one.conversation for one in matching.labels.values()},
         "conversations_moved": sorted(one.label for one in matching.labels.values() if one.moved),
         "questions": len(dataset.questions),
         "unanswered_by_type": {
-            name: {"unanswered": asked[name] - answered[name], "of": asked[name]}
-            for name in dataset.types.values()
-            if asked[name] > answered[name]
+            name: {"unanswered": without, "of": of} for name, (without, of) in missing.items()
         },
         "categories": [
             {
@@ -153,7 +92,7 @@ def account(
         "categories_relabelled": labels.relabelled,
         "categories_sentence": labels.sentence(),
         "gold_differs": len(golds),
-        "gold_differs_first": golds[:_SHOWN],
+        "gold_differs_first": golds[:SHOWN],
         "with_gold": len(with_gold),
         "same_as_gold": sum(same),
         "doubts": _doubts(file, [record["answer"] or "" for record in ok]),
@@ -161,7 +100,7 @@ def account(
         "errors": sum(record["status"] == "error" for record in records),
         "told": {
             name: sum(value(record) is not None for record in ok)
-            for name, value in _OPTIONAL.items()
+            for name, value in _REPORTED.items()
         },
         "runs_of_judge": sum(bool(record["judge"]) for record in ok),
         "columns": {name: joined(columns) for name, columns in file.columns.items()},
@@ -169,6 +108,7 @@ def account(
         "not_read": [one.name for one in file.proposal.table if one.meaning is None],
         "reported_scores": _agreement(matching, records),
     }
+    return Account(counts, list(sentences(counts, missing)), list(warnings(counts, missing)))
 
 
 def _doubts(file: AnswerFile, answers: Sequence[str]) -> list[str]:

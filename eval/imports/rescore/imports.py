@@ -23,8 +23,9 @@ from eval.answers.match import REPEATED, Matching, match
 from eval.answers.numbering import UNCLEAR
 from eval.answers.plausible import doubtful_answers
 from eval.datasets.types import Dataset, Question
+from eval.imports.account import Account
 from eval.imports.rescore.account import account
-from eval.imports.rescore.tables import labels_table, sentences, warnings
+from eval.imports.rescore.labels import labels_table
 from eval.metrics.abstention import abstains
 from eval.records.schema import Manifest, Record, Summary
 from eval.rendering.run_tables import report_md
@@ -117,8 +118,8 @@ def write_import(source: Import, folder: Path, options: Options) -> Summary:
     bar = tqdm(asked, desc=source.name, unit="answer", disable=None)
     records = [record(question, answers[question.id]) for question in bar]
     scored = perf_counter() - began
-    counts = account(source.file, source.matching, source.dataset, records)
-    manifest = _manifest(source, options, counts)
+    told = account(source.file, source.matching, source.dataset, records)
+    manifest = _manifest(source, options, told)
     summary = write_imported(
         folder, manifest, records, {"score": scored}, report_md, option="--out"
     )
@@ -130,10 +131,10 @@ def add_account(folder: Path, manifest: Manifest) -> None:
     """Append the account of the imported rows to report.md."""
     counts = manifest["matching"]
     table = labels_table(counts, markdown)
-    add_sentences(folder, sentences(counts), *([] if table is None else [table]))
+    add_sentences(folder, counts["sentences"], *([] if table is None else [table]))
 
 
-def _manifest(source: Import, options: Options, counts: Mapping[str, Any]) -> Manifest:
+def _manifest(source: Import, options: Options, told: Account) -> Manifest:
     file = source.file
     imported: dict[str, Any] = {
         "file": asdict(file.source),
@@ -152,9 +153,9 @@ def _manifest(source: Import, options: Options, counts: Mapping[str, Any]) -> Ma
         source.dataset,
         {"dataset": {"name": source.dataset.name}, "import": imported},
         ["eval", "rescore", str(source.path), *flags],
-        {"import": imported, "matching": dict(counts), "warnings": warnings(counts)},
+        {"import": imported, **told.fields()},
     )
-    manifest["models"]["judge"] = AS_REPORTED if counts["told"]["verdicts"] else None
+    manifest["models"]["judge"] = AS_REPORTED if told.counts["told"]["verdicts"] else None
     runs = {
         tuple((name, len(one)) for name, one in row.verdicts.items())
         for row in source.matching.answers.values()

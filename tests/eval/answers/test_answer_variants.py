@@ -12,7 +12,6 @@ import pytest
 from eval.answers.files import read_answers
 from eval.imports.rescore.account import account
 from eval.imports.rescore.imports import read_import, record
-from eval.imports.rescore.tables import sentences, warnings
 from eval.metrics.abstention import abstains
 from memsys.core.errors import InputError
 from tests.eval.answers.answer_variants import lines, rows, variants
@@ -43,12 +42,13 @@ def test_a_file_is_imported_or_refused_in_one_line(variant, dataset, tmp_path):
     answers = source.matching.answers
     asked = [question for question in dataset.questions if question.id in answers]
     records = [record(question, answers[question.id]) for question in asked]
-    counts = account(source.file, source.matching, dataset, records)
+    told = account(source.file, source.matching, dataset, records)
+    counts = told.counts
     assert {name: counts[name] for name in variant.expected} == variant.expected
     assert counts["matched"] + counts["unmatched"] == counts["rows"]
     assert counts["unmatched"] == sum(counts["unmatched_by_reason"].values())
-    assert sentences(counts)
-    assert bool(warnings(counts)) or not counts["unmatched"]
+    assert told.sentences
+    assert bool(told.warnings) or not counts["unmatched"]
     json.dumps([counts, *records], ensure_ascii=False, allow_nan=False).encode()
     for one in records:
         if one["status"] == "ok":

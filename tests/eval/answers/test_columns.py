@@ -16,7 +16,6 @@ from eval.answers.match import match
 from eval.datasets.types import Dataset
 from eval.imports.rescore.account import account
 from eval.imports.rescore.imports import read_import, record
-from eval.imports.rescore.tables import sentences, warnings
 from memsys.core.errors import InputError
 
 Rows = list[dict[str, Any]]
@@ -276,8 +275,8 @@ def test_verdicts_against_the_answers_stop_until_they_are_named(column, answered
         source = read_import(path, layout, "mine", dataset)
         matching = source.matching
         records = [record(q, matching.answers[q.id]) for q in dataset.questions]
-        counts = account(source.file, matching, dataset, records)
-        told[given] = counts["told"]["verdicts"], " ".join(warnings(counts))
+        made = account(source.file, matching, dataset, records)
+        told[given] = made.counts["told"]["verdicts"], " ".join(made.warnings)
     assert told[column][0] == len(answered)
     assert "go against the answers" in told[column][1]
     assert told["none"] == (0, "")
@@ -316,7 +315,7 @@ def test_what_is_no_verdict_is_passed_over_and_said(column, value, answered, wri
     assert "judge" not in file.columns
     matching = match(file.rows, dataset)
     records = [record(q, matching.answers[q.id]) for q in dataset.questions]
-    said = "\n".join(sentences(account(file, matching, dataset, records)))
+    said = "\n".join(account(file, matching, dataset, records).sentences)
     assert f"Columns that were not read: {column}." in said
     if column != "is_adversarial":
         assert "Not in the file: judge verdicts" not in said

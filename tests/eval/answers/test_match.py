@@ -17,7 +17,6 @@ from eval.answers.match import (
 from eval.datasets.types import Dataset
 from eval.imports.rescore.account import account
 from eval.imports.rescore.imports import read_import
-from eval.imports.rescore.tables import sentences
 
 Rows = list[dict[str, Any]]
 Lines = Callable[..., Path]
@@ -170,4 +169,4 @@ def test_indices_that_count_from_1_are_recognised_or_asked_about(rows, lines, da
 
 def _said(path: Path, dataset: Dataset) -> str:
     source = read_import(path, None, "mine", dataset)
-    return " ".join(sentences(account(source.file, source.matching, dataset, [])))
+    return " ".join(account(source.file, source.matching, dataset, []).sentences)

@@ -177,8 +177,8 @@ def test_what_is_not_scored_is_counted_and_listed(score, write, tmp_path):
         "Not scored: 2 rankings, the first:\n  item 3: no such question: 'oak/0'",
         "Ranked twice: 1 ranking of a question that has one already, which counts; the first:\n"
         "  item 1: ash/0",
-        "Without a ranking, and in no mean: 4 of 7 questions (temporal 1 of 1, adversarial 1 of 1, "
-        "single_hop 2 of 4).",
+        "Without a ranking, and in no mean: 4 of 7 questions (1 of 1 temporal, 2 of 4 single_hop, "
+        "1 of 1 adversarial).",
         "Empty, and scored as such: 1 ranking (ash/1).",
     ):
         assert sentence in out
