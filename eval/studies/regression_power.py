@@ -9,9 +9,9 @@ import numpy as np
 
 from eval.cli import parser
 from eval.metrics.registry import pinned
-from eval.regress.by_question import Scored
-from eval.regress.paired import pair
+from eval.regress.by_question import Scored, pair
 from eval.rendering.terminal import plain
+from eval.summary.contrast import NOT_SHOWN
 
 _SHARES = {"multi_hop": 0.18, "temporal": 0.21, "open_domain": 0.06, "single_hop": 0.55}
 _ROWS = ((3, 77, 0.0, 200), (3, 77, 0.15, 100), (10, 154, 0.0, 100), (10, 154, 0.05, 100))
@@ -50,10 +50,11 @@ def rates(conversations: int, each: int, drop: float, pairs: int) -> tuple[float
             for c in range(conversations)
             for _ in range(each)
         ]
-        differences = pair(answered(rng, truth), answered(rng, truth, drop))
-        outside = [one.difference.low > 0 or one.difference.high < 0 for one in differences]
+        rows = pair(answered(rng, truth), answered(rng, truth, drop))
+        contrasts = [row.contrasts[0] for row in rows]
+        outside = [one.difference.low > 0 or one.difference.high < 0 for one in contrasts]
         any_interval += any(outside)
-        by_rule += any(one.shown for one in differences)
+        by_rule += any(one.verdict != NOT_SHOWN for one in contrasts)
     return any_interval / pairs, by_rule / pairs
 
 

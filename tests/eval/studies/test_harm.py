@@ -14,7 +14,7 @@ from eval.metrics.harm import SHOWN, USED
 from eval.metrics.stats.interval import wilson
 from eval.records.run import load_run
 from eval.studies.harm import main
-from eval.summary.harm import Deletions, deletions, harms
+from eval.studies.harm import Deletions, deletions, harms
 from tests.eval.commands import run_main
 from tests.eval.factory import error, ingest_line, record, run_of, write_run
 
