@@ -1,7 +1,8 @@
-"""Scores by question of a pinned run that called a model; a new run is paired with them.
+"""Scores by question of a pinned run that called a model, and a new run paired with them.
 
-They are stored as CSV without the text of questions and answers, so that the file may be published
-where the texts may not.
+The rule of the pairs is that of `python -m eval compare`; see docs/statistics.md. The scores are
+stored as CSV without the text of questions and answers, so that the file may be published where the
+texts may not.
 """
 
 from __future__ import annotations
@@ -13,14 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 
 from eval.metrics.registry import pinned
+from eval.metrics.stats.interval import Interval
 from eval.records.answer_key_views import left_out
 from eval.records.comma_separated import read_cell, write_rows
 from eval.records.run import error_of
 from eval.records.schema import Record
-from eval.summary.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, value
+from eval.summary.contrast import NOT_SHOWN, Contrast, Row, contrast
+from eval.summary.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, Measure, value
+from eval.summary.shared import Shared
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError, first_problem
 from memsys.core.files import is_there, read_text
@@ -30,6 +35,8 @@ _HEADER = ("question", "conversation", "type", "status", *COLUMNS)
 _SCORES = TypeAdapter(dict[str, Annotated[float, Field(ge=0, le=1)] | None])
 _DIGITS = 6
 _NEAR = 1e-4  # of a mean to its cell, which is rounded to four digits
+_SHOWN = 3  # question ids in a reason
+_SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +133,75 @@ def misfit(questions: Questions, cells: Mapping[str, Mapping[str, float | None]]
             ):
                 return f"{type_}: {name} is {mean} by question, {expected} in the pin"
     return None
+
+
+def pair(expected: Questions, found: Questions) -> list[Row]:
+    """Return a contrast of every score and type that both sides have, in the order of COLUMNS: the
+    mean expected, the mean found, and the latter minus the former.
+
+    p is adjusted over all scores that moved; of the others the difference is 0.
+    """
+    shared = {
+        (score, type_): both
+        for score in COLUMNS
+        for type_ in _types(expected)
+        if (both := _shared(expected, found, score, type_)).ids
+    }
+    moved = [key for key, both in shared.items() if (both.scores[0] != both.scores[1]).any()]
+    rows = contrast([(Measure(key[0], (key[1],)), shared[key]) for key in moved], _SEED)
+    judged = {key: row for key, (row,) in zip(moved, rows, strict=True)}
+    return [judged.get(key) or _equal(*key, both) for key, both in shared.items()]
+
+
+def _equal(score: str, type_: str, both: Shared) -> Row:
+    n, clusters, value = len(both.ids), len({*both.conversations}), float(both.scores[0].mean())
+    mean, none = (Interval(at, at, at, 0.0, n, clusters) for at in (value, 0.0))
+    same = Contrast(none, 1.0, 1.0, None, 0.0, 0.0, NOT_SHOWN)
+    return Row(score, type_, n, clusters, (mean, mean), (same,))
+
+
+def unlike(expected: Questions, found: Questions) -> list[str]:
+    """Return the differences in questions and in available scores, one sentence each."""
+    reasons = [
+        _reason([id_ for id_ in expected if id_ not in found], "of the pin not asked"),
+        _reason([id_ for id_ in found if id_ not in expected], "not in the pin"),
+    ]
+    both = [(id_, expected[id_], found[id_]) for id_ in expected if id_ in found]
+    failed = [id_ for id_, old, new in both if new.failed and not old.failed]
+    why = f"; the first in {found[failed[0]].failed}" if failed else ""
+    reasons.append(_reason(failed, "failed that did not when pinned", why))
+    answered = [one for one in both if not one[1].failed and not one[2].failed]
+    for score in COLUMNS:
+        pairs = [(i, old.scores[score], new.scores[score]) for i, old, new in answered]
+        lone = [i for i, old, new in pairs if (old is None) != (new is None)]
+        reasons.append(_reason(lone, f"with {score} on one side only"))
+    retyped = [i for i, old, new in both if old.type != new.type]
+    reasons.append(_reason(retyped, "of another type now"))
+    return [reason for reason in reasons if reason]
+
+
+def _types(questions: Questions) -> list[str]:
+    """Return the types, then overall, unless it would repeat the only type."""
+    types = list(dict.fromkeys(one.type for one in questions.values()))
+    return [*types, OVERALL] if len([one for one in types if one != ADVERSARIAL]) > 1 else types
+
+
+def _shared(expected: Questions, found: Questions, score: str, type_: str) -> Shared:
+    """Return the questions of `type_` that have `score` on both sides."""
+    ids, clusters, scores = [], [], []
+    for id_, one in of_type(expected, type_).items():
+        both = (one.scores[score], found[id_].scores[score] if id_ in found else None)
+        if None not in both:
+            ids.append(id_)
+            clusters.append(one.conversation)
+            scores.append(both)
+    types = np.full(len(ids), type_)
+    values = np.array(scores, dtype=np.float64).reshape(-1, 2).T
+    return Shared(tuple(ids), types, np.array(clusters, dtype=np.str_), values, (), {})
+
+
+def _reason(ids: Sequence[str], what: str, more: str = "") -> str:
+    if not ids:
+        return ""
+    first = ", ".join(ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")
+    return f"{len(ids)} question{'' if len(ids) == 1 else 's'} {what} ({first}){more}"

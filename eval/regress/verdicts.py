@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from eval.regress.paired import Pairing, pair, unlike
+from eval.regress.by_question import pair, unlike
 from eval.regress.pins import DIGITS, SCORES, Outcome, Pin
+from eval.summary.contrast import NOT_SHOWN, Row
 from eval.summary.measures import JUDGE
 
 _CALLED = 'a model was called, but no scores by question are pinned: --repin "reason" writes them'
@@ -56,7 +57,7 @@ class Result:
     found: Outcome | None
     changes: tuple[ScoreChange, ...] = ()
     reasons: tuple[str, ...] = ()
-    pairings: tuple[Pairing, ...] = ()
+    pairings: tuple[Row, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -73,7 +74,7 @@ def judge(pin: Pin, found: Outcome) -> Result:
 
     A score of n questions may move by tolerance_questions / n, because another processor may break
     near ties differently. If a model is called, scores are paired by question instead, see
-    eval.regress.paired. Other data or another protocol fail before any score is compared.
+    eval.regress.by_question. Other data or another protocol fail before any score is compared.
     """
     expected = pin.expected
     if expected is None:
@@ -102,9 +103,10 @@ def judge(pin: Pin, found: Outcome) -> Result:
     return Result(pin, found, tuple(changes))
 
 
-def of_pairing(one: Pairing) -> Verdict:
+def of_pairing(row: Row) -> Verdict:
     """Return FAIL if a difference is shown, either way; OK if there is none to four digits."""
-    if one.shown:
+    (one,) = row.contrasts
+    if one.verdict != NOT_SHOWN:
         return Verdict.FAIL
     return Verdict.OK if abs(one.difference.value) < _HALF else Verdict.OKISH
 

@@ -11,7 +11,7 @@ from eval.records.run import Run
 from eval.rendering.blocks import Table
 from eval.rendering.numbers import interval, p_value, signed
 from eval.rendering.tables import answered, type_name
-from eval.summary.contrast import Contrast, Row
+from eval.summary.contrast import NOT_SHOWN, Contrast, Row
 from eval.summary.measures import ABSTAINED, lower_is_better, types_of
 from eval.summary.summarise import OVERALL
 
@@ -79,7 +79,7 @@ def difference_cells(one: Contrast) -> list[str]:
     shown` is followed by the least that would be shown.
     """
     verdict: str = one.verdict
-    if one.verdict == "no difference shown":
+    if one.verdict == NOT_SHOWN:
         least = _detectable(one)
         verdict += f" ({f'detectable: {least}' if 0 < one.needed <= 1 else least})"
     return [interval(one.difference, form=signed), p_value(one.p_holm), verdict]
@@ -149,7 +149,7 @@ def _concluding(tables: Sequence[Sequence[Row]]) -> list[Row]:
 def _brief(row: Row, index: int, runs: Sequence[Run]) -> str:
     first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
     score, where, p = _named(row, one, runs)
-    if one.verdict == "no difference shown":
+    if one.verdict == NOT_SHOWN:
         start = f"{run}: no difference from {first} shown on {where}"
     else:
         start = f"{run} is {one.verdict} than {first} on {where}"
@@ -159,7 +159,7 @@ def _brief(row: Row, index: int, runs: Sequence[Run]) -> str:
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
     score, where, p = _named(row, one, runs)
-    if one.verdict == "no difference shown":
+    if one.verdict == NOT_SHOWN:
         start = f"No difference shown between {run} and {first} on {where}"
     else:
         start = f"{run} is {one.verdict} than {first} on {where}"

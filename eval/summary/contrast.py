@@ -18,6 +18,7 @@ from eval.summary.shared import Shared
 LEVEL = 0.05
 _POWER = 0.8
 Verdict = Literal["better", "worse", "no difference shown"]
+NOT_SHOWN: Verdict = "no difference shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def verdict(difference: Interval, p_holm: float, *, lower: bool) -> Verdict:
     `lower`: lower scores are better.
     """
     if p_holm >= LEVEL or difference.low <= 0 <= difference.high:
-        return "no difference shown"
+        return NOT_SHOWN
     return "better" if (difference.value > 0) != lower else "worse"
 
 

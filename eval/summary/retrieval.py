@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.datasets.types import ADVERSARIAL, types_in
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure, Unit, parse
 from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval
@@ -24,13 +23,8 @@ from eval.records.jsonl import RANKINGS
 from eval.records.rankings import SESSION, Ranked, session_of
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.summary.known_measures import (
-    RankedQuestion,
-    ends_before,
-    problem_of,
-    spent,
-)
-from eval.summary.summarise import OVERALL
+from eval.summary.known_measures import RankedQuestion, ends_before, problem_of, spent
+from eval.summary.summarise import groups
 from memsys.core.errors import InputError
 
 FIRST_RANK = "first_rank"  # its mean over questions means little: see first_ranks
@@ -192,12 +186,7 @@ def _gathered(
 
 def _by_type(run: Run) -> dict[str, list[Record]]:
     """Return the counted records by question type and `overall`, without empty groups."""
-    rows = run.counted
-    groups = {
-        **{type_: [r for r in rows if r["type"] == type_] for type_ in types_in(rows).values()},
-        OVERALL: [row for row in rows if row["category"] != ADVERSARIAL],
-    }
-    return {type_: rows for type_, rows in groups.items() if rows}
+    return {type_: rows for type_, rows in groups(run.counted).items() if rows}
 
 
 def _bootstrap(

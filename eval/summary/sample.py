@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from eval.datasets.types import ADVERSARIAL, types_in
+from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.metrics.stats.interval import FEWEST, ClusterBootstrap, Interval, wilson
 from eval.records.schema import Record
-from eval.summary.summarise import OVERALL
+from eval.summary.summarise import groups, itself
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +77,12 @@ def wilson_share(hits: Sequence[bool]) -> Interval | None:
     return Interval(sum(hits) / len(hits), *wilson(sum(hits), len(hits)), n=len(hits))
 
 
-def by_type(records: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
-    """Yield each question type that occurs, adversarial excepted, with its records, then `overall`
-    with the records of all these types.
+def by_type(
+    items: Sequence[T], record: Callable[[Any], Record] = itself
+) -> Iterator[tuple[str, list[T]]]:
+    """Yield each question type that occurs, adversarial excepted, with its items, then `overall`
+    with the items of all these types. `record`: the record of an item, by default the item.
     """
-    answerable = [record for record in records if record["category"] != ADVERSARIAL]
-    for name in types_in(records).values():
-        chosen = [record for record in answerable if record["type"] == name]
-        if chosen:
+    for name, chosen in groups(items, record).items():
+        if chosen and name != TYPES[ADVERSARIAL]:
             yield name, chosen
-    if answerable:
-        yield OVERALL, answerable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from eval.summary.scoring import answered_question
 from eval.summary.subset_score import full_score
 from memsys.llm.pricing import Pricing
 
+T = TypeVar("T")
 BY_RULE = "judge by rule"  # heading of the verdicts of judges that are no model
 OVERALL = "overall"  # all types but 5, which measures abstention, not answers
 
@@ -51,7 +52,7 @@ def summarise(
     counted = [record for record in records if not left_out(record)]
     by_type = {
         name: _cell(rows, columns, seed, resamples, pricing)
-        for name, rows in _by_type(counted).items()
+        for name, rows in groups(counted).items()
     }
     summary = {
         "run_id": manifest["run_id"],
@@ -70,7 +71,7 @@ def summarise(
         "judge": _judge(records, manifest, seed),
         "subset": full_score(records, manifest),
         "protocols": by_protocol(counted, names, seed),
-        "ceiling": ceiling(_by_type(records), manifest),
+        "ceiling": ceiling(groups(records), manifest),
         **_both_keys(records, by_type, key_name(manifest), columns, seed, resamples),
     }
     return cast(Summary, summary)
@@ -85,8 +86,8 @@ def _by_rule(manifest: Manifest, scored: Collection[str]) -> dict[str, str]:
 
 def _scope(records: Sequence[Record]) -> str:
     """Return what the intervals are over, in the types and overall."""
-    groups = _by_type([record for record in records if record["status"] == "ok"]).values()
-    return scope(len({record["conversation"] for record in rows}) for rows in groups)
+    answered = groups([record for record in records if record["status"] == "ok"]).values()
+    return scope(len({record["conversation"] for record in rows}) for rows in answered)
 
 
 def _errors(records: Sequence[Record]) -> dict[str, int]:
@@ -103,10 +104,20 @@ def _errors(records: Sequence[Record]) -> dict[str, int]:
     return dict(kinds.most_common())
 
 
-def _by_type(records: Sequence[Record]) -> dict[str, list[Record]]:
-    names = types_in(records).values()
-    groups = {name: [r for r in records if r["type"] == name] for name in names}
-    return {**groups, OVERALL: [r for r in records if r["category"] != ADVERSARIAL]}
+def itself(record: Record) -> Record:
+    """Return `record`."""
+    return record
+
+
+def groups(items: Sequence[T], record: Callable[[Any], Record] = itself) -> dict[str, list[T]]:
+    """Return the items of each question type of their data set, then of `overall`: every type but
+    adversarial. A type without items has an empty list. `record`: the record of an item, by default
+    the item.
+    """
+    pairs = [(record(item), item) for item in items]
+    names = types_in([row for row, _ in pairs]).values()
+    by_type = {name: [item for row, item in pairs if row["type"] == name] for name in names}
+    return {**by_type, OVERALL: [item for row, item in pairs if row["category"] != ADVERSARIAL]}
 
 
 def _judge(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str, Any] | None:
@@ -164,7 +175,7 @@ def _both_keys(
     shown = {"f1": columns["f1"], **registry.of_answers(columns)}
     own = list(map(under_original, records))
     originals = {
-        kind: _scores(rows, shown, seed, resamples)[0] for kind, rows in _by_type(own).items()
+        kind: _scores(rows, shown, seed, resamples)[0] for kind, rows in groups(own).items()
     }
     chosen = {
         kind: {column: by_type[kind][column] for column in cell if column in by_type[kind]}

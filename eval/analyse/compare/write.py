@@ -16,7 +16,7 @@ from eval.rendering.figures import WIDTH, figure, names
 from eval.rendering.numbers import interval, signed
 from eval.rendering.palette import Look, looks
 from eval.rendering.tables import type_name
-from eval.summary.contrast import Row
+from eval.summary.contrast import NOT_SHOWN, Row
 from eval.summary.measures import types_of
 from memsys.core.errors import InputError
 
@@ -111,7 +111,7 @@ def _forest(axes: Axes, rows: Sequence[Row], runs: Sequence[Run], others: Sequen
         for i, (one, look) in enumerate(zip(row.contrasts, others, strict=True), 1):
             ends, ticks[top + i] = one.difference, look.name
             axes.plot([ends.low, ends.high], [top + i] * 2, color=look.hex)
-            shown = one.verdict != "no difference shown"
+            shown = one.verdict != NOT_SHOWN
             face: dict[str, Any] = {
                 "markerfacecolor": look.hex if shown else "white",
                 "markeredgecolor": look.hex,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from eval.analyse.diagnose.pairing import Pair, memory_ids
 from eval.records.run import Run
@@ -121,9 +122,7 @@ def _differences(pairs: Sequence[Pair], seed: int) -> Table:
 
 
 def _typed(pairs: Sequence[Pair]) -> list[tuple[str, list[Pair]]]:
-    of = {mine["id"]: (mine, theirs) for mine, theirs in pairs}
-    groups = by_type([mine for mine, _ in pairs])
-    return [(name, [of[record["id"]] for record in chosen]) for name, chosen in groups]
+    return list(by_type(pairs, itemgetter(0)))
 
 
 def _count(records: Sequence[Record], counts: Sequence[int], seed: int) -> str:

@@ -165,9 +165,8 @@ def _deciding(records: Sequence[Record], seed: int) -> Table:
 
 
 def _typed(found: Sequence[Case]) -> list[tuple[str, list[Case]]]:
-    of = {case.record["id"]: case for case in found}
-    groups = by_type([case.record for case in found])
-    return [(type_name(name), [of[record["id"]] for record in chosen]) for name, chosen in groups]
+    groups = by_type(found, lambda case: case.record)
+    return [(type_name(name), chosen) for name, chosen in groups]
 
 
 def abstention(run: Run) -> Section:

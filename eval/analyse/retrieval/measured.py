@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from eval.datasets.types import ADVERSARIAL
 from eval.metrics.retrieval.registry import BUDGETS, UNITS, Measure, Unit, cuts_of, metrics, parse
 from eval.metrics.stats.interval import Interval
 from eval.records.run import Run
@@ -19,7 +18,7 @@ from eval.summary.retrieval import (
     unknown,
     values,
 )
-from eval.summary.summarise import OVERALL
+from eval.summary.summarise import groups
 from memsys.core.errors import InputError
 
 KINDS = {"fraction": "recall", "any": "recall_any", "all": "recall_all"}
@@ -136,7 +135,11 @@ def points(run: Run, unit: Unit, kind: str, seed: int) -> list[Point]:
     measures = known(run, wanted)
     if not measures:
         return []
-    ids = list(values(run, measures[:1])[str(measures[0])])
+    scored = values(run, measures[:1])[str(measures[0])]
+    of_types = {
+        type_: [row["id"] for row in rows if row["id"] in scored]
+        for type_, rows in groups(run.counted).items()
+    }
     found = measured(run, measures, seed)
     return [
         Point(
@@ -144,17 +147,12 @@ def points(run: Run, unit: Unit, kind: str, seed: int) -> list[Point]:
             type_,
             measure.tokens or measure.cutoff or 0,
             measure.tokens is not None,
-            _tokens(run, [id_ for id_ in ids if _in(run, id_, type_)], unit, measure.cutoff),
+            _tokens(run, of_types[type_], unit, measure.cutoff),
             cells[str(measure)],
         )
         for type_, cells in found.means.items()
         for measure in measures
     ]
-
-
-def _in(run: Run, question: str, type_: str) -> bool:
-    record = run.records[question]
-    return record["type"] == type_ or (type_ == OVERALL and record["category"] != ADVERSARIAL)
 
 
 def _tokens(run: Run, ids: Sequence[str], unit: Unit, cutoff: int | None) -> float | None:

@@ -21,6 +21,7 @@ from eval.summary.contrast import Contrast, Row, contrast, paired_contrasts
 from eval.summary.gate_cases import Case, cases, gate_shares, sample
 from eval.summary.measures import ABSTAINED, ADVERSARIAL, Measure, types_of, value
 from eval.summary.sample import Sample
+from eval.summary.sample import by_type as of_types
 from eval.summary.shared import share
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
@@ -191,12 +192,11 @@ def types_as_csv(runs: Sequence[Run], seed: int) -> str:
 
 def _means(run: Run, key: str, seed: int) -> dict[str, Interval]:
     """Return the mean of each type that has the score, overall last; adversarial has no gold."""
-    asked = [one for one in run.records.values() if one["type"] != ADVERSARIAL]
-    means = {}
-    for name in types_of([run]):
-        rows = [one for one in asked if name in (OVERALL, one["type"])]
-        means[name] = Sample.of(rows, [value(row, key) for row in rows], seed).score()
-    return {name: one for name, one in means.items() if one is not None}
+    samples = {
+        name: Sample.of(rows, [value(row, key) for row in rows], seed)
+        for name, rows in of_types(list(run.records.values()))
+    }
+    return {name: mean for name, one in samples.items() if (mean := one.score()) is not None}
 
 
 def gates(runs: Sequence[Run], never: Run, always: Run, seed: int) -> Table:
