@@ -1,18 +1,40 @@
-"""What an add stores: messages verbatim, or facts, relations or a procedure by a model."""
+"""What an add stores: messages verbatim, or the facts, relations or procedure that a model writes.
+The update of facts is that of the benchmark (memsys.knowledge.facts.fact_writer).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
+from typing import Any
 
-from memsys.knowledge.facts.fact import Event
-from memsys.service.images import as_texts
+from memsys.core.types import Session, Turn
+from memsys.knowledge.facts.extraction_reply import ReplyPart
+from memsys.knowledge.facts.fact import Event, Fact, as_memory, plain, subject_of
+from memsys.knowledge.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
+from memsys.knowledge.facts.procedure import procedure
+from memsys.knowledge.memory.base import verbatim
+from memsys.llm.prompt import Prompt
 from memsys.service.instructions import instructed
-from memsys.service.messages import Messages, as_list, as_units, parse_messages
-from memsys.service.model_writing import write_facts, write_procedure
+from memsys.service.messages import (
+    ROLES,
+    Messages,
+    ParsedMessages,
+    as_list,
+    as_texts,
+    as_units,
+    parse_messages,
+)
 from memsys.service.ranking import Ranker
-from memsys.service.records import AddResult, RelationChange
+from memsys.service.records import (
+    AddResult,
+    MemoryChange,
+    MemoryRecord,
+    NoModelError,
+    RelationChange,
+)
 from memsys.service.relations import RelationMemory
 from memsys.service.setup import Setup
 from memsys.service.summaries import Summaries
@@ -68,3 +90,154 @@ class Adder:
             return replace(added, events=log)
         changes, more = self.relations.write(parsed.session, about.owner, public, part)
         return replace(added, events=[*log, *more], relations=changes)
+
+
+def write_facts(
+    setup: Setup,
+    writer: Writer,
+    ranker: Ranker,
+    summaries: Summaries,
+    about: About,
+    parsed: ParsedMessages,
+    part: ReplyPart | None = None,
+) -> AddResult:
+    """Extract the facts of `parsed` and update those of the owner, whose last messages and summary
+    are stored between two calls. `part`: see FactExtractor. Raises NoModelError without a model;
+    InputError if a prompt cannot be used; LLMError if the model answered for none of the messages.
+    """
+    if setup.llm is None or setup.facts is None or setup.update is None:
+        raise NoModelError(
+            "infer: there is no model to write facts with; set llm= (openai, local), or add "
+            "with infer=False"
+        )
+    owner, database, session = about.owner, writer.database, parsed.session
+    log = summaries.wait(owner)
+    with writer.lock:
+        dialogue, summary = database.dialogue(owner)
+    earlier = {id_: public for _, id_, _, _, public in dialogue}
+    about = replace(about, public={**earlier, **about.public})
+    storage = _OwnerFacts(writer, ranker, about, setup.update.compare)
+    facts = FactWriter(setup.llm, setup.facts, setup.update, storage, part)
+    facts.extractor.summary = summary
+    for one in _sessions(dialogue):
+        facts.extractor.add_turns(one)
+    subject = subject_of(parsed.roles, owner.agent_id)
+    facts.write(session, subject, summarise=not summaries.background)
+    said = [
+        [session.time.isoformat(), turn.id, turn.speaker, turn.text, parsed.public[turn.id]]
+        for turn in session.turns
+    ]
+    with writer.lock:
+        with database.writing():  # another add may have changed them meanwhile, or a deletion
+            stored, current = database.dialogue(owner)
+            current = facts.extractor.summary if current == summary else current
+            database.set_dialogue(owner, _last([*stored, *said], setup.facts.recent), current)
+        if not summaries.background:
+            storage.changes += summaries.store(owner, current, session)
+    if summaries.background:
+        summaries.start(owner, session, facts.extractor)
+    return AddResult(tuple(storage.changes), [*log, *facts.log])
+
+
+def write_procedure(
+    setup: Setup,
+    writer: Writer,
+    messages: Messages,
+    about: About,
+    time: datetime,
+    prompt: str | None = None,
+) -> AddResult:
+    """Record the agent's run in `messages`, including tool calls, as one memory. `prompt`: system
+    prompt in place of the shipped one. Raises NoModelError without a model, InputError without
+    messages, LLMError without a record.
+    """
+    if setup.llm is None:
+        raise NoModelError(
+            "kind=procedural: there is no model to record a run with; set llm= (openai, local), or "
+            "add with infer=False"
+        )
+    run = as_list(messages)
+    record = procedure(setup.llm, run, Prompt("prompt", prompt) if prompt else "procedure")
+    ids = (one.get("id") for one in run)
+    turns = tuple(id_ for id_ in ids if isinstance(id_, str))
+    unit = verbatim("new", record.text, time, "assistant", turns)
+    return AddResult(tuple(writer.add([unit], about)), record.events)
+
+
+class _OwnerFacts:
+    """The facts that an owner's ids match (see FactStorage); `changes` lists the changes. New facts
+    are the owner's; a changed one remains with its owner.
+    """
+
+    def __init__(self, writer: Writer, ranker: Ranker, about: About, compare: Compare) -> None:
+        self._writer, self._ranker, self._about = writer, ranker, about
+        self._compare = compare
+        self.changes: list[MemoryChange] = []
+
+    def similar(self, fact: Fact, most: int) -> Sequence[StoredFact]:
+        (vector,) = self._writer.embed([fact.text])
+        with self._writer.lock:
+            near = self._ranker.similar(vector, self._comparable(fact), most)
+        return [StoredFact(record.id, record.memory, cosine) for record, cosine in near]
+
+    def add(self, fact: Fact, time: datetime) -> FactChange | None:
+        with self._writer.lock:
+            stored = {plain(one.memory) for one in self._comparable(fact)}
+        if plain(fact.text) in stored:
+            return None
+        (change,) = self._writer.add([as_memory("new", fact, time)], self._about)
+        return self._changed(change, fact, time)
+
+    def update(self, id_: str, content: str, fact: Fact, time: datetime) -> FactChange | None:
+        with self._writer.lock:
+            old = self._writer.database.get(id_)
+        if old is None:
+            return None
+        public = replace(fact, turns=tuple(self._about.public.get(t, t) for t in fact.turns))
+        speaker = fact.speaker if old.speaker in ROLES else old.speaker  # the name, if one has it
+        new = as_memory(id_, public.rewritten(content, speaker, old.turn_keys), time)
+        fields: dict[str, Any] = {"memory": new.content, "index_text": new.index_text}
+        fields |= {"time": time, "turn_keys": new.turns, "importance": new.importance}
+        if new.title:
+            fields["title"] = new.title
+        fields["speaker"] = speaker
+        fields["metadata"] = {**old.metadata, **self._about.metadata}
+        return self._changed(self._writer.change(id_, fields), fact, time)
+
+    def delete(self, id_: str, fact: Fact, time: datetime) -> FactChange | None:
+        return self._changed(next(iter(self._writer.delete([id_])), None), fact, time)
+
+    def _changed(
+        self, change: MemoryChange | None, fact: Fact, time: datetime
+    ) -> FactChange | None:
+        if change is None:
+            return None
+        self.changes.append(change)
+        return FactChange(change.id, change.event, change.old, change.new, time, fact.turns)
+
+    def _comparable(self, fact: Fact) -> list[MemoryRecord]:
+        """Return the facts that `fact` may contradict: those that the ids of the owner match, or
+        that have exactly these, of the same speaker or of one without a name.
+        """
+        owner = self._about.owner
+        return [
+            one
+            for one in self._writer.database.owned(owner)
+            if one.kind == "fact"
+            and (self._compare == "filter" or one.owner == owner)
+            and (one.speaker == fact.speaker or not {one.speaker, fact.speaker}.isdisjoint(ROLES))
+        ]
+
+
+def _last(messages: Sequence[Any], most: int) -> Sequence[Any]:
+    """Return the last `most` messages."""
+    return messages[max(len(messages) - most, 0) :]
+
+
+def _sessions(dialogue: Sequence[Sequence[Any]]) -> list[Session]:
+    """Return stored messages, grouped by the sessions in which they were said."""
+    sessions = []
+    for time, group in groupby(dialogue, key=lambda one: one[0]):
+        turns = tuple(Turn(id_, speaker, text) for _, id_, speaker, text, _ in group)
+        sessions.append(Session("earlier", datetime.fromisoformat(time), turns))
+    return sessions

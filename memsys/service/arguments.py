@@ -1,14 +1,27 @@
-"""Arguments under mem0's names: checked, and converted to ours."""
+"""Arguments of the operations: checked, and those under mem0's names converted to ours."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from memsys.core.errors import InputError, check_choice
-from memsys.service.records import MemoryKind, NoModelError, check_text
+from memsys.core.turns import importance
+from memsys.service.records import (
+    TITLE_MOST,
+    MemoryKind,
+    NoModelError,
+    check_text,
+    naive,
+    nested_deeper,
+)
 
 MemoryType = Literal["procedural_memory"]
+METADATA_DEPTH = 20  # nested lists and objects
+METADATA_BYTES = 65_536  # as JSON in UTF-8
 Version = Literal["v1.1"]  # of the results: a dictionary with `results` and `relations`
 
 
@@ -71,3 +84,54 @@ def check_id(memory_id: object) -> str:
     if not isinstance(memory_id, str):
         raise InputError(f"memory_id: {memory_id!r:.60}; use the id of a memory, a text")
     return memory_id
+
+
+def check_metadata(metadata: Mapping[str, Any] | None, name: str = "metadata") -> dict[str, Any]:
+    """Return a copy of `metadata`. Raises InputError unless it is a JSON object that is nested at
+    most 20 deep and has at most 65,536 bytes.
+    """
+    value = metadata if metadata is not None else {}
+    try:
+        if not isinstance(value, Mapping) or any(not isinstance(key, str) for key in value):
+            raise TypeError("use an object whose names are text")
+        text = json.dumps(dict(value), ensure_ascii=False, allow_nan=False)
+        check_text(text, name)
+        copy: dict[str, Any] = json.loads(text)
+    except RecursionError:
+        raise InputError(f"{name}: nested more than {METADATA_DEPTH} deep") from None
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: not a JSON object ({error})") from error
+    if nested_deeper(copy, METADATA_DEPTH):
+        raise InputError(f"{name}: nested more than {METADATA_DEPTH} deep")
+    if len(text.encode()) > METADATA_BYTES:
+        raise InputError(f"{name}: over {METADATA_BYTES:,} bytes; store less")
+    return copy
+
+
+def check_fields(
+    text: str | None,
+    metadata: Mapping[str, Any] | None,
+    time: datetime | None,
+    title: str | None,
+) -> dict[str, Any]:
+    """Return the fields of a record that an update replaces (None: unchanged). Raises InputError on
+    an invalid value, or if none is given.
+    """
+    if text is None and metadata is None and time is None and title is None:
+        raise InputError("update: give text, metadata, time or title")
+    fields: dict[str, Any] = {}
+    if text is not None:
+        if not isinstance(text, str) or not text:
+            raise InputError("text: use text that is not empty")
+        check_text(text, "text")
+        fields |= {"memory": text, "importance": importance(text)}
+    if title is not None:
+        if not isinstance(title, str) or len(title) > TITLE_MOST:
+            raise InputError(f"title: use text of at most {TITLE_MOST} characters")
+        check_text(title, "title")
+        fields["title"] = title
+    if metadata is not None:
+        fields["metadata"] = check_metadata(metadata)
+    if time is not None:
+        fields["time"] = naive(time)
+    return fields

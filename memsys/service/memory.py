@@ -14,8 +14,10 @@ from memsys.service.adding import Adder
 from memsys.service.arguments import (
     MemoryType,
     Version,
+    check_fields,
     check_id,
     check_kind,
+    check_metadata,
     check_prompt,
     check_query,
     check_version,
@@ -37,10 +39,9 @@ from memsys.service.records import (
 from memsys.service.relations import RelationMemory
 from memsys.service.rows import Rows
 from memsys.service.setup import Setup, load_setup
-from memsys.service.shared_embedder import SharedEmbedder
 from memsys.service.summaries import Summaries
 from memsys.service.vector_sync import VectorSync
-from memsys.service.writing import About, Writer, check_fields, check_metadata
+from memsys.service.writing import About, SharedEmbedder, Writer
 
 FOLDER = "memories"
 

@@ -12,7 +12,7 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.index.rank import IndexSettings
 from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.facts.fact_writer import Compare
-from memsys.knowledge.relations.extract import RelationExtractor
+from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.find import RelationFinder, RelationSettings
 from memsys.knowledge.relations.graph_writer import GraphWriter
 from memsys.knowledge.relations.relation_graph import (
@@ -20,12 +20,10 @@ from memsys.knowledge.relations.relation_graph import (
     RelationGraphSettings,
     forget_turns,
 )
-from memsys.knowledge.relations.same_reply import SameReply
 from memsys.knowledge.relations.triples import id_of
 from memsys.knowledge.relations.written_graph import WrittenGraph
 from memsys.llm.base import LLM
 from memsys.service.database import MemoryDatabase
-from memsys.service.recorded_graph import RecordedGraph
 from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange, public_ids
 from memsys.service.relation_parts import RelationParts
 from memsys.stores.networkx_relations import NetworkxRelations
@@ -124,15 +122,15 @@ class RelationMemory:
             key, *others = self._owned.open(owner)
         if setup.compare == "owner":
             others = []
-        changes: list[RelationChange] = []
-        graph = RecordedGraph(store, key, self._embedder, setup.graph, others, public, changes)
+        graph = RelationGraph(store, key, self._embedder, setup.graph, others)
         log: list[Event] = []
+        writer = GraphWriter(extractor, graph, setup.graph, log, found, public)
         try:
-            GraphWriter(extractor, graph, setup.graph, log, found).write(session)
+            writer.write(session)
         finally:
             with self._lock, self._database.writing():
                 self._owned.changed(owner, [key, *others])
-        return changes, log
+        return [RelationChange(*one) for one in writer.changes], log
 
     def find(self, query: str, owner: Owner) -> list[FoundRelation]:
         """Return the best relations of `owner` for `query`, best first. Raises NoModelError without

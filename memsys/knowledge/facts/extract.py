@@ -22,7 +22,6 @@ from memsys.knowledge.facts.extraction_reply import (
     read_facts,
 )
 from memsys.knowledge.facts.fact import Event, Fact, Subject, fault, tokens
-from memsys.knowledge.facts.images import Detail, describe
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
 
@@ -30,6 +29,7 @@ Images = Literal["caption", "endpoint"]
 Relations = Literal["separate", "same_reply"]
 _DIALOGUE = "facts_extract"  # the prompt for dialogues between people
 _NOTHING = "(nothing yet)"
+_ADDRESSES = ("http://", "https://", "data:image/")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,3 +222,36 @@ def _numbered(turns: Sequence[TimedTurn], first: int) -> str:
             lines.append(f"{number}. {line(turn)}")
             number += 1
     return "\n".join(lines)
+
+
+Detail = Literal["low", "high", "auto"]  # of OpenAI's chat protocol
+
+
+def describe(llm: LLM, prompt: Prompt, turn: Turn, detail: Detail, log: list[Event]) -> str | None:
+    """Return one sentence on the image of `turn`, None without one or after an error, which is
+    logged. Only the address is sent: the model's server fetches the image. `detail`: resolution at
+    which the server reads it, which determines its tokens.
+    """
+    if turn.image is None:
+        return None
+    if not turn.image.casefold().startswith(_ADDRESSES):
+        scheme = turn.image.partition(":")[0][:20]  # what follows it may contain a password
+        wrong = f"{scheme}: neither http(s) nor data:image/"
+        log.append(fault("image", "bad_address", wrong, turn=turn.id))
+        return None
+    text = prompt.fill(message=f"{turn.speaker}: {turn.text}")
+    parts = [
+        {"type": "text", "text": text},
+        {"type": "image_url", "image_url": {"url": turn.image, "detail": detail}},
+    ]
+    try:
+        reply = llm.complete([{"role": "user", "content": parts}])
+    except LLMError as error:
+        log.append(fault("image", "no_answer", error, turn=turn.id))
+        return None
+    description, cost = " ".join(reply.text.split()), tokens(reply.usage)
+    if not description:
+        log.append(fault("image", "empty", "no description", turn=turn.id, tokens=cost))
+        return None
+    log.append({"step": "image", "turn": turn.id, "shown": description, "tokens": cost})
+    return description

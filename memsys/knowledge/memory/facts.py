@@ -12,8 +12,7 @@ from memsys.core.types import Conversation, Memory, Session
 from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
 from memsys.knowledge.facts.extraction_reply import ReplyPart
 from memsys.knowledge.facts.fact import Fact, as_memory, plain
-from memsys.knowledge.facts.fact_writer import FactChange, applied
-from memsys.knowledge.facts.session_reader import Outcome, SessionReader
+from memsys.knowledge.facts.fact_writer import FactChange, Outcome, SessionReader, applied
 from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.relations.written_graph import WrittenGraph
 from memsys.llm.base import LLM

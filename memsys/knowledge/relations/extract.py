@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -25,6 +25,7 @@ from memsys.knowledge.relations.forms import (
 from memsys.knowledge.relations.relation_graph import RelationGraphSettings
 from memsys.knowledge.relations.triples import Entity, Triple, is_self, names_self, shown
 from memsys.llm.base import LLM, LLMError
+from memsys.llm.prompt import load_prompt
 
 _ENDS = ("source", "destination")
 
@@ -241,3 +242,49 @@ def _end(
         return Entity(shown(name), "other")
     log.append(fault("relations", "unknown_entity", f"{label}: {name}"))
     return None
+
+
+class SameReply:
+    """See ReplyPart: the lists are checked like those of separate calls, and wait for the writer of
+    the graph.
+    """
+
+    def __init__(self, extractor: RelationExtractor) -> None:
+        self._extractor = extractor
+        self.prompt = load_prompt("graph_same_reply", [])
+        self._found: dict[tuple[Turn, ...], tuple[list[Entity], list[Triple]]] = {}
+
+    def properties(self, new: int, shown: int) -> Mapping[str, Any]:
+        """See ReplyPart."""
+        lists = [form.parameters["properties"] for form in reply_forms(new, shown)]
+        return {name: rows for one in lists for name, rows in one.items()}
+
+    def read(
+        self,
+        reply: Mapping[str, Any],
+        shown: Sequence[Turn],
+        new: Sequence[Turn],
+        log: list[Event],
+    ) -> None:
+        """See ReplyPart."""
+        found = self._extractor.read(reply, shown, new, log)
+        if found is not None:
+            self._found[tuple(new)] = found
+            entities, triples = found
+            counted = {"entities": len(entities), "relations": len(triples)}
+            turns = [turn.id for turn in new]
+            log.append({"step": "same_reply", "turns": turns, **counted})
+
+    def forget(self, turns: Collection[str]) -> None:
+        """Delete what was found in exchanges with one of `turns`."""
+        self._found = {
+            exchange: found
+            for exchange, found in self._found.items()
+            if not any(turn.id in turns for turn in exchange)
+        }
+
+    def pop(self, turns: Sequence[Turn]) -> tuple[list[Entity] | None, list[Triple] | None]:
+        """Return what was found in the exchange `turns`, and forget it; (None, None) if no reply on
+        just these turns could be read.
+        """
+        return self._found.pop(tuple(turns), (None, None))

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple
 
 from memsys.core.types import Session, Turn
 from memsys.knowledge.facts.fact import Event, fault
-from memsys.knowledge.relations.extract import RelationExtractor
+from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.relation_graph import (
     Applied,
     Planned,
     RelationGraph,
     RelationGraphSettings,
 )
-from memsys.knowledge.relations.same_reply import SameReply
-from memsys.knowledge.relations.triples import Entity, Triple, dated, id_of
+from memsys.knowledge.relations.triples import Entity, Triple, dated, id_of, verbalised
 from memsys.llm.base import LLMError
 from memsys.stores.relations import Relation
+
+
+class RelationChange(NamedTuple):
+    """A change of a relation: ADD, MENTION (stated again), RENEW (after its end), DELETE or END."""
+
+    event: Applied
+    source: str
+    relationship: str
+    destination: str
 
 
 @dataclass(slots=True)
@@ -42,7 +52,8 @@ class _Progress:
 
 class GraphWriter:
     """Maintains the relations of one conversation. An error with one exchange loses that exchange
-    only and is logged; writing the session again repeats the failed steps only.
+    only and is logged; writing the session again repeats the failed steps only. `changes` lists the
+    changes of relations by the last session, in order.
     """
 
     def __init__(
@@ -52,18 +63,22 @@ class GraphWriter:
         settings: RelationGraphSettings,
         log: list[Event],
         found: SameReply | None = None,
+        public: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """`found`: the entities and relations that came with the facts of an exchange; an exchange
-        without them is extracted by calls.
+        without them is extracted by calls. `public`: the ids under which turns are stored, by their
+        own; the others are stored under theirs.
         """
         self._extractor, self._graph, self._found = extractor, graph, found
-        self._settings, self._log = settings, log
+        self._settings, self._log, self._public = settings, log, public
+        self.changes: list[RelationChange] = []
         self._progress: dict[str, _Progress] = {}  # by an exchange's first turn
 
     def write(self, session: Session) -> None:
         """Update the graph with `session`. Raises LLMError if the model answered for none of its
         exchanges: the server is down then, and there is no graph to measure.
         """
+        self.changes = []
         start, step, turns = len(self._log), self._settings.exchange, session.turns
         exchanges = [turns[first : first + step] for first in range(0, len(turns), step)]
         errors = [error for one in exchanges if (error := self._read(one, session))]
@@ -80,8 +95,9 @@ class GraphWriter:
 
     def forget(self) -> None:
         """Delete the replies so far, of which a session that is written again would use those of
-        incomplete exchanges. The graph stays as it is.
+        incomplete exchanges, and the list of changes. The graph stays as it is.
         """
+        self.changes = []
         self._progress = {first: _Progress(done=one.done) for first, one in self._progress.items()}
 
     def _read(self, turns: Sequence[Turn], session: Session) -> LLMError | None:
@@ -138,9 +154,10 @@ class GraphWriter:
         at.ended = self._extractor.ended(turns, time, listed, new, self._log) if listed else {}
 
     def _add(self, planned: Sequence[Planned], time: datetime) -> None:
-        operations = self._graph.add(planned, time)
+        operations = self._graph.add([self._published(one) for one in planned], time)
         for one, operation in zip(planned, operations, strict=True):
             triple, ends = one.triple, [end.name for end in one.ends]
+            self.changes.append(RelationChange(operation, ends[0], triple.name, ends[1]))
             named = zip((triple.source.name, triple.destination.name), ends, strict=True)
             merged = {name: end for name, end in named if name != end}
             text = f"{ends[0]} {triple.name} {ends[1]}"
@@ -153,10 +170,17 @@ class GraphWriter:
         """
         reasons = {one.key: why for one, why in ended.items()}
         left = [one for one in self._graph.stored(list(ended)) if one.ended is None]
-        texts, ids = self._graph.sentences(left), [turn.id for turn in turns]
+        ends, ids = self._graph.ends(left), [turn.id for turn in turns]
         operation = self._graph.end(left, time)
-        for one, text in zip(left, texts, strict=True):
+        for one, (source, target) in zip(left, ends, strict=True):
+            self.changes.append(RelationChange(operation, source.name, one.name, target.name))
+            text = verbalised(one, (source, target))
             self._log_change(operation, id_of(one), text, ids, why=reasons[one.key])
+
+    def _published(self, planned: Planned) -> Planned:
+        """Return `planned` with the ids under which its turns are stored."""
+        turns = tuple(self._public.get(turn, turn) for turn in planned.triple.turns)
+        return replace(planned, triple=replace(planned.triple, turns=turns))
 
     def _log_change(
         self, operation: Applied, relation: str, text: str, turns: Sequence[str], **more: object

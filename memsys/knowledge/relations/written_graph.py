@@ -13,11 +13,10 @@ from memsys.core.types import Memory, Session
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.store import MemoryGraph
 from memsys.knowledge.facts.fact import Event
-from memsys.knowledge.relations.extract import RelationExtractor
+from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.graph_writer import GraphWriter
 from memsys.knowledge.relations.memory_graph import link_memories
 from memsys.knowledge.relations.relation_graph import RelationGraph, RelationGraphSettings
-from memsys.knowledge.relations.same_reply import SameReply
 from memsys.llm.base import LLM
 from memsys.stores.relations import RelationStore
 

@@ -6,16 +6,15 @@ import asyncio
 import hashlib
 import hmac
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from memsys.service.rest.error_body import body_of
 
 BODY_MOST = 1_048_576  # bytes
 _READ_MOST = 8 * BODY_MOST  # read before refusing, as many clients send all before they read
@@ -24,6 +23,19 @@ _HOST = re.compile(r"[\w.:\[\]-]+")  # a name or address, and a port
 _CLOSE = {"connection": "close"}  # the rest of the body is not a request
 _HEADERS = {401: {"www-authenticate": "Bearer"}, 408: _CLOSE, 413: _CLOSE}
 _OPEN = ("/docs", "/openapi.json")  # public, the same for all clients
+_TYPES = {  # of errors
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "timeout",
+    409: "no_model",
+    413: "too_large",
+    422: "invalid_input",
+    502: "model_failed",
+    503: "busy",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +125,9 @@ async def _read(request: Request) -> tuple[bytes, tuple[int, str] | None]:
     except ClientDisconnect:
         return b"", (400, "the body is incomplete")
     return (b"".join(parts), None) if size <= BODY_MOST else (b"", too_large)
+
+
+def body_of(status: int, message: str, details: Sequence[dict[str, str]] = ()) -> dict[str, Any]:
+    """Return the JSON of an error."""
+    kind = _TYPES.get(status, "error")
+    return {"error": {"status": status, "type": kind, "message": message, "details": list(details)}}

@@ -19,7 +19,7 @@ from memsys.service.records import Owner
 from memsys.service.rest import schemas
 from memsys.service.rest.access import AccessControl, AccessPolicy
 from memsys.service.rest.failures import documented, install, refuse_unknown
-from memsys.service.rest.page import page
+from memsys.service.rest.schemas import page
 
 _ABOUT = (
     "Memories are separate by owner: at least one of user_id, agent_id and run_id is required. "

@@ -9,7 +9,7 @@ from http import HTTPStatus
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from memsys.service.rest.error_body import body_of
+from memsys.service.rest.access import body_of
 
 HEADER_S = 10.0
 CONNECTIONS_MOST = 256

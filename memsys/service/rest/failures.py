@@ -17,7 +17,7 @@ from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.service.records import NoModelError
-from memsys.service.rest.error_body import body_of
+from memsys.service.rest.access import body_of
 from memsys.service.rest.schemas import Error
 
 _STATUSES = {NoModelError: 409, InputError: 422, LLMError: 502, BudgetReached: 502}

@@ -8,9 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
-from memsys.knowledge.facts.images import Detail
+from memsys.core.errors import InputError
+from memsys.knowledge.facts.extract import Detail
 from memsys.service.arguments import MemoryType, Version
 from memsys.service.records import TITLE_MOST
+from memsys.service.rows import Rows
 
 TEXT_MOST = 20_000  # characters of a text
 MESSAGES_MOST = 200
@@ -20,6 +22,7 @@ PARTS_MOST = 50  # of a message
 IMAGES_MOST = 50  # of a request: the model is asked about each
 ADDRESS_MOST = 1_000_000  # characters; an image may be in its address (data:image/)
 METADATA_MOST = 50  # names
+REPLY_MOST = 16_000_000  # characters of texts and metadata in one answer
 _TIME_MOST = 64  # characters
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
@@ -277,3 +280,12 @@ class Error(BaseModel):
     """The body of every answer with an error status."""
 
     error: Fault
+
+
+def page(rows: Rows[Any], number: str) -> dict[str, Any]:
+    """Return `rows` as JSON. Raises InputError naming `number` if they are too many to send."""
+    found: dict[str, Any] = dict(rows)
+    size = sum(len(row["memory"]) + len(str(row["metadata"])) for row in found["results"])
+    if size > REPLY_MOST:
+        raise InputError(f"{number}: the results have over {REPLY_MOST:,} characters; ask for less")
+    return found

@@ -155,17 +155,6 @@ def test_a_part_that_another_process_deletes_meanwhile_is_not_made_again(tmp_pat
         assert db.execute("SELECT * FROM relation_parts").fetchall() == []
 
 
-def test_changes_of_a_file_of_version_0_2_are_read(tmp_path):
-    with memory(tmp_path) as store:
-        (added,) = store.add("a zebra", user_id="mara").changes
-        store._database.connection.execute("ALTER TABLE changes DROP COLUMN turns")
-        store._database.connection.commit()
-    with memory(tmp_path) as store:
-        store.delete(added.id)
-        assert store.delete(added.id, history=False) is not None
-        assert store.history(added.id) == []
-
-
 @pytest.mark.parametrize("other", [{}, {"run_id": "B"}])
 def test_relations_of_other_messages_with_the_same_id_remain(tmp_path, other):
     with opened(tmp_path, model(facts=remembered)) as store:

@@ -194,6 +194,6 @@ def test_every_tool_and_argument_is_described(memory, user):
 
 def test_too_large_replies_are_refused(memory, monkeypatch):
     memory.add("I like tea", user_id="ana")
-    monkeypatch.setattr("memsys.service.rest.page.REPLY_MOST", 5)
+    monkeypatch.setattr("memsys.service.rest.schemas.REPLY_MOST", 5)
     with pytest.raises(InputError, match="limit: the results have over 5 characters"):
         call_tool(memory, "list_memories", {"user_id": "ana"})
