@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.metrics.retrieval.registry import BUDGETS, UNITS, Measure, Unit, cuts_of, metrics, parse
+from eval.metrics.retrieval.formulas import METRICS
+from eval.metrics.retrieval.registry import BUDGETS, UNITS, Measure, Unit, cuts_of, parse
 from eval.records.run import Run
 from eval.summary.retrieval import OF_SETS, unknown
 
@@ -39,7 +40,7 @@ def definitions(
     left_out = {name for one, name in KINDS.items() if kind not in {None, one}}
     found = []
     for one in (unit,) if unit else UNITS:
-        for metric in metrics():
+        for metric in METRICS:
             if metric.name in left_out:
                 continue
             if metric.ordered and "" in metric.cuts:
