@@ -59,7 +59,7 @@ class Judged:
 class RetrievalMetric(ABC):
     """A score of one ranking. Subclasses add `score`.
 
-    `name`: before the @ of a measure such as recall@10. `title`: its heading in tables. `cuts`: what
+    `name`: before the @ of a measure such as recall@10. `title`: heading in tables. `cuts`: what
     may follow the name: a rank, a token budget, of sessions also a number of turns, or nothing
     (""). `at_evidence`: whether the cutoff is R. `ordered`: whether the score depends on the order,
     so that a mere selection has none. `aliases`: names in other tools, which error messages
