@@ -45,7 +45,7 @@ class LateInteraction(Strategy):
         if pool < (k or 1):
             raise InputError(f"strategy.pool: {pool!r}; use a whole number of k={k} or more")
         if not parts.embedder.is_fallback:
-            _ = parts.embedder.token_cache  # raises if there are none
+            _ = parts.embedder.token_rows  # raises if there are none
         self._start, self._pool, self._weight, self._idf = start, pool, weight, idf
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:

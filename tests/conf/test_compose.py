@@ -182,7 +182,7 @@ def stand_in(parts: dict[str, Any]) -> Parts:
     """Parts without a cache and with a model that is never asked: nothing is embedded here."""
     names = ("memory", "context", "index", "graph")
     typical = parts["embedder"].typical_similarity
-    embedder: Any = SimpleNamespace(typical_similarity=typical, token_cache=None, is_fallback=False)
+    embedder: Any = SimpleNamespace(typical_similarity=typical, token_rows=None, is_fallback=False)
     llm: Any = SimpleNamespace(name="stand-in")
     return Parts(embedder=embedder, llm=llm, **{name: parts[name] for name in names})
 

@@ -37,7 +37,8 @@ class Adapter:
         return {one["id"]: one["metadata"] for one in self._stored()["results"]}
 
     def _stored(self) -> dict[str, Any]:
-        return self._memory.get_all(user_id=_USER, limit=10**6)
+        stored: dict[str, Any] = self._memory.get_all(user_id=_USER, limit=10**6)
+        return stored
 
     def degraded(self) -> list[str]:
         """Return the features that are missing without a warning by the library."""

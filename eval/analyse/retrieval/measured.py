@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from eval.metrics.retrieval.registry import BUDGETS, UNITS, Measure, Unit, cuts_of, metrics, parse
+from eval.metrics.retrieval.formulas import METRICS
+from eval.metrics.retrieval.registry import BUDGETS, UNITS, Measure, Unit, cuts_of, parse
 from eval.metrics.stats.interval import Interval
 from eval.records.run import Run
 from eval.summary.retrieval import (
@@ -87,7 +88,7 @@ def definitions(
     left_out = {name for one, name in KINDS.items() if kind not in {None, one}}
     found = []
     for one in (unit,) if unit else UNITS:
-        for metric in metrics():
+        for metric in METRICS:
             if metric.name in left_out:
                 continue
             if metric.ordered and "" in metric.cuts:

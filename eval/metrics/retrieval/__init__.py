@@ -1,8 +1,7 @@
-"""Metrics of a ranking against the evidence of its question, each with formula and source.
+"""Metrics of a ranking against the evidence of its question.
 
-A module of this package that calls `register` adds a metric (eval.metrics.retrieval.registry).
-R in formulas is the number of evidence units, and k the cutoff. Relevance is binary, and only the
-order of the ranking counts: equal scores are no ties.
+They are those of eval.metrics.retrieval.formulas.METRICS. Relevance is binary, and only the order
+of the ranking counts: equal scores are no ties.
 """
 
 from __future__ import annotations
@@ -60,16 +59,15 @@ class Judged:
 class RetrievalMetric(ABC):
     """A score of one ranking. Subclasses add `score`.
 
-    `name`: before the @ of a measure such as recall@10. `title`: its heading in tables. `order`:
-    its place in lists. `cuts`: what may follow the name: a rank, a token budget, of sessions also a
-    number of turns, or nothing (""). `at_evidence`: whether the cutoff is R. `ordered`: whether the
-    score depends on the order, so that a mere selection has none. `aliases`: names in other tools,
-    which error messages explain.
+    `name`: before the @ of a measure such as recall@10. `title`: heading in tables. `cuts`: what
+    may follow the name: a rank, a token budget, of sessions also a number of turns, or nothing
+    (""). `at_evidence`: whether the cutoff is R. `ordered`: whether the score depends on the order,
+    so that a mere selection has none. `aliases`: names in other tools, which error messages
+    explain.
     """
 
     name: str
     title: str
-    order: int
     cuts: tuple[Cut, ...] = ("", "rank")
     at_evidence: bool = False
     ordered: bool = True

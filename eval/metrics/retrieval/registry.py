@@ -1,4 +1,4 @@
-"""The retrieval metrics and their measures: a metric of a unit, at a cutoff or a token budget.
+"""Measures of rankings: a retrieval metric of a unit, at a cutoff or a token budget.
 
 A measure is written `[session_]METRIC[@RANK|@NUMBERtokens|@NUMBERturns]`, as recall@10,
 session_recall_any@5, mrr, recall@512tokens or session_recall_any@10turns (of the sessions of the
@@ -7,15 +7,14 @@ first ten turns); the unit is the turn unless the name starts with session_.
 
 from __future__ import annotations
 
-import pkgutil
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from importlib import import_module
 from typing import Literal, cast
 
 from eval.metrics.retrieval import Cut, Judged, RetrievalMetric
+from eval.metrics.retrieval.formulas import METRICS
 from memsys.core.errors import InputError
 
 Unit = Literal["turn", "session"]
@@ -25,7 +24,6 @@ BUDGETS = (256, 512, 1024, 2048)
 EXAMPLES = "recall@10, session_recall_any@5, recall@512tokens, mrr"
 _SHAPE = re.compile(r"(session_)?([^@]*)(?:@([1-9][0-9]{0,8})(tokens|turns)?)?", re.ASCII)
 _NEAR = 0.7  # least similarity of a name to the one that it stands for
-_REGISTERED: dict[str, RetrievalMetric] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,27 +73,6 @@ class Measure:
         return self.metric.score(judged, cutoff)
 
 
-def register(metric: RetrievalMetric) -> None:
-    """Add `metric`; raises InputError if another one has its name."""
-    if metric.name in _REGISTERED:
-        raise InputError(f"retrieval metric {metric.name}: the name is taken; choose another")
-    _REGISTERED[metric.name] = metric
-
-
-@cache
-def _load() -> None:
-    """Import the modules of this package, each of which registers its metrics."""
-    package = import_module("eval.metrics.retrieval")
-    for module in pkgutil.iter_modules(package.__path__):
-        import_module(f"{package.__name__}.{module.name}")
-
-
-def metrics() -> tuple[RetrievalMetric, ...]:
-    """Return all retrieval metrics in the order of tables."""
-    _load()
-    return tuple(sorted(_REGISTERED.values(), key=lambda metric: metric.order))
-
-
 def parse(text: str) -> Measure:
     """Return the measure that `text` names.
 
@@ -108,9 +85,9 @@ def parse(text: str) -> Measure:
             f"METRIC@NUMBERtokens, of sessions also METRIC@NUMBERturns, as {EXAMPLES}{_meant(text)}"
         )
     session, name, number, counted = shape.groups()
-    found = next((metric for metric in metrics() if metric.name == name), None)
+    found = next((metric for metric in METRICS if metric.name == name), None)
     if found is None:
-        known = ", ".join(metric.name for metric in metrics())
+        known = ", ".join(metric.name for metric in METRICS)
         raise InputError(f"{text!r:.60}: no such measure{_meant(text)}; metrics are {known}")
     kind = cast(Cut, counted or ("rank" if number else ""))
     unit: Unit = "session" if session else "turn"
@@ -140,8 +117,8 @@ def _meant(text: str) -> str:
     name, at, end = text.partition("@")
     bare = re.sub(r"[\s-]+", "_", name.strip().lower()).removeprefix("turn_")
     session = "session_" * bare.startswith("session_")
-    names = {metric.name: metric for metric in metrics()}
-    for metric in metrics():
+    names = {metric.name: metric for metric in METRICS}
+    for metric in METRICS:
         names |= {alias.lower(): metric for alias in metric.aliases}
     near = get_close_matches(bare.removeprefix(session), names, 1, _NEAR)
     if not near:
@@ -158,7 +135,7 @@ def all_measures() -> tuple[Measure, ...]:
     """Return every measure of a ranking: by unit and metric, whole, at CUTOFFS, within BUDGETS."""
     found = []
     for unit in UNITS:
-        for metric in metrics():
+        for metric in METRICS:
             if "" in metric.cuts and metric.ordered:
                 found.append(Measure(unit, metric))
             if "rank" in metric.cuts:

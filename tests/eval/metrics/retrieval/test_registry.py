@@ -5,15 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eval.metrics.retrieval import Judged
-from eval.metrics.retrieval.recall import Recall, fraction
-from eval.metrics.retrieval.registry import (
-    BUDGETS,
-    CUTOFFS,
-    all_measures,
-    metrics,
-    parse,
-    register,
-)
+from eval.metrics.retrieval.registry import BUDGETS, CUTOFFS, all_measures, parse
 from memsys.core.errors import InputError
 
 
@@ -106,9 +98,3 @@ def test_a_cutoff_that_a_metric_does_not_have_is_refused(text, remedy):
     with pytest.raises(InputError) as caught:
         parse(text)
     assert str(caught.value) == f"{text}: {remedy}"
-
-
-def test_a_name_is_taken_once():
-    with pytest.raises(InputError, match="retrieval metric mrr: the name is taken"):
-        register(Recall(name="mrr", title="MRR", order=1, compute=fraction))
-    assert [metric.name for metric in metrics()].count("mrr") == 1
