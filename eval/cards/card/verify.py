@@ -216,7 +216,7 @@ def _of_counts(card: Card, here: Mapping[str, int], answers: Answers | None) -> 
 def _is_own(card: Card, answers: Answers | None) -> bool:
     """Return True if `answers` are from the very file that the card names."""
     there = next((file.sha256 for file in card.of_role(ANSWERS)), None)
-    return answers is not None and answers.file is not None and answers.file.sha256 == there
+    return answers is not None and answers.file.sha256 == there
 
 
 def _compare_scores(
@@ -229,7 +229,7 @@ def _compare_scores(
 ) -> None:
     """Compare all numbers; a card has to have all scores that follow from its files."""
     here = {number.identity: number for number in computed.scores}
-    reported = {number.measure for number in computed.scores if number.reported}
+    scored = {number.measure for number in computed.scores}
     for score in card.scores:
         number = here.pop(score.identity, None)
         if number is not None:
@@ -239,7 +239,7 @@ def _compare_scores(
         elif (
             score.reported
             and score.measure in REPORTED
-            and score.measure not in reported
+            and score.measure not in scored
             and not _is_own(card, answers)
         ):
             reason = f"the answers given contain no {score.measure}"
@@ -249,26 +249,26 @@ def _compare_scores(
         else:
             found.differences.append(f"{score.label}: on the card, and does not follow from files")
     for number in here.values():
-        found.differences.append(
-            f"{number.rounded().label}: left out of the card, recomputed {number.mean:.{DIGITS}f}"
-        )
+        mean = f"{number.interval.value:.{DIGITS}f}"
+        label = number.rounded().label
+        found.differences.append(f"{label}: left out of the card, recomputed {mean}")
 
 
 def _compare(score: Score, number: Number, found: Verification) -> None:
-    there, here = _numbers(score), _numbers(number.rounded())
-    exact = {"n": number.n, "mean": number.mean, "low": number.low, "high": number.high}
+    rounded = number.rounded()
+    there, here, exact = _numbers(score), _numbers(rounded), number.exact
     for name in dict.fromkeys([*there, *here]):
         found.compared += 1
-        one, other = there.get(name), exact[name]
+        one, other = there.get(name), exact.get(name)
         if one is not None and other is not None and abs(one - other) <= _ROUNDING:
             found.equal += 1
         else:
             found.differences.append(
                 f"{score.label}: {name}: {one} on the card, {here.get(name)} recomputed"
             )
-    if score.reported != number.reported:
+    if score.reported != rounded.reported:
         found.differences.append(
-            f"{score.label}: reported: {score.reported} on the card, {number.reported} recomputed"
+            f"{score.label}: reported: {score.reported} on the card, {rounded.reported} recomputed"
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from eval.cards.card import __main__ as command
-from eval.cards.card.files import load_card
+from eval.cards.card.schema import load_card
 from eval.cards.card.verify import differences
 from eval.imports.rescore import __main__ as rescore
 from memsys.core.errors import InputError

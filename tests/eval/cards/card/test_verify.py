@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from eval.cards.card import __main__ as command
-from eval.cards.card.files import load_card
-from eval.cards.card.schema import Card, Score
+from eval.cards.card.schema import Card, Score, load_card
 from eval.exchange.export import __main__ as export
 from eval.imports.rescore import __main__ as rescore
 from eval.metrics.protocols import PROTOCOLS

@@ -12,17 +12,22 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from eval.cards.card.files import load_card
+from eval.cards.card.schema import load_card
 from eval.cards.card.verify import differences
 from eval.cards.leaderboard import __main__ as leaderboard
-from eval.cards.leaderboard.board import Board, write
-from eval.cards.leaderboard.facts import NO_FACTS, Facts, load_facts
+from eval.cards.leaderboard.board import Board, scores_of, write
 from eval.cards.leaderboard.page import page
-from eval.cards.leaderboard.pairs import Pair, groups
 from eval.cards.leaderboard.picture import draw
-from eval.cards.leaderboard.ranks import correlation, ranked, shares
-from eval.cards.leaderboard.scores import Column, Scores, scores_of
-from eval.cards.leaderboard.systems import command, published, strategies_of
+from eval.cards.leaderboard.ranks import Pair, correlation, groups, ranked, shares
+from eval.cards.leaderboard.systems import (
+    NO_FACTS,
+    Facts,
+    command,
+    load_facts,
+    published,
+    strategies_of,
+)
+from eval.cards.scores import Column, Scores
 from eval.datasets.answer_key import KEYS
 from eval.datasets.files import shared_folder
 from eval.datasets.named import config_of
@@ -52,23 +57,26 @@ def question(id_: str, category: int, change: KeyChange | None = None) -> Questi
     return Question(id_, conversation, category, type_, text, gold, (), key_change=change)
 
 
-def made_dataset(conversations: int = 6, each: int = 5) -> Dataset:
-    """Types 1 to 5 in turn; of the first two questions the key is corrected and excluded."""
+def made_dataset(key: str, conversations: int = 6, each: int = 5) -> Dataset:
+    """Types 1 to 5 in turn; the gold answers of the first two questions are wrong."""
     changes = {
         "c0/0": KeyChange("corrected", "HALLUCINATION", "two bees"),
         "c0/1": KeyChange("excluded", "AMBIGUOUS", "two bees"),
     }
+    if key == "excluded":
+        changes = {id_: replace(change, kind="excluded") for id_, change in changes.items()}
     questions = [
-        question(f"c{c}/{i}", 1 + i % 5, changes.get(f"c{c}/{i}"))
+        question(id_, 1 + i % 5, None if key == "original" else changes.get(id_))
         for c in range(conversations)
         for i in range(each)
+        for id_ in [f"c{c}/{i}"]
     ]
     file = SourceFile("some.json", 9, "5" * 64)
-    key = AnswerKey("corrected", None, None, tuple(changes))
-    return Dataset("some", (), tuple(questions), (file,), key=key)
+    return Dataset("some", (), tuple(questions), (file,), key=AnswerKey(key, None, None, ()))
 
 
-DATASET = made_dataset()
+DATASETS = {key: made_dataset(key) for key in KEYS}
+DATASET = DATASETS["original"]
 
 
 def a_run(
@@ -99,7 +107,7 @@ def random_scores(seed: int = 0, systems: int = 6) -> Scores:
 
 
 def test_each_key_and_each_protocol_score_what_they_count():
-    scores = scores_of([a_run("plain", 0.5)], DATASET)
+    scores = scores_of([a_run("plain", 0.5)], DATASETS)
     at = [one.id for one in DATASET.questions]
     found = {key: scores.scores[Column("mem0", "f1", key)][0] for key in KEYS}
     assert found["original"][at.index("c0/0")] == 0.5
@@ -127,11 +135,11 @@ def test_other_data_and_other_keys_are_refused():
     other = factory.FILE | {"sha256": "6" * 64}
     data = replace(run, manifest=cast(Manifest, run.manifest | {"data": [other]}))
     with pytest.raises(InputError, match="answers other data than some"):
-        scores_of([(name, data)], DATASET)
+        scores_of([(name, data)], DATASETS)
     changed = run.manifest | {"key": {**run.manifest["key"], "name": "excluded"}}
     key = replace(run, manifest=changed)
     with pytest.raises(InputError, match="--key original"):
-        scores_of([(name, key)], DATASET)
+        scores_of([(name, key)], DATASETS)
 
 
 def test_shares_of_places_sum_to_the_places_also_with_ties():
@@ -164,7 +172,7 @@ def test_ranks_of_a_board_sum_properly_and_follow_the_means():
 
 def test_ties_share_a_rank():
     same = [a_run("one", 0.5), a_run("two", 0.5), a_run("three", 0.2)]
-    board = Board.of("systems", scores_of(same, DATASET), 0)
+    board = Board.of("systems", scores_of(same, DATASETS), 0)
     found = board.overall(F1)
     assert {name: (one.rank, one.low, one.high) for name, one in found.items()} == {
         "one": (1.5, 1.5, 1.5),
@@ -179,7 +187,7 @@ def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both
     some = {one.id for one in DATASET.questions if one.conversation != "c5"}
     runs = [a_run("all", 0.5), a_run("too", 0.4), a_run("some", 0.3, some), a_run("mute", 0.2)]
     runs[-1] = a_run("mute", 0.2, judge=None)
-    board = Board.of("systems", scores_of(runs, DATASET), 0)
+    board = Board.of("systems", scores_of(runs, DATASETS), 0)
     assert {one.mean.n for one in board.overall(F1).values()} == {25}
     counts = {(pair.first, pair.second): pair.difference.n for pair in board.pairs[F1].pairs}
     assert counts["all", "too"] == 30
@@ -194,7 +202,7 @@ def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both
     ids = [one.id for one in DATASET.questions]
     runs = [a_run("first", 0.5, set(ids[:20])), a_run("last", 0.5, set(ids[20:]))]
     with pytest.raises(InputError, match="last: no multi_hop question that all other systems"):
-        Board.of("systems", scores_of(runs, DATASET), 0)
+        Board.of("systems", scores_of(runs, DATASETS), 0)
 
 
 def test_groups_are_the_largest_without_a_difference_shown():
@@ -257,7 +265,7 @@ def test_ranks_that_turn_around_correlate_by_minus_one():
 
 def test_files_repeat_the_board_and_no_text(tmp_path):
     runs = [a_run("one", 0.5), a_run("two", 0.2), a_run("mute", 0.1, judge=None)]
-    board = Board.of("systems", scores_of(runs, DATASET), 0)
+    board = Board.of("systems", scores_of(runs, DATASETS), 0)
     write([board], tmp_path)
     tables = {path.stem: list(csv.DictReader(path.open())) for path in tmp_path.glob("*.csv")}
     assert set(tables) == {"scores", "ranks", "groups"}
