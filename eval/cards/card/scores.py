@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from eval.cards.card.answers import Answers
 from eval.cards.card.rankings import Rankings
-from eval.cards.card.schema import DIGITS, Score
+from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, CardFile, Role, Score
 from eval.cards.scores import BLEU1, TOKENS, Column, Scores, of_protocols, of_records, under_keys
 from eval.datasets.types import Dataset, Question
 from eval.metrics.protocols import PROTOCOLS
@@ -27,18 +27,13 @@ REPORTED = (JUDGE, TOKENS)  # by the file of answers
 
 @dataclass(frozen=True)
 class Computed:
-    """The scores that follow from the files, unrounded, and the questions behind them.
-
-    `counted`: ids of the questions that count under the run's answer key, in the data set's order.
-    `matched`: number of questions with an answer or ranking, of so many `conversations`; `errors`:
-    those whose row is an error.
+    """What a card says that follows from the files: scores, unrounded, the counts `rows` and the
+    `files` of answers and rankings by role.
     """
 
     scores: list[Number]
-    counted: list[str]
-    matched: int
-    conversations: int
-    errors: int
+    rows: dict[str, int]
+    files: Mapping[Role, CardFile]
 
 
 class Number(NamedTuple):
@@ -66,7 +61,7 @@ class Number(NamedTuple):
         """Return the entry of a card."""
         what = {name: part for name, part in self._asdict().items() if name != "interval"}
         numbers = {name: round(number, DIGITS) for name, number in self.exact.items()}
-        return Score(**what, **numbers, reported=self.measure in REPORTED)
+        return Score.model_validate({**what, **numbers, "reported": self.measure in REPORTED})
 
 
 def compute(
@@ -84,11 +79,19 @@ def compute(
         asked = (one for one in dataset.questions if one.id in rankings.run.rankings)
         rows = [cast(Record, unanswered(question)) for question in asked]
     counted = [row for row in rows if row["status"] == "ok" and not left_out(row)]
+    files: dict[Role, CardFile] = {}
+    if answers is not None:
+        files[ANSWERS] = answers.card_file(dataset.questions)
     if rankings is not None:
         scores += _of_rankings(own, counted, rankings)
-    errors = sum(row["status"] != "ok" for row in rows)
-    conversations = len({row["conversation"] for row in rows})
-    return Computed(scores, [row["id"] for row in counted], len(rows), conversations, errors)
+        files[RANKINGS] = rankings.card_file(row["id"] for row in counted)
+    counts = {
+        "questions": len(dataset.questions),
+        "matched": len(rows),
+        "conversations": len({row["conversation"] for row in rows}),
+        "errors": sum(row["status"] != "ok" for row in rows),
+    }
+    return Computed(scores, counts | (dict(answers.read) if answers is not None else {}), files)
 
 
 def _of_answers(datasets: Mapping[str, Dataset], rows: Sequence[Record]) -> list[Number]:

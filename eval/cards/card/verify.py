@@ -13,7 +13,7 @@ from eval.cards.card import answers as answer_files
 from eval.cards.card import rankings as ranking_files
 from eval.cards.card.answers import Answers
 from eval.cards.card.data import files_of, load_keys, named
-from eval.cards.card.make import kind_of, rows_of, weights_of
+from eval.cards.card.make import kind_of, weights_of
 from eval.cards.card.rankings import Rankings, is_of_rankings
 from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, Card, CardFile, Role, Score
 from eval.cards.card.scores import REPORTED, Computed, Number, compute
@@ -56,19 +56,6 @@ class Verification:
         return self.differences + (self.assumed + open_ if complete else [])
 
 
-def differences(
-    card: Card,
-    *,
-    answers: Path | None = None,
-    rankings: Path | None = None,
-    dataset: str | None = None,
-    key_file: str | None = None,
-) -> list[str]:
-    """Return the differences that `verify` finds, a line each; none if all numbers are equal."""
-    found = verify(card, answers=answers, rankings=rankings, dataset=dataset, key_file=key_file)
-    return found.differences
-
-
 def verify(
     card: Card,
     *,
@@ -105,10 +92,8 @@ def verify(
     computed = compute(datasets, given, ranked)
     for role in _OF_DATA:
         found.differences += _of_files(card, files_of(datasets), role)
-    _compare_rows(card, ANSWERS, None if given is None else given.card_file(first.questions), found)
-    _compare_rows(
-        card, RANKINGS, None if ranked is None else ranked.card_file(computed.counted), found
-    )
+    for role, file in computed.files.items():
+        _compare_rows(card, role, file, found)
     if run is not None:
         found.differences += _of_run(card, run)
     elif card.kind == "imported":
@@ -118,7 +103,7 @@ def verify(
     if given is not None and card.kind == "imported":
         found.differences += _of_golds(given, first)
     if given is not None or ranked is not None:
-        found.differences += _of_counts(card, rows_of(first, computed, given), given)
+        found.differences += _of_counts(card, computed.rows, given)
     _compare_scores(card, computed, missing, ranked, given, found)
     if found.differences and card.code.version:
         found.notes.append(f"the scores of the card were computed by memsys {card.code.version}")
@@ -152,14 +137,13 @@ def _of_files(card: Card, here: Sequence[CardFile], role: Role) -> Iterator[str]
             yield f"{role}: {_described(file)} of the card is not what was read here"
 
 
-def _compare_rows(card: Card, role: Role, here: CardFile | None, found: Verification) -> None:
+def _compare_rows(card: Card, role: Role, here: CardFile, found: Verification) -> None:
     """Compare the hash of the rows of answers or rankings, which does not depend on the layout."""
     there = next(iter(card.of_role(role)), None)
-    if here is None or there is None:
-        if here is not None and role == ANSWERS:
+    if there is None:
+        if role == ANSWERS:
             found.differences.append(f"{role}: the card names no file of {role}")
-        return
-    if here.rows_sha256 != there.rows_sha256:
+    elif here.rows_sha256 != there.rows_sha256:
         found.differences.append(
             f"{role}: not those of the card: rows_sha256 {_short(there.rows_sha256)} on the card, "
             f"{_short(here.rows_sha256)} recomputed from {here.name}"
