@@ -10,9 +10,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from eval.answers.layout import load_layout
-from eval.cards.card.files import load_card, save_card
 from eval.cards.card.make import card_of
-from eval.cards.card.schema import Origin
+from eval.cards.card.schema import Origin, load_card, save_card
 from eval.cards.card.verify import Verification, verify
 from eval.cli import FAILED, code_of, parser
 from eval.datasets.named import NAMES

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
@@ -21,34 +19,37 @@ from eval.records.schema import RECORD, RECORD_DEFAULTS, Record
 from eval.summary.imported import IMPORTED, system_name
 from memsys.core.errors import InputError
 from memsys.core.files import ANSWERS as MOST
-from memsys.core.files import GZIP, check_regular, read_bytes, read_text, shown
+from memsys.core.files import check_regular, read_bytes, read_text, shown
 from memsys.core.json_text import parse_json
 from memsys.core.places import RECORDS
 
-_LINE = 1 << 22  # bytes of a record at most, for telling records from other JSON lines
+_OF_RECORDS = {"id", "status", "scores", "retrieved"}
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers by question id, with the verdicts that were given on them by the gold answer judged.
+    """Answers by question id, from `file`.
 
-    `file`: where they are from; None for those of a run. `read`: numbers of `rows` and `unmatched`
-    ones in it, if it was matched. `run`: the run that contains them, if it is known.
+    `verdicts`: of the records of a run, by the gold answer that was judged; other rows have their
+    own. `read`: numbers of `rows` and `unmatched` ones in the file, if it was matched. `run`: the
+    run that contains them, if it is known.
     """
 
-    file: SourceFile | None
+    file: SourceFile
     rows: Mapping[str, AnswerRow]
     verdicts: Mapping[str, Mapping[str | None, float | None]]
     read: Mapping[str, int]
     run: Run | None = None
 
-    def verdict(self, question: Question) -> float | None:
-        """Return the verdict on the answer to `question`, under its answer key."""
-        return self.verdicts.get(question.id, {}).get(question.gold)
-
     def records(self, questions: Iterable[Question]) -> list[Record]:
         """Return the scored records of the answered ones among `questions`, in their order."""
-        return [record(one, self.rows[one.id]) for one in questions if one.id in self.rows]
+        return [self._record(one) for one in questions if one.id in self.rows]
+
+    def _record(self, question: Question) -> Record:
+        scored = record(question, self.rows[question.id])
+        if question.id in self.verdicts:
+            scored["scores"]["judge"] = self.verdicts[question.id].get(question.gold)
+        return scored
 
     def sha256(self, questions: Iterable[Question]) -> str:
         """Return the hash of id and answer of the answered ones among `questions`, in order."""
@@ -58,23 +59,13 @@ class Answers:
         )
 
     def card_file(self, questions: Iterable[Question]) -> CardFile:
-        """Return the entry of a card. Raises ValueError without a file."""
-        if self.file is None:
-            raise ValueError("answers of no file")
+        """Return the entry of a card."""
         return file_entry(ANSWERS, self.file, self.sha256(questions))
 
 
 def file_entry(role: str, file: SourceFile, rows: str | None = None) -> CardFile:
     """Return the entry of a card for a file that was read."""
-    return CardFile.model_validate(
-        {
-            "role": role,
-            "name": file.name,
-            "bytes": file.bytes,
-            "sha256": file.sha256,
-            "rows_sha256": rows,
-        }
-    )
+    return CardFile.model_validate({"role": role, "rows_sha256": rows, **asdict(file)})
 
 
 def rows_sha256(rows: Iterable[Sequence[object]]) -> str:
@@ -102,10 +93,9 @@ def read_any(
     if path.is_dir() and (path / "manifest.json").is_file():
         run = load_run(path, answered=False)
         return of_run(run, source_of(path / RECORDS, linked=False))
-    if not path.is_dir() and _has_records(path):
-        found = of_records(_records(path).values(), source_of(path))
-        known = {question.id for question in dataset.questions}
-        if not found.rows.keys() & known:
+    if not path.is_dir() and (records := _records(path)):
+        found = of_records(records, source_of(path))
+        if not found.rows.keys() & {question.id for question in dataset.questions}:
             raise InputError(
                 f"{shown(path)}: none of its records is of a question of {dataset.name}; correct "
                 "--dataset"
@@ -116,16 +106,8 @@ def read_any(
         layout = Layout(rows=card.reading.rows, columns=columns, whole=True)
     name = system_name(None, path)
     source = read_import(path, layout, name, dataset, partial=True, as_written=True)
-    rows, unmatched = len(source.file.rows), len(source.matching.unmatched)
-    changed = {one.id for one in dataset.questions if one.key_change is not None}
-    golds = {question.id: question.gold for question in dataset.questions}
-    verdicts = {  # they were given on the original gold answers
-        id_: {golds[id_]: row.judge}
-        for id_, row in source.matching.answers.items()
-        if row.judge is not None and id_ not in changed
-    }
-    read = {"rows": rows, "unmatched": unmatched}
-    return Answers(source.file.source, source.matching.answers, verdicts, read)
+    read = {"rows": len(source.file.rows), "unmatched": len(source.matching.unmatched)}
+    return Answers(source.file.source, source.matching.answers, {}, read)
 
 
 def _is_of(card: Card, path: Path) -> bool:
@@ -135,7 +117,7 @@ def _is_of(card: Card, path: Path) -> bool:
     }
 
 
-def of_run(run: Run, file: SourceFile | None) -> Answers:
+def of_run(run: Run, file: SourceFile) -> Answers:
     """Return the answers of a run, from its records; those that were imported are from `file`."""
     found = of_records(run.records.values(), file)
     account = run.manifest.get("matching") or {}
@@ -145,7 +127,7 @@ def of_run(run: Run, file: SourceFile | None) -> Answers:
     return Answers(file, found.rows, found.verdicts, read, run)
 
 
-def of_records(records: Iterable[Record], file: SourceFile | None) -> Answers:
+def of_records(records: Iterable[Record], file: SourceFile) -> Answers:
     """Return the answers in `records`. A question that nobody was asked to answer has no row."""
     rows, verdicts = {}, {}
     for one in records:
@@ -175,27 +157,16 @@ def _verdicts(one: Record) -> dict[str | None, float | None]:
     return {key["original_gold"]: original, one["gold"]: verdict}
 
 
-def _records(path: Path) -> dict[str, Record]:
-    found: dict[str, Record] = {}
-    for number, line in enumerate(read_text(path, MOST).splitlines(), 1):
-        where = f"{shown(path)}: line {number}"
-        validate(RECORD, line, where)
-        row = cast(Record, {**RECORD_DEFAULTS, **parse_json(line)})
-        found[row["id"]] = row
-    return found
-
-
-def _has_records(path: Path) -> bool:
-    """Return whether the first line of the file is a record of a run."""
+def _records(path: Path) -> list[Record]:
+    """Return the records of a run in the file; none if its first line is no record."""
     check_regular(path)
-    with path.open("rb") as file:
-        packed = file.read(len(GZIP)) == GZIP
-    line = b""
-    # What is damaged, the reader of answers names.
-    with suppress(OSError, EOFError), gzip.open(path) if packed else path.open("rb") as file:
-        line = file.readline(_LINE)
     try:
-        first = parse_json(line)
-    except ValueError:
-        return False
-    return isinstance(first, dict) and {"id", "status", "scores", "retrieved"} <= first.keys()
+        lines = read_text(path, MOST).splitlines()
+        first = parse_json(lines[0]) if lines else None
+    except (InputError, ValueError):  # the reader of answers names what is damaged
+        return []
+    if not isinstance(first, dict) or not first.keys() >= _OF_RECORDS:
+        return []
+    for number, line in enumerate(lines, 1):
+        validate(RECORD, line, f"{shown(path)}: line {number}")
+    return [cast(Record, {**RECORD_DEFAULTS, **parse_json(line)}) for line in lines]

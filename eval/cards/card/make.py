@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -15,14 +15,24 @@ from eval.cards.card import answers as answer_files
 from eval.cards.card import rankings as ranking_files
 from eval.cards.card.answers import Answers, file_entry
 from eval.cards.card.data import files_of, load_keys, named, option_of, published, settings_of
-from eval.cards.card.rankings import Rankings, is_of_rankings
-from eval.cards.card.schema import Card, CardFile, Code, Origin, Reading, is_absolute
+from eval.cards.card.rankings import is_of_rankings
+from eval.cards.card.schema import (
+    ANSWERS,
+    RANKINGS,
+    Card,
+    CardFile,
+    Code,
+    Origin,
+    Reading,
+    Role,
+    is_absolute,
+)
 from eval.cards.card.scores import Computed, compute
 from eval.datasets.types import Dataset, SourceFile
 from eval.records.head import made_with
 from eval.records.manifest import git_state, now
 from eval.records.run import Run, load_run
-from eval.records.schema import FileEntry, Manifest
+from eval.records.schema import Manifest
 from eval.summary.imported import IMPORTED
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError, first_problem
@@ -56,23 +66,27 @@ def card_of(
     datasets, _ = load_keys(config)
     first = next(iter(datasets.values()))
     _check_data(manifest, first, loaded.folder)
-    given = _answers(loaded, answers, first)
-    ranked = _rankings(loaded, rankings, config, first)
-    computed = compute(datasets, given, ranked)
+    given = _answers(loaded)
+    ranked = ranking_files.of_run(loaded, first) if loaded.rankings else None
+    computed = own = compute(datasets, given, ranked)
+    if answers is not None or rankings is not None:
+        if given is not None and answers is not None:
+            given = answer_files.read_any(answers, first)
+        if rankings is not None:
+            ranked = ranking_files.read_any(rankings, config, first)
+        computed = compute(datasets, given, ranked)
+        _check_same({ANSWERS: answers, RANKINGS: rankings}, computed, own, loaded.folder)
     if not computed.scores:
         raise InputError(f"{loaded.folder}: has no score; name a run with answers or rankings")
-    files = [*files_of(datasets), *weights_of(manifest)]
-    if given is not None:
-        files.append(given.card_file(first.questions))
-    if ranked is not None and _has_rankings(computed):
-        files.append(ranked.card_file(computed.counted))
-        _check_same(loaded, rankings, ranked, computed, first)
+    files = dict(computed.files)
+    if not any(is_of_rankings(number.measure) for number in computed.scores):
+        files.pop(RANKINGS, None)
     fields = {
         "system": manifest["strategy"],
         "kind": kind_of(manifest),
         "made_at": now(),
         "command": _command(manifest),
-        "code": _code(_version(), git_state()),
+        "code": Code(version=_version(), **(git_state() or {})),
         "run_code": _run_code(manifest),
         "config_sha256": manifest["config_sha256"],
         "dataset": published(config),
@@ -80,21 +94,14 @@ def card_of(
         "origin": origin,
         "unknown": list(unknown),
         "reading": _reading(manifest),
-        "rows": rows_of(first, computed, given),
-        "files": files,
+        "rows": computed.rows,
+        "files": [*files_of(datasets), *weights_of(manifest), *files.values()],
         "scores": [number.rounded() for number in computed.scores],
     }
     try:
         return Card.model_validate(fields)
     except ValidationError as error:
         raise InputError(f"{loaded.folder}: {first_problem(error)}") from error
-
-
-def rows_of(dataset: Dataset, computed: Computed, answers: Answers | None) -> dict[str, int]:
-    """Return the counts of a card."""
-    counts = {"questions": len(dataset.questions), "matched": computed.matched}
-    counts |= {"conversations": computed.conversations, "errors": computed.errors}
-    return counts | (dict(answers.read) if answers is not None else {})
 
 
 def kind_of(manifest: Manifest) -> Literal["run", "imported"]:
@@ -105,48 +112,29 @@ def kind_of(manifest: Manifest) -> Literal["run", "imported"]:
 def weights_of(manifest: Manifest) -> list[CardFile]:
     """Return the file of weights that the configuration of the run names."""
     used = manifest.get("weights")
-    return [file_entry("weights", _source(used))] if used else []
+    return [file_entry("weights", SourceFile(**used))] if used else []
 
 
-def _answers(run: Run, path: Path | None, dataset: Dataset) -> Answers | None:
-    """Return the answers of a run, as those of the file that others have; None without any."""
+def _answers(run: Run) -> Answers | None:
+    """Return the answers of a run, if an import as those of the imported file; None without any."""
     imported = (run.manifest["config"].get("import") or {}).get("file")
     if run.manifest.get("kind") == IMPORTED and imported is not None:
-        file = _source(imported)
+        file = SourceFile(**imported)
     else:
         file = answer_files.source_of(run.folder / RECORDS)
-    found = answer_files.of_run(run, file)
-    if not found.rows:
-        return None
-    if path is None:
-        return found
-    given = answer_files.read_any(path, dataset)
-    if given.sha256(dataset.questions) != found.sha256(dataset.questions):
-        raise InputError(f"{path}: contains other answers than {run.folder}; name the run's file")
-    return given
-
-
-def _rankings(
-    run: Run, path: Path | None, config: Mapping[str, Any], dataset: Dataset
-) -> Rankings | None:
-    if path is not None:
-        return ranking_files.read_any(path, config, dataset)
-    return ranking_files.of_run(run, dataset) if run.rankings else None
-
-
-def _has_rankings(computed: Computed) -> bool:
-    return any(is_of_rankings(number.measure) for number in computed.scores)
+    answers = answer_files.of_run(run, file)
+    return answers if answers.rows else None
 
 
 def _check_same(
-    run: Run, path: Path | None, given: Rankings, computed: Computed, dataset: Dataset
+    paths: Mapping[Role, Path | None], given: Computed, own: Computed, folder: Path
 ) -> None:
-    """Raise InputError unless the given rankings are those that the run has, if it has any."""
-    if path is None or not run.rankings:
-        return
-    own = ranking_files.of_run(run, dataset).card_file(computed.counted)
-    if own.rows_sha256 != given.card_file(computed.counted).rows_sha256:
-        raise InputError(f"{path}: contains other rankings than {run.folder}; name the run's file")
+    """Raise InputError if a given file has other rows than the run in `folder`, if that has any."""
+    for role, path in paths.items():
+        if path is None or role not in own.files:
+            continue
+        if given.files[role].rows_sha256 != own.files[role].rows_sha256:
+            raise InputError(f"{path}: contains other {role} than {folder}; name the run's file")
 
 
 def _check_data(manifest: Manifest, dataset: Dataset, folder: Path) -> None:
@@ -192,11 +180,8 @@ def _reading(manifest: Manifest) -> Reading | None:
 def _run_code(manifest: Manifest) -> Code | None:
     if manifest.get("kind") == IMPORTED:
         return None
-    return _code((manifest.get("packages") or {}).get("memsys"), manifest.get("git"))
-
-
-def _code(number: str | None, state: Mapping[str, Any] | None) -> Code:
-    return Code(version=number, **(state or {}))
+    version = (manifest.get("packages") or {}).get("memsys")
+    return Code(version=version, **(manifest.get("git") or {}))
 
 
 def _version() -> str | None:
@@ -204,7 +189,3 @@ def _version() -> str | None:
         return version("memsys")
     except PackageNotFoundError:
         return None
-
-
-def _source(entry: FileEntry | Mapping[str, Any]) -> SourceFile:
-    return SourceFile(entry["name"], entry["bytes"], entry["sha256"])

@@ -3,78 +3,65 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from eval.cards.card.answers import Answers
 from eval.cards.card.rankings import Rankings
-from eval.cards.card.schema import DIGITS, Score
-from eval.datasets.types import ADVERSARIAL, Dataset, Question, types_in
-from eval.imports.rescore.imports import record
-from eval.metrics.protocols import PROTOCOLS, Protocol
-from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap
+from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, CardFile, Role, Score
+from eval.cards.scores import BLEU1, TOKENS, Column, Scores, of_protocols, of_records, under_keys
+from eval.datasets.types import Dataset, Question
+from eval.metrics.protocols import PROTOCOLS
+from eval.metrics.stats.interval import RESAMPLES, Interval
 from eval.records.answer_key_views import left_out
 from eval.records.schema import Record
 from eval.summary import retrieval
 from eval.summary.imported import unanswered
-from eval.summary.protocols import counted_by_type, protocol_score
+from eval.summary.measures import ABSTAINED, JUDGE
 from eval.summary.summarise import OVERALL
 
 SEED = 0  # of all intervals of cards, whatever the seed of the run
-JUDGE, TOKENS = "judge", "context_tokens"
-REPORTED = (JUDGE, TOKENS)
+REPORTED = (JUDGE, TOKENS)  # by the file of answers
 
 
 @dataclass(frozen=True)
 class Computed:
-    """The scores that follow from the files, unrounded, and the questions behind them.
-
-    `counted`: ids of the questions that count under the run's answer key, in the data set's order.
-    `matched`: number of questions with an answer or ranking, of so many `conversations`; `errors`:
-    those whose row is an error.
+    """What a card says that follows from the files: scores, unrounded, the counts `rows` and the
+    `files` of answers and rankings by role.
     """
 
     scores: list[Number]
-    counted: list[str]
-    matched: int
-    conversations: int
-    errors: int
+    rows: dict[str, int]
+    files: Mapping[Role, CardFile]
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A score before it is rounded; fields as in Score."""
+class Number(NamedTuple):
+    """A score before it is rounded: a mean with its interval, whose ends may be nan."""
 
     key: str
     protocol: str | None
     type: str
     measure: str
-    n: int
-    mean: float
-    low: float | None
-    high: float | None
-    reported: bool = False
+    interval: Interval
 
     @property
     def identity(self) -> tuple[str, str | None, str, str]:
         """What is measured, as of a Score."""
-        return self.key, self.protocol, self.type, self.measure
+        return self[:4]
+
+    @property
+    def exact(self) -> dict[str, float]:
+        """The numbers of a Score by name, without those that are not determined."""
+        mean = self.interval
+        numbers = {"n": mean.n, "mean": mean.value, "low": mean.low, "high": mean.high}
+        return {name: number for name, number in numbers.items() if not math.isnan(number)}
 
     def rounded(self) -> Score:
         """Return the entry of a card."""
-        low, high = (None if end is None else round(end, DIGITS) for end in (self.low, self.high))
-        return Score(
-            key=self.key,
-            protocol=self.protocol,
-            type=self.type,
-            measure=self.measure,
-            n=self.n,
-            mean=round(self.mean, DIGITS),
-            low=low,
-            high=high,
-            reported=self.reported,
-        )
+        what = {name: part for name, part in self._asdict().items() if name != "interval"}
+        numbers = {name: round(number, DIGITS) for name, number in self.exact.items()}
+        return Score.model_validate({**what, **numbers, "reported": self.measure in REPORTED})
 
 
 def compute(
@@ -87,73 +74,47 @@ def compute(
     """
     own, dataset = next(iter(datasets.items()))
     rows = [] if answers is None else answers.records(dataset.questions)
-    scores: list[Number] = []
-    if answers is not None and rows:
-        counted = [row for row in rows if not left_out(row)]
-        scores += _of_protocols(own, counted)
-        scores += _of_answers(own, dataset, counted, answers)
-        for key, other in list(datasets.items())[1:]:
-            scores += _under(key, other, {row["id"]: row for row in rows}, answers)
-    ranked = rankings is not None and not rows
-    if rankings is not None and ranked:
+    scores = _of_answers(datasets, rows) if rows else []
+    if rankings is not None and not rows:
         asked = (one for one in dataset.questions if one.id in rankings.run.rankings)
-        rows = [_unanswered(question) for question in asked]
+        rows = [cast(Record, unanswered(question)) for question in asked]
     counted = [row for row in rows if row["status"] == "ok" and not left_out(row)]
+    files: dict[Role, CardFile] = {}
+    if answers is not None:
+        files[ANSWERS] = answers.card_file(dataset.questions)
     if rankings is not None:
         scores += _of_rankings(own, counted, rankings)
-    errors = sum(row["status"] != "ok" for row in rows)
-    conversations = len({row["conversation"] for row in rows})
-    return Computed(scores, [row["id"] for row in counted], len(rows), conversations, errors)
+        files[RANKINGS] = rankings.card_file(row["id"] for row in counted)
+    counts = {
+        "questions": len(dataset.questions),
+        "matched": len(rows),
+        "conversations": len({row["conversation"] for row in rows}),
+        "errors": sum(row["status"] != "ok" for row in rows),
+    }
+    return Computed(scores, counts | (dict(answers.read) if answers is not None else {}), files)
 
 
-def _of_protocols(key: str, rows: Sequence[Record]) -> Iterator[Number]:
-    for protocol in PROTOCOLS.values():
-        for type_, group in counted_by_type(rows, protocol).items():
-            for measure, name in (("f1", protocol.f1), ("bleu1", "bleu1")):
-                yield from _protocol(key, protocol, type_, measure, name, group)
+def _of_answers(datasets: Mapping[str, Dataset], rows: Sequence[Record]) -> list[Number]:
+    """Return the means by answer key, protocol, type and measure."""
+    own, dataset = next(iter(datasets.items()))
+    columns: dict[Column, Mapping[str, float]] = {}
+    for key, records in under_keys(rows, datasets).items():
+        columns |= of_protocols(records, key)
+        for measure in (ABSTAINED, JUDGE, TOKENS) if key == own else ():
+            columns |= of_records(records, key, measure)
+    table = Scores.of({"": columns}, dataset.questions)
+    numbers = [
+        Number(column.key, column.protocol or None, type_, column.measure, interval)
+        for column, type_, _, interval in table.means(SEED)
+        if type_ == OVERALL or (column.key == own and column.measure != TOKENS)
+        if column.key == own or column.measure != BLEU1
+    ]
+    keys, protocols, types = [*datasets], [*PROTOCOLS, None], [*table.order, OVERALL]
 
+    def place(one: Number) -> tuple[int, int, int]:
+        return keys.index(one.key), protocols.index(one.protocol), types.index(one.type)
 
-def _protocol(
-    key: str, protocol: Protocol, type_: str, measure: str, name: str, rows: Sequence[Record]
-) -> Iterator[Number]:
-    values = [protocol_score(row, name) for row in rows]
-    yield from _mean(key, protocol.name, type_, measure, rows, values)
-
-
-def _of_answers(
-    key: str, dataset: Dataset, rows: Sequence[Record], answers: Answers
-) -> Iterator[Number]:
-    """Yield the share of refusals, and the means of what the answers' file reports."""
-    answered = [row for row in rows if row["status"] == "ok"]
-    questions = {question.id: question for question in dataset.questions}
-    verdicts = {row["id"]: answers.verdict(questions[row["id"]]) for row in answered}
-    for type_, group in _by_type(answered).items():
-        refused = [float(bool(row["abstained"])) for row in group]
-        yield from _mean(key, None, type_, "abstained", group, refused)
-        judged = [verdicts[row["id"]] for row in group]
-        yield from _mean(key, None, type_, JUDGE, group, judged, reported=True)
-        if type_ == OVERALL:
-            tokens = [row["context_tokens"] for row in group]
-            yield from _mean(key, None, type_, TOKENS, group, tokens, math.inf, reported=True)
-
-
-def _under(
-    key: str, dataset: Dataset, rows: Mapping[str, Record], answers: Answers
-) -> Iterator[Number]:
-    """Yield the overall F1 of each protocol under another answer key than that of `rows`."""
-    again = (
-        record(question, answers.rows[question.id]) if _changed(question, row) else row
-        for question in dataset.questions
-        if (row := rows.get(question.id)) is not None
-    )
-    counted = [row for row in again if not left_out(row)]
-    for protocol in PROTOCOLS.values():
-        group = counted_by_type(counted, protocol)[OVERALL]
-        yield from _protocol(key, protocol, OVERALL, "f1", protocol.f1, group)
-
-
-def _changed(question: Question, row: Record) -> bool:
-    return question.key_change is not None or row["key"] is not None
+    return sorted(numbers, key=place)
 
 
 def _of_rankings(key: str, rows: Sequence[Record], rankings: Rankings) -> Iterator[Number]:
@@ -162,9 +123,8 @@ def _of_rankings(key: str, rows: Sequence[Record], rankings: Rankings) -> Iterat
     if not measures or not run.counted:
         return
     for type_, means in retrieval.by_type(run, measures, SEED, RESAMPLES).items():
-        for measure, found in means.items():
-            low, high = _ends(found.low, found.high)
-            yield Number(key, None, type_, measure, found.n, found.value, low, high)
+        for measure, mean in means.items():
+            yield Number(key, None, type_, measure, mean)
 
 
 def _in_store(row: Record, question: Question) -> Record:
@@ -172,37 +132,4 @@ def _in_store(row: Record, question: Question) -> Record:
     named: dict[str, Any] = {} if question.store is None else {"store": question.store}
     sessions = question.evidence_sessions
     named |= {} if sessions is None else {"evidence_sessions": list(sessions)}
-    return row | {"evidence": list(question.evidence), **named}  # type: ignore[return-value]
-
-
-def _unanswered(question: Question) -> Record:
-    return unanswered(question)  # type: ignore[return-value]
-
-
-def _by_type(rows: Sequence[Record]) -> dict[str, list[Record]]:
-    groups = {name: [r for r in rows if r["type"] == name] for name in types_in(rows).values()}
-    return groups | {OVERALL: [row for row in rows if row["category"] != ADVERSARIAL]}
-
-
-def _mean(
-    key: str,
-    protocol: str | None,
-    type_: str,
-    measure: str,
-    rows: Iterable[Record],
-    values: Sequence[float | None],
-    most: float = 1.0,
-    *,
-    reported: bool = False,
-) -> Iterator[Number]:
-    """Yield the mean of the values that are not None with its interval; nothing without any."""
-    clusters = [row["conversation"] for row in rows]
-    found = ClusterBootstrap(clusters, SEED, RESAMPLES).mean(values) if clusters else None
-    if found is not None:
-        possible = found.within(0.0, most)
-        ends = _ends(possible.low, possible.high)
-        yield Number(key, protocol, type_, measure, found.n, found.value, *ends, reported)
-
-
-def _ends(low: float, high: float) -> tuple[float | None, float | None]:
-    return (None, None) if math.isnan(low) or math.isnan(high) else (low, high)
+    return cast(Record, row | {"evidence": list(question.evidence), **named})

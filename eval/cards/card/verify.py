@@ -13,7 +13,7 @@ from eval.cards.card import answers as answer_files
 from eval.cards.card import rankings as ranking_files
 from eval.cards.card.answers import Answers
 from eval.cards.card.data import files_of, load_keys, named
-from eval.cards.card.make import kind_of, rows_of, weights_of
+from eval.cards.card.make import kind_of, weights_of
 from eval.cards.card.rankings import Rankings, is_of_rankings
 from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, Card, CardFile, Role, Score
 from eval.cards.card.scores import REPORTED, Computed, Number, compute
@@ -56,19 +56,6 @@ class Verification:
         return self.differences + (self.assumed + open_ if complete else [])
 
 
-def differences(
-    card: Card,
-    *,
-    answers: Path | None = None,
-    rankings: Path | None = None,
-    dataset: str | None = None,
-    key_file: str | None = None,
-) -> list[str]:
-    """Return the differences that `verify` finds, a line each; none if all numbers are equal."""
-    found = verify(card, answers=answers, rankings=rankings, dataset=dataset, key_file=key_file)
-    return found.differences
-
-
 def verify(
     card: Card,
     *,
@@ -105,10 +92,8 @@ def verify(
     computed = compute(datasets, given, ranked)
     for role in _OF_DATA:
         found.differences += _of_files(card, files_of(datasets), role)
-    _compare_rows(card, ANSWERS, None if given is None else given.card_file(first.questions), found)
-    _compare_rows(
-        card, RANKINGS, None if ranked is None else ranked.card_file(computed.counted), found
-    )
+    for role, file in computed.files.items():
+        _compare_rows(card, role, file, found)
     if run is not None:
         found.differences += _of_run(card, run)
     elif card.kind == "imported":
@@ -118,7 +103,7 @@ def verify(
     if given is not None and card.kind == "imported":
         found.differences += _of_golds(given, first)
     if given is not None or ranked is not None:
-        found.differences += _of_counts(card, rows_of(first, computed, given), given)
+        found.differences += _of_counts(card, computed.rows, given)
     _compare_scores(card, computed, missing, ranked, given, found)
     if found.differences and card.code.version:
         found.notes.append(f"the scores of the card were computed by memsys {card.code.version}")
@@ -152,14 +137,13 @@ def _of_files(card: Card, here: Sequence[CardFile], role: Role) -> Iterator[str]
             yield f"{role}: {_described(file)} of the card is not what was read here"
 
 
-def _compare_rows(card: Card, role: Role, here: CardFile | None, found: Verification) -> None:
+def _compare_rows(card: Card, role: Role, here: CardFile, found: Verification) -> None:
     """Compare the hash of the rows of answers or rankings, which does not depend on the layout."""
     there = next(iter(card.of_role(role)), None)
-    if here is None or there is None:
-        if here is not None and role == ANSWERS:
+    if there is None:
+        if role == ANSWERS:
             found.differences.append(f"{role}: the card names no file of {role}")
-        return
-    if here.rows_sha256 != there.rows_sha256:
+    elif here.rows_sha256 != there.rows_sha256:
         found.differences.append(
             f"{role}: not those of the card: rows_sha256 {_short(there.rows_sha256)} on the card, "
             f"{_short(here.rows_sha256)} recomputed from {here.name}"
@@ -216,7 +200,7 @@ def _of_counts(card: Card, here: Mapping[str, int], answers: Answers | None) -> 
 def _is_own(card: Card, answers: Answers | None) -> bool:
     """Return True if `answers` are from the very file that the card names."""
     there = next((file.sha256 for file in card.of_role(ANSWERS)), None)
-    return answers is not None and answers.file is not None and answers.file.sha256 == there
+    return answers is not None and answers.file.sha256 == there
 
 
 def _compare_scores(
@@ -229,7 +213,7 @@ def _compare_scores(
 ) -> None:
     """Compare all numbers; a card has to have all scores that follow from its files."""
     here = {number.identity: number for number in computed.scores}
-    reported = {number.measure for number in computed.scores if number.reported}
+    scored = {number.measure for number in computed.scores}
     for score in card.scores:
         number = here.pop(score.identity, None)
         if number is not None:
@@ -239,7 +223,7 @@ def _compare_scores(
         elif (
             score.reported
             and score.measure in REPORTED
-            and score.measure not in reported
+            and score.measure not in scored
             and not _is_own(card, answers)
         ):
             reason = f"the answers given contain no {score.measure}"
@@ -249,26 +233,26 @@ def _compare_scores(
         else:
             found.differences.append(f"{score.label}: on the card, and does not follow from files")
     for number in here.values():
-        found.differences.append(
-            f"{number.rounded().label}: left out of the card, recomputed {number.mean:.{DIGITS}f}"
-        )
+        mean = f"{number.interval.value:.{DIGITS}f}"
+        label = number.rounded().label
+        found.differences.append(f"{label}: left out of the card, recomputed {mean}")
 
 
 def _compare(score: Score, number: Number, found: Verification) -> None:
-    there, here = _numbers(score), _numbers(number.rounded())
-    exact = {"n": number.n, "mean": number.mean, "low": number.low, "high": number.high}
+    rounded = number.rounded()
+    there, here, exact = _numbers(score), _numbers(rounded), number.exact
     for name in dict.fromkeys([*there, *here]):
         found.compared += 1
-        one, other = there.get(name), exact[name]
+        one, other = there.get(name), exact.get(name)
         if one is not None and other is not None and abs(one - other) <= _ROUNDING:
             found.equal += 1
         else:
             found.differences.append(
                 f"{score.label}: {name}: {one} on the card, {here.get(name)} recomputed"
             )
-    if score.reported != number.reported:
+    if score.reported != rounded.reported:
         found.differences.append(
-            f"{score.label}: reported: {score.reported} on the card, {number.reported} recomputed"
+            f"{score.label}: reported: {score.reported} on the card, {rounded.reported} recomputed"
         )
 
 

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from eval.cards.leaderboard.board import Board, write
-from eval.cards.leaderboard.cards import write_cards
-from eval.cards.leaderboard.facts import FOLDER, load_facts
+from eval.cards.card.data import load_keys
+from eval.cards.leaderboard.board import Board, scores_of, write
 from eval.cards.leaderboard.page import page
 from eval.cards.leaderboard.picture import draw
-from eval.cards.leaderboard.scores import CORRECTED, ORIGINAL, Scores, scores_of
-from eval.cards.leaderboard.systems import DATASET, STRATEGIES, command, published, strategies_of
+from eval.cards.leaderboard.systems import (
+    DATASET,
+    FOLDER,
+    STRATEGIES,
+    command,
+    load_facts,
+    published,
+    strategies_of,
+    write_cards,
+)
+from eval.cards.scores import Scores
 from eval.cli import code_of, parser
 from eval.datasets.files import shared_folder
 from eval.datasets.named import config_of
-from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
+from eval.records.answer_key_views import ORIGINAL
 from eval.records.run import load_run
 from memsys.core.errors import InputError
 from memsys.core.places import SHIPPED
@@ -52,15 +60,15 @@ def _leaderboard(options: argparse.Namespace) -> None:
     folder = options.answers or shared_folder() / "locomo" / "answers"
     facts = load_facts()
     runs = strategies_of(options.runs)
-    original, corrected = (
-        load_dataset_of(config_of(DATASET, key, None)) for key in (ORIGINAL, CORRECTED)
-    )
+    datasets, missing = load_keys(config_of(DATASET, ORIGINAL, None))
+    if missing:
+        raise InputError(next(iter(missing.values())))
     with TemporaryDirectory() as imports:
-        systems = published(folder, original, facts, Path(imports))
+        systems = published(folder, datasets[ORIGINAL], facts, Path(imports))
         named = [(one.name, one.folder) for one in systems]
-        boards = [Board.of("systems", _scores(named, corrected), options.seed)]
+        boards = [Board.of("systems", _scores(named, datasets), options.seed)]
         if runs:
-            boards.append(Board.of("strategies", _scores(runs.items(), corrected), options.seed))
+            boards.append(Board.of("strategies", _scores(runs.items(), datasets), options.seed))
         write_cards(systems, runs, facts, options.out)
     for path in (options.out, options.pictures):
         path.mkdir(parents=True, exist_ok=True)
@@ -75,8 +83,8 @@ def _leaderboard(options: argparse.Namespace) -> None:
     print(f"written: {options.out}, {options.pictures}/leaderboard.png and .svg")
 
 
-def _scores(folders: Iterable[tuple[str, Path]], corrected: Dataset) -> Scores:
-    return scores_of(((name, load_run(folder)) for name, folder in folders), corrected)
+def _scores(folders: Iterable[tuple[str, Path]], datasets: Mapping[str, Dataset]) -> Scores:
+    return scores_of(((name, load_run(folder)) for name, folder in folders), datasets)
 
 
 if __name__ == "__main__":

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from eval.cards.leaderboard.pairs import Pairs, pairs
-from eval.cards.leaderboard.ranks import TOPS, Rank, correlation, ranks
-from eval.cards.leaderboard.scores import Column, Mean, Scores, means
+import numpy as np
+
+from eval.cards.leaderboard.ranks import TOPS, Pairs, Rank, correlation, pairs, ranked, ranks
+from eval.cards.scores import ByQuestion, Column, Mean, Scores, of_protocols, of_records, under_keys
+from eval.datasets.types import Dataset
 from eval.metrics.stats.interval import Interval
+from eval.records.answer_key_views import ORIGINAL, key_name
+from eval.records.run import Run
 from eval.summary.summarise import OVERALL
+from memsys.core.errors import InputError
 
 _DIGITS = 6  # of numbers in the files
 
@@ -46,13 +51,8 @@ class Board:
     @classmethod
     def of(cls, name: str, scores: Scores, seed: int) -> Board:
         """Compute the board of `scores`."""
-        return cls(
-            name,
-            scores,
-            tuple(means(scores, seed)),
-            tuple(ranks(scores, seed)),
-            {one.column: one for one in pairs(scores, seed)},
-        )
+        by_column = {one.column: one for one in pairs(scores, seed)}
+        return cls(name, scores, tuple(scores.means(seed)), tuple(ranks(scores, seed)), by_column)
 
     def overall(self, column: Column) -> dict[str, Rank]:
         """Return the ranks in `column` over all types, by system, the first first."""
@@ -61,10 +61,8 @@ class Board:
 
     def mean(self, column: Column, type_: str, system: str) -> Interval | None:
         """Return a mean on the system's own questions; None without one."""
-        for one in self.means:
-            if (one.column, one.type, one.system) == (column, type_, system):
-                return one.found
-        return None
+        place = (column, type_, system)
+        return next((one.interval for one in self.means if one[:3] == place), None)
 
     def moves(self, columns: Sequence[Column]) -> list[Move]:
         """Return how the ranks of each two of `columns` differ."""
@@ -73,80 +71,96 @@ class Board:
     def _move(self, one: Column, other: Column) -> Move:
         first, second = self.overall(one), self.overall(other)
         common = [system for system in first if system in second]
-        before, after = ({s: r[s].rank for s in common} for r in (first, second))
-        if len(common) < max(len(first), len(second)):  # places among the common ones
-            before, after = (_places(ranking) for ranking in (before, after))
+        before, after = (_places(ranking, common) for ranking in (first, second))
         moved = {system: abs(before[system] - after[system]) for system in common}
         most = max(moved.values(), default=0.0)
-        furthest = [s for s, by in moved.items() if by == most and most > 0]
-        found = tuple((system, before[system], after[system]) for system in furthest)
-        return Move(one, other, len(common), correlation(before, after), found)
+        furthest = tuple((s, before[s], after[s]) for s in common if moved[s] == most > 0)
+        return Move(one, other, len(common), correlation(before, after), furthest)
+
+    def rows(self) -> dict[str, Iterator[dict[str, Any]]]:
+        """Return the rows of each file: numbers, and names of systems alone."""
+        return {"scores": self._scores(), "ranks": self._ranks(), "groups": self._groups()}
+
+    def _scores(self) -> Iterator[dict[str, Any]]:
+        for one in self.means:
+            where = self._where(one.column) | {"type": one.type, "system": one.system}
+            yield where | {"n": one.interval.n, **_interval("mean", one.interval)}
+
+    def _ranks(self) -> Iterator[dict[str, Any]]:
+        for one in self.ranks:
+            pairs = self.pairs.get(one.column) if one.type == OVERALL else None
+            least, most = pairs.possible(one.system) if pairs else ("", "")
+            yield {
+                **self._where(one.column),
+                **{"type": one.type, "system": one.system, "systems": one.systems, "n": one.mean.n},
+                **_interval("mean", one.mean),
+                **{"rank": one.rank, "rank_low": one.low, "rank_high": one.high},
+                **{f"top{k}": round(one.top[k], _DIGITS) for k in TOPS},
+                **{"best_left": least, "worst_left": most},
+                "groups": pairs.letters(one.system) if pairs else "",
+            }
+
+    def _groups(self) -> Iterator[dict[str, Any]]:
+        for column, of_column in self.pairs.items():
+            for pair in of_column.pairs:
+                yield {
+                    **self._where(column),
+                    **{"first": pair.first, "second": pair.second, "n": pair.difference.n},
+                    **_interval("difference", pair.difference),
+                    **{"p_holm": round(pair.p_holm, _DIGITS), "verdict": pair.verdict},
+                    "groups": of_column.letters(pair.first, pair.second),
+                }
+
+    def _where(self, column: Column) -> dict[str, str]:
+        return {"table": self.name, **column._asdict()}
 
 
-def _places(ranking: Mapping[str, float]) -> dict[str, float]:
-    """Return the ranks among the systems of `ranking` alone; ties share their mean."""
-    values = list(ranking.values())
-    return {
-        system: 1 + sum(v < rank for v in values) + (values.count(rank) - 1) / 2
-        for system, rank in ranking.items()
-    }
+def scores_of(runs: Iterable[tuple[str, Run]], datasets: Mapping[str, Dataset]) -> Scores:
+    """Return the scores of runs, by the names of their systems, under all protocols and answer
+    keys. The runs are read one after the other, and none is needed again.
+
+    `datasets`: the data set of the runs by answer key, the original one first. Raises InputError
+    for a run on other data, or scored under another key than the original one.
+    """
+    first, systems = datasets[ORIGINAL], dict[str, ByQuestion]()
+    for name, run in runs:
+        _check(run, first)
+        views = under_keys(run.records.values(), datasets)
+        systems[name] = {
+            column: scores
+            for part in (of_protocols, of_records)
+            for key, records in views.items()
+            for column, scores in part(records, key).items()
+        }
+    return Scores.of(systems, first.questions)
+
+
+def _check(run: Run, dataset: Dataset) -> None:
+    if {file["sha256"] for file in run.manifest["data"]} != {one.sha256 for one in dataset.files}:
+        raise InputError(f"{run.folder}: answers other data than {dataset.name}; leave it out")
+    if (key := key_name(run.manifest)) != ORIGINAL:
+        raise InputError(
+            f"{run.folder}: scored under the {key} answer key; first: python -m eval rescore "
+            f"{run.folder} --key {ORIGINAL}"
+        )
+
+
+def _places(ranking: Mapping[str, Rank], systems: Sequence[str]) -> dict[str, float]:
+    """Return the ranks of `systems` among themselves; ties share their mean."""
+    ranks = ranked(-np.array([[ranking[system].rank for system in systems]]))[0]
+    return dict(zip(systems, map(float, ranks), strict=True))
 
 
 def write(boards: Sequence[Board], folder: Path) -> None:
-    """Write scores.csv, ranks.csv and groups.csv: numbers, and names of systems alone."""
-    _write(folder / "scores.csv", (row for board in boards for row in _scores(board)))
-    _write(folder / "ranks.csv", (row for board in boards for row in _ranks(board)))
-    _write(folder / "groups.csv", (row for board in boards for row in _groups(board)))
-
-
-def _scores(board: Board) -> Iterable[dict[str, Any]]:
-    for one in board.means:
-        yield {
-            **_where(board, one.column),
-            **{"type": one.type, "system": one.system, "n": one.found.n},
-            **_interval("mean", one.found),
-        }
-
-
-def _ranks(board: Board) -> Iterable[dict[str, Any]]:
-    for one in board.ranks:
-        pairs = board.pairs.get(one.column) if one.type == OVERALL else None
-        least, most = pairs.possible(one.system) if pairs else ("", "")
-        yield {
-            **_where(board, one.column),
-            **{"type": one.type, "system": one.system, "systems": one.systems, "n": one.mean.n},
-            **_interval("mean", one.mean),
-            **{"rank": one.rank, "rank_low": one.low, "rank_high": one.high},
-            **{f"top{k}": round(one.top[k], _DIGITS) for k in TOPS},
-            **{"best_left": least, "worst_left": most},
-            "groups": pairs.letters(one.system) if pairs else "",
-        }
-
-
-def _groups(board: Board) -> Iterable[dict[str, Any]]:
-    for column, found in board.pairs.items():
-        for pair in found.pairs:
-            yield {
-                **_where(board, column),
-                **{"first": pair.first, "second": pair.second, "n": pair.difference.n},
-                **_interval("difference", pair.difference),
-                **{"p_holm": round(pair.p_holm, _DIGITS), "verdict": pair.verdict},
-                "groups": found.letters(pair.first, pair.second),
-            }
-
-
-def _where(board: Board, column: Column) -> dict[str, str]:
-    return {"table": board.name, **column._asdict()}
+    """Write scores.csv, ranks.csv and groups.csv: the rows of all boards."""
+    for name in ("scores", "ranks", "groups"):
+        rows = [row for board in boards for row in board.rows()[name]]
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0] if rows else (), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
 
 
 def _interval(name: str, found: Interval) -> dict[str, float]:
     values = {name: found.value, "low": found.low, "high": found.high}
     return {column: round(value, _DIGITS) for column, value in values.items()}
-
-
-def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    listed = list(rows)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, listed[0] if listed else (), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(listed)

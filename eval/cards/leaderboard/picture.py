@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from eval.cards.leaderboard.board import Board
-from eval.cards.leaderboard.facts import Kind, SystemFacts
 from eval.cards.leaderboard.page import of_protocols, title
+from eval.cards.leaderboard.systems import Kind, SystemFacts
 from eval.rendering.palette import COLOURS as PALETTE
 from eval.rendering.palette import GREY
 

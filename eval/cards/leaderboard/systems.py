@@ -1,18 +1,29 @@
-"""The systems of the leaderboard: files of published answers, and runs of our strategies."""
+"""The systems of the leaderboard: published answers with facts about their source, and runs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from eval.cards.leaderboard.facts import Facts, SystemFacts
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from eval.cards.card.make import card_of
+from eval.cards.card.schema import Origin, save_card
 from eval.datasets.types import Dataset
 from eval.imports.rescore.imports import read_import, write_import
 from eval.records.manifest import load_manifest
 from eval.summary.imported import IMPORTED, system_name
-from memsys.core.errors import InputError
-from memsys.core.places import MANIFEST, RUNS, find_run
+from memsys.core.errors import InputError, first_problem
+from memsys.core.places import MANIFEST, RUNS, SHIPPED, find_run
+from memsys.core.yaml_text import load_yaml
+
+FOLDER = SHIPPED / "results" / "leaderboard"
+FACTS = FOLDER / "systems.yaml"
+NO_FACTS = "Source, reader, judge and licence: systems.yaml has no entry of this system."
+CARDS = "cards"
+Kind = Literal["memory", "retrieval", "full context", "written to be wrong", "not stated"]
 
 DATASET = "locomo"
 _ENDINGS = (".jsonl", ".json", ".csv")  # each gzipped or not
@@ -21,6 +32,80 @@ STRATEGIES = (
     *("no_memory", "oracle", "bm25", "hybrid_rank", "graph_walk", "fusion"),
     "late_interaction_fusion",
 )
+
+
+class _Strict(BaseModel):
+    """Base of the parts of the file: no unknown fields."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SystemFacts(_Strict):
+    """One file of answers; None for what is not known, and `unknown` says so in sentences.
+
+    `sha256`: of the file that was scored. `judge_runs`: verdicts for each answer, of which the file
+    has the majority.
+    """
+
+    what: str
+    kind: Kind
+    repository: str | None
+    commit: str | None
+    licence: str | None
+    reader: str | None
+    judge: str | None
+    judge_runs: int | None = None
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    unknown: list[str]
+
+    @property
+    def origin(self) -> Origin:
+        """The source, as score cards name it."""
+        return Origin(repository=self.repository, commit=self.commit, licence=self.licence)
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The models that are known, by role."""
+        named = {"reader": self.reader, "judge": self.judge}
+        return {role: name for role, name in named.items() if name is not None}
+
+
+class Facts(_Strict):
+    """Facts by system; `unknown` is unknown of every one."""
+
+    unknown: list[str]
+    systems: Mapping[str, SystemFacts]
+
+    def of(self, name: str, sha256: str) -> SystemFacts:
+        """Return the facts about the file of `name`, which has this hash.
+
+        A system without an entry has facts without any content. Raises InputError where the entry
+        is about another file.
+        """
+        found = self.systems.get(name)
+        if found is None:
+            nothing = dict.fromkeys(("repository", "commit", "licence", "reader", "judge"))
+            return SystemFacts(
+                what=name, kind="not stated", sha256=sha256, unknown=[NO_FACTS], **nothing
+            )
+        if found.sha256 != sha256:
+            raise InputError(
+                f"{name}: the file has sha256 {sha256[:12]}..., and {FACTS.name} describes "
+                f"{found.sha256[:12]}...; rename the file, or correct the entry"
+            )
+        return found
+
+    def unknown_of(self, facts: SystemFacts) -> list[str]:
+        """Return what is not known of a system, one sentence each."""
+        return [*facts.unknown, *self.unknown]
+
+
+def load_facts(path: Path = FACTS) -> Facts:
+    """Load and validate the file. Raises InputError naming file and field."""
+    try:
+        return Facts.model_validate(load_yaml(path))
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_problem(error)}; correct it") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +178,23 @@ def _newest() -> dict[str, Path]:
         if manifest["status"] == "complete" and default:
             latest[name] = max(latest.get(name, ("", path)), (manifest["started"], path.parent))
     return {name: latest[name][1] for name in STRATEGIES if name in latest}
+
+
+def write_cards(
+    systems: Sequence[Published], runs: Mapping[str, Path], facts: Facts, out: Path
+) -> None:
+    """Write a card of each published system and of each of the `runs` of strategies into the
+    folder `cards` in `out`, by name. The run folders of the systems must still be there.
+    """
+    cards = {
+        system.name: card_of(
+            system.folder,
+            origin=system.facts.origin,
+            unknown=facts.unknown_of(system.facts),
+            models=system.facts.models,
+        )
+        for system in systems
+    }
+    cards |= {name: card_of(folder) for name, folder in runs.items()}
+    for name, card in cards.items():  # all are made of the same state of the code
+        save_card(card, out / CARDS / f"{name}.json")

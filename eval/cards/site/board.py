@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from eval.cards.card.schema import Score
 from eval.cards.site.cards import BLEU1, F1, JUDGE, Entry
-from eval.cards.site.comparable import Scope, by_scope, complete
 from eval.metrics.stats.interval import Interval
 from eval.rendering.numbers import ABSENT, interval, number
 from eval.summary.summarise import OVERALL
@@ -16,6 +15,26 @@ from memsys.core.files import shown
 HASH = 12  # characters of a hash in a table
 _LARGE = 100  # a mean, as of tokens, from which on it is shown without decimals
 _NAME = 40  # characters of a model's name
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the F1 of a system is a mean over.
+
+    `data`: identity of the data set and of its answer key. `counts`: number of questions by type,
+    and OVERALL; only that under an answer key without scores by type. `types`: of the system under
+    any answer key. `keyless`: answers of a reader that asks no language model.
+    """
+
+    data: str
+    keyless: bool
+    types: tuple[str, ...]
+    counts: tuple[tuple[str, int], ...]
+
+    @property
+    def questions(self) -> int:
+        """Number of questions."""
+        return dict(self.counts)[OVERALL]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,3 +204,42 @@ def _answered(entry: Entry) -> Cell:
 
 def _name(name: str | None) -> Cell:
     return Cell(ABSENT if name is None else shown(name, _NAME))
+
+
+def by_scope(entries: Sequence[Entry], key: str, protocol: str) -> dict[Scope, list[Entry]]:
+    """Return the systems with an F1 under `key` and `protocol` by what it is a mean over."""
+    found: dict[Scope, list[Entry]] = {}
+    for entry in entries:
+        if entry.score(key, protocol) is not None:
+            found.setdefault(_scope(entry, key, protocol), []).append(entry)
+    return found
+
+
+def complete(scopes: Sequence[Scope]) -> set[Scope]:
+    """Return the scopes that have all questions of their types, as far as the others show.
+
+    Two systems that leave out equally many questions need not leave out the same ones, so the
+    remaining scopes do not make their systems comparable.
+    """
+    most: dict[tuple[object, ...], int] = {}
+    for scope in scopes:
+        for place, n in _places(scope).items():
+            most[place] = max(n, most.get(place, 0))
+    return {
+        scope for scope in scopes if all(n == most[place] for place, n in _places(scope).items())
+    }
+
+
+def _scope(entry: Entry, key: str, protocol: str) -> Scope:
+    types = entry.types(protocol)
+    found = {name: entry.score(key, protocol, name) for name in (*types, OVERALL)}
+    counts = tuple((name, one.n) for name, one in found.items() if one is not None)
+    data = entry.data if key == "original" else f"{entry.data} {entry.hashes('key')}"
+    return Scope(data, entry.keyless, tuple(types), counts)
+
+
+def _places(scope: Scope) -> Mapping[tuple[object, ...], int]:
+    """Return the counts by type; the overall one among systems with the same types only."""
+    return {
+        (scope.data, name, scope.types if name == OVERALL else ()): n for name, n in scope.counts
+    }

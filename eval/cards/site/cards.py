@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.cards.card.files import load_card
-from eval.cards.card.schema import MOST, Card, Role, Score, Setting
+from eval.cards.card.schema import MOST, Card, Role, Score, Setting, load_card
 from eval.datasets.files import load_sources
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import PROTOCOLS

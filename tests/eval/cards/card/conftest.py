@@ -11,8 +11,7 @@ import pytest
 
 from eval.cards.card import __main__ as command
 from eval.cards.card import data as loading
-from eval.cards.card.files import load_card
-from eval.cards.card.schema import Card
+from eval.cards.card.schema import Card, load_card
 from eval.datasets.types import Dataset
 from eval.imports.rescore import __main__ as rescore
 from memsys.core.errors import InputError

@@ -10,8 +10,7 @@ import pytest
 
 from eval.analyse.retrieval import __main__ as retrieval
 from eval.cards.card import __main__ as command
-from eval.cards.card.files import load_card
-from eval.cards.card.schema import MOST, is_absolute
+from eval.cards.card.schema import MOST, is_absolute, load_card
 from tests.eval.cards.card.conftest import rows_of, write_rows
 from tests.eval.commands import runs_in
 from tests.eval.factory import hashed

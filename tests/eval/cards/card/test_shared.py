@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from eval.cards.card import __main__ as command
-from eval.cards.card.files import load_card
-from eval.cards.card.schema import MOST
+from eval.cards.card.schema import MOST, load_card
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from eval.cards.card import __main__ as command
-from eval.cards.card.files import load_card
-from eval.cards.card.schema import Card, Score
+from eval.cards.card.schema import Card, Score, load_card
 from eval.exchange.export import __main__ as export
 from eval.imports.rescore import __main__ as rescore
 from eval.metrics.protocols import PROTOCOLS
@@ -203,6 +202,36 @@ def test_scores_under_a_key_that_is_not_here_are_listed_as_such(published, verif
     assert (code, "16 numbers cannot be recomputed: dataset.key=corrected: " in out) == (0, True)
     code, out = verified(*verify, "--complete")
     assert (code, "16 numbers are not verified: dataset.key=corrected: " in out) == (1, True)
+
+
+def test_other_answers_are_refused_though_their_scores_are_equal_and_so_are_fewer(
+    published, verified, keyed, tmp_path
+):
+    rows = rows_of(keyed["original"])
+    fewer = write_rows(tmp_path / "fewer.jsonl", rows[:-2])
+    code, out = verified(published / "card.json", "--answers", fewer)
+    assert (code, "rows: matched: 21 on the card, 19 recomputed" in out) == (1, True)
+    rows[0]["answer"] = rows[0]["answer"].swapcase()  # which no metric regards
+    other = write_rows(tmp_path / "answers.jsonl", rows)
+    code, out = verified(published / "card.json", "--answers", other)
+    assert code == 1
+    assert "answers: not those of the card: rows_sha256" in out
+    assert ": mean: " not in out
+
+
+def test_a_column_of_gold_answers_is_refused(published, keyed, data, errors, tmp_path, verified):
+    golds = {record["id"]: record["gold"] for record in keyed["original"].records}
+    rows = rows_of(keyed["original"])
+    for row in rows:
+        row["reference"] = golds[f"{row['sample_id']}/{row['qa_index']}"] or "nothing"
+    answers = write_rows(tmp_path / "answers.jsonl", rows)
+    run, card, where = tmp_path / "run", tmp_path / "card.json", ("--dataset", str(data))
+    read = ("--columns", "answer=reference", "--out", str(run))
+    assert rescore.main([str(answers), *read, *where]) == 0
+    made = [str(run), "--out", str(card), *where, "--key-file", str(errors)]
+    assert command.main(made) == 0
+    code, out = verified(card, "--answers", answers)
+    assert (code, "are the gold answer word for word" in out) == (1, True), out
 
 
 def _overall_f1(score: Score, protocol: str | None = None) -> bool:

@@ -12,24 +12,26 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from eval.cards.card.files import load_card
-from eval.cards.card.verify import differences
+from eval.cards.card.schema import load_card
+from eval.cards.card.verify import verify
 from eval.cards.leaderboard import __main__ as leaderboard
-from eval.cards.leaderboard.board import Board, write
-from eval.cards.leaderboard.facts import NO_FACTS, Facts, load_facts
+from eval.cards.leaderboard.board import Board, scores_of, write
 from eval.cards.leaderboard.page import page
-from eval.cards.leaderboard.pairs import Pair, groups
 from eval.cards.leaderboard.picture import draw
-from eval.cards.leaderboard.ranks import correlation, ranked, shares
-from eval.cards.leaderboard.scores import Column, Scores, scores_of
-from eval.cards.leaderboard.systems import command, published, strategies_of
+from eval.cards.leaderboard.systems import (
+    NO_FACTS,
+    Facts,
+    command,
+    load_facts,
+    published,
+    strategies_of,
+)
+from eval.cards.scores import Column
 from eval.datasets.answer_key import KEYS
 from eval.datasets.files import shared_folder
 from eval.datasets.named import config_of
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import TYPES, AnswerKey, Dataset, KeyChange, Question, SourceFile
-from eval.metrics.stats.interval import ClusterBootstrap
-from eval.metrics.stats.paired import permutation_test, permutation_tests
 from eval.records.run import Run
 from eval.records.schema import Manifest
 from eval.summary.summarise import OVERALL
@@ -52,23 +54,26 @@ def question(id_: str, category: int, change: KeyChange | None = None) -> Questi
     return Question(id_, conversation, category, type_, text, gold, (), key_change=change)
 
 
-def made_dataset(conversations: int = 6, each: int = 5) -> Dataset:
-    """Types 1 to 5 in turn; of the first two questions the key is corrected and excluded."""
+def made_dataset(key: str, conversations: int = 6, each: int = 5) -> Dataset:
+    """Types 1 to 5 in turn; the gold answers of the first two questions are wrong."""
     changes = {
         "c0/0": KeyChange("corrected", "HALLUCINATION", "two bees"),
         "c0/1": KeyChange("excluded", "AMBIGUOUS", "two bees"),
     }
+    if key == "excluded":
+        changes = {id_: replace(change, kind="excluded") for id_, change in changes.items()}
     questions = [
-        question(f"c{c}/{i}", 1 + i % 5, changes.get(f"c{c}/{i}"))
+        question(id_, 1 + i % 5, None if key == "original" else changes.get(id_))
         for c in range(conversations)
         for i in range(each)
+        for id_ in [f"c{c}/{i}"]
     ]
     file = SourceFile("some.json", 9, "5" * 64)
-    key = AnswerKey("corrected", None, None, tuple(changes))
-    return Dataset("some", (), tuple(questions), (file,), key=key)
+    return Dataset("some", (), tuple(questions), (file,), key=AnswerKey(key, None, None, ()))
 
 
-DATASET = made_dataset()
+DATASETS = {key: made_dataset(key) for key in KEYS}
+DATASET = DATASETS["original"]
 
 
 def a_run(
@@ -90,16 +95,8 @@ def a_run(
     return name, factory.run_of(rows, name)
 
 
-def random_scores(seed: int = 0, systems: int = 6) -> Scores:
-    rng = np.random.default_rng(seed)
-    types = np.array([one.type for one in DATASET.questions])
-    conversations = np.array([one.conversation for one in DATASET.questions])
-    values = rng.random((systems, len(types))) + 0.1 * np.arange(systems)[:, np.newaxis]
-    return Scores(tuple("abcdef"[:systems]), types, conversations, {F1: values / 2})
-
-
 def test_each_key_and_each_protocol_score_what_they_count():
-    scores = scores_of([a_run("plain", 0.5)], DATASET)
+    scores = scores_of([a_run("plain", 0.5)], DATASETS)
     at = [one.id for one in DATASET.questions]
     found = {key: scores.scores[Column("mem0", "f1", key)][0] for key in KEYS}
     assert found["original"][at.index("c0/0")] == 0.5
@@ -127,44 +124,16 @@ def test_other_data_and_other_keys_are_refused():
     other = factory.FILE | {"sha256": "6" * 64}
     data = replace(run, manifest=cast(Manifest, run.manifest | {"data": [other]}))
     with pytest.raises(InputError, match="answers other data than some"):
-        scores_of([(name, data)], DATASET)
+        scores_of([(name, data)], DATASETS)
     changed = run.manifest | {"key": {**run.manifest["key"], "name": "excluded"}}
     key = replace(run, manifest=changed)
     with pytest.raises(InputError, match="--key original"):
-        scores_of([(name, key)], DATASET)
-
-
-def test_shares_of_places_sum_to_the_places_also_with_ties():
-    drawn = np.array([[3.0, 3.0, 1.0, 0.0], [1.0, 2.0, 2.0, 2.0], [0.1 + 0.2, 0.3, 0.0, 0.0]])
-    for places in (1, 2, 3, 4):
-        assert shares(drawn, places).sum() == pytest.approx(places)
-    assert shares(drawn, 1) == pytest.approx([1 / 3, (0.5 + 1 / 3 + 0.5) / 3, 1 / 9, 1 / 9])
-    assert ranked(drawn).tolist() == [[1.5, 1.5, 3, 4], [4, 2, 2, 2], [1.5, 1.5, 3.5, 3.5]]
-    # A system that is better by the same on every question is better in every resample.
-    values = np.random.default_rng(0).random((1, 30)).repeat(2, axis=0)
-    values[1] += 1e-6
-    conversations = [f"c{i // 5}" for i in range(30)]
-    drawn = ClusterBootstrap(conversations, 0).sums(values.T)
-    assert len(drawn) == 1000
-    assert shares(drawn, 1).tolist() == [0, 1]
-    assert drawn[:, 0].std() > 0
-
-
-def test_ranks_of_a_board_sum_properly_and_follow_the_means():
-    board = Board.of("systems", random_scores(), 0)
-    for type_ in {one.type for one in board.ranks}:
-        found = [one for one in board.ranks if one.type == type_]
-        assert sum(one.rank for one in found) == 21
-        for k in (1, 3, 5):
-            assert sum(one.top[k] for one in found) == pytest.approx(k)
-        by_mean = sorted(found, key=lambda one: -one.mean.value)
-        assert [one.rank for one in by_mean] == [1, 2, 3, 4, 5, 6]
-        assert all(one.low <= one.high for one in found)
+        scores_of([(name, key)], DATASETS)
 
 
 def test_ties_share_a_rank():
     same = [a_run("one", 0.5), a_run("two", 0.5), a_run("three", 0.2)]
-    board = Board.of("systems", scores_of(same, DATASET), 0)
+    board = Board.of("systems", scores_of(same, DATASETS), 0)
     found = board.overall(F1)
     assert {name: (one.rank, one.low, one.high) for name, one in found.items()} == {
         "one": (1.5, 1.5, 1.5),
@@ -179,7 +148,7 @@ def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both
     some = {one.id for one in DATASET.questions if one.conversation != "c5"}
     runs = [a_run("all", 0.5), a_run("too", 0.4), a_run("some", 0.3, some), a_run("mute", 0.2)]
     runs[-1] = a_run("mute", 0.2, judge=None)
-    board = Board.of("systems", scores_of(runs, DATASET), 0)
+    board = Board.of("systems", scores_of(runs, DATASETS), 0)
     assert {one.mean.n for one in board.overall(F1).values()} == {25}
     counts = {(pair.first, pair.second): pair.difference.n for pair in board.pairs[F1].pairs}
     assert counts["all", "too"] == 30
@@ -194,70 +163,12 @@ def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both
     ids = [one.id for one in DATASET.questions]
     runs = [a_run("first", 0.5, set(ids[:20])), a_run("last", 0.5, set(ids[20:]))]
     with pytest.raises(InputError, match="last: no multi_hop question that all other systems"):
-        Board.of("systems", scores_of(runs, DATASET), 0)
-
-
-def test_groups_are_the_largest_without_a_difference_shown():
-    nothing = next(iter(Board.of("systems", random_scores(), 0).pairs.values())).pairs[0].difference
-    shown = {("a", "c"), ("a", "d"), ("b", "d")}
-    names = "abcd"
-    found = [
-        Pair(x, y, nothing, 1.0, "better" if (x, y) in shown else "no difference shown")
-        for i, x in enumerate(names)
-        for y in names[i + 1 :]
-    ]
-    assert groups(names, found) == {"a": ("a", "b"), "b": ("b", "c"), "c": ("c", "d")}
-
-
-def test_a_difference_on_every_question_is_shown_and_noise_is_not():
-    rng = np.random.default_rng(1)
-    base = random_scores()
-    noise = rng.random((2, 60))
-    scores = replace(
-        base,
-        names=("better", "one", "other"),
-        types=np.array(["single_hop"] * 60),
-        conversations=np.array([f"c{i // 10}" for i in range(60)]),
-        scores={F1: np.vstack([noise[0] + 0.5, noise]) / 2},
-    )
-    found = Board.of("systems", scores, 0).pairs[F1]
-    assert found.letters("better") not in (found.letters("one"), "")
-    assert found.letters("one", "other") == found.letters("one")
-    assert (found.possible("better"), found.possible("other")) == ((1, 1), (2, 3))
-    by_pair = {(pair.first, pair.second): pair for pair in found.pairs}
-    assert by_pair["better", "one"].verdict == "better"
-    assert by_pair["better", "one"].difference.value == pytest.approx(0.25)
-    # each pair has the p of its own permutation test
-    differences = np.random.default_rng(2).normal(0.05, 0.3, (3, 40))
-    together = permutation_tests(differences, 7)
-    assert together == [permutation_test(row.tolist(), 7) for row in differences]
-    assert permutation_tests(np.zeros((2, 4)), 0) == [1.0, 1.0]
-
-
-def test_ranks_that_turn_around_correlate_by_minus_one():
-    assert correlation({"a": 1, "b": 2, "c": 3}, {"a": 3, "b": 2, "c": 1}) == pytest.approx(-1)
-    assert correlation({"a": 1, "b": 2, "x": 3}, {"a": 1, "b": 4, "y": 2}) == pytest.approx(1)
-    assert np.isnan(correlation({"a": 1}, {"a": 1}))
-    assert np.isnan(correlation({"a": 1.5, "b": 1.5}, {"a": 1, "b": 2}))
-    # a move is between the systems of both columns
-    values = np.array([[0.9, 0.8, 0.7], [0.1, 0.9, 0.2], [0.5, 0.4, 0.6]]).repeat(10, axis=1)
-    verdicts = np.array([[0.0], [np.nan], [1.0]]).repeat(30, axis=1)
-    scores = replace(
-        random_scores(),
-        names=("a", "b", "c"),
-        types=np.array(["single_hop"] * 30),
-        conversations=np.array([f"c{i // 5}" for i in range(30)]),
-        scores={F1: values, JUDGE: verdicts},
-    )
-    (move,) = Board.of("systems", scores, 0).moves([F1, JUDGE])
-    assert move.systems == 2
-    assert move.rho == pytest.approx(-1)
-    assert set(move.furthest) == {("a", 1.0, 2.0), ("c", 2.0, 1.0)}
+        Board.of("systems", scores_of(runs, DATASETS), 0)
 
 
 def test_files_repeat_the_board_and_no_text(tmp_path):
     runs = [a_run("one", 0.5), a_run("two", 0.2), a_run("mute", 0.1, judge=None)]
-    board = Board.of("systems", scores_of(runs, DATASET), 0)
+    board = Board.of("systems", scores_of(runs, DATASETS), 0)
     write([board], tmp_path)
     tables = {path.stem: list(csv.DictReader(path.open())) for path in tmp_path.glob("*.csv")}
     assert set(tables) == {"scores", "ranks", "groups"}
@@ -374,7 +285,7 @@ def test_two_published_systems(tmp_path, monkeypatch):
         assert card.origin is not None
         assert card.origin.commit
         assert card.unknown
-        assert differences(card, answers=answers / f"{name}.jsonl.gz") == []
+        assert verify(card, answers=answers / f"{name}.jsonl.gz").differences == []
         mean = next(
             one.mean
             for one in card.scores

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eval.cards.card.files import save_card
-from eval.cards.card.schema import Card
+from eval.cards.card.schema import Card, save_card
 
 TYPES = {"multi_hop": 282, "temporal": 321, "open_domain": 96, "single_hop": 841}
 ALL_TYPES = TYPES | {"adversarial": 446}

@@ -1,0 +1,180 @@
+"""Scores of systems on the same questions under each protocol and answer key, and their means.
+
+Score cards and the leaderboard compute all means here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, nan
+from typing import NamedTuple, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, types_in
+from eval.metrics.protocols import PROTOCOLS
+from eval.metrics.stats.interval import ClusterBootstrap, Interval
+from eval.metrics.stats.resamples import Floats
+from eval.records.answer_key_views import left_out
+from eval.records.schema import Record
+from eval.summary.measures import JUDGE, value
+from eval.summary.protocols import counted_by_type, protocol_score
+from eval.summary.scoring import question_fields, score_record
+from eval.summary.summarise import OVERALL
+
+F1, BLEU1, TOKENS = "f1", "bleu1", "context_tokens"
+Mask = NDArray[np.bool_]
+
+
+class Column(NamedTuple):
+    """A measure under an answer key and a protocol, '' where no protocol defines the measure."""
+
+    protocol: str
+    measure: str
+    key: str
+
+    @property
+    def name(self) -> str:
+        """The protocol, or the measure that no protocol defines."""
+        return self.protocol or self.measure
+
+
+ByQuestion = Mapping[Column, Mapping[str, float]]  # scores by question id
+
+
+class Mean(NamedTuple):
+    """The mean score of a system over the questions of a type on which it has a score."""
+
+    column: Column
+    type: str
+    system: str
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of S systems on Q questions: `scores` (S, Q) by column, nan where there is none.
+
+    `types`, `conversations` (Q). `order`: names of the types as tables list them.
+    """
+
+    names: tuple[str, ...]
+    types: NDArray[np.str_]
+    conversations: NDArray[np.str_]
+    scores: Mapping[Column, Floats]
+    order: Sequence[str] = tuple(TYPES.values())
+
+    @classmethod
+    def of(cls, systems: Mapping[str, ByQuestion], questions: Sequence[Question]) -> Self:
+        """Return the scores of `systems`, which have the same columns, on `questions`."""
+        ids = [question.id for question in questions]
+        tables = {
+            column: np.array(
+                [[own[column].get(id_, nan) for id_ in ids] for own in systems.values()]
+            )
+            for column in next(iter(systems.values()))
+        }
+        return cls(
+            tuple(systems),
+            np.array([question.type for question in questions]),
+            np.array([question.conversation for question in questions]),
+            tables,
+            tuple(types_in({"category": q.category, "type": q.type} for q in questions).values()),
+        )
+
+    def ranked(self) -> Iterator[Column]:
+        """Yield the columns that systems are ranked by: F1 of each protocol, and verdicts."""
+        for column, scores in self.scores.items():
+            if column.measure != BLEU1 and not np.isnan(scores).all():
+                yield column
+
+    def masks(self, column: Column) -> Iterator[tuple[str, Mask]]:
+        """Yield each type with a score in `column` and its questions (Q), then overall: all of
+        them, of what no protocol defines all but adversarial ones.
+        """
+        scored = np.asarray(~np.isnan(self.scores[column]).all(axis=0), dtype=np.bool_)
+        for type_ in self.order:
+            mask = np.asarray(scored & (self.types == type_), dtype=np.bool_)
+            if mask.any():
+                yield type_, mask
+        answerable = np.asarray(self.types != TYPES[ADVERSARIAL], dtype=np.bool_)
+        everything = scored if column.protocol else scored & answerable
+        if everything.any():
+            yield OVERALL, everything
+
+    def shared(self, column: Column, mask: Mask) -> tuple[list[int], Mask]:
+        """Return the systems with a score in `column`, and those questions of `mask` on which all
+        of them have a score, which may be none.
+        """
+        some = ~np.isnan(self.scores[column])
+        systems = [i for i, own in enumerate(some) if own[mask].any()]
+        return systems, mask & some[systems].all(axis=0)
+
+    def bootstrap(self, mask: Mask, seed: int) -> ClusterBootstrap:
+        """Return the bootstrap over the conversations of the questions of `mask`."""
+        return ClusterBootstrap(self.conversations[mask].tolist(), seed)
+
+    def means(self, seed: int) -> Iterator[Mean]:
+        """Yield all means with their 95% intervals, by column, type and system."""
+        for column, values in self.scores.items():
+            most = inf if column.measure == TOKENS else 1.0
+            for type_, mask in self.masks(column):
+                bootstrap = self.bootstrap(mask, seed)
+                for name, row in zip(self.names, values[:, mask], strict=True):
+                    mean = bootstrap.mean(row.tolist())
+                    if mean is not None:
+                        yield Mean(column, type_, name, mean.within(0.0, most))
+
+
+def under_keys(
+    records: Iterable[Record], datasets: Mapping[str, Dataset]
+) -> dict[str, list[Record]]:
+    """Return the records as scored under each answer key, without those that it excludes.
+
+    `datasets`: the data set of the records by answer key. A record that is already under a key
+    remains as it is; another has no verdict there, which was given on another gold answer.
+    """
+    listed = list(records)
+    views = {}
+    for key, dataset in datasets.items():
+        questions = {question.id: question for question in dataset.questions}
+        again = (_under(record, questions[record["id"]]) for record in listed)
+        views[key] = [record for record in again if not left_out(record)]
+    return views
+
+
+def _under(record: Record, question: Question) -> Record:
+    fields = question_fields(question)
+    if record["key"] == fields["key"]:
+        return record
+    changed = cast(Record, record | fields)
+    return cast(Record, changed | score_record(changed))
+
+
+def of_protocols(records: Sequence[Record], key: str) -> dict[Column, dict[str, float]]:
+    """Return F1 and BLEU-1 of the questions that each protocol counts. `key`: that of `records`."""
+    scores = {}
+    for name, protocol in PROTOCOLS.items():
+        counted = counted_by_type(records, protocol)[OVERALL]
+        for measure, score in ((F1, protocol.f1), (BLEU1, BLEU1)):
+            values = ((record["id"], protocol_score(record, score)) for record in counted)
+            scores[Column(name, measure, key)] = _known(values)
+    return scores
+
+
+def of_records(records: Sequence[Record], key: str, measure: str = JUDGE) -> ByQuestion:
+    """Return the column of `measure`, which no protocol defines, of the questions with an answer:
+    a score, whether the answer is a refusal, or the tokens of the context.
+    """
+    values = (
+        (record["id"], record["context_tokens"] if measure == TOKENS else value(record, measure))
+        for record in records
+        if record["status"] == "ok"
+    )
+    return {Column("", measure, key): _known(values)}
+
+
+def _known(values: Iterable[tuple[str, float | None]]) -> dict[str, float]:
+    return {id_: score for id_, score in values if score is not None}
