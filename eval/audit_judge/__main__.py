@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from eval.audit_judge.probes import Probe, judge_probes, make_probes, written_probes
 from eval.audit_judge.statistics import audit, correct, judged_records
-from eval.audit_judge.tables import Draw, as_json, corrected_note, corrected_table, report
+from eval.audit_judge.tables import as_json, corrected_note, corrected_table, report
 from eval.audit_judge.wrong_answers import published_answers, published_files
 from eval.cli import code_of
 from eval.cli import parser as command_parser
@@ -25,7 +25,8 @@ from eval.records.jsonl import write_json
 from eval.records.run import load_run
 from eval.records.schema import Record
 from eval.rendering.errors import blame
-from eval.rendering.terminal import fitted, markdown
+from eval.rendering.run_tables import as_text
+from eval.rendering.terminal import markdown
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, cache_folder
 from memsys.llm.base import LLM
@@ -88,22 +89,17 @@ def _audit(config: DictConfig, settings: Sequence[str]) -> None:
     print(f"probes: {len(probes):,} over {dataset.name}; {origin}\n")
     outcomes = judge_probes(judge, probes, opened.workers)
     audited = audit(outcomes, config.seed)
+    parts = report(audited)
     corrected = correct(records, judge.score_key, outcomes, config.seed) if records else []
-
-    def text(draw: Draw) -> str:
-        parts = [report(audited, draw)]
-        if corrected:
-            name = "J" if judge.score_key == "judge" else judge.score_key
-            other = "" if judged_by == judge.name else "; check that they are one judge"
-            note = corrected_note(corrected, rejects_probed=audited.false_rejects is not None)
-            parts += [
-                f"{name} of {config.run}, judged by {judged_by}, audited {judge.name}{other}:",
-                draw(*corrected_table(corrected, name)),
-                note,
-            ]
-        return "\n\n".join(parts)
-
-    print(text(fitted))
+    if corrected:
+        name = "J" if judge.score_key == "judge" else judge.score_key
+        other = "" if judged_by == judge.name else "; check that they are one judge"
+        parts += [
+            f"{name} of {config.run}, judged by {judged_by}, audited {judge.name}{other}:",
+            corrected_table(corrected, name),
+            corrected_note(corrected, rejects_probed=audited.false_rejects is not None),
+        ]
+    print(as_text(parts, text=str))
     failed = [one for one in outcomes if one.error is not None]
     if failed:
         print(f"\nErrors, in no rate: {len(failed):,} of {len(outcomes):,}: {failed[0].error}")
@@ -113,7 +109,9 @@ def _audit(config: DictConfig, settings: Sequence[str]) -> None:
         title = f"# Audit of {judge.name} on {dataset.name}\n\n{details}\n\n"
         folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / "audit.json", facts | as_json(audited, corrected))
-        (folder / "audit.md").write_text(title + text(markdown) + "\n", encoding="utf-8")
+        (folder / "audit.md").write_text(
+            title + as_text(parts, markdown, str) + "\n", encoding="utf-8"
+        )
         print(f"\nWritten: {folder}/audit.json, audit.md")
 
 

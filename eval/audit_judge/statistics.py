@@ -66,7 +66,7 @@ def audit(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Audit:
         errors = sum(one.probe.kind == kind for one in outcomes) - len(verdicts)
         kinds.append(KindStatistics(kind, errors, mistaken(verdicts, seed)))
     pairs = {bare: _longer(judged, bare, long, seed) for bare, long in _PAIRS}
-    halves = {kind: _halves(judged, kind) for kind in ("wrong_specific", "wrong_vague")}
+    halves = {kind: _halves(judged, kind) for kind in WRONG}
     return Audit(
         tuple(kinds),
         mistaken([one for one in judged if one.probe.kind in RIGHT], seed),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,26 +11,26 @@ from eval.audit_judge.probes import KINDS
 from eval.audit_judge.statistics import ENOUGH, OVERALL, Audit, CorrectedType
 from eval.metrics.stats.interval import FEWEST, Interval, scope
 from eval.metrics.stats.rates import CorrectedShare, Rate
+from eval.rendering.blocks import Table
 from eval.rendering.numbers import interval, share
 from eval.rendering.tables import type_name
 
-Draw = Callable[[Sequence[str], Sequence[Sequence[str]]], str]  # a table of header and rows
 
-
-def report(audit: Audit, draw: Draw) -> str:
+def report(audit: Audit) -> list[str | Table]:
     """Return the table of the kinds of probes and the sentences below it."""
-    return draw(*kinds_table(audit)) + "\n\n" + "\n".join(f"- {x}" for x in sentences(audit))
+    return [kinds_table(audit), "\n".join(f"- {x}" for x in sentences(audit))]
 
 
-def kinds_table(audit: Audit) -> tuple[list[str], list[list[str]]]:
-    """Return header and one row per kind of probe: the rate of wrong verdicts."""
+def kinds_table(audit: Audit) -> Table:
+    """Return the rate of wrong verdicts, a row per kind of probe."""
     rows = []
     for one in audit.kinds:
         right, description = KINDS[one.kind]
         probe = [f"{one.kind} ({description})", "pass" if right else "reject"]
         counts = [str(one.mistaken.n if one.mistaken else 0), str(one.errors)]
         rows.append([*probe, *counts, *_rate(one.mistaken)])
-    return ["probe", "should", "n", "errors", "wrong verdicts", "Wilson 95%", "clustered"], rows
+    header = ["probe", "should", "n", "errors", "wrong verdicts", "Wilson 95%", "clustered"]
+    return Table(header, rows)
 
 
 def sentences(audit: Audit) -> list[str]:
@@ -60,12 +60,8 @@ def sentences(audit: Audit) -> list[str]:
     return lines
 
 
-def corrected_table(
-    corrections: Sequence[CorrectedType], name: str
-) -> tuple[list[str], list[list[str]]]:
-    """Return header and one row per type: `name` (J) as judged, and corrected by kind of wrong
-    answer.
-    """
+def corrected_table(corrections: Sequence[CorrectedType], name: str) -> Table:
+    """Return a row per type: `name` (J) as judged, and corrected by kind of wrong answer."""
     kinds = list(corrections[0].corrected)
     rows = []
     for one in corrections:
@@ -73,7 +69,7 @@ def corrected_table(
         shares = (_corrected(one.corrected[kind]) for kind in kinds)
         rates = "own" if one.own_rates or one.type == OVERALL else "all types'"
         rows.append([type_name(one.type), str(one.apparent.n), apparent, *shares, rates])
-    return ["type", "n", name, *(f"if {kind}" for kind in kinds), "rates"], rows
+    return Table(["type", "n", name, *(f"if {kind}" for kind in kinds), "rates"], rows)
 
 
 def corrected_note(corrections: Sequence[CorrectedType], rejects_probed: bool) -> str:

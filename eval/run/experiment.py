@@ -15,7 +15,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from eval.cli import FAILED
-from eval.exchange.track.log import log_run, tracker_of
+from eval.exchange.track.finished import log_run, tracker_of
 from eval.judges.panel import reply_formats
 from eval.records import folder as folders
 from eval.records.head import head

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from eval.cli import add_run, code_of, parser
 from eval.datasets.files import load_sources
-from eval.exchange.export import beir, frames, trec
+from eval.exchange.export import beir, tables, trec
 from eval.exchange.export.collection import UnitName
-from eval.exchange.export.place import placing
+from eval.records.files import writing
 from eval.records.rankings import SESSION
 from eval.records.run import Run, load_run
 from memsys.core.errors import InputError
 
-_TABLES = {"parquet": frames.write_parquet, "csv": frames.write_comma_separated}
+_TABLES = {"parquet": tables.write_parquet, "csv": tables.write_comma_separated}
 _OPTIONAL = {  # patterns of files that only some exports have
     "trec": ["qrels/*.trec"],
     "beir": ["candidates.jsonl"],
@@ -55,7 +58,7 @@ def _export(options: argparse.Namespace) -> None:
     _check(options)
     run = load_run(options.run, answered=False)
     out = options.out or run.folder / options.to
-    with placing(out, _OPTIONAL.get(options.to, ()), force=options.force) as folder:
+    with _placing(out, _OPTIONAL.get(options.to, ()), force=options.force) as folder:
         notes = _write(options, run, folder)
         files = [path for path in folder.rglob("*") if path.is_file()]
         names = sorted(path.relative_to(folder).as_posix() for path in files)
@@ -86,6 +89,46 @@ def _licence(run: Run, files: str) -> str:
         )
     licence = "".join(f" ({terms})" for terms in known.values())
     return f"{files}: with texts of the data set {name}, which remain under its licence{licence}"
+
+
+@contextmanager
+def _placing(out: Path, optional: Sequence[str] = (), *, force: bool) -> Iterator[Path]:
+    """Yield a new folder to write, whose files then move to the folder `out`.
+
+    Raises InputError if `out` cannot be written, or has a file of the same name, or one of the
+    patterns `optional`, files that an export may lack. `force`: replace the former and remove the
+    latter, since it belongs to an earlier export. Other files in `out` remain.
+    """
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out {out}: is a file; name a folder")
+    with writing(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    try:
+        yield made
+        _move(made, out, optional, force=force)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _move(made: Path, out: Path, optional: Sequence[str], *, force: bool) -> None:
+    names = [path.relative_to(made) for path in sorted(made.rglob("*")) if path.is_file()]
+    earlier = {path.relative_to(out) for pattern in optional for path in out.glob(pattern)}
+    for name in sorted(earlier.union(names)):
+        if (out / name).is_dir():
+            raise InputError(f"{out / name}: is a folder; name another folder by --out")
+        if (out / name).exists() and not force:
+            raise InputError(f"{out / name}: exists; name another folder by --out, or use --force")
+    for part in {out, *((out / name).parent for name in names)}:
+        if part.is_symlink():  # out of a folder that somebody else may have made
+            raise InputError(f"{part}: is a link; name the folder itself by --out")
+    with writing(out):
+        for name in earlier.difference(names):
+            (out / name).unlink()
+        for name in names:
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            (made / name).replace(out / name)
 
 
 def _check(options: argparse.Namespace) -> None:

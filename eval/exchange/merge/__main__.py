@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from eval.records.jsonl import (
     INGEST,
     MEMORIES,
     RANKINGS,
+    Row,
     read_lines,
     write_json,
     write_lines,
@@ -73,14 +74,20 @@ def _merge(options: argparse.Namespace) -> None:
     out.mkdir(parents=True, exist_ok=True)
     order = {conversation.id: i for i, conversation in enumerate(dataset.conversations)}
     place = {record["id"]: i for i, record in enumerate(ordered)}
-    _write_lines(out, INGEST, parts, lambda row: order[row["conversation"]])
-    _write_lines(out, CALLS, parts, None)
-    _write_lines(out, PAID, parts, None)
-    _write_lines(out, RANKINGS, parts, lambda row: place.get(row["id"], -1))
-    _write_lines(out, MEMORIES, parts, lambda row: order[row["store"]])
-    contexts = {row["sha256"]: row for part in parts for row in read_lines(part / CONTEXTS)}
-    if contexts:
-        write_lines(out / CONTEXTS, contexts.values())
+    places: dict[str, Callable[[Row], int]] = {  # of a line in the order of the data set
+        INGEST: lambda row: order[row["conversation"]],
+        CALLS: lambda _: 0,
+        PAID: lambda _: 0,
+        RANKINGS: lambda row: place.get(row["id"], -1),
+        MEMORIES: lambda row: order[row["store"]],
+        CONTEXTS: lambda _: 0,
+    }
+    for name, of_line in places.items():
+        rows = [row for part in parts for row in read_lines(part / name)]
+        if name == CONTEXTS:
+            rows = list({row["sha256"]: row for row in rows}.values())
+        if rows:
+            write_lines(out / name, sorted(rows, key=of_line))
     write_lines(out / RECORDS, ordered)
     manifest = _manifest(out.name, manifests, dataset, names)
     write_json(out / MANIFEST, manifest)
@@ -109,11 +116,9 @@ def _check(part: Path, manifest: Manifest, first: Path, other: Manifest) -> None
             raise InputError(
                 f"{part}: {field} differs from that of {first}; merge runs of one configuration"
             )
-    one, first_one = (_configuration(manifest, other), _configuration(other, manifest))
-    if one != first_one:
-        names = sorted(
-            name for name in {**one, **first_one} if one.get(name) != first_one.get(name)
-        )
+    ours, theirs = _configuration(manifest, other), _configuration(other, manifest)
+    names = sorted(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
+    if names:
         raise InputError(
             f"{part}: the configuration differs from that of {first} in {', '.join(names)}; "
             "only dataset.conversations may"
@@ -155,12 +160,6 @@ def _dataset(manifest: Manifest, conversations: list[str] | None) -> Dataset:
     return dataset
 
 
-def _write_lines(out: Path, name: str, parts: Sequence[Path], key: Any) -> None:
-    rows = [row for part in parts for row in read_lines(part / name)]
-    if rows:
-        write_lines(out / name, rows if key is None else sorted(rows, key=key))
-
-
 def _manifest(
     name: str, parts: Sequence[Manifest], dataset: Dataset, names: list[str] | None
 ) -> Manifest:
@@ -168,7 +167,6 @@ def _manifest(
     config = dict(parts[0]["config"])
     config["dataset"] = {**config["dataset"], "conversations": names}
     seconds = [part.get("seconds", {}) for part in parts]
-    timed = dict.fromkeys(key for one in seconds for key in one)
     warnings = dict.fromkeys(warning for part in parts for warning in part["warnings"])
     if len({str(part["git"]) for part in parts}) > 1:
         warnings["the parts were run by different code (see merged)"] = None
@@ -182,16 +180,22 @@ def _manifest(
         "key": {**parts[0]["key"], "wrong": list(dataset.key.wrong)},
         "questions": len(dataset.questions),
         "repairs": list(dataset.repairs),
-        "languages": {k: v for part in parts for k, v in part.get("languages", {}).items()},
-        "embedders": {k: v for part in parts for k, v in part.get("embedders", {}).items()},
-        "stores": {k: v for part in parts for k, v in part["stores"].items()},
+        **{name: _united(parts, name) for name in ("languages", "embedders", "stores")},
         "started": min(part["started"] for part in parts),
         "ended": max(part["ended"] or "" for part in parts),
         "warnings": list(warnings),
         "sweep": None,
-        "seconds": {key: round(sum(s.get(key, 0.0) for s in seconds), 3) for key in timed},
+        "seconds": {
+            key: round(sum(one.get(key, 0.0) for one in seconds), 3)
+            for key in _united(parts, "seconds")
+        },
         "merged": [{key: dict(part)[key] for key in identity} for part in parts],
     }
+
+
+def _united(parts: Sequence[Manifest], field: str) -> dict[str, Any]:
+    """Return the entries by name that any part has in `field`."""
+    return {name: value for part in parts for name, value in dict(part).get(field, {}).items()}
 
 
 if __name__ == "__main__":

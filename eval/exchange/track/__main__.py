@@ -10,7 +10,7 @@ from hydra import compose, initialize_config_dir
 
 from eval.cli import FAILED, add_runs, code_of
 from eval.cli import parser as command_parser
-from eval.exchange.track.log import log_run, tracker_of
+from eval.exchange.track.finished import log_run, tracker_of
 from eval.rendering.errors import configuration_errors
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, find_run

@@ -1,28 +1,35 @@
-"""A finished run as a tracker logs it, read from its folder alone."""
+"""Finished runs for a tracker: read from their folders alone, and logged."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, cast
 
+from hydra.utils import instantiate
+from omegaconf import DictConfig, OmegaConf
+
 from eval.records.answer_key_views import key_name
 from eval.records.jsonl import SUMMARY
 from eval.records.manifest import leaves, load_manifest
 from eval.records.schema import Manifest, Summary
+from eval.rendering.errors import configuration_errors
 from eval.summary.closing import with_ends
-from memsys.core.addresses import json_without_secrets
-from memsys.core.errors import InputError
+from memsys.core.addresses import json_without_secrets, without_secrets
+from memsys.core.errors import InputError, complain
 from memsys.core.files import check_entry, read_bytes
 from memsys.core.json_text import parse_json
 from memsys.core.places import MANIFEST, RECORDS
 
 _FILES = (MANIFEST, SUMMARY, "summary.csv", "report.md", RECORDS)
 _ID_LENGTH = 16
+_PASSWORD = re.compile(r"//[^/\s@]+@")  # with the user, in an address
+_LONGEST = 300  # characters of a message
 Parameter = str | int | float | bool
 
 
@@ -53,6 +60,32 @@ class Tracker(Protocol):
 
     def log(self, run: FinishedRun) -> None:
         """Log `run`, or update it if it was logged before."""
+
+
+def tracker_of(config: DictConfig) -> Tracker | None:
+    """Return the tracker of the group `tracker`; None if none is chosen.
+
+    Raises InputError if it cannot be used, such as without its package.
+    """
+    if OmegaConf.select(config, "tracker") is None:
+        return None
+    with configuration_errors():
+        return cast(Tracker, instantiate(config.tracker))
+
+
+def log_run(tracker: Tracker, folder: Path) -> bool:
+    """Log the run in `folder`, or print a warning with the reason; return whether it was logged."""
+    try:
+        tracker.log(read(folder))
+    except Exception as error:
+        reason = _PASSWORD.sub("//", without_secrets(" ".join(str(error).split())))
+        complain(
+            f"{folder.name} was not logged: {type(error).__name__}: {reason:.{_LONGEST}}; "
+            f"to log it: python -m eval track {folder.name} tracker=...",
+            "warning",
+        )
+        return False
+    return True
 
 
 def read(folder: Path) -> FinishedRun:

@@ -59,7 +59,7 @@ def test_errors_are_counted_and_in_no_rate():
     assert (gold.mistaken.n, gold.mistaken.share) == (100, 0.05)
     only = audit(failed)
     assert only.kinds[0].mistaken is None
-    assert kinds_table(only)[1][0][2:4] == ["0", "5"]
+    assert kinds_table(only).rows[0][2:4] == ["0", "5"]
 
 
 def test_length_is_paired_by_question_and_runs_and_judges_by_probe():
@@ -85,9 +85,9 @@ def test_corrected_shares_are_rogan_gladens():
     assert vague is not None
     assert vague.value == 0.0  # a judge who passes 60% of vague answers explains all of J
     assert found[0].own_rates
-    header, rows = corrected_table(found, "J")
-    assert header[2] == "J"
-    assert rows[0][3].startswith("58.8%")
+    table = corrected_table(found, "J")
+    assert table.header[2] == "J"
+    assert table.rows[0][3].startswith("58.8%")
 
 
 def test_a_type_with_few_probes_takes_the_rates_of_all():

@@ -77,7 +77,7 @@ def test_a_run_that_has_not_ended_and_a_damaged_summary_are_named(tmp_path):
         read(folder)
     folder = write_run(tmp_path / "ended", [record()])
     (folder / "summary.json").write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match=r"summary.json: .*memsys rescore"):
+    with pytest.raises(InputError, match=r"summary.json: .*eval rescore"):
         read(folder)
 
 
