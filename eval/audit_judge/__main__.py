@@ -24,9 +24,9 @@ from eval.judges.recorded import RecordedJudge, RecordedSettings, read_judged
 from eval.records.jsonl import write_json
 from eval.records.run import load_run
 from eval.records.schema import Record
+from eval.rendering.blocks import Table
 from eval.rendering.errors import blame
 from eval.rendering.run_tables import as_text
-from eval.rendering.terminal import markdown
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, cache_folder
 from memsys.llm.base import LLM
@@ -110,7 +110,7 @@ def _audit(config: DictConfig, settings: Sequence[str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / "audit.json", facts | as_json(audited, corrected))
         (folder / "audit.md").write_text(
-            title + as_text(parts, markdown, str) + "\n", encoding="utf-8"
+            title + as_text(parts, Table.markdown, str) + "\n", encoding="utf-8"
         )
         print(f"\nWritten: {folder}/audit.json, audit.md")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from eval import cli
 from eval.datasets.reload import load_dataset_of
@@ -18,7 +18,6 @@ from eval.records.jsonl import (
     INGEST,
     MEMORIES,
     RANKINGS,
-    Row,
     read_lines,
     write_json,
     write_lines,
@@ -29,7 +28,6 @@ from eval.records.run import load_run
 from eval.records.schema import Manifest, Record
 from eval.rendering.run_tables import report_md
 from eval.rendering.tables import by_type
-from eval.rendering.terminal import fitted
 from eval.summary.closing import write_summary
 from memsys.core.errors import InputError
 from memsys.core.places import MANIFEST, RECORDS, RUNS, find_run
@@ -74,7 +72,7 @@ def _merge(options: argparse.Namespace) -> None:
     out.mkdir(parents=True, exist_ok=True)
     order = {conversation.id: i for i, conversation in enumerate(dataset.conversations)}
     place = {record["id"]: i for i, record in enumerate(ordered)}
-    places: dict[str, Callable[[Row], int]] = {  # of a line in the order of the data set
+    places: dict[str, Callable[[Mapping[str, Any]], int]] = {  # of a line, by file
         INGEST: lambda row: order[row["conversation"]],
         CALLS: lambda _: 0,
         PAID: lambda _: 0,
@@ -92,7 +90,7 @@ def _merge(options: argparse.Namespace) -> None:
     manifest = _manifest(out.name, manifests, dataset, names)
     write_json(out / MANIFEST, manifest)
     summary = write_summary(out, manifest, ordered, report_md)
-    print(fitted(*by_type(summary)))
+    print(by_type(summary).text())
     print(f"\n{len(parts)} parts, {len(ordered):,} records: {out}")
 
 
@@ -180,7 +178,9 @@ def _manifest(
         "key": {**parts[0]["key"], "wrong": list(dataset.key.wrong)},
         "questions": len(dataset.questions),
         "repairs": list(dataset.repairs),
-        **{name: _united(parts, name) for name in ("languages", "embedders", "stores")},
+        "languages": _united(parts, "languages"),
+        "embedders": _united(parts, "embedders"),
+        "stores": _united(parts, "stores"),
         "started": min(part["started"] for part in parts),
         "ended": max(part["ended"] or "" for part in parts),
         "warnings": list(warnings),
@@ -195,7 +195,10 @@ def _manifest(
 
 def _united(parts: Sequence[Manifest], field: str) -> dict[str, Any]:
     """Return the entries by name that any part has in `field`."""
-    return {name: value for part in parts for name, value in dict(part).get(field, {}).items()}
+    united: dict[str, Any] = {}
+    for part in cast(Sequence[Mapping[str, Any]], parts):
+        united |= part.get(field, {})
+    return united
 
 
 if __name__ == "__main__":
