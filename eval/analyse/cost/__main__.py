@@ -9,7 +9,6 @@ from eval import cli
 from eval.analyse.cost import tables as cost_tables
 from eval.records.pricing.usage import Spending, price_dates, spending
 from eval.records.run import load_run
-from eval.rendering.terminal import fitted
 from eval.rendering.width import sentence
 from eval.summary.summarise import OVERALL, summarise
 from memsys.core.errors import InputError
@@ -58,16 +57,16 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
             print(sentence(f"{_title(one)}: {count}, keyless: $0{_so_far(one)}"))
             continue
         print(f"{_title(one)}\n{sentence(_about(one))}")
-        print("" if writing else f"\n{fitted(*cost_tables.by_phase(one))}\n")
+        print("" if writing else f"\n{cost_tables.by_phase(one).text()}\n")
     if writing:
         summaries = [summarise(list(r.records.values()), r.manifest, r.seed) for r in runs]
         cells = [summary["by_type"][OVERALL] for summary in summaries]
-        print(fitted(*cost_tables.ingestion_table(list(zip(runs, cells, strict=True)))))
+        print(cost_tables.ingestion_table(list(zip(runs, cells, strict=True))).text())
         print(f"\n{cost_tables.INGESTION}")
         return
     if not paid:
         return
-    print(fitted(*cost_tables.per_question(spendings)))
+    print(cost_tables.per_question(spendings).text())
     print("\n" + "\n".join(map(sentence, _NOTES)))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from eval.metrics.stats.interval import Interval
 from eval.records.pricing.prices import break_even
 from eval.records.pricing.usage import (
     FULL_CONTEXT,
     INGEST,
+    PhaseUsage,
     Spending,
     each,
     full_context_of,
@@ -16,9 +17,9 @@ from eval.records.pricing.usage import (
 )
 from eval.records.run import Run
 from eval.records.schema import Cell, IngestLine
+from eval.rendering.blocks import Table
 from eval.rendering.numbers import ABSENT, dollars, interval, number, questions
 
-Table = tuple[list[str], list[list[str]]]
 UNKNOWN = "unknown"
 INGESTION = (
     "Ingestion: all sessions and the building of the indexes; replayed calls count at their "
@@ -38,41 +39,32 @@ _SCORES = {  # column of a summary's cell -> heading and decimals
 
 def by_phase(run: Spending) -> Table:
     """Calls, tokens and dollars: a row for each phase."""
-    rows = [
-        [
-            name,
-            number(phase.calls, 0, UNKNOWN),
-            number(phase.input_tokens, 0, UNKNOWN),
-            number(phase.output_tokens, 0, UNKNOWN),
-            dollars(phase.usd, UNKNOWN),
-        ]
-        for name, phase in run.phases.items()
-    ]
-    return ["phase", "calls", "input tokens", "output tokens", "$"], rows
+    columns: dict[str, Callable[[tuple[str, PhaseUsage]], str]] = {
+        "phase": lambda row: row[0],
+        "calls": lambda row: number(row[1].calls, 0, UNKNOWN),
+        "input tokens": lambda row: number(row[1].input_tokens, 0, UNKNOWN),
+        "output tokens": lambda row: number(row[1].output_tokens, 0, UNKNOWN),
+        "$": lambda row: dollars(row[1].usd, UNKNOWN),
+    }
+    return Table.of(run.phases.items(), columns)
 
 
 def per_question(runs: Sequence[Spending]) -> Table:
     """Tokens and dollars of a question, and the break-even: a row for each run."""
-    header = [
-        *("run", "questions", "input tokens per question", "output tokens per question"),
-        *("$ per question", "judge $ per question", "ingestion $ per conversation", "system $"),
-        "break-even after questions",
-    ]
-    rows = [
-        [
-            run.run.label,
-            f"{len(run.run.records):,}",
-            number(run.question.input_tokens, 1, UNKNOWN),
-            number(run.question.output_tokens, 1, UNKNOWN),
-            dollars(run.question.usd, UNKNOWN),
-            dollars(run.phases["judge"].per(len(run.run.records)).usd, UNKNOWN),
-            dollars(run.conversation.usd, UNKNOWN),
-            dollars(run.system.usd, UNKNOWN),
-            _break_even(run, runs),
-        ]
-        for run in runs
-    ]
-    return header, rows
+    columns: dict[str, Callable[[Spending], str]] = {
+        "run": lambda one: one.run.label,
+        "questions": lambda one: f"{len(one.run.records):,}",
+        "input tokens per question": lambda one: number(one.question.input_tokens, 1, UNKNOWN),
+        "output tokens per question": lambda one: number(one.question.output_tokens, 1, UNKNOWN),
+        "$ per question": lambda one: dollars(one.question.usd, UNKNOWN),
+        "judge $ per question": lambda one: dollars(
+            one.phases["judge"].per(len(one.run.records)).usd, UNKNOWN
+        ),
+        "ingestion $ per conversation": lambda one: dollars(one.conversation.usd, UNKNOWN),
+        "system $": lambda one: dollars(one.system.usd, UNKNOWN),
+        "break-even after questions": lambda one: _break_even(one, runs),
+    }
+    return Table.of(runs, columns)
 
 
 def ingestion_table(runs: Sequence[tuple[Run, Cell]]) -> Table:
@@ -82,7 +74,7 @@ def ingestion_table(runs: Sequence[tuple[Run, Cell]]) -> Table:
     spendings = [spending(run) for run, _ in runs]
     columns = [_ingestion(one, runs[i][1], spendings) for i, one in enumerate(spendings)]
     rows = [[name, *(column[name] for column in columns)] for name in columns[0]]
-    return ["ingestion", *(run.label for run, _ in runs)], rows
+    return Table(["ingestion", *(run.label for run, _ in runs)], rows)
 
 
 def _break_even(run: Spending, runs: Sequence[Spending]) -> str:

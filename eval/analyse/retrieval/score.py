@@ -15,6 +15,7 @@ from eval.imports.rankings.import_run import run_of
 from eval.imports.rankings.imports import matched
 from eval.metrics.retrieval.registry import Measure, Unit, parse
 from eval.records.answer_key_views import ORIGINAL
+from eval.records.comma_separated import spread
 from eval.records.rankings import SESSION
 from eval.records.run import Run
 from eval.summary.retrieval import is_selected, refuse_first_rank, unit_of
@@ -86,10 +87,8 @@ def _parsed(names: Sequence[str]) -> list[Measure]:
 
 def _rows(run: Run, measures: Sequence[Measure], seed: int) -> list[dict[str, Any]]:
     """Return a row for each question type that has any of the measures."""
-    means, rows = measured(run, measures, seed), []
-    for type_, cells in means.means.items():
-        row: dict[str, Any] = {"type": type_, "n": means.n(type_)}
-        for name, cell in cells.items():
-            row |= {name: cell.value, f"{name}_low": cell.low, f"{name}_high": cell.high}
-        rows.append(row)
-    return rows
+    means = measured(run, measures, seed)
+    return [
+        {"type": type_, "n": means.n(type_), **spread(cells)}
+        for type_, cells in means.means.items()
+    ]
