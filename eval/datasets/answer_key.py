@@ -23,7 +23,7 @@ from eval.datasets.overlays import (
     sha256,
 )
 from eval.datasets.types import AnswerKey, KeyChange, Question, SourceFile
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_choice
 
 FOLDER = SHIPPED_DATA / "overlays"
 KEYS = ("original", "corrected", "excluded")
@@ -114,8 +114,7 @@ def read_key(
     its hash; without an overlay, the errors are taken as listed. `of_any`: the overlay to use if
     there is neither, which names no file. Raises InputError if a file is missing or wrong.
     """
-    if name not in KEYS:
-        raise InputError(f"dataset.key={name}: use {', '.join(KEYS)}")
+    check_choice("dataset.key", name, KEYS)
     path = None
     if key_file is not None:
         path = find_file(key_file)

@@ -59,13 +59,9 @@ class PublicFile:
 def load_sources(path: Path = SOURCES) -> dict[str, PublicFile]:
     """Return the published files of data/sources.yaml by name, in file order.
 
-    Raises InputError if the file cannot be read or has missing or unknown fields.
+    Raises InputError if the file cannot be read or a field is missing or wrong.
     """
-    raw = load_yaml(path)
-    try:
-        return {str(name): PublicFile(**fields) for name, fields in raw.items()}
-    except (AttributeError, TypeError) as error:
-        raise InputError(f"{path}: not a list of sources with their fields: {error}") from error
+    return validate(dict[str, PublicFile], load_yaml(path), str(path), "correct it")
 
 
 def shared_folder() -> Path:
@@ -147,6 +143,16 @@ def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
             )
         samples.append(RawSample(Location(path.name, sample_id), raw))
     return samples, source
+
+
+def read_list(path: Path, what: str) -> tuple[list[Any], SourceFile]:
+    """Return the elements of a JSON file, and the file; `what` they are in the InputError if it is
+    no list of one or more, or cannot be read.
+    """
+    value, source = read_json(path)
+    if not isinstance(value, list) or not value:
+        raise InputError(f"{path.name}: must be a list of {what}")
+    return value, source
 
 
 def read_json(path: Path) -> tuple[Any, SourceFile]:

@@ -13,12 +13,11 @@ from itertools import accumulate, islice
 from typing import Annotated, Any, Literal
 
 from eval.datasets.checks import Location, Row, Text, key_of, parse
-from eval.datasets.files import RawSample, json_files, public_file, read_json
+from eval.datasets.files import RawSample, json_files, public_file, read_list
 from eval.datasets.locomo import read_locomo
 from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import read_conversation
 from eval.datasets.types import Dataset, Question, SourceFile
-from memsys.core.errors import InputError
 from memsys.core.numbers import ONES
 from memsys.core.types import Conversation, Session, Turn
 
@@ -179,11 +178,9 @@ def _read(path: str) -> tuple[list[_Sample], list[SourceFile]]:
     samples: list[_Sample] = []
     files: list[SourceFile] = []
     for file in json_files(path):
-        value, source = read_json(file)
+        rows, source = read_list(file, "LoCoMo-Plus samples")
         files.append(source)
-        if not isinstance(value, list) or not value:
-            raise InputError(f"{file.name}: must be a list of LoCoMo-Plus samples")
-        for raw in value:
+        for raw in rows:
             samples.append(_sample(len(samples), raw, file.name))
     return samples, files
 

@@ -15,10 +15,9 @@ from pydantic import BeforeValidator, StrictBool
 
 from eval.datasets.answer_key import read_key
 from eval.datasets.checks import Answer, Location, Row, Text, check_distinct, key_of, parse
-from eval.datasets.files import SHIPPED_DATA, json_files, public_file, read_json
+from eval.datasets.files import SHIPPED_DATA, json_files, public_file, read_list
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
-from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session, Turn
 
 # The file's `question_type` with _ for -, by ids that no LoCoMo type has. 5 is adversarial as in
@@ -100,11 +99,9 @@ class LongMemEval(Filters):
         ids: dict[str, Location] = {}
         files: list[SourceFile] = []
         for path in json_files(self.path or public_file("longmemeval", "LongMemEval", _SAMPLE)):
-            value, source = read_json(path)
+            rows, source = read_list(path, "LongMemEval instances")
             files.append(source)
-            if not isinstance(value, list) or not value:
-                raise InputError(f"{path.name}: must be a list of LongMemEval instances")
-            for index, raw in enumerate(value):
+            for index, raw in enumerate(rows):
                 instance = _instance(path.name, index, raw)
                 id_ = instance.conversation.id
                 check_distinct(ids, Location(path.name, id_), "question_id")

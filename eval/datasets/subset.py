@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from eval.datasets.files import SHIPPED_DATA, find_file, one_per_line, read_json, validate
 from eval.datasets.types import Question, SourceFile, SubsetUsed
@@ -17,6 +19,8 @@ Floats = NDArray[np.float64]
 FOLDER = SHIPPED_DATA / "subsets"
 GRID: Floats = np.linspace(-5.0, 7.0, 61)  # abilities at which item curves are evaluated
 STORED = slice(None, None, 5)  # of GRID: points in the file; the logit is linear between them
+_POINTS = len(GRID[STORED])
+Curve = Annotated[tuple[float, ...], Field(min_length=_POINTS, max_length=_POINTS)]
 _REBUILD = "restore the shipped file"
 
 
@@ -29,10 +33,10 @@ class Chosen:
     """
 
     id: str
-    weight: float
+    weight: Annotated[float, Field(gt=0, le=1)]
     slope: float
     difficulty: float
-    curve: tuple[float, ...]
+    curve: Curve
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Subset:
     data: tuple[SourceFile, ...]
     answers: tuple[SourceFile, ...]
     systems: tuple[str, ...]
-    rest: tuple[float, ...]
+    rest: Curve
     validated: Mapping[str, Validated]
     questions: tuple[Chosen, ...]
 
@@ -142,14 +146,6 @@ def read_subset(name: str) -> tuple[Subset, SourceFile]:
     ids = [question.id for question in subset.questions]
     if not ids or len(set(ids)) < len(ids):
         raise InputError(f"{path}: no question, or a question twice; {_REBUILD}")
-    curves = [subset.rest, *(question.curve for question in subset.questions)]
-    points = len(GRID[STORED])
-    if any(len(curve) != points for curve in curves) or any(
-        not 0 < question.weight <= 1 for question in subset.questions
-    ):
-        raise InputError(
-            f"{path}: a curve without {points} points, or a weight that is not 0 to 1; {_REBUILD}"
-        )
     return subset, file
 
 

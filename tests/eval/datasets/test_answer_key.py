@@ -111,7 +111,7 @@ def test_wrong_errors_are_refused(sample, load, errors, rows, told):
 
 
 def test_a_key_that_is_not_there_is_refused(sample, load, tmp_path):
-    with pytest.raises(InputError, match="key=better: use original, corrected, excluded"):
+    with pytest.raises(InputError, match="key: 'better' is none of original, corrected, excluded"):
         load(sample, key="better")
     for key in ("corrected", "excluded"):
         with pytest.raises(InputError, match=r"no errors are known in my.json .*dataset.key_file"):

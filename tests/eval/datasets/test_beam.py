@@ -14,7 +14,7 @@ from eval.datasets.longmemeval import LONGMEMEVAL_TYPES
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset
 from memsys.core.errors import InputError
 from tests.eval.commands import runs_in
-from tests.eval.datasets.made_beam import ABILITIES, batches, message, plans, probes, write
+from tests.eval.datasets.made_beam import ABILITIES, batches, plans, probes, write
 
 
 def load(path: Path, **options: Any) -> Dataset:
@@ -152,19 +152,14 @@ def changed(place: str, value: Any) -> list[Any]:
         ([], None, "chat.json: sample 1: chat: no batch"),
         (changed("batch", {"messages": []}), None, r"\[0\]: neither a batch with turns nor"),
         (changed("batch", {"plan": batches()}), None, r"\[0\]: neither a batch with turns nor"),
-        (changed("batch", "x"), None, r"\[0\]: is a text; must be an object"),
         (changed("batch", ["x"]), None, r"\[0\]\[0\]\[0\]: is a text; must be an object"),
         (changed("turns", []), None, r"\[0\]\.turns: no messages"),
-        (changed("turns", [message(0, "user", "x")]), None, r"\[0\]\.turns\[0\]: is an object"),
         (changed("role", "system"), None, r"\[0\]\.turns\[0\]\[0\]\.role: 'system'; use 'user' or"),
-        (changed("content", None), None, r"\[0\]\[0\]\.content: missing; must be a text"),
         (changed("id", "0"), None, r"\[0\]\[0\]\.id: is a text; must be a whole number"),
         (changed("time_anchor", "2024-03-15"), None, "time_anchor: '2024-03-15' is no date"),
-        (changed("time_anchor", "March-32-2024"), None, "time_anchor: 'March-32-2024' is no date"),
         (changed("time_anchor", None), None, "no time_anchor in the first batch"),
         (None, [], "probing_questions.json: sample 1: is a list; must be an object"),
         (None, {"riddles": []}, "sample 1: riddles: is no ability; they are contradiction_res"),
-        (None, {"abstention": {}}, "sample 1: abstention: is an object; must be a list"),
         (None, {"abstention": [{}]}, r"abstention\[0\]\.question: missing"),
         (None, {"summarization": [{"question": "?"}]}, r"\[0\]\.ideal_summary: missing"),
     ],

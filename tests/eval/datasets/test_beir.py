@@ -176,8 +176,6 @@ def test_types_of_queries_and_ids_of_two_folders(tmp_path):
             '{"_id": "q1", "text": " "}',
             r"queries\.jsonl: line 1: text: empty; must be a text",
         ),
-        ("queries.jsonl", lines([QUERIES[0]] * 2), r"line 2: _id: 'q1' is used twice"),
-        ("queries.jsonl", "", r"queries\.jsonl: no line"),
         ("qrels/test.tsv", table([("q1", "d9", 1)]), r"test\.tsv: line 2: document 'd9' is not in"),
         ("qrels/test.tsv", table([("q9", "d1", 1)]), r"test\.tsv: line 2: query 'q9' is not in"),
         ("qrels/test.tsv", table([("q1", "d1", "nan")]), r"line 2: score 'nan' is no number"),
@@ -195,11 +193,6 @@ def test_types_of_queries_and_ids_of_two_folders(tmp_path):
             "candidates.jsonl",
             '{"scene_id": "q1", "candidate_doc_ids": ["d1"]}',
             r"query 'q2' has no candidates; add a line to candidates\.jsonl",
-        ),
-        (
-            "candidates.jsonl",
-            '{"scene_id": "q1", "candidate_doc_ids": ["d1"]}\n' * 2,
-            r"line 2: _id: 'q1' is used twice",
         ),
     ],
 )

@@ -10,7 +10,6 @@ import pytest
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.splits import DEV, HELD_OUT, SPLITS
 from eval.datasets.types import Dataset
-from eval.records.manifest import describe
 from memsys.core.errors import InputError
 from tests.eval.datasets.conftest import LOCOMO
 
@@ -63,13 +62,3 @@ def test_what_is_not_of_the_split_is_refused(ten, load):
         load(ten, split=["dev"])
     with pytest.raises(InputError, match=r"split=dev: the data has no conv-43; splits are of LoC"):
         load(ten[:-1], split="dev")
-
-
-def test_a_run_on_all_conversations_has_the_hash_of_earlier_versions(ten, load):
-    def digest(**dataset: Any) -> str:
-        config = {"seed": 0, "scoring": {"protocols": ["locomo"]}, "dataset": dataset}
-        made = describe("run", config, {"strategy": "bm25"}, load(ten), {}, arguments=())
-        return made["config_sha256"]
-
-    assert digest(split=None) == digest()
-    assert digest(split="dev") != digest()
