@@ -27,15 +27,10 @@ from memsys.service.messages import (
     as_units,
     parse_messages,
 )
+from memsys.service.owners import NoModelError
 from memsys.service.ranking import Ranker
-from memsys.service.records import (
-    AddResult,
-    MemoryChange,
-    MemoryRecord,
-    NoModelError,
-    RelationChange,
-)
 from memsys.service.relations import RelationMemory
+from memsys.service.results import AddResult, MemoryChange, MemoryRecord, RelationChange
 from memsys.service.setup import Setup
 from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
@@ -69,7 +64,7 @@ class Adder:
         texts = messages if isinstance(messages, str) else as_texts(setup, as_list(messages), log)
         if infer and about.kind == "procedural":
             added = write_procedure(setup, self.writer, texts, about, time, prompt)
-            return replace(added, events=[*log, *added.events])
+            return added.model_copy(update={"events": [*log, *added.events]})
         setup = replace(setup, llm=instructed(setup.llm, prompt))
         parsed = parse_messages(texts, time)
         about = replace(about, public=parsed.public)
@@ -79,7 +74,8 @@ class Adder:
             if relate and self.relations.links:  # first: without the model, nothing is stored
                 relations, more = self.relations.write(parsed.session, about.owner, parsed.public)
                 log += more
-            return AddResult(tuple(self.writer.add(units, about)), log, relations)
+            stored = tuple(self.writer.add(units, about))
+            return AddResult(changes=stored, events=log, relations=relations)
         part = self.relations.reply_part(about.owner) if self.relations.enabled else None
         with self.writer.lock:
             dialogue, _ = self.writer.database.dialogue(about.owner)
@@ -87,9 +83,9 @@ class Adder:
         added = write_facts(setup, self.writer, self.ranker, self.summaries, about, parsed, part)
         log += added.events
         if not self.relations.enabled:
-            return replace(added, events=log)
+            return added.model_copy(update={"events": log})
         changes, more = self.relations.write(parsed.session, about.owner, public, part)
-        return replace(added, events=[*log, *more], relations=changes)
+        return added.model_copy(update={"events": [*log, *more], "relations": changes})
 
 
 def write_facts(
@@ -136,7 +132,7 @@ def write_facts(
             storage.changes += summaries.store(owner, current, session)
     if summaries.background:
         summaries.start(owner, session, facts.extractor)
-    return AddResult(tuple(storage.changes), [*log, *facts.log])
+    return AddResult(changes=tuple(storage.changes), events=[*log, *facts.log])
 
 
 def write_procedure(
@@ -161,7 +157,7 @@ def write_procedure(
     ids = (one.get("id") for one in run)
     turns = tuple(id_ for id_ in ids if isinstance(id_, str))
     unit = verbatim("new", record.text, time, "assistant", turns)
-    return AddResult(tuple(writer.add([unit], about)), record.events)
+    return AddResult(changes=tuple(writer.add([unit], about)), events=record.events)
 
 
 class _OwnerFacts:

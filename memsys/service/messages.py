@@ -17,7 +17,7 @@ from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.memory.base import MemoryBuilder, verbatim
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
-from memsys.service.records import NoModelError, check_text, turn_key
+from memsys.service.owners import NoModelError, check_text, turn_key
 from memsys.service.setup import Setup
 
 ROLES = ("user", "assistant", "system", "tool")

@@ -24,8 +24,9 @@ from memsys.knowledge.relations.triples import id_of
 from memsys.knowledge.relations.written_graph import WrittenGraph
 from memsys.llm.base import LLM
 from memsys.service.database import MemoryDatabase
-from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange, public_ids
+from memsys.service.owners import NoModelError, Owner, public_ids
 from memsys.service.relation_parts import RelationParts
+from memsys.service.results import FoundRelation, RelationChange
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import RelationStore
 
@@ -130,7 +131,7 @@ class RelationMemory:
         finally:
             with self._lock, self._database.writing():
                 self._owned.changed(owner, [key, *others])
-        return [RelationChange(*one) for one in writer.changes], log
+        return [RelationChange(**one._asdict()) for one in writer.changes], log
 
     def find(self, query: str, owner: Owner) -> list[FoundRelation]:
         """Return the best relations of `owner` for `query`, best first. Raises NoModelError without
