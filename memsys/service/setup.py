@@ -48,7 +48,7 @@ _ALL = 10**9  # memories: full_context has no k
 class Setup:
     """The parts of a memory. `start`: the ranking by vectors, words or both, unless `strategy`
     ranks. `vectors`: None for an index in this process's memory, rebuilt from the folder; `facts`
-    and `update`: how a model writes facts, None without a model; `relations`: how it writes
+    and `update`: how a model writes facts; `relations`: how it writes
     relations, None if it writes none. `infer`: the default of `add`. `calls`: the servers that
     receive texts, each with the variable of its key.
     """
@@ -56,13 +56,13 @@ class Setup:
     embedder: Embedder
     index: IndexSettings
     builder: MemoryBuilder
+    facts: ExtractSettings
+    update: UpdateSettings
     start: Start = "vector"
     strategy: StrategySetup | None = None
     k: int = 10
     llm: LLM | None = None
     infer: bool = False
-    facts: ExtractSettings | None = None
-    update: UpdateSettings | None = None
     relations: RelationSetup | None = None
     vectors: VectorStore | None = None
     weights: SearchWeights = field(default_factory=SearchWeights)
@@ -260,7 +260,7 @@ def _relations(
 def _check_same_reply(setup: Setup, where: str) -> None:
     """Raises InputError if relations should come with the facts, and cannot."""
     facts, relations = setup.facts, setup.relations
-    if facts is None or facts.relations != "same_reply":
+    if facts.relations != "same_reply":
         return
     if relations is None:
         raise InputError(
