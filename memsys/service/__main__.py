@@ -149,7 +149,7 @@ def _opened(config: str | None, folder: str | Path, user: str | None) -> Iterato
     load_setup, or if `user` is no id.
     """
     from memsys.service.memory import Memory  # noqa: PLC0415 - needs time
-    from memsys.service.records import Owner  # noqa: PLC0415
+    from memsys.service.owners import Owner  # noqa: PLC0415
     from memsys.service.setup import load_setup  # noqa: PLC0415
 
     if user is not None:

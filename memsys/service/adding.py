@@ -11,11 +11,11 @@ from itertools import groupby
 from typing import Any
 
 from memsys.core.types import Session, Turn
-from memsys.knowledge.facts.extraction_reply import ReplyPart
 from memsys.knowledge.facts.fact import Event, Fact, as_memory, plain, subject_of
 from memsys.knowledge.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
 from memsys.knowledge.facts.procedure import procedure
 from memsys.knowledge.memory.base import verbatim
+from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt
 from memsys.service.instructions import instructed
 from memsys.service.messages import (
@@ -27,15 +27,10 @@ from memsys.service.messages import (
     as_units,
     parse_messages,
 )
+from memsys.service.owners import NoModelError
 from memsys.service.ranking import Ranker
-from memsys.service.records import (
-    AddResult,
-    MemoryChange,
-    MemoryRecord,
-    NoModelError,
-    RelationChange,
-)
 from memsys.service.relations import RelationMemory
+from memsys.service.results import AddResult, MemoryChange, MemoryRecord, RelationChange
 from memsys.service.setup import Setup
 from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
@@ -65,103 +60,91 @@ class Adder:
         link memories, if it writes neither; `prompt`: further instructions to it, or the prompt of
         a procedure. Raises as Memory.add does.
         """
-        setup, log = self.setup, list[Event]()
+        log = list[Event]()
+        setup, relations = self.setup, self.relations
         texts = messages if isinstance(messages, str) else as_texts(setup, as_list(messages), log)
         if infer and about.kind == "procedural":
-            added = write_procedure(setup, self.writer, texts, about, time, prompt)
-            return replace(added, events=[*log, *added.events])
-        setup = replace(setup, llm=instructed(setup.llm, prompt))
+            return self._procedure(texts, about, time, prompt, log)
         parsed = parse_messages(texts, time)
         about = replace(about, public=parsed.public)
-        if not infer:
-            units = as_units(texts, parsed, setup.builder)
-            relations: Sequence[RelationChange] = ()
-            if relate and self.relations.links:  # first: without the model, nothing is stored
-                relations, more = self.relations.write(parsed.session, about.owner, parsed.public)
-                log += more
-            return AddResult(tuple(self.writer.add(units, about)), log, relations)
-        part = self.relations.reply_part(about.owner) if self.relations.enabled else None
+        if infer:
+            return self._facts(instructed(setup.llm, prompt), about, parsed, log)
+        changes: Sequence[RelationChange] = ()
+        if relate and relations.links:  # first: without the model, nothing is stored
+            changes = relations.write(parsed.session, about.owner, parsed.public, log)
+        stored = self.writer.add(as_units(texts, parsed, setup.builder), about)
+        return AddResult(changes=tuple(stored), events=log, relations=changes)
+
+    def _facts(
+        self, llm: LLM | None, about: About, parsed: ParsedMessages, log: list[Event]
+    ) -> AddResult:
+        """Extract the facts of `parsed` and update those of the owner, whose last messages and
+        summary are stored between two calls; then write the relations, if that is set.
+        """
+        if llm is None:
+            raise NoModelError(
+                "infer: there is no model to write facts with; set llm= (openai, local), or add "
+                "with infer=False"
+            )
+        setup, summaries, database = self.setup, self.summaries, self.writer.database
+        owner, session = about.owner, parsed.session
+        log += summaries.wait(owner)
         with self.writer.lock:
-            dialogue, _ = self.writer.database.dialogue(about.owner)
-        public = {**{id_: named for _, id_, _, _, named in dialogue}, **parsed.public}
-        added = write_facts(setup, self.writer, self.ranker, self.summaries, about, parsed, part)
-        log += added.events
-        if not self.relations.enabled:
-            return replace(added, events=log)
-        changes, more = self.relations.write(parsed.session, about.owner, public, part)
-        return replace(added, events=[*log, *more], relations=changes)
+            dialogue, summary = database.dialogue(owner)
+        earlier = {id_: public for _, id_, _, _, public in dialogue}
+        about = replace(about, public={**earlier, **about.public})
+        storage = _OwnerFacts(self.writer, self.ranker, about, setup.update.compare)
+        part = self.relations.reply_part(owner) if self.relations.enabled else None
+        facts = FactWriter(llm, setup.facts, setup.update, storage, part)
+        facts.extractor.summary = summary
+        for one in _sessions(dialogue):
+            facts.extractor.add_turns(one)
+        subject = subject_of(parsed.roles, owner.agent_id)
+        facts.write(session, subject, summarise=not summaries.background)
+        said = [
+            [session.time.isoformat(), turn.id, turn.speaker, turn.text, parsed.public[turn.id]]
+            for turn in session.turns
+        ]
+        with self.writer.lock:
+            with database.writing():  # another add may have changed them meanwhile, or a deletion
+                stored, current = database.dialogue(owner)
+                current = facts.extractor.summary if current == summary else current
+                last = [*stored, *said][-setup.facts.recent :] if setup.facts.recent else []
+                database.set_dialogue(owner, last, current)
+            if not summaries.background:
+                storage.changes += summaries.store(owner, current, session)
+        if summaries.background:
+            summaries.start(owner, session, facts.extractor)
+        log += facts.log
+        changes: Sequence[RelationChange] = ()
+        if part is not None:
+            changes = self.relations.write(session, owner, about.public, log, part)
+        return AddResult(changes=tuple(storage.changes), events=log, relations=changes)
 
-
-def write_facts(
-    setup: Setup,
-    writer: Writer,
-    ranker: Ranker,
-    summaries: Summaries,
-    about: About,
-    parsed: ParsedMessages,
-    part: ReplyPart | None = None,
-) -> AddResult:
-    """Extract the facts of `parsed` and update those of the owner, whose last messages and summary
-    are stored between two calls. `part`: see FactExtractor. Raises NoModelError without a model;
-    InputError if a prompt cannot be used; LLMError if the model answered for none of the messages.
-    """
-    if setup.llm is None or setup.facts is None or setup.update is None:
-        raise NoModelError(
-            "infer: there is no model to write facts with; set llm= (openai, local), or add "
-            "with infer=False"
-        )
-    owner, database, session = about.owner, writer.database, parsed.session
-    log = summaries.wait(owner)
-    with writer.lock:
-        dialogue, summary = database.dialogue(owner)
-    earlier = {id_: public for _, id_, _, _, public in dialogue}
-    about = replace(about, public={**earlier, **about.public})
-    storage = _OwnerFacts(writer, ranker, about, setup.update.compare)
-    facts = FactWriter(setup.llm, setup.facts, setup.update, storage, part)
-    facts.extractor.summary = summary
-    for one in _sessions(dialogue):
-        facts.extractor.add_turns(one)
-    subject = subject_of(parsed.roles, owner.agent_id)
-    facts.write(session, subject, summarise=not summaries.background)
-    said = [
-        [session.time.isoformat(), turn.id, turn.speaker, turn.text, parsed.public[turn.id]]
-        for turn in session.turns
-    ]
-    with writer.lock:
-        with database.writing():  # another add may have changed them meanwhile, or a deletion
-            stored, current = database.dialogue(owner)
-            current = facts.extractor.summary if current == summary else current
-            database.set_dialogue(owner, _last([*stored, *said], setup.facts.recent), current)
-        if not summaries.background:
-            storage.changes += summaries.store(owner, current, session)
-    if summaries.background:
-        summaries.start(owner, session, facts.extractor)
-    return AddResult(tuple(storage.changes), [*log, *facts.log])
-
-
-def write_procedure(
-    setup: Setup,
-    writer: Writer,
-    messages: Messages,
-    about: About,
-    time: datetime,
-    prompt: str | None = None,
-) -> AddResult:
-    """Record the agent's run in `messages`, including tool calls, as one memory. `prompt`: system
-    prompt in place of the shipped one. Raises NoModelError without a model, InputError without
-    messages, LLMError without a record.
-    """
-    if setup.llm is None:
-        raise NoModelError(
-            "kind=procedural: there is no model to record a run with; set llm= (openai, local), or "
-            "add with infer=False"
-        )
-    run = as_list(messages)
-    record = procedure(setup.llm, run, Prompt("prompt", prompt) if prompt else "procedure")
-    ids = (one.get("id") for one in run)
-    turns = tuple(id_ for id_ in ids if isinstance(id_, str))
-    unit = verbatim("new", record.text, time, "assistant", turns)
-    return AddResult(tuple(writer.add([unit], about)), record.events)
+    def _procedure(
+        self,
+        messages: Messages,
+        about: About,
+        time: datetime,
+        prompt: str | None,
+        log: list[Event],
+    ) -> AddResult:
+        """Record the agent's run in `messages`, including tool calls, as one memory. `prompt`:
+        system prompt in place of the shipped one.
+        """
+        llm = self.setup.llm
+        if llm is None:
+            raise NoModelError(
+                "kind=procedural: there is no model to record a run with; set llm= (openai, "
+                "local), or add with infer=False"
+            )
+        run = as_list(messages)
+        record = procedure(llm, run, Prompt("prompt", prompt) if prompt else "procedure")
+        ids = (one.get("id") for one in run)
+        turns = tuple(id_ for id_ in ids if isinstance(id_, str))
+        unit = verbatim("new", record.text, time, "assistant", turns)
+        stored = self.writer.add([unit], about)
+        return AddResult(changes=tuple(stored), events=[*log, *record.events])
 
 
 class _OwnerFacts:
@@ -227,11 +210,6 @@ class _OwnerFacts:
             and (self._compare == "filter" or one.owner == owner)
             and (one.speaker == fact.speaker or not {one.speaker, fact.speaker}.isdisjoint(ROLES))
         ]
-
-
-def _last(messages: Sequence[Any], most: int) -> Sequence[Any]:
-    """Return the last `most` messages."""
-    return messages[max(len(messages) - most, 0) :]
 
 
 def _sessions(dialogue: Sequence[Sequence[Any]]) -> list[Session]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from memsys.core.errors import InputError, check_choice
 from memsys.core.turns import importance
-from memsys.service.records import (
+from memsys.service.owners import (
     TITLE_MOST,
     MemoryKind,
     NoModelError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,8 +18,14 @@ from memsys.core.errors import InputError
 from memsys.core.files import read_text
 from memsys.core.json_text import parse_json
 from memsys.core.places import CONF, find_run
-from memsys.core.trusted import check_addresses, check_config, check_references
+from memsys.core.trusted import check_config, check_references
 from memsys.core.yaml_text import load_yaml
+from memsys.embed.base import Embedder
+from memsys.embed.endpoint import EndpointEmbedder
+from memsys.llm.base import LLM
+from memsys.llm.client import ChatSettings, NoModel
+from memsys.llm.meter import Meter
+from memsys.llm.recording import Recording
 from memsys.service.arguments import path_of
 from memsys.strategies.strategy import MemoryStrategy, Strategy
 
@@ -121,13 +127,74 @@ def resolved(config: Mapping[str, Any], where: str) -> dict[str, Any]:
         raise InputError(f"{where}: {str(error).splitlines()[0]}") from error
 
 
-def check_target(node: Mapping[str, Any], name: str, where: str) -> None:
-    """Raises InputError if the settings of the group `name` name no class."""
-    if "_target_" not in node:
-        raise InputError(
-            f"{where}: {name}: _target_ is missing; name an option of conf/{name}, or give all of "
-            "its settings"
-        )
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The composed groups and numbers of a configuration, named `where` in error messages, and the
+    class of its strategy.
+    """
+
+    where: str
+    config: Mapping[str, Any]
+    kind: type[Strategy]
+
+    @classmethod
+    def of(cls, wanted: Mapping[str, Any], where: str) -> Groups:
+        """Compose `wanted`: options of conf/ by name, or settings; what is missing is the default.
+        Raises InputError if one is unknown, refers to anything outside of the configuration, or if
+        the strategy does not rank stored memories.
+        """
+        whole = {**NUMBERS, **OPTIONS, **wanted}
+        config = composed({name: whole[name] for name in (*NUMBERS, *OPTIONS)}, where)
+        check_references(config, where)
+        kind = _strategy_class(config["strategy"], where)
+        return cls(where, resolved(config, where), kind)
+
+    @property
+    def strategy(self) -> Mapping[str, Any]:
+        """The settings of the strategy."""
+        return self.config["strategy"]  # type: ignore[no-any-return]
+
+    @property
+    def k(self) -> Any:
+        """The number of results: the strategy's own, else that of the configuration."""
+        return self.strategy.get("k") or self.config["k"]
+
+    def build(self, name: str, **more: Any) -> Any:
+        """Return the object of the group `name`, with the settings `more`. Raises InputError with
+        the innermost cause.
+        """
+        node = self.config[name]
+        _check_target(node, name, self.where)
+        try:
+            return instantiate({**node, **more}, _convert_="all")
+        except (HydraException, OmegaConfBaseException, TypeError) as error:
+            inner: BaseException | None = error
+            while inner is not None and not isinstance(inner, InputError):
+                inner = inner.__cause__
+            reason = inner or f"{self.where}: {name}: {str(error).splitlines()[0]}"
+            raise InputError(str(reason)) from error
+
+    def embedder(self) -> Embedder:
+        """Return the embedder; what it asks a server is not recorded, as it is what users say."""
+        embedder: Embedder = self.build("embedder")
+        if isinstance(embedder, EndpointEmbedder):
+            embedder.open(Recording("", "off"), Meter())
+        return embedder
+
+    def llm(self) -> LLM | None:
+        """Return the model, whose calls are not recorded; None without one."""
+        model = self.build("llm")
+        if not isinstance(model, ChatSettings | NoModel):
+            raise InputError(f"{self.where}: llm: {type(model).__name__} is no chat model")
+        return model.open(Recording("", "off"), Meter(), None)
+
+    def store(self, name: str, usual: type) -> Any:
+        """Return the store of the group `name`; None for one of the class `usual` without a path,
+        which the memory opens in its folder.
+        """
+        config = self.config[name]
+        is_usual = config.get("_target_") == f"{usual.__module__}.{usual.__qualname__}"
+        return None if is_usual and config.get("path") is None else self.build(name)
 
 
 def section(
@@ -148,49 +215,20 @@ def section(
     return kind(**{**base, **own})
 
 
-def writing_settings(
-    strategy: Mapping[str, Any], where: str
-) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return the settings `facts` and `update` of a strategy that writes facts. Raises InputError
-    if one is missing.
-    """
-    for name in ("facts", "update"):
-        if not isinstance(strategy.get(name), Mapping):
-            raise InputError(
-                f"{where}: strategy.{name} is missing; name an option of conf/strategy, or give "
-                "all of its settings"
-            )
-    return strategy["facts"], strategy["update"]
+def _check_target(node: Mapping[str, Any], name: str, where: str) -> None:
+    """Raises InputError if the settings of the group `name` name no class."""
+    if "_target_" not in node:
+        raise InputError(
+            f"{where}: {name}: _target_ is missing; name an option of conf/{name}, or give all of "
+            "its settings"
+        )
 
 
-def instantiated(node: Mapping[str, Any], name: str, where: str) -> Any:
-    """Return the object of a group. Raises InputError with the innermost cause."""
-    check_target(node, name, where)
-    try:
-        return instantiate({**node}, _convert_="all")
-    except (HydraException, OmegaConfBaseException, TypeError) as error:
-        inner: BaseException | None = error
-        while inner is not None and not isinstance(inner, InputError):
-            inner = inner.__cause__
-        raise InputError(str(inner or f"{where}: {name}: {str(error).splitlines()[0]}")) from error
-
-
-def check_foreign(built: Mapping[str, Any], where: str) -> None:
-    """Raise InputError if `built` names a server that is not trusted, or a file."""
-    check_addresses(built, where)
-    for name, field in (("vector_store", "path"), ("relation_store", "path"), ("index", "fusion")):
-        if path := built.get(name, {}).get(field):
-            raise InputError(
-                f"{where}: {name}.{field}: {path!r:.80}: a file outside of the run; name it in "
-                "a YAML file of your own"
-            )
-
-
-def strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
+def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
     """Return the strategy's class. Raises InputError, with the reason, unless the stored memories
     of an owner can be ranked by it.
     """
-    check_target(strategy, "strategy", where)
+    _check_target(strategy, "strategy", where)
     target = str(strategy["_target_"])
     check_config({"_target_": target}, "strategy", where)
     try:
@@ -206,14 +244,3 @@ def strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
     else:
         reason = "its memories are stored elsewhere, or not at all"
     raise InputError(f"{where}: strategy {target}: {reason}; set strategy= to another option")
-
-
-def store_of(built: Mapping[str, Any], group: str, usual: type, where: str) -> Any:
-    """Return the store of `group`; None for one of the class `usual` without a path, which the
-    memory opens in its folder.
-    """
-    config = built[group]
-    is_usual = config.get("_target_") == f"{usual.__module__}.{usual.__qualname__}"
-    if is_usual and config.get("path") is None:
-        return None
-    return instantiated(config, group, where)

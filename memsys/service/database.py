@@ -16,15 +16,17 @@ import numpy as np
 from memsys.core.errors import InputError
 from memsys.core.files import shown
 from memsys.core.types import Vectors
-from memsys.service.records import EventName, MemoryChange, MemoryRecord, Owner, now
+from memsys.service.owners import Owner, now
+from memsys.service.results import EventName, MemoryChange, MemoryRecord
 from memsys.stores.sqlite import open_shared, rewrite
 
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
-# The column of each field of a record, without its owner; `touch` alone changes the last two.
-_SAME = "id title index_text kind time speaker importance metadata created updated".split()
+# The column of each field of a record; `touch` alone changes the last two.
+_IDS = "user_id agent_id run_id".split()
+_SAME = "id title index_text kind time speaker importance metadata created updated".split() + _IDS
 _CHANGED = {"memory": "content", "turn_keys": "turns", **{name: name for name in _SAME}}
 _FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
-_COLUMNS = ", ".join(["user_id, agent_id, run_id", *_FIELDS.values()])
+_COLUMNS = ", ".join(_FIELDS.values())
 IN_LIST = "IN (SELECT value FROM json_each(?))"
 
 
@@ -84,7 +86,7 @@ class MemoryDatabase:
         """Insert or replace `record` and its `vector`, shape (d,)."""
         old = self.get(record.id)
         row = {column: _encoded(getattr(record, name)) for name, column in _CHANGED.items()}
-        row |= {**asdict(record.owner), "shelf": record.owner.shelf}
+        row["shelf"] = record.owner.shelf
         row["vector"] = vector.astype(np.float32).tobytes()
         sets = ", ".join(f"{name}=excluded.{name}" for name in row if name != "id")
         self._db.execute(
@@ -188,13 +190,12 @@ class MemoryDatabase:
     def history(self, id_: str) -> list[MemoryChange]:
         """Return every change of this id, oldest first."""
         rows = self._db.execute(
-            "SELECT number, memory, event, old, new, time, user_id, agent_id, run_id "
+            "SELECT user_id, agent_id, run_id, number, memory, event, old, new, time "
             "FROM changes WHERE memory=? AND coalesce(old, new) IS NOT NULL ORDER BY number",
             (id_,),
         )
         return [
-            MemoryChange(number, id_, event, old, new, datetime.fromisoformat(time), Owner(*owner))
-            for number, id_, event, old, new, time, *owner in rows
+            MemoryChange(**dict(zip(MemoryChange.model_fields, row, strict=True))) for row in rows
         ]
 
     def turn_keys(self, id_: str) -> tuple[str, ...]:
@@ -265,9 +266,9 @@ class MemoryDatabase:
     def _records(self, condition: str, values: Sequence[str]) -> Iterator[MemoryRecord]:
         query = f"SELECT {_COLUMNS} FROM memories WHERE {condition} ORDER BY seq"  # noqa: S608
         for row in self._db.execute(query, values):
-            named = zip(_FIELDS, row[3:], strict=True)
-            fields = {name: _decoded(name, value) for name, value in named}
-            yield MemoryRecord(owner=Owner(*row[:3]), **fields)
+            fields = dict(zip(_FIELDS, row, strict=True))
+            fields |= {name: json.loads(fields[name]) for name in ("metadata", "turn_keys")}
+            yield MemoryRecord(**fields)
 
     def _forget_history(self, condition: str, values: Sequence[str]) -> None:
         """Delete the texts of the changes that meet `condition`, and all but the last of each."""
@@ -293,7 +294,15 @@ class MemoryDatabase:
             (*row, owner.user_id, owner.agent_id, owner.run_id, turns),
         )
         assert cursor.lastrowid is not None  # noqa: S101 - for the type checker
-        return MemoryChange(cursor.lastrowid, record.id, event, old, new, time, owner)
+        return MemoryChange(
+            number=cursor.lastrowid,
+            id=record.id,
+            event=event,
+            old=old,
+            new=new,
+            time=time,
+            **asdict(owner),
+        )
 
 
 def _json(value: Any) -> str:
@@ -305,16 +314,7 @@ def _encoded(value: Any) -> Any:
     """Return a field of a record as a value of its column."""
     if isinstance(value, datetime):
         return value.isoformat()
-    return value if isinstance(value, str | float | int) else _json(value)
-
-
-def _decoded(name: str, value: Any) -> Any:
-    """Return the value of a column as the field `name` of a record."""
-    if name in {"time", "created", "updated", "accessed"}:
-        return value and datetime.fromisoformat(value)
-    if name == "metadata":
-        return json.loads(value)
-    return tuple(json.loads(value)) if name == "turn_keys" else value
+    return value if isinstance(value, str | float | int | None) else _json(value)
 
 
 def owner_condition(owner: Owner | None) -> tuple[str, list[str]]:

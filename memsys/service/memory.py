@@ -27,17 +27,9 @@ from memsys.service.arguments import (
 from memsys.service.configuration import Source
 from memsys.service.database import MemoryDatabase
 from memsys.service.messages import Messages
-from memsys.service.records import (
-    AddResult,
-    MemoryChange,
-    MemoryKind,
-    MemoryRecord,
-    Owner,
-    SearchResult,
-    naive,
-)
+from memsys.service.owners import MemoryKind, Owner, naive
 from memsys.service.relations import RelationMemory
-from memsys.service.rows import Rows
+from memsys.service.results import AddResult, MemoryChange, MemoryRecord, Rows, SearchResult
 from memsys.service.setup import Setup, load_setup
 from memsys.service.summaries import Summaries
 from memsys.service.vector_sync import VectorSync

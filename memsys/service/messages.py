@@ -17,7 +17,7 @@ from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.memory.base import MemoryBuilder, verbatim
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
-from memsys.service.records import NoModelError, check_text, turn_key
+from memsys.service.owners import NoModelError, check_text, turn_key
 from memsys.service.setup import Setup
 
 ROLES = ("user", "assistant", "system", "tool")
@@ -130,7 +130,7 @@ def _descriptions(
         url = image.get("url") if isinstance(image, Mapping) else None
         if not isinstance(image, Mapping) or not isinstance(url, str):
             raise InputError(f"{turn.id}.content: a part of type image_url has no image_url.url")
-        if setup.llm is None or setup.facts is None:
+        if setup.llm is None:
             raise NoModelError(
                 f"{turn.id}.content: there is no model to describe the image with; set llm= to "
                 "one that sees images, or leave the image out"

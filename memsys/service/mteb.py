@@ -18,18 +18,8 @@ from memsys.core.places import cache_folder
 from memsys.core.turns import document
 from memsys.core.types import UNDATED, Candidate, Query, Session
 from memsys.embed.cache import CachedEmbedder
-from memsys.embed.endpoint import EndpointEmbedder
-from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter
-from memsys.llm.recording import Recording
-from memsys.service.configuration import (
-    NUMBERS,
-    OPTIONS,
-    composed,
-    instantiated,
-    resolved,
-    strategy_class,
-)
+from memsys.service.configuration import Groups
 from memsys.service.setup import ranked_by
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
@@ -63,32 +53,25 @@ class Search:
             raise InputError(
                 f"{_WHERE}: {unknown[0]}: no such option here; there are {', '.join(_OVERRIDES)}"
             )
-        wanted = {**NUMBERS, **OPTIONS, "strategy": strategy, **overrides}
-        config = composed({name: wanted[name] for name in (*NUMBERS, *OPTIONS)}, _WHERE)
-        if not strategy_class(config["strategy"], _WHERE).ranks:
+        groups = Groups.of({**overrides, "strategy": strategy}, _WHERE)
+        if not groups.kind.ranks:
             raise InputError(
                 f"{_WHERE}: strategy={strategy}: selects without an order; use another"
             )
-        config = resolved(config, _WHERE)
         self.name = f"memsys/{strategy}" + "".join(
             f" {name}={value}" for name, value in sorted(overrides.items())
         )
-        off = Recording("", "off")
-        embedder = instantiated(config["embedder"], "embedder", _WHERE)
-        if isinstance(embedder, EndpointEmbedder):
-            embedder.open(off, Meter())
-        model = instantiated(config["llm"], "llm", _WHERE)
-        self._setup = ranked_by(config, False, _WHERE)
+        self._setup = ranked_by(groups)
         assert self._setup.graph is not None  # noqa: S101 - rules or a model's, never links
         self._parts = Parts(
-            memory=instantiated(config["memory"], "memory", _WHERE),
-            embedder=CachedEmbedder(embedder, cache or cache_folder(), Meter()),
+            memory=groups.build("memory"),
+            embedder=CachedEmbedder(groups.embedder(), cache or cache_folder(), Meter()),
             context=self._setup.context,
-            index=instantiated(config["index"], "index", _WHERE),
+            index=groups.build("index"),
             graph=self._setup.graph,
-            llm=model.open(off, Meter(), None) if isinstance(model, ChatSettings) else None,
+            llm=groups.llm(),
         )
-        self._k = check_whole(f"{_WHERE}: k", config["strategy"].get("k") or config["k"])
+        self._k = check_whole(f"{_WHERE}: k", groups.k)
         self._setup.open(self._parts, self._k)  # shows an invalid setting now
         self._documents: dict[str, Session] = {}
         self._whole: Strategy | None = None  # over all documents, once it was searched

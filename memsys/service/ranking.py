@@ -16,7 +16,8 @@ from memsys.graph.score import access_frequency, recency
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import IndexSettings, Scores, Start, check_start, convex, min_max
 from memsys.service.database import MemoryDatabase
-from memsys.service.records import MemoryRecord, Owner, SearchResult
+from memsys.service.owners import Owner
+from memsys.service.results import MemoryRecord, SearchResult
 from memsys.service.strategy_ranking import StrategyRanker
 from memsys.service.vector_sync import VectorSync
 from memsys.stores.vectors import Near
@@ -108,7 +109,7 @@ class Ranker:
                     pool = self._by_vector(vector, owner, filters, wanted)
                 else:
                     pool = self._by_word(query, vector, owner, filters, wanted)
-        found = [SearchResult(one, self._score(one, value, now), value) for one, value in pool]
+        found = [SearchResult.of(one, self._score(one, value, now), value) for one, value in pool]
         return sorted(found, key=lambda one: -one.score)[:top_k]
 
     def similar(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from memsys.service.database import IN_LIST, owner_condition
-from memsys.service.records import Owner
+from memsys.service.owners import Owner
 
 _IDS = "user_id", "agent_id", "run_id"
 

@@ -24,8 +24,9 @@ from memsys.knowledge.relations.triples import id_of
 from memsys.knowledge.relations.written_graph import WrittenGraph
 from memsys.llm.base import LLM
 from memsys.service.database import MemoryDatabase
-from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange, public_ids
+from memsys.service.owners import NoModelError, Owner, public_ids
 from memsys.service.relation_parts import RelationParts
+from memsys.service.results import FoundRelation, RelationChange
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import RelationStore
 
@@ -110,10 +111,11 @@ class RelationMemory:
         session: Session,
         owner: Owner,
         public: Mapping[str, str],
+        log: list[Event],
         found: SameReply | None = None,
-    ) -> tuple[list[RelationChange], list[Event]]:
-        """Let the model write the relations of `session`, and return their changes and the log of
-        the calls. `public`: the keys of its turns (see turn_key). `found`: see GraphWriter. Raises
+    ) -> list[RelationChange]:
+        """Let the model write the relations of `session`, and return their changes; the calls are
+        logged. `public`: the keys of its turns (see turn_key). `found`: see GraphWriter. Raises
         LLMError if the model answered for no exchange.
         """
         setup, store = self._parts()
@@ -123,14 +125,13 @@ class RelationMemory:
         if setup.compare == "owner":
             others = []
         graph = RelationGraph(store, key, self._embedder, setup.graph, others)
-        log: list[Event] = []
         writer = GraphWriter(extractor, graph, setup.graph, log, found, public)
         try:
             writer.write(session)
         finally:
             with self._lock, self._database.writing():
                 self._owned.changed(owner, [key, *others])
-        return [RelationChange(*one) for one in writer.changes], log
+        return [RelationChange(**one._asdict()) for one in writer.changes]
 
     def find(self, query: str, owner: Owner) -> list[FoundRelation]:
         """Return the best relations of `owner` for `query`, best first. Raises NoModelError without

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
 
 from memsys.core.errors import InputError, check_number, check_whole
-from memsys.core.trusted import addresses, check_config, check_references
+from memsys.core.trusted import addresses, check_addresses, check_config
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
-from memsys.embed.endpoint import EndpointEmbedder
 from memsys.index.rank import IndexSettings, Start
 from memsys.knowledge.facts.extract import ExtractSettings, for_roles
 from memsys.knowledge.facts.fact_writer import UpdateSettings
@@ -20,23 +19,14 @@ from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.relations.find import RelationSettings
 from memsys.knowledge.relations.relation_graph import RelationGraphSettings
 from memsys.llm.base import LLM
-from memsys.llm.client import ChatSettings, NoModel
-from memsys.llm.meter import Meter
-from memsys.llm.recording import Recording
 from memsys.service.configuration import (
-    NUMBERS,
     OPTIONS,
     SETTINGS,
+    Groups,
     Source,
-    check_foreign,
     composed,
-    instantiated,
     read,
-    resolved,
     section,
-    store_of,
-    strategy_class,
-    writing_settings,
 )
 from memsys.service.database import MemoryDatabase
 from memsys.service.instructions import instructed
@@ -58,7 +48,7 @@ _ALL = 10**9  # memories: full_context has no k
 class Setup:
     """The parts of a memory. `start`: the ranking by vectors, words or both, unless `strategy`
     ranks. `vectors`: None for an index in this process's memory, rebuilt from the folder; `facts`
-    and `update`: how a model writes facts, None without a model; `relations`: how it writes
+    and `update`: how a model writes facts; `relations`: how it writes
     relations, None if it writes none. `infer`: the default of `add`. `calls`: the servers that
     receive texts, each with the variable of its key.
     """
@@ -66,13 +56,13 @@ class Setup:
     embedder: Embedder
     index: IndexSettings
     builder: MemoryBuilder
+    facts: ExtractSettings
+    update: UpdateSettings
     start: Start = "vector"
     strategy: StrategySetup | None = None
     k: int = 10
     llm: LLM | None = None
     infer: bool = False
-    facts: ExtractSettings | None = None
-    update: UpdateSettings | None = None
     relations: RelationSetup | None = None
     vectors: VectorStore | None = None
     weights: SearchWeights = field(default_factory=SearchWeights)
@@ -121,65 +111,36 @@ def load_setup(source: Source | None) -> Setup:
     run's strategy.
     """
     where, settings, foreign = read(source)
-    wanted = {**NUMBERS, **OPTIONS, **{k: v for k, v in settings.items() if k not in SETTINGS}}
-    config = composed({name: wanted[name] for name in (*NUMBERS, *OPTIONS)}, where)
-    check_references(config, where)
-    kind = strategy_class(config["strategy"], where)
-    config = resolved(config, where)
-    strategy = config["strategy"]
-    built = {name: config[name] for name in OPTIONS if name != "strategy"}
-    # Of graph=relations, which a model writes.
-    linking = built["graph"] = {**built["graph"]}
-    store = linking.pop("relation_store", None)
-    links = store is not None and kind.uses_graph
-    if kind.writes_relations:
-        store = strategy.get("store") or config["relation_store"]
-    if kind.writes_relations or links:
-        built["relation_store"] = store
-    else:
-        del built["relation_store"]
+    groups = Groups.of({k: v for k, v in settings.items() if k not in SETTINGS}, where)
+    links = groups.kind.uses_graph and groups.config["graph"].get("relation_store") is not None
+    groups = _with_relation_store(groups, links)
+    built = {name: group for name, group in groups.config.items() if name in OPTIONS}
+    strategy = built.pop("strategy")
     for name, group in built.items():
         check_config(group, name, where)
     if foreign:
-        check_foreign(built, where)
-    builder = instantiated(config["memory"], "memory", where)
-    if isinstance(builder, Observations | WrittenByModel):
-        raise InputError(
-            f"{where}: memory={builder.name}: messages are stored verbatim (turns, windows), or as "
-            "facts that a model maintains (strategy=mem0)"
-        )
-    embedder = instantiated(config["embedder"], "embedder", where)
-    off = Recording("", "off")  # never record what users say
-    if isinstance(embedder, EndpointEmbedder):
-        embedder.open(off, Meter())
-    model = instantiated(config["llm"], "llm", where)
-    if not isinstance(model, ChatSettings | NoModel):
-        raise InputError(f"{where}: llm: {type(model).__name__} is no chat model")
-    llm: LLM | None = model.open(off, Meter(), None)
+        _check_foreign(built, where)
+    llm = groups.llm()
     if not foreign:  # somebody else's run gives no instructions
         llm = instructed(llm, settings.get("instructions"))
-    writer = strategy if kind.writes_memory else composed({"strategy": "mem0"}, where)["strategy"]
-    facts, compared = writing_settings(writer, where)
-    k = _ALL if kind is FullContext else strategy.get("k") or config["k"]
+    kind, relations = groups.kind, None
     try:
-        update = section(UpdateSettings, "update", settings, compared, where)
+        facts, update = _writing(groups, settings)
+        if kind.writes_relations or links:
+            relations = _relations(groups, links, llm, update)
         setup = Setup(
-            embedder=embedder,
-            index=instantiated(config["index"], "index", where),
-            builder=builder,
+            embedder=groups.embedder(),
+            index=groups.build("index"),
+            builder=_builder(groups),
             start=kind.start or "vector",
-            strategy=None if kind.start else ranked_by(config, links, where),
-            k=check_whole(f"{where}: k", k),
+            strategy=None if kind.start else ranked_by(groups, links),
+            k=check_whole(f"{where}: k", _ALL if kind is FullContext else groups.k),
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
-            facts=for_roles(section(ExtractSettings, "facts", settings, facts, where)),
+            facts=facts,
             update=update,
-            relations=(
-                _relations(config, built, links, llm, update, where)
-                if kind.writes_relations or links
-                else None
-            ),
-            vectors=store_of(built, "vector_store", FaissVectors, where),
+            relations=relations,
+            vectors=groups.store("vector_store", FaissVectors),
             weights=section(SearchWeights, "weights", settings, {}, where),
             summary=section(SummarySettings, "summary", settings, {}, where),
             calls=tuple(
@@ -198,10 +159,108 @@ def load_setup(source: Source | None) -> Setup:
     return setup
 
 
+def ranked_by(groups: Groups, links: bool = False) -> StrategySetup:
+    """Return the strategy of `groups` with the parts that it alone needs. `links`: relations link
+    the memories, in place of a graph.
+    """
+    check_config(groups.strategy, "strategy", groups.where)
+    return StrategySetup(
+        make=groups.build("strategy", _partial_=True),
+        graph=None if links else groups.build("graph"),
+        context=groups.build("context"),
+        where=groups.where,
+    )
+
+
+def _with_relation_store(groups: Groups, links: bool) -> Groups:
+    """Return `groups` with the store of relations that is used as their relation_store, if any:
+    that of the strategy, that of the graph if its relations link memories (`links`), or the
+    group's own.
+    """
+    config = dict(groups.config)
+    graph = config["graph"] = dict(config["graph"])
+    store, own = graph.pop("relation_store", None), config.pop("relation_store")
+    if groups.kind.writes_relations:
+        store = groups.strategy.get("store") or own
+    if groups.kind.writes_relations or links:
+        config["relation_store"] = store
+    return replace(groups, config=config)
+
+
+def _check_foreign(built: Mapping[str, Any], where: str) -> None:
+    """Raise InputError if `built` names a server that is not trusted, or a file."""
+    check_addresses(built, where)
+    files = ("vector_store", "path"), ("relation_store", "path"), ("index", "fusion")
+    for name, setting in files:
+        if path := built.get(name, {}).get(setting):
+            raise InputError(
+                f"{where}: {name}.{setting}: {path!r:.80}: a file outside of the run; name it in "
+                "a YAML file of your own"
+            )
+
+
+def _builder(groups: Groups) -> MemoryBuilder:
+    """Return the memory option. Raises InputError if it cannot build memories of messages."""
+    builder = groups.build("memory")
+    if isinstance(builder, Observations | WrittenByModel):
+        raise InputError(
+            f"{groups.where}: memory={builder.name}: messages are stored verbatim (turns, windows),"
+            " or as facts that a model maintains (strategy=mem0)"
+        )
+    return builder  # type: ignore[no-any-return]
+
+
+def _writing(groups: Groups, settings: Mapping[str, Any]) -> tuple[ExtractSettings, UpdateSettings]:
+    """Return how a model writes facts: as in the strategy, else as in mem0, changed by `settings`.
+    Raises InputError if the strategy lacks a setting.
+    """
+    where = groups.where
+    strategy = groups.strategy
+    if not groups.kind.writes_memory:
+        strategy = composed({"strategy": "mem0"}, where)["strategy"]
+    for name in ("facts", "update"):
+        if not isinstance(strategy.get(name), Mapping):
+            raise InputError(
+                f"{where}: strategy.{name} is missing; name an option of conf/strategy, or give "
+                "all of its settings"
+            )
+    facts = section(ExtractSettings, "facts", settings, strategy["facts"], where)
+    update = section(UpdateSettings, "update", settings, strategy["update"], where)
+    return for_roles(facts), update
+
+
+def _relations(
+    groups: Groups, links: bool, llm: LLM | None, update: UpdateSettings
+) -> RelationSetup:
+    """Return how relations are written and found, or link memories (`links`). Raises KeyError on a
+    missing setting, InputError without a model.
+    """
+    where = groups.where
+    if llm is None:
+        raise InputError(f"{where}: no model to write relations with; set llm= (openai, local)")
+    strategy, share = groups.strategy, None
+    if links:
+        written = groups.config["graph"]
+        graph = {n: v for n, v in written.items() if n not in ("_target_", "name")}
+        share = graph.pop("max_share")
+        check_number(f"{where}: graph.max_share", share, 0, 1)
+        search = composed({"strategy": "mem0_graph"}, where)["strategy"]["relations"]
+        strategy = {"graph": {**graph, "place": "graph"}, "relations": search}
+    return RelationSetup(
+        llm=llm,
+        index=groups.build("index"),
+        graph=RelationGraphSettings(**strategy["graph"]),
+        search=RelationSettings(**strategy["relations"]),
+        compare=update.compare,
+        max_share=share,
+        store=groups.store("relation_store", NetworkxRelations),
+    )
+
+
 def _check_same_reply(setup: Setup, where: str) -> None:
     """Raises InputError if relations should come with the facts, and cannot."""
     facts, relations = setup.facts, setup.relations
-    if facts is None or facts.relations != "same_reply":
+    if facts.relations != "same_reply":
         return
     if relations is None:
         raise InputError(
@@ -213,46 +272,3 @@ def _check_same_reply(setup: Setup, where: str) -> None:
             f"{where}: {facts.place}.exchange: {facts.exchange}; with same_reply, use the "
             f"{relations.graph.exchange} of {relations.graph.place}.exchange"
         )
-
-
-def ranked_by(config: Mapping[str, Any], links: bool, where: str) -> StrategySetup:
-    """Return the strategy of `config` with the parts that it alone needs."""
-    strategy = config["strategy"]
-    check_config(strategy, "strategy", where)
-    return StrategySetup(
-        make=instantiated({**strategy, "_partial_": True}, "strategy", where),
-        graph=None if links else instantiated(config["graph"], "graph", where),
-        context=instantiated(config["context"], "context", where),
-        where=where,
-    )
-
-
-def _relations(
-    config: Mapping[str, Any],
-    built: Mapping[str, Any],
-    links: bool,
-    llm: LLM | None,
-    update: UpdateSettings,
-    where: str,
-) -> RelationSetup:
-    """Return how relations are written and found, or link memories (`links`). Raises KeyError on a
-    missing setting, InputError without a model.
-    """
-    if llm is None:
-        raise InputError(f"{where}: no model to write relations with; set llm= (openai, local)")
-    strategy = composed({"strategy": "mem0_graph"}, where) if links else config
-    graph, share = strategy["strategy"]["graph"], None
-    if links:
-        written = {n: v for n, v in built["graph"].items() if n not in ("_target_", "name")}
-        share = written.pop("max_share")
-        check_number(f"{where}: graph.max_share", share, 0, 1)
-        graph = {**written, "place": "graph"}
-    return RelationSetup(
-        llm=llm,
-        index=instantiated(config["index"], "index", where),
-        graph=RelationGraphSettings(**graph),
-        search=RelationSettings(**strategy["strategy"]["relations"]),
-        compare=update.compare,
-        max_share=share,
-        store=store_of(built, "relation_store", NetworkxRelations, where),
-    )

@@ -17,8 +17,9 @@ from memsys.core.types import Memory, Query, Vectors
 from memsys.graph.build import GraphSettings
 from memsys.graph.score import Connectivity, GraphStatistics, connectivity
 from memsys.service.database import MemoryDatabase
-from memsys.service.records import MemoryRecord, Owner
+from memsys.service.owners import Owner
 from memsys.service.relations import RelationMemory
+from memsys.service.results import MemoryRecord
 from memsys.strategies.plain import FullContext
 from memsys.strategies.store import Parts, Store
 from memsys.strategies.strategy import Strategy

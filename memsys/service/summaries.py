@@ -15,7 +15,8 @@ from memsys.core.types import Session
 from memsys.knowledge.facts.extract import FactExtractor
 from memsys.knowledge.facts.fact import Event, fault
 from memsys.knowledge.memory.base import verbatim
-from memsys.service.records import MemoryChange, Owner
+from memsys.service.owners import Owner
+from memsys.service.results import MemoryChange
 from memsys.service.writing import About, Writer
 
 _log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -17,13 +17,8 @@ from memsys.embed.base import Embedder, TokenVectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
 from memsys.service.database import MemoryDatabase
-from memsys.service.records import (
-    MemoryChange,
-    MemoryRecord,
-    Owner,
-    RecordKind,
-    now,
-)
+from memsys.service.owners import Owner, now
+from memsys.service.results import MemoryChange, MemoryRecord, RecordKind
 from memsys.service.vector_sync import VectorSync
 
 _log = logging.getLogger(__name__)
@@ -46,8 +41,8 @@ class About:
         return MemoryRecord(
             id=uuid4().hex,
             memory=memory.content,
-            owner=self.owner,
-            metadata=self.metadata,
+            **asdict(self.owner),
+            metadata=dict(self.metadata),
             kind=self.kind,
             time=memory.time,
             speaker=memory.speaker,
@@ -57,6 +52,8 @@ class About:
             updated=time,
             index_text=memory.index_text,
             title=memory.title,
+            accesses=0,
+            accessed=None,
         )
 
 
@@ -112,7 +109,9 @@ class Writer:
                         return None
                     if any(getattr(current, name) != getattr(old, name) for name in _TEXTS):
                         continue  # another update was faster: complete the fields from its text
-                    change = self.database.put(replace(current, updated=now(), **new), vector)
+                    change = self.database.put(
+                        current.model_copy(update=new | {"updated": now()}), vector
+                    )
                 self._vectors.catch_up()
             return change
 
@@ -147,7 +146,7 @@ class Writer:
                     for one in self.database.with_words(text, owner):
                         rest = f"\n{one.index_text}\n".replace(f"\n{text}\n", "\n")[1:-1]
                         (vector,) = self.database.vectors_of([one.id])
-                        self.database.put(replace(one, index_text=rest), vector)
+                        self.database.put(one.model_copy(update={"index_text": rest}), vector)
             self._vectors.catch_up()
         return change or history[-1]
 

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memsys.core.errors import InputError, first_problem
 from memsys.service.memory import Memory
-from memsys.service.records import MemoryRecord
 from memsys.service.rest.schemas import (
     PAGE_MOST,
     Metadata,
@@ -22,6 +21,7 @@ from memsys.service.rest.schemas import (
     TopK,
     page,
 )
+from memsys.service.results import MemoryRecord
 
 Reply = dict[str, Any]
 _MemoryId = Annotated[ShortText, Field(description="The id of a memory, as other tools return it.")]
@@ -184,7 +184,7 @@ def search_memory(memory: Memory, given: Search) -> Reply:
         given.query, user_id=given.user_id, filters=given.filters, top_k=given.limit
     )
     page(found, "limit")
-    reply: Reply = {"results": [{**_row(one.record), "score": one.score} for one in found]}
+    reply: Reply = {"results": [{**_row(one), "score": one.score} for one in found]}
     if memory.enable_graph:
         reply["relations"] = [one.as_json() for one in found.relations]
     return reply

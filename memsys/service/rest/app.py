@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, FastAPI, HTTPException, Query, Security
 from fastapi import Path as InPath
@@ -15,11 +15,12 @@ from jinja2 import Environment
 
 from memsys.core.errors import InputError
 from memsys.service.memory import Memory
-from memsys.service.records import Owner
+from memsys.service.owners import Owner
 from memsys.service.rest import schemas
 from memsys.service.rest.access import AccessControl, AccessPolicy
 from memsys.service.rest.failures import documented, install, refuse_unknown
 from memsys.service.rest.schemas import page
+from memsys.service.results import MemoryChange, MemoryRecord
 
 _ABOUT = (
     "Memories are separate by owner: at least one of user_id, agent_id and run_id is required. "
@@ -27,6 +28,7 @@ _ABOUT = (
 )
 _PAGE = Path(__file__).with_name("docs.html.j2").read_text(encoding="utf-8")
 MemoryId = Annotated[str, InPath(pattern="^[0-9a-f]{32}$", description="of a memory")]
+T = TypeVar("T")
 OwnerQuery = Annotated[str | None, Query(min_length=1, max_length=256)]
 
 
@@ -65,7 +67,8 @@ def _many(app: FastAPI, memory: Memory) -> None:
     )
     def add(body: schemas.AddRequest) -> dict[str, Any]:
         """Store a text or messages. infer=true lets a model extract facts (409 without one)."""
-        return memory.add(**body.model_dump()).as_json()
+        added = memory.add(**body.model_dump())
+        return {"results": added.changes, "relations": added.relations, "faults": added.faults}
 
     @app.get("/memories", response_model=schemas.Memories, responses=documented())
     def get_all(
@@ -91,7 +94,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         """Delete all memories of an owner, or of every owner (all=true); their history remains."""
         _check_bulk(Owner(user_id, agent_id, run_id), all)
         deleted = memory.delete_all(user_id=user_id, agent_id=agent_id, run_id=run_id, all=all)
-        return {"results": [one.as_json() for one in deleted]}
+        return {"results": deleted}
 
     @app.post("/search", response_model=schemas.Results, responses=documented(409, 502))
     def search(body: schemas.SearchRequest) -> dict[str, Any]:
@@ -117,26 +120,26 @@ def _many(app: FastAPI, memory: Memory) -> None:
 
 
 def _one(app: FastAPI, memory: Memory) -> None:
-    @app.get("/memories/{id}", response_model=schemas.MemoryOut, responses=documented(404))
-    def get(id: MemoryId) -> dict[str, Any]:  # noqa: A002 - the name in the address
+    @app.get("/memories/{id}", responses=documented(404))
+    def get(id: MemoryId) -> MemoryRecord:  # noqa: A002 - the name in the address
         """Return one memory."""
-        return _there(memory.get(id)).as_json()  # type: ignore[no-any-return]
+        return _there(memory.get(id))
 
-    @app.put("/memories/{id}", response_model=schemas.ChangeOut, responses=documented(404, 502))
-    def update(id: MemoryId, body: schemas.UpdateRequest) -> dict[str, Any]:  # noqa: A002
+    @app.put("/memories/{id}", responses=documented(404, 502))
+    def update(id: MemoryId, body: schemas.UpdateRequest) -> MemoryChange:  # noqa: A002
         """Change text, metadata, time or title of a memory."""
-        return _there(memory.update(id, **body.model_dump())).as_json()  # type: ignore[no-any-return]
+        return _there(memory.update(id, **body.model_dump()))
 
-    @app.delete("/memories/{id}", response_model=schemas.ChangeOut, responses=documented(404))
-    def delete(id: MemoryId, history: bool = True) -> dict[str, Any]:  # noqa: A002
+    @app.delete("/memories/{id}", responses=documented(404))
+    def delete(id: MemoryId, history: bool = True) -> MemoryChange:  # noqa: A002
         """Delete one memory; its history remains, except with history=false."""
-        return _there(memory.delete(id, history=history)).as_json()  # type: ignore[no-any-return]
+        return _there(memory.delete(id, history=history))
 
     @app.get("/memories/{id}/history", response_model=schemas.Changes, responses=documented(404))
     def history(id: MemoryId) -> dict[str, Any]:  # noqa: A002
         """List every change of a memory, oldest first."""
         changes = _there(memory.history(id) or None)
-        return {"results": [one.as_json() for one in changes]}
+        return {"results": changes}
 
 
 def _check_bulk(owner: Owner, everyone: bool) -> None:
@@ -147,7 +150,7 @@ def _check_bulk(owner: Owner, everyone: bool) -> None:
         raise HTTPException(400, str(error)) from None
 
 
-def _there(found: Any) -> Any:
+def _there(found: T | None) -> T:
     if found is None:
         raise HTTPException(404, "there is no such memory")
     return found

@@ -16,7 +16,7 @@ from starlette.routing import Match, Route
 from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
-from memsys.service.records import NoModelError
+from memsys.service.owners import NoModelError
 from memsys.service.rest.access import body_of
 from memsys.service.rest.schemas import Error
 

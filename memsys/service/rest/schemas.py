@@ -11,8 +11,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from memsys.core.errors import InputError
 from memsys.knowledge.facts.extract import Detail
 from memsys.service.arguments import MemoryType, Version
-from memsys.service.records import TITLE_MOST
-from memsys.service.rows import Rows
+from memsys.service.owners import TITLE_MOST
+from memsys.service.results import MemoryChange, MemoryRecord, Rows, SearchResult
 
 TEXT_MOST = 20_000  # characters of a text
 MESSAGES_MOST = 200
@@ -183,73 +183,23 @@ class UpdateRequest(_Strict):
     title: Annotated[str, Field(max_length=TITLE_MOST)] | None = None
 
 
-class MemoryOut(BaseModel):
-    """A memory. Times are RFC 3339, in UTC; `created` and `updated` have mem0's names as well."""
-
-    id: str
-    memory: str
-    user_id: str | None
-    agent_id: str | None
-    run_id: str | None
-    metadata: dict[str, Any]
-    kind: str
-    time: str
-    speaker: str
-    turns: list[str]
-    importance: float
-    created: str
-    updated: str
-    created_at: str
-    updated_at: str
-    accesses: int
-    title: str
-
-
-class FoundOut(MemoryOut):
-    """A search result."""
-
-    score: float
-    relevance: float
-
-
-class ChangeOut(BaseModel):
-    """An entry of the history. `memory`: the text, of a deleted memory the last one. Some fields
-    have mem0's names as well.
-    """
-
-    number: int
-    id: str
-    memory: str
-    event: str
-    old: str | None
-    new: str | None
-    time: str
-    user_id: str | None
-    agent_id: str | None
-    run_id: str | None
-    memory_id: str
-    old_memory: str | None
-    new_memory: str | None
-    created_at: str
-
-
 class Memories(BaseModel):
     """Memories of an owner, oldest first."""
 
-    results: list[MemoryOut]
+    results: list[MemoryRecord]
 
 
 class Results(BaseModel):
     """Search results, best first, and the relations found with them."""
 
-    results: list[FoundOut]
+    results: list[SearchResult]
     relations: list[dict[str, Any]] = []
 
 
 class Changes(BaseModel):
     """Changes in order; after an add, also those of relations, and its faults."""
 
-    results: list[ChangeOut]
+    results: list[MemoryChange]
     relations: list[dict[str, Any]] = []
     faults: list[dict[str, Any]] = []
 
@@ -283,9 +233,7 @@ class Error(BaseModel):
 
 
 def page(rows: Rows[Any], number: str) -> dict[str, Any]:
-    """Return `rows` as JSON. Raises InputError naming `number` if they are too many to send."""
-    found: dict[str, Any] = dict(rows)
-    size = sum(len(row["memory"]) + len(str(row["metadata"])) for row in found["results"])
-    if size > REPLY_MOST:
+    """Return `rows` as an answer. Raises InputError naming `number` if they are too large."""
+    if sum(len(row.memory) + len(str(row.metadata)) for row in rows) > REPLY_MOST:
         raise InputError(f"{number}: the results have over {REPLY_MOST:,} characters; ask for less")
-    return found
+    return {"results": rows, "relations": rows.relations}

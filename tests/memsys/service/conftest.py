@@ -16,9 +16,12 @@ def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMSYS_TRUSTED", "tests.memsys.build")
 
 
+_compose = configuration.composed
+
+
 @cache
 def _composed(wanted: str) -> dict[str, Any]:
-    return configuration.composed(json.loads(wanted), "test")
+    return _compose(json.loads(wanted), "test")
 
 
 @pytest.fixture
@@ -30,4 +33,5 @@ def composed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         named = {n: v for n, v in named.items() if isinstance(v, str)}
         return {**wanted, **deepcopy(_composed(json.dumps(named)))}
 
-    monkeypatch.setattr(setup, "composed", composed)
+    for module in (configuration, setup):
+        monkeypatch.setattr(module, "composed", composed)

@@ -13,7 +13,7 @@ from memsys.knowledge.facts import procedure
 from memsys.knowledge.facts.extract import ExtractSettings
 from memsys.llm.base import Completion, LLMError
 from memsys.service.instructions import InstructedLLM, instructed
-from memsys.service.records import NoModelError
+from memsys.service.owners import NoModelError
 from memsys.service.setup import load_setup
 from tests.memsys.build import BagOfWords
 from tests.memsys.knowledge.facts.models import Planned, call, completion, fact, facts

@@ -56,8 +56,6 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(tmp_path, monkeypatch):
     )
     made = load_setup(folder)
     assert made.llm is not None
-    assert made.facts is not None
-    assert made.update is not None
     assert (made.llm.name, made.infer, made.start) == ("tiny", True, "vector")
     assert (made.facts.exchange, made.facts.prompt) == (5, "facts_user")
     assert made.facts.assistant_prompt == "facts_assistant"
@@ -74,8 +72,6 @@ def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path):
         encoding="utf-8",
     )
     made = load_setup(path)
-    assert made.facts is not None
-    assert made.update is not None
     assert (made.facts.prompt, made.facts.assistant_prompt) == (str(prompt), None)
     assert (made.update.compare, made.update.similar) == ("owner", 5)
     assert (made.facts.exchange, made.update.calls) == (2, "tools")  # as in the strategy
@@ -122,7 +118,6 @@ def test_an_option_of_a_file_includes_the_defaults_it_names(tmp_path, monkeypatc
     path = tmp_path / "mine.yaml"
     path.write_text(BAG + "strategy: own\n")
     made = load_setup(path)
-    assert made.update is not None
     assert (made.k, made.update.similar, made.update.calls) == (6, 4, "tools")
 
 
