@@ -13,7 +13,7 @@ from eval.cards.card import __main__ as command
 from eval.cards.card.schema import load_card
 from eval.cards.card.verify import verify
 from memsys.core.errors import InputError
-from tests.eval.cards.card.conftest import rows_of, write_rows
+from tests.eval.cards.card.conftest import ranked_ids, rows_of, write_rows
 from tests.eval.commands import Run
 
 Verified = Callable[..., tuple[int, str]]
@@ -246,10 +246,9 @@ def test_a_forged_card_of_a_run_is_refused(own, verified, name):
 
 def test_other_rankings_are_refused(own, verified, tmp_path):
     run, path, _ = own
-    rows = [json.loads(line) for line in run.files["rankings.jsonl"].decode().splitlines()]
-    ranked = {row["id"]: [id_ for id_, _ in row["ranking"]][::-1] for row in rows}
     other = tmp_path / "ranked.json"
-    other.write_text(json.dumps(ranked), encoding="utf-8")
+    turned = {id_: ids[::-1] for id_, ids in ranked_ids(run).items()}
+    other.write_text(json.dumps(turned), encoding="utf-8")
     code, out = verified(path, "--answers", run.folder, "--rankings", other)
     assert (code, "rankings: not those of the card" in out) == (1, True)
     assert "ndcg@10: mean: " in out
