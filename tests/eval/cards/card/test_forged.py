@@ -51,8 +51,14 @@ def add_measure(card: Json) -> None:
     card["scores"].append(of(card, measure="judge") | {"measure": "accuracy"})
 
 
-def drop(card: Json, keep: Callable[[Json], bool]) -> None:
-    card["scores"] = [score for score in card["scores"] if keep(score)]
+def without(**fields: str) -> Callable[[Json], None]:
+    """Leave out the scores with these fields."""
+
+    def forge(card: Json) -> None:
+        scores = card["scores"]
+        card["scores"] = [s for s in scores if any(s.get(k) != v for k, v in fields.items())]
+
+    return forge
 
 
 def rename_type(card: Json) -> None:
@@ -87,21 +93,12 @@ FORGED: dict[str, tuple[Callable[[Json], object], str]] = {
     "added measure": (add_measure, "accuracy: on the card, and does not follow"),
     "reported": (as_reported, "reported: True on the card, False recomputed"),
     "left out type": (
-        lambda c: drop(c, lambda s: not (s["type"] == "temporal" and s.get("protocol") == "mem0")),
+        without(type="temporal", protocol="mem0"),
         "original mem0 temporal f1: left out of the card",
     ),
-    "left out protocol": (
-        lambda c: drop(c, lambda s: s.get("protocol") != "locomo"),
-        "original locomo overall f1: left out of the card",
-    ),
-    "left out key": (
-        lambda c: drop(c, lambda s: s["key"] != "excluded"),
-        "excluded mem0 overall f1: left out of the card",
-    ),
-    "left out judge": (
-        lambda c: drop(c, lambda s: s["measure"] != "judge"),
-        "judge: left out of the card",
-    ),
+    "left out protocol": (without(protocol="locomo"), "locomo overall f1: left out of the card"),
+    "left out key": (without(key="excluded"), "excluded mem0 overall f1: left out of the card"),
+    "left out judge": (without(measure="judge"), "judge: left out of the card"),
     "exchanged rows": (rename_type, "original mem0 temporal f1: "),
     "data": (lambda c: entry(c, "data").update(sha256=OTHER), "data: small.json"),
     "data size": (lambda c: entry(c, "data").update(bytes=1), "data: small.json"),
@@ -209,14 +206,11 @@ def own(keyed: dict[str, Run], tmp_path: Path) -> tuple[Run, Path, Json]:
 
 OF_RUN: dict[str, tuple[Callable[[Json], object], str]] = {
     "recall": (lambda c: more(of(c, measure="recall@10"), "mean"), "recall@10: mean: "),
-    "left out mrr": (
-        lambda c: drop(c, lambda s: s["measure"] != "mrr"),
-        "mrr: left out of the card",
-    ),
+    "left out mrr": (without(measure="mrr"), "mrr: left out of the card"),
     "left out rankings": (
         lambda c: (
             c["files"].remove(entry(c, "rankings")),
-            drop(c, lambda s: s["measure"] not in ("recall@10", "ndcg@10", "mrr")),
+            [without(measure=name)(c) for name in ("recall@10", "ndcg@10", "mrr")],
         ),
         "recall@10: left out of the card",
     ),
