@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from eval.cards.card.answers import file_entry
 from eval.cards.card.schema import CardFile, is_absolute
+from eval.cards.card.sources import file_entry
 from eval.datasets.answer_key import KEYS
 from eval.datasets.named import config_of
 from eval.datasets.reload import load_dataset_of

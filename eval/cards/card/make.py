@@ -11,11 +11,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from eval.answers.layout import PLUS
-from eval.cards.card import answers as answer_files
-from eval.cards.card import rankings as ranking_files
-from eval.cards.card.answers import Answers, file_entry
 from eval.cards.card.data import files_of, load_keys, named, option_of, published, settings_of
-from eval.cards.card.rankings import is_of_rankings
 from eval.cards.card.schema import (
     ANSWERS,
     RANKINGS,
@@ -28,6 +24,16 @@ from eval.cards.card.schema import (
     is_absolute,
 )
 from eval.cards.card.scores import Computed, compute
+from eval.cards.card.sources import (
+    Answers,
+    answers_from,
+    answers_of,
+    file_entry,
+    is_of_rankings,
+    rankings_from,
+    rankings_of,
+    source_of,
+)
 from eval.datasets.types import Dataset, SourceFile
 from eval.records.head import made_with
 from eval.records.manifest import git_state, now
@@ -67,13 +73,13 @@ def card_of(
     first = next(iter(datasets.values()))
     _check_data(manifest, first, loaded.folder)
     given = _answers(loaded)
-    ranked = ranking_files.of_run(loaded, first) if loaded.rankings else None
+    ranked = rankings_of(loaded, first) if loaded.rankings else None
     computed = own = compute(datasets, given, ranked)
     if answers is not None or rankings is not None:
         if given is not None and answers is not None:
-            given = answer_files.read_any(answers, first)
+            given = answers_from(answers, first)
         if rankings is not None:
-            ranked = ranking_files.read_any(rankings, config, first)
+            ranked = rankings_from(rankings, config, first)
         computed = compute(datasets, given, ranked)
         _check_same({ANSWERS: answers, RANKINGS: rankings}, computed, own, loaded.folder)
     if not computed.scores:
@@ -121,8 +127,8 @@ def _answers(run: Run) -> Answers | None:
     if run.manifest.get("kind") == IMPORTED and imported is not None:
         file = SourceFile(**imported)
     else:
-        file = answer_files.source_of(run.folder / RECORDS)
-    answers = answer_files.of_run(run, file)
+        file = source_of(run.folder / RECORDS)
+    answers = answers_of(run, file)
     return answers if answers.rows else None
 
 

@@ -38,13 +38,13 @@ Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[^/\\\x00-\
 Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class _Strict(BaseModel):
-    """Base of the parts of a card: no unknown fields."""
+class Strict(BaseModel):
+    """Base of what is read from files: no unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class CardFile(_Strict):
+class CardFile(Strict):
     """A file that the scores follow from. It is identified by its content, not by its path.
 
     `rows_sha256`: of answers and rankings, the hash of what is scored (question id and answer, or
@@ -65,7 +65,7 @@ class CardFile(_Strict):
         return self
 
 
-class Origin(_Strict):
+class Origin(Strict):
     """Where published answers are from; None for what is not known."""
 
     repository: Text | None = None
@@ -75,7 +75,7 @@ class Origin(_Strict):
     licence: Text | None = None
 
 
-class Reading(_Strict):
+class Reading(Strict):
     """How an imported file of answers was read: the path of the list of `rows`, None where it was
     looked for, and the columns by field.
     """
@@ -84,7 +84,7 @@ class Reading(_Strict):
     columns: Mapping[Text, list[Text]]
 
 
-class Code(_Strict):
+class Code(Strict):
     """Version and git commit of memsys, and whether files differed from that commit."""
 
     version: Text | None = None
@@ -92,7 +92,7 @@ class Code(_Strict):
     dirty: bool | None = None
 
 
-class Score(_Strict):
+class Score(Strict):
     """One number: a mean over `n` questions with its 95% interval.
 
     `key`: answer key. `protocol`: None for measures that no protocol defines. `type`: question
@@ -130,7 +130,7 @@ class Score(_Strict):
         return self
 
 
-class Card(_Strict):
+class Card(Strict):
     """A score card; at most MOST bytes as JSON.
 
     `kind`: `run` of a strategy here, or `imported` answers of another system. `command`: the one

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
-from eval.cards.card.answers import Answers
-from eval.cards.card.rankings import Rankings
 from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, CardFile, Role, Score
+from eval.cards.card.sources import Answers, Rankings
 from eval.cards.scores import BLEU1, TOKENS, Column, Scores, of_protocols, of_records, under_keys
 from eval.datasets.types import Dataset, Question
 from eval.metrics.protocols import PROTOCOLS

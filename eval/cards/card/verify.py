@@ -9,14 +9,17 @@ from pathlib import Path
 
 from eval.answers.layout import Layout
 from eval.answers.questions import normalise
-from eval.cards.card import answers as answer_files
-from eval.cards.card import rankings as ranking_files
-from eval.cards.card.answers import Answers
 from eval.cards.card.data import files_of, load_keys, named
 from eval.cards.card.make import kind_of, weights_of
-from eval.cards.card.rankings import Rankings, is_of_rankings
 from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, Card, CardFile, Role, Score
 from eval.cards.card.scores import REPORTED, Computed, Number, compute
+from eval.cards.card.sources import (
+    Answers,
+    Rankings,
+    answers_from,
+    is_of_rankings,
+    rankings_from,
+)
 from eval.datasets.types import Dataset
 from eval.imports.rescore.sentences import COPIED
 from eval.records.run import Run
@@ -84,11 +87,11 @@ def verify(
     found = Verification()
     datasets = _wanted(card, datasets, found)
     first = next(iter(datasets.values()))
-    given = None if answers is None else answer_files.read_any(answers, first, card, layout)
+    given = None if answers is None else answers_from(answers, first, card, layout)
     run = None if given is None else given.run
     path = rankings or (answers if run is not None and run.rankings else None)
     given = given if given is not None and given.rows else None
-    ranked = None if path is None else ranking_files.read_any(path, config, first)
+    ranked = None if path is None else rankings_from(path, config, first)
     computed = compute(datasets, given, ranked)
     for role in _OF_DATA:
         found.differences += _of_files(card, files_of(datasets), role)

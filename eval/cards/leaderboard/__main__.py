@@ -65,6 +65,8 @@ def _leaderboard(options: argparse.Namespace) -> None:
         raise InputError(next(iter(missing.values())))
     with TemporaryDirectory() as imports:
         systems = published(folder, datasets[ORIGINAL], facts, Path(imports))
+        if len(systems) < 2:
+            raise InputError(f"{folder}: has one file of answers; a ranking needs two or more")
         named = [(one.name, one.folder) for one in systems]
         boards = [Board.of("systems", _scores(named, datasets), options.seed)]
         if runs:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from eval.cards.leaderboard.board import Board, Move
-from eval.cards.leaderboard.ranks import TOPS, Rank
+from eval.cards.leaderboard.ranks import TOPS, Pairs, Rank
 from eval.cards.leaderboard.systems import Facts, SystemFacts
 from eval.cards.scores import BLEU1, F1, Column
 from eval.datasets.answer_key import KEYS
@@ -61,13 +61,15 @@ def page(boards: Sequence[Board], known: Mapping[str, SystemFacts], facts: Facts
 def _sections(board: Board) -> list[str]:
     """Return the blocks on ranks, groups, types, keys and moves."""
     columns = _ranked(board)
+    ranks = (rank for column in columns for rank in board.overall(column).values())
+    first = {rank.system for rank in ranks if rank.top[TOPS[-1]]}
     keys = [move for one in columns for move in board.moves([one._replace(key=k) for k in KEYS])]
     return [
         *_coverage(board),
         "### Ranks",
         _by_column(board, _rank),
         f"### Share of resamples in the first {', '.join(map(str, TOPS))} places",
-        _by_column(board, _top, [system for system in _order(board) if _is_first(board, system)]),
+        _by_column(board, _top, [system for system in _order(board) if system in first]),
         "Systems that are not here are in the first five places in no resample.",
         "### No difference shown",
         "Two systems with a common letter have no difference shown (Holm over all pairs). In "
@@ -117,13 +119,13 @@ def _table(systems: Sequence[str], columns: Mapping[str, Cell], heading: str = "
 
 
 def _by_column(
-    board: Board, text: Callable[[Board, Column, str], str], systems: Sequence[str] | None = None
+    board: Board, text: Callable[[Rank, Pairs], str], systems: Sequence[str] | None = None
 ) -> str:
-    """Return the table of `text`, of board, column and system, by the columns of protocols."""
+    """Return the table of `text`, of the rank of a system and the pairs, by ranked column."""
 
     def cell(column: Column) -> Cell:
-        ranks = board.overall(column)
-        return lambda system: text(board, column, system) if system in ranks else ABSENT
+        ranks, pairs = board.overall(column), board.pairs[column]
+        return lambda system: text(ranks[system], pairs) if system in ranks else ABSENT
 
     columns = {title(column): cell(column) for column in _ranked(board)}
     return _table(_order(board) if systems is None else systems, columns)
@@ -151,24 +153,17 @@ def _main(board: Board, known: Mapping[str, SystemFacts]) -> str:
     return _table(_order(board), columns | judge)
 
 
-def _rank(board: Board, column: Column, system: str) -> str:
-    rank = board.overall(column)[system]
+def _rank(rank: Rank, _: Pairs) -> str:
     return f"{rank.rank:g} [{rank.low:g}, {rank.high:g}]"
 
 
-def _top(board: Board, column: Column, system: str) -> str:
-    return " / ".join(share(board.overall(column)[system].top[k], 0) for k in TOPS)
+def _top(rank: Rank, _: Pairs) -> str:
+    return " / ".join(share(rank.top[k], 0) for k in TOPS)
 
 
-def _is_first(board: Board, system: str) -> bool:
-    """Return whether `system` is in the first places in any resample of any column."""
-    ranks = (board.overall(column).get(system) for column in _ranked(board))
-    return any(rank is not None and rank.top[TOPS[-1]] for rank in ranks)
-
-
-def _letters(board: Board, column: Column, system: str) -> str:
-    best, worst = board.pairs[column].possible(system)
-    return f"{board.pairs[column].letters(system)} [{best}, {worst}]"
+def _letters(rank: Rank, pairs: Pairs) -> str:
+    best, worst = pairs.possible(rank.system)
+    return f"{pairs.letters(rank.system)} [{best}, {worst}]"
 
 
 def _types(board: Board) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from eval.cards.card.make import card_of
-from eval.cards.card.schema import Origin, save_card
+from eval.cards.card.schema import Origin, Strict, save_card
 from eval.datasets.types import Dataset
 from eval.imports.rescore.imports import read_import, write_import
 from eval.records.manifest import load_manifest
@@ -34,13 +34,7 @@ STRATEGIES = (
 )
 
 
-class _Strict(BaseModel):
-    """Base of the parts of the file: no unknown fields."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SystemFacts(_Strict):
+class SystemFacts(Strict):
     """One file of answers; None for what is not known, and `unknown` says so in sentences.
 
     `sha256`: of the file that was scored. `judge_runs`: verdicts for each answer, of which the file
@@ -70,7 +64,7 @@ class SystemFacts(_Strict):
         return {role: name for role, name in named.items() if name is not None}
 
 
-class Facts(_Strict):
+class Facts(Strict):
     """Facts by system; `unknown` is unknown of every one."""
 
     unknown: list[str]

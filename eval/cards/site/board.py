@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from eval.cards.card.schema import Score
-from eval.cards.site.cards import BLEU1, F1, JUDGE, Entry
+from eval.cards.scores import BLEU1, F1
+from eval.cards.site.cards import Entry
 from eval.metrics.stats.interval import Interval
 from eval.rendering.numbers import ABSENT, interval, number
+from eval.summary.measures import JUDGE
 from eval.summary.summarise import OVERALL
 from memsys.core.files import shown
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.cards.card.schema import MOST, Card, Role, Score, Setting, load_card
+from eval.cards.scores import F1
 from eval.datasets.files import load_sources
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import PROTOCOLS
@@ -16,7 +17,6 @@ from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 from memsys.core.files import read_bytes, shown
 
-F1, BLEU1, JUDGE = "f1", "bleu1", "judge"  # measures that the tables of systems show
 _KEYLESS = ("extractive", "chain")  # readers of this project that ask no language model
 # Settings of a data set that do not change which questions are asked.
 _NEUTRAL = {"path", "key", "key_file", "evidence", "captions", "pooled", "owner_filter", "name"}
@@ -85,9 +85,10 @@ class Entry:
         self, key: str, protocol: str | None, type_: str = OVERALL, measure: str = F1
     ) -> Score | None:
         """Return a score; one without a protocol where the protocol does not define the measure."""
-        wanted = [(key, one, type_, measure) for one in (protocol, None)]
-        found = {(one.key, one.protocol, one.type, one.measure): one for one in self.card.scores}
-        return next((found[place] for place in wanted if place in found), None)
+        scores = {score.identity: score for score in self.card.scores}
+        return scores.get((key, protocol, type_, measure)) or scores.get(
+            (key, None, type_, measure)
+        )
 
     def types(self, protocol: str) -> list[str]:
         """Return the question types with an F1 under `protocol`, in the official order."""

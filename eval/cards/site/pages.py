@@ -8,8 +8,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from eval.cards.scores import F1
 from eval.cards.site.board import Board
-from eval.cards.site.cards import F1, Entry, protocols_of
+from eval.cards.site.cards import Entry, protocols_of
 from eval.cards.site.system import answers_link, command_to_verify, facts, repeated, score_tables
 from eval.datasets.answer_key import KEYS
 from eval.metrics.protocols import PROTOCOLS

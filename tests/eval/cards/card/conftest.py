@@ -61,6 +61,21 @@ def write_rows(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
+def import_card(answers: Path, data: Path, *options: str) -> Path:
+    """Import answers into run/ beside their file and return its card, card.json there."""
+    run, card = str(answers.parent / "run"), answers.parent / "card.json"
+    assert rescore.main([str(answers), "--dataset", str(data), "--out", run, *options]) == 0
+    listed = options[options.index("--key-file") :][:2] if "--key-file" in options else ()
+    assert command.main([run, "--out", str(card), "--dataset", str(data), *listed]) == 0
+    return card
+
+
+def ranked_ids(run: Run) -> dict[str, list[str]]:
+    """Ranked memories by question id, as a file of rankings has them."""
+    rows = [json.loads(line) for line in run.files["rankings.jsonl"].decode().splitlines()]
+    return {row["id"]: [id_ for id_, _ in row["ranking"]] for row in rows}
+
+
 @pytest.fixture(scope="session")
 def published(
     keyed: dict[str, Run], data: Path, errors: Path, tmp_path_factory: pytest.TempPathFactory
@@ -68,12 +83,7 @@ def published(
     """The folder of another system's card.json, its answers.jsonl and its run folder."""
     folder = tmp_path_factory.mktemp("published")
     answers = write_rows(folder / "answers.jsonl", rows_of(keyed["original"]))
-    key = ("--key", "original", "--key-file", str(errors))
-    out = ("--out", str(folder / "run"))
-    assert rescore.main([str(answers), "--dataset", str(data), *key, *out]) == 0
-    card = ("--out", str(folder / "card.json"))
-    where = ("--dataset", str(data), "--key-file", str(errors))
-    assert command.main([str(folder / "run"), *card, *where]) == 0
+    import_card(answers, data, "--key", "original", "--key-file", str(errors))
     return folder
 
 

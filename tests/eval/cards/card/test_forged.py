@@ -13,7 +13,7 @@ from eval.cards.card import __main__ as command
 from eval.cards.card.schema import load_card
 from eval.cards.card.verify import verify
 from memsys.core.errors import InputError
-from tests.eval.cards.card.conftest import rows_of, write_rows
+from tests.eval.cards.card.conftest import ranked_ids, rows_of, write_rows
 from tests.eval.commands import Run
 
 Verified = Callable[..., tuple[int, str]]
@@ -51,8 +51,14 @@ def add_measure(card: Json) -> None:
     card["scores"].append(of(card, measure="judge") | {"measure": "accuracy"})
 
 
-def drop(card: Json, keep: Callable[[Json], bool]) -> None:
-    card["scores"] = [score for score in card["scores"] if keep(score)]
+def without(**fields: str) -> Callable[[Json], None]:
+    """Leave out the scores with these fields."""
+
+    def forge(card: Json) -> None:
+        scores = card["scores"]
+        card["scores"] = [s for s in scores if any(s.get(k) != v for k, v in fields.items())]
+
+    return forge
 
 
 def rename_type(card: Json) -> None:
@@ -87,21 +93,12 @@ FORGED: dict[str, tuple[Callable[[Json], object], str]] = {
     "added measure": (add_measure, "accuracy: on the card, and does not follow"),
     "reported": (as_reported, "reported: True on the card, False recomputed"),
     "left out type": (
-        lambda c: drop(c, lambda s: not (s["type"] == "temporal" and s.get("protocol") == "mem0")),
+        without(type="temporal", protocol="mem0"),
         "original mem0 temporal f1: left out of the card",
     ),
-    "left out protocol": (
-        lambda c: drop(c, lambda s: s.get("protocol") != "locomo"),
-        "original locomo overall f1: left out of the card",
-    ),
-    "left out key": (
-        lambda c: drop(c, lambda s: s["key"] != "excluded"),
-        "excluded mem0 overall f1: left out of the card",
-    ),
-    "left out judge": (
-        lambda c: drop(c, lambda s: s["measure"] != "judge"),
-        "judge: left out of the card",
-    ),
+    "left out protocol": (without(protocol="locomo"), "locomo overall f1: left out of the card"),
+    "left out key": (without(key="excluded"), "excluded mem0 overall f1: left out of the card"),
+    "left out judge": (without(measure="judge"), "judge: left out of the card"),
     "exchanged rows": (rename_type, "original mem0 temporal f1: "),
     "data": (lambda c: entry(c, "data").update(sha256=OTHER), "data: small.json"),
     "data size": (lambda c: entry(c, "data").update(bytes=1), "data: small.json"),
@@ -209,14 +206,11 @@ def own(keyed: dict[str, Run], tmp_path: Path) -> tuple[Run, Path, Json]:
 
 OF_RUN: dict[str, tuple[Callable[[Json], object], str]] = {
     "recall": (lambda c: more(of(c, measure="recall@10"), "mean"), "recall@10: mean: "),
-    "left out mrr": (
-        lambda c: drop(c, lambda s: s["measure"] != "mrr"),
-        "mrr: left out of the card",
-    ),
+    "left out mrr": (without(measure="mrr"), "mrr: left out of the card"),
     "left out rankings": (
         lambda c: (
             c["files"].remove(entry(c, "rankings")),
-            drop(c, lambda s: s["measure"] not in ("recall@10", "ndcg@10", "mrr")),
+            [without(measure=name)(c) for name in ("recall@10", "ndcg@10", "mrr")],
         ),
         "recall@10: left out of the card",
     ),
@@ -246,10 +240,9 @@ def test_a_forged_card_of_a_run_is_refused(own, verified, name):
 
 def test_other_rankings_are_refused(own, verified, tmp_path):
     run, path, _ = own
-    rows = [json.loads(line) for line in run.files["rankings.jsonl"].decode().splitlines()]
-    ranked = {row["id"]: [id_ for id_, _ in row["ranking"]][::-1] for row in rows}
     other = tmp_path / "ranked.json"
-    other.write_text(json.dumps(ranked), encoding="utf-8")
+    turned = {id_: ids[::-1] for id_, ids in ranked_ids(run).items()}
+    other.write_text(json.dumps(turned), encoding="utf-8")
     code, out = verified(path, "--answers", run.folder, "--rankings", other)
     assert (code, "rankings: not those of the card" in out) == (1, True)
     assert "ndcg@10: mean: " in out

@@ -11,7 +11,7 @@ import pytest
 from eval.analyse.retrieval import __main__ as retrieval
 from eval.cards.card import __main__ as command
 from eval.cards.card.schema import MOST, is_absolute, load_card
-from tests.eval.cards.card.conftest import rows_of, write_rows
+from tests.eval.cards.card.conftest import ranked_ids, rows_of, write_rows
 from tests.eval.commands import runs_in
 from tests.eval.factory import hashed
 
@@ -137,10 +137,9 @@ def test_a_card_is_made_of_the_files_that_others_have(keyed, tmp_path, capsys):
     write_rows(answers, rows_of(run)[1:])
     assert make(run.folder, path, "--answers", str(answers)) == 2
     assert "contains other answers than" in capsys.readouterr().err
-    rows = [json.loads(line) for line in run.files["rankings.jsonl"].decode().splitlines()]
-    ranked = {row["id"]: [id_ for id_, _ in row["ranking"]][::-1] for row in rows}
     other = tmp_path / "ranked.json"
-    other.write_text(json.dumps(ranked), encoding="utf-8")
+    turned = {id_: ids[::-1] for id_, ids in ranked_ids(run).items()}
+    other.write_text(json.dumps(turned), encoding="utf-8")
     assert make(run.folder, path, "--rankings", str(other)) == 2
     assert "contains other rankings than" in capsys.readouterr().err
     assert not path.exists()
@@ -180,12 +179,8 @@ def test_the_weights_of_a_ranking_are_on_the_card(start, tmp_path, small):
 
 
 def test_rankings_alone_have_a_card(keyed, data, tmp_path, capsys):
-    rows = [
-        json.loads(line) for line in keyed["plain"].files["rankings.jsonl"].decode().splitlines()
-    ]
-    ranked = {row["id"]: [id_ for id_, _ in row["ranking"]] for row in rows}
     file, folder = tmp_path / "ranked.json", tmp_path / "run"
-    file.write_text(json.dumps(ranked), encoding="utf-8")
+    file.write_text(json.dumps(ranked_ids(keyed["plain"])), encoding="utf-8")
     options = ["--dataset", str(data), "--run-folder", str(folder), "--measure", "mrr"]
     assert retrieval.main([str(file), *options]) == 0
     path = tmp_path / "card.json"

@@ -13,12 +13,11 @@ import pytest
 from eval.cards.card import __main__ as command
 from eval.cards.card.schema import Card, Score, load_card
 from eval.exchange.export import __main__ as export
-from eval.imports.rescore import __main__ as rescore
 from eval.metrics.protocols import PROTOCOLS
 from eval.records.answer_key_views import left_out, under_original
 from eval.records.run import load_run
 from eval.summary.protocols import by_protocol
-from tests.eval.cards.card.conftest import rows_of, write_rows
+from tests.eval.cards.card.conftest import import_card, rows_of, write_rows
 from tests.eval.commands import Run
 
 Verified = Callable[..., tuple[int, str]]
@@ -104,10 +103,8 @@ def test_verdicts_that_the_file_of_the_card_lacks_are_refused(published, data, k
         {name: value for name, value in row.items() if name != "judge"}
         for row in rows_of(keyed["original"])
     ]
-    answers, path = write_rows(tmp_path / "unjudged.jsonl", rows), tmp_path / "card.json"
-    where, run = ("--dataset", str(data)), str(tmp_path / "run")
-    assert rescore.main([str(answers), *where, "--out", run]) == 0
-    assert command.main([run, "--out", str(path)]) == 0
+    answers, where = write_rows(tmp_path / "unjudged.jsonl", rows), ("--dataset", str(data))
+    path = import_card(answers, data)
     card, judged = (json.loads(one.read_text()) for one in (path, published / "card.json"))
     card["scores"].append(next(s for s in judged["scores"] if s["measure"] == "judge"))
     path.write_text(json.dumps(card))
@@ -123,13 +120,9 @@ def test_answers_are_read_as_they_were_for_the_card(published, data, keyed, tmp_
     ]
     answers = write_rows(tmp_path / "odd.jsonl", rows)
     columns = ("answer=out", "question=asked", "judge=ok", "conversation=who")
-    where, run = ("--dataset", str(data)), str(tmp_path / "run")
     layout = tmp_path / "odd.yaml"
-    read = ("--columns", *columns, "--save-layout", str(layout))
-    assert rescore.main([str(answers), *where, "--out", run, *read]) == 0
-    path = str(tmp_path / "card.json")
-    assert command.main([run, "--out", path]) == 0
-    verify = ["--verify", path, *where, "--answers"]
+    path = import_card(answers, data, "--columns", *columns, "--save-layout", str(layout))
+    verify = ["--verify", str(path), "--dataset", str(data), "--answers"]
     assert command.main([*verify, str(answers)]) == 0
     other = write_rows(tmp_path / "other.jsonl", rows[::-1])
     assert command.main([*verify, str(other)]) != 0
@@ -179,10 +172,7 @@ def test_failed_questions_count_as_the_protocol_says(published, data, tmp_path, 
     rows = rows_of(keyed["plain"])
     rows[0] |= {"error": "timeout", "answer": None}
     answers = write_rows(tmp_path / "failed.jsonl", rows)
-    out = ("--out", str(tmp_path / "run"))
-    assert rescore.main([str(answers), "--dataset", str(data), *out]) == 0
-    path = tmp_path / "card.json"
-    assert command.main([str(tmp_path / "run"), "--out", str(path)]) == 0
+    path = import_card(answers, data)
     card = load_card(path)
     counts = {"questions": 21, "matched": 21, "conversations": 3, "errors": 1}
     assert card.rows == {**counts, "rows": 21, "unmatched": 0}
@@ -225,11 +215,8 @@ def test_a_column_of_gold_answers_is_refused(published, keyed, data, errors, tmp
     for row in rows:
         row["reference"] = golds[f"{row['sample_id']}/{row['qa_index']}"] or "nothing"
     answers = write_rows(tmp_path / "answers.jsonl", rows)
-    run, card, where = tmp_path / "run", tmp_path / "card.json", ("--dataset", str(data))
-    read = ("--columns", "answer=reference", "--out", str(run))
-    assert rescore.main([str(answers), *read, *where]) == 0
-    made = [str(run), "--out", str(card), *where, "--key-file", str(errors)]
-    assert command.main(made) == 0
+    listed = ("--key", "original", "--key-file", str(errors))
+    card = import_card(answers, data, "--columns", "answer=reference", *listed)
     code, out = verified(card, "--answers", answers)
     assert (code, "are the gold answer word for word" in out) == (1, True), out
 

@@ -230,7 +230,7 @@ def test_the_newest_complete_run_with_default_settings_is_taken(tmp_path, monkey
         strategies_of(["new", "old"])
 
 
-def test_bad_input_is_named(tmp_path, capsys):
+def test_bad_input_is_named(tmp_path, capsys, monkeypatch):
     assert leaderboard.main(["--seed", "-1", "--out", str(tmp_path)]) == 2
     assert "--seed -1" in capsys.readouterr().err
     (tmp_path / "notes.txt").write_text("x", encoding="utf-8")
@@ -247,6 +247,9 @@ def test_bad_input_is_named(tmp_path, capsys):
     (tmp_path / "mine.jsonl.gz").unlink()
     (found,) = published(tmp_path, asked, FACTS, tmp_path / "again")
     assert (found.name, found.facts.kind) == ("mine", "not stated")
+    monkeypatch.setattr(leaderboard, "DATASET", "sample")
+    assert leaderboard.main(["--answers", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert "has one file of answers" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -1,4 +1,6 @@
-"""The answers behind a card, from a run, its records or any file that memsys rescore reads."""
+"""The answers and rankings behind a card: of a run, of one of its files, or of a file of another
+system, which the imports read.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +8,34 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from eval.answers.files import AnswerRow
 from eval.answers.layout import Layout
-from eval.cards.card.schema import ANSWERS, Card, CardFile
+from eval.answers.ranking_files import read_rankings
+from eval.cards.card.schema import ANSWERS, RANKINGS, Card, CardFile
+from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset, Question, SourceFile
+from eval.imports.rankings.import_run import UnwrittenRun, run_of
+from eval.imports.rankings.imports import matched
 from eval.imports.rescore.imports import read_import, record
+from eval.metrics.retrieval.registry import Measure, parse
+from eval.records.jsonl import RANKINGS as FILE
 from eval.records.jsonl import json_line, validate
+from eval.records.rankings import Ranked, Unit
 from eval.records.run import Run, error_of, load_run
 from eval.records.schema import RECORD, RECORD_DEFAULTS, Record
+from eval.summary import retrieval
 from eval.summary.imported import IMPORTED, system_name
 from memsys.core.errors import InputError
 from memsys.core.files import ANSWERS as MOST
 from memsys.core.files import check_regular, read_bytes, read_text, shown
 from memsys.core.json_text import parse_json
-from memsys.core.places import RECORDS
+from memsys.core.places import MANIFEST, RECORDS
 
-_OF_RECORDS = {"id", "status", "scores", "retrieved"}
+_MEASURES = ("recall@10", "ndcg@10", "mrr")
+_SESSION = "session_"
+_OF_RECORD = {"id", "status", "scores", "retrieved"}
 
 
 @dataclass(frozen=True)
@@ -63,6 +75,52 @@ class Answers:
         return file_entry(ANSWERS, self.file, self.sha256(questions))
 
 
+@dataclass(frozen=True)
+class Rankings:
+    """Rankings by question id of a `run`, in one `unit`, and the `file` that they are from.
+
+    `questions`: those of the data set, with the evidence as the store names it.
+    """
+
+    file: SourceFile
+    run: Run
+    questions: Mapping[str, Question]
+
+    @property
+    def unit(self) -> str:
+        """What is ranked: turns, or whole sessions."""
+        return retrieval.unit_of([self.run])
+
+    def card_file(self, counted: Iterable[str]) -> CardFile:
+        """Return the entry of a card; `counted`: ids of the questions that count, in order."""
+        found = ((id_, self._ids(id_)) for id_ in counted)
+        rows = rows_sha256([id_, list(ids)] for id_, ids in found if ids)
+        return file_entry(RANKINGS, self.file, rows)
+
+    def measured(self, records: Sequence[Record]) -> tuple[Run, list[Measure]]:
+        """Return a run of `records` with these rankings, and the measures that they determine.
+
+        A question that a file of rankings lacks has an empty one: nothing was found for it. Raises
+        InputError where the run lacks one.
+        """
+        given = dict(self.run.rankings)
+        if isinstance(self.run, UnwrittenRun):
+            given |= {one["id"]: _empty(one) for one in records if one["id"] not in given}
+        of_ids = {record["id"]: record for record in records}
+        run = UnwrittenRun(self.run.label, self.run.folder, self.run.manifest, of_ids, given)
+        prefix = _SESSION * (self.unit == "session")
+        measures = [parse(f"{prefix}{name}") for name in _MEASURES]
+        unknown = retrieval.unknown(run, measures)
+        return run, [one for one in measures if str(one) not in unknown]
+
+    def _ids(self, question: str) -> tuple[str, ...]:
+        ranked = self.run.rankings.get(question)
+        if ranked is None:
+            return ()
+        found = ranked.sessions if self.unit == "session" else ranked.turns
+        return () if found is None else found.ids
+
+
 def file_entry(role: str, file: SourceFile, rows: str | None = None) -> CardFile:
     """Return the entry of a card for a file that was read."""
     return CardFile.model_validate({"role": role, "rows_sha256": rows, **asdict(file)})
@@ -82,7 +140,7 @@ def source_of(path: Path, *, linked: bool = True) -> SourceFile:
     return SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
 
 
-def read_any(
+def answers_from(
     path: Path, dataset: Dataset, card: Card | None = None, layout: Layout | None = None
 ) -> Answers:
     """Return the answers in a run folder, in its records, or in a file that memsys rescore reads.
@@ -90,11 +148,11 @@ def read_any(
     `card`: the file of this card is read as it says. `layout`: how to read another one, None to
     find out. Raises InputError if they cannot be read, or none is of a question of `dataset`.
     """
-    if path.is_dir() and (path / "manifest.json").is_file():
+    if path.is_dir() and (path / MANIFEST).is_file():
         run = load_run(path, answered=False)
-        return of_run(run, source_of(path / RECORDS, linked=False))
+        return answers_of(run, source_of(path / RECORDS, linked=False))
     if not path.is_dir() and (records := _records(path)):
-        found = of_records(records, source_of(path))
+        found = _of_records(records, source_of(path))
         if not found.rows.keys() & {question.id for question in dataset.questions}:
             raise InputError(
                 f"{shown(path)}: none of its records is of a question of {dataset.name}; correct "
@@ -117,9 +175,9 @@ def _is_of(card: Card, path: Path) -> bool:
     }
 
 
-def of_run(run: Run, file: SourceFile) -> Answers:
+def answers_of(run: Run, file: SourceFile) -> Answers:
     """Return the answers of a run, from its records; those that were imported are from `file`."""
-    found = of_records(run.records.values(), file)
+    found = _of_records(run.records.values(), file)
     account = run.manifest.get("matching") or {}
     read = {}
     if run.manifest.get("kind") == IMPORTED and "unmatched" in account and "rows" in account:
@@ -127,7 +185,7 @@ def of_run(run: Run, file: SourceFile) -> Answers:
     return Answers(file, found.rows, found.verdicts, read, run)
 
 
-def of_records(records: Iterable[Record], file: SourceFile) -> Answers:
+def _of_records(records: Iterable[Record], file: SourceFile) -> Answers:
     """Return the answers in `records`. A question that nobody was asked to answer has no row."""
     rows, verdicts = {}, {}
     for one in records:
@@ -161,12 +219,49 @@ def _records(path: Path) -> list[Record]:
     """Return the records of a run in the file; none if its first line is no record."""
     check_regular(path)
     try:
-        lines = read_text(path, MOST).splitlines()
+        lines = [line for line in read_text(path, MOST).split("\n") if line.strip()]
         first = parse_json(lines[0]) if lines else None
     except (InputError, ValueError):  # the reader of answers names what is damaged
         return []
-    if not isinstance(first, dict) or not first.keys() >= _OF_RECORDS:
+    if not isinstance(first, dict) or not first.keys() >= _OF_RECORD:
         return []
     for number, line in enumerate(lines, 1):
         validate(RECORD, line, f"{shown(path)}: line {number}")
     return [cast(Record, {**RECORD_DEFAULTS, **parse_json(line)}) for line in lines]
+
+
+def rankings_from(path: Path, config: Mapping[str, Any], dataset: Dataset) -> Rankings:
+    """Return the rankings in a run folder, in its rankings.jsonl, or in a file of rankings.
+
+    `config` and `dataset`: the data set, and what loads it. Raises InputError if they cannot be
+    read.
+    """
+    folder = path if path.is_dir() else path.parent
+    if (folder / MANIFEST).is_file() and (path.is_dir() or path.name == FILE):
+        return rankings_of(load_run(folder, answered=False), dataset)
+    if config.get("pooled"):
+        dataset = load_dataset_of({**config, "pooled": False})
+    file = read_rankings(path)
+    source = matched(file.rows, system_name(None, path), dataset, path.name, partial=True)
+    questions = {one.id: one for one in source.dataset.questions}
+    return Rankings(file.source, run_of(source, config), questions)
+
+
+def rankings_of(run: Run, dataset: Dataset) -> Rankings:
+    """Return the rankings of a run; imported ones are from the file that was imported."""
+    questions = {one.id: one for one in dataset.questions}
+    imported = (run.manifest["config"].get("import") or {}).get("file")
+    if imported is None or run.has_answers:
+        return Rankings(source_of(run.folder / FILE, linked=False), run, questions)
+    return Rankings(SourceFile(**imported), run, questions)
+
+
+def _empty(record: Record) -> Ranked:
+    nothing = Unit((), size=None, complete=True, tokens=None)
+    store = record.get("store") or record["conversation"]
+    return Ranked(record["id"], store, selected=False, memories=(), turns=nothing, sessions=nothing)
+
+
+def is_of_rankings(measure: str) -> bool:
+    """Return whether the scores of `measure` follow from rankings."""
+    return measure.removeprefix(_SESSION) in _MEASURES
