@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from tqdm import tqdm
 
@@ -66,43 +67,44 @@ class ProbeOutcome:
 
 
 Answers = Mapping[str, Mapping[str, str]]  # kind -> question id -> answer
+Make = Callable[[Question], str | None]  # the answer of a probe; None: there is none
 
 
 def make_probes(
-    questions: Sequence[Question], written: Answers, limit: int | None, seed: int
+    questions: Sequence[Question],
+    written: Answers,
+    limit: int | None,
+    seed: int,
+    *,
+    by_rule: bool = True,
 ) -> list[Probe]:
     """Return probes of every kind for the questions with a gold, at most `limit` of each kind.
 
-    `written`: published wrong answers, used in place of those by rule for the kinds it contains.
-    All kinds share one seeded order of questions, so that a kind and its long form are of the same
-    questions.
+    `written`: published wrong answers, used in place of those by rule for the kinds it contains;
+    without `by_rule`, they are the only probes. All kinds share one seeded order of questions, so
+    that a kind and its long form are of the same questions.
     """
-    asked = _shuffled(questions, seed)
-    specific = _written_or_by_rule(written, "wrong_specific", WrongAnswers(asked, seed).specific)
+    asked = [q for q in questions if q.gold is not None and q.category != ADVERSARIAL]
+    random.Random(seed).shuffle(asked)  # noqa: S311 - sampling, not security
+    makers = {kind: _written(answers) for kind, answers in written.items()}
+    if by_rule:
+        makers = _makers(makers, WrongAnswers(asked, seed).specific)
+    return [probe for kind, make in makers.items() for probe in _first(kind, asked, make, limit)]
 
-    makers: dict[str, Callable[[Question], str | None]] = {
+
+def _makers(written: Mapping[str, Make], specific: Make) -> dict[str, Make]:
+    """Return what makes the answer of each kind; `specific`: by rule."""
+    specific = written.get("wrong_specific", specific)
+    return {
         "gold": lambda q: q.gold,
         "gold_reformatted": lambda q: reformatted(q.text, q.gold or ""),
         "gold_long": lambda q: buried(q.gold or ""),
         "wrong_specific": specific,
-        "wrong_vague": _written_or_by_rule(written, "wrong_vague", vague),
+        "wrong_vague": written.get("wrong_vague", vague),
         "wrong_long": lambda q: buried(answer) if (answer := specific(q)) is not None else None,
         "empty": lambda q: None if abstains(q.gold or "") else "",
         "refusal": _refusal,
     }
-    return [probe for kind, make in makers.items() for probe in _first(kind, asked, make, limit)]
-
-
-def written_probes(
-    questions: Sequence[Question], written: Answers, limit: int | None, seed: int
-) -> list[Probe]:
-    """Return probes of the `written` answers, at most `limit` of each kind, in seeded order."""
-    asked = _shuffled(questions, seed)
-    return [
-        probe
-        for kind, answers in written.items()
-        for probe in _first(kind, asked, lambda q, answers=answers: answers.get(q.id), limit)  # type: ignore[misc]
-    ]
 
 
 def judge_probes(judge: Judge, probes: Sequence[Probe], workers: int = 1) -> list[ProbeOutcome]:
@@ -129,33 +131,19 @@ def _judge(judge: Judge, probe: Probe) -> ProbeOutcome:
     return ProbeOutcome(probe, judgement.runs)
 
 
-def _shuffled(questions: Iterable[Question], seed: int) -> list[Question]:
-    asked = [q for q in questions if q.gold is not None and q.category != ADVERSARIAL]
-    random.Random(seed).shuffle(asked)  # noqa: S311 - sampling, not security
-    return asked
-
-
 def _first(
-    kind: str,
-    questions: Iterable[Question],
-    make: Callable[[Question], str | None],
-    limit: int | None,
-) -> list[Probe]:
-    probes: list[Probe] = []
-    for q in questions:
-        if limit is not None and len(probes) == limit:
-            break
-        answer = make(q)
-        if answer is not None:
-            probes.append(Probe(kind, q.id, q.conversation, q.type, q.text, q.gold or "", answer))
-    return probes
+    kind: str, questions: Iterable[Question], make: Make, limit: int | None
+) -> Iterator[Probe]:
+    probes = (
+        Probe(kind, q.id, q.conversation, q.type, q.text, q.gold or "", answer)
+        for q in questions
+        if (answer := make(q)) is not None
+    )
+    return islice(probes, limit)
 
 
-def _written_or_by_rule(
-    written: Answers, kind: str, rule: Callable[[Question], str | None]
-) -> Callable[[Question], str | None]:
-    answers = written.get(kind)
-    return rule if not answers else lambda question: answers.get(question.id)
+def _written(answers: Mapping[str, str]) -> Make:
+    return lambda question: answers.get(question.id)
 
 
 def _refusal(question: Question) -> str | None:

@@ -6,17 +6,19 @@ Nothing leaves the machine: no model is called and no connection is opened.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from eval.cli import code_of, parser
 from eval.transcripts.importing import KNOWN, Imported, Wanted, read_transcripts
-from eval.transcripts.layout import sample, write
 from eval.transcripts.questions import RULES, Silver, questions
 from memsys.core.errors import InputError
 from memsys.core.files import shown
+from memsys.core.types import Conversation
 
 FILE = "transcripts.json"
 _IGNORED = b"*\n"
@@ -90,7 +92,7 @@ def _import(options: argparse.Namespace) -> None:
         )
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     (folder / ".gitignore").write_bytes(_IGNORED)  # a private text is never committed
-    write(folder / FILE, (sample(one, asked[one.id]) for one in imported.conversations))
+    _write(folder / FILE, (_sample(one, asked[one.id]) for one in imported.conversations))
     _report(imported, asked, folder)
 
 
@@ -140,6 +142,37 @@ def _report(imported: Imported, asked: Mapping[str, Sequence[Silver]], folder: P
 
 def _counts(counts: Counter[str]) -> str:
     return ", ".join(f"{n:,} {name}" for name, n in counts.most_common() if n) or "nothing"
+
+
+def _sample(conversation: Conversation, asked: Iterable[Silver]) -> dict[str, Any]:
+    """Return a sample of LoCoMo's layout; sessions are numbered from 1."""
+    first, *others = conversation.speakers
+    fields: dict[str, Any] = {"speaker_a": first, "speaker_b": others[0] if others else ""}
+    for number, session in enumerate(conversation.sessions, 1):
+        fields[f"session_{number}_date_time"] = session.time.isoformat(" ", "minutes")
+        fields[f"session_{number}"] = [
+            {"speaker": turn.speaker, "dia_id": turn.id, "text": turn.text}
+            | ({"blip_caption": turn.caption} if turn.caption else {})
+            for turn in session.turns
+        ]
+    qa = [one.row() for one in asked]
+    return {"sample_id": conversation.id, "conversation": fields, "qa": qa}
+
+
+def _write(path: Path, samples: Iterable[dict[str, Any]]) -> None:
+    """Write `samples` to `path`, a conversation at a time, in place of what was there. Only the
+    user can read the file.
+    """
+    part = path.with_name(path.name + ".part")
+    with part.open("w", encoding="utf-8") as file:
+        part.chmod(0o600)
+        mark = "[\n"
+        for one in samples:
+            file.write(mark)
+            json.dump(one, file, ensure_ascii=False, indent=1)
+            mark = ",\n"
+        file.write("\n]\n")
+    part.replace(path)
 
 
 if __name__ == "__main__":

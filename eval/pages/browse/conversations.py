@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.stats.interval import ClusterBootstrap
-from eval.pages.browse.questions import Questions, verdicts
+from eval.pages.browse.questions import Questions, Result
 from eval.pages.report.runs import ReportedRun
-from eval.records.schema import store_of
+from eval.records.schema import Record, store_of
 from eval.rendering.numbers import ABSENT, interval, number
 from memsys.context.writers import stamp
 from memsys.core.tokens import count_tokens
@@ -22,27 +23,16 @@ _MOST_CHARACTERS = 5_000_000  # of a data set whose tokens are counted for the o
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
-    """The answer of one run (None: no answer) with its verdicts."""
-
-    label: str
-    verdicts: Sequence[str]
-    answer: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Asked:
-    """A question of a conversation. `number`: its place there, from 1. `evidence`: turn ids, each
-    with its anchor on the page, "" where the turn is not shown.
+    """A question of a conversation. `number`: its place there, from 1. `record`: that of the first
+    run that asked it. `evidence`: turn ids, each with its anchor on the page, "" where the turn is
+    not shown. `answers`: labels of the runs that asked it, each with its result.
     """
 
     number: int
-    id: str
-    type: str
-    question: str
-    gold: str | None
+    record: Record
     evidence: Sequence[tuple[str, str]]
-    answers: Sequence[Answered]
+    answers: Sequence[tuple[str, Result]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,148 +55,126 @@ class SessionTurns:
     turns: Sequence[ShownTurn]
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """A row of the table of conversations; None: unknown. `n`: questions with a score. `scores`:
-    one a run, with its own number of questions where that is smaller.
+class ConversationPage:
+    """What the pages show of a conversation. `name`: its id. `page`: its file name. `whole`: None
+    where the data set cannot be read. `ids`: of its questions.
     """
 
-    name: str
-    page: str
-    sessions: int | None
-    turns: int | None
-    tokens: int | None
-    types: Mapping[str, int]
-    n: int
-    scores: Sequence[str]
-
-
-class Conversations:
-    """The conversations of the first run whose data set can be read, and those that only records
-    name.
-    """
-
-    def __init__(self, questions: Questions) -> None:
-        self._questions, self.runs = questions, questions.runs
-        self._shown = next((run for run in self.runs if run.texts), None)
-        texts = self._shown and self._shown.texts
-        self._found: Mapping[str, Conversation] = texts.conversations if texts else {}
-        self._ids: dict[str, list[str]] = {}
-        for id_ in questions.ids:
-            self._ids.setdefault(store_of(questions.asked(id_)), []).append(id_)
-        self.names = tuple(dict.fromkeys([*self._found, *self._ids]))
-        pages = {name: page_name(number) for number, name in enumerate(self.names)}
-        self.places = {
-            id_: f"{pages[name]}#q{number}"
-            for name, ids in self._ids.items()
-            for number, id_ in enumerate(ids, 1)
-        }
+    def __init__(
+        self, place: int, name: str, whole: Conversation | None, questions: Questions
+    ) -> None:
+        """`place`: among all conversations, from 0."""
+        self.name, self.page, self.whole = name, page_name(place), whole
+        self._questions = questions
+        self.ids: list[str] = []
+        self.turns = [turn for session in whole.sessions for turn in session.turns] if whole else []
 
     @property
-    def missing(self) -> str:
-        """The reason why there are no turns; "" where there are."""
-        return self.runs[0].without_texts or "" if self._shown is None else ""
+    def shortened(self) -> bool:
+        """Whether only turns with evidence are shown."""
+        return len(self.turns) > MOST_TURNS
+
+    @cached_property
+    def types(self) -> Counter[str]:
+        """Number of questions by type."""
+        return Counter(self._questions.asked(id_)["type"] for id_ in self.ids)
 
     @property
-    def others(self) -> list[str]:
-        """Labels of the runs that read other data files than the run whose turns are shown."""
-        if self._shown is None:
-            return []
-        return [run.label for run in self.runs if _hashes(run) != _hashes(self._shown)]
+    def tokens(self) -> int:
+        """Number of o200k tokens of all turns."""
+        return sum(count_tokens(turn.text) for turn in self.turns)
 
-    def overview(self) -> Iterator[Overview]:
-        """Yield a row for each conversation."""
-        sizes = [len(turn.text) for one in self._found.values() for turn in _turns(one)]
-        counted = sum(sizes) <= _MOST_CHARACTERS
-        for place, name in enumerate(self.names):
-            found = self._found.get(name)
-            turns = None if found is None else _turns(found)
-            yield Overview(
-                name,
-                page_name(place),
-                None if found is None else len(found.sessions),
-                None if turns is None else len(turns),
-                sum(count_tokens(one.text) for one in turns) if turns and counted else None,
-                self._types(name),
-                *self.scores(name),
-            )
-
-    def scores(self, name: str) -> tuple[int, list[str]]:
-        """Return the number of questions of a conversation that have a score, and the mean of each
-        run on them, with its interval over questions where there are several. Type 5 is left out.
+    @cached_property
+    def scores(self) -> tuple[int, list[str]]:
+        """The number of questions that have a score, and the mean of each run on them, with its
+        interval over questions where there are several, and with its own number of questions where
+        that is smaller. Type 5 is left out.
         """
-        ids = [
-            id_
-            for id_ in self._ids.get(name, ())
-            if self._questions.asked(id_)["category"] != ADVERSARIAL
-        ]
+        asked, runs = self._questions.asked, self._questions.runs
+        ids = [id_ for id_ in self.ids if asked(id_)["category"] != ADVERSARIAL]
         found = [
             [score for id_ in ids if (score := self._questions.score(run, id_)) is not None]
-            for run in self.runs
+            for run in runs
         ]
         most = max(map(len, found))
-        texts = [_mean(scores, run.seed) for scores, run in zip(found, self.runs, strict=True)]
+        texts = [_mean(scores, run.seed) for scores, run in zip(found, runs, strict=True)]
         fewer = [f" n={len(one)}" if 0 < len(one) < most else "" for one in found]
         return most, [text + n for text, n in zip(texts, fewer, strict=True)]
 
-    def questions(self, name: str) -> list[Asked]:
-        """Return the questions of a conversation in order."""
-        found = self._found.get(name)
-        anchors = _anchors(found) if found else {}
-        ids = self._ids.get(name, ())
-        return [self._asked(number, id_, anchors) for number, id_ in enumerate(ids, 1)]
+    def questions(self) -> list[Asked]:
+        """Return the questions in order."""
+        asked = []
+        for number_, id_ in enumerate(self.ids, 1):
+            record = self._questions.asked(id_)
+            evidence = dict.fromkeys(record["evidence"] or record.get("evidence_sessions") or ())
+            places = [(turn, self._anchors.get(turn, "")) for turn in evidence]
+            answers = [
+                (run.label, result)
+                for run in self._questions.runs
+                if (result := self._questions.result(run, id_)) is not None
+            ]
+            asked.append(Asked(number_, record, places, answers))
+        return asked
 
-    def sessions(self, name: str, asked: Sequence[Asked]) -> list[SessionTurns]:
-        """Return the sessions of a conversation; [] where the data set cannot be read."""
-        found = self._found.get(name)
-        if found is None:
-            return []
+    def sessions(self, asked: Sequence[Asked]) -> list[SessionTurns]:
+        """Return the sessions with shown turns; [] where the data set cannot be read."""
         uses: dict[str, list[Asked]] = {}
         for one in asked:
             for id_, _ in one.evidence:
                 uses.setdefault(id_, []).append(one)
-        anchors, whole = _anchors(found), not self.is_shortened(name)
         sessions = [
             SessionTurns(
-                anchors[session.id],
+                self._anchors[session.id],
                 session.id,
                 "" if session.time == UNDATED else stamp(session.time),
                 [
                     ShownTurn(
-                        anchors[turn.id], turn, count_tokens(turn.text), uses.get(turn.id, ())
+                        self._anchors[turn.id],
+                        turn,
+                        count_tokens(turn.text),
+                        uses.get(turn.id, ()),
                     )
                     for turn in session.turns
-                    if whole or turn.id in uses
+                    if not self.shortened or turn.id in uses
                 ],
             )
-            for session in found.sessions
+            for session in (self.whole.sessions if self.whole else ())
         ]
         return [session for session in sessions if session.turns]
 
-    def is_shortened(self, name: str) -> bool:
-        """Whether only turns with evidence are shown of a conversation."""
-        found = self._found.get(name)
-        return found is not None and len(_turns(found)) > MOST_TURNS
+    @cached_property
+    def _anchors(self) -> dict[str, str]:
+        """Anchors of turns and sessions by their ids."""
+        sessions = self.whole.sessions if self.whole else ()
+        anchors = {session.id: f"s{number_}" for number_, session in enumerate(sessions, 1)}
+        return anchors | {turn.id: f"t{number_}" for number_, turn in enumerate(self.turns, 1)}
 
-    def _types(self, name: str) -> Counter[str]:
-        return Counter(self._questions.asked(id_)["type"] for id_ in self._ids.get(name, ()))
 
-    def _asked(self, number: int, id_: str, anchors: Mapping[str, str]) -> Asked:
-        first = self._questions.asked(id_)
-        evidence = dict.fromkeys(first["evidence"] or first.get("evidence_sessions") or ())
-        return Asked(
-            number,
-            id_,
-            first["type"],
-            first["question"],
-            first["gold"],
-            [(turn, anchors.get(turn, "")) for turn in evidence],
-            [
-                Answered(run.label, verdicts(record, run), record["answer"])
-                for run in self.runs
-                if (record := run.records.get(id_)) is not None
-            ],
-        )
+class Conversations:
+    """The conversations of the first run whose data set can be read, and those that only records
+    name, as `pages` by name. `places`: the address of each question. `missing`: the reason why
+    there are no turns; "" where there are. `others`: labels of the runs that read other data files
+    than the run whose turns are shown. `counted`: whether the overview has tokens.
+    """
+
+    def __init__(self, questions: Questions) -> None:
+        runs = questions.runs
+        shown = next((run for run in runs if run.texts), None)
+        whole = shown.texts.conversations if shown and shown.texts else {}
+        ids: dict[str, list[str]] = {}
+        for id_ in questions.ids:
+            ids.setdefault(store_of(questions.asked(id_)), []).append(id_)
+        self.pages: dict[str, ConversationPage] = {}
+        self.places: dict[str, str] = {}
+        for place, name in enumerate(dict.fromkeys([*whole, *ids])):
+            page = ConversationPage(place, name, whole.get(name), questions)
+            page.ids += ids.get(name, ())
+            self.pages[page.page] = page
+            self.places |= {id_: f"{page.page}#q{n}" for n, id_ in enumerate(page.ids, 1)}
+        self.missing = "" if shown else runs[0].without_texts or ""
+        self.others = [run.label for run in runs if shown and _hashes(run) != _hashes(shown)]
+        turns = [turn for page in self.pages.values() for turn in page.turns]
+        self.counted = sum(len(turn.text) for turn in turns) <= _MOST_CHARACTERS
 
 
 def _mean(scores: Sequence[float], seed: int) -> str:
@@ -219,17 +187,6 @@ def _mean(scores: Sequence[float], seed: int) -> str:
 def page_name(place: int) -> str:
     """Return the file name of the page of a conversation by its place, from 0."""
     return f"conversation-{place}.html"
-
-
-def _turns(conversation: Conversation) -> list[Turn]:
-    return [turn for session in conversation.sessions for turn in session.turns]
-
-
-def _anchors(conversation: Conversation) -> dict[str, str]:
-    """Return the anchors of turns and sessions by their ids."""
-    turns = {turn.id: f"t{number}" for number, turn in enumerate(_turns(conversation), 1)}
-    sessions = {one.id: f"s{number}" for number, one in enumerate(conversation.sessions, 1)}
-    return sessions | turns
 
 
 def _hashes(run: ReportedRun) -> set[str]:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from eval.datasets.types import types_in
 from eval.pages.browse.calls import RecordedCalls
 from eval.pages.report.cards import ERROR, RIGHT, UNSCORED, WRONG, question_card, verdict
-from eval.pages.report.changes import score_of
+from eval.pages.report.changes import score_in, score_of
 from eval.pages.report.runs import ReportedRun
 from eval.records.schema import Record
 from eval.rendering.blocks import Card
-from memsys.core.errors import InputError
 
 PAGE = 50  # questions that the list shows at once
 ABSTAINED = "abstained"
-Result = tuple[float | None, str | None, list[str]]  # score, answer, verdicts
 VERDICTS = (RIGHT, WRONG, ERROR, ABSTAINED, UNSCORED)
+
+
+class Result(NamedTuple):
+    """What a run has of a question: ABSTAINED follows the verdict on a refusal."""
+
+    score: float | None
+    answer: str | None
+    verdicts: list[str]
 
 
 class Questions:
@@ -40,7 +46,7 @@ class Questions:
             yield {
                 **{"id": id_, "type": asked["type"], "question": asked["question"]},
                 "gold": asked["gold"],
-                "runs": [self._of_run(run, id_) for run in self.runs],
+                "runs": [self.result(run, id_) for run in self.runs],
             }
 
     def asked(self, id_: str) -> Record:
@@ -51,13 +57,7 @@ class Questions:
         """Return the score of a question in `run` by `key`. None where there is none, and where
         the first run that asked the question has another text of it.
         """
-        record = run.records.get(id_)
-        if record is None or record["question"] != self.asked(id_)["question"]:
-            return None
-        try:
-            return self._measure.score(run, id_)
-        except InputError:  # the rankings do not determine it, as the report says
-            return None
+        return score_in(run, self.asked(id_), self._measure)
 
     def card(self, id_: str) -> Card | None:
         """Return the card of a question with the answers of all runs; None if no run asked it."""
@@ -66,13 +66,10 @@ class Questions:
         calls = self._calls
         return question_card(id_, self.runs, lambda run: calls.of(run, id_) if calls else ())
 
-    def _of_run(self, run: ReportedRun, id_: str) -> Result | None:
+    def result(self, run: ReportedRun, id_: str) -> Result | None:
+        """Return what `run` has of a question; None if it did not ask it."""
         record = run.records.get(id_)
         if record is None:
             return None
-        return self.score(run, id_), record["answer"], verdicts(record, run)
-
-
-def verdicts(record: Record, run: ReportedRun) -> list[str]:
-    """Return the verdict on an answer of `run`, and ABSTAINED beside it where it is a refusal."""
-    return [verdict(record, run.marking), *([ABSTAINED] if record["abstained"] else [])]
+        verdicts = [verdict(record, run.marking), *([ABSTAINED] if record["abstained"] else [])]
+        return Result(self.score(run, id_), record["answer"], verdicts)

@@ -128,7 +128,7 @@ def _write(site: Site, out: Path) -> dict[str, int]:
             with replacing(out / name) as file:
                 file.write(data)
             sizes[name] = len(data)
-        number = len(site.conversations.names)  # there may have been more of them earlier
+        number = len(site.conversations.pages)  # there may have been more of them earlier
         while (old := out / page_name(number)).exists():
             old.unlink()
             number += 1

@@ -11,7 +11,7 @@ from functools import cached_property
 from markupsafe import Markup
 
 from eval.pages.browse import questions as listed
-from eval.pages.browse.conversations import Conversations, page_name
+from eval.pages.browse.conversations import Conversations
 from eval.pages.browse.questions import VERDICTS, Questions
 from eval.pages.report.build import build_report
 from eval.rendering.page import card_html, policy, render, static
@@ -44,8 +44,7 @@ class Site:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all pages."""
-        pages = (page_name(number) for number in range(len(self.conversations.names)))
-        return (INDEX, REPORT, DATA, *pages)
+        return (INDEX, REPORT, DATA, *self.conversations.pages)
 
     def page(self, name: str) -> str | None:
         """Return the page called `name`, which may ask a server for cards; None if there is none.
@@ -57,8 +56,7 @@ class Site:
             return self._index(())
         if name == DATA:
             return self._data()
-        numbers = {page_name(number): number for number in range(len(self.conversations.names))}
-        return self._conversation(numbers[name]) if name in numbers else None
+        return self._conversation(name) if name in self.conversations.pages else None
 
     def card(self, id_: str) -> str | None:
         """Return the card of a question as HTML; None if no run asked it."""
@@ -103,13 +101,14 @@ class Site:
 
     def _data(self) -> str:
         found = self.conversations
-        overview = list(found.overview())
+        rows = list(found.pages.values())
         return self._render(
             "data.html.j2",
             DATA,
-            rows=overview,
+            rows=rows,
+            counted=found.counted,
             count=len(self.questions.ids),
-            types=[one for one in self.questions.types if any(row.types[one] for row in overview)],
+            types=[one for one in self.questions.types if any(row.types[one] for row in rows)],
             labels=self._labels,
             key=self.questions.key,
             files=self.questions.runs[0].manifest["data"],
@@ -117,26 +116,26 @@ class Site:
             others=found.others,
         )
 
-    def _conversation(self, number: int) -> str:
-        found = self.conversations
-        name = found.names[number]
-        asked = found.questions(name)
-        count, scores = found.scores(name)
-        sessions = found.sessions(name, asked)
+    def _conversation(self, name: str) -> str:
+        names = list(self.conversations.pages)
+        number, page = names.index(name), self.conversations.pages[name]
+        asked = page.questions()
+        count, scores = page.scores
+        sessions = page.sessions(asked)
         return self._render(
             "conversation.html.j2",
             "",
-            title=name,
-            before=page_name(number - 1) if number else "",
-            after=page_name(number + 1) if number + 1 < len(found.names) else "",
+            title=page.name,
+            before=names[number - 1] if number else "",
+            after="".join(names[number + 1 : number + 2]),
             n=count,
             scores=list(zip(self._labels, scores, strict=True)),
             asked=asked,
             sessions=sessions,
             tokens=sum(one.tokens for session in sessions for one in session.turns),
             turns=sum(len(session.turns) for session in sessions),
-            shortened=found.is_shortened(name),
-            missing=found.missing or "the data set has no conversation of this name",
+            shortened=page.shortened,
+            missing=self.conversations.missing or "the data set has no conversation of this name",
             key=self.questions.key,
         )
 

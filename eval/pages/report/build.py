@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 from eval.pages.report.changes import changes_block
 from eval.pages.report.comparison import differences_block, tradeoffs_block
-from eval.pages.report.costs import costs_block
-from eval.pages.report.judges import judges_block
-from eval.pages.report.latency import latency_block
+from eval.pages.report.costs import costs_block, latency_block
 from eval.pages.report.losses import losses_block
 from eval.pages.report.retrieval import retrieval_block
 from eval.pages.report.runs import ReportedRun
-from eval.pages.report.scores import headline_block, types_block
+from eval.pages.report.scores import headline_block, judges_block, types_block
 from eval.rendering.blocks import Block, Part, Table, Verbatim
 from eval.rendering.markdown import report_markdown
 from eval.rendering.page import report_page

@@ -11,6 +11,7 @@ from eval.metrics.retrieval.registry import parse
 from eval.pages.report.cards import question_card
 from eval.pages.report.runs import ReportedRun, missing_texts
 from eval.records.run import Run
+from eval.records.schema import Record
 from eval.rendering.blocks import Block, Card, Deck, Part
 from eval.rendering.numbers import signed
 from eval.rendering.tables import answered
@@ -75,30 +76,28 @@ def score_of(runs: Sequence[ReportedRun]) -> Measure:
     return Measure(JUDGE if all(run.judged for run in runs) else runs[0].own_f1, ())
 
 
-def difference(first: Run, run: Run, id_: str, measure: Measure) -> float | None:
-    """Return the score of a question in `run` minus that in `first`; None unless both asked the
-    same question and have a score.
+def score_in(run: Run, asked: Record, measure: Measure) -> float | None:
+    """Return the score of a question in `run`; None if it did not ask it with the same text as the
+    record `asked`, or has no score.
     """
-    one, other = first.records.get(id_), run.records.get(id_)
-    if one is None or other is None or one["question"] != other["question"]:
+    record = run.records.get(asked["id"])
+    if record is None or record["question"] != asked["question"]:
         return None
     try:
-        before, after = measure.score(first, id_), measure.score(run, id_)
+        return measure.score(run, asked["id"])
     except InputError:  # the rankings do not determine it, as the differences say
         return None
-    return None if before is None or after is None else after - before
 
 
 def gains_and_losses(
     first: Run, run: Run, measure: Measure
 ) -> tuple[list[QuestionChange], list[QuestionChange]]:
     """Return all gains and all losses, each sorted from the largest."""
-    found = [
-        QuestionChange(id_, change)
-        for id_, record in first.records.items()
-        if record["category"] != ADVERSARIAL
-        and (change := difference(first, run, id_, measure)) is not None
-    ]
+    found = []
+    for id_, record in first.records.items():
+        before, after = (score_in(one, record, measure) for one in (first, run))
+        if record["category"] != ADVERSARIAL and before is not None and after is not None:
+            found.append(QuestionChange(id_, after - before))
     gains = sorted((one for one in found if one.difference > 0), key=lambda one: -one.difference)
     losses = sorted((one for one in found if one.difference < 0), key=lambda one: one.difference)
     return gains, losses

@@ -1,17 +1,21 @@
-"""The headline, and the scores by question type."""
+"""The headline, the scores by question type, and the judges that gave them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
 
 from eval.metrics.ranking import RECORDED
+from eval.metrics.stats.interval import Interval
 from eval.pages.report.runs import ReportedRun, interval_of, looks_of
 from eval.records.head import heads
 from eval.rendering.blocks import Block, Chart, Fold, Part, Table
 from eval.rendering.charts import dots
-from eval.rendering.numbers import ABSENT, UNJUDGED, interval, percent
+from eval.rendering.numbers import ABSENT, UNJUDGED, interval, number, percent
 from eval.rendering.run_tables import run_tables
 from eval.rendering.tables import answered, by_run, scope_of, type_name
+from eval.summary.sample import Sample
 from eval.summary.subset_score import sentences
 
 _OF_RANKINGS = tuple((name, name) for name in RECORDED)
@@ -19,6 +23,7 @@ _NO_VALUE = {ABSENT, "", UNJUDGED}
 _FIT = 11  # columns of a table, most of them with intervals, in a window of 1280 pixels
 _DISPENSABLE = ("BLEU-1", "retrieve p95 ms", "n, type 5")  # from the headline, if it is too wide
 _SCORES = (("f1", "F1"), ("judge", "judge"), ("evidence_recall", "evidence recall"))
+_SETTINGS = ("model", "rubric", "prompt", "prompt_sha256", "threshold")
 
 
 def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> Block:
@@ -136,3 +141,71 @@ def _chart(runs: Sequence[ReportedRun], column: str, name: str) -> Chart:
     drawn = [any(of_run) for of_run in zip(*(values for _, values in rows), strict=True)]
     legend = [look for look, there in zip(looks, drawn, strict=True) if there]
     return Chart(caption, svg, Table(["type", "run", "n answered", name], lines), legend)
+
+
+def judges_block(runs: Sequence[ReportedRun]) -> Block | None:
+    """Return the judges of each run and the members of panels; None where no judge ran."""
+    judged = [(run, judge) for run in runs if (judge := run.summary["judge"]) is not None]
+    if not judged:
+        return None
+    means = [
+        [
+            run.label,
+            judge["name"],
+            judge["score"],
+            f"{judge['n']:,}",
+            _mean(judge),
+            _settings(judge),
+        ]
+        for run, judge in judged
+    ]
+    members = [row for run, judge in judged for row in _members(run, judge)]
+    parts: list[Part] = [
+        Table(["run", "judge", "score", "n judged", "mean, all types", "settings"], means),
+        "Share of answers that each judge passed, as the mean of its repetitions over the same "
+        "answers, with the standard deviation between these:",
+        Table(["run", "member", "n judged", "share passed", "repetitions", "deviation"], members),
+    ]
+    if agreement := [row for run, judge in judged for row in _agreement(run.label, judge)]:
+        parts.append("Agreement of the members of a panel beyond chance, over all judged answers:")
+        parts.append(Table(["run", "members", "n judged", "kappa"], agreement))
+    parts.append(
+        "Only a score called judge is J; a stand-in has another name. docs/judges.md describes the "
+        "accuracy of judges."
+    )
+    return Block("judges", "Judges", parts)
+
+
+def _mean(judge: Mapping[str, Any]) -> str:
+    mean = judge["mean"]
+    return interval(None if mean is None else Interval(mean, *judge["mean_ci"]))
+
+
+def _settings(judge: Mapping[str, Any]) -> str:
+    settings = [f"{name} {judge[name]}" for name in _SETTINGS if judge.get(name) is not None]
+    return ", ".join(settings) or "see the manifest"
+
+
+def _members(run: ReportedRun, judge: Mapping[str, Any]) -> list[list[str]]:
+    records = [one for one in run.records.values() if one["status"] == "ok" and one["judge"]]
+    rows = []
+    for name, member in judge["members"].items():
+        shares = [fmean((record["judge"] or {})[name]) for record in records]
+        passed = interval(Sample.of(records, shares, run.seed).score())
+        deviation = number(member["deviation"], 4)
+        count, repetitions = f"{len(records):,}", str(len(member["runs"]))
+        rows.append([run.label, name, count, passed, repetitions, deviation])
+    return rows
+
+
+def _agreement(label: str, judge: Mapping[str, Any]) -> list[list[str]]:
+    if judge["agreement"] is None:
+        return []
+    pairs = dict(judge["agreement"]["cohen"]) | {"all (Fleiss)": judge["agreement"]["fleiss"]}
+    return [[label, names, f"{judge['n']:,}", _kappa(one)] for names, one in pairs.items()]
+
+
+def _kappa(one: Mapping[str, Any]) -> str:
+    if one["kappa"] is None or one["ci"][0] is None:
+        return number(one["kappa"])
+    return interval(Interval(one["kappa"], *one["ci"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from eval.audit_judge.probes import KINDS, RIGHT, make_probes, written_probes
+from eval.audit_judge.probes import KINDS, RIGHT, make_probes
 from eval.audit_judge.wording import buried, reformatted, vague
 from eval.audit_judge.wrong_answers import WrongAnswers
 from eval.datasets.locomo import LoCoMo
@@ -74,7 +74,7 @@ def test_given_answers_take_the_place_of_made_ones():
     long = [probe for probe in probes if probe.kind == "wrong_long"]
     assert len(long) == 1
     assert "a zeppelin" in long[0].answer
-    assert written_probes(SAMPLE.questions, given, None, 0) == specific
+    assert make_probes(SAMPLE.questions, given, None, 0, by_rule=False) == specific
 
 
 def test_other_forms_where_they_are_certain():

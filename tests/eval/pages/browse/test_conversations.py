@@ -15,14 +15,15 @@ from tests.eval.pages.report.test_hostile_words import Parsed
 
 def test_each_turn_names_its_questions_and_tokens(questions):
     found = Conversations(questions)
-    assert found.names == ("ash", "beech", "cedar")
-    asked = found.questions("ash")
-    assert [(one.number, one.id) for one in asked][:2] == [(1, "ash/0"), (2, "ash/1")]
+    assert [page.name for page in found.pages.values()] == ["ash", "beech", "cedar"]
+    ash = found.pages["conversation-0.html"]
+    asked = ash.questions()
+    assert [(one.number, one.record["id"]) for one in asked][:2] == [(1, "ash/0"), (2, "ash/1")]
     assert asked[0].evidence == [("D1:1", "t1"), ("D1:3", "t3")]
-    assert [(one.label, one.verdicts) for one in asked[1].answers] == [
+    assert [(label, result.verdicts) for label, result in asked[1].answers] == [
         *(("plain", ["wrong"]), ("better<i>", ["wrong"]), ("odd", ["wrong", "abstained"]))
     ]
-    first, second = found.sessions("ash", asked)
+    first, second = ash.sessions(asked)
     assert [one.turn.id for one in first.turns] == ["D1:1", "D1:2", "D1:3"]
     assert [len(one.evidence_of) for one in first.turns] == [10, 0, 10]
     assert [one.tokens for one in first.turns] == [
@@ -33,15 +34,15 @@ def test_each_turn_names_its_questions_and_tokens(questions):
 
 
 def test_scores_by_conversation(questions):
-    overview = {row.name: row for row in Conversations(questions).overview()}
-    assert (overview["ash"].sessions, overview["ash"].turns) == (2, 6)
-    assert overview["ash"].types["temporal"] == 2
-    plain, better, odd = overview["beech"].scores  # questions 4 and 9 are of type 5
-    assert overview["beech"].n == 8
+    ash, beech, _ = Conversations(questions).pages.values()
+    assert (len(ash.whole.sessions), len(ash.turns)) == (2, 6)
+    assert ash.types["temporal"] == 2
+    n, (plain, better, odd) = beech.scores  # questions 4 and 9 are of type 5
+    assert n == 8
     assert plain.startswith(f"{sum(n / 20 for n in (0, 1, 2, 3, 5, 6, 7, 8)) / 8:.3f} [")
     assert better.startswith("0.300 [")
     assert odd == better
-    assert overview["ash"].scores[2].endswith(" n=7")  # one failed
+    assert ash.scores[1][2].endswith(" n=7")  # one failed
 
 
 def test_pages_are_escaped_and_whole(questions):

@@ -7,11 +7,9 @@ import pytest
 from eval.metrics.stats.interval import Interval
 from eval.pages.report.changes import gains_and_losses
 from eval.pages.report.comparison import tradeoffs_block
-from eval.pages.report.costs import costs_block
-from eval.pages.report.judges import judges_block
-from eval.pages.report.latency import latency_block
+from eval.pages.report.costs import costs_block, latency_block
 from eval.pages.report.losses import counterparts
-from eval.pages.report.scores import types_block
+from eval.pages.report.scores import judges_block, types_block
 from eval.records.schema import Record
 from eval.rendering.blocks import Block, Chart, Table
 from eval.rendering.charts import ChartPoint, dots, scatter
