@@ -1,0 +1,176 @@
+"""Options and settings that do not go together: refused, or without effect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hydra.utils import get_class
+from omegaconf import DictConfig, OmegaConf
+
+from eval.datasets.beir import Beir
+from eval.datasets.synthetic.dataset import Synthetic
+from eval.datasets.types import Dataset
+from eval.judges.judge import Reference
+from memsys.core.errors import InputError
+from memsys.strategies.strategy import Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The chosen option of some groups, the data set as configured, and the share of facts that
+    llm=grammar misses.
+    """
+
+    reader: str | None
+    judge: str | None
+    llm: str | None
+    judge_llm: str
+    dataset: Any
+    misses: object
+
+    @classmethod
+    def of(cls, choices: Mapping[str, str], dataset: object, llm: Mapping[Any, Any]) -> Parts:
+        """Return the parts of a configuration; `llm`: the settings of that group."""
+        # Not llm.get: OmegaConf's error of a missing name keeps its callers' objects in memory.
+        extra = dict(llm).get("extra") or {}
+        return cls(
+            *(choices.get("reader"), choices.get("judge"), choices.get("llm")),
+            choices.get("llm@judge_llm", "none"),
+            dataset,
+            dict(extra).get("misses", 0),
+        )
+
+
+def _is_share(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float) and 0 <= value <= 1
+
+
+# Combinations that are refused, and why. llm=grammar and reader=chain know the synthetic grammar
+# only, and would score 0 on other questions.
+_REFUSED: Sequence[tuple[Callable[[Parts], bool], str]] = (
+    (
+        lambda one: one.reader == "chain" and not getattr(one.dataset, "asks_by_grammar", False),
+        "reader=chain: knows only the questions of dataset=synthetic and planted ones; add "
+        "dataset=synthetic, or use reader=extractive",
+    ),
+    (
+        lambda one: one.llm == "grammar" and not isinstance(one.dataset, Synthetic),
+        "llm=grammar: writes memories only of dataset=synthetic; add dataset=synthetic "
+        "reader=chain, or use llm=openai",
+    ),
+    (
+        lambda one: one.llm == "grammar" and one.reader == "llm",
+        "reader=llm: llm=grammar writes memories and answers no question; use reader=chain",
+    ),
+    (
+        lambda one: (
+            one.llm == "grammar"
+            and one.judge in ("llm", "panel")
+            and one.judge_llm in ("none", "grammar")
+        ),
+        "judge={one.judge}: llm=grammar writes memories and judges nothing; use judge=none, or "
+        "another judge by llm@judge_llm=openai",
+    ),
+    (
+        lambda one: one.llm == "grammar" and not _is_share(one.misses),
+        "llm.extra.misses: {one.misses!r}; use a share of 0 to 1",
+    ),
+    (
+        lambda one: isinstance(one.dataset, Beir) and one.reader != "none",
+        "reader={one.reader}: dataset={one.dataset.name} has no gold answers, only relevant "
+        "documents; add reader=none",
+    ),
+)
+_REFERRED = ("k", "budget", "relation_store", "vector_store")  # used where others refer to them
+_NAMES = ("reader.name", "memory.name")  # records name the chosen option instead
+_EXPANDS = "strategy.use_graph_expansion"
+# A setting -> values, of settings or options of groups, with which neither it nor any below it
+# has an effect.
+_IDLE: Mapping[str, Mapping[str, object]] = {
+    "judge": {"reader": "none"},
+    "context.longer_than": {"context.summarise": None},
+    "context.summary_prompt": {"context.summarise": None},
+    "dataset.deletion": {"dataset.plants": 0},
+    "strategy.expansion": {_EXPANDS: False},
+    "strategy.expansion.judge_prompt": {"strategy.expansion.judge": None},
+    "strategy.gate": {_EXPANDS: False},
+    "strategy.gate.domains": {"llm": "none"},
+    "strategy.rescore": {_EXPANDS: False},
+    "strategy.pool": {_EXPANDS: True},
+    "strategy.weights": {_EXPANDS: True, "strategy.rescore": None},
+    "strategy.decay_per_day": {_EXPANDS: True, "strategy.rescore": None},
+}
+
+
+def check_compatibility(
+    choices: Mapping[str, str], dataset: object, llm: Mapping[Any, Any]
+) -> None:
+    """Raise InputError on options that do not go together; parameters as of Parts.of."""
+    parts = Parts.of(choices, dataset, llm)
+    for is_wrong, why in _REFUSED:
+        if is_wrong(parts):
+            raise InputError(why.format(one=parts))
+
+
+def check_reference(name: str, compares: Reference, dataset: Dataset) -> None:
+    """Raise InputError if the judge `name` applies to no question of `dataset` because it compares
+    with a gold answer where there are cues instead, or the other way round.
+    """
+    with_cue = sum(question.cue is not None for question in dataset.questions)
+    if compares == "cue" and not with_cue:
+        raise InputError(
+            f"judge: {name}: judges whether a reply shows awareness of a cue, and "
+            f"dataset={dataset.name} has none; use judge.rubric=generous or strict"
+        )
+    if compares == "gold" and with_cue == len(dataset.questions):
+        raise InputError(
+            f"judge: {name}: compares with gold answers, and dataset={dataset.name} has "
+            "none, only cues; use judge=llm judge.rubric=awareness, or judge=none"
+        )
+
+
+def without_effect(
+    config: DictConfig, choices: Mapping[str, str], overrides: Sequence[str]
+) -> Iterator[str]:
+    """Yield a line for each of `overrides` that has no effect on a run of this configuration.
+
+    Raises InputError for a pool below k, which no strategy uses as it is.
+    """
+    raw = str(OmegaConf.to_container(config, resolve=False))
+    strategy = get_class(config.strategy._target_)
+    for override in overrides:
+        name, _, value = override.lstrip("+~").partition("=")
+        first, reason = name.partition(".")[0], None
+        if choices.get(name) == "none":
+            continue
+        referred = f"${{{first}}}" in raw or f"${{{first}." in raw
+        if first in _REFERRED and not referred:
+            reason = f"strategy={choices['strategy']} does not use it"
+        elif first == "graph" and issubclass(strategy, Strategy) and not strategy.uses_graph:
+            reason = f"strategy={choices['strategy']} uses no such graph"
+        elif name in _NAMES:
+            reason = f"records name the option, {first}={choices[first]}"
+        for setting, values in _IDLE.items():
+            if f"{name}.".startswith(f"{setting}.") and _are(values, config, choices):
+                reason = "with " + " ".join(f"{one}={_text(x)}" for one, x in values.items())
+        if reason is None:
+            continue
+        if name == "strategy.pool" and config.strategy.pool < (config.strategy.k or 1):
+            raise InputError(
+                f"strategy.pool: {value}; use a whole number of k={config.strategy.k} or more"
+            )
+        yield f"note: {override} has no effect: {reason}"
+
+
+def _are(values: Mapping[str, object], config: DictConfig, choices: Mapping[str, str]) -> bool:
+    actual = {
+        name: choices[name] if name in choices else OmegaConf.select(config, name)
+        for name in values
+    }
+    return actual == values
+
+
+def _text(value: object) -> str:
+    return {True: "true", False: "false", None: "null"}.get(value, str(value))  # type: ignore[call-overload, no-any-return]
