@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hydra.utils import get_class
@@ -16,73 +15,6 @@ from eval.judges.judge import Reference
 from memsys.core.errors import InputError
 from memsys.strategies.strategy import Strategy
 
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The chosen option of some groups, the data set as configured, and the share of facts that
-    llm=grammar misses.
-    """
-
-    reader: str | None
-    judge: str | None
-    llm: str | None
-    judge_llm: str
-    dataset: Any
-    misses: object
-
-    @classmethod
-    def of(cls, choices: Mapping[str, str], dataset: object, llm: Mapping[Any, Any]) -> Parts:
-        """Return the parts of a configuration; `llm`: the settings of that group."""
-        # Not llm.get: OmegaConf's error of a missing name keeps its callers' objects in memory.
-        extra = dict(llm).get("extra") or {}
-        return cls(
-            *(choices.get("reader"), choices.get("judge"), choices.get("llm")),
-            choices.get("llm@judge_llm", "none"),
-            dataset,
-            dict(extra).get("misses", 0),
-        )
-
-
-def _is_share(value: object) -> bool:
-    return not isinstance(value, bool) and isinstance(value, int | float) and 0 <= value <= 1
-
-
-# Combinations that are refused, and why. llm=grammar and reader=chain know the synthetic grammar
-# only, and would score 0 on other questions.
-_REFUSED: Sequence[tuple[Callable[[Parts], bool], str]] = (
-    (
-        lambda one: one.reader == "chain" and not getattr(one.dataset, "asks_by_grammar", False),
-        "reader=chain: knows only the questions of dataset=synthetic and planted ones; add "
-        "dataset=synthetic, or use reader=extractive",
-    ),
-    (
-        lambda one: one.llm == "grammar" and not isinstance(one.dataset, Synthetic),
-        "llm=grammar: writes memories only of dataset=synthetic; add dataset=synthetic "
-        "reader=chain, or use llm=openai",
-    ),
-    (
-        lambda one: one.llm == "grammar" and one.reader == "llm",
-        "reader=llm: llm=grammar writes memories and answers no question; use reader=chain",
-    ),
-    (
-        lambda one: (
-            one.llm == "grammar"
-            and one.judge in ("llm", "panel")
-            and one.judge_llm in ("none", "grammar")
-        ),
-        "judge={one.judge}: llm=grammar writes memories and judges nothing; use judge=none, or "
-        "another judge by llm@judge_llm=openai",
-    ),
-    (
-        lambda one: one.llm == "grammar" and not _is_share(one.misses),
-        "llm.extra.misses: {one.misses!r}; use a share of 0 to 1",
-    ),
-    (
-        lambda one: isinstance(one.dataset, Beir) and one.reader != "none",
-        "reader={one.reader}: dataset={one.dataset.name} has no gold answers, only relevant "
-        "documents; add reader=none",
-    ),
-)
 _REFERRED = ("k", "budget", "relation_store", "vector_store")  # used where others refer to them
 _NAMES = ("reader.name", "memory.name")  # records name the chosen option instead
 _EXPANDS = "strategy.use_graph_expansion"
@@ -107,11 +39,36 @@ _IDLE: Mapping[str, Mapping[str, object]] = {
 def check_compatibility(
     choices: Mapping[str, str], dataset: object, llm: Mapping[Any, Any]
 ) -> None:
-    """Raise InputError on options that do not go together; parameters as of Parts.of."""
-    parts = Parts.of(choices, dataset, llm)
-    for is_wrong, why in _REFUSED:
-        if is_wrong(parts):
-            raise InputError(why.format(one=parts))
+    """Raise InputError on options that do not go together. llm=grammar and reader=chain know the
+    synthetic grammar only, and would score 0 on other questions.
+
+    `choices`: option by group; `dataset` as configured; `llm`: settings of that group.
+    """
+    reader, judge = choices.get("reader"), choices.get("judge")
+    grammar, judging = choices.get("llm") == "grammar", choices.get("llm@judge_llm", "none")
+    # Not llm.get: OmegaConf's error of a missing name keeps its callers' objects in memory.
+    misses = dict(dict(llm).get("extra") or {}).get("misses", 0)
+    is_number = isinstance(misses, int | float) and not isinstance(misses, bool)
+    refused = {
+        "reader=chain: knows only the questions of dataset=synthetic and planted ones; add "
+        "dataset=synthetic, or use reader=extractive": reader == "chain"
+        and not getattr(dataset, "asks_by_grammar", False),
+        "llm=grammar: writes memories only of dataset=synthetic; add dataset=synthetic "
+        "reader=chain, or use llm=openai": grammar and not isinstance(dataset, Synthetic),
+        "reader=llm: llm=grammar writes memories and answers no question; use reader=chain": grammar
+        and reader == "llm",
+        f"judge={judge}: llm=grammar writes memories and judges nothing; use judge=none, or "
+        "another judge by llm@judge_llm=openai": grammar
+        and judge in ("llm", "panel")
+        and judging in ("none", "grammar"),
+        f"llm.extra.misses: {misses!r}; use a share of 0 to 1": grammar
+        and not (is_number and 0 <= misses <= 1),
+        f"reader={reader}: dataset={getattr(dataset, 'name', None)} has no gold answers, only "
+        "relevant documents; add reader=none": isinstance(dataset, Beir) and reader != "none",
+    }
+    for why, is_wrong in refused.items():
+        if is_wrong:
+            raise InputError(why)
 
 
 def check_reference(name: str, compares: Reference, dataset: Dataset) -> None:
