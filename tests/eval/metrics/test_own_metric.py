@@ -121,7 +121,7 @@ def test_run_without_the_metric_after_one_with_it_does_not_have_it(folder, cache
     (plain,) = runs_in(folder)
     assert "exact_match" not in plain.records[0]["scores"]
     assert "exact_match" not in plain.summary["by_type"]["overall"]
-    assert plain.manifest["config"]["metric"] == []
+    assert "metric" not in plain.manifest["config"]
 
 
 def settings() -> dict[str, dict[str, str]]:
