@@ -12,8 +12,7 @@ from typing import NamedTuple
 import yaml
 
 from docs import python_api
-from eval.run.hydra_help import title
-from eval.run.option_help import Setting, bases, settings
+from eval.run.option_help import Setting, bases, settings, title
 from memsys.core.files import read_text
 from memsys.core.places import CONF
 

@@ -25,14 +25,15 @@ from eval.datasets.types import ADVERSARIAL
 from eval.metrics.registry import columns
 from eval.records import run as runs
 from eval.records.answer_key_views import left_out
-from eval.records.folder import claim, discard_if_empty, run_folder
+from eval.records.folder import claim, discard_if_empty
 from eval.records.manifest import load_manifest
 from eval.records.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records.schema import Record, Summary
 from eval.rendering import palette, plots
 from eval.rendering.contrasts import comma_separated
-from eval.rendering.errors import blame, configuration_errors, one_line
-from eval.run.experiment import composed, execute
+from eval.rendering.errors import configuration_errors
+from eval.run.composing import check_flags, ordered
+from eval.run.experiment import execute
 from eval.summary.sample import Sample
 from eval.summary.summarise import OVERALL, summarise
 from memsys.core.errors import InputError
@@ -136,17 +137,18 @@ def run(*overrides: str, quiet: bool = False) -> LoadedRun:
     if quiet:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             return run(*overrides)
-    with configuration_errors():
-        config, choices = composed(overrides)
-    folder = Path(run_folder(config.resume, choices["strategy"]))
-    if config.resume is None:
-        folder = claim(folder, rename=True)
-    resume = None if config.resume is None else folder.name
-    try:
-        execute(config, choices, folder, resume, arguments=overrides)
-    except (HydraException, InputError) as error:
-        discard_if_empty(folder)
-        raise InputError(blame(error) or one_line(error)) from error
+    check_flags(overrides)
+    with configuration_errors(), ordered(overrides) as order:
+        folder, resume = order.folder, None
+        if order.config.resume is None:
+            folder = claim(folder, rename=True)
+        else:
+            resume = folder.name
+        try:
+            execute(order, folder, resume)
+        except (HydraException, InputError):
+            discard_if_empty(folder)
+            raise
     return load(folder)
 
 

@@ -19,9 +19,9 @@ from eval.metrics.stats.interval import ClusterBootstrap, Interval
 from eval.metrics.stats.resamples import Floats
 from eval.records.answer_key_views import left_out
 from eval.records.schema import Record
+from eval.records.scoring import question_fields, score_record
 from eval.summary.measures import JUDGE, value
 from eval.summary.protocols import counted_by_type, protocol_score
-from eval.summary.scoring import question_fields, score_record
 from eval.summary.summarise import OVERALL
 
 F1, BLEU1, TOKENS = "f1", "bleu1", "context_tokens"

@@ -19,15 +19,6 @@ from memsys.core.types import Conversation
 _FIRST = 21  # id of the first type; no other data set has ids from here
 
 
-def check_reader(reader: str, dataset: object) -> None:
-    """Raise InputError if `dataset` is one of Beir, and reader=`reader` would answer."""
-    if isinstance(dataset, Beir) and reader != "none":
-        raise InputError(
-            f"reader={reader}: dataset={dataset.name} has no gold answers, only relevant "
-            "documents; add reader=none"
-        )
-
-
 @dataclass(frozen=True, kw_only=True)
 class Beir(Filters):
     """A folder of a retrieval benchmark; files may be gzipped, with names that end in .gz.

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from eval.datasets.types import Dataset, Question
-from memsys.core.errors import InputError
+from eval.datasets.types import Question
 from memsys.core.types import Usage
 from memsys.llm.base import LLM
 
@@ -69,23 +68,6 @@ class Judge(Protocol):
 def reference(judge: Judge, question: Question) -> str | None:
     """Return what `judge` compares an answer to `question` with; None if it does not apply."""
     return question.gold if judge.compares == "gold" else question.cue
-
-
-def check_reference(name: str, compares: Reference, dataset: Dataset) -> None:
-    """Raise InputError if the judge `name` applies to no question of `dataset` because it compares
-    with a gold answer where there are cues instead, or the other way round.
-    """
-    with_cue = sum(question.cue is not None for question in dataset.questions)
-    if compares == "cue" and not with_cue:
-        raise InputError(
-            f"judge: {name}: judges whether a reply shows awareness of a cue, and "
-            f"dataset={dataset.name} has none; use judge.rubric=generous or strict"
-        )
-    if compares == "gold" and with_cue == len(dataset.questions):
-        raise InputError(
-            f"judge: {name}: compares with gold answers, and dataset={dataset.name} has "
-            "none, only cues; use judge=llm judge.rubric=awareness, or judge=none"
-        )
 
 
 class JudgeSettings(Protocol):

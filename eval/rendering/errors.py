@@ -17,7 +17,7 @@ from hydra.utils import get_object
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, fault_of_machine
 from memsys.core.places import CONF
 
 _PACKAGES = Path(__file__).parents[2]
@@ -71,6 +71,13 @@ def blame(error: BaseException) -> str | None:
         return refused
     unlocated, hint, _ = message.partition(", set env var HYDRA_FULL_ERROR=1")
     return f"{unlocated}: {' '.join(str(inner).split())}" if hint else message
+
+
+def explain(error: BaseException) -> str | None:
+    """Return one line on an `error` that the input or the file system caused; None if it is a
+    programming error.
+    """
+    return blame(error) or (None if users_place(error) else fault_of_machine(error))
 
 
 def place_of(error: BaseException) -> str:

@@ -55,11 +55,11 @@ class Repetition:
     manifest: Manifest
     part: Part
 
-    def described(self) -> dict[str, Any]:
-        """Return the field `parent` of the new run's manifest."""
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the new run's manifest that say what was taken over."""
         parent = self.manifest
         identity = {"run_id": parent["run_id"], "config_sha256": parent["config_sha256"]}
-        return {**identity, "again": self.part}
+        return {"parent": {**identity, "again": self.part}, "retrieval": parent["retrieval"]}
 
     def check(self, manifest: Manifest, built: Built) -> None:
         """Raise InputError unless the new run has the parent's data, asks none but its questions,
@@ -81,11 +81,6 @@ class Repetition:
             raise InputError(
                 f"from={self.folder.name}: reader={manifest['choices']['reader']} reads memories, "
                 "and a run stores contexts; start a new run, which costs nothing with this reader"
-            )
-        if self.part == "answer" and not (self.folder / CONTEXTS).exists():
-            raise InputError(
-                f"{self.folder / CONTEXTS}: not there; the run is of a version that did not store "
-                "contexts: start a new run"
             )
 
     def named(self, overrides: Sequence[str]) -> list[str]:

@@ -130,11 +130,11 @@ def _settings(groups: dict[str, list[str]]) -> list[str]:
 
 def groups_of(arguments: Sequence[str]) -> dict[str, list[str]]:
     """Return the options of each group, with those of --config-dir, strategy first."""
-    found: dict[str, list[str]] = {"strategy": []}
+    groups: dict[str, list[str]] = {"strategy": []}
     for folder in (CONF, *own_folders(arguments)):
         for path in sorted(folder.glob("*/*.yaml")):
-            found.setdefault(path.parent.name, []).append(path.stem)
-    return found
+            groups.setdefault(path.parent.name, []).append(path.stem)
+    return groups
 
 
 def own_folders(arguments: Sequence[str]) -> Iterator[Path]:

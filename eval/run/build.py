@@ -12,17 +12,16 @@ from typing import Any, cast
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from eval.datasets.beir import check_reader
 from eval.datasets.files import read_text
-from eval.datasets.synthetic.dataset import check_compatibility
 from eval.datasets.types import Dataset, Question, SourceFile
-from eval.judges.judge import Judge, ModelByName, check_reference
+from eval.judges.judge import Judge, ModelByName
 from eval.metrics.registry import use_configured
 from eval.readers import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
 from eval.readers.none import NoReader
 from eval.records.pricing.prices import described as described_prices
 from eval.rendering.errors import users_place
+from eval.run.compatible import check_compatibility, check_reference
 from eval.run.embedders import Embedders
 from memsys.context.writers import ContextWriter
 from memsys.core.errors import InputError
@@ -111,7 +110,6 @@ def build(
     use_configured(OmegaConf.select(config, "metric"))
     source = instantiate(config.dataset)
     check_compatibility(choices, source, config.llm)
-    check_reader(choices["reader"], source)
     dataset = selected(limited(source.load(), config.questions), config.only)
     meter = Meter()
     context = instantiate(config.context)

@@ -13,11 +13,11 @@ from omegaconf import DictConfig, OmegaConf
 from baselines.libraries.memory import LibraryMemory
 from baselines.libraries.rest import Rest
 from baselines.rankings import NoMemory
-from eval.datasets.types import Dataset, Question
-from eval.judges.judge import check_reference
+from eval.datasets.types import Dataset
 from eval.judges.llm import LLMJudgeSettings
 from eval.judges.panel import PanelSettings
 from eval.readers.llm import LLMReaderSettings
+from eval.run.compatible import check_reference
 from eval.run.estimate_ingest import (
     LIBRARIES,
     Calls,
@@ -29,7 +29,9 @@ from eval.run.estimate_ingest import (
     stand_ins,
 )
 from eval.run.estimate_questions import (
+    Line,
     answer_calls,
+    context_size,
     gate_calls,
     limit_of,
     neighbour_calls,
@@ -65,15 +67,6 @@ class StrategyCalls:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A memory in a context: its tokens, those of its content, and the turns it comes from."""
-
-    tokens: int
-    content: int
-    turns: frozenset[str]
-
-
 class Estimator:
     """Estimates strategies on the data set and with the models of one configuration.
 
@@ -96,7 +89,7 @@ class Estimator:
         self._reader, self._judge = instantiate(config.reader), instantiate(config.judge)
         embedder = instantiate(config.embedder)
         self._embedder = embedder.model if isinstance(embedder, EndpointEmbedder) else None
-        self._lines: dict[bool, dict[str, list[_Line]]] = {}
+        self._lines: dict[bool, dict[str, list[Line]]] = {}
 
     @property
     def reasons(self) -> bool:
@@ -147,7 +140,7 @@ class Estimator:
         self,
         kind: type[MemoryStrategy],
         settings: Mapping[str, Any],
-        lines: Mapping[str, Sequence[_Line]],
+        lines: Mapping[str, Sequence[Line]],
         llm: ChatSettings,
     ) -> Iterator[Stage]:
         """Yield the calls of the gate, of the judge of neighbours, of summaries and of the
@@ -168,14 +161,12 @@ class Estimator:
             calls = summary_calls(long, self._context.summary_prompt, limit)
             yield Stage("retrieve", llm.model, calls)
         if isinstance(self._reader, LLMReaderSettings):
-            contexts = [
-                _context_size(kind, settings, one, lines[one.searched]) for one in questions
-            ]
+            contexts = [context_size(kind, settings, one, lines[one.searched]) for one in questions]
             prompt = self._reader.loaded(self._context)
             calls = answer_calls(questions, prompt, contexts, limit)
             yield Stage("answer", llm.model, calls)
 
-    def _lines_of(self, *, facts: bool) -> dict[str, list[_Line]]:
+    def _lines_of(self, *, facts: bool) -> dict[str, list[Line]]:
         """Return the memories by conversation; `facts`: those that a model would write."""
         if facts not in self._lines:
             self._lines[facts] = {
@@ -191,16 +182,16 @@ class Estimator:
             }
         return self._lines[facts]
 
-    def _line(self, memory: Memory) -> _Line:
+    def _line(self, memory: Memory) -> Line:
         written = self._context.line(Candidate(memory, 0.0), 1)
         content = count_tokens(memory.content)
-        return _Line(count_tokens(written), content, frozenset(memory.turns))
+        return Line(count_tokens(written), content, frozenset(memory.turns))
 
     def _embedding(
         self,
         kind: type[MemoryStrategy],
         settings: Mapping[str, Any],
-        lines: Mapping[str, Sequence[_Line]],
+        lines: Mapping[str, Sequence[Line]],
         *,
         writes: bool,
     ) -> Iterator[Stage]:
@@ -282,25 +273,3 @@ def _same_reply(facts: Mapping[str, Any]) -> bool:
 
 def _expands(settings: Mapping[str, Any]) -> bool:
     return bool(settings.get("use_graph_expansion", True))
-
-
-def _context_size(
-    kind: type[MemoryStrategy],
-    settings: Mapping[str, Any],
-    question: Question,
-    lines: Sequence[_Line],
-) -> tuple[float, float]:
-    """Return the tokens of a question's context, expected and at most."""
-    sizes = [line.tokens for line in lines]
-    if kind is NoMemory or not sizes:
-        return 0.0, 0.0
-    whole = float(sum(sizes))
-    budget = settings.get("budget") or whole
-    if "k" in settings:
-        k = settings["k"] or len(sizes)
-        most = min(float(sum(sorted(sizes)[-k:])), budget, whole)
-        return min(k * fmean(sizes), most), most
-    if kind.sees_evidence:
-        wanted = set(question.evidence)
-        whole = float(sum(line.tokens for line in lines if wanted & line.turns))
-    return (min(whole, budget),) * 2

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from baselines.rankings import NoMemory
 from eval.datasets.types import Question
 from eval.judges.llm import LLMJudgeSettings
 from eval.run.estimate_ingest import Calls
@@ -15,6 +17,7 @@ from memsys.core.types import Usage
 from memsys.llm.client import ChatSettings
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.strategies.neighbour_judge import PLACES as NEIGHBOUR_PLACES
+from memsys.strategies.strategy import MemoryStrategy
 
 _VERDICT = 40  # output tokens of a judge's reply: a short reason and a word
 _NUMBER = 3  # tokens of a note's number
@@ -22,6 +25,15 @@ _LIST = 8  # output tokens around a list of numbers
 _SUMMARY = 35  # output tokens of a summary
 _YES_OR_NO = 8  # output tokens of the gate's model
 _UNBOUNDED = 1_000  # output tokens of an answer without a limit
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A memory in a context: its tokens, those of its content, and the turns it comes from."""
+
+    tokens: int
+    content: int
+    turns: frozenset[str]
 
 
 def gate_calls(questions: Sequence[Question], warm_up: int, prompt: str, limit: int) -> Calls:
@@ -101,3 +113,25 @@ def limit_of(llm: ChatSettings) -> int:
     """Return the most output tokens of an answer, or a guess if there is no limit."""
     limit = llm.extra.get("max_completion_tokens", llm.max_tokens)
     return limit if type(limit) is int else _UNBOUNDED
+
+
+def context_size(
+    kind: type[MemoryStrategy],
+    settings: Mapping[str, Any],
+    question: Question,
+    lines: Sequence[Line],
+) -> tuple[float, float]:
+    """Return the tokens of a question's context, expected and at most."""
+    sizes = [line.tokens for line in lines]
+    if kind is NoMemory or not sizes:
+        return 0.0, 0.0
+    whole = float(sum(sizes))
+    budget = settings.get("budget") or whole
+    if "k" in settings:
+        k = settings["k"] or len(sizes)
+        most = min(float(sum(sorted(sizes)[-k:])), budget, whole)
+        return min(k * fmean(sizes), most), most
+    if kind.sees_evidence:
+        wanted = set(question.evidence)
+        whole = float(sum(line.tokens for line in lines if wanted & line.turns))
+    return (min(whole, budget),) * 2

@@ -1,259 +1,155 @@
-"""Run one composed configuration into its folder: the same for the command and for Python."""
+"""One run: prepared as a plan, made in its folder, and closed."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from eval.cli import FAILED
-from eval.exchange.track.finished import log_run, tracker_of
+from eval.exchange.track.finished import Tracker, log_run, tracker_of
 from eval.judges.panel import reply_formats
 from eval.records import folder as folders
-from eval.records.head import head
-from eval.records.manifest import describe, load_manifest, resume_command
+from eval.records.manifest import describe, load_manifest
 from eval.records.pricing.ledger import PaidCalls
-from eval.records.run import error_of
-from eval.records.schema import Cell, Manifest, Record, Summary
-from eval.rendering.run_tables import as_text, how_to_read, report_md, run_tables
-from eval.rendering.tables import answered, scope_note
-from eval.rendering.width import command_lines, sentence
-from eval.run import hydra_help
+from eval.records.schema import Manifest
+from eval.rendering.run_tables import report_md
+from eval.run import console
 from eval.run.again import Repetition, plan
-from eval.run.arguments import check_folder
 from eval.run.build import Built, build, lower_limits
+from eval.run.compatible import without_effect
+from eval.run.composing import Order
 from eval.run.failures import FailurePolicy
-from eval.run.next_steps import after_failure, after_run, in_place, show_next
 from eval.run.progress import Spending
 from eval.run.runner import Runner
-from eval.run.settings import check_overrides, check_settings
-from eval.run.unused import without_effect
+from eval.run.settings import check_settings
 from eval.summary.closing import close
-from memsys.core.errors import InputError
-from memsys.core.places import CONF, MANIFEST
+from memsys.core.places import MANIFEST
 from memsys.llm.budget import BudgetReached
 
 
-def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
-    """Compose the configuration and the chosen options from the arguments of `eval.run`.
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that is known of a run before it starts.
 
-    Raises HydraException on an unknown option, InputError on flags other than --config-dir and on
-    a setting that a run cannot use.
+    `manifest`: as of a new run; that of a run to resume replaces it. `again`: what is taken over
+    from another run. `policy`: when failures end the run or fail it. `paid`: the ledger of its live
+    calls, which `spending` adds up. `notes`: lines to print at the start.
     """
-    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
-    parser.add_argument("--config-dir")
-    options, overrides = parser.parse_known_args(list(arguments))
-    if flags := [one for one in overrides if one.startswith("-")]:
-        raise InputError(f"{flags[0]}: a single run takes overrides and --config-dir alone")
-    if options.config_dir:
-        check_folder(options.config_dir)
-        overrides.append(f"hydra.searchpath=[file://{Path(options.config_dir).resolve()}]")
-    check_overrides(overrides)
-    hydra_help.register()
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose("config", overrides, return_hydra_config=True)
-    choices = options_of(config.hydra.runtime.choices)
-    OmegaConf.set_struct(config, False)
-    del config["hydra"]
-    OmegaConf.set_struct(config, True)
-    check_settings(config)
-    return config, choices
+
+    config: DictConfig
+    built: Built
+    manifest: Manifest
+    again: Repetition | None
+    policy: FailurePolicy
+    paid: PaidCalls
+    spending: Spending
+    tracker: Tracker | None
+    notes: tuple[str, ...]
 
 
-def options_of(choices: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the chosen option of each group of memsys, without Hydra's groups, without `tracker`,
-    which cannot change a result, and without `debug` unless it is chosen.
+def prepare(order: Order, folder: Path, resume: str | int | None, sweep: Any = None) -> Plan:
+    """Return the plan of the run of `order` in `folder`; nothing is written there.
+
+    `resume`: see eval.records.folder.begin. `sweep`: id and job, for the manifest. Raises
+    InputError on unusable settings or data.
     """
-    return {
-        name: cast(str, option)
-        for name, option in choices.items()
-        if "hydra" not in name and name != "tracker" and (name != "debug" or option is not None)
-    }
-
-
-def execute(
-    config: DictConfig,
-    choices: dict[str, str],
-    folder: Path,
-    resume: str | int | None = None,
-    overrides: Sequence[str] = (),
-    arguments: Sequence[str] | None = None,
-    details: Mapping[str, Any] | None = None,
-    note: str | None = None,
-) -> int:
-    """Build, run and close one run in `folder`, with its start and end on the terminal.
-
-    Returns the exit code: 1 if more questions failed than `failures.tolerated` allows, else 0.
-
-    `arguments` (None: those of this process) and `overrides` make up the manifest's command;
-    `details` are further fields of the manifest; `note` is printed after the start. Raises
-    InputError, BudgetReached, RepeatedFailure and KeyboardInterrupt; after these and any other
-    exception the run is marked as interrupted.
-    """
-    began = time.perf_counter()
-    check_settings(config)
-    config, choices, again = plan(config, choices, overrides or arguments or ())
-    if again is not None:
-        overrides = again.named(overrides)
-    tracker = tracker_of(config)
-    policy = FailurePolicy(**config.failures)
+    check_settings(order.config)
+    given = order.overrides
+    config, choices, again = plan(order.config, order.choices, given)
     paid = PaidCalls(folder)
     spending = Spending(paid)
+    tracker, policy = tracker_of(config), FailurePolicy(**config.failures)
     built = build(config, choices, spending)
-    _embed_as_before(built, again, folder if resume is not None else None)
-    idle = list(without_effect(config, choices, overrides or arguments or ()))
-    manifest = describe(
-        *(folder.name, built.resolved(config), choices, built.dataset, built.described()),
-        *(overrides, arguments),
-    )
-    manifest["sweep"] = None
-    manifest.update(details or {})  # type: ignore[typeddict-item] # fields of the manifest
     if again is not None:
-        again.check(manifest, built)
-        manifest |= {"parent": again.described(), "retrieval": again.manifest["retrieval"]}
+        built.embedders.chosen = again.manifest.get("embedders", {})
+    elif resume is not None and (folder / MANIFEST).is_file():
+        built.embedders.chosen = load_manifest(folder).get("embedders", {})
+    idle = without_effect(config, choices, given)
+    notes = (*_of_experiment(order, is_single=sweep is None), *idle, *lower_limits(config))
+    manifest = {
+        **describe(
+            *(folder.name, built.resolved(config), choices, built.dataset, built.described()),
+            *(given if again is None else again.named(given), order.arguments),
+        ),
+        "sweep": sweep,
+        **({} if again is None else again.fields()),
+    }
+    if again is not None:
+        again.check(cast(Manifest, manifest), built)
+    return Plan(
+        config, built, cast(Manifest, manifest), again, policy, paid, spending, tracker, notes
+    )
+
+
+def execute(order: Order, folder: Path, resume: str | int | None, sweep: Any = None) -> int:
+    """Make the run of `order` in `folder`, with its start and end on the terminal; parameters as of
+    `prepare`. Returns the exit code: 1 if more questions failed than `failures.tolerated` allows.
+
+    Raises InputError, BudgetReached, RepeatedFailure and KeyboardInterrupt; after these and any
+    other exception the run is marked as interrupted.
+    """
+    began = time.perf_counter()
+    planned = prepare(order, folder, resume, sweep)
     with folders.locked(folder):
-        manifest = folders.begin(folder, manifest, resume)
-        manifest.pop("budget_usd", None)
-        notes = [*([] if note is None else [note]), *idle, *lower_limits(config)]
-        _show_start(manifest, built, notes)
-        if manifest["retrieval"] is None:  # as of a run that is older than rankings
-            built = replace(built, depth=0)
-        runner = Runner(built, folder, config.concurrency, policy, spending)
+        manifest = folders.begin(folder, planned.manifest, resume)
+        console.show_start(manifest, planned.built, planned.notes)
+        concurrency = planned.config.concurrency
+        runner = Runner(planned.built, folder, concurrency, planned.policy, planned.spending)
         try:
-            if again is not None:
-                again.take_over(folder, built)
-                runner.instead = again.jobs(built)
+            if planned.again is not None:
+                planned.again.take_over(folder, planned.built)
+                runner.instead = planned.again.jobs(planned.built)
             records = runner.run()
-            manifest["warnings"] = _unlike(  # a resumed run has some
-                *(manifest["warnings"], built.models.warnings, runner.warnings)
-            )
-            manifest["system"] = runner.details or manifest.get("system")
-            if formats := reply_formats(built.models.judge):
-                manifest["reply_formats"] = {**manifest.get("reply_formats", {}), **formats}
+            manifest = _completed(manifest, planned.built, runner)
             summary = close(folder, manifest, records, runner.seconds, began, report_md)
         except BaseException as stop:
             if isinstance(stop, BudgetReached) and stop.enough_usd is not None:
                 manifest["budget_usd"] = stop.enough_usd
             folders.interrupt(folder, manifest, runner.seconds, began)
-            _show_place(paid, config)
-            print(
-                "\nstopped; the records written so far remain. Resume by:\n"
-                + command_lines(in_place(resume_command(manifest), folder)),
-                file=sys.stderr,
-            )
+            console.show_stop(folder, manifest, _place(planned))
             raise
-        _show_place(paid, config)
-        _show_end(folder, manifest, summary, records)
-    if tracker is not None:
-        log_run(tracker, folder)
-    return _code(policy, summary)
-
-
-def _embed_as_before(built: Built, again: Repetition | None, resumed: Path | None) -> None:
-    """Embed each conversation as the run did that is repeated in part, or resumed."""
-    if again is not None:
-        built.embedders.chosen = again.manifest.get("embedders", {})
-    elif resumed is not None and (resumed / MANIFEST).is_file():
-        built.embedders.chosen = load_manifest(resumed).get("embedders", {})
-
-
-def _unlike(*lists: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(chain(*lists)))
-
-
-def _without_price(built: Built) -> list[str]:
-    """Return a line for each model without a price."""
-    return [
-        f"warning: no price is known for {model}, so its cost is unknown; give one by pricing=FILE"
-        for model in built.models.unpriced
-    ]
-
-
-def _code(policy: FailurePolicy, summary: Summary) -> int:
-    """Return the exit code of a run that has ended, after a line on stderr if it failed."""
-    failed = summary["errors"] + _unjudged(summary)
-    if not policy.is_failed(failed, summary["n"]):
+        console.show_end(folder, manifest, summary, records, _place(planned))
+    if planned.tracker is not None:
+        log_run(planned.tracker, folder)
+    failed = summary["errors"] + console.unjudged(summary)
+    if not planned.policy.is_failed(failed, summary["n"]):
         return 0
-    how_many = (
-        "every question failed"
-        if failed == summary["n"]
-        else f"{failed} of {summary['n']} questions failed, more than "
-        f"failures.tolerated={policy.tolerated} allows"
-    )
-    print(f"failed: {how_many} (exit code {FAILED})", file=sys.stderr)
+    console.show_failure(failed, summary["n"], planned.policy.tolerated)
     return FAILED
 
 
-def _unjudged(summary: Summary) -> int:
-    return int(summary["by_type"]["overall"]["judge_errors"])
+def _completed(manifest: Manifest, built: Built, runner: Runner) -> Manifest:
+    """Return the manifest with what the run has shown; a resumed run has some of it already."""
+    warnings = [*manifest["warnings"], *built.models.warnings, *runner.warnings]
+    formats = {**manifest.get("reply_formats", {}), **reply_formats(built.models.judge)}
+    found = {
+        **manifest,
+        "warnings": list(dict.fromkeys(warnings)),
+        "system": runner.details or manifest.get("system"),
+        **({"reply_formats": formats} if formats else {}),
+    }
+    return cast(Manifest, found)
 
 
-def _show_place(paid: PaidCalls, config: DictConfig) -> None:
-    """Print where the answers of models are recorded, if any were paid for."""
-    if paid.added and OmegaConf.select(config, "llm.cache") != "off":
-        print(f"answers of models are recorded in {config.cache}", file=sys.stderr)
+def _place(planned: Plan) -> str | None:
+    """Return the folder where the answers of models are recorded, if any were paid for."""
+    is_recorded = OmegaConf.select(planned.config, "llm.cache") != "off"
+    return planned.config.cache if planned.paid.added and is_recorded else None
 
 
-def _show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
-    dataset = built.dataset
-    print(
-        f"{manifest['strategy']} on {dataset.name}: {len(dataset.conversations)} conversations, "
-        f"{len(dataset.questions)} questions"
-    )
-    print(sentence(head(manifest)))
-    if dataset.repairs:
-        print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
-    warnings = (f"warning: {one}" for one in built.models.warnings)
-    for line in (*notes, *_without_price(built), *warnings):
-        print(sentence(line), file=sys.stderr)
-
-
-def _show_end(
-    folder: Path, manifest: Manifest, summary: Summary, records: Iterable[Record]
-) -> None:
-    """Print the tables, warnings, the first failure and the run folder; unless it is a run of a
-    sweep, also how to read the tables and what to do next.
+def _of_experiment(order: Order, *, is_single: bool) -> list[str]:
+    """Return a note if an experiment is named without -m, which gives one run of its sweep; none if
+    all parameters of the experiment are set, as in a command that repeats one run.
     """
-    alone = manifest["sweep"] is None
-    reading = how_to_read(summary) if alone else ""
-    print("\n" + as_text(run_tables(summary)))
-    if notes := [note for note in (reading, scope_note([summary]).strip()) if note]:
-        print("\n" + "\n".join(map(sentence, notes)))
-    adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
-    if adversarial["abstained"] is not None and overall["abstained"] is not None:
-        text = (
-            f"Abstained on {_share(adversarial)} questions of type 5, where that is right, and on "
-            f"{_share(overall)} of {answered(summary['by_type'])}, where it is a false refusal."
-        )
-        print("\n" + sentence(text))
-    first = None
-    if summary["errors"]:
-        print(f"{summary['errors']} of {summary['n']} questions failed; they are in no mean")
-        first = next(record for record in records if record["status"] == "error")
-        print(f"the first: {first['id']}: {error_of(first)}")
-    if unjudged := _unjudged(summary):
-        print(f"{unjudged} answers could not be judged; they count in all scores but the judge's")
-    for warning in summary["warnings"]:
-        print(sentence(f"warning: {warning}"))
-    print(f"\nRun folder: {folder}")
-    again = [in_place(resume_command(manifest), folder)] if first or unjudged else []
-    if first and summary["errors"] == summary["n"]:
-        show_next(after_failure(folder, manifest, first))
-    elif alone:
-        show_next([*again, *after_run(folder, manifest, summary)])
-    else:
-        show_next(again)
-
-
-def _share(cell: Cell) -> str:
-    low, high = cell["abstained_ci"]
-    count = cell["n"] - cell["errors"]
-    return f"{cell['abstained']:.1%} [{low:.1%}, {high:.1%}] of {count}"
+    name = order.choices.get("experiment")
+    named = {override.partition("=")[0] for override in order.overrides}
+    if name is None or not is_single or order.varied <= named:
+        return []
+    return [
+        f"note: experiment={name} is a sweep, and this is one run of it; to run all: "
+        f"python -m eval.run -m experiment={name}"
+    ]

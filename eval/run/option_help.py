@@ -12,7 +12,6 @@ import yaml
 from eval.rendering.errors import no_such_option
 from eval.rendering.width import terminal_width
 from eval.run.arguments import groups_of, own_folders
-from eval.run.hydra_help import title
 from memsys.core.errors import InputError
 from memsys.core.files import read_text
 from memsys.core.places import CONF
@@ -48,6 +47,12 @@ def options_help(arguments: Sequence[str]) -> str | None:
                 raise InputError(no_such_option(group, option, known[group]))
             texts.append(_text(group, option, folders))
     return "\n\n".join(texts) or None
+
+
+def title(path: Path) -> str:
+    """Return the first line of an option's file, after the package that it may name."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return lines[lines[0].startswith("# @package")].removeprefix("#").strip()
 
 
 def _text(group: str, option: str, folders: Sequence[Path]) -> str:

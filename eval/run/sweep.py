@@ -11,6 +11,7 @@ import json
 import shlex
 import sys
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,15 +28,15 @@ from eval.rendering.run_tables import how_to_read
 from eval.rendering.tables import answered, answerless, by_run, scope_note
 from eval.rendering.terminal import fitted
 from eval.rendering.width import command_lines, sentence
-from eval.run import hydra_help
-from eval.run.next_steps import after_sweep, in_place, show_next
+from eval.run import composing
+from eval.run.console import after_sweep, in_place, show_next
 from memsys.core.errors import InputError
 from memsys.core.files import read_bytes
 from memsys.core.places import MANIFEST
 
 # Here, since the worker of a launcher imports this module with the callback that it is sent, and
 # needs the resolvers before it makes a run's folder.
-hydra_help.register()
+composing.register()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Sweep:
 
 @dataclass(slots=True)
 class _State:
+    arguments: tuple[str, ...] = ()  # of the command
     begun: Sweep | None = None  # by this process
     job: tuple[Sweep, int] | None = None  # under way in this process, with its number
     cell: str = ""  # its values of what the sweep varies
@@ -70,8 +72,7 @@ class SweepCallback(Callback):
         """Begin the sweep, in the process of the command."""
         folder = Path(config.hydra.sweep.dir)
         before = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-        arguments = tuple(sys.argv[1:])
-        self._sweep = Sweep(uuid.uuid4().hex, folder, arguments, frozenset(before))
+        self._sweep = Sweep(uuid.uuid4().hex, folder, _state.arguments, frozenset(before))
         _state.begun = self._sweep
 
     def on_job_start(self, config: DictConfig, **_: Any) -> None:
@@ -79,12 +80,20 @@ class SweepCallback(Callback):
         if self._sweep is not None:
             _state.job = self._sweep, config.hydra.job.num
             _state.cell = _cell(config, self._sweep)
-            if in_a_worker():  # a worker's arguments are its launcher's; manifests need the user's
-                sys.argv[1:] = self._sweep.arguments
 
     def on_job_end(self, *_: Any, **__: Any) -> None:
         """Write what the job printed, which a worker else does only when it ends."""
         sys.stdout.flush()
+
+
+def announce(arguments: Sequence[str]) -> None:
+    """Note the arguments of the command that is about to begin a sweep."""
+    _state.arguments = tuple(arguments)
+
+
+def arguments() -> tuple[str, ...]:
+    """Return the arguments of the command that began the sweep of this process's job."""
+    return () if _state.job is None else _state.job[0].arguments
 
 
 def described() -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from time import perf_counter
 
 from eval.records.comma_separated import text_of
+from eval.records.environment import now
 from eval.records.files import write_text, writing
 from eval.records.folder import seconds_of
 from eval.records.jsonl import (
@@ -18,7 +19,6 @@ from eval.records.jsonl import (
     SUMMARY_CSV,
     write_json,
 )
-from eval.records.manifest import now
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.summary.summarise import summarise
 from memsys.core.places import MANIFEST, RECORDS

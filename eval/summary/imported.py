@@ -15,8 +15,8 @@ from eval.records.folder import begin, locked
 from eval.records.jsonl import MEMORIES, RANKINGS, Row, write_lines
 from eval.records.manifest import NO_MODELS, describe
 from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS, Manifest, Record, Summary
+from eval.records.scoring import evidence_fields, plant_fields, question_fields
 from eval.summary.closing import Report, close
-from eval.summary.scoring import evidence_fields, plant_fields, question_fields
 from memsys.core.errors import InputError
 from memsys.core.files import is_there, open_entry
 from memsys.core.places import RECORDS

@@ -18,9 +18,9 @@ from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval, s
 from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
 from eval.records.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records.schema import Cell, Manifest, Record, Summary
+from eval.records.scoring import answered_question
 from eval.summary.protocols import by_protocol, mean_cell
 from eval.summary.rows import row_of
-from eval.summary.scoring import answered_question
 from eval.summary.subset_score import full_score
 from memsys.llm.pricing import Pricing
 

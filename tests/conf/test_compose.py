@@ -24,7 +24,8 @@ from baselines.mcp.strategy import Mcp
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.regress.pins import EXPECTED, load_pin
 from eval.rendering.errors import CONF
-from eval.run.hydra_help import help_text, register, title
+from eval.run.composing import help_text, register
+from eval.run.option_help import title
 from eval.run.settings import check_settings
 from memsys.core.declared import check_values
 from memsys.core.errors import InputError

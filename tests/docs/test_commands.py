@@ -9,7 +9,7 @@ import pytest
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 
-from eval.run.hydra_help import register
+from eval.run.composing import register
 from memsys.core.places import CONF
 
 from .check import check

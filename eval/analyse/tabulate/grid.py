@@ -17,7 +17,8 @@ from eval.records.manifest import OPERATIONAL, load_manifest
 from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
 from eval.rendering.errors import configuration_errors
-from eval.run import hydra_help as naming
+from eval.run.composing import register
+from eval.run.option_help import title as title_of
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, MANIFEST, RUNS
 
@@ -55,7 +56,7 @@ def load_grid(name: str, overrides: Sequence[str] = ()) -> Grid:
 
     Raises InputError on an unknown experiment or override.
     """
-    naming.register()
+    register()
     with configuration_errors():
         with initialize_config_dir(str(CONF), version_base="1.3"):
             config = compose("config", [f"experiment={name}"], return_hydra_config=True)
@@ -79,7 +80,7 @@ def load_grid(name: str, overrides: Sequence[str] = ()) -> Grid:
         settings = tuple(f"{key}={value}" for key, value in chosen.items())
         jobs.append(Job(settings, group, chosen[varied[-1]]))
     command = shlex.join(["python", "-m", "eval.run", "-m", f"experiment={name}", *overrides])
-    title = naming.title(CONF / "experiment" / f"{name}.yaml")
+    title = title_of(CONF / "experiment" / f"{name}.yaml")
     tables = cast(
         dict[str, Any], OmegaConf.to_container(config.get("tables") or OmegaConf.create())
     )

@@ -35,8 +35,8 @@ from eval.cards.card.sources import (
     source_of,
 )
 from eval.datasets.types import Dataset, SourceFile
+from eval.records.environment import git_state, now
 from eval.records.head import made_with
-from eval.records.manifest import git_state, now
 from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
 from eval.summary.imported import IMPORTED

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from eval.datasets.pooled import Poolable, pool
 from eval.datasets.synthetic.languages import LANGUAGES
@@ -73,40 +73,3 @@ def generated_file(dataset: Dataset) -> SourceFile:
                 one.pop(name, None)
     text = json.dumps(rows, default=str, ensure_ascii=False, sort_keys=True).encode()
     return SourceFile("made from the seed", len(text), hashlib.sha256(text).hexdigest())
-
-
-def check_compatibility(
-    choices: Mapping[str, str], dataset: object, llm: Mapping[Any, Any]
-) -> None:
-    """Reject parts that know the synthetic grammar only, and would score 0 on other questions.
-
-    `choices`: option by group; `dataset` as configured; `llm`: settings of that group. Raises
-    InputError if `llm=grammar` or `reader=chain` is combined with another data set, if
-    `llm=grammar` has to answer or judge, or if its `llm.extra.misses` is not a share.
-    """
-    synthetic = isinstance(dataset, Synthetic)
-    if choices.get("reader") == "chain" and not getattr(dataset, "asks_by_grammar", False):
-        raise InputError(
-            "reader=chain: knows only the questions of dataset=synthetic and planted ones; add "
-            "dataset=synthetic, or use reader=extractive"
-        )
-    if choices.get("llm") != "grammar":
-        return
-    if not synthetic:
-        raise InputError(
-            "llm=grammar: writes memories only of dataset=synthetic; add dataset=synthetic "
-            "reader=chain, or use llm=openai"
-        )
-    if choices.get("reader") == "llm":
-        raise InputError(
-            "reader=llm: llm=grammar writes memories and answers no question; use reader=chain"
-        )
-    judging = choices.get("llm@judge_llm", "none")
-    if choices.get("judge") in ("llm", "panel") and judging in ("none", "grammar"):
-        raise InputError(
-            f"judge={choices['judge']}: llm=grammar writes memories and judges nothing; use "
-            "judge=none, or another judge by llm@judge_llm=openai"
-        )
-    misses = llm["extra"].get("misses", 0)
-    if isinstance(misses, bool) or not isinstance(misses, int | float) or not 0 <= misses <= 1:
-        raise InputError(f"llm.extra.misses: {misses!r}; use a share of 0 to 1")

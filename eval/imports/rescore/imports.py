@@ -28,6 +28,7 @@ from eval.imports.rescore.account import account
 from eval.imports.rescore.labels import labels_table
 from eval.metrics.abstention import abstains
 from eval.records.schema import Manifest, Record, Summary
+from eval.records.scoring import score_record
 from eval.rendering.run_tables import report_md
 from eval.rendering.terminal import markdown
 from eval.summary.imported import (
@@ -37,7 +38,6 @@ from eval.summary.imported import (
     unanswered,
     write_imported,
 )
-from eval.summary.scoring import score_record
 from memsys.core.tokens import count_tokens
 
 _FOUND = 0.95  # share of rows that match if the columns were found without help

@@ -14,16 +14,17 @@ from eval.datasets.types import Dataset, Question
 from eval.imports.rescore.imports import add_account
 from eval.metrics.registry import of_rankings, use_configured
 from eval.records.answer_key_views import evidence_name, key_name
+from eval.records.environment import git_state, now
 from eval.records.folder import locked
 from eval.records.jsonl import write_json, write_lines
-from eval.records.manifest import digest, git_state, now
+from eval.records.manifest import digest
 from eval.records.rankings import Unit
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record, Summary
+from eval.records.scoring import evidence_fields, question_fields, score_record
 from eval.rendering.run_tables import report_md
 from eval.summary.closing import write_summary
 from eval.summary.imported import IMPORTED
-from eval.summary.scoring import evidence_fields, question_fields, score_record
 from memsys.core.errors import InputError
 from memsys.core.places import MANIFEST, RECORDS
 
@@ -96,7 +97,8 @@ def _citing(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
         )
     others = {name: value for name, value in manifest.items() if name != "evidence"}
     if dataset.evidence is None:
-        return _with_settings(others, {"evidence": None})
+        has_choice = "evidence" in manifest["config"].get("dataset", {})
+        return _with_settings(others, {"evidence": "original" if has_choice else None})
     changed = _with_settings(others, {"evidence": dataset.evidence.name})
     return cast(Manifest, {**changed, "evidence": asdict(dataset.evidence)})
 

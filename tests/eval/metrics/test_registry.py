@@ -11,10 +11,10 @@ import eval.metrics
 from eval.metrics import Answered, TextMetric, registry
 from eval.metrics.protocols import PROTOCOLS
 from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS
+from eval.records.scoring import score_record
 from eval.rendering.run_tables import report_md
 from eval.rendering.tables import by_type
 from eval.summary.closing import write_summary
-from eval.summary.scoring import score_record
 from memsys.core.errors import InputError
 
 NEW = """

@@ -11,8 +11,8 @@ import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
+from eval.run.composing import composed
 from eval.run.estimate import add_estimate, show_estimates
-from eval.run.experiment import composed
 from memsys.core.errors import InputError
 from memsys.core.places import CONF
 from memsys.core.tokens import count_tokens

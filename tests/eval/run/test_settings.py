@@ -12,8 +12,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from eval.rendering.errors import blame
 from eval.run.build import build
-from eval.run.experiment import composed
-from eval.run.unused import without_effect
+from eval.run.compatible import without_effect
+from eval.run.composing import composed
 from memsys.core.errors import InputError
 from tests.eval.commands import PROJECT
 

@@ -142,6 +142,7 @@ def test_a_run_on_all_questions_has_no_subset(start, run, files, tmp_path):
     assert len(other.records) == 21
     assert other.manifest["subset"] is None
     assert other.summary["subset"] is None
+    assert other.manifest["config"]["dataset"]["subset"] is None
     assert other.manifest["config_sha256"] != run.manifest["config_sha256"]
 
 

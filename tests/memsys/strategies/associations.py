@@ -19,7 +19,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from eval.datasets.locomo import LoCoMo
-from eval.run.experiment import composed
+from eval.run.composing import composed
 from memsys.core.types import Query, Usage, Vectors
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder

@@ -15,8 +15,8 @@ from eval.metrics.harm import SHOWN, USED
 from eval.metrics.stats.interval import wilson
 from eval.records.manifest import OPERATIONAL
 from eval.records.run import Run
-from eval.run.hydra_help import CONF
 from memsys.core.errors import InputError
+from memsys.core.places import CONF
 from tests.eval import factory
 
 CONVERSATIONS = ("ash", "beech", "cedar", "dogwood")

@@ -15,7 +15,7 @@ from eval.datasets.synthetic.reading import read
 from eval.datasets.types import ADVERSARIAL, PLANT_KINDS, Dataset, Plant, Question
 from eval.metrics.harm import SHOWN
 from eval.readers.chain import ChainReader
-from eval.summary.scoring import plant_fields
+from eval.records.scoring import plant_fields
 from memsys.core.errors import InputError
 from memsys.core.types import Candidate, Memory, Retrieval, Turn
 from tests.eval.datasets.made_longmemeval import instance, write

@@ -8,8 +8,9 @@ import pytest
 
 from eval.analyse.diagnose.__main__ import main as losses
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.synthetic.dataset import Synthetic, check_compatibility
+from eval.datasets.synthetic.dataset import Synthetic
 from eval.pages.report.runs import load_texts
+from eval.run.compatible import check_compatibility
 from memsys.core.errors import InputError
 from tests.eval.commands import Run, run_main
 from tests.eval.datasets.synthetic.test_worlds import PARAMETERS

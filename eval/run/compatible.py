@@ -1,12 +1,17 @@
-"""Settings that a command gives and its run does not use."""
+"""Options and settings that do not go together: refused, or without effect."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 
+from eval.datasets.beir import Beir
+from eval.datasets.synthetic.dataset import Synthetic
+from eval.datasets.types import Dataset
+from eval.judges.judge import Reference
 from memsys.core.errors import InputError
 from memsys.strategies.strategy import Strategy
 
@@ -29,6 +34,58 @@ _IDLE: Mapping[str, Mapping[str, object]] = {
     "strategy.weights": {_EXPANDS: True, "strategy.rescore": None},
     "strategy.decay_per_day": {_EXPANDS: True, "strategy.rescore": None},
 }
+
+
+def check_compatibility(
+    choices: Mapping[str, str], dataset: object, llm: Mapping[Any, Any]
+) -> None:
+    """Raise InputError on options that do not go together. llm=grammar and reader=chain know the
+    synthetic grammar only, and would score 0 on other questions.
+
+    `choices`: option by group; `dataset` as configured; `llm`: settings of that group.
+    """
+    reader, judge = choices.get("reader"), choices.get("judge")
+    grammar, judging = choices.get("llm") == "grammar", choices.get("llm@judge_llm", "none")
+    # Not llm.get: OmegaConf's error of a missing name keeps its callers' objects in memory.
+    misses = dict(dict(llm).get("extra") or {}).get("misses", 0)
+    is_number = isinstance(misses, int | float) and not isinstance(misses, bool)
+    refused = {
+        "reader=chain: knows only the questions of dataset=synthetic and planted ones; add "
+        "dataset=synthetic, or use reader=extractive": reader == "chain"
+        and not getattr(dataset, "asks_by_grammar", False),
+        "llm=grammar: writes memories only of dataset=synthetic; add dataset=synthetic "
+        "reader=chain, or use llm=openai": grammar and not isinstance(dataset, Synthetic),
+        "reader=llm: llm=grammar writes memories and answers no question; use reader=chain": grammar
+        and reader == "llm",
+        f"judge={judge}: llm=grammar writes memories and judges nothing; use judge=none, or "
+        "another judge by llm@judge_llm=openai": grammar
+        and judge in ("llm", "panel")
+        and judging in ("none", "grammar"),
+        f"llm.extra.misses: {misses!r}; use a share of 0 to 1": grammar
+        and not (is_number and 0 <= misses <= 1),
+        f"reader={reader}: dataset={getattr(dataset, 'name', None)} has no gold answers, only "
+        "relevant documents; add reader=none": isinstance(dataset, Beir) and reader != "none",
+    }
+    for why, is_wrong in refused.items():
+        if is_wrong:
+            raise InputError(why)
+
+
+def check_reference(name: str, compares: Reference, dataset: Dataset) -> None:
+    """Raise InputError if the judge `name` applies to no question of `dataset` because it compares
+    with a gold answer where there are cues instead, or the other way round.
+    """
+    with_cue = sum(question.cue is not None for question in dataset.questions)
+    if compares == "cue" and not with_cue:
+        raise InputError(
+            f"judge: {name}: judges whether a reply shows awareness of a cue, and "
+            f"dataset={dataset.name} has none; use judge.rubric=generous or strict"
+        )
+    if compares == "gold" and with_cue == len(dataset.questions):
+        raise InputError(
+            f"judge: {name}: compares with gold answers, and dataset={dataset.name} has "
+            "none, only cues; use judge=llm judge.rubric=awareness, or judge=none"
+        )
 
 
 def without_effect(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from eval.records.manifest import digest
-from eval.run.next_steps import after_run, after_sweep
+from eval.run.console import after_run, after_sweep
 from tests.eval.commands import FAULTY, Ended, Run, runs_in
 
 

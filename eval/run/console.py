@@ -1,15 +1,21 @@
-"""The commands that make sense after a run or a sweep, which its last lines name."""
+"""What a run prints at its start and end, and the commands that make sense next."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from eval.cli import FAILED
+from eval.records.head import head
 from eval.records.manifest import load_manifest, resume_command
-from eval.records.schema import Manifest, Record, Summary
-from eval.rendering.tables import answerless
-from eval.rendering.width import command_lines
+from eval.records.run import error_of
+from eval.records.schema import Cell, Manifest, Record, Summary
+from eval.rendering.run_tables import as_text, how_to_read, run_tables
+from eval.rendering.tables import answered, answerless, scope_note
+from eval.rendering.width import command_lines, sentence
+from eval.run.build import Built
 from eval.run.failures import LOG
 from memsys.core.errors import InputError
 from memsys.core.places import MANIFEST, RUNS
@@ -18,6 +24,91 @@ _SEARCHED = 50  # newest runs that may be one to compare with
 # Arguments that name a strategy and its settings, or this one run.
 _OF_THE_RUN = ("strategy=", "strategy.", "resume=", "hydra.run.dir=")
 _BASELINE, _OTHER = "vector_only", "graph_expand"
+
+
+def show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
+    """Print the strategy, the data and the models, on stderr `notes` and warnings."""
+    dataset = built.dataset
+    print(
+        f"{manifest['strategy']} on {dataset.name}: {len(dataset.conversations)} conversations, "
+        f"{len(dataset.questions)} questions"
+    )
+    print(sentence(head(manifest)))
+    if dataset.repairs:
+        print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
+    warnings = (f"warning: {one}" for one in built.models.warnings)
+    for line in (*notes, *_without_price(built), *warnings):
+        print(sentence(line), file=sys.stderr)
+
+
+def show_stop(folder: Path, manifest: Manifest, cache: str | None) -> None:
+    """Print how to resume a run that was stopped. `cache`: where the answers of models are
+    recorded, if any were paid for.
+    """
+    _show_place(cache)
+    print(
+        "\nstopped; the records written so far remain. Resume by:\n"
+        + command_lines(in_place(resume_command(manifest), folder)),
+        file=sys.stderr,
+    )
+
+
+def show_end(
+    folder: Path,
+    manifest: Manifest,
+    summary: Summary,
+    records: Iterable[Record],
+    cache: str | None,
+) -> None:
+    """Print the tables, warnings, the first failure and the run folder; unless it is a run of a
+    sweep, also how to read the tables and what to do next. `cache`: as of show_stop.
+    """
+    _show_place(cache)
+    alone = manifest["sweep"] is None
+    reading = how_to_read(summary) if alone else ""
+    print("\n" + as_text(run_tables(summary)))
+    if notes := [note for note in (reading, scope_note([summary]).strip()) if note]:
+        print("\n" + "\n".join(map(sentence, notes)))
+    adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
+    if adversarial["abstained"] is not None and overall["abstained"] is not None:
+        text = (
+            f"Abstained on {_share(adversarial)} questions of type 5, where that is right, and on "
+            f"{_share(overall)} of {answered(summary['by_type'])}, where it is a false refusal."
+        )
+        print("\n" + sentence(text))
+    first = None
+    if summary["errors"]:
+        print(f"{summary['errors']} of {summary['n']} questions failed; they are in no mean")
+        first = next(record for record in records if record["status"] == "error")
+        print(f"the first: {first['id']}: {error_of(first)}")
+    if pending := unjudged(summary):
+        print(f"{pending} answers could not be judged; they count in all scores but the judge's")
+    for warning in summary["warnings"]:
+        print(sentence(f"warning: {warning}"))
+    print(f"\nRun folder: {folder}")
+    again = [in_place(resume_command(manifest), folder)] if first or pending else []
+    if first and summary["errors"] == summary["n"]:
+        show_next(after_failure(folder, manifest, first))
+    elif alone:
+        show_next([*again, *after_run(folder, manifest, summary)])
+    else:
+        show_next(again)
+
+
+def show_failure(failed: int, questions: int, tolerated: float) -> None:
+    """Print that a run fails in which `failed` of `questions` failed."""
+    how_many = (
+        "every question failed"
+        if failed == questions
+        else f"{failed} of {questions} questions failed, more than "
+        f"failures.tolerated={tolerated} allows"
+    )
+    print(f"failed: {how_many} (exit code {FAILED})", file=sys.stderr)
+
+
+def unjudged(summary: Summary) -> int:
+    """Return the number of answers without a verdict because the judge failed."""
+    return int(summary["by_type"]["overall"]["judge_errors"])
 
 
 def after_run(folder: Path, manifest: Manifest, summary: Summary) -> list[str]:
@@ -123,3 +214,22 @@ def _name(folder: Path) -> str:
     """Return what a command calls the run: its id, or its folder elsewhere than in RUNS."""
     is_usual = folder.parent.resolve() == RUNS.resolve()
     return shlex.quote(folder.name if is_usual else str(folder))
+
+
+def _show_place(cache: str | None) -> None:
+    if cache is not None:
+        print(f"answers of models are recorded in {cache}", file=sys.stderr)
+
+
+def _without_price(built: Built) -> list[str]:
+    """Return a line for each model without a price."""
+    return [
+        f"warning: no price is known for {model}, so its cost is unknown; give one by pricing=FILE"
+        for model in built.models.unpriced
+    ]
+
+
+def _share(cell: Cell) -> str:
+    low, high = cell["abstained_ci"]
+    count = cell["n"] - cell["errors"]
+    return f"{cell['abstained']:.1%} [{low:.1%}, {high:.1%}] of {count}"

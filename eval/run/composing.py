@@ -1,0 +1,186 @@
+"""Composition of configurations from conf/ and the options of the user."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from hydra import compose, version
+from hydra._internal.hydra import Hydra
+from hydra._internal.utils import create_config_search_path, get_args_parser
+from hydra.core.config_search_path import SearchPathQuery
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf, open_dict
+from yaml import YAMLError
+
+from eval.records.folder import run_folder, run_id
+from eval.run.arguments import check_folder, flags_first
+from eval.run.option_help import title
+from eval.run.settings import check_overrides, check_settings
+from memsys.core.errors import InputError
+from memsys.core.places import CONF, cache_folder
+from memsys.core.program import as_started
+
+CONFIG = "config"  # of conf/
+_NAMES = ("hydra.run.dir", "hydra.sweep.subdir")  # settings that name a run's folder
+_USAGE = """memsys: benchmark the long-term memory of a conversational agent
+
+  python -m eval.run strategy=graph_expand                   on the bundled sample
+  python -m eval.run dataset=locomo strategy=graph_expand    on LoCoMo
+  python -m eval.run dataset=locomo dataset.path=my.json     on your own conversations
+  python -m eval.run -m strategy=vector_only,graph_expand    several runs and a table of them
+  python -m eval.run -m experiment=NAME                      all runs of an experiment listed below:
+                                                             docs/experiments.md
+  python -m eval.run -m hydra/launcher=joblib strategy=...   several processes, or a cluster:
+                                                             docs/distributed.md
+  python -m eval.run ... debug=default                       try it on five questions first
+  python -m eval.run ... resume=RUN_ID                       resume a run that stopped
+  python -m eval.run --help strategy=graph_expand            the settings of an option
+  python -m eval.run --wide ...                              each table in one block
+
+All values of the configuration can be set on the command line (k=5, strategy.start=hybrid);
+`python -m eval.run --cfg job --resolve ...` prints all of them.
+
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A run as it was ordered: its configuration, the chosen option of each group, and its folder.
+
+    `arguments`: those of the command, of a sweep with the values of all its runs. `overrides`:
+    those of this run, with the values that an experiment adds. `is_named`: the command names the
+    folder. `varied`: settings that the chosen experiment varies.
+    """
+
+    config: DictConfig
+    choices: dict[str, str]
+    folder: Path
+    arguments: tuple[str, ...]
+    overrides: tuple[str, ...]
+    is_named: bool
+    varied: frozenset[str]
+
+    @classmethod
+    def of(cls, config: DictConfig, hydra: Any, folder: str, arguments: Sequence[str]) -> Order:
+        """Return the order of a `config` that was composed with the settings `hydra` of Hydra."""
+        return cls(
+            config,
+            _options(hydra.runtime.choices),
+            Path(os.path.abspath(folder)),  # noqa: PTH100 - links are not followed
+            tuple(arguments),
+            tuple(hydra.overrides.task),
+            any(one.startswith(_NAMES) for one in hydra.overrides.hydra),
+            frozenset(OmegaConf.select(hydra, "sweeper.params") or ()),
+        )
+
+
+@contextmanager
+def composition(own: str | None = None) -> Iterator[Hydra]:
+    """Prepare Hydra for `compose`, with the options in the folder `own` beside those of conf/.
+
+    Raises InputError if there is no such folder.
+    """
+    register()
+    path = create_config_search_path(str(CONF))
+    if own is not None:
+        check_folder(own)
+        folder = f"file://{Path(own).resolve()}"
+        path.prepend("command-line", folder, SearchPathQuery(provider="schema"))
+    of_process, job = GlobalHydra.instance(), HydraConfig.instance()
+    before = of_process.hydra, job.cfg
+    of_process.clear()
+    try:
+        yield Hydra.create_main_hydra2("run", path)
+    finally:
+        of_process.hydra, job.cfg = before
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Raise InputError where a file of --config-dir cannot be read; use it around composing."""
+    try:
+        yield
+    except (YAMLError, UnicodeDecodeError, RecursionError) as error:
+        why = "it names itself in its defaults" if isinstance(error, RecursionError) else str(error)
+        raise InputError(
+            f"an option's YAML file cannot be read: {' '.join(why.split())}; correct it"
+        ) from error
+
+
+@contextmanager
+def ordered(arguments: Sequence[str]) -> Iterator[Order]:
+    """Yield the single run that the `arguments` of `eval.run` order, ready to `compose` more.
+
+    Raises HydraException on an unknown option, InputError on a setting that a run cannot use.
+    """
+    options = get_args_parser().parse_args(flags_first(arguments))
+    check_overrides(options.overrides)
+    with composition(options.config_dir):
+        name = options.config_name or CONFIG
+        with readable():
+            config = compose(name, options.overrides, return_hydra_config=True)
+        HydraConfig.instance().set_config(config)  # for interpolations of Hydra's settings
+        hydra = config.hydra
+        with open_dict(config):
+            del config["hydra"]
+        check_settings(config)
+        yield Order.of(config, hydra, hydra.run.dir, arguments)
+
+
+def check_flags(arguments: Sequence[str]) -> None:
+    """Raise InputError on flags other than --config-dir."""
+    flags = [one for one in arguments if one.startswith("-") and not one.startswith("--config-dir")]
+    if flags:
+        raise InputError(f"{flags[0]}: a single run takes overrides and --config-dir alone")
+
+
+def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
+    """Return the configuration and the chosen options of a single run; errors as of `ordered` and
+    `check_flags`.
+    """
+    check_flags(arguments)
+    with ordered(arguments) as order:
+        return order.config, order.choices
+
+
+def help_text() -> str:
+    """Return usage, options of every group with the first line of their file, and settings."""
+    name, indent = "python -m eval.run", "\n" + " " * 61
+    text = as_started(_USAGE).replace(indent, indent[: 62 + len(as_started(name)) - len(name)])
+    for group in sorted(folder for folder in CONF.iterdir() if folder.is_dir()):
+        options = sorted(group.glob("*.yaml"))
+        if not options:
+            continue
+        text += f"{group.name}=\n"
+        width = max(14, *(len(path.stem) for path in options))
+        text += "".join(f"  {path.stem:<{width}} {title(path)}\n" for path in options)
+    values = (CONF / "config.yaml").read_text(encoding="utf-8").split("  - override")[-1]
+    settings = values.split("\n\n")[1]
+    text += "\nSettings and their defaults:\n" + settings + "\n"
+    return text.replace("$", "$$")  # Hydra fills the help in as a string.Template
+
+
+def register() -> None:
+    """Register the resolvers that conf/config.yaml uses, and set the version of Hydra for it."""
+    version.setbase("1.3")
+    OmegaConf.register_new_resolver("memsys_run_folder", run_folder, replace=True)
+    OmegaConf.register_new_resolver("memsys_run_id", run_id, replace=True)
+    OmegaConf.register_new_resolver("memsys_cache", lambda: str(cache_folder()), replace=True)
+    OmegaConf.register_new_resolver("memsys_help", help_text, replace=True)
+
+
+def _options(choices: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the chosen option of each group of memsys, without Hydra's groups, without `tracker`,
+    which cannot change a result, and without `debug` unless it is chosen.
+    """
+    return {
+        name: cast(str, option)
+        for name, option in choices.items()
+        if "hydra" not in name and name != "tracker" and (name != "debug" or option is not None)
+    }
