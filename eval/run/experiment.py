@@ -20,7 +20,7 @@ from eval.judges.panel import reply_formats
 from eval.records import folder as folders
 from eval.records.head import head
 from eval.records.manifest import describe, load_manifest, resume_command
-from eval.records.pricing.ledger import PaidCalls
+from eval.records.prices import PaidCalls
 from eval.records.run import error_of
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.rendering.run_tables import as_text, how_to_read, report_md, run_tables
