@@ -81,7 +81,7 @@ class GraphSettings:
     or quoted phrase, `phrase_weight` of two adjacent words, `speaker_weight` of the speaker,
     `date_weight` of a day or month that is named, `adjacent_weight` of the node that a memory
     shares with the next one of its session. `min_association`: least log-likelihood ratio of the
-    two words of a phrase (memsys/graph/association.py). `min_concentration`: least residual inverse
+    two words of a phrase. `min_concentration`: least residual inverse
     document frequency, in bits, of a keyword; null: any. `store`: networkx, or csr for large stores
     (memsys/graph/csr.py).
     """
