@@ -27,7 +27,7 @@ from eval.records import run as runs
 from eval.records.answer_key_views import left_out
 from eval.records.folder import claim, discard_if_empty
 from eval.records.manifest import load_manifest
-from eval.records.pricing.prices import SYSTEM, of_records, pricing_of
+from eval.records.prices import SYSTEM, of_records, pricing_of
 from eval.records.schema import Record, Summary
 from eval.rendering import palette, plots
 from eval.rendering.contrasts import comma_separated

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from baselines.mcp.admission import check
-from baselines.mcp.arguments import snake
-from baselines.mcp.rules import Role
+from baselines.mcp.arguments import Role, snake
 from baselines.mcp.strategy import server_of
 from baselines.mcp.tools import Tool, points, why_not
 from memsys.core.errors import InputError, complain

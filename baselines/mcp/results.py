@@ -1,16 +1,26 @@
-"""The results of a search as items, and what an addition returned."""
+"""The results of a search as items, and as the stored memories that they are.
+
+A server returns texts. A result that is a stored text is that memory, with its turns, time and
+speaker; of equal texts the first one that the ranking does not have yet. Other results name their
+turns themselves (`turns`, as posted in the metadata), or contain stored texts verbatim. Plain text
+is divided at the stored texts, and at long parts of one, as cut texts are. Everything else has no
+evidence: no turn is guessed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
 from baselines.libraries.pipe import LibraryError
-from baselines.mcp.arguments import snake
-from baselines.mcp.rules import LISTS, SCORES, TEXTS
+from baselines.mcp.arguments import LISTS, SCORES, TEXTS, snake
 from memsys.core.json_text import parse_json
+from memsys.core.titles import title_of
+from memsys.core.types import UNDATED, Candidate, Memory
 
 _SHOWN = 300  # characters of a server's message in an error
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
@@ -136,3 +146,118 @@ def _check(text: str) -> None:
 
 def _fail(message: object) -> None:
     raise LibraryError(f"the server reports: {' '.join(str(message).split())[:_SHOWN]}")
+
+
+_SHORT = 8  # characters; a shorter text occurs in others by chance
+_PART = 24  # characters of a part that names its memory, if it is in no other
+_BETWEEN = re.compile(r"\.\.\.|…|<[^>]*>|\0+")  # parts: cuts, tags and whole texts
+_NUMBER = re.compile(r"^\W*\d+[.)]\s+")  # of a list
+
+
+@dataclass(slots=True)
+class Stored:
+    """The memories that the server was given, in order, and the fields it returned for each."""
+
+    memories: list[Memory] = field(default_factory=list)
+    fields: dict[str, Mapping[str, Any]] = field(default_factory=dict)  # by id of a memory
+    _by_text: dict[str, list[Memory]] = field(default_factory=dict)
+
+    def add(self, memory: Memory, fields: Mapping[str, Any]) -> None:
+        """Note that the server has stored `memory` and returned `fields`."""
+        self.memories.append(memory)
+        self.fields[memory.id] = fields
+        self._by_text.setdefault(plain(memory.content), []).append(memory)
+
+    def remove(self, memory: Memory) -> None:
+        """Note that the server was asked to delete `memory`. Its text is still recognised: a server
+        that returns it has not deleted it. Of equal texts, those that remain come first.
+        """
+        self.memories.remove(memory)
+        same = self._by_text[plain(memory.content)]
+        same.remove(memory)
+        same.append(memory)
+
+    def candidates(self, items: Sequence[Item]) -> list[Candidate]:
+        """Return the candidates of a ranking, best first. The score is the server's where all
+        results have one that does not rise, else 1 / rank.
+        """
+        found: dict[str, tuple[Memory, float | None]] = {}
+        for item in items:
+            for memory in self._memories(item, found):
+                found.setdefault(memory.id, (memory, item.score))
+        scores = [score for _, score in found.values() if score is not None]
+        falling = all(a >= b for a, b in pairwise(scores))
+        given = scores if len(scores) == len(found) and falling else None
+        return [
+            Candidate(memory, given[rank] if given else 1 / (rank + 1))
+            for rank, (memory, _) in enumerate(found.values())
+        ]
+
+    def is_about(self, text: str) -> bool:
+        """Return whether `text` has a stored text in it."""
+        return any(True for _ in self._within(text))
+
+    def _memories(self, item: Item, taken: Iterable[str]) -> Iterator[Memory]:
+        exact = self._by_text.get(plain(item.text))
+        if exact:
+            named = [one for one in exact if set(item.turns) & set(one.turns)]
+            free = [one for one in named or exact if one.id not in taken]
+            yield (free or exact)[0]
+            return
+        within = list(self._within(item.text))
+        if item.plain:
+            parts = list(self._parts(item.text))
+            if parts:  # headings and scores are between them
+                yield from parts
+                return
+        known = {turn for memory in self.memories for turn in memory.turns}
+        turns = tuple(turn for turn in item.turns if turn in known)
+        turns = turns or tuple(dict.fromkeys(turn for one in within for turn in one.turns))
+        of_turn = next((one for one in self.memories if turns and turns[0] in one.turns), None)
+        time = of_turn.time if of_turn else UNDATED
+        speaker = of_turn.speaker if of_turn and len(turns) == 1 else ""
+        id_ = item.fields.get("id")
+        name = str(id_) if isinstance(id_, str | int) else plain(item.text)[:80]
+        yield Memory(
+            f"mcp:{name}", item.text, item.text, time, speaker, turns, title=title_of(item.text)
+        )
+
+    def _parts(self, text: str) -> Iterator[Memory]:
+        """Yield the memories whose texts, or long parts of them, occur in a plain `text`, in the
+        order of their places. Of a memory that is cut (`...`) the parts are its content.
+        """
+        rest, found = self._taken(plain(text))
+        cut: dict[str, tuple[int, Memory, list[str]]] = {}
+        ends = [(0, 0), *(match.span() for match in _BETWEEN.finditer(rest)), (len(rest), 0)]
+        for (_, start), (end, _) in pairwise(ends):
+            piece = _NUMBER.sub("", rest[start:end]).strip()
+            texts = [one for one in self._by_text if len(piece) >= _PART and piece in one]
+            if len(texts) == 1 and (memories := self._by_text[texts[0]]):
+                _, _, pieces = cut.setdefault(memories[0].id, (start, memories[0], []))
+                pieces.append(piece)
+        for at, memory, pieces in cut.values():
+            words = " ... ".join(pieces)
+            found.append((at, replace(memory, content=words, index_text=words)))
+        yield from (memory for _, memory in sorted(found, key=lambda one: one[0]))
+
+    def _within(self, text: str) -> Iterator[Memory]:
+        """Yield the memories whose texts occur in `text`, in the order of their places."""
+        _, found = self._taken(plain(text))
+        yield from (memory for _, memory in sorted(found, key=lambda one: one[0]))
+
+    def _taken(self, text: str) -> tuple[str, list[tuple[int, Memory]]]:
+        """Return `text` with NUL for each stored text in it, and their places; the longest wins
+        where two overlap.
+        """
+        found = []
+        for content in sorted(self._by_text, key=len, reverse=True):
+            at = text.find(content) if len(content) >= _SHORT else -1
+            if at >= 0 and (memories := self._by_text[content]):
+                text = text[:at] + "\0" * len(content) + text[at + len(content) :]
+                found.append((at, memories[0]))
+        return text, found
+
+
+def plain(text: str) -> str:
+    """Return `text` on one line, with single spaces."""
+    return " ".join(text.split())

@@ -9,11 +9,9 @@ from contextlib import suppress
 from typing import Any
 
 from baselines.libraries.pipe import LibraryError
-from baselines.mcp.arguments import fill, most_k
+from baselines.mcp.arguments import IDS, fill, most_k
 from baselines.mcp.connection import Connection
-from baselines.mcp.evidence import Stored, plain
-from baselines.mcp.results import Item, flat_fields, items_of
-from baselines.mcp.rules import IDS
+from baselines.mcp.results import Item, Stored, flat_fields, items_of, plain
 from baselines.mcp.tools import Choice, Chosen
 from memsys.core.terms import terms
 from memsys.core.types import Candidate, Memory

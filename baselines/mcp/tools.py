@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from baselines.mcp.arguments import (
+    NOUNS,
     PLACES,
+    VERBS,
+    Role,
     Schema,
     id_name,
     owner_of,
@@ -18,7 +21,6 @@ from baselines.mcp.arguments import (
     snake,
     template_of,
 )
-from baselines.mcp.rules import NOUNS, VERBS, Role
 from memsys.core.errors import InputError
 
 _DOES = {"add": "adds a memory", "search": "searches", "delete": "deletes"}

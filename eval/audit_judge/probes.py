@@ -14,7 +14,7 @@ from eval.audit_judge.wording import REFUSALS, buried, reformatted, vague
 from eval.audit_judge.wrong_answers import WrongAnswers
 from eval.datasets.types import ADVERSARIAL, Question
 from eval.judges.judge import Judge
-from eval.judges.verdicts import majority
+from eval.judges.panel import majority
 from eval.metrics.abstention import abstains
 from memsys.core.concurrency import run_jobs
 from memsys.core.terms import is_cjk

@@ -8,10 +8,15 @@ from statistics import fmean
 
 from eval.audit_judge.probes import KINDS, RIGHT, ProbeOutcome
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.judges.verdicts import PanelStatistics, panel_statistics
-from eval.metrics.stats.agreement import fleiss_interval
+from eval.judges.panel import PanelStatistics, panel_statistics
+from eval.metrics.stats.agreement import (
+    CorrectedShare,
+    Rate,
+    corrected_share,
+    fleiss_interval,
+    rate,
+)
 from eval.metrics.stats.interval import ClusterBootstrap, Interval
-from eval.metrics.stats.rates import CorrectedShare, Rate, corrected_share, rate
 from eval.records.run import Run
 from eval.records.schema import Record
 from memsys.core.errors import InputError

@@ -9,8 +9,8 @@ from typing import Any
 
 from eval.audit_judge.probes import KINDS
 from eval.audit_judge.statistics import ENOUGH, OVERALL, Audit, CorrectedType
+from eval.metrics.stats.agreement import CorrectedShare, Rate
 from eval.metrics.stats.interval import FEWEST, Interval, scope
-from eval.metrics.stats.rates import CorrectedShare, Rate
 from eval.rendering.blocks import Table
 from eval.rendering.numbers import interval, share
 from eval.rendering.tables import type_name

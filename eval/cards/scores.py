@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, types_in
 from eval.metrics.protocols import PROTOCOLS
-from eval.metrics.stats.interval import ClusterBootstrap, Interval
-from eval.metrics.stats.resamples import Floats
+from eval.metrics.stats.interval import ClusterBootstrap, Floats, Interval
 from eval.records.answer_key_views import left_out
 from eval.records.schema import Record
 from eval.records.scoring import question_fields, score_record

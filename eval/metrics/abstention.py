@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from memsys.core.tables import load_table
+from memsys.core.yaml_text import load_table
 
 MAX_WORDS_AFTER = 30  # more than this after a refusal is an answer with a caveat
 _LONGEST = 1_000  # characters of a clause in which a refusal is looked for

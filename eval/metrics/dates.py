@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memsys.core.dates import MONTH_NUMBERS
-from memsys.core.tables import load_table
+from memsys.core.yaml_text import load_table
 
 _VERBS = ("march", "may", "mar")  # no month unless the words around say so
 

@@ -14,8 +14,8 @@ from unicodedata import normalize
 
 from eval.metrics.dates import in_parts
 from eval.metrics.numbers import in_figures
-from memsys.core.tables import load_table
 from memsys.core.terms import stem
+from memsys.core.yaml_text import load_table
 
 ARTICLES = frozenset(("a", "an", "the"))
 

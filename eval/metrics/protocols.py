@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from memsys.core.errors import InputError
-from memsys.core.tables import load_table
+from memsys.core.yaml_text import load_table
 
 
 class Protocol(BaseModel, frozen=True):

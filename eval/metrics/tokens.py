@@ -24,7 +24,7 @@ from pathlib import Path
 from string import whitespace
 from typing import TYPE_CHECKING
 
-from memsys.core.tables import load_table
+from memsys.core.yaml_text import load_table
 
 if TYPE_CHECKING:
     from nltk.tokenize.destructive import NLTKWordTokenizer

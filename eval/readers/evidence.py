@@ -12,8 +12,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval.readers.question import ParsedQuestion, named_people
-from eval.readers.sentences import Sentence, roots, roots_by_speaker, sentences
+from eval.readers.parsing import (
+    ParsedQuestion,
+    Sentence,
+    named_people,
+    roots,
+    roots_by_speaker,
+    sentences,
+)
 from memsys.core.chinese_dates import find_dates_zh
 from memsys.core.dates import DateMention
 from memsys.core.declared import Weight

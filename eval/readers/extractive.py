@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from eval.readers import Answer, Reader
 from eval.readers.evidence import Evidence, EvidenceWeights, ScoredSentence, find_evidence
-from eval.readers.question import Kind, ParsedQuestion, analyse
-from eval.readers.sentences import roots_by_speaker
+from eval.readers.parsing import Kind, ParsedQuestion, analyse, roots_by_speaker
 from eval.readers.spans import list_answer, spans
 from eval.readers.typed_answers import choice, how_long, how_many, how_often, when, yes_no
 from memsys.core.declared import Count, Name, Share

@@ -18,8 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval.readers.evidence import ScoredSentence
-from eval.readers.question import Kind, ParsedQuestion
-from eval.readers.sentences import WORDS, is_light, root, roots
+from eval.readers.parsing import WORDS, Kind, ParsedQuestion, is_light, root, roots
 
 TOKEN = re.compile(r"[^\W_]+(?:['’\-+][^\W_]+)*\+?|[^\w\s]")
 TOKEN_ZH = re.compile(r"[A-Za-z0-9]+(?:[.-][A-Za-z0-9]+)*|\S")

@@ -11,11 +11,10 @@ from itertools import islice
 from pathlib import Path
 
 from eval.readers.evidence import ScoredSentence, dates_in
-from eval.readers.question import ParsedQuestion
-from eval.readers.sentences import root, roots
+from eval.readers.parsing import ParsedQuestion, root, roots
 from memsys.core.dates import coarsen, on_day
 from memsys.core.numbers import CHINESE_COUNT, COUNT, ORDINALS, spell
-from memsys.core.tables import load_table
+from memsys.core.yaml_text import load_table
 
 _TABLE = load_table(
     Path(__file__).parent / "answers.yaml", COUNT=COUNT, CHINESE_COUNT=CHINESE_COUNT

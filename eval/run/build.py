@@ -19,7 +19,7 @@ from eval.metrics.registry import use_configured
 from eval.readers import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
 from eval.readers.none import NoReader
-from eval.records.pricing.prices import described as described_prices
+from eval.records.prices import described as described_prices
 from eval.rendering.errors import users_place
 from eval.run.compatible import check_compatibility, check_reference
 from eval.run.embedders import Embedders

@@ -13,8 +13,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from eval.records.pricing.prices import break_even
-from eval.records.pricing.usage import FULL_CONTEXT, each
+from eval.records.prices import FULL_CONTEXT, break_even, each
 from eval.rendering.numbers import ABSENT, number, questions
 from eval.rendering.terminal import fitted
 from eval.rendering.width import sentence

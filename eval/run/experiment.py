@@ -14,7 +14,7 @@ from eval.exchange.track.finished import Tracker, log_run, tracker_of
 from eval.judges.panel import reply_formats
 from eval.records import folder as folders
 from eval.records.manifest import describe, load_manifest
-from eval.records.pricing.ledger import PaidCalls
+from eval.records.prices import PaidCalls
 from eval.records.schema import Manifest
 from eval.rendering.run_tables import report_md
 from eval.run import console

@@ -10,8 +10,7 @@ from memsys.core.tokens import count_tokens
 from memsys.core.types import Candidate
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import load_prompt
-from memsys.llm.reply import schema_reply
-from memsys.llm.schema import object_schema
+from memsys.llm.reply import object_schema, schema_reply
 
 PLACES = ("note",)  # places that the prompt must have
 _SCHEMA = object_schema({"summary": {"type": "string"}})

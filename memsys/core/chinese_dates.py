@@ -1,4 +1,4 @@
-"""Chinese dates in dialogue, resolved against the day of the utterance.
+"""Chinese dates in dialogue, resolved against the day of the utterance, and dates of any language.
 
 Weeks run from Monday: 上周五 is the Friday of the week before, so it is one known day.
 """
@@ -10,7 +10,6 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from functools import lru_cache
 
-from memsys.core.date_resolution import TABLE
 from memsys.core.dates import (
     SEASONS,
     DateMention,
@@ -27,7 +26,15 @@ from memsys.core.dates import (
     week_of,
     write_day,
 )
+from memsys.core.english_dates import TABLE, find_dates
 from memsys.core.numbers import chinese_value
+from memsys.core.terms import is_cjk
+
+
+def dates_of(text: str, said: date) -> tuple[DateMention, ...]:
+    """Return every date that `text`, said on the day `said`, mentions, in order of position."""
+    return find_dates_zh(text, said) if is_cjk(text) else find_dates(text, said)
+
 
 _WEEKDAYS = {char: number for number, char in enumerate("一二三四五六")} | {"日": 6, "天": 6}
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}

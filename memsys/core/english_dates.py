@@ -2,23 +2,254 @@
 
 `find_dates` reads absolute dates ("7 May 2023", "May 7th", "in 2019", "on the 15th") and relative
 ones ("yesterday", "last Friday", "two weeks ago", "next month", "last summer", "for three years
-now"). The wording of the periods is that of `memsys.core.dates`.
+now"). Each rule receives the match of a pattern, the day of the utterance and whether the sentence
+speaks of plans. It returns a `Period`, or None for no real date. The wording of the periods is that
+of `memsys.core.dates`.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import date
+from collections.abc import Callable
+from datetime import date, timedelta
 from functools import lru_cache
+from pathlib import Path
 
-from memsys.core import date_resolution as on
-from memsys.core.dates import DateMention, find_mentions
+from memsys.core.dates import (
+    WEEKDAYS,
+    DateMention,
+    Period,
+    days_from,
+    find_mentions,
+    in_month,
+    in_season,
+    in_year,
+    month_number,
+    nearest_year,
+    on_date,
+    on_day,
+    real_date,
+    shift_month,
+    week_of,
+    weekday_after,
+    weekday_before,
+    weekday_number,
+    write_day,
+)
+from memsys.core.numbers import CHINESE_COUNT, COUNT, count_of, spell
+from memsys.core.yaml_text import load_table
 
-_HINTS = re.compile(on.TABLE["hints"], re.IGNORECASE)
-_PLANS = re.compile(on.TABLE["plans"], re.IGNORECASE)
-_RULES = [
-    (re.compile(pattern, re.IGNORECASE), on.RULES[rule]) for rule, pattern in on.TABLE["english"]
-]
+TABLE = load_table(
+    Path(__file__).parent / "date_rules.yaml", COUNT=COUNT, CHINESE_COUNT=CHINESE_COUNT
+)
+_STEPS = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1, "following": 1}
+
+
+def full_date(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+    """Resolve day and month, with or without a year."""
+    month, day = month_number(m["month"]), int(m["dom"])
+    year = int(m["year"]) if m["year"] else nearest_year(said, month, day)
+    return on_date(year, month, day)
+
+
+def iso(m: re.Match[str], _said: date, _ahead: bool) -> Period | None:
+    """Resolve a date in the form 2023-05-07."""
+    return on_date(int(m[1]), int(m[2]), int(m[3]))
+
+
+def month_of_year(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+    """Resolve a month with a year, or after "last" or "next"."""
+    month = month_number(m["month"])
+    which = (m.groupdict().get("which") or "").lower()
+    if m.groupdict().get("year"):
+        year = int(m["year"])
+    elif which in ("last", "past"):
+        year = said.year - (month >= said.month)
+    elif which in ("next", "coming"):
+        year = said.year + (month <= said.month)
+    else:
+        year = nearest_year(said, month, 1)
+    return in_month(date(year, month, 1))
+
+
+def day_of_month(m: re.Match[str], said: date, ahead: bool) -> Period | None:
+    """Resolve "on the 15th" to the latest such day, or the next where plans are mentioned."""
+    months = (0, 1) if ahead else (0, -1)
+    found = (
+        real_date(moved.year, moved.month, int(m["dom"]))
+        for moved in (shift_month(said.replace(day=1), step) for step in months)
+    )
+    fitting = [day for day in found if day and (day >= said if ahead else day <= said)]
+    return on_day(fitting[0]) if fitting else None
+
+
+def year(m: re.Match[str], _said: date, _ahead: bool) -> Period | None:
+    """Resolve a year without month and day."""
+    return in_year(int(m["year"]))
+
+
+def season(m: re.Match[str], said: date, ahead: bool) -> Period | None:
+    """Resolve a season with a year, or after "last" or "next"."""
+    season, which = m["season"].lower(), (m["which"] or "").lower()
+    year = int(m["year"]) if m["year"] else said.year
+    period = in_season(season, year, "")
+    if not m["year"]:
+        if which in ("last", "past") and period.last >= said:
+            year -= 1
+        elif which == "next" and period.first <= said:
+            year += 1
+        elif not which and not ahead and period.first > said:
+            year -= 1
+    return in_season(season, year, f"{season} {year}")
+
+
+def holiday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
+    """Resolve a holiday of fixed date: the latest one, or the next where plans are mentioned."""
+    month, day = TABLE["holidays"][m["holiday"]]
+    if m["year"]:
+        return on_day(date(int(m["year"]), month, day))
+    found = date(said.year, month, day)
+    after = m["which"].lower() == "next" or (ahead and m["which"].lower() != "last")
+    if after and found < said:
+        found = found.replace(year=said.year + 1)
+    elif not after and found > said:
+        found = found.replace(year=said.year - 1)
+    return on_day(found)
+
+
+def moved(said: date, unit: str, n: float, word: str, sign: int) -> Period | None:
+    """Return the period `n` units before (sign -1) or after (+1) the day `said`.
+
+    `word` is the word for n: "few" and "several" give a vague wording, "half" a finer unit.
+    """
+    if word == "half":
+        finer = {"year": ("month", 6.0), "decade": ("year", 5.0), "month": ("week", 2.0)}
+        unit, n = finer.get(unit, (unit, 1.0))
+    side = "before" if sign < 0 else "after"
+    vague = word in ("few", "several", "some")
+    steps = sign * round(n)
+    if unit in ("day", "night") and not vague:
+        return on_day(said + timedelta(days=steps))
+    if unit == "month" and not vague:
+        return in_month(shift_month(said.replace(day=1), steps))
+    if unit in ("year", "decade") and not vague:
+        year = said.year + steps * (10 if unit == "decade" else 1)
+        return in_year(year) if 1 <= year <= 9998 else None
+    amount = "a few" if vague else spell(round(n))
+    text = f"{amount} {unit}s {side} {write_day(said)}"
+    if not vague and steps in (-1, 1):
+        text = f"the {unit} {side} {write_day(said)}"
+    if unit == "week":
+        return days_from(week_of(said) + timedelta(days=7 * steps), 7, text)
+    if unit == "weekend":
+        nearest = weekday_before(said, 5) if sign < 0 else weekday_after(said, 5)
+        return days_from(nearest + timedelta(days=7 * (steps - sign)), 2, text)
+    length = {"day": 1, "night": 1, "month": 30, "year": 365, "decade": 3650}[unit]
+    return days_from(said + timedelta(days=(steps - 1) * length), 2 * length, text)
+
+
+def _counted(m: re.Match[str], said: date, sign: int) -> Period | None:
+    n, word = count_of(m["count"])
+    if n * {"year": 1, "decade": 10}.get(m["unit"].lower(), 0) > 150:
+        return None  # history, not an event of the dialogue
+    return moved(said, m["unit"].lower(), n, word, sign)
+
+
+def before_last(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+    """Resolve "the week before last", and likewise weekend, month and year."""
+    return moved(said, m["unit"].lower(), 2, "two", -1)
+
+
+def weekdays_ago(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+    """Resolve "two Fridays ago"."""
+    n, word = count_of(m["count"])
+    if word in ("few", "several", "some"):
+        return None
+    number = weekday_number(m["weekday"])
+    return on_day(weekday_before(said, number) - timedelta(days=7 * (round(n) - 1)))
+
+
+def since(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+    """Resolve a duration until now ("for three years") to its start."""
+    n, _ = count_of(m["count"])
+    unit = m["unit"].lower()
+    if unit in ("year", "decade"):
+        start = said.year - round(n * (10 if unit == "decade" else 1))
+        period = in_year(start) if said.year - 150 < start else None
+    elif unit == "month":
+        period = in_month(shift_month(said.replace(day=1), -round(n)))
+    else:
+        days = round(n * (7 if unit.startswith("week") else 1))
+        period = on_day(said - timedelta(days=days))
+    return Period(period.first, period.last, "since", period.text) if period else None
+
+
+def adjacent(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+    """Resolve "last", "this" or "next" before a unit."""
+    which, unit = m["which"].lower(), m["unit"].lower()
+    sign = _STEPS.get(which, 0)
+    if sign and unit in ("week", "weekend", "day"):
+        return moved(said, unit, 1, "one", sign)
+    if unit == "night":
+        return on_day(said + timedelta(days=sign))
+    if unit == "month":
+        return in_month(shift_month(said.replace(day=1), sign))
+    if unit == "year":
+        return in_year(said.year + sign)
+    if unit in ("week", "weekend"):
+        text = f"the {unit} of {write_day(said)}"
+        monday = week_of(said)
+        return days_from(monday, 7, text) if unit == "week" else days_from(_saturday(said), 2, text)
+    return None
+
+
+def _saturday(said: date) -> date:
+    """Return the Saturday of the current weekend, or else of the next one."""
+    if said.weekday() == 6:
+        return said - timedelta(days=1)
+    return said if said.weekday() == 5 else weekday_after(said, 5)
+
+
+def weekend(_m: re.Match[str], said: date, ahead: bool) -> Period | None:
+    """Resolve "the weekend" without "last" or "next"."""
+    return moved(said, "weekend", 1, "one", 1 if ahead else -1)
+
+
+def weekday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
+    """Resolve a weekday; after "last" or "next" two days are possible, so the wording is vague."""
+    which = (m.groupdict().get("which") or "").lower()
+    number = weekday_number(m["weekday"])
+    if which == "this":
+        day = week_of(said) + timedelta(days=number)
+        return on_day(day + timedelta(days=7 * (ahead and day < said)))
+    after = which in ("next", "coming") or (ahead and which not in ("last", "past"))
+    day = weekday_after(said, number) if after else weekday_before(said, number)
+    side = "after" if after else "before"
+    if not which:
+        return on_day(day)
+    text = f"the {WEEKDAYS[number].capitalize()} {side} {write_day(said)}"
+    return Period(day, day, "day", text)
+
+
+RULES: dict[str, Callable[[re.Match[str], date, bool], Period | None]] = {
+    rule.__name__: rule
+    for rule in (
+        *(iso, full_date, month_of_year, day_of_month, year, season, holiday, before_last),
+        *(weekdays_ago, since, adjacent, weekend, weekday),
+    )
+} | {
+    "two_days_ago": lambda _m, said, _ahead: on_day(said - timedelta(days=2)),
+    "yesterday": lambda _m, said, _ahead: on_day(said - timedelta(days=1)),
+    "today": lambda _m, said, _ahead: on_day(said),
+    "tomorrow": lambda _m, said, _ahead: on_day(said + timedelta(days=1)),
+    "in_two_days": lambda _m, said, _ahead: on_day(said + timedelta(days=2)),
+    "ago": lambda m, said, _ahead: _counted(m, said, -1),
+    "later": lambda m, said, _ahead: _counted(m, said, 1),
+    "the_other_day": lambda _m, said, _ahead: moved(said, "day", 3, "few", -1),
+}
+_HINTS = re.compile(TABLE["hints"], re.IGNORECASE)
+_PLANS = re.compile(TABLE["plans"], re.IGNORECASE)
+_RULES = [(re.compile(pattern, re.IGNORECASE), RULES[rule]) for rule, pattern in TABLE["english"]]
 
 
 @lru_cache(maxsize=32_768)

@@ -1,7 +1,8 @@
-"""YAML files that a user names: read within limits, or refused in one line."""
+"""YAML files: tables beside the code, and files that a user names, read within limits."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,30 @@ import yaml
 from memsys.core.errors import InputError
 from memsys.core.files import decode, read_bytes
 from memsys.core.json_text import check_json
+
+_NAME = re.compile(r"<([A-Z_]+)>")
+
+
+def load_table(path: Path, **parts: str) -> dict[str, Any]:
+    """Return the mapping in the YAML file at `path`.
+
+    In every text, `<NAME>` is replaced by the entry NAME above it, or by that of `parts`.
+    """
+    table: dict[str, Any] = {}
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, str):
+            return _NAME.sub(lambda m: table[m[1]] if m[1] in table else parts[m[1]], value)
+        if isinstance(value, list):
+            return [filled(item) for item in value]
+        if isinstance(value, dict):
+            return {key: filled(item) for key, item in value.items()}
+        return value
+
+    for key, value in yaml.safe_load(path.read_text(encoding="utf-8")).items():
+        table[key] = filled(value)
+    return table
+
 
 _BYTES = 2 << 20  # the parser takes seconds for one megabyte
 _VALUES = 200_000  # aliases counted as what they stand for

@@ -1,7 +1,8 @@
 """The graph over memories by rules, without a model: what each memory mentions, and how strongly.
 
 The mentions are the one definition of such a graph. `build_graph` puts them into networkx,
-memsys/graph/csr.py into compressed sparse rows.
+memsys/graph/csr.py into compressed sparse rows. Words and phrases are weighed by the association
+of two words and by their concentration in sessions.
 """
 
 from __future__ import annotations
@@ -17,12 +18,51 @@ from typing import Annotated, Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.core.any_dates import dates_of
+from memsys.core.chinese_dates import dates_of
 from memsys.core.declared import Count, Range, Share, ShareAbove0, Weight, check_fields
 from memsys.core.types import UNDATED, Memory
-from memsys.graph.association import associations, concentrations
 from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
 from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def associations(together: Counts, one: Counts, other: Counts, n: int) -> Floats:
+    """Return the log-likelihood ratio G^2 (Dunning, 1993) of the two words of each phrase.
+
+    Of n memories `together` have the phrase, `one` and `other` each of its words. G^2 = 2 sum O
+    ln(O / E) over the 2 x 2 table; it is 0 where the words are adjacent no more often than by
+    chance. Above 10.83, p < .001.
+    """
+    expected = np.stack([one, n - one])[:, None] * np.stack([other, n - other]) / n
+    observed = np.array(
+        [[together, one - together], [other - together, n - one - other + together]]
+    )
+    observed = np.maximum(observed, 0)  # a phrase may occur more often than a word beside it counts
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.where(observed > 0, observed * np.log(observed / expected), 0.0)
+    ratio: Floats = 2 * parts.sum(axis=(0, 1))
+    return np.where(together > expected[0, 0], ratio, 0.0)
+
+
+def concentrations(entities: Counts, sessions: Counts, size: int) -> Floats:
+    """Return the residual inverse document frequency of each entity, in bits, shape (size,).
+
+    It is log2(sessions expected / sessions), with sessions as documents (Church and Gale, 1995):
+    an entity of `mentions` spread over S sessions by chance would be in S (1 - exp(-mentions / S))
+    of them. It is above 0 for what a few sessions are about, and about 0 for everyday words. One
+    mention of `entities` (numbers below `size`) is in the session of the same place in `sessions`.
+    It is 0 for entities without a mention, and for all of them in a single session.
+    """
+    count = int(sessions.max(initial=0)) + 1
+    mentions = np.bincount(entities, minlength=size)
+    pairs = np.unique(entities * count + sessions)
+    found = np.bincount(pairs // count, minlength=size)
+    expected = count * -np.expm1(-mentions / count)
+    bits = np.log2(np.maximum(expected, 1e-12) / np.maximum(found, 1))
+    return np.where((mentions > 0) & (count > 1), bits, 0.0)
+
 
 Ints = NDArray[np.int32]
 _BEYOND = np.iinfo(np.int64).max  # above the number of any key
@@ -41,7 +81,7 @@ class GraphSettings:
     or quoted phrase, `phrase_weight` of two adjacent words, `speaker_weight` of the speaker,
     `date_weight` of a day or month that is named, `adjacent_weight` of the node that a memory
     shares with the next one of its session. `min_association`: least log-likelihood ratio of the
-    two words of a phrase (memsys/graph/association.py). `min_concentration`: least residual inverse
+    two words of a phrase. `min_concentration`: least residual inverse
     document frequency, in bits, of a keyword; null: any. `store`: networkx, or csr for large stores
     (memsys/graph/csr.py).
     """

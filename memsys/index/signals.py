@@ -11,12 +11,19 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.core.any_dates import dates_of
+from memsys.core.chinese_dates import dates_of
 from memsys.core.terms import terms
 from memsys.core.types import UNDATED, Memory, Vectors
-from memsys.index import cues
 from memsys.index.lexical import SparseLexicalIndex
 from memsys.index.rank import Scores, min_max
+from memsys.index.weights import (
+    asks_count,
+    asks_time,
+    ends_as_question,
+    named_speaker,
+    states_count,
+    states_time,
+)
 
 _LONG = 8  # index terms from which a longer memory is no better
 _NEAR = 3  # days around one that a question names
@@ -86,9 +93,9 @@ class Signals:
         self._norms = None if vectors is None else self._window_norms(vectors)
         self._speakers = np.array([memory.speaker for memory in memories])
         self._names = [name for name in dict.fromkeys(self._speakers.tolist()) if name]
-        self._times = np.array([cues.states_time(one) for one in contents], dtype=float)
-        self._counts = np.array([cues.states_count(one) for one in contents], dtype=float)
-        self._questions = np.array([cues.ends_as_question(one) for one in contents], dtype=float)
+        self._times = np.array([states_time(one) for one in contents], dtype=float)
+        self._counts = np.array([states_count(one) for one in contents], dtype=float)
+        self._questions = np.array([ends_as_question(one) for one in contents], dtype=float)
         self._spans = _spans(memories)
         lengths = np.array([len(terms(one)) for one in contents], dtype=float)
         self._lengths = np.minimum(np.log1p(lengths) / np.log1p(_LONG), 1.0)
@@ -99,15 +106,15 @@ class Signals:
         """
         query = dict.fromkeys(terms(question), 1.0)
         nothing = np.zeros(len(self._memories))
-        speaker = cues.named_speaker(question, self._names)
+        speaker = named_speaker(question, self._names)
         found = {
             "words": self._words.shares(query),
             "window_words": self._by_window.shares(query),
             "session_words": self._by_session.shares(query)[self._session],
             "window_cosine": nothing if cosines is None else self._window_cosines(cosines),
             "speaker": nothing if speaker is None else (self._speakers == speaker).astype(float),
-            "time": self._times if cues.asks_time(question) else nothing,
-            "count": self._counts if cues.asks_count(question) else nothing,
+            "time": self._times if asks_time(question) else nothing,
+            "count": self._counts if asks_count(question) else nothing,
             "question": self._questions,
             "length": self._lengths,
             "date": self._dates(question),

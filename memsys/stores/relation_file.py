@@ -38,11 +38,6 @@ class RelationFile:
         self._db.row_factory = sqlite3.Row
         self._db.isolation_level = None  # transactions are begun here only
         self._seen = -1
-        if self._db.execute("SELECT 1 FROM owners LIMIT 1").fetchone() is None:
-            # A file of an earlier version has no row there.
-            self._db.execute(
-                "INSERT OR IGNORE INTO owners (owner) SELECT DISTINCT owner FROM nodes"
-            )
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -13,8 +13,7 @@ from memsys.core.types import Candidate, Query
 from memsys.index.rank import Start
 from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.llm.reply import schema_reply
-from memsys.llm.schema import object_schema
+from memsys.llm.reply import object_schema, schema_reply
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.store import Parts
 

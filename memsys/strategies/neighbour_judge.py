@@ -9,8 +9,7 @@ from memsys.core.errors import InputError
 from memsys.core.types import Memory
 from memsys.llm.base import LLM
 from memsys.llm.prompt import load_prompt
-from memsys.llm.reply import schema_reply
-from memsys.llm.schema import object_schema
+from memsys.llm.reply import object_schema, schema_reply
 
 PLACES = ("question", "notes")  # places that the prompt must have
 

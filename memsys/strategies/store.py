@@ -29,9 +29,6 @@ from memsys.knowledge.relations.written_graph import WrittenByModel, WrittenGrap
 from memsys.llm.base import LLM
 from memsys.stores.size import lines, singles, together
 
-# Cached properties of a store that new memories make invalid.
-_DERIVED = ("by_vector by_word by_token rows graph statistics language signals").split()
-
 
 @dataclass(frozen=True, slots=True)
 class Parts:
@@ -88,9 +85,10 @@ class Store:
         return [one for one in old if (one.content, one.index_text, one.turns) not in present]
 
     def drop_derived(self) -> None:
-        """Drop indexes, graph and statistics; the next query builds them again."""
-        for name in _DERIVED:
-            self.__dict__.pop(name, None)
+        """Drop all cached properties; the next query builds them again."""
+        for name, value in vars(Store).items():
+            if isinstance(value, cached_property):
+                self.__dict__.pop(name, None)
 
     @cached_property
     def by_vector(self) -> VectorIndex | LargeVectors:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from eval import cli
 from eval.analyse.cost import tables as cost_tables
-from eval.records.pricing.usage import Spending, price_dates, spending
+from eval.records.prices import Spending, price_dates, spending
 from eval.records.run import load_run
 from eval.rendering.width import sentence
 from eval.summary.summarise import OVERALL, summarise

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from eval.metrics.stats.interval import Interval
-from eval.records.pricing.prices import break_even
-from eval.records.pricing.usage import (
+from eval.records.prices import (
     FULL_CONTEXT,
     INGEST,
     PhaseUsage,
     Spending,
+    break_even,
     each,
     full_context_of,
     spending,

@@ -13,9 +13,8 @@ from string import ascii_letters
 import numpy as np
 
 from eval.cards.scores import Column, Scores
-from eval.metrics.stats.interval import Interval
+from eval.metrics.stats.interval import Floats, Interval
 from eval.metrics.stats.paired import holm, permutation_tests
-from eval.metrics.stats.resamples import Floats
 from eval.summary.contrast import Verdict, verdict
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError

@@ -23,7 +23,7 @@ from eval.records.jsonl import (
     write_lines,
 )
 from eval.records.manifest import command, digest, load_manifest
-from eval.records.pricing.ledger import PAID
+from eval.records.prices import PAID
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record
 from eval.rendering.run_tables import report_md

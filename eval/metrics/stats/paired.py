@@ -7,8 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.metrics.stats.interval import ClusterBootstrap, Interval, critical_value, normal_quantile
-from eval.metrics.stats.resamples import Floats
+from eval.metrics.stats.interval import (
+    ClusterBootstrap,
+    Floats,
+    Interval,
+    critical_value,
+    normal_quantile,
+)
 
 _POWER = 0.8
 

@@ -9,8 +9,16 @@ import numpy as np
 
 from eval.analyse.cost import tables as cost_tables
 from eval.pages.report.runs import ReportedRun, looks_of
-from eval.records.pricing.prices import PHASES, SYSTEM, break_even, of_records, pricing_of
-from eval.records.pricing.usage import Spending, price_dates, spending
+from eval.records.prices import (
+    PHASES,
+    SYSTEM,
+    Spending,
+    break_even,
+    of_records,
+    price_dates,
+    pricing_of,
+    spending,
+)
 from eval.records.schema import Record
 from eval.rendering.blocks import Block, Chart, Part, Table
 from eval.rendering.charts import curves

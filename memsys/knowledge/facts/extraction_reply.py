@@ -13,7 +13,7 @@ from memsys.core.turns import line
 from memsys.core.types import Turn
 from memsys.knowledge.facts.fact import Event, Fact, fault, plain
 from memsys.llm.prompt import Prompt
-from memsys.llm.schema import object_schema
+from memsys.llm.reply import object_schema
 
 TimedTurn = tuple[datetime, Turn]  # a turn and the time of its session
 _EXAMPLE = re.compile(r"<example>(.*?)</example>", re.DOTALL)  # in a prompt of the user

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from memsys.knowledge.facts.fact import Event, fault
 from memsys.llm.base import Completion, Tool
-from memsys.llm.schema import object_schema, violation
+from memsys.llm.reply import object_schema, violation
 
 Kind = Literal["ADD", "UPDATE", "DELETE", "NOOP"]
 Calls = Literal["tools", "schema"]

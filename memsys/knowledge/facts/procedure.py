@@ -14,7 +14,7 @@ from memsys.core.types import Usage
 from memsys.knowledge.facts.fact import Event, fault, tokens
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.llm.schema import object_schema
+from memsys.llm.reply import object_schema
 
 _DETAILS: Final = ("findings", "navigation", "errors", "context")  # of a step, besides its result
 _TEXT: Final = {"type": "string"}

@@ -11,7 +11,7 @@ from typing import Any, Final
 from memsys.knowledge.facts.fact import Event, fault, tokens
 from memsys.knowledge.facts.operations import Calls
 from memsys.llm.base import LLM, Completion, Tool
-from memsys.llm.schema import object_schema, violation
+from memsys.llm.reply import object_schema, violation
 
 _MOST_A_MESSAGE = 8  # entities, and also relations
 # Characters of a name or reason, and of a type: small models do not end a text by themselves.

@@ -1,4 +1,4 @@
-"""What the real libraries leave of a forgotten message, in a search and in their files."""
+"""What the real libraries leave of a forgotten message, and whether they can be replayed."""
 
 from __future__ import annotations
 
@@ -69,3 +69,17 @@ def test_a_forgotten_message_is_not_found(name, parts, tmp_path):
         assert "pizza" not in context
         assert "burgers" in context
         assert strategy.forget(["D1:2"]) == 0
+
+
+@pytest.mark.parametrize("name", [one for one in NAMES if one.values[0] != "mem0ai_graph"])
+def test_a_recorded_memory_is_written_again_without_a_server(name, parts, tmp_path):
+    ranked, requests = [], []
+    with FaultyServer(MODELS[name]) as server:
+        for mode in ("auto", "replay"):
+            with ingested(name, asking(parts, server, tmp_path, mode)) as strategy:
+                found = strategy.retrieve(query("What does Ada like or love?")).candidates
+            ranked.append({one.memory.content for one in found})
+            requests.append(server.requests)
+    assert requests[0] == requests[1] > 0
+    assert ranked[0] == ranked[1]
+    assert ranked[0]

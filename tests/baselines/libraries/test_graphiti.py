@@ -91,18 +91,6 @@ def test_a_changed_mind_ends_the_old_fact_and_both_foods_are_kept(parts, tmp_pat
         assert "2023-05-20" in str(server.bodies[-1]), "relative dates are the session's"
 
 
-def test_a_recorded_graph_is_written_again_without_a_server(parts, tmp_path):
-    texts = []
-    with FaultyServer(graph) as server:
-        for mode in ("auto", "replay"):
-            given = asking(parts, server, tmp_path, mode)
-            with ingested("graphiti", given) as strategy:
-                found = strategy.retrieve(LIKES).candidates
-                texts.append({one.memory.content for one in found})
-    assert texts[0] == texts[1]
-    assert len(texts[0]) == 4
-
-
 def test_without_a_model_it_says_so(parts):
     wanted = pytest.raises(LibraryError, match=r"nothing without a model; use strategy\.infer=true")
     with wanted, ingested("graphiti", parts(), infer=False):

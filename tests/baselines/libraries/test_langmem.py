@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
+from tests.baselines.libraries.real import MADE, asking, ingested, needs
 from tests.memsys.build import SESSIONS, query
 from tests.memsys.llm.server import Behaviour, FaultyServer
 from tests.memsys.llm.tool_calls import calls
@@ -57,13 +57,3 @@ def test_a_changed_mind_is_patched_and_both_foods_are_kept(parts, tmp_path):
         assert strategy.retrieve(LIKES) == first
         assert strategy.details["degraded"] == []
         assert server.requests == 2
-
-
-def test_a_recorded_memory_is_written_again_without_a_server(parts, tmp_path):
-    texts = []
-    with FaultyServer(manager) as server:
-        for mode in ("auto", "replay"):
-            with ingested("langmem", asking(parts, server, tmp_path, mode), TALK[:1]) as strategy:
-                found = strategy.retrieve(LIKES).candidates
-                texts.append({one.memory.content for one in found})
-    assert texts[0] == texts[1] == {"Ada: I like badminton", "Ada: I love pizza"}

@@ -66,18 +66,6 @@ def test_a_changed_mind_stays_beside_the_old_one_and_both_foods_are_kept(parts, 
         assert f"## Observation Date\n{day}" in prompt, "relative dates are the session's"
 
 
-def test_a_recorded_memory_is_written_again_without_a_server(parts, tmp_path):
-    texts = []
-    with FaultyServer(facts) as server:
-        for mode in ("auto", "replay"):
-            given = asking(parts, server, tmp_path, mode)
-            with ingested("mem0ai", given) as strategy:
-                found = strategy.retrieve(LIKES).candidates
-            texts.append([(one.memory.content, one.score) for one in found])
-        assert server.requests == 2
-    assert texts[0] == texts[1]
-
-
 def test_a_reply_that_the_library_drops_is_logged(parts, tmp_path):
     with FaultyServer(lambda _: faults.says("Sorry, no JSON.")) as server:
         given = asking(parts, server, tmp_path)

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from baselines.mcp.evidence import Stored
-from baselines.mcp.results import Item, items_of
+from baselines.mcp.results import Item, Stored, items_of
 from memsys.core.types import UNDATED
 from tests.memsys.build import NOON, memory
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from eval.metrics.bleu1 import bleu1
 from eval.metrics.locomo_f1 import locomo_f1
-from eval.metrics.set_f1 import mem0_f1
+from eval.metrics.word_overlap import bleu1, mem0_f1
 
 ROOT = Path(__file__).parents[3]
 LOCOMO = Path(os.environ.get("MEMSYS_SHARED", ROOT.parent / "shared")) / "locomo"

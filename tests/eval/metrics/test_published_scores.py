@@ -7,9 +7,8 @@ from math import exp
 import pytest
 
 from eval.metrics import overlap_f1
-from eval.metrics.bleu1 import bleu1
 from eval.metrics.locomo_f1 import locomo_f1, stems
-from eval.metrics.set_f1 import mem0_f1, memos_f1
+from eval.metrics.word_overlap import bleu1, mem0_f1, memos_f1
 from memsys.core.errors import InputError
 
 MULTI_HOP, TEMPORAL, OPEN_DOMAIN, SINGLE_HOP, ADVERSARIAL = 1, 2, 3, 4, 5

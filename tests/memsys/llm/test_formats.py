@@ -13,7 +13,7 @@ from memsys.core.errors import InputError
 from memsys.core.types import Usage
 from memsys.llm.base import LLMError
 from memsys.llm.meter import Meter
-from memsys.llm.schema import violation
+from memsys.llm.reply import violation
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour, FaultyServer

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval.analyse.cost import __main__ as cost
-from eval.records.pricing.prices import break_even, cost_usd, of_records, pricing_of
+from eval.records.prices import break_even, cost_usd, of_records, pricing_of
 from memsys.llm.pricing import Price, Pricing
 from tests.eval import factory
 

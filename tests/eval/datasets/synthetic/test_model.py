@@ -11,7 +11,7 @@ import pytest
 from eval.datasets.synthetic.model import UnknownPromptError, answer
 from eval.datasets.synthetic.served import reply
 from memsys.llm.prompt import load_prompt
-from memsys.llm.schema import object_schema
+from memsys.llm.reply import object_schema
 
 SAID = datetime(2023, 5, 9, 10, 0)
 ENGLISH = [

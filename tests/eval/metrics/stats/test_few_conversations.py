@@ -10,11 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval.metrics.stats.agreement import cohen_interval, fleiss_interval
-from eval.metrics.stats.interval import FEWEST, ClusterBootstrap, Interval, critical_value, scope
+from eval.metrics.stats.agreement import cohen_interval, corrected_share, fleiss_interval, rate
+from eval.metrics.stats.interval import (
+    FEWEST,
+    ClusterBootstrap,
+    Interval,
+    critical_value,
+    scope,
+    sums_within,
+)
 from eval.metrics.stats.paired import compare, detectable
-from eval.metrics.stats.rates import corrected_share, rate
-from eval.metrics.stats.resamples import sums_within
 from eval.summary.protocols import mean_cell
 from eval.summary.sample import Sample
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from eval.metrics.stats.agreement import Rate, corrected_share, rate, rogan_gladen
 from eval.metrics.stats.interval import wilson
 from eval.metrics.stats.pareto import pareto
-from eval.metrics.stats.rates import Rate, corrected_share, rate, rogan_gladen
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])

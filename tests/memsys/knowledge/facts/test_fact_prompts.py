@@ -15,7 +15,7 @@ from memsys.knowledge.facts.extraction_reply import extraction_schema
 from memsys.knowledge.facts.fact import Event, subject_of
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import Prompt
-from memsys.llm.schema import violation
+from memsys.llm.reply import violation
 from tests.memsys.build import session
 from tests.memsys.knowledge.facts.models import Planned, fact, facts
 from tests.memsys.knowledge.facts.test_extract import FIRST, extracted, settings

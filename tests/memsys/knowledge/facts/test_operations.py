@@ -9,7 +9,7 @@ import pytest
 from memsys.core.types import Usage
 from memsys.knowledge.facts.operations import TOOLS, Operation, read_operations, schema
 from memsys.llm.base import Completion, ToolCall
-from memsys.llm.schema import violation
+from memsys.llm.reply import violation
 from tests.memsys.knowledge.facts.models import call, operation, operations
 
 

@@ -11,7 +11,7 @@ from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.relations.extract import RelationExtractor
 from memsys.knowledge.relations.forms import ask, conflicts_form, entities_form, relations_form
 from memsys.llm.base import LLMError
-from memsys.llm.schema import violation
+from memsys.llm.reply import violation
 from tests.memsys.knowledge.relations.models import (
     TOOLS,
     Reply,

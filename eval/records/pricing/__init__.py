@@ -1,1 +1,0 @@
-"""Prices, usage and dollars of recorded calls."""
