@@ -150,7 +150,7 @@ def test_a_signal_ends_a_command_as_ctrl_c_does_but_for_its_code(sent):
     ("name", "hint"), [("rnu", "did you mean run? memsys lists all"), ("zzz", "memsys lists them")]
 )
 def test_an_unknown_command_is_answered_with_the_nearest(name, hint, capsys):
-    assert dispatch([name], "eval", "memsys") == 2
+    assert dispatch([name], "memsys") == 2
     assert capsys.readouterr().err == f"error: {name}: no such command; {hint}\n"
 
 
