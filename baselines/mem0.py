@@ -16,7 +16,6 @@ from memsys.core.errors import InputError
 from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.index.rank import Start
 from memsys.knowledge.facts.extract import ExtractSettings
-from memsys.knowledge.facts.extraction_reply import ReplyPart
 from memsys.knowledge.facts.fact_book import FactBook
 from memsys.knowledge.facts.fact_writer import FactChange, FactWriter, UpdateSettings
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
@@ -60,7 +59,7 @@ class Mem0(Strategy):
         facts: Mapping[str, Any],
         update: Mapping[str, Any],
         vector_store: VectorStore | None = None,
-        part: ReplyPart | None = None,
+        part: SameReply | None = None,
     ) -> None:
         """`infer`: False stores the memories of `parts.memory` and asks no model. `vector_store`:
         see FactBook; `part`: see FactExtractor. Raises InputError without a model, or if a setting

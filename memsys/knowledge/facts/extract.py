@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from memsys.context.writers import stamp
 from memsys.core.declared import Count, CountFrom0, check_fields
@@ -16,7 +16,6 @@ from memsys.core.errors import InputError
 from memsys.core.turns import line
 from memsys.core.types import Session, Turn
 from memsys.knowledge.facts.extraction_reply import (
-    ReplyPart,
     TimedTurn,
     extraction_schema,
     read_facts,
@@ -24,6 +23,9 @@ from memsys.knowledge.facts.extraction_reply import (
 from memsys.knowledge.facts.fact import Event, Fact, Subject, fault, tokens
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
+
+if TYPE_CHECKING:
+    from memsys.knowledge.relations.extract import SameReply
 
 Images = Literal["caption", "endpoint"]
 Relations = Literal["separate", "same_reply"]
@@ -38,7 +40,7 @@ class ExtractSettings:
     messages shown with them. `retries`: how often calls without an answer are repeated at the end
     of a session. `most`: maximum of facts per exchange, None for three per message; a small model
     needs fewer to finish within its output limit. `relations`: extracted by calls of their own, or
-    in the reply that has the facts (see ReplyPart), which saves these calls. `images`: shown as
+    in the reply that has the facts (see SameReply), which saves these calls. `images`: shown as
     captions, or described by the model, which reads them at `image_detail`.
 
     Prompts are names of shipped prompts or paths.
@@ -91,7 +93,7 @@ def for_roles(settings: ExtractSettings) -> ExtractSettings:
 class FactExtractor:
     """Asks a model for the facts of new messages; stores the dialogue and its running summary."""
 
-    def __init__(self, llm: LLM, settings: ExtractSettings, part: ReplyPart | None = None) -> None:
+    def __init__(self, llm: LLM, settings: ExtractSettings, part: SameReply | None = None) -> None:
         """`part`: what reads the rest of a reply; it is used with `relations: same_reply` only.
         Raises InputError if a prompt cannot be used, or if that is set without a `part`.
         """

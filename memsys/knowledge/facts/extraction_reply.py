@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from memsys.core.relative_dates import resolve
 from memsys.core.terms import terms
 from memsys.core.turns import line
 from memsys.core.types import Turn
 from memsys.knowledge.facts.fact import Event, Fact, fault, plain
-from memsys.llm.prompt import Prompt
 from memsys.llm.reply import object_schema
 
 TimedTurn = tuple[datetime, Turn]  # a turn and the time of its session
@@ -20,35 +19,6 @@ _EXAMPLE = re.compile(r"<example>(.*?)</example>", re.DOTALL)  # in a prompt of 
 _SPEAKS = re.compile(r"^(?:\d+\. )?(\w[\w ]*): ", re.MULTILINE)
 _LONGEST = {"title": 60, "content": 240, "when": 40, "speaker": 40}  # characters of a fact's parts
 MOST = 3  # facts per message
-
-
-class ReplyPart(Protocol):
-    """Lists that the model returns beside the facts, in the same JSON object: entities and
-    relations, say. It is used with `relations: same_reply`.
-
-    The messages are numbered from 1 in the order in which they are shown: earlier ones, then the
-    new ones of the exchange. `prompt` describes the lists and is appended to the prompt for facts;
-    it may have the same places.
-    """
-
-    prompt: Prompt
-
-    def properties(self, new: int, shown: int) -> Mapping[str, Any]:
-        """Return the JSON schema of each list by name; the last `new` of `shown` messages are those
-        to extract from.
-        """
-
-    def read(
-        self,
-        reply: Mapping[str, Any],
-        shown: Sequence[Turn],
-        new: Sequence[Turn],
-        log: list[Event],
-    ) -> None:
-        """Take the lists of a `reply`, which may violate the schema: faults are logged, nothing is
-        raised. Number n is the message shown[n - 1]. It is called once for each exchange `new`
-        whose facts could be read, before these are stored.
-        """
 
 
 def extraction_schema(

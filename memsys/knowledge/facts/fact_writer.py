@@ -9,16 +9,18 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from memsys.core.declared import Count, check_fields
 from memsys.core.types import Session, Turn
 from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
-from memsys.knowledge.facts.extraction_reply import ReplyPart
 from memsys.knowledge.facts.fact import Event, Fact, Subject, fault, tokens
 from memsys.knowledge.facts.operations import TOOLS, Calls, Kind, Operation, read_operations, schema
 from memsys.llm.base import LLM, Completion, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
+
+if TYPE_CHECKING:
+    from memsys.knowledge.relations.extract import SameReply
 
 Compare = Literal["filter", "owner"]
 
@@ -112,7 +114,7 @@ class FactWriter:
         facts: ExtractSettings,
         update: UpdateSettings,
         storage: FactStorage,
-        part: ReplyPart | None = None,
+        part: SameReply | None = None,
     ) -> None:
         """`part`: see FactExtractor. Raises InputError if a prompt cannot be used."""
         self._llm, self._update, self._storage = llm, update, storage

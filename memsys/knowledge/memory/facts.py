@@ -10,10 +10,10 @@ from memsys.core.declared import Name
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Memory, Session
 from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
-from memsys.knowledge.facts.extraction_reply import ReplyPart
 from memsys.knowledge.facts.fact import Fact, as_memory, plain
 from memsys.knowledge.facts.fact_writer import FactChange, Outcome, SessionReader, applied
 from memsys.knowledge.memory.base import MemoryBuilder
+from memsys.knowledge.relations.extract import SameReply
 from memsys.knowledge.relations.written_graph import WrittenGraph
 from memsys.llm.base import LLM
 
@@ -55,7 +55,7 @@ class FactMemoryBuilder(MemoryBuilder):
     """Builds the memories of one conversation, one per distinct fact; logs the extraction."""
 
     def __init__(
-        self, name: str, llm: LLM, settings: ExtractSettings, part: ReplyPart | None = None
+        self, name: str, llm: LLM, settings: ExtractSettings, part: SameReply | None = None
     ) -> None:
         """`part`: see FactExtractor. Raises InputError if a prompt cannot be used."""
         extractor = FactExtractor(llm, settings, part)

@@ -245,8 +245,13 @@ def _end(
 
 
 class SameReply:
-    """See ReplyPart: the lists are checked like those of separate calls, and wait for the writer of
-    the graph.
+    """Lists of entities and relations that the model returns beside the facts, in the same JSON
+    object (`relations: same_reply`), which saves their calls. They are checked like those of
+    separate calls, and wait for the writer of the graph. `prompt` describes them and is appended to
+    the prompt for facts.
+
+    The messages are numbered from 1 in the order in which they are shown: earlier ones, then the
+    new ones of the exchange.
     """
 
     def __init__(self, extractor: RelationExtractor) -> None:
@@ -255,7 +260,9 @@ class SameReply:
         self._found: dict[tuple[Turn, ...], tuple[list[Entity], list[Triple]]] = {}
 
     def properties(self, new: int, shown: int) -> Mapping[str, Any]:
-        """See ReplyPart."""
+        """Return the JSON schema of each list by name; the last `new` of `shown` messages are those
+        to extract from.
+        """
         lists = [form.parameters["properties"] for form in reply_forms(new, shown)]
         return {name: rows for one in lists for name, rows in one.items()}
 
@@ -266,7 +273,10 @@ class SameReply:
         new: Sequence[Turn],
         log: list[Event],
     ) -> None:
-        """See ReplyPart."""
+        """Take the lists of a `reply`, which may violate the schema: faults are logged, nothing is
+        raised. It is called once for each exchange `new` whose facts could be read, before these
+        are stored.
+        """
         found = self._extractor.read(reply, shown, new, log)
         if found is not None:
             self._found[tuple(new)] = found

@@ -56,7 +56,7 @@ class WrittenGraph:
     """The entities and relations of one conversation, and the links that they make.
 
     `part` reads entities and relations from a reply with the facts of `exchange` messages (see
-    ReplyPart); an exchange without such a reply is extracted by calls.
+    SameReply); an exchange without such a reply is extracted by calls.
     """
 
     def __init__(

@@ -92,7 +92,7 @@ def test_facts_of_several_users_are_compared_under_their_agent(tmp_path):
     assert re.search(r"\n2. user: Bob loves kilns \(similarity 0\.\d\d\)\n", shown)
 
 
-def test_a_contradiction_over_the_wire_leaves_one_memory(tmp_path):
+def test_a_contradiction_over_the_wire_leaves_one_memory_and_no_recording(tmp_path):
     replies = iter([facts(LOVES), "They play.", facts(NO_MORE)])
     kinds: list[str] = []
 
@@ -111,3 +111,4 @@ def test_a_contradiction_over_the_wire_leaves_one_memory(tmp_path):
             left = badminton(store, first, {"user_id": "alice"}, "Alice")
     assert left == [("Alice gave up badminton", "r1", None)]
     assert kinds == ["facts", "summary", "facts", "decide", "summary"]
+    assert not list(tmp_path.rglob("calls.sqlite"))

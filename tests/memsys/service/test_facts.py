@@ -10,13 +10,8 @@ from typing import Any
 import pytest
 
 from memsys.llm.base import LLMError
-from memsys.llm.client import ChatSettings
-from memsys.llm.meter import Meter
-from memsys.llm.recording import Recording
 from memsys.service.memory import Memory
 from tests.memsys.knowledge.facts.models import Planned, call, fact, facts
-from tests.memsys.llm import faults
-from tests.memsys.llm.server import FaultyServer
 from tests.memsys.service.made import memory, texts
 
 MAY = datetime(2024, 5, 8, 13, 56)
@@ -153,17 +148,6 @@ def test_the_run_of_an_agent_becomes_one_memory(tmp_path):
         "Objective: Book.\nProgress: half\n1. Asked\n   Result: 3 seats\nNext step: Pay."
     )
     assert found.turns == ("D1:1", "t1")
-
-
-def test_over_the_wire_and_nothing_of_it_is_recorded(tmp_path):
-    reply = facts(fact("Mara has a kiln", "Mara", 1))
-    with FaultyServer(lambda _: faults.says(reply)) as server:
-        chat = ChatSettings(model="m", base_url=server.base_url, key_variable="", retries=0)
-        llm = chat.open(Recording("", "off"), Meter())
-        with memory(tmp_path, llm=llm) as store:
-            assert len(add(store, "I got a kiln").changes) == 1
-    assert server.requests == 2  # the facts and the summary
-    assert not list(tmp_path.rglob("calls.sqlite"))
 
 
 class Meanwhile(Planned):
