@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from threading import RLock
 from typing import Any
 
 import numpy as np
 
+from memsys.core.declared import Count, Weight, check_fields
 from memsys.core.errors import InputError
 from memsys.core.types import Vectors
 from memsys.graph.score import access_frequency, recency
@@ -37,18 +38,16 @@ class SearchWeights:
     The formulas are those of strategy=graph_score without its graph (memsys.graph.score).
     """
 
-    relevance: float = 1.0
-    access: float = 0.0
-    recency: float = 0.0
-    importance: float = 0.0
-    decay_per_day: float = 0.01
-    pool: int = 50
+    relevance: Weight = 1.0
+    access: Weight = 0.0
+    recency: Weight = 0.0
+    importance: Weight = 0.0
+    decay_per_day: Weight = 0.01
+    pool: Count = 50
 
     def __post_init__(self) -> None:
-        """Raises InputError on a value below 0 (`pool`: 1)."""
-        for name, value in asdict(self).items():
-            if not isinstance(value, int | float) or not value >= (name == "pool"):
-                raise InputError(f"weights.{name}: {value!r}; use a number of 0 or more")
+        """Raises InputError on a value out of range."""
+        check_fields(self, "weights")
 
     @property
     def plain(self) -> bool:

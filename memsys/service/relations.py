@@ -77,7 +77,7 @@ class RelationMemory:
             self._store = NetworkxRelations(str(file))
         if setup is not None:
             self._extractor(setup, Owner())  # its prompts are checked now
-        self._finders: dict[Owner, tuple[list[tuple[str, int]], _Finder]] = {}
+        self._finders: dict[Owner, tuple[list[tuple[str, int]], RelationFinder]] = {}
 
     @property
     def enabled(self) -> bool:
@@ -143,7 +143,7 @@ class RelationMemory:
             return []
         finder = self._finder(owner, parts)
         try:
-            return finder.find(query)
+            return _found(finder, query)
         except KeyError:  # a part was deleted while it was read
             if self.parts(owner) == parts:
                 raise
@@ -205,7 +205,7 @@ class RelationMemory:
     def _extractor(setup: RelationSetup, owner: Owner) -> RelationExtractor:
         return RelationExtractor(setup.llm, setup.graph, owner.user_id)
 
-    def _finder(self, owner: Owner, parts: list[tuple[str, int]]) -> _Finder:
+    def _finder(self, owner: Owner, parts: list[tuple[str, int]]) -> RelationFinder:
         """Return what finds relations in `parts`, those of `owner`; it is cached."""
         setup, store = self._parts()
         with self._lock:
@@ -215,34 +215,31 @@ class RelationMemory:
                 graph = RelationGraph(store, first, self._embedder, setup.graph, others)
                 extractor = self._extractor(setup, owner)
                 made = RelationFinder(graph, extractor, self._embedder, setup.index, setup.search)
-                cached = parts, _Finder(graph, made)
+                cached = parts, made
             while len(self._finders) >= _FINDERS:
                 self._finders.pop(next(iter(self._finders)))
             self._finders[owner] = cached
         return cached[1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Finder:
-    graph: RelationGraph
-    finder: RelationFinder
-
-    def find(self, query: str) -> list[FoundRelation]:
-        """Raises KeyError if nodes are deleted during the search."""
-        candidates, _ = self.finder.find(query)
-        by_id = {id_of(one): one for one in self.graph.relations()} if candidates else {}
-        found = [(by_id[one.memory.id], one.score) for one in candidates if one.memory.id in by_id]
-        ends = self.graph.ends([relation for relation, _ in found])
-        return [
-            FoundRelation(
-                source=source.name,
-                relationship=relation.name,
-                destination=destination.name,
-                score=score,
-                time=relation.created,
-                ended=relation.ended,
-                mentions=relation.mentions,
-                turns=public_ids(relation.turns),
-            )
-            for (relation, score), (source, destination) in zip(found, ends, strict=True)
-        ]
+def _found(finder: RelationFinder, query: str) -> list[FoundRelation]:
+    """Return the relations that `finder` finds, with their ends. Raises KeyError if nodes are
+    deleted during the search.
+    """
+    candidates, _ = finder.find(query)
+    by_id = {id_of(one): one for one in finder.graph.relations()} if candidates else {}
+    found = [(by_id[one.memory.id], one.score) for one in candidates if one.memory.id in by_id]
+    ends = finder.graph.ends([relation for relation, _ in found])
+    return [
+        FoundRelation(
+            source=source.name,
+            relationship=relation.name,
+            destination=destination.name,
+            score=score,
+            time=relation.created,
+            ended=relation.ended,
+            mentions=relation.mentions,
+            turns=public_ids(relation.turns),
+        )
+        for (relation, score), (source, destination) in zip(found, ends, strict=True)
+    ]

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
 
-from memsys.core.errors import check_bool
+from memsys.core.declared import check_fields
 from memsys.core.turns import importance
 from memsys.core.types import Session
 from memsys.knowledge.facts.extract import FactExtractor
@@ -34,8 +34,7 @@ class SummarySettings:
 
     def __post_init__(self) -> None:
         """Raises InputError on a value that is not true or false."""
-        for name, value in (("background", self.background), ("searchable", self.searchable)):
-            check_bool(f"summary.{name}", value)
+        check_fields(self, "summary")
 
 
 class Summaries:

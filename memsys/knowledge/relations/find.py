@@ -56,7 +56,7 @@ class RelationFinder:
         index: IndexSettings,
         settings: RelationSettings,
     ) -> None:
-        self._graph, self._extractor, self._embedder = graph, extractor, embedder
+        self.graph, self._extractor, self._embedder = graph, extractor, embedder
         self._index, self._settings = index, settings
         self._snapshot: _Snapshot | None = None
 
@@ -70,7 +70,7 @@ class RelationFinder:
         If both searches are set, their results are taken in turn. Raises LLMError if a model has to
         name the question's entities and gives no usable reply.
         """
-        snapshot = self._snapshot = self._snapshot or _Snapshot(self._graph, self._embedder)
+        snapshot = self._snapshot = self._snapshot or _Snapshot(self.graph, self._embedder)
         if not snapshot.relations:
             return [], {}
         cosines = snapshot.vectors @ self._embedder.query(question)
@@ -108,10 +108,10 @@ class RelationFinder:
         """Return the relations around `names`, ranked by BM25 against the question as in mem0ai
         (mem0/memory/graph_memory.py, `search`); ties by nearness to the names.
         """
-        near = [relation for relation, _ in self._graph.around(names, self._settings.hops)]
+        near = [relation for relation, _ in self.graph.around(names, self._settings.hops)]
         if not near:
             return []
-        index = LexicalIndex(self._graph.sentences(near), self._index.k1, self._index.b)
+        index = LexicalIndex(self.graph.sentences(near), self._index.k1, self._index.b)
         return [near[n] for n in top(index.scores(question), self._settings.limit)]
 
 
