@@ -2,18 +2,25 @@
 
 `normalise` writes numbers and dates in one way and opens contractions; it removes no word, so the
 text can still be read and divided. `terms` are the units that the strict F1 compares.
+
+Rewrite English and Chinese number words as figures, in text folded by `normalise.fold`.
+
+"twenty-one" and 二十一 become 21, "second" becomes 2nd, "1.5 million" and 150万 become 1500000.
+Vague amounts ("a few", "dozens", 几) are unchanged. "one" is always 1, also the pronoun: answer
+and gold answer are treated alike.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from unicodedata import normalize
 
 from eval.metrics.dates import in_parts
-from eval.metrics.numbers import in_figures
+from memsys.core.numbers import CARDINALS, CHINESE_DIGITS, CHINESE_SCALES, ONES, TENS
 from memsys.core.terms import stem
 from memsys.core.yaml_text import load_table
 
@@ -94,3 +101,141 @@ def terms(text: str) -> tuple[str, ...]:
     content = [word for word in found if word not in ARTICLES] or found
     # Porter leaves words of two letters alone; Snowball's would make "is" the "i" of "I".
     return tuple(stem(word) if len(word) > 2 and word.isalpha() else word for word in content)
+
+
+_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+_MULTIPLIERS = {"dozen": 12, "hundred": 100} | _SCALES
+_BY_SOUND = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
+             "nine": "ninth", "twelve": "twelfth"}  # fmt: skip
+_ORDINALS = {
+    _BY_SOUND.get(word, re.sub("y$", "ie", word) + "th"): word
+    for word in (*ONES[1:], *TENS, "hundred", "thousand", "million")
+}
+
+_WORD = "|".join(sorted({*CARDINALS, *_MULTIPLIERS, *_ORDINALS}, key=len, reverse=True))
+# "second" after a count is the unit of time; after a hyphen ("twenty-second") it is an ordinal.
+_RUN = re.compile(
+    rf"(?<![\w.])(?:\d+(?:\.\d+)?[ -](?=(?:{'|'.join(_MULTIPLIERS)})\b)"
+    r"|(?<!\d[ -])(?<!\d(?:st|nd|rd|th) )(?=second\b)|(?!second\b))"
+    rf"(?:{_WORD})\b(?:(?:-| (?!second\b)|(?<=hundred) and |(?<=thousand) and )(?:{_WORD})\b)*"
+    r"(?P<unit> second\b)?"
+)
+_WORDS, _LETTERS = frozenset(_WORD.split("|")), re.compile("[a-z]+")
+
+_D = "".join(CHINESE_DIGITS)
+_S = r"(?:[十百万亿]|千(?![克米瓦卡赫]))"  # 千克 is a kilogram
+_ZH_RUN = re.compile(rf"(?:(?<![\d.])\d+(?:\.\d+)? ?(?=[百千万亿]){_S}|[{_D}十])(?:[{_D}]|{_S})*")
+
+
+def _ordinal(value: str) -> str:
+    teen = value[-2:-1] == "1"
+    return value + ("th" if teen else {"1": "st", "2": "nd", "3": "rd"}.get(value[-1], "th"))
+
+
+def _plain(value: Decimal) -> str:
+    text = format(value, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+class _Reading:
+    """A number being parsed: the sum of finished scales, and the open group below 1000."""
+
+    def __init__(self) -> None:
+        self.done = Decimal(0)
+        self.group: Decimal | None = None
+        self.room = Decimal(1000)  # what comes next must be smaller than this
+        self.scale = Decimal(10**12)
+        self.started = False
+
+    def takes(self, word: str) -> bool:
+        """Add `word` and return True, or return False and change nothing if it starts a new
+        number.
+        """
+        if word in CARDINALS:
+            value = Decimal(CARDINALS[word])
+            if (value == 0 and self.started) or value >= self.room:
+                return False
+            self.group = (self.group or Decimal(0)) + value
+            self.room = Decimal(10 if value in range(20, 100, 10) else 0)
+        elif word in _SCALES:
+            value = Decimal(_SCALES[word])
+            if (self.started and self.group is None) or value >= self.scale:
+                return False
+            self.done += (1 if self.group is None else self.group) * value
+            self.group, self.room, self.scale = None, Decimal(1000), value
+        else:
+            if self.group is not None and self.group >= 100:
+                return False
+            value = Decimal(_MULTIPLIERS[word])
+            self.group = (1 if self.group is None else self.group) * value
+            self.room = Decimal(100 if word == "hundred" else 0)
+        self.started = True
+        return True
+
+    def value(self) -> str:
+        """Return the parsed number in figures."""
+        return _plain(self.done + (self.group or 0))
+
+
+def _read(m: re.Match[str]) -> str:
+    """Return figures for the number words of a match of `_RUN`: "one two" is two numbers."""
+    figures: list[str] = []
+    reading = _Reading()
+    for word in re.findall(r"\d[\d.]*|\b(?!and\b)[a-z]+", m[0].removesuffix(m["unit"] or "")):
+        if word[0].isdigit():
+            reading.group, reading.room, reading.started = Decimal(word), Decimal(0), True
+            continue
+        cardinal = _ORDINALS.get(word, word)
+        if not reading.takes(cardinal):
+            figures.append(reading.value())
+            reading = _Reading()
+            reading.takes(cardinal)
+        if word in _ORDINALS:
+            figures.append(_ordinal(reading.value()))
+            reading = _Reading()
+    if reading.started:
+        figures.append(reading.value())
+    return " ".join(figures) + (m["unit"] or "")
+
+
+def _read_zh(m: re.Match[str]) -> str:
+    """Return figures for a run of Chinese number characters, between spaces."""
+    run = m[0].replace(" ", "")
+    if all(char in CHINESE_DIGITS for char in run):
+        # From four on a year or a number read out (二〇二三); fewer are a choice (两三).
+        return f" {('' if len(run) >= 4 else ' ').join(str(CHINESE_DIGITS[char]) for char in run)} "
+    figures: list[str] = []
+    total = section = Decimal(0)
+    digit: Decimal | None = None
+    last = 1  # the scale read last; 0 after a zero, which ends the short form 一百二 = 120
+    for part in re.findall(r"\d[\d.]*|\D", run):
+        if part in CHINESE_SCALES:
+            scale = CHINESE_SCALES[part]
+            if scale < 10**4:
+                section += (1 if digit is None else digit) * scale
+            else:
+                group = section + (digit or 0)
+                total = total + group * scale if group else (total or Decimal(1)) * scale  # 一万亿
+                section = Decimal(0)
+            digit, last = None, scale
+        else:
+            if digit is not None and digit != 0:
+                figures.append(_plain(total + section + digit))
+                total = section = Decimal(0)
+                last = 1
+            digit = Decimal(CHINESE_DIGITS[part]) if part in CHINESE_DIGITS else Decimal(part)
+            last = 0 if digit == 0 else last
+    short = last // 10 if last >= 100 else 1
+    figures.append(_plain(total + section + (digit or 0) * short))
+    return f" {' '.join(figures)} "
+
+
+def in_figures(text: str) -> str:
+    """Return `text`, folded to lower case, with its number words as figures.
+
+    English cardinals and ordinals below 10^12, also with "and" after hundred and thousand; Chinese
+    by digit and scale (两千零五, 二〇二三), also the short form 一百二 = 120.
+    """
+    if not _WORDS.isdisjoint(_LETTERS.findall(text)):
+        text = _RUN.sub(_read, text)
+    return text if text.isascii() else _ZH_RUN.sub(_read_zh, text)

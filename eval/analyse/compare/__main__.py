@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from eval.analyse.compare.comparable import Compared, best_first, compared
 from eval.analyse.compare.conclusions import notes, title
-from eval.analyse.compare.write import write
 from eval.cli import add_runs, add_wide, code_of, parser
+from eval.metrics.stats.interval import scope
+from eval.records.files import write_text
 from eval.records.run import Run, load_runs
-from eval.rendering.contrasts import conclusions, method, pairs, table
+from eval.rendering.blocks import Table
+from eval.rendering.contrasts import comma_separated, conclusions, method, pairs, table
+from eval.rendering.figures import WIDTH, figure, names
+from eval.rendering.numbers import interval, signed
+from eval.rendering.palette import Look, looks
 from eval.rendering.tables import type_name
 from eval.rendering.width import sentence
+from eval.summary.contrast import NOT_SHOWN, Row
 from eval.summary.measures import UNANSWERED, types_of
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
@@ -106,3 +114,152 @@ def _show_pairs(found: Compared, runs: Sequence[Run], type_: str, seed: int) -> 
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+Panel = tuple[str, Sequence[Row]]  # title and rows
+_LINE = 14  # characters of a line below the heat map
+
+
+def write(
+    folder: Path,
+    titled: Sequence[tuple[str, Sequence[Row]]],
+    runs: Sequence[Run],
+    warnings: Sequence[str],
+    how: str,
+) -> list[str]:
+    """Write tables (title and rows) and charts into `folder`; returns the names of the files.
+    `how`: how they were computed.
+
+    Raises InputError if the folder cannot be written.
+    """
+    tables = [rows for _, rows in titled]
+    texts = {
+        "compare.md": _markdown(titled, runs, warnings, how),
+        "compare.csv": comma_separated(tables, runs),
+        "compare.tex": "\n".join(
+            table(rows, runs).latex(_caption(name, rows, runs)) for name, rows in titled
+        ),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            write_text(folder / name, text)
+        forest(titled, runs, folder / "forest")
+        heatmap(titled, runs, folder / "heatmap")
+    except OSError as error:
+        raise InputError(f"--out {folder}: cannot be written ({error}); name another") from error
+    return [*texts, *(name for chart in ("forest", "heatmap") for name in names(Path(chart)))]
+
+
+def _markdown(
+    titled: Sequence[tuple[str, Sequence[Row]]],
+    runs: Sequence[Run],
+    warnings: Sequence[str],
+    how: str,
+) -> str:
+    tables = [rows for _, rows in titled]
+    named = [[run.label, run.manifest["run_id"], run.manifest["dataset"]] for run in runs]
+    parts = [f"# {', '.join(run.label for run in runs[1:])} against {runs[0].label}"]
+    parts += conclusions(tables, runs)
+    parts += [Table(["run", "id", "data"], named).markdown()]
+    parts += [f"Note: {warning}" for warning in warnings]
+    for name, rows in titled:
+        parts += [f"## {name}", table(rows, runs).markdown()]
+    parts += [how]
+    parts += ["![Differences by type](forest.png)", "![Means by type and run](heatmap.png)"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _caption(name: str, rows: Sequence[Row], runs: Sequence[Run]) -> str:
+    over = scope(row.clusters for row in rows)
+    return f"{name}: mean and difference to {runs[0].label}, 95% intervals {over}"
+
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
+    """Write a forest plot of differences to the first run: a panel per measure, a line per type and
+    run. A hollow mark is a difference that is not shown to exist.
+    """
+    others = looks([run.label for run in runs], [run.strategy for run in runs])[1:]
+    heights = [0.7 + 0.24 * len(rows) * (len(others) + 1) for _, rows in panels]
+    with figure(path, sum(heights) + 0.7) as drawn:
+        grid = drawn.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
+        for (title, rows), axes in zip(panels, grid[:, 0], strict=True):
+            _forest(axes, rows, runs, others)
+            axes.set_title(title)
+        over = scope(row.clusters for _, rows in panels for row in rows)
+        label = f"difference to {runs[0].label}, 95% interval {over}; hollow: no difference shown"
+        grid[-1, 0].set_xlabel(label, wrap=True)
+
+
+def _forest(axes: Axes, rows: Sequence[Row], runs: Sequence[Run], others: Sequence[Look]) -> None:
+    """Draw the rows of a measure, the runs of each type below its name."""
+    axes.axvline(0, color="black", linewidth=1)
+    differences = [one.difference for row in rows for one in row.contrasts]
+    edge = 1.08 * max(max(-one.low, one.high) for one in differences) or 0.01
+    ticks: dict[float, str] = {}
+    for number, (row, name) in enumerate(zip(rows, _labels(rows, runs), strict=True)):
+        top = number * (len(others) + 1)
+        ticks[top] = f"{name} "
+        for i, (one, look) in enumerate(zip(row.contrasts, others, strict=True), 1):
+            ends, ticks[top + i] = one.difference, look.name
+            axes.plot([ends.low, ends.high], [top + i] * 2, color=look.hex)
+            shown = one.verdict != NOT_SHOWN
+            face: dict[str, Any] = {
+                "markerfacecolor": look.hex if shown else "white",
+                "markeredgecolor": look.hex,
+            }
+            axes.plot(ends.value, top + i, look.symbol, ms=look.size, markeredgewidth=1.2, **face)
+            text: dict[str, Any] = {
+                "va": "center",
+                "fontsize": 8.5,
+                "weight": "bold" if shown else "normal",
+            }
+            axes.text(edge * 1.03, top + i, interval(ends, form=signed), **text)
+    axes.set(xlim=(-edge, edge), ylim=(max(ticks) + 0.6, -0.6))
+    axes.set_yticks(list(ticks), list(ticks.values()))
+    for label in axes.get_yticklabels()[:: len(others) + 1]:
+        label.set_fontweight("bold")
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+
+
+def _labels(rows: Sequence[Row], runs: Sequence[Run]) -> list[str]:
+    types = types_of(runs)
+    return [f"{type_name(row.type, types)}, n = {row.n:,}" for row in rows]
+
+
+def heatmap(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
+    """Write a heat map of means by type and run: a panel per measure, light is high."""
+    heights = [0.8 + 0.42 * len(rows) for _, rows in panels]
+    width = max(WIDTH, 2.6 + 1.1 * len(runs))
+    with figure(path, sum(heights) + 0.8, width) as drawn:
+        grid = drawn.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
+        for (title, rows), axes in zip(panels, grid[:, 0], strict=True):
+            means = [[mean.value for mean in row.means] for row in rows]
+            top = max(map(max, means)) or 1.0
+            axes.imshow(means, cmap="cividis", vmin=0, vmax=top, aspect="auto")
+            for y, row in enumerate(rows):
+                for x, mean in enumerate(row.means):
+                    colour = "black" if mean.value > 0.55 * top else "white"
+                    text = f"{mean.value:.3f}\n[{mean.low:.3f}, {mean.high:.3f}]"
+                    axes.text(x, y, text, ha="center", va="center", color=colour, fontsize=8)
+            axes.set_xticks(range(len(runs)), [_broken(run.label) for run in runs])
+            axes.set_yticks(range(len(rows)), _labels(rows, runs))
+            axes.tick_params(length=0)
+            axes.grid(visible=False)
+            axes.spines[:].set_visible(False)
+            axes.set_title(title, wrap=True)
+
+
+def _broken(label: str) -> str:
+    """Return a label in lines of at most 14 characters, as far as it has underscores or spaces."""
+    lines = [""]
+    for word in re.findall(r"[^_ ]+[_ ]?", label):
+        if len(lines[-1] + word) > _LINE and lines[-1]:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(lines)

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from eval.analyse.retrieval.evaluation import Request, evaluate
-from eval.analyse.retrieval.from_files import add_options, run_folders
 from eval.analyse.retrieval.measured import KINDS
 from eval.analyse.retrieval.write import write
+from eval.answers.ranking_files import LAYOUTS, RankingFile, read_rankings
 from eval.cli import add_wide, code_of, parser
+from eval.datasets.named import NAMES, config_of
+from eval.datasets.reload import load_dataset_of
+from eval.imports.rankings.import_run import run_of, write_import
+from eval.imports.rankings.imports import Import, matched
 from eval.metrics.retrieval.registry import UNITS, parse
+from eval.records.answer_key_views import ORIGINAL
+from eval.records.folder import run_id
 from eval.records.run import load_runs
 from eval.rendering.blocks import as_text
+from eval.summary.imported import ENDINGS, check_empty, system_name
 from memsys.core.errors import InputError
+from memsys.core.files import is_there
+from memsys.core.places import RUNS, find_run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -94,3 +104,79 @@ def _request(options: argparse.Namespace) -> Request:
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+_DATASET = "locomo"
+_OPTIONS = ("dataset", "name", "depth", "run_folder", "partial")
+
+
+class _Ready(NamedTuple):
+    """A file that was read and matched; `command` repeats the import into `folder`."""
+
+    path: Path
+    file: RankingFile
+    source: Import
+    folder: Path
+    command: Sequence[str]
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of a FILE to `command`."""
+    add = command.add_argument_group("of a FILE").add_argument
+    questions = f"the questions whose rankings it contains (default: {_DATASET})"
+    add("--dataset", metavar=NAMES, help=questions)
+    add("--name", help="system that ranked (default: the file's name); one FILE only")
+    depth = "rankings were cut at N ids, so that shorter ones are complete (default: unknown)"
+    add("--depth", type=int, metavar="N", help=depth)
+    partial = "score a FILE of which most rankings are of no question"
+    add("--partial", action="store_true", default=None, help=partial)
+    folder = "run folder (default: results/runs/<time>_<name>); one FILE only"
+    add("--run-folder", type=Path, metavar="FOLDER", help=folder)
+
+
+def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:
+    """Return the run folder of each of `options.runs`; a FILE becomes one, and its account is
+    printed.
+
+    All files are read, matched and checked for what `request` asks before a folder is written.
+    Raises InputError where that fails.
+    """
+    paths = [_path(given) for given in options.runs]
+    files = [path for path in paths if not path.is_dir()]
+    given = [name for name in _OPTIONS if getattr(options, name) is not None]
+    if given and not files:
+        raise InputError(f"--{given[0].replace('_', '-')}: is for a FILE, and none is named")
+    if len(files) > 1 and (options.name is not None or options.run_folder is not None):
+        raise InputError("--name and --run-folder are for one FILE; give each its own command")
+    if not files:
+        return paths
+    config = config_of(options.dataset or _DATASET, ORIGINAL, None)
+    dataset = load_dataset_of(config)
+    ready: dict[Path, _Ready] = {}
+    for path in files:
+        file, name = read_rankings(path), system_name(options.name, path)
+        partial = bool(options.partial)
+        source = matched(file.rows, name, dataset, path.name, options.depth, partial=partial)
+        evaluate([run_of(source, config)], request)
+        folder = options.run_folder or RUNS / run_id(name)
+        check_empty(folder, "--run-folder")
+        flags = {"dataset": options.dataset, "name": options.name, "depth": options.depth}
+        set_ = [(f"--{flag}", str(value)) for flag, value in flags.items() if value is not None]
+        command = ["eval", "retrieval", str(path), *(part for pair in set_ for part in pair)]
+        command += ["--partial"] if partial else []
+        ready[path] = _Ready(path, file, source, folder, command)
+    for one in ready.values():
+        _write(one, config)
+    return [ready[path].folder if path in ready else path for path in paths]
+
+
+def _path(given: Path) -> Path:
+    return given if is_there(given) or given.suffix in ENDINGS else find_run(given)
+
+
+def _write(one: _Ready, config: Mapping[str, Any]) -> None:
+    manifest = write_import(one.source, one.file, one.folder, config, one.command)
+    layout, rows = LAYOUTS[one.file.layout], len(one.file.rows)
+    print(f"{one.path}: {layout}, {rows:,} ranking{'s' * (rows != 1)}")
+    print("\n".join(manifest["matching"]["sentences"]))
+    print(f"Run folder: {one.folder}\n")

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from inspect import signature
+from itertools import chain
 from typing import Any
 from uuid import uuid4
 
 from memsys.core.declared import Name, Share, check_values
 from memsys.core.errors import InputError
+from memsys.core.terms import is_cjk, terms
 from memsys.core.types import Memory, Session
 from memsys.embed.cache import CachedEmbedder
-from memsys.graph.store import MemoryGraph
+from memsys.graph.build import rarity
+from memsys.graph.entities import key_of
+from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore
 from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.graph_writer import GraphWriter
-from memsys.knowledge.relations.memory_graph import link_memories
 from memsys.knowledge.relations.relation_graph import RelationGraph, RelationGraphSettings
 from memsys.llm.base import LLM
-from memsys.stores.relations import RelationStore
+from memsys.stores.relations import Node, Relation, RelationStore
 
 
 class WrittenByModel:
@@ -102,3 +106,132 @@ class WrittenGraph:
     def clear(self) -> None:
         """Delete the entities and relations from the store."""
         self._relations.clear()
+
+
+Related = tuple[Relation, tuple[Node, Node]]  # a relation with its source and its target
+Pair = tuple[str, str]  # keys of two entities, sorted
+
+
+def link_memories(
+    memories: Sequence[Memory], relations: Sequence[Related], max_share: float
+) -> MemoryGraph:
+    """Return the graph that links `memories` by `relations`.
+
+    A memory mentions its title, the ends of every relation that one of its turns states, and the
+    entities whose names occur in its content. The weight of a mention is the entity's `rarity`;
+    what more than `max_share` of the memories mention is mentioned only as a title.
+
+    RELATED_TO edges join a title with the entities of its memory, with the Jaccard index of the
+    memories that mention each; and the ends of relations that have not ended, with m / (m + 1) for
+    the m times that such a relation was stated. The greater weight counts.
+    """
+    named = _mentioned(memories, relations)
+    mentions = _weighted(memories, named, max_share)
+    members: defaultdict[str, set[str]] = defaultdict(set)
+    for id_, weights in mentions.items():
+        for key in weights:
+            members[key].add(id_)
+    related: dict[Pair, float] = {}
+    for one, other in _of_titles(memories, mentions):
+        both = members[one] & members[other]
+        related[one, other] = len(both) / len(members[one] | members[other])
+    for pair, stated in _stated(relations).items():
+        related[pair] = max(related.get(pair, 0.0), stated / (stated + 1))
+    store = NetworkXStore()
+    kinds: tuple[EdgeKind, EdgeKind] = "mentions", "related_to"
+    store.add(
+        (MEMORY + id_, ENTITY + key, kinds[0], weight)
+        for id_, weights in mentions.items()
+        for key, weight in weights.items()
+    )
+    store.add((ENTITY + one, ENTITY + other, kinds[1], w) for (one, other), w in related.items())
+    return MemoryGraph(store, {id_: ENTITY + next(iter(w)) for id_, w in mentions.items() if w})
+
+
+def key_of_node(node: Node) -> str:
+    """Return the key of an entity; it is that of a title of the same words."""
+    return key_of(node.name) or node.id
+
+
+def _mentioned(
+    memories: Sequence[Memory], relations: Sequence[Related]
+) -> list[Mapping[str, None]]:
+    """Return the keys that each memory mentions, its title first, in order of appearance."""
+    of_turn: defaultdict[str, list[str]] = defaultdict(list)
+    for relation, ends in relations:
+        for turn in relation.turns:
+            of_turn[turn] += map(key_of_node, ends)
+    names = _Names({key_of_node(node) for _, ends in relations for node in ends})
+    return [
+        dict.fromkeys(
+            chain(
+                filter(None, [key_of(memory.title)]),
+                *(of_turn.get(turn, ()) for turn in memory.turns),
+                names.occurring(memory.content),
+            )
+        )
+        for memory in memories
+    ]
+
+
+def _weighted(
+    memories: Sequence[Memory], named: Sequence[Mapping[str, None]], max_share: float
+) -> dict[str, dict[str, float]]:
+    """Return what each memory mentions with its weights: its title, if any, then heaviest first."""
+    n, frequency = len(memories), Counter(chain.from_iterable(named))
+    most = max(max_share * n, 2)
+    found: dict[str, dict[str, float]] = {}
+    for memory, keys in zip(memories, named, strict=True):
+        title = key_of(memory.title)
+        weights = {
+            key: rarity(frequency[key], n) for key in keys if key == title or frequency[key] <= most
+        }
+        ordered = sorted(weights, key=lambda key: (key != title, -weights[key]))
+        found[memory.id] = {key: weights[key] for key in ordered}
+    return found
+
+
+def _of_titles(
+    memories: Sequence[Memory], mentions: Mapping[str, Mapping[str, float]]
+) -> set[Pair]:
+    """Return the pairs of a title and another entity that the same memory mentions."""
+    return {
+        _pair(title, key)
+        for memory in memories
+        if (title := key_of(memory.title))
+        for key in mentions[memory.id]
+        if key != title
+    }
+
+
+def _stated(relations: Sequence[Related]) -> Counter[Pair]:
+    """Return how often relations between two entities were stated, without those that ended."""
+    stated: Counter[Pair] = Counter()
+    for relation, ends in relations:
+        one, other = map(key_of_node, ends)
+        if relation.ended is None and one != other:
+            stated[_pair(one, other)] += relation.mentions
+    return stated
+
+
+def _pair(one: str, other: str) -> Pair:
+    return (one, other) if one < other else (other, one)
+
+
+class _Names:
+    """The keys of entities, found in a text by whole words; Chinese ones anywhere."""
+
+    def __init__(self, keys: set[str]) -> None:
+        self._keys = keys
+        self._words = sorted({key.count(" ") + 1 for key in keys if not is_cjk(key)})
+        self._characters = sorted({len(key) for key in keys if is_cjk(key)})
+
+    def occurring(self, text: str) -> Iterator[str]:
+        """Yield the keys that occur in `text`."""
+        stems = terms(text)
+        for size in self._words:
+            spans = (" ".join(stems[i : i + size]) for i in range(len(stems) - size + 1))
+            yield from (span for span in spans if span in self._keys)
+        for size in self._characters if is_cjk(text) else ():
+            parts = (text[i : i + size] for i in range(len(text) - size + 1))
+            yield from (part for part in parts if part in self._keys)

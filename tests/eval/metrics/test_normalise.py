@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval.metrics.normalise import fold, normalise, terms
-from eval.metrics.numbers import in_figures
+from eval.metrics.normalise import fold, in_figures, normalise, terms
 
 PIECES = (
     "may march june 7 2nd second 2023 twenty one hundred million and or of the on in a 1,200 3.5 "

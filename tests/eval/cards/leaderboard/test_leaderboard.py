@@ -15,9 +15,9 @@ import pytest
 from eval.cards.card.schema import load_card
 from eval.cards.card.verify import verify
 from eval.cards.leaderboard import __main__ as leaderboard
+from eval.cards.leaderboard.__main__ import draw
 from eval.cards.leaderboard.board import Board, scores_of, write
 from eval.cards.leaderboard.page import page
-from eval.cards.leaderboard.picture import draw
 from eval.cards.leaderboard.systems import (
     NO_FACTS,
     Facts,

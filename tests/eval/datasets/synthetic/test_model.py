@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval.datasets.synthetic.model import UnknownPromptError, answer
-from eval.datasets.synthetic.served import reply
+from eval.datasets.synthetic.served import UnknownPromptError, answer, reply
 from memsys.llm.prompt import load_prompt
 from memsys.llm.reply import object_schema
 

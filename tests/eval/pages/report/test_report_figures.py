@@ -5,10 +5,9 @@ import re
 import pytest
 
 from eval.metrics.stats.interval import Interval
+from eval.pages.report.build import counterparts, tradeoffs_block
 from eval.pages.report.changes import gains_and_losses
-from eval.pages.report.comparison import tradeoffs_block
 from eval.pages.report.costs import costs_block, latency_block
-from eval.pages.report.losses import counterparts
 from eval.pages.report.scores import judges_block, types_block
 from eval.records.schema import Record
 from eval.rendering.blocks import Block, Chart, Table

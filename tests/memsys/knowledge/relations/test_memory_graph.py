@@ -12,7 +12,7 @@ import pytest
 from memsys.core.types import Memory
 from memsys.graph.store import Edge, MemoryGraph
 from memsys.knowledge.facts.fact import plain
-from memsys.knowledge.relations.memory_graph import Related, link_memories
+from memsys.knowledge.relations.written_graph import Related, link_memories
 from memsys.stores.relations import Node, Relation
 from tests.memsys.build import memory
 
