@@ -1,5 +1,8 @@
 """Evidence: which sentences of the retrieved memories bear on a question, and how well.
 
+The reader finds this evidence; the turns that a data set cites are those of eval.metrics.evidence,
+which no reader sees.
+
 A memory's score is the weighted sum of five features: coverage of the question's roots by its
 content (a root's weight is its inverse document frequency over the candidates, Spärck Jones, 1972),
 coverage by the utterance it replies to, the retriever's score, whether the person asked about
@@ -101,7 +104,8 @@ def share(weights: dict[str, float], covered: frozenset[str]) -> float:
     return sum(w for root, w in weights.items() if root in covered) / total if total else 0.0
 
 
-def _spread(candidates: Sequence[Candidate]) -> list[float]:
+def _scaled_scores(candidates: Sequence[Candidate]) -> list[float]:
+    """Return the retriever's scores scaled to 0..1 over the candidates; all 0 if they are equal."""
     low, high = min(c.score for c in candidates), max(c.score for c in candidates)
     return [(c.score - low) / (high - low) if high > low else 0.0 for c in candidates]
 
@@ -125,7 +129,7 @@ def _in_time(question: ParsedQuestion, memory: Memory) -> float:
     return best
 
 
-def _reply(idf: dict[str, float], memory: Memory) -> float:
+def _reply_coverage(idf: dict[str, float], memory: Memory) -> float:
     """Return the coverage that the utterance before a memory adds, where it asks something."""
     before = memory.index_text.removesuffix(memory.content)
     if before == memory.index_text or not ("?" in before or "？" in before):
@@ -144,7 +148,7 @@ def _best_by_speaker(
         spoken = roots_by_speaker(memory.content, memory.speaker)
         for speaker, (everything, claimed) in spoken.items():
             if not question.people or speaker in question.people:
-                own = max(own, share(idf, everything) + _ANSWERED * _reply(idf, memory))
+                own = max(own, share(idf, everything) + _ANSWERED * _reply_coverage(idf, memory))
             else:
                 other = max(other, share(idf, claimed))
     return own, other
@@ -159,13 +163,15 @@ def find_evidence(
     """
     idf = root_weights(question, candidates)
     ranked: list[tuple[float, int, float]] = []
-    for at, (candidate, spread) in enumerate(zip(candidates, _spread(candidates), strict=True)):
+    for at, (candidate, retrieved) in enumerate(
+        zip(candidates, _scaled_scores(candidates), strict=True)
+    ):
         memory = candidate.memory
         support = share(idf, roots(memory.content))
         score = (
             support
-            + weights.reply * _reply(idf, memory)
-            + weights.retrieval * spread
+            + weights.reply * _reply_coverage(idf, memory)
+            + weights.retrieval * retrieved
             + weights.speaker * _speaks(question, memory)
             + weights.time * _in_time(question, memory)
         )
@@ -178,8 +184,8 @@ def find_evidence(
         for position, sentence in enumerate(sentences(memory.content, memory.speaker)):
             cover = share(idf, sentence.roots)
             shown = (_SHOWN if question.shown else -_CAPTION) if sentence.caption else 0.0
-            own = score + cover + _CARRIED * carried - _ASKS * sentence.asks + shown
+            total = score + cover + _CARRIED * carried - _ASKS * sentence.asks + shown
             carried = cover
-            scored.append(ScoredSentence(sentence, memory, position, cover, support, own))
+            scored.append(ScoredSentence(sentence, memory, position, cover, support, total))
     scored.sort(key=lambda item: -item.score)
     return Evidence(tuple(scored), *_best_by_speaker(question, candidates, idf))

@@ -137,6 +137,7 @@ def _token_weights(
 
 
 def _marked(pattern: re.Pattern[str], text: str, group: int | str = 0) -> set[int]:
+    """Return the positions of all characters in matches of `pattern`, or of its `group`."""
     return {i for m in pattern.finditer(text) for i in range(m.start(group), m.end(group))}
 
 

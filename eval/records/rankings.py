@@ -29,7 +29,7 @@ _ID = re.compile(rb'\{"id": ?("(?:[^"\\]|\\.)*")')  # at the beginning of a line
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class UnitRanking:
     """A ranking in one unit: distinct `ids`, best first, of the `size` units in the store (None:
     unknown). `complete`: nothing follows, since the ranking contains the whole store. `tokens`:
     o200k tokens of all memories up to the one that contributed each id; None if unknown. `depth`:
@@ -59,8 +59,8 @@ class Ranked:
     store: str
     selected: bool
     memories: tuple[tuple[str, float], ...]
-    turns: Unit | None
-    sessions: Unit | None
+    turns: UnitRanking | None
+    sessions: UnitRanking | None
 
 
 def session_of(turn: str) -> str:
@@ -148,7 +148,7 @@ def _unit(
     depth: int,
     *,
     ended: bool,
-) -> Unit:
+) -> UnitRanking:
     """Return the ranking of the ids in `places`, each with the place of its memory, of `depth`
     memories.
     """
@@ -156,7 +156,7 @@ def _unit(
     for id_, place in places:
         first.setdefault(id_, place)
     spent = None if tokens is None else tuple(tokens[place] for place in first.values())
-    return Unit(tuple(first), size, ended or len(first) == size, spent, depth)
+    return UnitRanking(tuple(first), size, ended or len(first) == size, spent, depth)
 
 
 def ranked_ids(folder: Path) -> set[str]:
@@ -183,7 +183,7 @@ def ranking_line(question: str, store: str, retrieval: Retrieval) -> RankingLine
     }
 
 
-def ranked_turns(ranking: Sequence[Candidate], *, complete: bool) -> Unit:
+def ranked_turns(ranking: Sequence[Candidate], *, complete: bool) -> UnitRanking:
     """Return the turns of a recorded ranking, by RULE; `complete`: nothing follows."""
     turns = ((turn, 0) for one in ranking for turn in one.memory.turns)
     return _unit(turns, None, None, len(ranking), ended=complete)

@@ -10,7 +10,7 @@ from eval.metrics import Answered, Scores
 from eval.metrics.harm import shown
 from eval.metrics.registry import names, score
 from eval.records.jsonl import Row
-from eval.records.rankings import Unit
+from eval.records.rankings import UnitRanking
 from eval.records.schema import Record, Retrieved
 
 
@@ -66,7 +66,7 @@ def plant_fields(question: Question, context: str | None) -> Row:
     return {"plant": asdict(plant) | lists | {"shown": known}}
 
 
-def answered_question(record: Record, ranked: Unit | None = None) -> Answered:
+def answered_question(record: Record, ranked: UnitRanking | None = None) -> Answered:
     """Return the input of metrics for the answered `record`, under its answer key. `ranked`: the
     ranking of turns behind it, None if there is none.
     """
@@ -90,7 +90,7 @@ def answered_question(record: Record, ranked: Unit | None = None) -> Answered:
 
 
 def score_record(
-    record: Record, verdict: float | None = None, ranked: Unit | None = None
+    record: Record, verdict: float | None = None, ranked: UnitRanking | None = None
 ) -> dict[str, Scores | None]:
     """Return `scores` of a record under its answer key and `scores_original` under the data set's.
 

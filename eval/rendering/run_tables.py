@@ -16,7 +16,7 @@ from eval.rendering.tables import (
     of_rankings,
 )
 from eval.rendering.width import sentence
-from eval.summary.subset_score import sentences
+from eval.summary.subset_score import estimate_sentences
 from eval.summary.summarise import BY_RULE
 
 _UNANSWERED = (
@@ -44,7 +44,7 @@ def run_tables(summary: Summary) -> Iterator[str | Table]:
     if answerless(summary):
         yield of_rankings(summary)
         yield _UNANSWERED
-        yield from sentences(summary)
+        yield from estimate_sentences(summary)
         return
     yield by_type(summary)
     if note := (summary["judge"] or {}).get("note"):
@@ -57,7 +57,7 @@ def run_tables(summary: Summary) -> Iterator[str | Table]:
     if summary["key"] is not None:
         yield "The same answers under both answer keys:"
         yield by_key(summary)
-    yield from sentences(summary)
+    yield from estimate_sentences(summary)
 
 
 def as_text(

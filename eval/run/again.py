@@ -175,7 +175,7 @@ class Repetition:
         return call.get("phase") not in dropped and call.get("question") in done
 
 
-def plan(
+def resolve_parent(
     config: DictConfig, choices: dict[str, str], overrides: Sequence[str]
 ) -> tuple[DictConfig, dict[str, str], Repetition | None]:
     """Return the configuration of the run and, with `from=`, what is repeated of its parent: all

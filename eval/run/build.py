@@ -153,7 +153,9 @@ def build(
     except TypeError as error:
         if users_place(error):
             raise
-        raise InputError(_misfit(choices["strategy"], config.strategy, str(error))) from error
+        raise InputError(
+            _constructor_error(choices["strategy"], config.strategy, str(error))
+        ) from error
 
     def make_strategy(conversation: str) -> MemoryStrategy:
         embedder = embedders.of(conversation)
@@ -164,7 +166,7 @@ def build(
     return Built(dataset, meter, models, embedders, make_strategy, prompts, parts.depth, weights)
 
 
-def _misfit(option: str, settings: Mapping[str, Any], error: str) -> str:
+def _constructor_error(option: str, settings: Mapping[str, Any], error: str) -> str:
     """Return one line on the TypeError of a strategy's constructor, whose message is `error`."""
     unknown = re.search(r"unexpected keyword argument '(\w+)'", error)
     if unknown and (found := _with_setting(settings, unknown[1], "strategy")):

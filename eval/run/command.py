@@ -20,7 +20,7 @@ from eval.records import folder as folders
 from eval.rendering.errors import configuration_errors, explain, one_line
 from eval.rendering.width import widen
 from eval.run import sweep as sweeps
-from eval.run.again import plan
+from eval.run.again import resolve_parent
 from eval.run.arguments import check_arguments, flags_first
 from eval.run.compatible import without_effect
 from eval.run.composing import CONFIG, Order, composition, ordered, readable, register
@@ -34,8 +34,8 @@ from memsys.core.errors import InputError, complain
 from memsys.core.places import CONF
 from memsys.llm.budget import BudgetReached
 
-_ASKED = {"strategy", "experiment"}  # settings that name the strategies to estimate
-_QUESTIONS = ("help", "hydra_help", "cfg", "info", "resolve", "shell_completion")  # to Hydra
+_STRATEGY_SETTINGS = {"strategy", "experiment"}  # settings that name the strategies to estimate
+_HYDRA_FLAGS = ("help", "hydra_help", "cfg", "info", "resolve", "shell_completion")  # to Hydra
 _PHASES = {"judge": ("judge",), "answer": ("answer", "judge")}  # of a run, done again by from=
 
 
@@ -72,7 +72,7 @@ def _main(arguments: Sequence[str]) -> int:
     options = get_args_parser().parse_args(arguments)
     if options.multirun:
         return _sweep(options, arguments)
-    if any(getattr(options, name) for name in _QUESTIONS):
+    if any(getattr(options, name) for name in _HYDRA_FLAGS):
         return _ask_hydra(options)
     with configuration_errors(), ordered(arguments) as order:
         return _run(order).code
@@ -158,9 +158,13 @@ def _estimate(order: Order) -> None:
     if a single run names none. A sweep shows one table at its end, but for jobs in other processes,
     each of which shows its own.
     """
-    config, choices, again = plan(order.config, order.choices, order.overrides)
+    config, choices, again = resolve_parent(order.config, order.choices, order.overrides)
     names = {override.lstrip("+~").partition("=")[0] for override in order.overrides}
-    if sweeps.described() or again or any(name.partition(".")[0] in _ASKED for name in names):
+    if (
+        sweeps.described()
+        or again
+        or any(name.partition(".")[0] in _STRATEGY_SETTINGS for name in names)
+    ):
         others = [one for one in order.overrides if not one.startswith("strategy=")]
         for note in without_effect(config, choices, order.overrides):
             print(note, file=sys.stderr)

@@ -18,7 +18,7 @@ from eval.records.prices import PaidCalls
 from eval.records.schema import Manifest
 from eval.rendering.run_tables import report_md
 from eval.run import console
-from eval.run.again import Repetition, plan
+from eval.run.again import Repetition, resolve_parent
 from eval.run.build import Built, build, lower_limits
 from eval.run.compatible import without_effect
 from eval.run.composing import Order
@@ -59,7 +59,7 @@ def prepare(order: Order, folder: Path, resume: str | int | None, sweep: Any = N
     """
     check_settings(order.config)
     given = order.overrides
-    config, choices, again = plan(order.config, order.choices, given)
+    config, choices, again = resolve_parent(order.config, order.choices, given)
     paid = PaidCalls(folder)
     spending = Spending(paid)
     tracker, policy = tracker_of(config), FailurePolicy(**config.failures)
@@ -69,7 +69,7 @@ def prepare(order: Order, folder: Path, resume: str | int | None, sweep: Any = N
     elif resume is not None and (folder / MANIFEST).is_file():
         built.embedders.chosen = load_manifest(folder).get("embedders", {})
     idle = without_effect(config, choices, given)
-    notes = (*_of_experiment(order, is_single=sweep is None), *idle, *lower_limits(config))
+    notes = (*_experiment_note(order, is_single=sweep is None), *idle, *lower_limits(config))
     manifest = {
         **describe(
             *(folder.name, built.resolved(config), choices, built.dataset, built.described()),
@@ -110,9 +110,9 @@ def execute(order: Order, folder: Path, resume: str | int | None, sweep: Any = N
             if isinstance(stop, BudgetReached) and stop.enough_usd is not None:
                 manifest["budget_usd"] = stop.enough_usd
             folders.interrupt(folder, manifest, runner.seconds, began)
-            console.show_stop(folder, manifest, _place(planned))
+            console.show_stop(folder, manifest, _recordings_folder(planned))
             raise
-        console.show_end(folder, manifest, summary, records, _place(planned))
+        console.show_end(folder, manifest, summary, records, _recordings_folder(planned))
     if planned.tracker is not None:
         log_run(planned.tracker, folder)
     failed = summary["errors"] + console.unjudged(summary)
@@ -135,13 +135,13 @@ def _completed(manifest: Manifest, built: Built, runner: Runner) -> Manifest:
     return cast(Manifest, found)
 
 
-def _place(planned: Plan) -> str | None:
+def _recordings_folder(planned: Plan) -> str | None:
     """Return the folder where the answers of models are recorded, if any were paid for."""
     is_recorded = OmegaConf.select(planned.config, "llm.cache") != "off"
     return planned.config.cache if planned.paid.added and is_recorded else None
 
 
-def _of_experiment(order: Order, *, is_single: bool) -> list[str]:
+def _experiment_note(order: Order, *, is_single: bool) -> list[str]:
     """Return a note if an experiment is named without -m, which gives one run of its sweep; none if
     all parameters of the experiment are set, as in a command that repeats one run.
     """

@@ -63,7 +63,7 @@ def ingest(
             "status": "error" if failure else "ok",
             "error": failure.entry() if failure else None,
             "memories": memories,
-            "usage": used(reading),
+            "usage": usage_entry(reading),
             "latency_ms": round(reading.ms, 4),
             "latency_source": reading.source,
             "waited_ms": round(reading.waited_ms, 4),
@@ -80,7 +80,7 @@ def ingest(
     return Ingested(wall_ms, None)
 
 
-def used(reading: Reading) -> UsageEntry:
+def usage_entry(reading: Reading) -> UsageEntry:
     """Return the recorded usage of a phase: the sum, and `by_model` where models have names."""
     by_model = {name: asdict(usage) for name, usage in reading.by_model.items()}
     counts = asdict(reading.usage) | ({"by_model": by_model} if by_model else {})

@@ -12,11 +12,11 @@ from eval.metrics import registry
 from eval.metrics.abstention import abstains
 from eval.readers import Answer
 from eval.records.jsonl import Row
-from eval.records.rankings import DIGITS, Unit
+from eval.records.rankings import DIGITS, UnitRanking
 from eval.records.schema import Record, Retrieved
 from eval.records.scoring import evidence_fields, plant_fields, question_fields, score_record
 from eval.run.failures import END_THE_RUN, Failure
-from eval.run.ingest import used
+from eval.run.ingest import usage_entry
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Retrieval
 from memsys.llm.meter import Meter, Reading
@@ -56,7 +56,7 @@ class Outcome:
     question: Question
     retrieval: Retrieval = _NOTHING
     context_sha256: str | None = None
-    ranked: Unit | None = None
+    ranked: UnitRanking | None = None
     answer: Answer | None = None
     judgement: Judgement | None = None
     score_key: str = "judge"  # of the judge's verdict
@@ -96,7 +96,7 @@ class Outcome:
 
     def record(self) -> Record:
         """Return the scored record; see eval.records.schema."""
-        record = cast(Record, self._unscored() | self._measured())
+        record = cast(Record, self._unscored() | self._usage_and_latency())
         record = cast(Record, record | score_record(record, ranked=self.ranked))
         if self.stored is not None and self.failure is None:
             record["scores"] |= registry.of_rankings(self.stored["scores"])
@@ -155,19 +155,19 @@ class Outcome:
         fields = {
             **self._verdicts(),
             "scores": {**record["scores"], **verdict},
-            "usage": {**(record["usage"] or {}), "judge": used(reading)},
+            "usage": {**(record["usage"] or {}), "judge": usage_entry(reading)},
             "latency_ms": {**record["latency_ms"], "judge": round(reading.ms, 4)},
             "waited_ms": {**record["waited_ms"], "judge": round(reading.waited_ms, 4)},
         }
         return cast(Record, {**record, **fields})
 
-    def _measured(self) -> Row:
+    def _usage_and_latency(self) -> Row:
         """Tokens and milliseconds by phase. The total excludes the judge, and latencies exclude
         the time spent on queues and failed attempts.
         """
         phases = ["retrieve", "answer", *(["judge"] if "judge" in self.readings else [])]
         readings = {phase: self._reading(phase) for phase in phases}
-        usage = {phase: used(reading) for phase, reading in readings.items()}
+        usage = {phase: usage_entry(reading) for phase, reading in readings.items()}
         latency = {phase: reading.ms for phase, reading in readings.items()}
         waited = {name: round(one.waited_ms, 4) for name, one in readings.items()}
         system = (readings["retrieve"], readings["answer"])

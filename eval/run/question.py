@@ -13,7 +13,7 @@ from eval.datasets.types import Question
 from eval.judges.judge import Judge, reference
 from eval.readers import Reader
 from eval.records.jsonl import Row, json_line
-from eval.records.rankings import Unit
+from eval.records.rankings import UnitRanking
 from eval.records.schema import Record
 from eval.run.failures import END_THE_RUN, Failure
 from eval.run.outcome import Outcome, measured
@@ -26,6 +26,8 @@ from memsys.strategies.strategy import MemoryStrategy
 class Asked(NamedTuple):
     """Ids of a question and of what it searches, its line of records.jsonl, wall-clock seconds by
     part, the recorded calls that were used, and the failure of the question or of its judge.
+
+    The runner writes it to the run's files; until then the question is an `Outcome`.
     """
 
     id: str
@@ -37,11 +39,11 @@ class Asked(NamedTuple):
     judge_failure: Failure | None = None
 
 
-class Stored(NamedTuple):
+class StoredRetrieval(NamedTuple):
     """The sha256 in hex of a context, and the ranking of turns behind it; None if there is none."""
 
     context_sha256: str
-    ranked: Unit | None
+    ranked: UnitRanking | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,13 @@ class Agent:
 
 
 def ask(
-    question: Question, agent: Agent, store: Callable[[Question, Retrieval], Stored]
+    question: Question, agent: Agent, write: Callable[[Question, Retrieval], StoredRetrieval]
 ) -> Callable[[], Asked]:
     """Retrieve for `question` now, and return a job that answers, judges and scores it.
 
-    `store` stores ranking and context. A failure becomes a record with status `error` and no score;
-    if only the judge failed, a record with the other scores and `judge_error`. Raises the
-    exceptions of END_THE_RUN.
+    `write` writes ranking and context to the run's files. A failure becomes a record with status
+    `error` and no score; if only the judge failed, a record with the other scores and
+    `judge_error`. Raises the exceptions of END_THE_RUN.
     """
     asked_at = question.asked_at or agent.ends[question.conversation]
     query = Query(question.id, question.text, question.conversation, asked_at)
@@ -74,7 +76,7 @@ def ask(
     outcome = Outcome(question, failure=step.failure, readings={"retrieve": step.reading})
     if step.failure is None:
         try:
-            digest, ranked = store(question, step.result)
+            digest, ranked = write(question, step.result)
             outcome = replace(outcome, retrieval=step.result, context_sha256=digest, ranked=ranked)
         except (AttributeError, TypeError, ValueError) as error:  # nothing that can be written
             outcome = outcome.unrecordable(error)

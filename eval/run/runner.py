@@ -20,7 +20,7 @@ from eval.run.build import Built
 from eval.run.failures import FailureLog, FailurePolicy, FailureRow, RepeatedFailure
 from eval.run.ingest import ingest
 from eval.run.progress import RunProgress, Spending
-from eval.run.question import Agent, Asked, Stored, ask, failed, judge_again
+from eval.run.question import Agent, Asked, StoredRetrieval, ask, failed, judge_again
 from eval.run.run_files import RecordFile, RunFiles
 from memsys.core.concurrency import run_jobs
 from memsys.core.errors import InputError
@@ -71,7 +71,7 @@ class Runner:
     warnings: list[str] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
     _failures: FailureLog = field(init=False)
-    _row: FailureRow = field(default_factory=FailureRow)
+    _streak: FailureRow = field(default_factory=FailureRow)
     _tolerated: frozenset[str] = frozenset()  # ids of questions that failed before
     _lock: threading.RLock = field(default_factory=threading.RLock)  # of files and counts
     _files: RunFiles = field(init=False)
@@ -103,7 +103,7 @@ class Runner:
         finally:
             with self._lock:  # of a job that a second Ctrl-C did not wait for
                 files.close()
-        self.warnings = [*self._covered(), *self.built.embedders.warnings(files.embedded)]
+        self.warnings = [*self._coverage_warnings(), *self.built.embedders.warnings(files.embedded)]
         return files.put_in_order({one.id: one.searched for one in questions})
 
     def _jobs(self) -> Generator[Callable[[], None]]:
@@ -120,7 +120,7 @@ class Runner:
             if self.instead is not None:
                 yield from (self._job(self.instead[question.id]) for question in asked)
             elif asked:
-                yield from map(self._job, self._asked(conversation, asked))
+                yield from map(self._job, self._ingest_and_ask(conversation, asked))
 
     def _judged_again(self, questions: list[Question]) -> Iterator[_Job]:
         judge, meter = self.built.models.judge, self.built.meter
@@ -128,7 +128,9 @@ class Runner:
             assert judge is not None  # noqa: S101
             yield partial(judge_again, question, self._files.record(question.id), judge, meter)
 
-    def _asked(self, conversation: Conversation, questions: list[Question]) -> Iterator[_Job]:
+    def _ingest_and_ask(
+        self, conversation: Conversation, questions: list[Question]
+    ) -> Iterator[_Job]:
         """Ingest `conversation` and retrieve for one question after another; yield the rest."""
         with self._strategy(conversation.id) as strategy:
             job = self._ingest(conversation, strategy)
@@ -156,9 +158,9 @@ class Runner:
         self._progress.step(failed=failure is not None)
         if asked.id in self._tolerated:
             return
-        self._row.note(asked.conversation, failure)
+        self._streak.note(asked.conversation, failure)
         limit = self.policy and self.policy.stop_after
-        if failure and limit and self._row.in_a_row >= limit and not self._progress.is_over:
+        if failure and limit and self._streak.in_a_row >= limit and not self._progress.is_over:
             raise RepeatedFailure(
                 f"{limit} questions in a row failed alike, the last one {asked.id} in "
                 f"{failure.phase}: {failure.kind}: {failure.message}; correct the cause and resume "
@@ -203,23 +205,25 @@ class Runner:
         ends = {session.owner or conversation.id: session.time for session in conversation.sessions}
         models, meter = self.built.models, self.built.meter
         agent = Agent(strategy, models.reader, models.judge, meter, ends)
-        store = partial(self._store, conversation.id)
-        return lambda question: ask(question, agent, store)
+        write = partial(self._write_retrieval, conversation.id)
+        return lambda question: ask(question, agent, write)
 
-    def _store(self, store: str, question: Question, retrieval: Retrieval) -> Stored:
-        """Write ranking and context of a retrieval from the conversation `store`."""
+    def _write_retrieval(
+        self, conversation: str, question: Question, retrieval: Retrieval
+    ) -> StoredRetrieval:
+        """Write ranking and context of a retrieval from `conversation`."""
         depth, ranking = self.built.depth, retrieval.ranking
         with self._lock:
             digest = self._files.add_context(retrieval.context)
             if depth:
                 ranked = retrieval.candidates if ranking is None else ranking
-                line = ranking_line(question.id, store, retrieval)
+                line = ranking_line(question.id, conversation, retrieval)
                 self._files.add_ranking(line, [one.memory for one in ranked])
         if ranking is None or not depth:
-            return Stored(digest, None)
-        return Stored(digest, ranked_turns(ranking, complete=retrieval.ranked_all))
+            return StoredRetrieval(digest, None)
+        return StoredRetrieval(digest, ranked_turns(ranking, complete=retrieval.ranked_all))
 
-    def _covered(self) -> list[str]:
+    def _coverage_warnings(self) -> list[str]:
         """Return a warning for each conversation with at most k memories: all are retrieved.
 
         All conversations of a resumed run count. Of many, the first are named.

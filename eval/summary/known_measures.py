@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure
-from eval.records.rankings import Ranked
-from eval.records.rankings import Unit as Ranking
+from eval.records.rankings import Ranked, UnitRanking
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.summary.imported import IMPORTED
@@ -21,7 +20,7 @@ class RankedQuestion:
 
     record: Record
     selected: bool
-    ranking: Ranking
+    ranking: UnitRanking
     judged: Judged
     spent: int | None
 

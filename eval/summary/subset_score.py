@@ -107,7 +107,7 @@ def ability(right: Floats, wrong: Floats, answers: Floats) -> Floats:
     return weights
 
 
-def sentences(summary: Summary) -> list[str]:
+def estimate_sentences(summary: Summary) -> list[str]:
     """Return the estimates as sentences; none if the run was not on a subset."""
     subset = summary["subset"]
     if subset is None:

@@ -126,23 +126,24 @@ def build_graph(memories: Sequence[Memory], settings: GraphSettings) -> MemoryGr
     edge is the Jaccard index of the memories that mention its two nodes.
     """
     keys, starts, columns, weights = mentions_of(memories, settings)
-    of = [slice(*ends) for ends in pairwise(starts.tolist())]
-    found, kinds = columns.tolist(), get_args(EdgeKind)
+    places = [slice(*ends) for ends in pairwise(starts.tolist())]
+    found = columns.tolist()
+    mentions, related_to = get_args(EdgeKind)
     used = Counter(found)
-    together = Counter(pair for part in of for pair in combinations(sorted(found[part]), 2))
+    together = Counter(pair for part in places for pair in combinations(sorted(found[part]), 2))
     store = NetworkXStore()
     store.add(
-        (MEMORY + memory.id, ENTITY + keys[column], kinds[0], weight)
-        for memory, part in zip(memories, of, strict=True)
+        (MEMORY + memory.id, ENTITY + keys[column], mentions, weight)
+        for memory, part in zip(memories, places, strict=True)
         for column, weight in zip(found[part], weights[part].tolist(), strict=True)
     )
     store.add(
-        (ENTITY + keys[one], ENTITY + keys[other], kinds[1], n / (used[one] + used[other] - n))
+        (ENTITY + keys[one], ENTITY + keys[other], related_to, n / (used[one] + used[other] - n))
         for (one, other), n in together.items()
     )
     titles = {
         memory.id: ENTITY + keys[found[part.start]]
-        for memory, part in zip(memories, of, strict=True)
+        for memory, part in zip(memories, places, strict=True)
         if part.start < part.stop
     }
     return MemoryGraph(store, titles)
@@ -161,7 +162,7 @@ def mentions_of(memories: Sequence[Memory], settings: GraphSettings) -> Mentions
     The weight of a mention is that of its kind times the `rarity` of the node.
     """
     keys, n = NumberedKeys(), len(memories)
-    found = _chosen(_entries(memories, keys, settings), memories, settings)
+    found = _without_weak_words(_entries(memories, keys, settings), memories, settings)
     distinct, frequency = np.unique(found.numbers, return_counts=True)
     is_node = np.isin(distinct, found.numbers[~found.is_entity])  # of speakers, dates, turns
     links = is_node | (frequency <= max(settings.max_share * n, 2))
@@ -177,15 +178,15 @@ def mentions_of(memories: Sequence[Memory], settings: GraphSettings) -> Mentions
     rarities = np.array([rarity(int(step), n) for step in steps])[place]
     weights = np.where(found.is_title, 1.0, by_kind[found.kinds]) * rarities[entries]
     group = np.where(found.is_title, 0, np.where(found.is_entity, 1, 2))
-    order = np.lexsort((-weights, group, found.of))  # stable: ties in order of appearance
-    rank = np.arange(len(order)) - starts_of(found.of, n)[found.of]  # within its memory
-    titled = np.bincount(found.of[found.is_title], minlength=n)
-    most = settings.max_entities + titled[found.of]
+    order = np.lexsort((-weights, group, found.rows))  # stable: ties in order of appearance
+    rank = np.arange(len(order)) - starts_of(found.rows, n)[found.rows]  # within its memory
+    titled = np.bincount(found.rows[found.is_title], minlength=n)
+    most = settings.max_entities + titled[found.rows]
     selected = order[(rank < most) | (group[order] == 2)]
     named = np.bincount(entries[selected], minlength=len(frequency)) > 0
     columns = (np.cumsum(named, dtype=np.int32) - 1)[entries[selected]]
     texts = keys.texts(distinct[:-1][named].tolist())
-    return Mentions(texts, starts_of(found.of[selected], n), columns, weights[selected])
+    return Mentions(texts, starts_of(found.rows[selected], n), columns, weights[selected])
 
 
 def starts_of(rows: Ints, n: int) -> NDArray[np.int64]:
@@ -194,11 +195,11 @@ def starts_of(rows: Ints, n: int) -> NDArray[np.int64]:
 
 
 class _Entries(NamedTuple):
-    """What all memories mention, in order: memory, key and kind (a position in `_WEIGHTS`) of each
-    entry, and whether it is the title of its memory.
+    """What all memories mention, in order: of each entry the row of its memory, its key and kind (a
+    position in `_WEIGHTS`), and whether it is the title of its memory.
     """
 
-    of: Ints
+    rows: Ints
     numbers: NDArray[np.int64]
     kinds: NDArray[np.int8]
     is_title: NDArray[np.bool_]
@@ -211,7 +212,7 @@ class _Entries(NamedTuple):
     def only(self, chosen: NDArray[np.bool_]) -> _Entries:
         """Return the chosen entries."""
         return _Entries(
-            self.of[chosen], self.numbers[chosen], self.kinds[chosen], self.is_title[chosen]
+            self.rows[chosen], self.numbers[chosen], self.kinds[chosen], self.is_title[chosen]
         )
 
 
@@ -263,11 +264,13 @@ def _nodes(
         yield "adjacent", f"after:{memory.id}"
 
 
-def _chosen(entries: _Entries, memories: Sequence[Memory], settings: GraphSettings) -> _Entries:
+def _without_weak_words(
+    entries: _Entries, memories: Sequence[Memory], settings: GraphSettings
+) -> _Entries:
     """Return the entries without phrases of words that are hardly associated and without keywords
     that are hardly concentrated.
     """
-    weak = np.zeros(len(entries.of), dtype=bool)
+    weak = np.zeros(len(entries.rows), dtype=bool)
     if settings.min_association > 0:
         distinct, frequency = np.unique(entries.numbers, return_counts=True)
         phrases = (entries.kinds == _WEIGHTS.index("phrase")) & ~entries.is_title
@@ -281,7 +284,7 @@ def _chosen(entries: _Entries, memories: Sequence[Memory], settings: GraphSettin
     if settings.min_concentration is not None:
         distinct, places = np.unique(entries.numbers, return_inverse=True)
         _, sessions = np.unique([memory.time for memory in memories], return_inverse=True)
-        bits = concentrations(places, sessions[entries.of], len(distinct))
+        bits = concentrations(places, sessions[entries.rows], len(distinct))
         keywords = (entries.kinds == _WEIGHTS.index("keyword")) & ~entries.is_title
         weak |= keywords & (bits[places] < settings.min_concentration)
     return entries.only(~weak)

@@ -97,7 +97,7 @@ def read(token: str) -> tuple[str | None, Sequence[str], bool, bool]:
 
 
 class NumberedKeys(dict[str, tuple[int | None, Sequence[int], bool, bool]]):
-    """Keys as numbers, for millions of memories, and a cache of `read` by token.
+    """Keys of entities as numbers, for millions of memories, and a cache of `read` by token.
 
     The number of a word is its position among the words seen; that of a phrase combines the
     numbers of its two words, each in half of the bits.

@@ -26,9 +26,9 @@ class Connectivity(NamedTuple):
 class GraphStatistics(NamedTuple):
     """Connectivity of a memory, its number of accesses, and the time of the last one."""
 
-    around: Connectivity
+    connectivity: Connectivity
     accesses: int
-    last: datetime
+    last_access: datetime
 
 
 def graph_statistics(graph: MemoryGraph, memories: Sequence[Memory]) -> list[GraphStatistics]:

@@ -43,8 +43,8 @@ class GraphExpand(GraphScore):
         or without a model to judge, if one is to.
         """
         check_values(GraphExpand, locals(), "strategy")
-        used = max(pool, k or 1) if use_graph_expansion else pool
-        super().__init__(parts, k, budget, start, used, weights, decay_per_day)
+        accepted = max(pool, k or 1) if use_graph_expansion else pool  # an unused pool is no error
+        super().__init__(parts, k, budget, start, accepted, weights, decay_per_day)
         self._rescore, self._expands = rescore is not None, use_graph_expansion
         self._expansion = Expansion(**expansion)
         if k is not None and self._expansion.reserved > k:
@@ -89,13 +89,13 @@ class GraphExpand(GraphScore):
 
         seeds = [candidate.memory.id for candidate in direct[: self._expansion.seeds]]
         added = expand(self.store.graph, seeds, relevance_of, self._expansion)
-        found = {candidate.memory.id: candidate for candidate in direct}
+        direct_by_id = {candidate.memory.id: candidate for candidate in direct}
         retained = direct
         if self._expansion.reserved:
             retained = direct[: max(k - self._expansion.reserved, 0)]
         present = {*seeds, *(candidate.memory.id for candidate in retained)}
         extra = [
-            found.get(one.memory)
+            direct_by_id.get(one.memory)
             or Candidate(self.store.memories[rows[one.memory]], one.score, "expanded")
             for one in added
             if one.memory not in present

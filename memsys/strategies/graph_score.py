@@ -106,15 +106,15 @@ class GraphScore(Strategy):
         for candidate in candidates:
             memory = candidate.memory
             row = rows[memory.id]
-            graph = statistics[row]
+            features = statistics[row]
             terms = ScoreTerms(
                 similarity=similarity(row),
-                access=access_frequency(graph.accesses),
-                recency=recency(graph.last, now, self._decay),
+                access=access_frequency(features.accesses),
+                recency=recency(features.last_access, now, self._decay),
                 importance=memory.importance,
-                g=graph.around.g,
+                g=features.connectivity.g,
             )
-            n, e, w, _ = graph.around
+            n, e, w, _ = features.connectivity
             terms_of[memory.id] = [round(value, _DIGITS) for value in (*terms, n, e, w)]
             scored.append(replace(candidate, score=terms.weighted(self._weights)))
         scored.sort(key=lambda candidate: -candidate.score)

@@ -22,7 +22,7 @@ from eval.imports.rescore.imports import read_import, record
 from eval.metrics.retrieval.registry import Measure, parse
 from eval.records.jsonl import RANKINGS as FILE
 from eval.records.jsonl import json_line, validate
-from eval.records.rankings import Ranked, Unit
+from eval.records.rankings import Ranked, UnitRanking
 from eval.records.run import Run, error_of, load_run
 from eval.records.schema import RECORD, RECORD_DEFAULTS, Record
 from eval.summary import retrieval
@@ -257,7 +257,7 @@ def rankings_of(run: Run, dataset: Dataset) -> Rankings:
 
 
 def _empty(record: Record) -> Ranked:
-    nothing = Unit((), size=None, complete=True, tokens=None)
+    nothing = UnitRanking((), size=None, complete=True, tokens=None)
     store = record.get("store") or record["conversation"]
     return Ranked(record["id"], store, selected=False, memories=(), turns=nothing, sessions=nothing)
 

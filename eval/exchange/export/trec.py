@@ -9,8 +9,7 @@ from urllib.parse import quote
 from eval.datasets.types import ADVERSARIAL
 from eval.exchange.export.collection import Collection, UnitName
 from eval.records.jsonl import write_lines
-from eval.records.rankings import SESSION, Ranked
-from eval.records.rankings import Unit as RankedUnit
+from eval.records.rankings import SESSION, Ranked, UnitRanking
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.records.trec import encode, qrels_lines, run_lines
@@ -93,7 +92,7 @@ def _counted(run: Run) -> dict[str, Ranked]:
     return {id_: run.rankings[id_] for id_ in ids if id_ in run.rankings}
 
 
-def _unit(run: Run, ranked: Ranked, unit: UnitName) -> RankedUnit:
+def _unit(run: Run, ranked: Ranked, unit: UnitName) -> UnitRanking:
     found = ranked.sessions if unit == SESSION else ranked.turns
     if found is None:
         other = "turn" if unit == SESSION else SESSION

@@ -18,7 +18,7 @@ from eval.records.environment import git_state, now
 from eval.records.folder import locked
 from eval.records.jsonl import write_json, write_lines
 from eval.records.manifest import digest
-from eval.records.rankings import Unit
+from eval.records.rankings import UnitRanking
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record, Summary
 from eval.records.scoring import evidence_fields, question_fields, score_record
@@ -136,7 +136,7 @@ def _recited(record: Record, question: Question | None) -> Record:
     return cast(Record, others | evidence_fields(question, record["retrieved"]))
 
 
-def _rescored(record: Record, question: Question | None, ranked: Unit | None) -> Record:
+def _rescored(record: Record, question: Question | None, ranked: UnitRanking | None) -> Record:
     """Score `record` again, under the key that `question` was loaded with, if it is given. Without
     the ranking behind it, its scores remain. An answer key changes no evidence, whose sessions the
     run may name by other ids than `question` does.

@@ -18,7 +18,8 @@ Cut = Literal["", "rank", "tokens", "turns"]
 
 @dataclass(frozen=True)
 class Judged:
-    """A ranking of turns or of sessions, and the evidence of its question.
+    """A ranking of turns or of sessions, and the evidence of its question: the relevance judgements
+    of information retrieval (qrels), with which no judge of answers has to do.
 
     `ranked`: distinct ids, best first. `relevant`: ids of the evidence, at least one. `size`:
     number of units in the store. `tokens`: o200k tokens of the context that ends with each rank.

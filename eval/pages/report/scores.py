@@ -12,14 +12,13 @@ from eval.pages.report.runs import ReportedRun, interval_of, looks_of
 from eval.records.head import heads
 from eval.rendering.blocks import Block, Chart, Fold, Part, Table
 from eval.rendering.charts import dots
-from eval.rendering.numbers import ABSENT, UNJUDGED, interval, number, percent
+from eval.rendering.numbers import interval, number, percent
 from eval.rendering.run_tables import run_tables
 from eval.rendering.tables import answered, by_run, scope_of, type_name
 from eval.summary.sample import Sample
-from eval.summary.subset_score import sentences
+from eval.summary.subset_score import estimate_sentences
 
 _OF_RANKINGS = tuple((name, name) for name in RECORDED)
-_NO_VALUE = {ABSENT, "", UNJUDGED}
 _FIT = 11  # columns of a table, most of them with intervals, in a window of 1280 pixels
 _DISPENSABLE = ("BLEU-1", "retrieve p95 ms", "n, type 5")  # from the headline, if it is too wide
 _SCORES = (("f1", "F1"), ("judge", "judge"), ("evidence_recall", "evidence recall"))
@@ -28,7 +27,7 @@ _SETTINGS = ("model", "rubric", "prompt", "prompt_sha256", "threshold")
 
 def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> Block:
     """Return a table of all runs, the `conclusions` or one run's means, and all warnings."""
-    table = _known(Table(*by_run([(run.label, run.summary) for run in runs])))
+    table = by_run([(run.label, run.summary) for run in runs]).filled()
     shown = _fitting(table)
     parts: list[Part] = [*heads([(run.label, run.manifest) for run in runs]), shown]
     parts.append(
@@ -37,19 +36,15 @@ def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> B
         "count in n and in no mean."
     )
     parts += [_sentence(runs[0])] if len(runs) == 1 else conclusions
-    parts += [f"{run.label} on {estimate}" for run in runs for estimate in sentences(run.summary)]
+    parts += [
+        f"{run.label} on {estimate}" for run in runs for estimate in estimate_sentences(run.summary)
+    ]
     if shown is not table:
         parts.append(Fold("All columns", [table]))
     parts += [
         f"Warning, {run.label}: {warning}" for run in runs for warning in run.summary["warnings"]
     ]
     return Block("headline", "Headline", parts)
-
-
-def _known(table: Table) -> Table:
-    """Return `table` without the columns that have no value in any row."""
-    kept = [i for i, cells in enumerate(zip(*table.rows, strict=True)) if {*cells} - _NO_VALUE]
-    return _columns(table, kept)
 
 
 def _fitting(table: Table) -> Table:

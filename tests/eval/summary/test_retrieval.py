@@ -9,17 +9,21 @@ import pytest
 
 from eval.metrics.retrieval.registry import all_measures, parse
 from eval.metrics.stats.interval import ClusterBootstrap
-from eval.records.rankings import Ranked, Unit
+from eval.records.rankings import Ranked, UnitRanking
 from eval.records.run import Run, load_run
 from eval.summary.retrieval import by_type, ended_early, first_ranks, unknown, value, values
 from memsys.core.errors import InputError
 from tests.eval.factory import error, record, run_of, write_rankings, write_run
 
 
-def unit(ids: Sequence[str], *, size: int | None = 50, each: int | None = 10, **more: Any) -> Unit:
+def unit(
+    ids: Sequence[str], *, size: int | None = 50, each: int | None = 10, **more: Any
+) -> UnitRanking:
     """A ranking of ids, each of a memory of `each` tokens."""
     tokens = None if each is None else tuple(each * (i + 1) for i in range(len(ids)))
-    return Unit(tuple(ids), size, more.get("complete", False), tokens, more.get("depth") or 0)
+    return UnitRanking(
+        tuple(ids), size, more.get("complete", False), tokens, more.get("depth") or 0
+    )
 
 
 def ranked_run(

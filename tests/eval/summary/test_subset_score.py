@@ -14,7 +14,7 @@ import pytest
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.subset import GRID, STORED, Chosen, Subset, Validated, chances, logit, text_of
 from eval.datasets.types import SourceFile
-from eval.summary.subset_score import full_score, sentences
+from eval.summary.subset_score import estimate_sentences, full_score
 from memsys.core.errors import InputError
 from tests.eval.commands import Ended, Run, Start, runs_in, small_sample
 
@@ -188,7 +188,7 @@ def test_without_what_was_validated_there_is_no_estimate(run, files):
         assert found is not None
         assert why in found["reason"]
         assert found["scores"] == {}
-        (line,) = sentences({"subset": found})
+        (line,) = estimate_sentences({"subset": found})
         assert f"No estimate for all of them: {found['reason']}" in line
     change(files[1], seed=1)
     assert "changed since the run" in (full_score(records, manifest) or {})["reason"]
