@@ -76,6 +76,13 @@ def test_links_lead_somewhere(path):
             assert anchor in anchors(found), target
 
 
+def test_the_files_of_a_run_are_where_the_page_says():
+    text = (DOCS / "how-a-run-works.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(\w+/[\w/]+\.(?:py|yaml))`", text)
+    assert len(named) > 30
+    assert [name for name in named if not (PROJECT / name).is_file()] == []
+
+
 def test_pages_link_to_pages_of_the_site():
     text = "[a](../data/README.md#x) [b](fusion.md) `[c](../README.md)` [d](../eval/cli.py)"
     assert rewritten(text, "docs/models.md", "https://x.org/y") == (
