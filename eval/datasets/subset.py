@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from eval.datasets.files import SHIPPED_DATA, find_file, one_per_line, read_json, validate
+from eval.datasets.files import SHIPPED_DATA, find_file, read_json, validate
 from eval.datasets.types import Question, SourceFile, SubsetUsed
 from memsys.core.errors import InputError
 
@@ -149,21 +149,7 @@ def read_subset(name: str) -> tuple[Subset, SourceFile]:
     return subset, file
 
 
-def text_of(subset: Subset) -> str:
-    """Return the text of a subset's file: one line per question, for readable diffs."""
-    head = asdict(subset)
-    return one_per_line(head, "questions", head.pop("questions"))
-
-
-def logit(probabilities: Floats) -> tuple[float, ...]:
-    """Return the log-odds, to 3 digits and at GRID[STORED], of probabilities at GRID."""
-    stored = probabilities[STORED]
-    return tuple(round(float(one), 3) for one in np.log(stored / (1 - stored)))
-
-
 def chances(log_odds: Floats) -> Floats:
-    """Return probabilities at GRID (..., len(GRID)) of log-odds at GRID[STORED]; the inverse of
-    `logit`.
-    """
+    """Return probabilities at GRID (..., len(GRID)) of log-odds at GRID[STORED]."""
     full = np.apply_along_axis(lambda row: np.interp(GRID, GRID[STORED], row), -1, log_odds)
     return np.asarray(1 / (1 + np.exp(-full)))

@@ -60,12 +60,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bad input, 130 after Ctrl-C.
     """
     options = parser(
-        "regress.fit_fusion",
+        "fit_fusion",
         "Fit the weights of strategy=fusion on the development conversations of LoCoMo "
         f"({', '.join(DEV)}), questions of types 1 to 4, and write them with what they were fitted "
         "on. Conversations for reporting are refused. Recall and nDCG are cross-validated: each "
         "conversation is ranked by weights fitted on the four others.",
     )
+    options.prog = "python -m eval.regress.fit_fusion"
     out = "file to write (default: memsys/index/weights.yaml)"
     options.add_argument("--out", type=Path, default=WEIGHTS, help=out)
     check = (

@@ -146,7 +146,7 @@ class Repetition:
         for question in built.dataset.questions:
             record = stored[question.id]
             digest = record.get("context_sha256")
-            if digest is None or self.part == "judge":
+            if self.part == "judge" or (digest is None and record["status"] == "error"):
                 error = record["error"] or {"phase": "retrieve", "kind": "", "message": "no record"}
                 failure = Failure(error["phase"], error["kind"], error["message"])
                 jobs[question.id] = partial(failed, question, failure)

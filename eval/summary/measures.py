@@ -23,7 +23,6 @@ from memsys.core.errors import InputError
 ABSTAINED, F1, JUDGE, RECALL = "abstained", "f1", "judge", "evidence_recall"
 ADVERSARIAL = TYPES[5]
 UNANSWERED = ("recall@10", "ndcg@10")  # what runs without answers are compared by, of their unit
-ALL_TYPES = (*TYPES.values(), OVERALL)  # of LoCoMo; overall is types 1 to 4
 
 
 @dataclass(frozen=True, slots=True)

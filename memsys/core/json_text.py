@@ -40,21 +40,10 @@ def parse_json(
         raise ValueError(f"nested more than {depth} deep") from None
     except ValueError as error:
         if "set_int_max_str_digits" not in str(error):
-            raise _as_of_old(error) from None
+            raise
         value = json.loads(text, object_pairs_hook=hook, parse_int=_short)  # check_json names it
     check_json(value, depth=depth, strings=_UNPAIRED.search(text) is not None, nan=nan)
     return value
-
-
-def _as_of_old(error: ValueError) -> ValueError:
-    """Return the error of a trailing comma as Python up to 3.12 says it: what follows the comma is
-    no value, or no key. Later versions name the comma, which a file read in parts does not show.
-    """
-    if not isinstance(error, json.JSONDecodeError) or "trailing comma" not in error.msg:
-        return error
-    at = len(error.doc) - len(error.doc[error.pos + 1 :].lstrip())
-    key = "Expecting property name enclosed in double quotes"
-    return json.JSONDecodeError(key if error.doc[at] == "}" else "Expecting value", error.doc, at)
 
 
 def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: bool = False) -> None:

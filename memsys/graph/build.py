@@ -67,7 +67,6 @@ def concentrations(entities: Counts, sessions: Counts, size: int) -> Floats:
 Ints = NDArray[np.int32]
 _BEYOND = np.iinfo(np.int64).max  # above the number of any key
 _WEIGHTS: Final = ("name", "phrase", "keyword", "speaker", "date", "adjacent")  # by kind
-_ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
 _KIND_OF_TITLE: EntityKind = "phrase"
 
 

@@ -36,7 +36,7 @@ def objections(runs: Sequence[Run]) -> list[str]:
             found.append(
                 f"no difference of {run.label} to {first.label}: the evidence of {len(other):,} "
                 f"questions differs ({', '.join(other[:_SHOWN])}"
-                f"{', ...' if len(other) > _SHOWN else ''}); score it by the same by python -m "
+                f"{', ...' if len(other) > _SHOWN else ''}); use the same for both: python -m "
                 f"eval rescore {run.folder} --evidence {evidence_name(first.manifest)}"
             )
     return found

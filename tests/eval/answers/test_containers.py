@@ -275,7 +275,7 @@ ERRORS: dict[str, tuple[bytes, str]] = {
     "no colon": (b'[\n{"answer" "Bo"}]', "line 2, column 11: Expecting ':'"),
     "no key": (b'{\n"a": [{"b": "c"}], 5: [{"b": "c"}], "d": []}', "line 2, column 20: Expec"),
     "more": (b'[\n{"answer": "Bo"}]\n[]', "line 3, column 1: Extra data"),
-    "no value": (b'[{"answer": "Bo"},\n]', "line 2, column 1: Expecting value"),
+    "no value": (b'[{"answer": "Bo"},\nx]', "line 2, column 1: Expecting value"),
     "deep": (b'{"a":\n' + b"[" * 100_000, "nested more than 100 deep"),
     "deep object": (b'{"a":\n' * 300 + b"1" + b"}" * 300, "nested more than 100 deep"),
     "double": (b'[{"answer": "a",\n"answer": "b"}]', "key 'answer' occurs twice in one object"),

@@ -97,7 +97,7 @@ def test_the_shipped_overlay_has_ids_alone():
 
 @pytest.mark.usefixtures("locomo")
 def test_locomos_overlay(tmp_path, capsys):
-    """It belongs to the published file, has the audit's questions, and is what the study writes."""
+    """It belongs to the published file, has the audit's questions, and is what is built."""
     loaded = LoCoMo(name="locomo", path=str(LOCOMO), evidence="corrected").load()
     assert sum(one.evidence_original is not None for one in loaded.questions) == 54
     overlay, _ = read_overlay(EvidenceOverlay, DATA / "evidence" / "locomo.json")
@@ -128,7 +128,7 @@ AUDIT = ["--source", "an audit", "--commit", "abc", "--licence", "CC0"]
 
 @pytest.fixture
 def audited(sample: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The sample, as the data set that the study loads."""
+    """The sample, as the data set that the script loads."""
     path = tmp_path / "my.json"
     path.write_text(json.dumps([sample]), encoding="utf-8")
     monkeypatch.setattr(evidence, "LoCoMo", lambda name: LoCoMo(name=name, path=str(path)))

@@ -7,9 +7,11 @@ from typing import Any
 
 from eval.datasets.types import TYPES
 from eval.records.run import Run, load_runs
+from eval.summary.summarise import OVERALL
 from tests.eval import factory
 from tests.eval.factory import FILE, write_run  # noqa: F401 - part of these runs
 
+ALL_TYPES = (*TYPES.values(), OVERALL)
 CONVERSATIONS = tuple("abcdefgh")
 EACH = 10  # questions of each type in each conversation
 

@@ -8,11 +8,12 @@ import pytest
 
 from eval.analyse.compare.comparable import objections
 from eval.metrics.retrieval.registry import parse
-from eval.summary.measures import ALL_TYPES, Measure, choose
+from eval.summary.measures import Measure, choose
 from eval.summary.shared import share
 from memsys.core.errors import InputError
 from tests.eval import factory
 from tests.eval.analyse.compare.made_runs import (
+    ALL_TYPES,
     FILE,
     edit,
     judged,

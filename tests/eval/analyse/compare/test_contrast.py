@@ -9,9 +9,17 @@ from eval.metrics.stats.interval import Interval
 from eval.metrics.stats.paired import holm, mcnemar
 from eval.records.run import Run
 from eval.summary.contrast import Contrast, Row, contrast, needed_difference, verdict
-from eval.summary.measures import ALL_TYPES, Measure
+from eval.summary.measures import Measure
 from eval.summary.shared import share
-from tests.eval.analyse.compare.made_runs import CONVERSATIONS, edit, judged, noisy, records, run
+from tests.eval.analyse.compare.made_runs import (
+    ALL_TYPES,
+    CONVERSATIONS,
+    edit,
+    judged,
+    noisy,
+    records,
+    run,
+)
 
 F1 = Measure("locomo_f1", ALL_TYPES)
 
