@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsys.core.errors import InputError, complain
+from memsys.core.program import as_started
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -199,7 +200,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m eval serve",
+        prog=as_started("python -m eval serve"),
         description=_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
