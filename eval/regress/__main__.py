@@ -153,10 +153,6 @@ def _note(changelog: Path, line: str) -> None:
     changelog.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = False) -> Outcome:
     """Run `python -m eval.run ARGUMENTS`, a single run, and return its scores; no folder remains.
 
@@ -223,3 +219,7 @@ def _cell(cell: Mapping[str, Any]) -> dict[str, float | None]:
         "n": cell["n"],
         **{name: None if one is None else round(one, DIGITS) for name, one in values.items()},
     }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

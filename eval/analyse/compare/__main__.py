@@ -112,10 +112,6 @@ def _show_pairs(found: Compared, runs: Sequence[Run], type_: str, seed: int) -> 
     print("\n" + sentence(method(rows, runs, "its reference")))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 Panel = tuple[str, Sequence[Row]]  # title and rows
 _LINE = 14  # characters of a line below the heat map
 
@@ -263,3 +259,7 @@ def _broken(label: str) -> str:
             lines.append("")
         lines[-1] += word
     return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -99,10 +99,6 @@ def _coverage(run: Run) -> str:
     )
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 _TITLE = "Direct and expanded"
 
 
@@ -227,3 +223,7 @@ def _evidence_share(records: Sequence[Record], chosen: Sequence[set[str]], seed:
                 holders.append(record)
                 hits.append(float(not wanted.isdisjoint(turns)))
     return percent(Sample.of(holders, hits, seed).share(), with_n=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

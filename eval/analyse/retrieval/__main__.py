@@ -102,10 +102,6 @@ def _request(options: argparse.Namespace) -> Request:
     )
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 _DATASET = "locomo"
 _OPTIONS = ("dataset", "name", "depth", "run_folder", "partial")
 
@@ -180,3 +176,7 @@ def _write(one: _Ready, config: Mapping[str, Any]) -> None:
     print(f"{one.path}: {layout}, {rows:,} ranking{'s' * (rows != 1)}")
     print("\n".join(manifest["matching"]["sentences"]))
     print(f"Run folder: {one.folder}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

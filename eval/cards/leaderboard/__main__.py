@@ -93,10 +93,6 @@ def _scores(folders: Iterable[tuple[str, Path]], datasets: Mapping[str, Dataset]
     return scores_of(((name, load_run(folder)) for name, folder in folders), datasets)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 COLOURS: Mapping[Kind, str] = {
     "memory": PALETTE["indigo"][0],
     "retrieval": PALETTE["green"][0],
@@ -158,3 +154,7 @@ def _line(
     panel.text(at[0] - 0.09, ranks[0], begin, ha="right", **name)
     if last:
         panel.text(at[-1] + 0.09, ranks[-1], system, ha="left", **name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -87,10 +87,6 @@ def build(entries: Sequence[Entry], out: Path, key: str, protocol: str) -> int:
     return len(files)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 _PACKAGE = "eval.cards.site"
 _SCRIPT = static(_PACKAGE, "site.js")
 _STYLE = static(_PACKAGE, "site.css")
@@ -173,3 +169,7 @@ def _listed(entry: Entry) -> dict[str, Any]:
         "rows": dict(entry.card.rows),
         "scores": scores,
     }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
