@@ -47,19 +47,26 @@ class _Document(_Line):
     text: str | None
 
 
+class _Metadata(Row):
+    type: str | None
+
+
+def _object_or_none(value: object) -> object:
+    return value if isinstance(value, dict) else None
+
+
 class QueryLine(_Line):
     """A line of queries.jsonl. The type is at the top or in BEIR's `metadata`; None: none."""
 
     text: Text
     type: str | None
-    metadata: Any
+    metadata: Annotated[_Metadata | None, BeforeValidator(_object_or_none)]
 
     @property
     def named_type(self) -> str | None:
         """The query's type, if the line names one."""
-        of_metadata = self.metadata.get("type") if isinstance(self.metadata, dict) else None
-        given = of_metadata if self.type is None else self.type
-        return str(given or "").strip() or None
+        of_metadata = None if self.metadata is None else self.metadata.type
+        return ((of_metadata if self.type is None else self.type) or "").strip() or None
 
 
 class _Pool(_Line):

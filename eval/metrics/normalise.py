@@ -3,11 +3,9 @@
 `normalise` writes numbers and dates in one way and opens contractions; it removes no word, so the
 text can still be read and divided. `terms` are the units that the strict F1 compares.
 
-Rewrite English and Chinese number words as figures, in text folded by `normalise.fold`.
-
-"twenty-one" and 二十一 become 21, "second" becomes 2nd, "1.5 million" and 150万 become 1500000.
-Vague amounts ("a few", "dozens", 几) are unchanged. "one" is always 1, also the pronoun: answer
-and gold answer are treated alike.
+Number words become figures: "twenty-one" and 二十一 are 21, "second" is 2nd, and "1.5 million" and
+150万 are 1500000. Vague amounts ("a few", "dozens", 几) are unchanged. "one" is always 1, also the
+pronoun: answer and gold answer are treated alike.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The reader that needs no model: it extracts its answer from the retrieved memories.
 
-Answers of a given type: dates, durations, frequencies, counts, yes or no, and choices.
-
-Each function receives the parsed question and the sentences that bear on it, best first.
+Dates, durations, frequencies, counts, yes or no, and choices each have a function, which receives
+the parsed question and the sentences that bear on it, best first. Any other answer is a span.
 """
 
 from __future__ import annotations

@@ -118,8 +118,8 @@ def write_import(source: Import, folder: Path, options: Options) -> Summary:
     bar = tqdm(asked, desc=source.name, unit="answer", disable=None)
     records = [record(question, answers[question.id]) for question in bar]
     scored = perf_counter() - began
-    told = account(source.file, source.matching, source.dataset, records)
-    manifest = _manifest(source, options, told)
+    matched = account(source.file, source.matching, source.dataset, records)
+    manifest = _manifest(source, options, matched)
     summary = write_imported(
         folder, manifest, records, {"score": scored}, report_md, option="--out"
     )
@@ -134,7 +134,7 @@ def add_account(folder: Path, manifest: Manifest) -> None:
     add_sentences(folder, counts["sentences"], *([] if table is None else [table]))
 
 
-def _manifest(source: Import, options: Options, told: Account) -> Manifest:
+def _manifest(source: Import, options: Options, matched: Account) -> Manifest:
     file = source.file
     imported: dict[str, Any] = {
         "file": asdict(file.source),
@@ -153,9 +153,9 @@ def _manifest(source: Import, options: Options, told: Account) -> Manifest:
         source.dataset,
         {"dataset": {"name": source.dataset.name}, "import": imported},
         ["eval", "rescore", str(source.path), *flags],
-        {"import": imported, **told.fields()},
+        {"import": imported, **matched.fields()},
     )
-    manifest["models"]["judge"] = AS_REPORTED if told.counts["told"]["verdicts"] else None
+    manifest["models"]["judge"] = AS_REPORTED if matched.counts["told"]["verdicts"] else None
     runs = {
         tuple((name, len(one)) for name, one in row.verdicts.items())
         for row in source.matching.answers.values()

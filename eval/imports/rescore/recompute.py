@@ -44,7 +44,7 @@ def recompute(
     manifest = run.manifest
     use_configured(manifest["config"].get("metric"))
     account = manifest.get("matching", {})
-    if manifest.get("kind") == IMPORTED and not {"told", "sentences"} & account.keys():
+    if manifest.get("kind") == IMPORTED and "sentences" not in account:
         raise InputError(f"{folder / MANIFEST}: matching: lacks the account; import the file again")
     questions: Mapping[str, Question] = {}
     if dataset is not None:

@@ -176,6 +176,11 @@ def test_types_of_queries_and_ids_of_two_folders(tmp_path):
             '{"_id": "q1", "text": " "}',
             r"queries\.jsonl: line 1: text: empty; must be a text",
         ),
+        (
+            "queries.jsonl",
+            '{"_id": "q1", "text": "Bees?", "metadata": {"type": 3}}',
+            r"queries\.jsonl: line 1: metadata.* is a number; must be a text",
+        ),
         ("qrels/test.tsv", table([("q1", "d9", 1)]), r"test\.tsv: line 2: document 'd9' is not in"),
         ("qrels/test.tsv", table([("q9", "d1", 1)]), r"test\.tsv: line 2: query 'q9' is not in"),
         ("qrels/test.tsv", table([("q1", "d1", "nan")]), r"line 2: score 'nan' is no number"),
