@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -30,7 +31,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """One thread per library: the tests run in several processes already. No test uses the user's
     stored answers: all processes share a cache folder of the session. Nor has a test the width of
-    a terminal, which readline writes to the environment as soon as it is imported.
+    a terminal, which readline writes to the environment as soon as it is imported. Byte code is
+    kept even where the user keeps none: the tests start hundreds of processes, and each would
+    compile all modules again.
     """
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
@@ -39,6 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["MEMSYS_CACHE"] = tempfile.mkdtemp(prefix="memsys-tests-")
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -55,16 +60,18 @@ SLOW = (
     *(
         f"eval/{name}"
         for name in (
-            *("answers", "audit_judge", "bench", "browse", "cache", "card/test_shared.py"),
-            *("compare", "cost", "datasets/synthetic", "demo", "diagnose", "export", "fetch"),
-            *("leaderboard", "merge", "metrics/test_parity.py", "regress", "report", "rescore"),
-            *("retrieval", "run", "site", "stats/test_bootstrap.py", "tabulate", "test_api.py"),
-            *("track", "transcripts"),
+            *("analyse", "answers", "audit_judge", "bench", "cards/card/test_shared.py"),
+            *("cards/leaderboard", "cards/site", "datasets/synthetic", "exchange", "imports"),
+            *("metrics/stats/test_bootstrap.py", "metrics/test_parity.py", "pages", "regress"),
+            *("run", "test_api.py", "transcripts"),
         )
     ),
-    *(f"memsys/{name}" for name in ("embed", "interop", "llm", "service", "stores")),
+    *(f"memsys/{name}" for name in ("embed", "llm", "service", "stores")),
     *("memsys/knowledge/facts/test_session_reader.py", "memsys/strategies/test_associations.py"),
 )
+if MISSING := [place for place in SLOW if not (HERE / place).exists()]:
+    raise pytest.UsageError(f"tests/conftest.py, SLOW: there is no {', '.join(MISSING)}")
+
 STARTING = {"start", "clean", "keyed", "make_run", "cache", "bench"}  # fixtures that start runs
 
 

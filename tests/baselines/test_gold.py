@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from functools import cache
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
-from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 
 import memsys.core.types
 from memsys.core.types import Conversation, Memory, Query, Retrieval, Session, Turn
@@ -19,18 +19,18 @@ CONF = Path(__file__).parents[2] / "conf" / "strategy"
 GOLD = {"gold", "answer", "evidence", "category", "type", "adversarial", "adversarial_answer"}
 
 
-def shipped() -> MappingProxyType[str, Any]:
-    """The class of every strategy that conf/ offers, by its option."""
-    found = {}
-    with initialize_config_dir(str(CONF.parent.resolve()), version_base="1.3"):
-        for name in sorted(path.stem for path in CONF.glob("*.yaml")):
-            config = compose("config", [f"strategy={name}"])
-            module, _, target = config.strategy._target_.rpartition(".")
-            found[name] = getattr(import_module(module), target)
-    return MappingProxyType(found)
+STRATEGIES = sorted(path.stem for path in CONF.glob("*.yaml"))
 
 
-STRATEGIES = shipped()
+@cache
+def strategy_class(name: str) -> Any:
+    """The class that an option in conf/ names, in its own file or in the file that it extends."""
+    config = OmegaConf.load(CONF / f"{name}.yaml")
+    if target := config.get("_target_"):
+        module, _, attribute = target.rpartition(".")
+        return getattr(import_module(module), attribute)
+    bases = [base for base in config.defaults if isinstance(base, str) and base != "_self_"]
+    return strategy_class(bases[0])
 
 
 def test_all_are_here_and_a_query_is_an_id_words_a_conversation_and_a_time():
@@ -43,7 +43,7 @@ def test_all_are_here_and_a_query_is_an_id_words_a_conversation_and_a_time():
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_only_the_oracle_sees_evidence(name):
-    strategy = STRATEGIES[name]
+    strategy = strategy_class(name)
     assert strategy.sees_evidence is (name == "oracle")
     assert ("evidence" in signature(strategy).parameters) is (name == "oracle")
     assert not (GOLD - {"evidence"}) & set(signature(strategy).parameters)
