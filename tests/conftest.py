@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -39,11 +40,18 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop(name, None)
         os.unsetenv(name)
     if not hasattr(config, "workerinput"):
+        os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc keeps memory for each thread else
         os.environ["MEMSYS_CACHE"] = tempfile.mkdtemp(prefix="memsys-tests-")
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+
+
+def pytest_collection_finish() -> None:
+    """Take modules and tests out of each full collection of garbage, of which there are hundreds."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
