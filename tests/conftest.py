@@ -49,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take modules and tests out of each full collection of garbage, of which there are hundreds."""
+    """Take modules and tests out of the hundreds of full garbage collections."""
     gc.collect()
     gc.freeze()
 

@@ -14,8 +14,8 @@ from eval.audit_judge.wording import REFUSALS, buried, reformatted, vague
 from eval.audit_judge.wrong_answers import WrongAnswers
 from eval.datasets.types import ADVERSARIAL, Question
 from eval.judges.judge import Judge
-from eval.judges.panel import majority
 from eval.metrics.abstention import abstains
+from eval.metrics.stats.verdicts import majority
 from memsys.core.concurrency import run_jobs
 from memsys.core.terms import is_cjk
 from memsys.llm.base import LLMError

@@ -8,7 +8,6 @@ from statistics import fmean
 
 from eval.audit_judge.probes import KINDS, RIGHT, ProbeOutcome
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.judges.panel import PanelStatistics, panel_statistics
 from eval.metrics.stats.agreement import (
     CorrectedShare,
     Rate,
@@ -17,6 +16,7 @@ from eval.metrics.stats.agreement import (
     rate,
 )
 from eval.metrics.stats.interval import ClusterBootstrap, Interval
+from eval.metrics.stats.verdicts import PanelStatistics, panel_statistics
 from eval.records.run import Run
 from eval.records.schema import Record
 from memsys.core.errors import InputError

@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from baselines.libraries.rest import Rest
+from baselines.libraries.rest import Rest, ServiceError
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError
 from memsys.core.types import Session, Turn
 from memsys.service.rest import client
-from memsys.service.rest.client import ServiceError
 from tests.memsys.build import SESSIONS, MakeParts, query
 
 Reply = tuple[int, Any]
