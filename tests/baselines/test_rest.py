@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from baselines.libraries import rest
 from baselines.libraries.rest import Rest, ServiceError
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError
 from memsys.core.types import Session, Turn
-from memsys.service.rest import client
 from tests.memsys.build import SESSIONS, MakeParts, query
 
 Reply = tuple[int, Any]
@@ -152,7 +152,7 @@ def test_a_failure_names_its_status_and_is_of_its_request_alone(
     service, parts, monkeypatch, reply, message
 ):
     if "larger" in message:
-        monkeypatch.setattr(client, "_REPLY_MOST", 1_000)
+        monkeypatch.setattr(rest, "_REPLY_MOST", 1_000)
     service.script = lambda *_: reply
     rest = make(parts, service.url)
     with pytest.raises(ServiceError, match=f"^POST /search: {message}"):
