@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from baselines.libraries import rest
 from baselines.libraries.rest import Rest, ServiceError
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError
@@ -152,7 +151,7 @@ def test_a_failure_names_its_status_and_is_of_its_request_alone(
     service, parts, monkeypatch, reply, message
 ):
     if "larger" in message:
-        monkeypatch.setattr(rest, "_REPLY_MOST", 1_000)
+        monkeypatch.setattr("baselines.libraries.rest._REPLY_MOST", 1_000)
     service.script = lambda *_: reply
     rest = make(parts, service.url)
     with pytest.raises(ServiceError, match=f"^POST /search: {message}"):
