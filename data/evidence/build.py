@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from eval.cli import code_of
-from eval.datasets.evidence_key import FOLDER, Citation, EvidenceOverlay
 from eval.datasets.files import validate
-from eval.datasets.locomo import LoCoMo
+from eval.datasets.locomo import FOLDER, Citation, EvidenceOverlay, LoCoMo
 from eval.datasets.overlays import CITATION_ONLY, corrections, read_errors, write_overlay
 from memsys.core.errors import InputError
 

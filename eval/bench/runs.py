@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import multiprocessing
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 from statistics import median
-from typing import TypeAlias
+from threading import Lock
+from typing import Any, TypeAlias
 
 from eval.bench.generated import write_dataset
-from eval.bench.model import loopback_model
 from eval.records.jsonl import SUMMARY
 from memsys.core.places import MANIFEST
 from memsys.core.tokens import count_tokens
@@ -215,3 +221,73 @@ def _seconds(client: ChatClient, count: int, threads: int) -> float:
         started = time.perf_counter()
         list(pool.map(ask, range(count)))
         return time.perf_counter() - started
+
+
+@contextmanager
+def loopback_model(delay_s: float, log: Path | None = None) -> Iterator[str]:
+    """Yield the base URL of a server that answers each request after `delay_s`, with an answer or a
+    verdict that depends on the request alone. `log`: file of one JSON line for each request. The
+    server stops with the block.
+    """
+    spawn = multiprocessing.get_context("spawn")  # a fork would copy the caller's threads
+    ours, theirs = spawn.Pipe()
+    process = spawn.Process(target=_run, args=(theirs, delay_s, log), daemon=True)
+    process.start()
+    try:
+        yield f"http://127.0.0.1:{ours.recv()}/v1"
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _run(started: Connection, delay_s: float, log: Path | None) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Connection, delay_s, log, Lock()))
+    started.send(server.server_address[1])
+    server.serve_forever()
+
+
+class _Connection(BaseHTTPRequestHandler):
+    """Answers the requests of one connection, one after the other."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def __init__(self, delay_s: float, log: Path | None, lock: Lock, *args: Any) -> None:
+        self._delay_s, self._log, self._lock = delay_s, log, lock
+        super().__init__(*args)
+
+    def do_POST(self) -> None:
+        """Answer a chat request, and write it to the log."""
+        began, data = time.time(), self.rfile.read(int(self.headers["content-length"]))
+        time.sleep(self._delay_s)
+        body = json.loads(data)
+        if self._log:
+            row = {"body": body, "began": began, "ended": time.time()}
+            with self._lock, self._log.open("a", encoding="utf-8") as log:
+                log.write(json.dumps(row) + "\n")
+        answer = json.dumps(_completion(body, hashlib.sha256(data).hexdigest())).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+def _completion(body: dict[str, Any], digest: str) -> dict[str, Any]:
+    """Return a short answer, or a verdict where JSON is asked for."""
+    text = f"In the spring of {digest[:8]}."
+    if "response_format" in body:
+        verdict = "CORRECT" if digest < "8" else "WRONG"
+        text = json.dumps({"reason": f"because of {digest[:8]}", "verdict": verdict})
+    message = {"role": "assistant", "content": text}
+    return {
+        "id": "loopback",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body.get("model"),
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 500, "completion_tokens": 5, "total_tokens": 505},
+    }

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import logging
+import math
 import re
-from collections.abc import Sequence
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from memsys.core.types import Vectors
-from memsys.embed.base import Embedder, Kind, TokenVectors
-from memsys.embed.cached_rows import TokenRows, VectorRows
-from memsys.llm.meter import Meter
+from memsys.core.errors import InputError
+from memsys.core.types import Usage, Vectors
+from memsys.embed.base import UNIT_ERROR, Embedder, Kind, TokenVectors
+from memsys.llm.meter import Call, Meter
+from memsys.stores.sqlite import cache_errors, open_shared, rewrite
 
 
 class CachedEmbedder:
@@ -87,3 +95,204 @@ def _file_name(name: str) -> str:
     """Return `name` if it can be a file name, else its safe characters and a digest."""
     safe = re.sub(r"[^\w.-]+", "_", name)
     return safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+_log = logging.getLogger(__name__)
+_BATCH = 64  # rows per transaction: the most that a kill can lose
+V = TypeVar("V")
+
+
+class _Rows(ABC, Generic[V]):
+    """What an embedder makes of texts, of type V, with the milliseconds that each took.
+
+    A stored value that cannot be the embedder's is computed anew and replaced, with one warning.
+    """
+
+    table: ClassVar[str]
+    column: ClassVar[str]
+    content: ClassVar[str]
+
+    def __init__(self, embedder: Embedder, path: Path, meter: Meter) -> None:
+        """Open the file at `path`, created if absent. Raises InputError if the file there is not a
+        cache, here or at a later look-up.
+        """
+        self._embedder, self._path, self._meter = embedder, path, meter
+        self._warm = self._warned = False
+        row = f"key TEXT PRIMARY KEY, {self.column} BLOB, ms REAL"
+        with self._errors():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            schema = f"CREATE TABLE IF NOT EXISTS {self.table} ({row})"
+            self._db = open_shared(path, schema, owner=self)
+
+    def look_up(self, kind: Kind, texts: Sequence[str]) -> list[V]:
+        """Return the value of each text; missing ones are computed in batches."""
+        parts = (texts[i : i + _BATCH] for i in range(0, len(texts), _BATCH))
+        return [value for part in parts for value in self._batch(kind, part)]
+
+    def clear(self) -> None:
+        """Delete all values from the file. Raises InputError if another process prevents it."""
+        with self._errors():
+            with self._db:
+                self._db.execute(f"DELETE FROM {self.table}")  # noqa: S608
+            rewrite(self._db)
+
+    @abstractmethod
+    def _embed(self, texts: Sequence[str]) -> tuple[Sequence[V], Usage]:
+        """Return the values of `texts` and the usage."""
+
+    @abstractmethod
+    def _packed(self, value: V) -> bytes:
+        """Return `value` as it is stored."""
+
+    @abstractmethod
+    def _usable(self, stored: Mapping[str, tuple[object, float]]) -> dict[str, V]:
+        """Return the values, by key, of those of `stored` that can be the embedder's."""
+
+    def _batch(self, kind: Kind, texts: Sequence[str]) -> Sequence[V]:
+        prefix = self._embedder.prefix(kind)  # not part of the key, which has the kind
+        if self._embedder.records_calls:
+            return self._embed([prefix + text for text in texts])[0]
+        started = time.perf_counter()
+        keys = [hashlib.sha256(f"{kind}\0{text}".encode()).hexdigest() for text in texts]
+        marks = ",".join("?" * len(keys))
+        names = f"key, {self.column}, ms"
+        select = f"SELECT {names} FROM {self.table} WHERE key IN ({marks})"  # noqa: S608
+        with self._errors():
+            rows = self._db.execute(select, keys).fetchall()
+        stored = {key: (blob, ms) for key, blob, ms in rows if is_latency(ms)}
+        values = self._usable(stored)
+        live_ms, is_replayed, usage = sum(stored[key][1] for key in values), bool(values), Usage()
+        missing = {k: prefix + t for k, t in zip(keys, texts, strict=True) if k not in values}
+        if missing:
+            fresh_ms, usage, fresh = self._add(missing, {key: blob for key, blob, _ in rows})
+            if not values.keys() <= self._usable(stored).keys():
+                # Only now is the length of the model's vectors known: what is stored has another.
+                return self._batch(kind, texts)
+            values, live_ms = values | fresh, live_ms + fresh_ms
+        spent_ms = (time.perf_counter() - started) * 1000
+        self._meter.note(Call(spent_ms, live_ms, is_replayed, usage))
+        return [values[key] for key in keys]
+
+    def _add(
+        self, missing: Mapping[str, str], former: Mapping[str, object]
+    ) -> tuple[float, Usage, dict[str, V]]:
+        """Compute and store the values of texts; return the time in milliseconds, the usage and
+        the values. Warn once if they replace `former` ones.
+        """
+        if not self._warm:
+            self._embed(["warm up"])  # loads the model outside the clock
+            self._warm = True
+        started = time.perf_counter()
+        values, usage = self._embed(list(missing.values()))
+        live_ms = (time.perf_counter() - started) * 1000
+        packed = {key: self._packed(value) for key, value in zip(missing, values, strict=True)}
+        if not self._warned and any(packed[k] != former[k] for k in packed.keys() & former.keys()):
+            self._warned = True
+            _log.warning("%s: %s in it are damaged; embedding anew", self._path, self.table)
+        names = f"(key, {self.column}, ms)"
+        with self._errors(), self._db:
+            self._db.executemany(
+                # A damaged row is replaced; of two processes, each writes the same value.
+                f"INSERT OR REPLACE INTO {self.table} {names} VALUES (?, ?, ?)",  # noqa: S608
+                [(key, blob, live_ms / len(missing)) for key, blob in packed.items()],
+            )
+        return live_ms, usage, dict(zip(missing, values, strict=True))
+
+    def _errors(self) -> AbstractContextManager[None]:
+        return cache_errors(self._path, self.content)
+
+
+class VectorRows(_Rows[Vectors]):
+    """Unit vectors of texts, float32 of shape (d,)."""
+
+    table, column, content = "vectors", "vector", "a vector cache"
+
+    def __init__(self, embedder: Embedder, path: Path, meter: Meter) -> None:
+        super().__init__(embedder, path, meter)
+        self._length: int | None = None  # of the model's vectors, once one was embedded
+        self._zeros: set[str] = set()  # keys of texts that the model maps to zeros
+
+    def _embed(self, texts: Sequence[str]) -> tuple[Sequence[Vectors], Usage]:
+        vectors, usage = self._embedder.embed(texts)
+        self._length = vectors.shape[1]
+        return list(vectors), usage
+
+    def _add(
+        self, missing: Mapping[str, str], former: Mapping[str, object]
+    ) -> tuple[float, Usage, dict[str, Vectors]]:
+        live_ms, usage, fresh = super()._add(missing, former)
+        self._zeros.update(key for key, vector in fresh.items() if not vector.any())
+        return live_ms, usage, fresh
+
+    def _packed(self, value: Vectors) -> bytes:
+        return value.tobytes()
+
+    def _usable(self, stored: Mapping[str, tuple[object, float]]) -> dict[str, Vectors]:
+        """Return vectors of one length: the model's, or before it is known that of the most."""
+        read = {
+            key: vector
+            for key, (blob, _) in stored.items()
+            if (vector := _vector(blob, may_be_zero=key in self._zeros)) is not None
+        }
+        sizes = Counter(map(len, read.values()))
+        length = self._length or (sizes.most_common(1)[0][0] if sizes else 0)
+        return {key: vector for key, vector in read.items() if len(vector) == length}
+
+
+class TokenRows(_Rows[TokenVectors]):
+    """Token vectors of texts, in half precision: n ids, then n vectors."""
+
+    table, column, content = "tokens", "tokens", "a cache of token vectors"
+
+    def __init__(self, embedder: Embedder, path: Path, meter: Meter) -> None:
+        """Raises InputError also if the embedder has no token vectors."""
+        if not embedder.token_length:
+            raise InputError(
+                f"{embedder.name}: no vectors of single tokens, which this strategy compares; use "
+                "embedder=minilm embedder.pooling=tokens embedder.fallback=none"
+            )
+        self._length = embedder.token_length
+        super().__init__(embedder, path, meter)
+
+    def _embed(self, texts: Sequence[str]) -> tuple[Sequence[TokenVectors], Usage]:
+        return self._embedder.embed_tokens(texts), Usage()
+
+    def _packed(self, value: TokenVectors) -> bytes:
+        return value.ids.tobytes() + value.vectors.tobytes()
+
+    def _usable(self, stored: Mapping[str, tuple[object, float]]) -> dict[str, TokenVectors]:
+        read = {key: _tokens(blob, self._length) for key, (blob, _) in stored.items()}
+        return {key: tokens for key, tokens in read.items() if tokens is not None}
+
+
+def is_latency(ms: object) -> bool:
+    """Return whether `ms` is a number of milliseconds, 0 or more."""
+    return isinstance(ms, float) and 0 <= ms < math.inf
+
+
+def _vector(blob: object, *, may_be_zero: bool) -> Vectors | None:
+    """Return a stored vector; None unless it is finite and of length 1, or zero if it
+    `may_be_zero`.
+    """
+    if not isinstance(blob, bytes) or not blob or len(blob) % 4:
+        return None
+    vector: Vectors = np.frombuffer(blob, dtype=np.float32)
+    square = float(vector @ vector)  # NaN or infinite if any number is
+    is_unit = abs(square - 1) < 2 * UNIT_ERROR
+    return vector if is_unit or (may_be_zero and square == 0) else None
+
+
+def _tokens(blob: object, length: int) -> TokenVectors | None:
+    """Return stored tokens: n ids, then n vectors of `length` numbers. None unless every id is 0 or
+    more and every vector finite and of length 1.
+    """
+    if not isinstance(blob, bytes) or len(blob) % (4 + 2 * length):
+        return None
+    n = len(blob) // (4 + 2 * length)
+    ids = np.frombuffer(blob, dtype=np.int32, count=n)
+    vectors = np.frombuffer(blob, dtype=np.float16, offset=4 * n).reshape(n, length)
+    wide = vectors.astype(np.float32)
+    squares = np.einsum("ij,ij->i", wide, wide)  # NaN or infinite if any number is
+    # Half precision changes a square length by less than the error that single precision may have.
+    is_unit = bool((np.abs(squares - 1) < 2 * UNIT_ERROR).all())
+    return TokenVectors(ids, vectors) if is_unit and (ids >= 0).all() else None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from eval.audit_judge.probes import KINDS, RIGHT, make_probes
-from eval.audit_judge.wording import buried, reformatted, vague
+from eval.audit_judge.probes import KINDS, RIGHT, buried, make_probes, reformatted, vague
 from eval.audit_judge.wrong_answers import WrongAnswers
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Question

@@ -20,8 +20,7 @@ from eval.bench.generated import (
     write_dataset,
     write_vectors,
 )
-from eval.bench.model import loopback_model
-from eval.bench.runs import MeasuredRun, measure_run
+from eval.bench.runs import MeasuredRun, loopback_model, measure_run
 from eval.datasets.locomo import LoCoMo
 
 

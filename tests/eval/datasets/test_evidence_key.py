@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from data.evidence import build as evidence
-from eval.datasets import evidence_key
-from eval.datasets.evidence_key import Citation, EvidenceOverlay
+from eval.datasets import locomo as evidence_key
 from eval.datasets.files import DATA
-from eval.datasets.locomo import LoCoMo
+from eval.datasets.locomo import Citation, EvidenceOverlay, LoCoMo
 from eval.datasets.overlays import read_overlay, write_overlay
 from eval.datasets.types import Dataset
 from memsys.core.errors import InputError

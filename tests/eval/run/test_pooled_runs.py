@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from eval.analyse.compare.__main__ import main as compare
-from eval.datasets import evidence_key
-from eval.datasets.evidence_key import Citation, EvidenceOverlay
-from eval.datasets.locomo import LoCoMo
+from eval.datasets import locomo as evidence_key
+from eval.datasets.locomo import Citation, EvidenceOverlay, LoCoMo
 from eval.datasets.overlays import write_overlay
 from eval.exchange.merge.__main__ import main as merge
 from eval.imports.rescore.__main__ import main as rescore
