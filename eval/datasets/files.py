@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,11 +41,20 @@ class RawSample:
 
 
 @dataclass(frozen=True, slots=True)
+class Pin:
+    """Size in bytes and sha256 in hex of a published file."""
+
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class PublicFile:
-    """A published file: name, address, size in bytes, sha256 in hex, licence, project page.
+    """A published file: name, address, size in bytes, sha256 in hex, licence, project page; or a
+    folder of such files, whose address is followed by their names.
 
     Size and sha256 are None if the project has never verified the file; a download is then not
-    checked.
+    checked. `parts`: of a folder, its files by name.
     """
 
     file: str
@@ -54,6 +63,21 @@ class PublicFile:
     sha256: str | None
     licence: str
     home: str
+    parts: Mapping[str, Pin] = field(default_factory=dict)
+
+    def files(self) -> list[PublicFile]:
+        """Return the files of a folder, or the file itself."""
+        return [
+            PublicFile(
+                f"{self.file}/{name}",
+                f"{self.url.rstrip('/')}/{name}",
+                pin.bytes,
+                pin.sha256,
+                self.licence,
+                self.home,
+            )
+            for name, pin in self.parts.items()
+        ] or [self]
 
 
 def load_sources(path: Path = SOURCES) -> dict[str, PublicFile]:
@@ -73,13 +97,18 @@ def shared_folder() -> Path:
 
 
 def public_file(name: str, title: str, *samples: str) -> str:
-    """Return the path of the published file `name`: in the user's data/, or `name`/ of the shared
-    folder.
+    """Return the path of the published file or folder `name`: in the user's data/, or in `name`/ of
+    the shared folder. A folder has all its files.
 
     `samples`: names of files in the shared folder to use instead. `title`: the data set's name in
     the InputError if nothing is there.
     """
-    file, shared = load_sources()[name].file, shared_folder() / name
+    source, shared = load_sources()[name], shared_folder() / name
+    file = source.file
+    if source.parts:
+        for folder in (DATA / file, shared):
+            if all((folder / part).is_file() for part in source.parts):
+                return str(folder)
     for path in (DATA / file, shared / file, *(shared / sample for sample in samples)):
         if path.is_file():
             return str(path)

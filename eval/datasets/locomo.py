@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from eval.datasets.answer_key import KEYS, read_key
 from eval.datasets.checks import (
@@ -38,7 +38,7 @@ from eval.datasets.overlays import Entries, Overlay, find_overlay, read_overlay
 from eval.datasets.pooled import Poolable, pool
 from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import read_conversation
-from eval.datasets.splits import in_split
+from eval.datasets.splits import LOCOMO, SplitName, in_split
 from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, EvidenceKey, Question, SourceFile
 from memsys.core.errors import InputError, check_choice
@@ -82,7 +82,7 @@ class LoCoMo(Filters, Poolable):
     key: str = "original"
     key_file: str | None = None
     subset: str | None = None
-    split: Literal["dev", "held_out"] | None = None
+    split: SplitName | None = None
     evidence: str = "original"
 
     def load(self) -> Dataset:
@@ -97,7 +97,7 @@ class LoCoMo(Filters, Poolable):
         self.check_pool()
         samples, files = read_locomo(self.path)
         ids = list(samples)
-        of_split = in_split(self.split, ids)
+        of_split = in_split(self.split, ids, LOCOMO, "LoCoMo's ten conversations: use its file")
         self.check(TYPES.values(), of_split)
         subset = None if self.subset is None else open_subset(self.subset, files, ids)
         key = read_key(self.key, self.key_file, files, ids)

@@ -11,9 +11,8 @@ from eval.datasets.files import find_file
 from memsys.core.errors import InputError
 
 ORIGINAL = "original"
-NAMES = "locomo|locomo_plus|sample|sample_hard|longmemeval|PATH"
+NAMES = "locomo|locomo_plus|realtalk|sample|sample_hard|longmemeval|PATH"
 _LOCOMO, _LONGMEMEVAL = "eval.datasets.locomo.LoCoMo", "eval.datasets.longmemeval.LongMemEval"
-_LOCOMO_PLUS = "eval.datasets.locomo_plus.LoCoMoPlus"
 _BEIR = "eval.datasets.beir.Beir"
 _KNOWN: Mapping[str, Mapping[str, str | None]] = {
     "locomo": {"_target_": _LOCOMO, "path": None},
@@ -21,7 +20,10 @@ _KNOWN: Mapping[str, Mapping[str, str | None]] = {
     "sample_hard": {"_target_": _LOCOMO, "path": "data/sample_hard"},
     "longmemeval": {"_target_": _LONGMEMEVAL, "path": None, "session_ids": "neutral"},
 }
-_PLUS = "locomo_plus"
+_WITHOUT_KEYS: Mapping[str, str] = {
+    "locomo_plus": "eval.datasets.locomo_plus.LoCoMoPlus",
+    "realtalk": "eval.datasets.realtalk.RealTalk",
+}
 
 
 def config_of(
@@ -34,16 +36,17 @@ def config_of(
     """Return the configuration, for load_dataset_of, of the data set `name`: one of NAMES, where
     PATH is a file or folder in LoCoMo's format, or a folder in that of BEIR.
 
-    `key`, `key_file`: the answer key; `evidence`: the evidence key; BEIR and LoCoMo-Plus have one
-    of each; `setting`: what gave the name. Raises InputError if there is no such file.
+    `key`, `key_file`: the answer key; `evidence`: the evidence key; BEIR, LoCoMo-Plus and
+    REALTALK have one of each; `setting`: what gave the name. Raises InputError if there is no
+    such file.
     """
-    if name == _PLUS:
-        return {"_target_": _LOCOMO_PLUS, "name": name}
+    if name in _WITHOUT_KEYS:
+        return {"_target_": _WITHOUT_KEYS[name], "name": name}
     found = None if name in _KNOWN else find_file(name)
     if name not in _KNOWN and found is None:
         raise InputError(
-            f"{setting} {name:.200}: no such file; give {', '.join([*_KNOWN, _PLUS])}, a file or "
-            "folder in LoCoMo's format, or a folder in BEIR's"
+            f"{setting} {name:.200}: no such file; give {', '.join([*_KNOWN, *_WITHOUT_KEYS])}, "
+            "a file or folder in LoCoMo's format, or a folder in BEIR's"
         )
     if found is not None and found.is_dir() and any(found.rglob(f"{QUERIES}*")):
         return {"_target_": _BEIR, "name": found.name, "path": name}

@@ -44,6 +44,9 @@ def _address(value: Any) -> str | None:
     raise ValueError("must be an address, or a list of addresses")
 
 
+ImageAddress = Annotated[str | None, BeforeValidator(_address)]  # of a list, the first
+
+
 class _Turn(Row):
     """A turn. `query` is not read: it has the search words for an image, which nobody said."""
 
@@ -51,7 +54,7 @@ class _Turn(Row):
     speaker: Line
     text: Text
     blip_caption: Text | None
-    img_url: Annotated[str | None, BeforeValidator(_address)]
+    img_url: ImageAddress
 
 
 class _Fact(NamedTuple):
@@ -92,7 +95,7 @@ def read_conversation(raw: dict[str, Any], where: Location, *, captions: bool) -
     fields = row.conversation
     sessions: list[Session] = []
     seen: set[str] = set()
-    for key in _session_keys(fields, where):
+    for key in session_keys(fields, where):
         turns = _turns(parse(list[_Turn], fields[key], where, key), where, key, seen, captions)
         if turns:
             sessions.append(Session(key, _time(fields, f"{key}_date_time", where), turns))
@@ -106,7 +109,7 @@ def read_conversation(raw: dict[str, Any], where: Location, *, captions: bool) -
     return Conversation(where.sample, tuple(dict.fromkeys(speakers)), tuple(observed))
 
 
-def _session_keys(fields: dict[str, Any], where: Location) -> list[str]:
+def session_keys(fields: dict[str, Any], where: Location) -> list[str]:
     """Return the keys of sessions in numeric order: session_10 follows session_9.
 
     Dates without a session are ignored: the published file has some.

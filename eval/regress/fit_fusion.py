@@ -14,7 +14,7 @@ import yaml
 from numpy.typing import NDArray
 
 from eval.cli import FAILED, code_of, parser
-from eval.datasets.splits import DEV
+from eval.datasets.splits import LOCOMO
 from eval.datasets.types import ADVERSARIAL, Dataset
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import parse
@@ -28,6 +28,7 @@ from memsys.index.weights import SETS, WEIGHTS, FusionWeights, load_weights
 from memsys.strategies.strategy import Strategy
 
 SETTINGS = ("dataset=locomo", "dataset.split=dev", "strategy=fusion", "reader=none")
+_DEV = LOCOMO["dev"]
 _DATASETS = ("locomo", "locomo_dev")
 _REGULARISATION = 1e-3  # of the squared weights; chosen by cross-validation among 1e-4, 1e-3, 3e-3
 _COVERAGE = (1, 10)  # percentiles of the questions' coverage: words say nothing, words say all
@@ -62,9 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser(
         "fit_fusion",
         "Fit the weights of strategy=fusion on the development conversations of LoCoMo "
-        f"({', '.join(DEV)}), questions of types 1 to 4, and write them with what they were fitted "
-        "on. Conversations for reporting are refused. Recall and nDCG are cross-validated: each "
-        "conversation is ranked by weights fitted on the four others.",
+        f"({', '.join(_DEV)}), questions of types 1 to 4, and write them with what they were "
+        "fitted on. Conversations for reporting are refused. Recall and nDCG are cross-validated: "
+        "each conversation is ranked by weights fitted on the four others.",
     )
     options.prog = "python -m eval.regress.fit_fusion"
     out = "file to write (default: memsys/index/weights.yaml)"
@@ -131,11 +132,11 @@ def _built(overrides: Sequence[str]) -> tuple[Built, Mapping[str, str]]:
 
 def check_development(dataset: Dataset) -> None:
     """Raise InputError if `dataset` has a conversation that is not for choosing parameters."""
-    other = [one.id for one in dataset.conversations if one.id not in DEV]
+    other = [one.id for one in dataset.conversations if one.id not in _DEV]
     if other:
         raise InputError(
-            f"{other[0]}: weights are fitted on {', '.join(DEV)} alone, since results are reported "
-            "on the other conversations; use dataset.split=dev"
+            f"{other[0]}: weights are fitted on {', '.join(_DEV)} alone, since results are "
+            "reported on the other conversations; use dataset.split=dev"
         )
     if len(dataset.conversations) < 2:
         raise InputError("dataset: fitting takes at least two conversations, to cross-validate")

@@ -74,7 +74,7 @@ class ContextWriter(ABC):
 
     def render(self, candidates: Iterable[Candidate]) -> str:
         """Return the whole text, "" without candidates. In each layer the oldest memory comes
-        first; those of one session stay in rank order.
+        first; those of one time stay in rank order.
         """
         ordered = sorted(candidates, key=lambda candidate: candidate.memory.time)
         index, text = count(1), ""

@@ -24,7 +24,8 @@ UNDATED = datetime.min  # time of documents that have none; contexts leave it ou
 class Turn:
     """One utterance, or a document, which has no `speaker` ("").
 
-    `id` is the data set's own dialogue id, unique within its conversation.
+    `id` is the data set's own dialogue id, unique within its conversation. `time`: when it was
+    said; None for the start of its session, where the data set has no other.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Turn:
     text: str
     caption: str | None = None  # of the image shared with the turn
     image: str | None = None  # URL of that image; used only if a setting asks for it
+    time: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,9 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The turns of one session in order; all of them have the session's start time. `owner`: its
-    conversation, where one store has the sessions of several. `forgets`: ids of turns until then
-    that have to be deleted once the session is ingested.
+    """The turns of one session in order, and its start, the time of turns without one of their own.
+    `owner`: its conversation, where one store has the sessions of several. `forgets`: ids of turns
+    until then that have to be deleted once the session is ingested.
     """
 
     id: str
@@ -84,17 +86,24 @@ class Memory:
     `content` is the text that a reader sees and that is embedded. `index_text` is the text that
     lexical search matches; it may contain more (the turn before), so that a reply is found by the
     words of the turn it answers. `turns` are the ids of the turns whose words appear in `content`.
-    `title`: its topic in a few words, "" if it has none.
+    `title`: its topic in a few words, "" if it has none. `time`: when it was said; `session`: the
+    start of its session, None where `time` is that.
     """
 
     id: str
     content: str
     index_text: str
-    time: datetime  # of its session
+    time: datetime
     speaker: str
     turns: tuple[str, ...]
     importance: float = 0.5  # 0 to 1
     title: str = ""
+    session: datetime | None = None
+
+    @property
+    def session_time(self) -> datetime:
+        """Start of its session."""
+        return self.session or self.time
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,7 +258,7 @@ def _nodes(
             if precision in ("day", "week", "month"):
                 yield "date", f"date:{first[:7]}"
     if settings.adjacent_weight and memory.time != UNDATED:
-        if before is not None and before.time == memory.time:
+        if before is not None and before.session_time == memory.session_time:
             yield "adjacent", f"after:{before.id}"
         yield "adjacent", f"after:{memory.id}"
 
@@ -282,7 +282,7 @@ def _without_weak_words(
         weak[phrases] = strength < settings.min_association
     if settings.min_concentration is not None:
         distinct, places = np.unique(entries.numbers, return_inverse=True)
-        _, sessions = np.unique([memory.time for memory in memories], return_inverse=True)
+        _, sessions = np.unique([memory.session_time for memory in memories], return_inverse=True)
         bits = concentrations(places, sessions[entries.rows], len(distinct))
         keywords = (entries.kinds == _WEIGHTS.index("keyword")) & ~entries.is_title
         weak |= keywords & (bits[places] < settings.min_concentration)

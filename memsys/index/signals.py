@@ -210,7 +210,7 @@ def _spans(memories: Sequence[Memory]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 def _sessions(memories: Sequence[Memory], owners: Sequence[str]) -> NDArray[np.int64]:
     """Return the number of each memory's session, shape (n,), from 0."""
-    keys = [(owner, memory.time) for memory, owner in zip(memories, owners, strict=True)]
+    keys = [(owner, memory.session_time) for memory, owner in zip(memories, owners, strict=True)]
     changes = [0, *(int(one != other or other[1] == UNDATED) for one, other in pairwise(keys))]
     return np.cumsum(np.array(changes, dtype=np.int64))
 

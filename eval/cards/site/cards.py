@@ -64,7 +64,10 @@ class Entry:
     def published(self) -> str:
         """Name by which memsys fetch gets the data; "" if it gets no such file."""
         hashes = self.hashes("data")
-        return next((name for name, one in load_sources().items() if [one.sha256] == hashes), "")
+        for name, source in load_sources().items():
+            if sorted(file.sha256 or "" for file in source.files()) == hashes:
+                return name
+        return ""
 
     @property
     def data(self) -> str:

@@ -81,7 +81,11 @@ def _write(options: argparse.Namespace, run: Run, folder: Path) -> list[str]:
 def _licence(run: Run, files: str) -> str:
     name, data = run.manifest["dataset"], {file["sha256"] for file in run.manifest["data"]}
     sources = load_sources()
-    known = {key: one.licence for key, one in sources.items() if key == name or one.sha256 in data}
+    known = {
+        key: one.licence
+        for key, one in sources.items()
+        if key == name or any(file.sha256 in data for file in one.files())
+    }
     if len(known) > 1:
         licence = "; ".join(f"{key}: {terms}" for key, terms in known.items())
         return f"{files}: with texts of several data sets, which remain under their licences " + (

@@ -12,6 +12,7 @@ import sys
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from eval import cli
@@ -47,7 +48,7 @@ def fetch(source: PublicFile, folder: Path, url: str | None = None) -> tuple[Pat
         check_regular(Path(urllib.request.url2pathname(urllib.parse.urlsplit(url).path)))
     part = target.with_name(f"{target.name}.part")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as out:
             _download(source, url, target, out.write)
         _check(source, url, part)
@@ -117,10 +118,16 @@ def _fetch(argv: Sequence[str] | None) -> None:
     known = "; ".join(f"{name}: {_size(one)}, {one.licence}" for name, one in sources.items())
     parser.add_argument("name", choices=list(sources), help=known)
     parser.add_argument("--to", type=Path, default=DATA, help="folder (default: %(default)s)")
-    parser.add_argument("--from", dest="url", metavar="URL", help="other address of the same file")
+    parser.add_argument("--from", dest="url", metavar="URL", help="other address of the same data")
     args = parser.parse_args(argv)
     source = sources[args.name]
-    path, new = fetch(source, args.to, args.url)
+    given = source.files() if args.url is None else replace(source, url=args.url).files()
+    for file, other in zip(source.files(), given, strict=True):
+        _fetch_file(file, args.to, other.url)
+
+
+def _fetch_file(source: PublicFile, folder: Path, url: str) -> None:
+    path, new = fetch(source, folder, url)
     state = "downloaded" if new else "already here"
     checked = " and checked" if new else ""
     if source.sha256 is None:

@@ -38,11 +38,12 @@ class Turns(MemoryBuilder):
                     id=turn.id,
                     content=content,
                     index_text="\n".join([*lead, content]),
-                    time=session.time,
+                    time=turn.time or session.time,
                     speaker=turn.speaker,
                     turns=tuple(t.id for t in session.turns[first:last]),
                     importance=importance(content),
                     title=title_of(turn.text, speakers) or title_of(turn.caption or ""),
+                    session=session.time if turn.time else None,
                 )
             )
         return memories

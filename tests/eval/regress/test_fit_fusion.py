@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from eval.datasets.splits import DEV, HELD_OUT
+from eval.datasets.splits import LOCOMO
 from eval.regress import fit_fusion
 from eval.regress.fit_fusion import Example, cross_validated, fit_weights, fitted, main, written
 from memsys.core.errors import InputError
@@ -119,7 +119,10 @@ def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, capsys, m
 def test_other_data_are_refused_in_one_line_and_nothing_is_written(
     tmp_path, capsys, overrides, told
 ):
-    made, out = data(tmp_path, *DEV, *HELD_OUT, "conv-1"), tmp_path / "weights.yaml"
+    made, out = (
+        data(tmp_path, *LOCOMO["dev"], *LOCOMO["held_out"], "conv-1"),
+        tmp_path / "weights.yaml",
+    )
     out.write_bytes(WEIGHTS.read_bytes())
     if not any(one.startswith("dataset=") for one in overrides):
         overrides = [*overrides, made]
@@ -182,5 +185,5 @@ def test_no_conversation_is_ranked_by_weights_of_its_own(monkeypatch):
         return dict.fromkeys(signals, 1.0)
 
     monkeypatch.setattr(fit_fusion, "fitted", spied)
-    cross_validated(examples(list(DEV)), ["words"])
-    assert asked == [set(DEV) - {one} for one in DEV]
+    cross_validated(examples(list(LOCOMO["dev"])), ["words"])
+    assert asked == [set(LOCOMO["dev"]) - {one} for one in LOCOMO["dev"]]

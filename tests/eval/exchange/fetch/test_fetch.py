@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import pytest
 
-from eval.datasets.files import PublicFile, load_sources
+from eval.datasets.files import Pin, PublicFile, load_sources
 from eval.exchange.fetch import __main__ as module
 from eval.exchange.fetch.__main__ import fetch, main
 from memsys.core.errors import InputError
@@ -145,6 +145,19 @@ def test_the_command_tells_what_it_did(server, tmp_path, monkeypatch, capsys):
     assert "already here" in capsys.readouterr().out
     assert main(["set", "--to", str(tmp_path / "x"), "--from", f"{server}/wrong"]) == 2
     assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_a_folder_is_fetched_file_by_file_and_continued(server, tmp_path, monkeypatch, capsys):
+    pins = {name: Pin(len(RIGHT), SOURCE.sha256 or "") for name in ("right", "wrong")}
+    folder = replace(SOURCE, file="set", url="http://127.0.0.1:9", sha256=None, parts=pins)
+    monkeypatch.setattr(module, "load_sources", lambda: {"set": folder})
+    for state in ("downloaded and checked", "already here"):
+        assert main(["set", "--to", str(tmp_path), "--from", server]) == 2
+        told = capsys.readouterr()
+        assert f"{tmp_path}/set/right: {state}" in told.out
+        assert f"{server}/wrong: is not the published set/wrong" in told.err
+    assert (tmp_path / "set" / "right").read_bytes() == RIGHT
+    assert [one.name for one in (tmp_path / "set").iterdir()] == ["right"]
 
 
 def test_as_a_program(server, tmp_path):

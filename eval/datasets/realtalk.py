@@ -1,0 +1,258 @@
+"""REALTALK (Lee et al., 2025, arXiv 2502.13270): chats of real people over 21 days, a file each.
+
+Sessions are those of the file's keys: in five published chats the number in a turn's id is another.
+Evidence is written by hand: besides ids there are lists in one text ("D5:12;D5:16"), ranges
+("D12:3-D12:5"), slips ("D5:3.", "D17;39") and ids of no turn. Lists, ranges and slips are read
+where they name turns, and all are counted by reason in `Dataset.repairs`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from eval.datasets.checks import (
+    Answer,
+    Ids,
+    Line,
+    Location,
+    Row,
+    Text,
+    check_distinct,
+    key_of,
+    parse,
+)
+from eval.datasets.files import json_files, load_sources, public_file, read_json
+from eval.datasets.selection import Filters, Part
+from eval.datasets.sessions import ImageAddress, session_keys
+from eval.datasets.splits import REALTALK, SplitName, in_split
+from eval.datasets.types import TYPES, Dataset, Question, SourceFile
+from memsys.core.errors import InputError
+from memsys.core.types import Conversation, Session, Turn
+
+REALTALK_TYPES = {id_: TYPES[id_] for id_ in (1, 2, 3)}  # its "commonsense" is LoCoMo's open_domain
+_NAME = re.compile(r"Chat_([0-9]{1,9})(?:_.*)?\.json")
+_TIME = "%d.%m.%Y, %H:%M:%S"
+_OTHER = re.compile(r"qa$|name$|events_session_")  # fields that are no sessions
+_ID = r"D[0-9]{1,9}:[0-9]{1,9}"
+_RANGE = re.compile(rf"({_ID})-({_ID})")
+# Texts that are meant as one id or as a list of ids, and how these are written.
+_SLIPS = (
+    (re.compile(r"D([0-9]+);([0-9]+)"), r"D\1:\2"),  # D17;39
+    (re.compile(rf"({_ID}):({_ID})"), r"\1;\2"),  # D13:45:D20:19
+    (re.compile(r"D ([0-9]+:[0-9]+)"), r"D\1"),  # D 2:18
+    (re.compile(rf"({_ID})\."), r"\1"),  # D5:3.
+    (re.compile(rf"({_ID})\. ({_ID})"), r"\1;\2"),  # D13:4. D14:4
+)
+
+
+def _time(value: Any) -> datetime:
+    try:
+        return datetime.strptime(value, _TIME)
+    except (TypeError, ValueError):
+        raise ValueError(f'{value!r:.60} is no time; write it as "29.12.2023, 22:42:04"') from None
+
+
+_Time = Annotated[datetime, BeforeValidator(_time)]
+
+
+class _Turn(Row):
+    dia_id: Text
+    speaker: Line
+    clean_text: Text
+    date_time: _Time
+    blip_caption: Text | None
+    img_url: ImageAddress
+
+
+class _Question(Row):
+    question: Text
+    answer: Answer
+    evidence: Ids
+    category: Annotated[int, key_of({id_: id_ for id_ in REALTALK_TYPES})]
+
+
+class _Names(Row):
+    speaker_1: Line | None
+    speaker_2: Line | None
+
+
+class _Chat(Row):
+    name: _Names
+    qa: list[_Question]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealTalk(Filters):
+    """The chats of a folder's Chat_N*.json in order of N, or of one such file; `Chat_N` is the id.
+
+    Each turn has a time of its own. A question is asked at the time of the chat's last turn.
+
+    name: the data set's name in tables. path: None looks for the folder realtalk in the data
+    folder, then in $MEMSYS_SHARED; a relative path is looked up in the current folder, then in the
+    project's. captions: include the captions of shared images. conversations: only these, by id.
+    types: only these question types, by name. limit: at most this many questions of each chat,
+    applied after `types`. split: only the chats of a split, `dev` or `held_out`
+    (eval.datasets.splits).
+    """
+
+    path: str | None = None
+    captions: bool = True
+    split: SplitName | None = None
+
+    def load(self) -> Dataset:
+        """Read, check and filter the files; chats with no question left are omitted.
+
+        Evidence that names no turn is an InputError; in the published files, identified by their
+        sha256, it is dropped, and counted in the last line of `Dataset.repairs`. Raises InputError
+        naming file, chat and field; also if a filter names something unknown or no question is
+        left.
+        """
+        self.check(REALTALK_TYPES.values())
+        chats, files = _read(self.path)
+        ids = list(chats)
+        of_split = in_split(self.split, ids, REALTALK, "its ten chats: use its folder")
+        self.check(REALTALK_TYPES.values(), of_split)
+        counts: Counter[str] = Counter()
+        parts = (self._part(*chats[id_], counts) for id_ in self.wanted(of_split))
+        dataset = self.collect(parts, files, REALTALK_TYPES)
+        if not any(counts.values()):
+            return dataset
+        reasons = ", ".join(f"{number:,} {reason}" for reason, number in counts.most_common())
+        return replace(dataset, repairs=(*dataset.repairs, f"evidence: {reasons}"))
+
+    def _part(self, where: Location, raw: dict[str, Any], counts: Counter[str]) -> Part:
+        conversation = _conversation(raw, where, captions=self.captions)
+        turns = [turn for session in conversation.sessions for turn in session.turns]
+        citations = _Citations([turn.id for turn in turns], where, counts)
+        questions = [
+            Question(
+                id=f"{where.sample}/{index}",
+                conversation=where.sample,
+                category=row.category,
+                type=REALTALK_TYPES[row.category],
+                text=row.question,
+                gold=_gold(row, where.error(f"qa[{index}].answer", "missing or empty; add it")),
+                evidence=citations.turns(row.evidence, f"qa[{index}].evidence"),
+                asked_at=turns[-1].time,
+            )
+            for index, row in enumerate(parse(_Chat, raw, where).qa)
+        ]
+        return Part(conversation, self.select(questions), where.repairs)
+
+
+def _gold(row: _Question, missing: InputError) -> str:
+    if row.answer is None:
+        raise missing
+    return row.answer
+
+
+def _read(path: str | None) -> tuple[dict[str, tuple[Location, dict[str, Any]]], list[SourceFile]]:
+    """Return location and JSON of the chats at `path` by id, in order of their number, and their
+    files; None for the published folder.
+    """
+    published = {file.sha256 for file in load_sources()["realtalk"].files()}
+    numbered: list[tuple[int, Path]] = []
+    for file in json_files(path or public_file("realtalk", "REALTALK")):
+        match = _NAME.fullmatch(file.name)
+        if match is None:
+            raise InputError(f"{file.name}: is no chat; name it Chat_1.json, or Chat_1_....json")
+        numbered.append((int(match[1]), file))
+    chats: dict[str, tuple[Location, dict[str, Any]]] = {}
+    names: dict[str, Location] = {}
+    files: list[SourceFile] = []
+    for number, file in sorted(numbered):
+        raw, source = read_json(file)
+        files.append(source)
+        where = Location(file.name, f"Chat_{number}", source.sha256 in published, unit="chat")
+        check_distinct(names, where, "number")
+        chats[where.sample] = where, parse(dict[str, Any], raw, where)
+    return chats, files
+
+
+def _conversation(raw: dict[str, Any], where: Location, *, captions: bool) -> Conversation:
+    sessions: list[Session] = []
+    seen: set[str] = set()
+    fields = {name: value for name, value in raw.items() if not _OTHER.match(name)}
+    for key in session_keys(fields, where):
+        rows = parse(list[_Turn], raw[key], where, key)
+        turns = tuple(_turn(row, captions=captions) for row in rows)
+        for index, turn in enumerate(turns):
+            if turn.id in seen:
+                problem = f"{turn.id!r:.60} is used twice; give each turn its own"
+                raise where.error(f"{key}[{index}].dia_id", problem)
+            seen.add(turn.id)
+        if turns:
+            start = f"{key}_date_time"
+            sessions.append(Session(key, parse(_Time, raw.get(start), where, start), turns))
+    if not sessions:
+        raise where.error("session_1", "no turns; add session_1 and session_1_date_time")
+    names = parse(_Chat, raw, where).name
+    spoke = [turn.speaker for session in sessions for turn in session.turns]
+    speakers = [name for name in (names.speaker_1, names.speaker_2, *spoke) if name]
+    return Conversation(where.sample, tuple(dict.fromkeys(speakers)), tuple(sessions))
+
+
+def _turn(row: _Turn, *, captions: bool) -> Turn:
+    caption = row.blip_caption if captions else None
+    return Turn(row.dia_id, row.speaker, row.clean_text, caption, row.img_url, row.date_time)
+
+
+@dataclass(frozen=True)
+class _Citations:
+    """Reads the evidence of one chat with the turns `ids`, in order, and adds to `counts`."""
+
+    ids: Sequence[str]
+    where: Location
+    counts: Counter[str]
+    places: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "places", {id_: place for place, id_ in enumerate(self.ids)})
+
+    def turns(self, evidence: Sequence[str], field: str) -> tuple[str, ...]:
+        """Return the turns that `evidence` names, without repetition."""
+        turns: dict[str, None] = {}
+        for raw in evidence:
+            found = list(self._named(raw, field))
+            if found and found != [raw]:
+                self.where.repaired(field, f"{raw!r:.60} read as {', '.join(found)}")
+            turns |= dict.fromkeys(found)
+        if not turns:
+            self.counts["questions without a turn"] += 1
+        return tuple(turns)
+
+    def _named(self, raw: str, field: str) -> Iterator[str]:
+        """Yield the turns that one text names."""
+        text = raw
+        for slip, meant in _SLIPS:
+            if slip.fullmatch(text):
+                text = slip.sub(meant, text)
+        self.counts["slips read"] += text != raw
+        parts = [part for part in re.split(r"[;,\s]+", text) if part]
+        self.counts["lists read"] += len(parts) > 1 and text == raw
+        for part in parts or [""]:
+            span = _RANGE.fullmatch(part)
+            ends = span.groups() if span else (part, part)
+            first, last = (self.places.get(id_, -1) for id_ in ends)
+            if 0 <= first <= last:
+                self.counts["ranges read"] += span is not None
+                yield from self.ids[first : last + 1]
+            else:
+                self._dropped(raw, part, field)
+
+    def _dropped(self, raw: str, part: str, field: str) -> None:
+        if not self.where.lenient:
+            problem = f"{part!r:.60} is no turn's dia_id; correct or remove it"
+            raise self.where.error(field, problem)
+        well_formed = re.fullmatch(_ID, part)
+        reason = "no such turn" if well_formed else "no id" if part else "empty"
+        self.counts[f"dropped ({reason})"] += 1
+        self.where.repaired(field, f"{raw!r:.60}: {part!r:.60} dropped: {reason}")
