@@ -80,9 +80,10 @@ def path_of(value: object, name: str) -> Path:
 
 
 def check_id(memory_id: object) -> str:
-    """Return the id of a memory; raises InputError unless it is a text."""
+    """Return the id of a memory; raises InputError unless it is a text of valid Unicode."""
     if not isinstance(memory_id, str):
         raise InputError(f"memory_id: {memory_id!r:.60}; use the id of a memory, a text")
+    check_text(memory_id, "memory_id")
     return memory_id
 
 

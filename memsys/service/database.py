@@ -42,7 +42,7 @@ class MemoryDatabase:
         self.path = folder / "memories.sqlite"
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._db = open_shared(self.path, _SCHEMA[0])
+            self._open: sqlite3.Connection | None = open_shared(self.path, _SCHEMA[0])
             self._db.isolation_level = None  # transactions are begun by `writing`
             with self.writing():
                 for statement in _SCHEMA[1:]:
@@ -54,7 +54,7 @@ class MemoryDatabase:
                 f"{shown(folder)}: not usable as a folder of memories ({error}); name another"
             ) from error
         if stored != embedder:
-            self._db.close()
+            self.close()
             raise InputError(
                 f"{self.path}: its memories were embedded by {stored}, not {embedder}; set "
                 "embedder= to that, or name another folder"
@@ -260,8 +260,17 @@ class MemoryDatabase:
         return self._db
 
     def close(self) -> None:
-        """Close the file."""
-        self._db.close()
+        """Close the file; closing it again does nothing."""
+        if self._open is not None:
+            self._open.close()
+        self._open = None
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        """The open connection; raises InputError after close()."""
+        if self._open is None:
+            raise InputError(f"{self.path}: this memory is closed; open it again with Memory(...)")
+        return self._open
 
     def _records(self, condition: str, values: Sequence[str]) -> Iterator[MemoryRecord]:
         query = f"SELECT {_COLUMNS} FROM memories WHERE {condition} ORDER BY seq"  # noqa: S608

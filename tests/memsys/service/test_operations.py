@@ -175,6 +175,34 @@ def test_the_reset_of_one_owner_leaves_the_others(tmp_path, kept):
     assert left == {None, "kiln"}
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda store: store.add("bowl", user_id="mara"),
+        lambda store: store.search("bowl", user_id="mara"),
+        lambda store: store.get_all(user_id="mara"),
+        lambda store: store.get("id"),
+        lambda store: store.history("id"),
+        lambda store: store.update("id", "bowl"),
+        lambda store: store.delete("id"),
+        lambda store: store.reset(user_id="mara"),
+    ],
+    ids=["add", "search", "get_all", "get", "history", "update", "delete", "reset"],
+)
+def test_a_closed_memory_says_so(tmp_path, use):
+    with memory(tmp_path) as store:
+        one(store, "kiln")
+    store.close()
+    with pytest.raises(InputError, match=r"memories\.sqlite: this memory is closed; open it again"):
+        use(store)
+
+
+@pytest.mark.parametrize("use", ["get", "history", "delete"])
+def test_an_id_that_is_no_unicode_is_refused(store, use):
+    with pytest.raises(InputError, match="memory_id: not valid Unicode"):
+        getattr(store, use)("\ud800")
+
+
 def test_a_record_has_its_accesses_and_its_time_in_utc_and_is_on_a_page(store):
     zone = timezone(timedelta(hours=8))
     ids = [one(store, f"kiln {i}", time=datetime(2024, 3, 2, 10, i, tzinfo=zone)) for i in range(5)]
