@@ -19,6 +19,7 @@ from eval.datasets.files import find_file, read_json
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.core.dates import MONTH_NUMBERS
+from memsys.core.declared import PathText
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session, Turn
 
@@ -75,9 +76,9 @@ class Beam(Filters):
     key, key_file: no errors of this data set are listed, so only original and None are valid.
     """
 
-    path: str | None = None
+    path: PathText | None = None
     key: str = "original"
-    key_file: str | None = None
+    key_file: PathText | None = None
 
     def load(self) -> Dataset:
         """Read, check and filter the files. Raises InputError naming file, conversation and field;

@@ -12,6 +12,7 @@ from eval.datasets.beir_folder import CORPUS, QUERIES, Asked, FolderReading, que
 from eval.datasets.files import find_file
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import Dataset, Question
+from memsys.core.declared import PathText
 from memsys.core.errors import InputError
 from memsys.core.files import shown
 from memsys.core.types import Conversation
@@ -35,7 +36,7 @@ class Beir(Filters):
     candidates.jsonl. types: only these. limit: at most this many queries of each pool.
     """
 
-    path: str | None = None
+    path: PathText | None = None
     split: str = "test"
 
     def load(self) -> Dataset:

@@ -41,6 +41,7 @@ from eval.datasets.sessions import read_conversation
 from eval.datasets.splits import LOCOMO, SplitName, in_split
 from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, EvidenceKey, Question, SourceFile
+from memsys.core.declared import PathText
 from memsys.core.errors import InputError, check_choice
 
 _CATEGORIES = ", ".join(f"{number} {name}" for number, name in TYPES.items())
@@ -77,10 +78,10 @@ class LoCoMo(Filters, Poolable):
     without a question left; owner_filter: search only the asking conversation's memories in it.
     """
 
-    path: str | None = None
+    path: PathText | None = None
     captions: bool = True
     key: str = "original"
-    key_file: str | None = None
+    key_file: PathText | None = None
     subset: str | None = None
     split: SplitName | None = None
     evidence: str = "original"

@@ -18,6 +18,7 @@ from eval.datasets.locomo import read_locomo
 from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import read_conversation
 from eval.datasets.types import Dataset, Question, SourceFile
+from memsys.core.declared import PathText
 from memsys.core.numbers import ONES
 from memsys.core.types import Conversation, Session, Turn
 
@@ -77,8 +78,8 @@ class LoCoMoPlus(Filters):
     """
 
     stitch: Literal["all", "one"] = "all"
-    path: str | None = None
-    locomo: str | None = None
+    path: PathText | None = None
+    locomo: PathText | None = None
     captions: bool = True
 
     def load(self) -> Dataset:

@@ -18,6 +18,7 @@ from eval.datasets.checks import Answer, Location, Row, Text, check_distinct, ke
 from eval.datasets.files import SHIPPED_DATA, json_files, public_file, read_list
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
+from memsys.core.declared import PathText
 from memsys.core.types import Conversation, Session, Turn
 
 # The file's `question_type` with _ for -, by ids that no LoCoMo type has. 5 is adversarial as in
@@ -85,10 +86,10 @@ class LongMemEval(Filters):
     key, key_file: as of LoCoMo; the known errors are those of the overlay longmemeval.json.
     """
 
-    path: str | None = None
+    path: PathText | None = None
     session_ids: Literal["neutral", "published"] = "neutral"
     key: str = "original"
-    key_file: str | None = None
+    key_file: PathText | None = None
 
     def load(self) -> Dataset:
         """Read, check and filter the files. Raises InputError naming file, question id and field;

@@ -34,6 +34,7 @@ from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import ImageAddress, session_keys
 from eval.datasets.splits import REALTALK, SplitName, in_split
 from eval.datasets.types import TYPES, Dataset, Question, SourceFile
+from memsys.core.declared import PathText
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session, Turn
 
@@ -103,7 +104,7 @@ class RealTalk(Filters):
     (eval.datasets.splits).
     """
 
-    path: str | None = None
+    path: PathText | None = None
     captions: bool = True
     split: SplitName | None = None
 

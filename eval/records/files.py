@@ -31,7 +31,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     Raises InputError if it cannot be written, and removes it: it occupies a full disk. Also if
     `path` is a link or anything but a regular file.
     """
-    part = path.with_name(path.name + ".part")
+    part = path.parent / f"{path.name}.part"
     try:
         with writing(path):
             check_entry(path)

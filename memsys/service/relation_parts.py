@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from uuid import uuid4
 
-from memsys.service.database import IN_LIST, owner_condition
+from memsys.service.database import IN_LIST, MemoryDatabase, owner_condition
 from memsys.service.owners import Owner
 
 _IDS = "user_id", "agent_id", "run_id"
@@ -19,8 +19,12 @@ class RelationParts:
     transaction for changes.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._db = connection
+    def __init__(self, database: MemoryDatabase) -> None:
+        self._database = database
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        return self._database.connection
 
     def of(self, owner: Owner | None) -> list[tuple[str, int]]:
         """Return key and version of every part that belongs to `owner` (None: to anybody), sorted

@@ -70,7 +70,7 @@ class RelationMemory:
         be used.
         """
         self._database, self._embedder, self._lock = database, embedder, lock
-        self._owned = RelationParts(database.connection)
+        self._owned = RelationParts(database)
         self._setup, self._store = setup, setup.store if setup else None
         file = database.path.with_name(_FILE)
         if self._store is None and (setup or file.exists()):

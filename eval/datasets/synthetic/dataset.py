@@ -67,8 +67,10 @@ def generated_file(dataset: Dataset) -> SourceFile:
     """Return the conversations and questions of `dataset`, which no file has, as one."""
     rows = [*map(asdict, dataset.conversations), *map(asdict, dataset.questions)]
     sessions = [session for row in rows for session in row.get("sessions", ())]
-    for one in (*rows, *sessions):
-        for name in ("cue", "plant", "forgets"):  # absent where unused: hashes do not change
+    turns = [turn for session in sessions for turn in session["turns"]]
+    for one in (*rows, *sessions, *turns):
+        # Absent where unused: hashes do not change.
+        for name in ("cue", "plant", "forgets", "time"):
             if not one.get(name):
                 one.pop(name, None)
     text = json.dumps(rows, default=str, ensure_ascii=False, sort_keys=True).encode()

@@ -119,6 +119,12 @@ def test_files_are_named_by_their_number(tmp_path):
         load(tmp_path, chat())
 
 
+@pytest.mark.parametrize("path", ["", " ", 5])
+def test_a_path_is_a_text(path):
+    with pytest.raises(InputError, match=r"dataset\.path: .*; use a path, or null"):
+        RealTalk(name="made", path=path).load()
+
+
 def test_splits_need_all_their_chats(tmp_path):
     with pytest.raises(InputError, match=r"dataset\.split=held_out: the data has no Chat_6"):
         load(tmp_path, chat(), split="held_out")
