@@ -165,7 +165,7 @@ _REFUSED = (
     ("+strategy@foo=bm25", "foo: no such setting"),
     ("a b", "a b"),
     ("k==5", "k==5"),
-    ("dataset.path=5", "dataset.path: 5; use a text, or null (in two"),
+    ("dataset.path=5", "dataset.path: 5; use a path, or null (in two"),
     ("dataset.limit=true", "dataset.limit"),
     ("+strategy.foo=3", "strategy.foo: strategy=bm25 has no such setting; it has k, budget"),
     ("strategy.foo=3", "strategy.foo"),
