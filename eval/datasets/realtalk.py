@@ -133,26 +133,23 @@ class RealTalk(Filters):
         conversation = _conversation(raw, where, captions=self.captions)
         turns = [turn for session in conversation.sessions for turn in session.turns]
         citations = _Citations([turn.id for turn in turns], where, counts)
-        questions = [
-            Question(
-                id=f"{where.sample}/{index}",
-                conversation=where.sample,
-                category=row.category,
-                type=REALTALK_TYPES[row.category],
-                text=row.question,
-                gold=_gold(row, where.error(f"qa[{index}].answer", "missing or empty; add it")),
-                evidence=citations.turns(row.evidence, f"qa[{index}].evidence"),
-                asked_at=turns[-1].time,
+        questions: list[Question] = []
+        for index, row in enumerate(parse(_Chat, raw, where).qa):
+            if row.answer is None:
+                raise where.error(f"qa[{index}].answer", "missing or empty; add it")
+            questions.append(
+                Question(
+                    id=f"{where.sample}/{index}",
+                    conversation=where.sample,
+                    category=row.category,
+                    type=REALTALK_TYPES[row.category],
+                    text=row.question,
+                    gold=row.answer,
+                    evidence=citations.turns(row.evidence, f"qa[{index}].evidence"),
+                    asked_at=turns[-1].time,
+                )
             )
-            for index, row in enumerate(parse(_Chat, raw, where).qa)
-        ]
         return Part(conversation, self.select(questions), where.repairs)
-
-
-def _gold(row: _Question, missing: InputError) -> str:
-    if row.answer is None:
-        raise missing
-    return row.answer
 
 
 def _read(path: str | None) -> tuple[dict[str, tuple[Location, dict[str, Any]]], list[SourceFile]]:
@@ -247,9 +244,9 @@ class _Citations:
                 self.counts["ranges read"] += span is not None
                 yield from self.ids[first : last + 1]
             else:
-                self._dropped(raw, part, field)
+                self._drop(raw, part, field)
 
-    def _dropped(self, raw: str, part: str, field: str) -> None:
+    def _drop(self, raw: str, part: str, field: str) -> None:
         if not self.where.lenient:
             problem = f"{part!r:.60} is no turn's dia_id; correct or remove it"
             raise self.where.error(field, problem)
