@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-import numpy as np
-
 from memsys.core.declared import Count, Range, Share, check_values
 from memsys.core.errors import InputError
 from memsys.core.types import Candidate, Query, Session
 from memsys.graph.build import GraphSettings
-from memsys.graph.csr import Csr, CsrStore, build_csr
-from memsys.index.rank import Scores, Start, min_max
+from memsys.index.rank import Start, min_max
 from memsys.stores.size import together
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
@@ -104,79 +101,18 @@ class GraphWalk(Strategy):
             raise InputError(
                 "strategy=graph_walk: walks a graph that rules make; use graph=rules or dialogue"
             )
-        self._rules = parts.graph
         self._start, self._seeds, self._weight = start, seeds, weight
         self._damping, self._steps = damping, steps
-        self._built: tuple[Mapping[str, int], PageRank] | None = None  # with the rows it is of
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by the combination of relevance and walk."""
         relevance = min_max(self.store.relevance(query.text, self._start))
         rows = self.store.rows
         restart = {rows[one.memory.id]: one.score for one in self.best(relevance, self._seeds)}
-        walk = min_max(self._walk().scores(restart, self._damping, self._steps))
+        walk = min_max(self.store.walk.scores(restart, self._damping, self._steps))
         return self.best(self._weight * relevance + (1 - self._weight) * walk), {}
 
     def size(self) -> Mapping[str, int]:
         """Return the size of the store with the nodes and edges of the walk."""
-        graph = self._walk().size() if self.store.memories else {"nodes": 0, "edges": 0}
+        graph = self.store.walk.size() if self.store.memories else {"nodes": 0, "edges": 0}
         return together(super().size(), graph)
-
-    def _walk(self) -> PageRank:
-        rows = self.store.rows
-        if self._built is None or self._built[0] is not rows:
-            graph = build_csr(self.store.memories, rows, self._rules).store
-            assert isinstance(graph, CsrStore)  # noqa: S101 - for the type checker
-            self._built = rows, PageRank(graph)
-        return self._built[1]
-
-
-class PageRank:
-    """Walks from memory to entity to memory, each step in proportion to the mention's weight.
-
-    Personalised PageRank (Haveliwala, 2002), as HippoRAG (Gutierrez et al., 2024, arXiv 2405.14831)
-    uses it to find passages: the walk restarts at the memories found for the query.
-    """
-
-    def __init__(self, store: CsrStore) -> None:
-        from scipy import sparse  # noqa: PLC0415 - takes a third of a second
-
-        def matrix(of: Csr, columns: int) -> Any:
-            """Return the matrix with rows that sum to 1, or to 0 if empty."""
-            rows = len(of.starts) - 1
-            sums = np.bincount(
-                np.repeat(np.arange(rows), np.diff(of.starts)), weights=of.weights, minlength=rows
-            )
-            weights = of.weights / np.repeat(np.where(sums == 0, 1, sums), np.diff(of.starts))
-            return sparse.csr_matrix((weights, of.columns, of.starts), shape=(rows, columns))
-
-        memories, entities = len(store.mentions.starts) - 1, len(store.mentioned.starts) - 1
-        # Transposed once: a step sums what flows into a node.
-        self._to_entities = matrix(store.mentions, entities).T.tocsr()
-        self._to_memories = matrix(store.mentioned, memories).T.tocsr()
-        self._size = memories
-
-    def size(self) -> dict[str, int]:
-        """Return the size of the mentions, the edges of the walk; see GraphStore.size."""
-        both = self._to_entities, self._to_memories
-        linked = int(np.count_nonzero(np.diff(self._to_memories.indptr)))
-        return {
-            "nodes": linked + self._to_entities.shape[0],
-            "edges": int(self._to_entities.nnz),
-            "bytes": sum(m.data.nbytes + m.indices.nbytes + m.indptr.nbytes for m in both),
-        }
-
-    def scores(self, restart: Mapping[int, float], damping: float, steps: int) -> Scores:
-        """Return the probability of the walk at each memory, shape (n,). x <- (1 - damping) r +
-        damping x P, repeated `steps` times from x = r. `restart`: rows and weights, normalised to
-        r. The share of a memory without mentions is lost in a step.
-        """
-        start = np.zeros(self._size)
-        start[list(restart)] = list(restart.values())
-        start /= max(start.sum(), 1e-12)
-        share = start
-        for _ in range(steps):
-            share = (1 - damping) * start + damping * (
-                self._to_memories @ (self._to_entities @ share)
-            )
-        return np.asarray(share, dtype=np.float64)

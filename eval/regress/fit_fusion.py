@@ -183,10 +183,14 @@ def fit_weights(examples: Sequence[Example]) -> FusionWeights:
     if not examples:
         raise InputError("dataset: no question of types 1 to 4 has evidence; widen the filters")
     sets = {name: fitted(examples, signals) for name, signals in SETS.items()}
+    return FusionWeights(**sets, coverage=coverage_of(examples))
+
+
+def coverage_of(examples: Sequence[Example]) -> tuple[float, float]:
+    """Return the 1st and 10th percentile of the largest `window_words` of `examples`."""
     best = [float(one.signals["window_words"].max()) for one in examples]
     none, full = (round(float(np.percentile(best, percent)), 3) for percent in _COVERAGE)
-    full = max(full, round(none + 0.001, 3))  # of a few questions, they can be equal
-    return FusionWeights(**sets, coverage=(none, full))
+    return none, max(full, round(none + 0.001, 3))  # of a few questions, they can be equal
 
 
 def differences(found: FusionWeights, expected: FusionWeights) -> list[str]:
@@ -206,29 +210,35 @@ def differences(found: FusionWeights, expected: FusionWeights) -> list[str]:
     ]
 
 
-def fitted(examples: Sequence[Example], signals: Sequence[str]) -> dict[str, float]:
+def fitted(
+    examples: Sequence[Example], signals: Sequence[str], shares: Sequence[float] | None = None
+) -> dict[str, float]:
     """Return the weight of each of `signals` that minimises the listwise cross-entropy.
 
     Loss of a question: the mean over its evidence of -ln(softmax of the scores over all memories)
     (ListNet's top one; Cao et al., 2007), averaged over questions, plus a multiple of the squared
-    weights; minimised by L-BFGS from 0, so that the result depends on the data alone.
+    weights; minimised by L-BFGS from 0, so that the result depends on the data alone. `shares`: how
+    much each question counts in the mean, sum 1; None: all alike.
     """
     from scipy.optimize import minimize  # noqa: PLC0415 - takes a third of a second
 
-    matrices = [(one.matrix(signals), list(one.rows)) for one in examples]
+    shares = [1 / len(examples)] * len(examples) if shares is None else shares
+    matrices = [
+        (one.matrix(signals), list(one.rows), share)
+        for one, share in zip(examples, shares, strict=True)
+    ]
 
     def loss(weights: Matrix) -> tuple[float, Matrix]:
         total, slope = 0.0, np.zeros_like(weights)
-        for matrix, rows in matrices:
+        for matrix, rows, share in matrices:
             scores = matrix @ weights
             scores -= scores.max()
-            shares = np.exp(scores)
-            shares /= shares.sum()
-            total -= float(np.log(shares[rows] + 1e-12).mean())
-            slope += shares @ matrix - matrix[rows].mean(axis=0)
+            chances = np.exp(scores)
+            chances /= chances.sum()
+            total -= share * float(np.log(chances[rows] + 1e-12).mean())
+            slope += share * (chances @ matrix - matrix[rows].mean(axis=0))
         penalty = _REGULARISATION * float(weights @ weights)
-        n = len(matrices)
-        return total / n + penalty, slope / n + 2 * _REGULARISATION * weights
+        return total + penalty, slope + 2 * _REGULARISATION * weights
 
     found = minimize(loss, np.zeros(len(signals)), jac=True, method="L-BFGS-B")
     return {
@@ -246,12 +256,12 @@ def cross_validated(examples: Sequence[Example], signals: Sequence[str]) -> tupl
         weights = fitted([one for one in examples if one.conversation != left_out], signals)
         vector = np.array(list(weights.values()))
         tested = (one for one in examples if one.conversation == left_out)
-        values += [_measured(one.matrix(signals) @ vector, one) for one in tested]
+        values += [measured(one.matrix(signals) @ vector, one) for one in tested]
     recall, ndcg = np.mean(values, axis=0)
     return float(recall), float(ndcg)
 
 
-def _measured(scores: Scores, example: Example) -> tuple[float, float]:
+def measured(scores: Scores, example: Example) -> tuple[float, float]:
     """Return recall@10 and nDCG@10 of the ranking by `scores`."""
     absent = [f"absent {i}" for i in range(example.evidence - len(example.rows))]
     judged = Judged([str(row) for row in top(scores, _K)], [*map(str, example.rows), *absent])

@@ -147,7 +147,7 @@ class Signals:
         summed = cosines.astype(np.float64)
         summed[self._before] += _BESIDE * cosines[:-1][self._before[1:]]
         summed[self._after] += _BESIDE * cosines[1:][self._after[:-1]]
-        return _standardised(summed / self._norms)
+        return standardised(summed / self._norms)
 
     def _feedback(self, found: Mapping[str, Scores]) -> Scores:
         first = (
@@ -215,7 +215,7 @@ def _sessions(memories: Sequence[Memory], owners: Sequence[str]) -> NDArray[np.i
     return np.cumsum(np.array(changes, dtype=np.int64))
 
 
-def _standardised(scores: Scores) -> Scores:
+def standardised(scores: Scores) -> Scores:
     """Return (scores - mean) / standard deviation, shape (n,); all 0 if they are equal."""
     spread = float(scores.std())
     return (scores - scores.mean()) / spread if spread > _EQUAL else np.zeros(len(scores))

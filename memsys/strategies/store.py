@@ -15,9 +15,10 @@ from memsys.core.tokens import count_tokens
 from memsys.core.types import Memory, Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import GraphSettings, build_graph
-from memsys.graph.csr import build_csr
+from memsys.graph.csr import CsrStore, build_csr
 from memsys.graph.score import GraphStatistics, graph_statistics
 from memsys.graph.store import MemoryGraph
+from memsys.graph.walk import PageRank
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
 from memsys.index.signals import Signals
@@ -133,6 +134,14 @@ class Store:
         return self._new_graph()
 
     @cached_property
+    def walk(self) -> PageRank:
+        """The walk over the graph that rules make of all memories, whatever graph is stored."""
+        assert isinstance(self._parts.graph, GraphSettings)  # noqa: S101 - the strategy checks it
+        graph = build_csr(self.memories, self.rows, self._parts.graph).store
+        assert isinstance(graph, CsrStore)  # noqa: S101 - for the type checker
+        return PageRank(graph)
+
+    @cached_property
     def statistics(self) -> list[GraphStatistics]:
         """Graph statistics of each memory, in order; independent of the query."""
         return graph_statistics(self.graph, self.memories)
@@ -166,12 +175,19 @@ class Store:
         """Return the score of every memory in the fusion ranking, shape (n,), unbounded.
         `similarity`: the cosines, if the caller has them.
         """
-        understood = self.understood
-        if not understood:
-            similarity = None
-        elif similarity is None:
+        if self.understood and similarity is None:
             similarity = self.similarity(query)
-        return self._weights.score(self.signals.of(query, similarity), query, understood=understood)
+        return self.fusion(query, self.signals_of(query, similarity))
+
+    def signals_of(self, query: str, similarity: Scores | None) -> dict[str, Scores]:
+        """Return the signals of every memory by name, each of shape (n,); see Signals.
+        `similarity`: the cosines, not used where the embedder does not know the language.
+        """
+        return self.signals.of(query, similarity if self.understood else None)
+
+    def fusion(self, query: str, signals: Mapping[str, Scores]) -> Scores:
+        """Return the score of every memory in the fusion ranking, shape (n,), from its signals."""
+        return self._weights.score(signals, query, understood=self.understood)
 
     def relevance(self, query: str, start: Start, similarity: Scores | None = None) -> Scores:
         """Return the relevance of every memory, shape (n,): cosine, or another start in 0..1.

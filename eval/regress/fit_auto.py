@@ -1,0 +1,219 @@
+"""`python -m eval.regress.fit_auto`: fit the weights of strategy=auto on four kinds of data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from eval.cli import FAILED, code_of, parser
+from eval.datasets.splits import LOCOMO, REALTALK
+from eval.datasets.types import ADVERSARIAL, Dataset
+from eval.regress.fit_fusion import Example, check_writable, coverage_of, fitted, measured
+from eval.rendering.errors import configuration_errors
+from eval.run.build import Built, build
+from eval.run.composing import composed
+from memsys.core.errors import InputError
+from memsys.core.files import is_there
+from memsys.core.types import UNDATED, Query
+from memsys.index.auto import SETS, WEIGHTS, AutoWeights, load_auto_weights
+from memsys.strategies.auto import Auto
+
+_GENERATED = "dataset=synthetic", "dataset.conversations=3"
+_SEEDS = (
+    11,
+    13,
+)  # of the generated data, used nowhere else: facts in chains, and facts that change
+
+
+def _generated(language: str) -> list[tuple[str, ...]]:
+    chains, changes = _SEEDS
+    common = (*_GENERATED, f"dataset.language={language}")
+    hops = [(*common, f"dataset.seed={chains}", f"dataset.hops={hops}") for hops in (1, 2, 3)]
+    updates = (*common, f"dataset.seed={changes}", "dataset.hops=1", "dataset.updates=3")
+    return [*hops, updates]
+
+
+# The settings of each kind's data sets. All kinds weigh the same.
+KINDS: Mapping[str, Sequence[tuple[str, ...]]] = {
+    "locomo": [("dataset=locomo_dev",)],
+    "realtalk": [("dataset=realtalk_dev",)],
+    "generated": _generated("en"),
+    "chinese": [("dataset=sample",), *_generated("zh")],
+}
+_CHINESE = "chinese"
+_HELD_OUT = {*LOCOMO["held_out"], *REALTALK["held_out"]}
+_SAME_WEIGHT, _SAME_COVERAGE = 0.05, 0.005  # other libraries of linear algebra round otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The questions of one kind of data, and the data sets that they are of."""
+
+    examples: Sequence[Example]
+    datasets: Sequence[Mapping[str, Any]]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fit, print and write or check; return the exit code: 1 if a check finds other weights, 2 for
+    bad input, 130 after Ctrl-C.
+    """
+    options = parser(
+        "fit_auto",
+        "Fit the weights of strategy=auto on LoCoMo and REALTALK (the development conversations of "
+        "each), generated dialogues in English and Chinese, and the sample's Chinese conversation, "
+        "and write them with what they were fitted on. Recall and nDCG of each kind of data are "
+        "printed, ranked by these weights and by weights fitted on the other kinds.",
+    )
+    options.prog = "python -m eval.regress.fit_auto"
+    out = "file to write (default: memsys/index/auto.yaml)"
+    options.add_argument("--out", type=Path, default=WEIGHTS, help=out)
+    check = "write nothing: compare with the file, exit code 1 unless it is what is fitted"
+    options.add_argument("--check", action="store_true", help=check)
+    given = options.parse_args(arguments)
+    return code_of(lambda: _check(given.out) if given.check else _fit(given.out))
+
+
+def _check(out: Path) -> int:
+    if not is_there(out):
+        raise InputError(f"--out={out}: no such file to check; fit it first")
+    expected = load_auto_weights(out)
+    found = differences(fit(examples_of_kinds()), expected)
+    print("\n".join(found) or f"{out}: its weights are those of the fit")
+    return FAILED if found else 0
+
+
+def _fit(out: Path) -> None:
+    check_writable(out)
+    kinds = examples_of_kinds()
+    weights = fit(kinds)
+    for name, kind in kinds.items():
+        others = fit({other: kinds[other] for other in kinds if other != name})
+        own, without = (mean_measures(kind.examples, each) for each in (weights, others))
+        print(
+            f"{name}: recall@10 {own[0]:.3f}, nDCG@10 {own[1]:.3f}; fitted on the other kinds "
+            f"{without[0]:.3f}, {without[1]:.3f}"
+        )
+    out.write_text(written(weights, kinds), "utf-8")
+    print(
+        f"{out}: weights fitted on {sum(len(kind.examples) for kind in kinds.values())} questions"
+    )
+
+
+def examples_of_kinds() -> dict[str, Kind]:
+    """Return the questions of every kind of data. Raises InputError for data kept for reports."""
+    kinds = {}
+    for name, settings in KINDS.items():
+        examples: list[Example] = []
+        datasets = []
+        for overrides in settings:
+            with configuration_errors():
+                config, choices = composed([*overrides, "strategy=auto", "reader=none"])
+                built = build(config, choices)
+            check_not_held_out(built.dataset)
+            found = _examples_of(built, chinese=name == _CHINESE)
+            examples += found
+            datasets.append({"settings": " ".join(overrides), "questions": len(found)})
+            print(f"{name}: {len(found)} questions of {' '.join(overrides)}", file=sys.stderr)
+        kinds[name] = Kind(examples, datasets)
+    return kinds
+
+
+def check_not_held_out(dataset: Dataset) -> None:
+    """Raise InputError if `dataset` has a conversation that results are reported on."""
+    for one in dataset.conversations:
+        if one.id in _HELD_OUT:
+            raise InputError(
+                f"{one.id}: results are reported on it; weights may not be fitted there"
+            )
+
+
+def _examples_of(built: Built, *, chinese: bool) -> list[Example]:
+    """Return the questions of types 1 to 4 that have evidence among the memories."""
+    examples = []
+    for conversation in built.dataset.conversations:
+        strategy = built.make_strategy(conversation.id)
+        assert isinstance(strategy, Auto)  # noqa: S101 - strategy=auto
+        for session in conversation.sessions:
+            strategy.ingest(session)
+        store = strategy.store
+        if chinese and store.language != "zh":
+            continue
+        of_turn = {turn: row for row, one in enumerate(store.memories) for turn in one.turns}
+        for question in built.dataset.questions:
+            if question.conversation != conversation.id or question.category == ADVERSARIAL:
+                continue
+            rows = tuple(sorted({of_turn[turn] for turn in question.evidence if turn in of_turn}))
+            if rows:
+                query = Query(question.id, question.text, conversation.id, UNDATED)
+                evidence = len(set(question.evidence))
+                signals = strategy.signals(query)
+                examples.append(Example(conversation.id, signals, rows, evidence))
+    return examples
+
+
+def fit(kinds: Mapping[str, Kind]) -> AutoWeights:
+    """Return the weights that minimise the mean over kinds of the listwise cross-entropy (see
+    `fit_fusion.fitted`). A set is fitted on the questions that have all of its signals.
+    """
+    sets = {}
+    for name, signals in SETS.items():
+        having = [
+            [one for one in kind.examples if all(signal in one.signals for signal in signals)]
+            for kind in kinds.values()
+        ]
+        having = [examples for examples in having if examples]
+        if not having:
+            raise InputError(f"{name}: no kind of data has all of its signals")
+        shares = [1 / len(having) / len(examples) for examples in having for _ in examples]
+        sets[name] = fitted([one for examples in having for one in examples], signals, shares)
+    coverage = coverage_of([one for kind in kinds.values() for one in kind.examples])
+    return AutoWeights(**sets, coverage=coverage)
+
+
+def mean_measures(examples: Sequence[Example], weights: AutoWeights) -> tuple[float, float]:
+    """Return mean recall@10 and nDCG@10 of `examples` as questions, ranked by `weights`."""
+    values = []
+    for one in examples:
+        own = weights.of(one.signals, "?")
+        vector = np.array(list(own.values()))
+        values.append(measured(one.matrix(list(own)) @ vector, one))
+    recall, ndcg = np.mean(values, axis=0)
+    return float(recall), float(ndcg)
+
+
+def differences(found: AutoWeights, expected: AutoWeights) -> list[str]:
+    """Return a line for each weight or coverage of `found` that is not that of `expected`."""
+    pairs = [
+        (f"{name}.{signal}", getattr(found, name)[signal], getattr(expected, name)[signal])
+        for name, signals in SETS.items()
+        for signal in signals
+    ]
+    lines = [(*pair, _SAME_WEIGHT) for pair in pairs]
+    both = zip(found.coverage, expected.coverage, strict=True)
+    lines += [("coverage", one, other, _SAME_COVERAGE) for one, other in both]
+    return [
+        f"{name}: {one:g}, expected {other:g}"
+        for name, one, other, same in lines
+        if abs(one - other) > same + 1e-9
+    ]
+
+
+def written(weights: AutoWeights, kinds: Mapping[str, Kind]) -> str:
+    """Return the YAML of `weights`, with the data that they were fitted on."""
+    value = {
+        "fitted_on": {name: list(kind.datasets) for name, kind in kinds.items()},
+        "coverage": list(weights.coverage),
+        **{name: dict(getattr(weights, name)) for name in SETS},
+    }
+    head = "# Weights of strategy=auto, written by python -m eval.regress.fit_auto\n"
+    return head + yaml.safe_dump(value, sort_keys=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

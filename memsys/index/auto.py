@@ -1,0 +1,101 @@
+"""The weights of strategy=auto: how much each signal counts for a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from memsys.core.yaml_text import load_yaml
+from memsys.index.rank import Scores
+from memsys.index.weights import CUES, SIGNALS, VECTOR_SIGNALS, WORD_SIGNALS, is_question
+
+WEIGHTS = Path(__file__).parent / "auto.yaml"
+# Signals of each set of weights. Words, names and single tokens say nothing of a remark.
+SETS: Mapping[str, tuple[str, ...]] = {
+    "with_tokens": (*SIGNALS, "cosine", "max_sim", "walk"),
+    "with_vectors": (*SIGNALS, "cosine", "walk"),
+    "with_words": (*WORD_SIGNALS, *CUES, "walk"),
+    "remark": VECTOR_SIGNALS,
+}
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "words": WORD_SIGNALS,
+    "vectors": (*VECTOR_SIGNALS, "cosine", "max_sim"),
+    "walk": ("walk",),
+    "cues": CUES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AutoWeights:
+    """Four sets of weights by signal.
+
+    `with_tokens`: for an embedder with a vector per token; `with_vectors`: with one per text only;
+    `with_words`: for memories in a language that the embedder does not know. `remark`: for a text
+    that asks nothing and shares no words with a memory. `coverage`: the share of a remark's words
+    that its best memory has (the largest `window_words`) at which words are not trusted at all, and
+    at which they are trusted as in a question.
+    """
+
+    with_tokens: Mapping[str, float]
+    with_vectors: Mapping[str, float]
+    with_words: Mapping[str, float]
+    remark: Mapping[str, float]
+    coverage: tuple[float, float]
+
+    def of(self, signals: Mapping[str, Scores], question: str) -> dict[str, float]:
+        """Return the weight of each signal for `question`, from which of `signals` there are and
+        whether it is a remark: a mixture of two sets, by coverage.
+        """
+        if "cosine" not in signals:
+            return dict(self.with_words)
+        full = self.with_tokens if "max_sim" in signals else self.with_vectors
+        if is_question(question):
+            return dict(full)
+        none, all_ = self.coverage
+        trust = float(np.clip((signals["window_words"].max() - none) / (all_ - none), 0, 1))
+        return {
+            name: trust * weight + (1 - trust) * self.remark.get(name, 0.0)
+            for name, weight in full.items()
+        }
+
+
+def weighted(weights: Mapping[str, float], signals: Mapping[str, Scores]) -> Scores:
+    """Return the sum of the signals, each times its weight, shape (n,)."""
+    rows = [weight * signals[name] for name, weight in weights.items()]
+    return np.asarray(np.sum(rows, axis=0), dtype=np.float64)
+
+
+def shares(
+    weights: Mapping[str, float], signals: Mapping[str, Scores], best: list[int]
+) -> dict[str, float]:
+    """Return what each group of signals contributes to the lead of the rows `best`, 0 to 1.
+
+    The lead of a group is the sum of weight * (mean over `best` - mean over all memories) of its
+    signals, 0 if that is negative; its share is its part of the sum over groups. All are 0 where
+    no group leads.
+    """
+    leads = {
+        group: max(
+            0.0,
+            sum(
+                weights[name] * float(signals[name][best].mean() - signals[name].mean())
+                for name in names
+                if name in weights
+            ),
+        )
+        for group, names in GROUPS.items()
+    }
+    total = sum(leads.values())
+    return {group: round(lead / total, 2) if total else 0.0 for group, lead in leads.items()}
+
+
+@cache
+def load_auto_weights(path: Path = WEIGHTS) -> AutoWeights:
+    """Return the weights in a file that `python -m eval.regress.fit_auto` wrote."""
+    read = load_yaml(path)
+    none, full = read["coverage"]
+    return AutoWeights(**{name: read[name] for name in SETS}, coverage=(none, full))

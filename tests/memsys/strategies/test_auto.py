@@ -1,0 +1,112 @@
+"""strategy=auto keeps the contract, weighs its signals and says how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memsys.core.errors import InputError
+from memsys.index.auto import SETS, load_auto_weights, shares, weighted
+from memsys.knowledge.relations.written_graph import WrittenByModel
+from memsys.strategies.auto import Auto
+from memsys.strategies.store import Parts
+from tests.memsys.build import BagOfTokens, ids, ingest_all, query
+from tests.memsys.contract import Contract
+from tests.memsys.strategies.make import conf
+from tests.memsys.strategies.test_fusion import CHINESE, EnglishOnly
+
+QUESTION = query("Where did Mara sell a bowl at the market?")
+SETTINGS = {name: conf("strategy/auto")[name] for name in ("seeds", "damping", "steps")}
+WEIGHTS = load_auto_weights()
+
+
+def made(parts: Parts, k: int = 3, budget: int | None = None, **change: Any) -> Auto:
+    return Auto(parts, k, budget, **{**SETTINGS, **change})
+
+
+class TestAuto(Contract):
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Auto:
+        return made(parts, k, budget)
+
+
+def test_the_ranking_is_the_weighted_sum_of_its_signals(parts):
+    strategy = ingest_all(made(parts(), k=10))
+    signals = strategy.signals(QUESTION)
+    own = WEIGHTS.of(signals, QUESTION.text)
+    assert own == WEIGHTS.with_vectors
+    assert set(signals) == set(SETS["with_vectors"])
+    expected = sum(own[name] * signals[name] for name in own)
+    order = np.argsort(-expected, kind="stable")
+    retrieved = strategy.retrieve(QUESTION)
+    assert ids(retrieved) == [strategy.store.memories[row].id for row in order]
+    assert [one.score for one in retrieved.candidates] == pytest.approx(sorted(expected)[::-1])
+
+
+def test_which_weights_count_follows_from_embedder_language_and_question(parts):
+    signals = ingest_all(made(parts(BagOfTokens()))).signals(QUESTION)
+    assert WEIGHTS.of(signals, QUESTION.text) == WEIGHTS.with_tokens
+    foreign = made(parts(EnglishOnly()))
+    foreign.ingest(CHINESE)
+    signals = foreign.signals(QUESTION)
+    assert not {"cosine", "max_sim"} & set(signals)
+    assert WEIGHTS.of(signals, QUESTION.text) == WEIGHTS.with_words
+    assert foreign.retrieve(query("李雷的碗卖了多少钱?")).candidates[0].memory.turns == ("D1:3",)
+
+
+@pytest.mark.parametrize(("covered", "trust"), [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0), (2.0, 1.0)])
+def test_the_words_of_a_remark_count_by_their_coverage(covered, trust):
+    none, full = WEIGHTS.coverage
+    signals = {name: np.zeros(4) for name in SETS["with_vectors"]}
+    signals["window_words"][2] = none + covered * (full - none)
+    own = WEIGHTS.of(signals, "My knee hurts again.")
+    assert own["words"] == pytest.approx(trust * WEIGHTS.with_vectors["words"])
+    both = trust * WEIGHTS.with_vectors["window_cosine"]
+    both += (1 - trust) * WEIGHTS.remark["window_cosine"]
+    assert own["window_cosine"] == pytest.approx(both)
+    assert WEIGHTS.of(signals, "Does my knee hurt?") == WEIGHTS.with_vectors
+
+
+def test_the_walk_is_compared_with_one_that_is_spread_evenly(parts):
+    strategy = ingest_all(made(parts()))
+    walk = strategy.signals(QUESTION)["walk"]
+    chances = np.expm1(walk) / len(walk)
+    assert 0 < chances.sum() <= 1 + 1e-9  # the share of a memory without mentions is lost
+    fused = strategy.store.fused(QUESTION.text)
+    assert int(walk.argmax()) in np.argsort(-fused)[: SETTINGS["seeds"]]
+
+
+def test_the_trace_says_what_the_walk_brought_and_what_counts(parts):
+    trace = ingest_all(made(parts())).retrieve(QUESTION).trace
+    assert sum(trace["shares"].values()) == pytest.approx(1, abs=0.03)
+    assert trace["decision"].startswith(f"the walk brought {trace['walked']} of 3 memories; ")
+    assert f"words {trace['shares']['words']:g}" in trace["decision"]
+
+
+def test_a_share_is_the_part_of_the_lead_of_the_best():
+    signals = {"words": np.array([1.0, 0, 0, 0]), "walk": np.array([3.0, 0, 0, 3.0])}
+    weights = {"words": 2.0, "walk": 1.0}
+    # words: 2 (1 - .25) = 1.5; walk: 3 - 1.5 = 1.5
+    assert shares(weights, signals, [0]) == {"words": 0.5, "vectors": 0, "walk": 0.5, "cues": 0}
+    assert weighted(weights, signals).tolist() == [5.0, 0, 0, 3.0]
+    assert set(shares(weights, signals, [1]).values()) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"seeds": 0}, "strategy.seeds"),
+        ({"damping": 1.0}, "strategy.damping"),
+        ({"steps": 0}, "steps"),
+    ],
+)
+def test_settings_out_of_range_are_refused(parts, change, told):
+    with pytest.raises(InputError, match=told):
+        made(parts(), **change)
+
+
+def test_a_graph_that_a_model_writes_is_refused(parts):
+    written = WrittenByModel.__new__(WrittenByModel)
+    with pytest.raises(InputError, match="strategy=auto: walks a graph that rules make"):
+        made(parts(graph=written))
