@@ -33,6 +33,7 @@ _OF_STRATEGIES = {
     "vector_only": ("indigo", "o"),
     "bm25": ("amber", "v"),
     "hybrid_rank": ("brick", "s"),
+    "auto": ("indigo", "*"),
     "fusion": ("azure", "P"),
     "late_interaction": ("lilac", "o"),
     "late_interaction_fusion": ("lilac", "X"),

@@ -23,7 +23,7 @@ from memsys.core.places import MANIFEST, RUNS
 _SEARCHED = 50  # newest runs that may be one to compare with
 # Arguments that name a strategy and its settings, or this one run.
 _OF_THE_RUN = ("strategy=", "strategy.", "resume=", "hydra.run.dir=")
-_BASELINE, _OTHER = "vector_only", "graph_expand"
+_RECOMMENDED, _BASELINE = "auto", "vector_only"
 
 
 def show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
@@ -182,8 +182,11 @@ def _another_strategy(manifest: Manifest) -> list[str]:
     if any(one.startswith("from=") for one in arguments):
         return []  # such a run has the strategy of another
     rest = [one for one in arguments if not one.lstrip("+~").startswith(_OF_THE_RUN)]
-    other = _OTHER if manifest["strategy"] == _BASELINE else _BASELINE
-    return [shlex.join([*rest, f"strategy={other}"])]
+    others = [_RECOMMENDED, _BASELINE]
+    if any(one.startswith(("graph=", "index=")) for one in rest):
+        others.remove(_RECOMMENDED)  # not every graph and index suits it
+    different = [one for one in others if one != manifest["strategy"]]
+    return [shlex.join([*rest, f"strategy={one}"]) for one in different[:1]]
 
 
 def _newest_other(folder: Path, manifest: Manifest) -> Path | None:

@@ -93,7 +93,7 @@ def test_a_run_that_cannot_be_is_a_fail_that_says_why_and_an_unknown_pin_bad_inp
         (tmp_path / f"{name}.yaml").write_text(f"command: python -m eval.run {arguments}\n")
     assert main([f"{name}.yaml" for name in "abc"]) == 1
     out = capsys.readouterr().out
-    assert "- a: strategy=ours: no such option; its options are bm25, " in out
+    assert "- a: strategy=ours: no such option; its options are auto, " in out
     assert "- b: none.json: no such file" in out
     assert "- c: -m: a single run takes" in out
     assert "Traceback" not in out

@@ -52,11 +52,14 @@ def test_another_strategy_keeps_data_and_model_and_drops_settings_of_this_one(ru
     first, *_ = after_run(runs / clean.folder.name, mine, clean.summary)
     assert first == (
         "python -m eval.run --config-dir conf dataset=locomo llm=openai 'llm.extra={a: 1}' k=5 "
-        "strategy=vector_only"
+        "strategy=auto"
     )
-    of_baseline = {**mine, "strategy": "vector_only"}
-    first, *_ = after_run(runs / clean.folder.name, of_baseline, clean.summary)
-    assert first.endswith(" k=5 strategy=graph_expand")
+    recommended = {**mine, "strategy": "auto"}
+    first, *_ = after_run(runs / clean.folder.name, recommended, clean.summary)
+    assert first.endswith(" k=5 strategy=vector_only")
+    of_relations = altered(clean, command="python -m eval.run graph=relations llm=openai")
+    first, *_ = after_run(runs / clean.folder.name, of_relations, clean.summary)
+    assert first == "python -m eval.run graph=relations llm=openai strategy=vector_only"
     again = altered(clean, command="python -m eval.run from=last judge=llm")
     first, *_ = after_run(runs / clean.folder.name, again, clean.summary)
     assert first == f"python -m eval report {clean.folder.name}"

@@ -21,7 +21,7 @@ from tests.eval.commands import FAULTY, Ended, runs_in
     [
         (
             "strategy=nope",
-            "strategy=nope: no such option; its options are bm25, cognee, decompose, full_context",
+            "strategy=nope: no such option; its options are auto, bm25, cognee, decompose",
         ),
         ("k=0", "k: 0; use a whole number of 1 or more"),
         ("dataset.path=broken.json", "broken.json: not JSON (line 1, column 2"),

@@ -76,7 +76,7 @@ def test_prints_table_folder_and_next_command(run):
     assert f"Run folder: {run.folder}" in out
     assert "How to read it: scores are 0 to 1" in out
     other, report, browse = out.partition("\nNext:\n")[2].splitlines()
-    assert other == "  python -m eval.run 'dataset.conversations=[harbour]' strategy=vector_only"
+    assert other == "  python -m eval.run 'dataset.conversations=[harbour]' strategy=auto"
     assert report == f"  python -m eval report {run.folder.name}"
     assert browse == f"  python -m eval browse {run.folder.name}"
     assert "types 1-4, where it is a false refusal." in out

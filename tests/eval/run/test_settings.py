@@ -127,7 +127,7 @@ _REFUSED = (
     ("+index._partial_=true", "index._partial_: is of strategies alone"),
     ("judge=panel judge.members=[1]", "judge.members: [1]; use a list, each of it settings of"),
     ("judge_llm=openai", "judge_llm: 'openai'; write llm@judge_llm=NAME"),
-    ("strategy=null", "strategy: None is no option of this group; its options are bm25, "),
+    ("strategy=null", "strategy: None is no option of this group; its options are auto, bm25, "),
     ("strategy=true", "strategy: True is no option of this group"),
     ("strategy=5", "strategy: 5 is no option of this group"),
     ("strategy={a: 1}", "strategy: {'a': 1} is no option"),
