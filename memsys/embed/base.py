@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -29,12 +30,14 @@ class Embedder(ABC):
 
     `name` identifies model and settings and is the key of the vector cache. `typical_similarity` is
     the median over questions of the mean cosine of the best five memories: models put their cosines
-    on different scales, so a threshold has to be read against it. `languages`: ISO 639-1 codes of
+    on different scales, so a threshold has to be read against it. `typical_by_language`: the same
+    by ISO 639-1 code, where a language has a value of its own. `languages`: ISO 639-1 codes of
     the languages that the model was trained for; None: any, or unknown.
     """
 
     name: str
     typical_similarity: float
+    typical_by_language: Mapping[str, float] = MappingProxyType({})
     languages: frozenset[str] | None = None
     # Option of the group embedder that embeds, in a run, conversations in none of `languages`.
     fallback: str | None = None

@@ -39,6 +39,7 @@ class CachedEmbedder:
         self._embedder = embedder
         self.asked = False  # set to True by every look-up
         self.name, self.typical_similarity = embedder.name, embedder.typical_similarity
+        self.typical_by_language = embedder.typical_by_language
         self.languages = embedder.languages
         self.is_fallback = False  # True where it replaces the run's embedder in a conversation
         self._meter = meter

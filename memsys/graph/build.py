@@ -160,7 +160,7 @@ def mentions_of(memories: Sequence[Memory], settings: GraphSettings) -> Mentions
     1; its heaviest entities; and its speaker, dates and adjacent memories, if they have a weight.
     The weight of a mention is that of its kind times the `rarity` of the node.
     """
-    keys, n = NumberedKeys(), len(memories)
+    keys, n = NumberedKeys(memory.content for memory in memories), len(memories)
     found = _without_weak_words(_entries(memories, keys, settings), memories, settings)
     distinct, frequency = np.unique(found.numbers, return_counts=True)
     is_node = np.isin(distinct, found.numbers[~found.is_entity])  # of speakers, dates, turns

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import count
 from typing import Literal
@@ -16,23 +16,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.core.terms import QUOTED, STOPWORDS, cjk_terms, is_cjk, stem
+from memsys.core.terms import QUOTED, STOPWORDS, is_cjk, stem
 from memsys.core.titles import SMALL_TALK
+from memsys.graph.ngrams import ngrams_in, recurring
 
 EntityKind = Literal["name", "phrase", "keyword"]
 
 _TOKEN = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]|\n")
 _NO_ENTITY = STOPWORDS | SMALL_TALK
-# Pronouns, particles, adverbs and a measure word: a bigram with one of them links what has no topic
-# in common. Characters that are also common in nouns (都, 有, 过) are absent.
-_CJK_FUNCTION = frozenset("我你您他她它咱们这那哪谁什么怎的了吗呢啊呀哦嗯很也是又还就不没个")
 _WORD_BITS = 32  # of a NumberedKeys number
 _SENTENCE_END = frozenset(".!?。！？:：\n[")
 
 
 def entities_in(content: str, ignored: frozenset[int], keys: NumberedKeys) -> dict[int, EntityKind]:
     """Return the entities of a memory with their kinds, in order of appearance, without those
-    `ignored`. A key is stems joined by a space (Chinese: a bigram or a quoted phrase).
+    `ignored`. A key is stems joined by a space (Chinese: an n-gram or a quoted phrase).
     """
     found: dict[int, EntityKind] = {}
     for quoted in QUOTED.findall(content):
@@ -43,7 +41,7 @@ def entities_in(content: str, ignored: frozenset[int], keys: NumberedKeys) -> di
     starts_sentence = True
     capitalised = False
     for token in _TOKEN.findall(content):
-        key, pairs, is_upper, ends = keys[token]
+        key, ngrams, is_upper, ends = keys[token]
         if key is not None and key not in ignored:
             name = is_upper and not starts_sentence
             if name or key not in found:
@@ -57,8 +55,8 @@ def entities_in(content: str, ignored: frozenset[int], keys: NumberedKeys) -> di
             capitalised = name
         else:
             before = None
-            for pair in pairs:
-                found.setdefault(pair, "keyword")
+            for ngram in ngrams:
+                found.setdefault(ngram, "keyword")
         starts_sentence = ends
     if ignored.isdisjoint(found):
         return found
@@ -83,35 +81,38 @@ def key_of(text: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def read(token: str) -> tuple[str | None, Sequence[str], bool, bool]:
-    """Return the properties of a token that do not depend on its position. They are its key (None
-    if it is no entity by itself), the bigrams of a Chinese run, whether it is capitalised, and
-    whether it ends a sentence.
+def read(token: str) -> tuple[str | None, bool, bool]:
+    """Return the properties of a token that do not depend on its position or on the store: its key
+    (None if it is no entity by itself, as a Chinese run), whether it is capitalised, and whether it
+    ends a sentence.
     """
     if is_cjk(token):
-        return None, [p for p in cjk_terms(token) if _CJK_FUNCTION.isdisjoint(p)], False, False
+        return None, False, False
     word = token.lower().replace("’", "'")
     content = token[0].isalnum() and len(word) > 2 and not word.isdigit() and word not in _NO_ENTITY
     key = stem(word) if content else ""
-    return key or None, (), token[0].isupper(), token in _SENTENCE_END
+    return key or None, token[0].isupper(), token in _SENTENCE_END
 
 
 class NumberedKeys(dict[str, tuple[int | None, Sequence[int], bool, bool]]):
-    """Keys of entities as numbers, for millions of memories, and a cache of `read` by token.
+    """Keys of entities as numbers, for millions of memories, and a cache of `read` by token, with
+    the n-grams of a Chinese run that recur among `texts`, those of all memories.
 
     The number of a word is its position among the words seen; that of a phrase combines the
     numbers of its two words, each in half of the bits.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Iterable[str] = ()) -> None:
         super().__init__()
         self._words: defaultdict[str, int] = defaultdict(count().__next__)
+        self._recurring = recurring(texts)
 
     def __missing__(self, token: str) -> tuple[int | None, Sequence[int], bool, bool]:
         """Read a token that is not in the cache."""
-        key, pairs, is_upper, ends = read(token)
+        key, is_upper, ends = read(token)
         number = None if key is None else self.number(key)
-        self[token] = number, [self.number(pair) for pair in pairs], is_upper, ends
+        ngrams = ngrams_in(token, self._recurring) if is_cjk(token) else ()
+        self[token] = number, [self.number(ngram) for ngram in ngrams], is_upper, ends
         return self[token]
 
     def number(self, key: str) -> int:

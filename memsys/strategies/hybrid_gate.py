@@ -48,9 +48,9 @@ class HybridGate(GraphExpand):
         relevance = self.store.ranking(query.text, self._start, cosines)
         rows, seeds = self.store.rows, self.best(relevance, self._expansion.seeds)
         similarities = [cosines.of(rows[one.memory.id]) for one in seeds]
-        decision = self._gate.decide(
-            query.text, similarities, self.parts.embedder.typical_similarity
-        )
+        embedder = self.parts.embedder
+        typical = embedder.typical_by_language.get(self.store.language, embedder.typical_similarity)
+        decision = self._gate.decide(query.text, similarities, typical)
         llm, prompt = self.parts.llm, self.prompts.get("gate")
         if not decision.open and llm and prompt and spans_domains(query.text, llm, prompt):
             decision = decision._replace(open=True, rule="domains")

@@ -13,8 +13,10 @@ from memsys.graph.build import associations, concentrations
 from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
 
 
-def entities(text: str, speakers: Sequence[str] = ()) -> dict[str, EntityKind]:
-    keys = NumberedKeys()
+def entities(
+    text: str, speakers: Sequence[str] = (), others: Sequence[str] = ()
+) -> dict[str, EntityKind]:
+    keys = NumberedKeys({text, *others})
     ignored = frozenset(keys.number(name) for name in names_of(frozenset(speakers)))
     found = entities_in(text, ignored, keys)
     return dict(zip(keys.texts(list(found)), found.values(), strict=True))
@@ -62,25 +64,46 @@ def test_a_quoted_phrase_is_a_name(marks):
     assert found["tide tabl"] == "phrase"
 
 
-def test_chinese_is_cut_into_bigrams():
-    assert entities("去茶馆，买面包") == dict.fromkeys(["去茶", "茶馆", "买面", "面包"], "keyword")
+def test_chinese_entities_are_the_longest_ngrams_that_recur():
+    food = (
+        "用户喜欢吃辣的食物，特别是川菜和火锅",
+        "用户昨天吃了火锅",
+        "麻婆豆腐属于川菜",
+        "想吃麻婆豆腐",
+    )
+    assert entities(food[0], others=food[1:]) == dict.fromkeys(["用户", "川菜", "火锅"], "keyword")
+    assert list(entities(food[2], others=food)) == ["麻婆豆腐", "川菜"]
+    tunnel = "盾构机停了", "他修盾构机", "发朋友圈", "看朋友圈"
+    assert [list(entities(text, others=tunnel)) for text in tunnel[1:3]] == [["盾构机"], ["朋友圈"]]
 
 
-def test_chinese_bigrams_with_a_function_character_are_no_entities():
-    assert list(entities("我上周吃了川菜，也喜欢的")) == ["上周", "周吃", "川菜", "喜欢"]
-    assert list(entities("他们的，了吗")) == []
-    assert "过敏" in entities("我对海鲜过敏")
+def test_a_part_that_recurs_elsewhere_is_an_entity_of_its_own():
+    films = "用户喜欢科幻电影", "《星际穿越》是科幻电影", "《流浪地球》是科幻电影", "用户周末看电影"
+    assert entities(films[1], others=films) == {
+        "星际穿越": "name",
+        "科幻电影": "keyword",
+        "电影": "keyword",
+    }
+    assert "流浪地球" in entities(films[2], others=films)
+
+
+def test_a_chinese_sentence_that_recurs_is_no_entity():
+    said = "今天天气非常好明天继续爬山", "今天天气非常好明天继续爬山", "爬山去"
+    assert list(entities(said[0], others=said)) == ["爬山"]
+
+
+def test_function_characters_part_chinese_ngrams():
+    assert list(entities("他们的，了吗", others=["他们的，了吗"])) == []
+    assert list(entities("我对海鲜过敏", others=["谁海鲜也过敏"])) == ["海鲜", "过敏"]
 
 
 def test_quoted_chinese_is_one_name():
-    found = entities("常读《三体》，《活着》")
-    assert found["三体"] == found["活着"] == "name"
-    assert found["常读"] == "keyword"
+    assert entities("常读《三体》，《活着》") == {"三体": "name", "活着": "name"}
     assert entities("「茶馆里的猫」")["茶馆里的猫"] == "name"
 
 
 def test_mixed_scripts_part_phrases():
-    assert entities("用camera拍照") == {"用": "keyword", "camera": "keyword", "拍照": "keyword"}
+    assert entities("用camera拍照", others=["拍照"]) == {"camera": "keyword", "拍照": "keyword"}
 
 
 def test_speakers_are_left_out_in_every_form():

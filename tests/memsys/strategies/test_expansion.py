@@ -193,6 +193,14 @@ def test_weak_direct_results_open_the_gate(parts, typical, similarity, rule):
     assert contents(retrieval) == [SEED, LINKED if rule == "similarity" else "Mara: salt"]
 
 
+@pytest.mark.parametrize(("is_own", "rule"), [(True, "closed"), (False, "similarity")])
+def test_a_language_may_have_a_typical_similarity_of_its_own(parts, is_own, rule):
+    planned = parts(Planned(COSINES, 0.58))
+    strategy = ingested(hybrid_gate(planned, 2))
+    planned.embedder.typical_by_language = {strategy.store.language if is_own else "zh": 0.56}
+    assert strategy.retrieve(query("Which?")).trace["gate"]["rule"] == rule
+
+
 class Domains:
     """A model that finds several domains in whatever speaks of a bowl."""
 
