@@ -32,7 +32,7 @@ _GROUPS = {
     "embedder": "The model that turns texts into vectors.",
     "experiment": "The sweeps behind the tables of the docs ([experiments](experiments.md)), "
     "started by `-m experiment=NAME`. Each sets values of other groups.",
-    "graph": "The nodes and edges between memories ([graphs](graph.md)).",
+    "graph": "The nodes and edges between memories ([graphs](strategies.md#the-graph)).",
     "index": "How a store of memories is searched.",
     "judge": "Who decides whether an answer is right ([judges](judges.md)).",
     "llm": "The language model ([models](models.md)). `judge_llm` has the same options, for a "
