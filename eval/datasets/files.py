@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
-from eval.datasets.checks import Line, Location, Row, parse, problem_in
+from eval.datasets.checks import Line, Location, Row, adapter, parse, problem_in
 from eval.datasets.pooled import POOLED
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
@@ -224,7 +224,7 @@ def validate(schema: type[T], value: Any, where: str, remedy: str) -> T:
     Raises InputError that starts with `where`, names the first wrong field, and ends with `remedy`.
     """
     try:
-        return TypeAdapter(schema).validate_python(value)
+        return cast(T, adapter(cast(Any, schema)).validate_python(value))
     except ValidationError as error:
         place, problem = problem_in(error)
         raise InputError(

@@ -19,18 +19,15 @@ from memsys.core.tokens import count_tokens
 from memsys.llm.prompt import load_prompt
 from tests.eval.commands import Ended, Run, Start, run_main, runs_in
 from tests.memsys.llm.server import FaultyServer
+from tests.shared import no_key
+
+__all__ = ["no_key"]  # a fixture
 
 FIVE = ("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate")
 EVERY = {path.stem for path in (CONF / "strategy").glob("*.yaml")}
 NAMES = ("calls", "read", "written", "system", "judge", "most", "break_even")
 MODELS = ("llm=openai", "reader=llm")
 PRICES = "as_of: 2025-01-01\nsource: a test\nmodels: {gpt-4o-mini: {input: 1000, output: 1000}}\n"
-
-
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
