@@ -28,6 +28,7 @@ from memsys.core.errors import InputError
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
+from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, CallLedger
 from memsys.llm.client import ChatSettings, NoModel
@@ -143,6 +144,12 @@ def build(
         raise InputError(
             f"strategy={choices['strategy']}: cannot filter by owner, since it maintains or "
             "searches its memory by itself; use dataset.owner_filter=false"
+        )
+    goes_on = isinstance(parts.memory, MemoryBuilder) and parts.memory.goes_on
+    if goes_on and own_retrieval and not make.func.writes_memory:
+        raise InputError(
+            f"strategy={choices['strategy']}: stores each memory as it comes, and those of "
+            f"memory={parts.memory.name} go on from session to session; use memory=turns"
         )
     if make.func.sees_evidence:
         given["evidence"] = {question.id: question.evidence for question in dataset.questions}

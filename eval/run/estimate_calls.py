@@ -41,7 +41,7 @@ from eval.run.estimate_questions import (
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Candidate, Memory, Usage
 from memsys.embed.endpoint import EndpointEmbedder
-from memsys.knowledge.memory.base import WrittenByModel
+from memsys.knowledge.memory.base import WrittenByModel, all_of
 from memsys.knowledge.relations import written_graph
 from memsys.llm.client import ChatSettings
 from memsys.strategies.strategy import MemoryStrategy, Strategy
@@ -175,7 +175,7 @@ class Estimator:
                     for memory in (
                         stand_ins(conversation)
                         if facts
-                        else [m for one in conversation.sessions for m in self._memory.build(one)]
+                        else all_of(self._memory, conversation.sessions)
                     )
                 ]
                 for conversation in self.dataset.conversations

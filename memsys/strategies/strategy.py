@@ -166,6 +166,8 @@ class Strategy(MemoryStrategy):
         memories = self.parts.memory.build(session)
         if self._written is not None:
             self._written.write(session, self.events)
+        if self.parts.memory.goes_on:
+            return self.store.add_grown(memories, session.owner)
         self.store.add(memories, session.owner)
         self._sessions.append((session, len(memories)))
         return len(memories)
@@ -174,7 +176,7 @@ class Strategy(MemoryStrategy):
         """Delete `turns` from the store, which is then that of a conversation without them: no
         memory, index, vector, graph or summary contains their words. Of what a model wrote, that
         which rests on the turns is deleted, and the model is not asked again. None where the
-        memories are stored elsewhere.
+        memories are stored elsewhere, or go on from session to session.
         """
         if not self._sessions:
             return None
