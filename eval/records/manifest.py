@@ -214,6 +214,8 @@ def check_same_run(old: Manifest, new: Manifest) -> None:
         raise InputError(f"{where}: the data files have changed since; start a new run")
     if old.get("weights") != new.get("weights"):
         raise InputError(f"{where}: the file of index.fusion has changed since; start a new run")
+    if old.get("memories") != new.get("memories"):
+        raise InputError(f"{where}: the files of memories have changed since; start a new run")
     if old["subset"] != new["subset"]:
         raise InputError(f"{where}: the subset's file has changed since; start a new run")
     if old.get("evidence") != new.get("evidence"):

@@ -305,8 +305,8 @@ class IngestLine(TypedDict):
     """Null where `status` is ok."""
     memories: NonNegativeInt
     """Memories added by the session."""
-    usage: UsageEntry
-    """Calls and tokens, as in a record."""
+    usage: UsageEntry | None
+    """Calls and tokens, as in a record; null where somebody else wrote the memories."""
     latency_ms: Milliseconds
     """Milliseconds; replayed calls count at their recorded latency."""
     latency_source: str
@@ -408,6 +408,8 @@ class Manifest(TypedDict):
     """Question subset: `name`, `file`, `questions`, `of`; null where all questions were asked."""
     weights: NotRequired[FileEntry]
     """File of `index.fusion`, where the configuration names one."""
+    memories: NotRequired[list[FileEntry]]
+    """Files of memories that somebody else wrote (`strategy=given`)."""
     repairs: NotRequired[list[str]]
     """Repairs to the data, a sentence each."""
     git: NotRequired[dict[str, Any] | None]

@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from eval.datasets.files import read_text
 from eval.datasets.types import Dataset, Question, SourceFile
+from eval.datasets.written import read_memories
 from eval.judges.judge import Judge, ModelByName
 from eval.metrics.registry import use_configured
 from eval.readers import Reader
@@ -62,7 +63,8 @@ class Models:
 class Built:
     """The objects of a run. `make_strategy` returns a new strategy for one conversation, with the
     embedder that `embedders` has for it; `prompts` are those with which the strategy itself asks a
-    model, by role. `weights`: the file that index.fusion names.
+    model, by role. `weights`: the file that index.fusion names;
+    `memories`: files of memories that somebody else wrote.
     """
 
     dataset: Dataset
@@ -73,16 +75,21 @@ class Built:
     prompts: Mapping[str, Prompt]
     depth: int = 0  # memories of each ranking that are recorded
     weights: SourceFile | None = None
+    memories: Sequence[SourceFile] = ()
 
     def resolved(self, config: DictConfig) -> dict[str, Any]:
-        """Return the values of `config`, with the fallback that the embedder has in this run."""
+        """Return the values of `config` with the fallback that the embedder has in this run, and
+        without a depth of rankings where none are recorded.
+        """
         values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-        return {**values, "embedder": self.embedders.resolved(values["embedder"])}
+        ranked = values["retrieval"] if self.depth else {"depth": None}
+        embedder = self.embedders.resolved(values["embedder"])
+        return {**values, "embedder": embedder, "retrieval": ranked}
 
     def described(self) -> dict[str, Any]:
         """Return the fields of the manifest on models: the one that answers, prompts with hashes,
         the judge, the price of every model that has one, languages and their embedders; and the
-        file of weights, if there is one.
+        files of weights and of memories, if there are any.
         """
         models, prompts = self.models, dict(self.prompts)
         if isinstance(models.reader, LLMReader):
@@ -95,6 +102,7 @@ class Built:
             "pricing": described_prices(models.pricing),
             **self.embedders.described(),
             **({} if self.weights is None else {"weights": asdict(self.weights)}),
+            **({"memories": list(map(asdict, self.memories))} if self.memories else {}),
         }
 
 
@@ -153,6 +161,11 @@ def build(
         )
     if make.func.sees_evidence:
         given["evidence"] = {question.id: question.evidence for question in dataset.questions}
+    texts: dict[str, str] = {}
+    memories: list[SourceFile] = []
+    if make.func.written_elsewhere:
+        texts, memories = read_memories(config.strategy.path, dataset)
+        given["parts"] = replace(parts, depth=0)  # without turns there is nothing to rank
     for conversation in dataset.conversations:
         parts.memory.check(conversation)
     try:
@@ -166,11 +179,17 @@ def build(
 
     def make_strategy(conversation: str) -> MemoryStrategy:
         embedder = embedders.of(conversation)
-        return make(**{**given, "parts": replace(parts, embedder=embedder)})  # type: ignore[no-any-return]
+        own = {"parts": replace(given["parts"], embedder=embedder)}
+        if conversation in texts:
+            own["text"] = texts[conversation]
+        return make(**{**given, **own})  # type: ignore[no-any-return]
 
     prompts, fusion = strategy.prompts, parts.index.fusion
     weights = None if fusion is None else read_text(Path(fusion))[1]
-    return Built(dataset, meter, models, embedders, make_strategy, prompts, parts.depth, weights)
+    depth = given["parts"].depth
+    return Built(
+        dataset, meter, models, embedders, make_strategy, prompts, depth, weights, memories
+    )
 
 
 def _constructor_error(option: str, settings: Mapping[str, Any], error: str) -> str:

@@ -64,6 +64,7 @@ class Outcome:
     judge_failure: Failure | None = None
     readings: Mapping[str, Reading] = field(default_factory=dict)  # by phase
     stored: Record | None = None  # whose retrieval is used again
+    cited: bool = True  # whether it is known of which turns the memories are
 
     def judged(self, judge: Judge, gold: str, answer: str, meter: Meter) -> Outcome:
         """Return the outcome with what the judge says about `answer`."""
@@ -118,13 +119,13 @@ class Outcome:
             "error": self.failure.entry() if self.failure else None,
             "answer": text,
             "abstained": None if failed or answer is None else refused,
-            "retrieved": retrieved,
+            "retrieved": retrieved if self.cited else None,
             "titles": [c.memory.title for c in self.retrieval.candidates],
             "k": len(self.retrieval.candidates),
             "context_tokens": self.retrieval.context_tokens,
             "context_sha256": self.context_sha256,
             "answer_tokens": self._answer_tokens(),
-            **evidence_fields(question, retrieved),
+            **evidence_fields(question, retrieved if self.cited else None),
             **plant_fields(question, None if failed else self.retrieval.context),
             "scores": {},
             "scores_original": None,

@@ -36,6 +36,9 @@ class MemoryStrategy(ABC):
     sees_evidence: ClassVar[bool] = False
     # Whether a model writes the memories, so that ingestion itself asks one.
     writes_memory: ClassVar[bool] = False
+    # Whether somebody else wrote the memories, whose text of the conversation the constructor takes
+    # as `text`: neither the turns that they are from nor the cost of writing them is known.
+    written_elsewhere: ClassVar[bool] = False
     # Whether a model also writes relations between entities, which are found beside the memories.
     writes_relations: ClassVar[bool] = False
     # The ranking that a plain store of memories would need to rank alike; None if none does.

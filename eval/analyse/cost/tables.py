@@ -91,7 +91,8 @@ def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str,
     """Return the cells of a run's column by the name of their row."""
     lines = run.run.ingests
     sessions = len({(line["conversation"], line["session"]) for line in lines if line["session"]})
-    seconds = sum(line["latency_ms"] for line in lines) / 1000 if lines else None
+    known = lines and all(line["usage"] is not None for line in lines)
+    seconds = sum(line["latency_ms"] for line in lines) / 1000 if known else None
     replayed = any(line["latency_source"] == "recorded" for line in lines)
     column = {
         "sessions": number(sessions or None, 0),
