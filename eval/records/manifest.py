@@ -32,6 +32,7 @@ from memsys.core.places import MANIFEST
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
 OPERATIONAL = frozenset(
     {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures", "tracker"}
+    | {"fresh_queries"}
 )
 _MOST = 1 << 28  # bytes of a manifest: it lists the conversations
 _BUDGET = "llm.budget_usd"

@@ -236,7 +236,8 @@ class Record(TypedDict):
     """Milliseconds by phase and `total`, which excludes the judge; replayed calls count at their
     recorded latency."""
     latency_source: NotRequired[str | None]
-    """`live`; `recorded` where a call was replayed; `as reported` for imported answers."""
+    """`live`; `vectors` where the vector of the query came from the cache, with the time that it
+    took; `recorded` where an answer of a model was replayed; `as reported` for imported answers."""
     waited_ms: NotRequired[dict[str, Milliseconds]]
     """Milliseconds by phase spent on rate limits, failed attempts and queues; in no latency."""
     recorded: NotRequired[str | None]
@@ -310,7 +311,7 @@ class IngestLine(TypedDict):
     latency_ms: Milliseconds
     """Milliseconds; replayed calls count at their recorded latency."""
     latency_source: str
-    """`live` or `recorded`."""
+    """`live`, `vectors` or `recorded`, as in a record."""
     waited_ms: Milliseconds
     """Milliseconds spent on rate limits, failed attempts and queues."""
     store: NotRequired[dict[str, NonNegativeInt]]

@@ -128,7 +128,9 @@ def build(
     embedders = Embedders(
         models.embedder,
         dataset.conversations,
-        lambda embedder: CachedEmbedder(embedder, config.cache, meter),
+        lambda embedder: CachedEmbedder(
+            embedder, config.cache, meter, fresh_queries=config.fresh_queries
+        ),
     )
     parts = Parts(
         memory=instantiate(config.memory),
