@@ -96,12 +96,12 @@ def shared_folder() -> Path:
     return HOME / os.environ.get("MEMSYS_SHARED", "../shared")
 
 
-def public_file(name: str, title: str, *samples: str) -> str:
+def public_file(name: str, title: str, *samples: str, setting: str = "dataset.path") -> str:
     """Return the path of the published file or folder `name`: in the user's data/, or in `name`/ of
     the shared folder. A folder has all its files.
 
     `samples`: names of files in the shared folder to use instead. `title`: the data set's name in
-    the InputError if nothing is there.
+    the InputError if nothing is there, and `setting` what may name another place.
     """
     source, shared = load_sources()[name], shared_folder() / name
     file = source.file
@@ -114,7 +114,7 @@ def public_file(name: str, title: str, *samples: str) -> str:
             return str(path)
     raise InputError(
         f"{title} is not here: run `python -m eval fetch {name}`, put the file at data/{file}, "
-        "or set dataset.path=..."
+        f"or set {setting}=..."
     )
 
 

@@ -32,6 +32,7 @@ from memsys.core.places import MANIFEST
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
 OPERATIONAL = frozenset(
     {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures", "tracker"}
+    | {"fresh_queries"}
 )
 _MOST = 1 << 28  # bytes of a manifest: it lists the conversations
 _BUDGET = "llm.budget_usd"
@@ -214,6 +215,8 @@ def check_same_run(old: Manifest, new: Manifest) -> None:
         raise InputError(f"{where}: the data files have changed since; start a new run")
     if old.get("weights") != new.get("weights"):
         raise InputError(f"{where}: the file of index.fusion has changed since; start a new run")
+    if old.get("memories") != new.get("memories"):
+        raise InputError(f"{where}: the files of memories have changed since; start a new run")
     if old["subset"] != new["subset"]:
         raise InputError(f"{where}: the subset's file has changed since; start a new run")
     if old.get("evidence") != new.get("evidence"):

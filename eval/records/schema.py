@@ -236,7 +236,8 @@ class Record(TypedDict):
     """Milliseconds by phase and `total`, which excludes the judge; replayed calls count at their
     recorded latency."""
     latency_source: NotRequired[str | None]
-    """`live`; `recorded` where a call was replayed; `as reported` for imported answers."""
+    """`live`; `vectors` where the vector of the query came from the cache, with the time that it
+    took; `recorded` where an answer of a model was replayed; `as reported` for imported answers."""
     waited_ms: NotRequired[dict[str, Milliseconds]]
     """Milliseconds by phase spent on rate limits, failed attempts and queues; in no latency."""
     recorded: NotRequired[str | None]
@@ -305,12 +306,12 @@ class IngestLine(TypedDict):
     """Null where `status` is ok."""
     memories: NonNegativeInt
     """Memories added by the session."""
-    usage: UsageEntry
-    """Calls and tokens, as in a record."""
+    usage: UsageEntry | None
+    """Calls and tokens, as in a record; null where somebody else wrote the memories."""
     latency_ms: Milliseconds
     """Milliseconds; replayed calls count at their recorded latency."""
     latency_source: str
-    """`live` or `recorded`."""
+    """`live`, `vectors` or `recorded`, as in a record."""
     waited_ms: Milliseconds
     """Milliseconds spent on rate limits, failed attempts and queues."""
     store: NotRequired[dict[str, NonNegativeInt]]
@@ -408,6 +409,8 @@ class Manifest(TypedDict):
     """Question subset: `name`, `file`, `questions`, `of`; null where all questions were asked."""
     weights: NotRequired[FileEntry]
     """File of `index.fusion`, where the configuration names one."""
+    memories: NotRequired[list[FileEntry]]
+    """Files of memories that somebody else wrote (`strategy=given`)."""
     repairs: NotRequired[list[str]]
     """Repairs to the data, a sentence each."""
     git: NotRequired[dict[str, Any] | None]

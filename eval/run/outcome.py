@@ -19,7 +19,7 @@ from eval.run.failures import END_THE_RUN, Failure
 from eval.run.ingest import usage_entry
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Retrieval
-from memsys.llm.meter import Meter, Reading
+from memsys.llm.meter import SOURCES, Meter, Reading
 
 _NOTHING = Retrieval((), "", 0)
 _CONTEXT = ("context_tokens", "context_sha256")
@@ -64,6 +64,7 @@ class Outcome:
     judge_failure: Failure | None = None
     readings: Mapping[str, Reading] = field(default_factory=dict)  # by phase
     stored: Record | None = None  # whose retrieval is used again
+    cited: bool = True  # whether it is known of which turns the memories are
 
     def judged(self, judge: Judge, gold: str, answer: str, meter: Meter) -> Outcome:
         """Return the outcome with what the judge says about `answer`."""
@@ -118,13 +119,13 @@ class Outcome:
             "error": self.failure.entry() if self.failure else None,
             "answer": text,
             "abstained": None if failed or answer is None else refused,
-            "retrieved": retrieved,
+            "retrieved": retrieved if self.cited else None,
             "titles": [c.memory.title for c in self.retrieval.candidates],
             "k": len(self.retrieval.candidates),
             "context_tokens": self.retrieval.context_tokens,
             "context_sha256": self.context_sha256,
             "answer_tokens": self._answer_tokens(),
-            **evidence_fields(question, retrieved),
+            **evidence_fields(question, retrieved if self.cited else None),
             **plant_fields(question, None if failed else self.retrieval.context),
             "scores": {},
             "scores_original": None,
@@ -171,19 +172,19 @@ class Outcome:
         latency = {phase: reading.ms for phase, reading in readings.items()}
         waited = {name: round(one.waited_ms, 4) for name, one in readings.items()}
         system = (readings["retrieve"], readings["answer"])
-        replayed = any(one.replayed for one in system)
+        sources = {one.source for one in system}
         dates = [one.recorded for one in system if one.recorded]
         if (stored := self.stored) is not None:
             usage["retrieve"] = (stored["usage"] or usage)["retrieve"]
             latency["retrieve"] = stored["latency_ms"]["retrieve"] or 0.0
             waited["retrieve"] = stored["waited_ms"].get("retrieve", 0.0)
-            replayed = replayed or stored["latency_source"] == "recorded"
+            sources.add(stored["latency_source"] or SOURCES[0])
             dates += [stored["recorded"]] if stored["recorded"] else []
         latency["total"] = latency["retrieve"] + latency["answer"]
         return {
             "usage": usage,
             "latency_ms": {name: round(ms, 4) for name, ms in latency.items()},
-            "latency_source": "recorded" if replayed else "live",
+            "latency_source": max(sources, key=SOURCES.index),
             "waited_ms": waited,
             "recorded": min(dates, default=None),
         }

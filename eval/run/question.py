@@ -77,7 +77,9 @@ def ask(
     if step.failure is None:
         try:
             digest, ranked = write(question, step.result)
-            outcome = replace(outcome, retrieval=step.result, context_sha256=digest, ranked=ranked)
+            cited = not agent.strategy.written_elsewhere
+            found = {"retrieval": step.result, "context_sha256": digest, "cited": cited}
+            outcome = replace(outcome, **found, ranked=ranked)
         except (AttributeError, TypeError, ValueError) as error:  # nothing that can be written
             outcome = outcome.unrecordable(error)
     return partial(_answer, outcome, agent.reader, agent.judge, agent.meter)

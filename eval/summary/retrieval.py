@@ -239,5 +239,6 @@ def _first_turns(ranked: Ranked) -> tuple[int, ...] | None:
 
 def _no_ranking(run: Run, question: str) -> str:
     if not run.rankings:
-        return f"{run.label}: no rankings are recorded; run it again with retrieval.depth=100"
+        more = "" if run.manifest.get("memories") else "; run it again with retrieval.depth=100"
+        return f"{run.label}: no rankings are recorded{more}"
     return f"{run.label}: {RANKINGS}: no ranking of {question:.60}; run it again whole"

@@ -122,9 +122,7 @@ class Flat(ContextWriter):
 
     def line(self, candidate: Candidate, index: int) -> str:  # noqa: ARG002
         """See ContextWriter."""
-        memory = candidate.memory
-        time = "" if memory.time == UNDATED else f"[{stamp(memory.time)}] "
-        return f"{time}{memory.content}\n"
+        return dated(candidate.memory.content, candidate.memory.time)
 
 
 class Xml(ContextWriter):
@@ -158,6 +156,11 @@ class Layered(Xml):
         "direct": "<relevance>high</relevance>",
         "expanded": "<relevance>related</relevance><source>graph</source>",
     }
+
+
+def dated(text: str, time: datetime) -> str:
+    """Return the line `[8 May 2023, 13:56] text`; the text alone where the time is UNDATED."""
+    return f"{text}\n" if time == UNDATED else f"[{stamp(time)}] {text}\n"
 
 
 def stamp(time: datetime) -> str:

@@ -202,7 +202,7 @@ def _check_foreign(built: Mapping[str, Any], where: str) -> None:
 def _builder(groups: Groups) -> MemoryBuilder:
     """Return the memory option. Raises InputError if it cannot build memories of messages."""
     builder = groups.build("memory")
-    if isinstance(builder, Observations | WrittenByModel):
+    if isinstance(builder, Observations | WrittenByModel) or builder.goes_on:
         raise InputError(
             f"{groups.where}: memory={builder.name}: messages are stored verbatim (turns, windows),"
             " or as facts that a model maintains (strategy=mem0)"

@@ -36,6 +36,9 @@ class MemoryStrategy(ABC):
     sees_evidence: ClassVar[bool] = False
     # Whether a model writes the memories, so that ingestion itself asks one.
     writes_memory: ClassVar[bool] = False
+    # Whether somebody else wrote the memories, whose text of the conversation the constructor takes
+    # as `text`: neither the turns that they are from nor the cost of writing them is known.
+    written_elsewhere: ClassVar[bool] = False
     # Whether a model also writes relations between entities, which are found beside the memories.
     writes_relations: ClassVar[bool] = False
     # The ranking that a plain store of memories would need to rank alike; None if none does.
@@ -166,6 +169,8 @@ class Strategy(MemoryStrategy):
         memories = self.parts.memory.build(session)
         if self._written is not None:
             self._written.write(session, self.events)
+        if self.parts.memory.goes_on:
+            return self.store.add_grown(memories, session.owner)
         self.store.add(memories, session.owner)
         self._sessions.append((session, len(memories)))
         return len(memories)
@@ -174,7 +179,7 @@ class Strategy(MemoryStrategy):
         """Delete `turns` from the store, which is then that of a conversation without them: no
         memory, index, vector, graph or summary contains their words. Of what a model wrote, that
         which rests on the turns is deleted, and the model is not asked again. None where the
-        memories are stored elsewhere.
+        memories are stored elsewhere, or go on from session to session.
         """
         if not self._sessions:
             return None

@@ -94,7 +94,7 @@ def test_every_strategy_without_key_or_request(server, tmp_path, cache, small):
     found = estimated(ended)
     assert set(found) == EVERY
     assert next(iter(found)) == "full_context"
-    assert {name for name, row in found.items() if row["calls"] == "unknown"} == {"rest"}
+    assert {name for name, row in found.items() if row["calls"] == "unknown"} == {"given", "rest"}
     assert "rest: unknown, as the memory service calls models by itself" in ended.out
     assert server.requests == 0
     assert "Nothing is called" in ended.out
