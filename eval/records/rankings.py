@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +14,7 @@ import numpy as np
 
 from eval.records.jsonl import MEMORIES, RANKINGS, read_lines
 from eval.records.schema import MEMORY_LINE, RANKING_LINE, Manifest, MemoryLine, RankingLine
+from eval.records.selections import DIGITS, Selections
 from memsys.core.errors import InputError
 from memsys.core.files import is_there, open_entry
 from memsys.core.turns import are_documents
@@ -23,7 +24,6 @@ RULE = (
     "a memory is replaced by its turns in their order, a turn by its session; a turn or session "
     "that occurs again counts at its first place"
 )
-DIGITS = 6  # of the scores of memories
 SESSION = "session"  # unit of a ranking of whole sessions
 _ID = re.compile(rb'\{"id": ?("(?:[^"\\]|\\.)*")')  # at the beginning of a line
 
@@ -79,10 +79,19 @@ def load_rankings(folder: Path, manifest: Manifest) -> dict[str, Ranked]:
     if used is None or not path.exists():
         return {}
     torn = manifest["status"] != "complete"
-    memories = load_memories(folder, manifest)
-    found = {}
+    memories, selections = load_memories(folder, manifest), Selections(folder)
+    found: dict[str, Ranked] = {}
+    equal: dict[tuple[str, str, str], Ranked] = {}  # by context, store and owner
     for line in read_lines(path, torn=torn, schema=RANKING_LINE):
-        found[line["id"]] = as_ranked(cast(RankingLine, line), memories, manifest, path)
+        id_ = line["id"]
+        if "ranking" in line:
+            found[id_] = as_ranked(cast(RankingLine, line), memories, manifest, path)
+            continue
+        same = line["context_sha256"], line["store"], _owner(id_)
+        if same not in equal:
+            whole = {**line, "ranking": [(one[0], one[2]) for one in selections.of(line).retrieved]}
+            equal[same] = as_ranked(cast(RankingLine, whole), memories, manifest, path)
+        found[id_] = replace(equal[same], question=id_)
     return found
 
 
@@ -117,7 +126,7 @@ def as_ranked(
             "again whole"
         ) from None
     depth, stores = used["depth"], manifest["stores"]
-    owner = line["id"].rpartition("/")[0]  # its memories are all that the owner filter shows
+    owner = _owner(line["id"])  # its memories are all that the owner filter shows
     sizes = stores.get(owner) or stores.get(store, {})
     ended = not line["selected"] and line.get("complete", depth is None or len(rows) < depth)
     known = [row["tokens"] for row in rows]
@@ -139,6 +148,10 @@ def as_ranked(
         else _unit(turns, sizes.get("turns"), tokens, len(rows), ended=ended),
         ranked_sessions,
     )
+
+
+def _owner(question: str) -> str:
+    return question.rpartition("/")[0]
 
 
 def _unit(
@@ -170,15 +183,23 @@ def ranked_ids(folder: Path) -> set[str]:
         return {json.loads(found[1]) for line in file if (found := _ID.match(line))}
 
 
-def ranking_line(question: str, store: str, retrieval: Retrieval) -> RankingLine:
-    """Return the line of rankings.jsonl for a retrieval, with a ranking or a selection."""
+def ranking_line(
+    question: str, store: str, retrieval: Retrieval, context: str | None = None
+) -> RankingLine:
+    """Return the line of rankings.jsonl for a retrieval, with a ranking or a selection. `context`:
+    sha256 of the context in contexts.jsonl that has the selection.
+    """
+    whole = retrieval.ranked_all
+    if context is not None:
+        line: RankingLine = {"id": question, "store": store, "selected": True, "complete": whole}
+        return {**line, "context_sha256": context}
     ranking = retrieval.candidates if retrieval.ranking is None else retrieval.ranking
     scores = np.round([one.score for one in ranking], DIGITS).tolist()  # round() takes 8 times it
     return {
         "id": question,
         "store": store,
         "selected": retrieval.ranking is None,
-        "complete": retrieval.ranked_all,
+        "complete": whole,
         "ranking": [(one.memory.id, score) for one, score in zip(ranking, scores, strict=True)],
     }
 

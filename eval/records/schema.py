@@ -196,9 +196,10 @@ class Record(TypedDict):
     """Answer of the reader; null where the question failed before it."""
     abstained: bool | None
     """Whether the answer is a refusal; null where the question failed."""
-    retrieved: list[Retrieved] | None
+    retrieved: NotRequired[list[Retrieved] | None]
     """`[memory id, [turn ids], score, origin]`, best first; origin is `direct` or `expanded`. Null
-    where it is not known, as for imported answers."""
+    where it is not known, as for imported answers. Absent, with `titles`, of a selection of more
+    than `retrieval.depth` memories: contexts.jsonl has them."""
     titles: NotRequired[list[str]]
     """Title of each memory in `retrieved`, in its order; "" for a memory without one."""
     k: NonNegativeInt | None
@@ -260,9 +261,11 @@ class RankingLine(TypedDict):
     complete: NotRequired[bool]
     """Whether nothing follows: the ranking has every memory that the question may see. Absent
     where a ranking below the depth of the manifest is complete."""
-    ranking: list[tuple[str, float]]
+    ranking: NotRequired[list[tuple[str, float]]]
     """`[memory id, score]`, best first, to the recorded depth. The scores of one ranking may be on
     several scales; the order is what counts."""
+    context_sha256: NotRequired[str]
+    """In place of `ranking`: the context in contexts.jsonl whose memories were selected."""
 
 
 @_documented
@@ -287,6 +290,10 @@ class ContextLine(TypedDict):
     """Hash of the text in hex, as in the field `context_sha256` of records."""
     text: str
     """The text, without the prompt around it."""
+    retrieved: NotRequired[list[Retrieved]]
+    """Memories in the context, where records leave them out; as in a record."""
+    titles: NotRequired[list[str]]
+    """Their titles."""
 
 
 @_documented
@@ -537,6 +544,8 @@ def store_of(record: Record) -> str:
 def _check_record(record: Record) -> Record:
     """Raise ValueError with the field that contradicts another, and that a mean would leave out."""
     ok = record["status"] == "ok"
+    if "retrieved" not in record and record.get("context_sha256") is None:
+        raise ValueError("retrieved: absent, without a context that has it")
     if ok is (record["error"] is not None):
         raise ValueError(
             f"error: {'present' if ok else 'null'}, although status is {'ok' if ok else 'error'}"
@@ -553,9 +562,17 @@ def _check_record(record: Record) -> Record:
     return record
 
 
+def _check_ranking(line: RankingLine) -> RankingLine:
+    """Raise ValueError unless the line has a ranking or the hash of a context."""
+    if ("ranking" in line) is ("context_sha256" in line):
+        raise ValueError("ranking: use either it or context_sha256")
+    return line
+
+
 RECORD = TypeAdapter(Annotated[Record, AfterValidator(_check_record)])
 INGEST_LINE = TypeAdapter(IngestLine)
-RANKING_LINE, MANIFEST, SUMMARY = (TypeAdapter(one) for one in (RankingLine, Manifest, Summary))
+RANKING_LINE = TypeAdapter(Annotated[RankingLine, AfterValidator(_check_ranking)])
+MANIFEST, SUMMARY = TypeAdapter(Manifest), TypeAdapter(Summary)
 CONTEXT_LINE, MEMORY_LINE = TypeAdapter(ContextLine), TypeAdapter(MemoryLine)
 
 

@@ -16,6 +16,7 @@ from eval.datasets.types import Question
 from eval.records.jsonl import Row
 from eval.records.rankings import ranked_turns, ranking_line
 from eval.records.schema import IngestLine
+from eval.records.selections import selection_of
 from eval.run.build import Built
 from eval.run.failures import FailureLog, FailurePolicy, FailureRow, RepeatedFailure
 from eval.run.ingest import ingest
@@ -214,13 +215,17 @@ class Runner:
         """Write ranking and context of a retrieval from `conversation`."""
         depth, ranking = self.built.depth, retrieval.ranking
         with self._lock:
-            digest = self._files.add_context(retrieval.context)
+            selection = None
+            if ranking is None and 0 < depth < len(retrieval.candidates):
+                selection = selection_of(retrieval)
+            digest, stored = self._files.add_context(retrieval.context, selection)
             if depth:
                 ranked = retrieval.candidates if ranking is None else ranking
-                line = ranking_line(question.id, conversation, retrieval)
+                of_context = digest if stored else None
+                line = ranking_line(question.id, conversation, retrieval, of_context)
                 self._files.add_ranking(line, [one.memory for one in ranked])
         if ranking is None or not depth:
-            return StoredRetrieval(digest, None)
+            return StoredRetrieval(digest, None, stored)
         return StoredRetrieval(digest, ranked_turns(ranking, complete=retrieval.ranked_all))
 
     def _coverage_warnings(self) -> list[str]:
