@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, cast
@@ -63,6 +64,7 @@ class Ranked:
     sessions: UnitRanking | None
 
 
+@lru_cache(maxsize=65_536)
 def session_of(turn: str) -> str:
     """Return the session of a turn id, which is the session's id, a colon and a number."""
     return turn.rpartition(":")[0]
@@ -82,7 +84,7 @@ def load_rankings(folder: Path, manifest: Manifest) -> dict[str, Ranked]:
     memories, selections = load_memories(folder, manifest), Selections(folder)
     found: dict[str, Ranked] = {}
     equal: dict[tuple[str, str, str], Ranked] = {}  # by context, store and owner
-    for line in read_lines(path, torn=torn, schema=RANKING_LINE):
+    for line in read_lines(path, torn=torn, schema=RANKING_LINE, typed=True):
         id_ = line["id"]
         if "ranking" in line:
             found[id_] = as_ranked(cast(RankingLine, line), memories, manifest, path)
@@ -101,7 +103,7 @@ def load_memories(folder: Path, manifest: Manifest) -> dict[tuple[str, str], Mem
     Raises InputError naming the line and field that are invalid.
     """
     torn = manifest["status"] != "complete"
-    rows = read_lines(folder / MEMORIES, torn=torn, schema=MEMORY_LINE)
+    rows = read_lines(folder / MEMORIES, torn=torn, schema=MEMORY_LINE, typed=True)
     return {(row["store"], row["id"]): cast(MemoryLine, row) for row in rows}
 
 
@@ -131,21 +133,23 @@ def as_ranked(
     ended = not line["selected"] and line.get("complete", depth is None or len(rows) < depth)
     known = [row["tokens"] for row in rows]
     tokens = None if None in known else list(accumulate(cast(list[int], known)))
-    turns = [(turn, place) for place, row in enumerate(rows) for turn in row["turns"]]
-    sessions = [(session_of(turn), place) for turn, place in turns]
+    turns = [turn for row in rows for turn in row["turns"]]
+    places = [place for place, row in enumerate(rows) for _ in row["turns"]]
+    sessions, of_sessions = [session_of(turn) for turn in turns], places
     if used["unit"] == SESSION:
-        turns, sessions = [], [(row["id"], place) for place, row in enumerate(rows)]
+        sessions, of_sessions = [row["id"] for row in rows], list(range(len(rows)))
     ranked_sessions = None
-    if sizes.get("sessions") and all(session for session, _ in sessions):
-        ranked_sessions = _unit(sessions, sizes["sessions"], tokens, len(rows), ended=ended)
+    if sizes.get("sessions") and all(sessions):
+        parts = sessions, of_sessions, sizes["sessions"], tokens, len(rows)
+        ranked_sessions = _unit(*parts, ended=ended)
     return Ranked(
         line["id"],
         store,
         line["selected"],
-        tuple((id_, score) for id_, score in line["ranking"]),
+        tuple((row["id"], score) for row, (_, score) in zip(rows, line["ranking"], strict=True)),
         None
         if used["unit"] == SESSION
-        else _unit(turns, sizes.get("turns"), tokens, len(rows), ended=ended),
+        else _unit(turns, places, sizes.get("turns"), tokens, len(rows), ended=ended),
         ranked_sessions,
     )
 
@@ -155,21 +159,20 @@ def _owner(question: str) -> str:
 
 
 def _unit(
-    places: Iterable[tuple[str, int]],
+    ids: Sequence[str],
+    places: Sequence[int],
     size: int | None,
     tokens: list[int] | None,
     depth: int,
     *,
     ended: bool,
 ) -> UnitRanking:
-    """Return the ranking of the ids in `places`, each with the place of its memory, of `depth`
-    memories.
-    """
-    first: dict[str, int] = {}
-    for id_, place in places:
-        first.setdefault(id_, place)
-    spent = None if tokens is None else tuple(tokens[place] for place in first.values())
-    return UnitRanking(tuple(first), size, ended or len(first) == size, spent, depth)
+    """Return the ranking of the `ids`, each with the place of its memory, of `depth` memories."""
+    distinct, spent = tuple(dict.fromkeys(ids)), None
+    if tokens is not None:
+        first = dict(zip(reversed(ids), reversed(places), strict=True))
+        spent = tuple([tokens[first[id_]] for id_ in distinct])
+    return UnitRanking(distinct, size, ended or len(distinct) == size, spent, depth)
 
 
 def ranked_ids(folder: Path) -> set[str]:
@@ -206,8 +209,8 @@ def ranking_line(
 
 def ranked_turns(ranking: Sequence[Candidate], *, complete: bool) -> UnitRanking:
     """Return the turns of a recorded ranking, by RULE; `complete`: nothing follows."""
-    turns = ((turn, 0) for one in ranking for turn in one.memory.turns)
-    return _unit(turns, None, None, len(ranking), ended=complete)
+    turns = [turn for one in ranking for turn in one.memory.turns]
+    return _unit(turns, (), None, None, len(ranking), ended=complete)
 
 
 def manifest_fields(
