@@ -30,7 +30,8 @@ Scores = dict[str, Annotated[float, Field(ge=0, le=1)] | None]
 Milliseconds = Annotated[float, Field(ge=0, le=1e12)]  # at most 30 years
 Retrieved = tuple[str, list[str], float, str]  # memory id, turn ids, score, origin
 Cell = dict[str, Any]  # of a summary: its columns follow from the registered metrics
-_documented = with_config(ConfigDict(extra="allow", use_attribute_docstrings=True))
+# Validators are built at their first use; descriptions alone, in json_schema, need the source.
+_documented = with_config(ConfigDict(extra="allow", defer_build=True))
 
 
 @_documented
@@ -86,7 +87,7 @@ class PlantEntry(TypedDict):
     null where nothing can be wrong to show, and where the context is not known."""
 
 
-@with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True))
+@with_config(ConfigDict(extra="forbid", defer_build=True))
 class UsageCounts(TypedDict, total=False):
     """Calls to a model, and their tokens as the endpoint reported them."""
 
@@ -578,16 +579,20 @@ CONTEXT_LINE, MEMORY_LINE = TypeAdapter(ContextLine), TypeAdapter(MemoryLine)
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of each type by the name of its file, with the field docstrings."""
-    files: dict[str, TypeAdapter[Any]] = {
-        "records.jsonl": RECORD,
-        "rankings.jsonl": RANKING_LINE,
-        "memories.jsonl": MEMORY_LINE,
-        "ingest.jsonl": INGEST_LINE,
-        "contexts.jsonl": CONTEXT_LINE,
-        "manifest.json": MANIFEST,
-        "summary.json": SUMMARY,
+    files: dict[str, Any] = {
+        "records.jsonl": Record,
+        "rankings.jsonl": RankingLine,
+        "memories.jsonl": MemoryLine,
+        "ingest.jsonl": IngestLine,
+        "contexts.jsonl": ContextLine,
+        "manifest.json": Manifest,
+        "summary.json": Summary,
     }
-    return {name: adapter.json_schema() for name, adapter in files.items()}
+    described = ConfigDict(use_attribute_docstrings=True)
+    for one in globals().values():
+        if isinstance(settings := getattr(one, "__pydantic_config__", None), dict):
+            one.__pydantic_config__ = {**settings, **described}
+    return {name: TypeAdapter(of).json_schema() for name, of in files.items()}
 
 
 if __name__ == "__main__":
