@@ -172,6 +172,11 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
     where = f"{name}: {place}"
     if not isinstance(value, dict):
         raise InputError(f"{where}: must be an object {{...}} with a question and its ranking")
+    if value.get(_SELECTED) is True:
+        raise InputError(
+            f"{where}: its memories are selected, without an order; name the run folder instead of "
+            "the file"
+        )
     column, fields = _present(value, _RANKINGS), f"(fields: {', '.join(value):.200})"
     if column is None:
         raise InputError(
@@ -187,11 +192,6 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
     )
     if conversation is not None and index is not None:
         id_ = f"{conversation}/{index}"
-    if value.get(_SELECTED) is True:
-        raise InputError(
-            f"{where}: its memories are selected, without an order; name the run folder instead of "
-            "the file"
-        )
     given = list(_scored(value[column], where))
     if value.get(_SELECTED) is False:  # in order already, whatever the scores
         given = [(one, None) for one, _ in given]

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, cast
 
-from pydantic import Field, NonNegativeFloat, TypeAdapter
+from pydantic import ConfigDict, Field, NonNegativeFloat, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from eval.datasets.types import Dataset
@@ -78,6 +78,7 @@ class _Subset(TypedDict):
     of: int
 
 
+@with_config(ConfigDict(defer_build=True))
 class _Parts(TypedDict, total=False):
     """Fields within fields of a manifest that commands read."""
 

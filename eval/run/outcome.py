@@ -12,9 +12,10 @@ from eval.metrics import registry
 from eval.metrics.abstention import abstains
 from eval.readers import Answer
 from eval.records.jsonl import Row
-from eval.records.rankings import DIGITS, UnitRanking
-from eval.records.schema import Record, Retrieved
+from eval.records.rankings import UnitRanking
+from eval.records.schema import Record
 from eval.records.scoring import evidence_fields, plant_fields, question_fields, score_record
+from eval.records.selections import Selection, selection_of
 from eval.run.failures import END_THE_RUN, Failure
 from eval.run.ingest import usage_entry
 from memsys.core.tokens import count_tokens
@@ -56,6 +57,7 @@ class Outcome:
     question: Question
     retrieval: Retrieval = _NOTHING
     context_sha256: str | None = None
+    selection: Selection | None = None  # that is stored with the context
     ranked: UnitRanking | None = None
     answer: Answer | None = None
     judgement: Judgement | None = None
@@ -96,23 +98,22 @@ class Outcome:
         ]
 
     def record(self) -> Record:
-        """Return the scored record; see eval.records.schema."""
+        """Return the scored record as it is written; see eval.records.schema."""
         record = cast(Record, self._unscored() | self._usage_and_latency())
         record = cast(Record, record | score_record(record, ranked=self.ranked))
         if self.stored is not None and self.failure is None:
             record["scores"] |= registry.of_rankings(self.stored["scores"])
         if self.judgement is not None and self.failure is None:
             record["scores"][self.score_key] = self.judgement.value
+        if self.selection is not None:
+            del record["retrieved"], record["titles"]
         return record
 
     def _unscored(self) -> Row:
         question, answer, failed = self.question, self.answer, self.failure is not None
         text = None if answer is None else answer.text
         refused = answer is not None and (answer.abstained or abstains(answer.text))
-        retrieved: list[Retrieved] = [
-            (one.memory.id, list(one.memory.turns), round(one.score, DIGITS), one.origin)
-            for one in self.retrieval.candidates
-        ]
+        retrieved, titles = self.selection or selection_of(self.retrieval)
         return {
             **question_fields(question),
             "status": "error" if failed else "ok",
@@ -120,7 +121,7 @@ class Outcome:
             "answer": text,
             "abstained": None if failed or answer is None else refused,
             "retrieved": retrieved if self.cited else None,
-            "titles": [c.memory.title for c in self.retrieval.candidates],
+            "titles": titles,
             "k": len(self.retrieval.candidates),
             "context_tokens": self.retrieval.context_tokens,
             "context_sha256": self.context_sha256,
