@@ -57,6 +57,7 @@ def as_memory(id_: str, fact: Fact, time: datetime) -> Memory:
         turns=fact.turns,
         importance=importance(fact.text),
         title=fact.title,
+        event=fact.event,
     )
 
 
