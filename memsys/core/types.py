@@ -123,7 +123,7 @@ class Query:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A retrieved memory, its score (higher is better) and whether a graph expansion added it.
-    `beside`: it is a relation of entities, which is shown beside the k memories and is in no ranking.
+    `beside`: it is a relation of entities, shown beside the k memories and in no ranking.
     """
 
     memory: Memory

@@ -53,7 +53,6 @@ class Expansion:
                 "strategy.expansion.edge_weight: 0, as relevance_weight; set one of them above 0"
             )
 
-
     def score(self, edge: float, relevance: float) -> float:
         """Return the score of what is added over an `edge` with a `relevance` to the query."""
         return self.edge_weight * edge + self.relevance_weight * relevance
@@ -82,7 +81,7 @@ def rounded(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Expanded(NamedTuple):
-    """The memories added by an expansion, best first, and the entities that it followed, in order."""
+    """The memories added by an expansion, best first, and the entities that it followed."""
 
     memories: list[ExpandedMemory]
     entities: list[str]

@@ -83,7 +83,7 @@ class NetworkXStore:
 
 
 class Statement(NamedTuple):
-    """A relation of two entities as a memory, whose content is a sentence, and its edge's weight."""
+    """A relation of two entities as a memory with a sentence, and the weight of its edge."""
 
     memory: Memory
     weight: float

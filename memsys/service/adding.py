@@ -181,6 +181,7 @@ class _OwnerFacts:
         new = as_memory(id_, public.rewritten(content, speaker, old.turn_keys), time)
         fields: dict[str, Any] = {"memory": new.content, "index_text": new.index_text}
         fields |= {"time": time, "turn_keys": new.turns, "importance": new.importance}
+        fields["event_time"] = new.event
         if new.title:
             fields["title"] = new.title
         fields["speaker"] = speaker

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
 
+from memsys.context.writers import ContextWriter, Flat
 from memsys.core.errors import InputError, check_number, check_whole
 from memsys.core.trusted import addresses, check_addresses, check_config
 from memsys.embed.base import Embedder
@@ -48,9 +49,10 @@ _ALL = 10**9  # memories: full_context has no k
 class Setup:
     """The parts of a memory. `start`: the ranking by vectors, words or both, unless `strategy`
     ranks. `vectors`: None for an index in this process's memory, rebuilt from the folder; `facts`
-    and `update`: how a model writes facts; `relations`: how it writes
-    relations, None if it writes none. `infer`: the default of `add`. `calls`: the servers that
-    receive texts, each with the variable of its key.
+    and `update`: how a model writes facts; `relations`: how it writes relations, None if it writes
+    none. `context` and `budget`: layout and most o200k tokens of a context, None for any number.
+    `infer`: the default of `add`. `calls`: the servers that receive texts, each with the variable
+    of its key.
     """
 
     embedder: Embedder
@@ -60,6 +62,8 @@ class Setup:
     update: UpdateSettings
     start: Start = "vector"
     strategy: StrategySetup | None = None
+    context: ContextWriter = field(default_factory=lambda: Flat("flat"))
+    budget: int | None = 2048
     k: int = 10
     llm: LLM | None = None
     infer: bool = False
@@ -88,7 +92,7 @@ class Setup:
                 Parts(
                     memory=self.builder,
                     embedder=embedder,
-                    context=self.strategy.context,
+                    context=self.context,
                     index=self.index,
                     graph=self.strategy.graph or relations.linking([]),
                     llm=self.llm,
@@ -134,6 +138,8 @@ def load_setup(source: Source | None) -> Setup:
             builder=_builder(groups),
             start=kind.start or "vector",
             strategy=None if kind.start else ranked_by(groups, links),
+            context=groups.build("context"),
+            budget=groups.budget,
             k=check_whole(f"{where}: k", _ALL if kind is FullContext else groups.k),
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
@@ -167,7 +173,6 @@ def ranked_by(groups: Groups, links: bool = False) -> StrategySetup:
     return StrategySetup(
         make=groups.build("strategy", _partial_=True),
         graph=None if links else groups.build("graph"),
-        context=groups.build("context"),
         where=groups.where,
     )
 

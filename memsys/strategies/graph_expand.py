@@ -93,8 +93,8 @@ class GraphExpand(GraphScore):
     def expanded(
         self, query: Query, relevance: Ranking
     ) -> tuple[list[Candidate], list[Candidate], dict[str, Any]]:
-        """Return direct and expanded candidates, best first; the relations of the entities that were
-        followed, best first; and the trace.
+        """Return direct and expanded candidates, the relations of the entities that were followed,
+        both best first, and the trace.
         """
         k = self.k or len(self.store.memories)
         direct = self.best(relevance)[:k]
