@@ -43,7 +43,7 @@ OPTIONS = {
 }
 NUMBERS = {"k": 10, "budget": 2048}
 # Further settings of a memory, which no option of conf/ has.
-SETTINGS = ("weights", "facts", "update", "summary", "instructions")
+SETTINGS = ("weights", "facts", "update", "summary", "procedure", "instructions")
 VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
 Source = str | Path | Mapping[str, Any]
 _FILES = (".yaml", ".yml", ".json")

@@ -15,11 +15,13 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.index.rank import IndexSettings, Start
 from memsys.knowledge.facts.extract import ExtractSettings, for_roles
 from memsys.knowledge.facts.fact_writer import UpdateSettings
+from memsys.knowledge.facts.procedure import ProcedureSettings
 from memsys.knowledge.memory.base import MemoryBuilder, WrittenByModel
 from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.relations.find import RelationSettings
 from memsys.knowledge.relations.relation_graph import RelationGraphSettings
 from memsys.llm.base import LLM
+from memsys.llm.instructions import instructed
 from memsys.service.configuration import (
     OPTIONS,
     SETTINGS,
@@ -30,7 +32,6 @@ from memsys.service.configuration import (
     section,
 )
 from memsys.service.database import MemoryDatabase
-from memsys.service.instructions import instructed
 from memsys.service.ranking import Ranker, SearchWeights
 from memsys.service.relations import RelationMemory, RelationSetup
 from memsys.service.strategy_ranking import StrategyRanker, StrategySetup
@@ -71,6 +72,7 @@ class Setup:
     vectors: VectorStore | None = None
     weights: SearchWeights = field(default_factory=SearchWeights)
     summary: SummarySettings = field(default_factory=SummarySettings)
+    procedure: ProcedureSettings = field(default_factory=ProcedureSettings)
     calls: tuple[str, ...] = ()
 
     def ranker(
@@ -149,6 +151,7 @@ def load_setup(source: Source | None) -> Setup:
             vectors=groups.store("vector_store", FaissVectors),
             weights=section(SearchWeights, "weights", settings, {}, where),
             summary=section(SummarySettings, "summary", settings, {}, where),
+            procedure=section(ProcedureSettings, "procedure", settings, {}, where),
             calls=tuple(
                 f"{place}: {server}" + (f", with the key in {key}" if key else "")
                 for place, server, key in addresses(built)
@@ -162,6 +165,7 @@ def load_setup(source: Source | None) -> Setup:
     except TypeError as error:
         raise InputError(f"{where}: {error}") from error
     _check_same_reply(setup, where)
+    _ = setup.facts.prompts, setup.update.loaded, setup.procedure.loaded  # shows a wrong one now
     return setup
 
 

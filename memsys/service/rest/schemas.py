@@ -7,7 +7,15 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from memsys.core.errors import InputError
 from memsys.knowledge.facts.extract import Detail
@@ -139,13 +147,51 @@ class ImagePart(_Strict):
 Part = TextPart | ImagePart
 
 
+class Function(_Strict):
+    """The function that a tool call names, and its arguments as JSON text."""
+
+    name: ShortText
+    arguments: Annotated[str, Field(max_length=TEXT_MOST)] = ""
+
+
+class ToolCall(_Strict):
+    """A tool call by an assistant. `id`: that to which `tool_call_id` of its result refers."""
+
+    id: ShortText | None = None
+    type: Literal["function"] = "function"
+    function: Function
+
+
+ToolCalls = Annotated[list[ToolCall], Field(min_length=1, max_length=PARTS_MOST)]
+Parts = Annotated[list[Part], Field(min_length=1, max_length=PARTS_MOST)]
+_CONTENT = {"content": {"type": ["string", "object", "array"]}}
+_SAID: dict[str, Any] = {
+    "anyOf": [
+        {"required": ["content"], "properties": _CONTENT},
+        {"required": ["tool_calls"], "properties": {"tool_calls": {"type": "array"}}},
+    ]
+}
+
+
 class ChatMessage(_Strict):
-    """A chat message. `name`: the speaker; `id`: the caller's id of the message."""
+    """A chat message, with a content or tool calls. `name`: the speaker; `id`: the caller's id of
+    the message.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_SAID)
 
     role: Literal["user", "assistant", "system", "tool"]
-    content: Text | Part | Annotated[list[Part], Field(min_length=1, max_length=PARTS_MOST)]
+    content: Text | Part | Parts | None = None
     name: ShortText | None = None
     id: ShortText | None = None
+    tool_calls: ToolCalls | None = None
+    tool_call_id: ShortText | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> ChatMessage:
+        if self.content is None and self.tool_calls is None:
+            raise ValueError("a message has a content or tool_calls")
+        return self
 
 
 class AddRequest(_Owned):
