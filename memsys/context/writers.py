@@ -26,6 +26,7 @@ class Layer(NamedTuple):
 
 _WHOLE = Layer("", {"direct", "expanded"}, "")
 _ROOT = ("<memory_context>\n", "</memory_context>\n")
+_TIMES = ("event_time", "said")
 
 
 class ContextWriter(ABC):
@@ -126,7 +127,10 @@ class Flat(ContextWriter):
 
 
 class Xml(ContextWriter):
-    """Writes memories as XML elements with index, content and event time, in one list."""
+    """Writes memories as XML elements with index, content and event time, in one list. The event
+    time is the date of what a memory tells, after which comes when it was said (`said`); where that
+    date is not known, it is when it was said.
+    """
 
     prompts: ClassVar[Sequence[str]] = ("xml",)
     root: ClassVar[tuple[str, str]] = _ROOT
@@ -136,9 +140,10 @@ class Xml(ContextWriter):
         """See ContextWriter."""
         memory = candidate.memory
         content = escape(memory.content, quote=False)
-        dated = memory.time != UNDATED
-        time = f"<event_time>{stamp(memory.time)}</event_time>" if dated else ""
-        elements = f"<content>{content}</content>{time}{self.remarks[candidate.origin]}"
+        times = [memory.event] if memory.event else []
+        times += [stamp(memory.time)] if memory.time != UNDATED else []
+        tags = "".join(f"<{tag}>{time}</{tag}>" for tag, time in zip(_TIMES, times, strict=False))
+        elements = f"<content>{content}</content>{tags}{self.remarks[candidate.origin]}"
         return f'<memory index="{index}">{elements}</memory>\n'
 
 

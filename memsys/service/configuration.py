@@ -14,7 +14,7 @@ from hydra.utils import get_class, instantiate
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_whole
 from memsys.core.files import read_text
 from memsys.core.json_text import parse_json
 from memsys.core.places import CONF, find_run
@@ -43,7 +43,7 @@ OPTIONS = {
 }
 NUMBERS = {"k": 10, "budget": 2048}
 # Further settings of a memory, which no option of conf/ has.
-SETTINGS = ("weights", "facts", "update", "summary", "instructions")
+SETTINGS = ("weights", "facts", "update", "summary", "procedure", "instructions")
 VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
 Source = str | Path | Mapping[str, Any]
 _FILES = (".yaml", ".yml", ".json")
@@ -158,6 +158,14 @@ class Groups:
     def k(self) -> Any:
         """The number of results: the strategy's own, else that of the configuration."""
         return self.strategy.get("k") or self.config["k"]
+
+    @property
+    def budget(self) -> int | None:
+        """The o200k tokens of a context: the strategy's own number, else that of the configuration;
+        None for any. Raises InputError if it is below 1.
+        """
+        budget = self.strategy.get("budget", self.config["budget"])
+        return None if budget is None else check_whole(f"{self.where}: budget", budget)
 
     def build(self, name: str, **more: Any) -> Any:
         """Return the object of the group `name`, with the settings `more`. Raises InputError with

@@ -162,6 +162,7 @@ class Strategy(MemoryStrategy):
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Return the candidates for `query`, best first, and the trace of the decision. Candidates
         below the k that are read are recorded and measured, to `parts.depth`: see `continued`.
+        Relations of entities (`Candidate.beside`) come in addition to the k.
         """
 
     def ingest(self, session: Session) -> int:
@@ -221,8 +222,9 @@ class Strategy(MemoryStrategy):
         """See MemoryStrategy."""
         self._owner = query.conversation if self.parts.owner_filter else None
         ranked, trace = self.rank(query) if self.store.memories else ((), {})
-        ranked = self.admitted(ranked)
-        retrieval = self.retrieval(ranked[: self.k], trace)
+        beside = [one for one in ranked if one.beside]
+        ranked = self.admitted([one for one in ranked if not one.beside] if beside else ranked)
+        retrieval = self.retrieval(with_beside(ranked[: self.k], beside), trace)
         if not (self.ranks and self.parts.depth):
             return retrieval
         ranking = tuple(ranked[: self.parts.depth])
@@ -239,3 +241,10 @@ class Strategy(MemoryStrategy):
             trace = {**trace, "summarised": lengths} if lengths else trace
         fitting, context = self.parts.context.write(ranked, self.budget)
         return Retrieval(fitting, context, count_tokens(context), trace)
+
+
+def with_beside(ranked: Sequence[Candidate], beside: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Return `ranked` and the relations `beside` in the order of their scores, in which they get
+    the budget; `ranked` itself without any.
+    """
+    return sorted([*ranked, *beside], key=lambda one: -one.score) if beside else ranked

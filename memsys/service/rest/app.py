@@ -20,7 +20,7 @@ from memsys.service.rest import schemas
 from memsys.service.rest.access import AccessControl, AccessPolicy
 from memsys.service.rest.failures import documented, install, refuse_unknown
 from memsys.service.rest.schemas import page
-from memsys.service.results import MemoryChange, MemoryRecord
+from memsys.service.results import MemoryChange, MemoryContext, MemoryRecord
 
 _ABOUT = (
     "Memories are separate by owner: at least one of user_id, agent_id and run_id is required. "
@@ -102,6 +102,15 @@ def _many(app: FastAPI, memory: Memory) -> None:
         model wrote (enable_graph=true: 409 if there are none).
         """
         return page(memory.search(**body.model_dump()), "top_k")
+
+    @app.post("/context", responses=documented(409, 502))
+    def context(body: schemas.ContextRequest) -> MemoryContext:
+        """Find the best memories of an owner for a query, and the relations beside them, as text
+        for a model: as much as fits the budget of tokens.
+        """
+        written = memory.context(**body.model_dump())
+        schemas.check_size(written.results, "top_k")
+        return written
 
     @app.post("/reset", response_model=schemas.Done, responses=documented())
     def reset(body: schemas.ResetRequest | None = None) -> dict[str, Any]:

@@ -90,14 +90,14 @@ def started(folder: Path, monkeypatch: pytest.MonkeyPatch, config: str) -> dict[
 def test_the_quick_start_runs_with_a_model(tmp_path, monkeypatch, model):
     ran = started(tmp_path, monkeypatch, MODEL % model.base_url)
     (added,) = ran["result"]["results"]
-    assert (added["memory"], added["event"]) == ("user: Loves science fiction", "ADD")
+    assert (added["memory"], added["event"]) == ("Loves science fiction", "ADD")
     assert ran["result"]["relations"] == []
     assert [one["event"] for one in ran["run_result"]["results"]] == ["ADD"]
-    assert ran["raw_result"]["results"][2]["memory"] == "user: No thriller: I love science fiction."
+    assert ran["raw_result"]["results"][2]["memory"] == "No thriller: I love science fiction."
     assert [one["memory"] for one in ran["text_result"]["results"]] == [
         "I like to cook with saffron"
     ]
-    assert [one["memory"] for one in ran["dict_result"]["results"]] == ["user: I row on Sundays"]
+    assert [one["memory"] for one in ran["dict_result"]["results"]] == ["I row on Sundays"]
     everything = ran["all_memories"]
     assert everything.keys() == ("results", "relations")
     assert "results" in everything
@@ -109,7 +109,7 @@ def test_the_quick_start_runs_with_a_model(tmp_path, monkeypatch, model):
         {"category": "movie_recommendations"},
     )
     assert first["created_at"] == first["created"]
-    assert ran["memories_str"].startswith("- user: Loves science fiction")
+    assert ran["memories_str"].startswith("- Loves science fiction")
     assert len(ran["older"]) == len(everything["results"]) == 2
     score = ran["related_memories"]["results"][0]["score"]
     assert 0 < score <= 1
@@ -119,8 +119,8 @@ def test_the_quick_start_runs_with_a_model(tmp_path, monkeypatch, model):
         (one["event"], one["old_memory"], one["new_memory"], one["memory_id"])
         for one in ran["history"]
     ] == [
-        ("ADD", None, "user: Loves science fiction", added["id"]),
-        ("UPDATE", "user: Loves science fiction", india, added["id"]),
+        ("ADD", None, "Loves science fiction", added["id"]),
+        ("UPDATE", "Loves science fiction", india, added["id"]),
     ]
     assert len(ran["after_delete"]["results"]) == 1
     assert ran["m"].get_all(user_id="alice") == []
@@ -135,10 +135,10 @@ def test_the_quick_start_runs_with_a_model(tmp_path, monkeypatch, model):
 def test_the_quick_start_runs_without_a_model_and_stores_words(tmp_path, monkeypatch):
     ran = started(tmp_path, monkeypatch, "")
     assert [one["memory"] for one in ran["result"]["results"]] == [
-        "user: Which film shall I watch tonight?",
-        "assistant: There is a new thriller.",
-        "user: No thriller: I love science fiction.",
-        "assistant: Then science fiction it is.",
+        "Which film shall I watch tonight?",
+        "There is a new thriller.",
+        "No thriller: I love science fiction.",
+        "Then science fiction it is.",
     ]
     assert len(ran["related_memories"]["results"]) == 3
     ran["m"].close()

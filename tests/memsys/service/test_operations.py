@@ -41,15 +41,16 @@ def test_it_is_exported():
         memsys.Memori  # noqa: B018
 
 
-def test_a_text_stays_word_for_word_and_messages_name_their_speakers(store):
+def test_a_text_stays_word_for_word_and_messages_have_the_names_of_their_speakers(store):
     one(store, "I sold a bowl.", time=datetime(2024, 3, 2, 10, 0))
     store.add(TALK, user_id="mara", metadata={"from": "chat"})
     bowl, kiln, mind = store.get_all(user_id="mara")
     assert texts([bowl, kiln, mind]) == [
-        *("I sold a bowl.", "Mara: The kiln is hot.", "assistant: Mind the kiln.")
+        *("I sold a bowl.", "Mara: The kiln is hot.", "Mind the kiln.")
     ]
     assert (kiln.turns, kiln.speaker, kiln.metadata) == (("D1:1",), "Mara", {"from": "chat"})
     assert (bowl.time, bowl.speaker) == (datetime(2024, 3, 2, 10, 0), "user")
+    assert mind.speaker == "assistant"  # a role is no name, and not in the text
     assert "Mara: The kiln is hot.\n" in mind.index_text  # matched with what it replies to
 
 

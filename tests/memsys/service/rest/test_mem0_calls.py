@@ -79,22 +79,20 @@ def test_create(ask):
     added = add(CHAT, metadata={"category": "films"}, infer=True, prompt="In short.")
     assert added["relations"] == added["faults"] == []
     (first,) = added["results"]
-    assert (first["memory"], first["event"]) == ("user: Loves science fiction", "ADD")
+    assert (first["memory"], first["event"]) == ("Loves science fiction", "ADD")
     raw = add(CHAT, agent_id="guide", run_id="r1", infer=False, version="v1.1")
-    assert [one["memory"] for one in raw["results"]] == [
-        *("user: I love science fiction.", "assistant: Noted.")
-    ]
+    assert [one["memory"] for one in raw["results"]] == [*("I love science fiction.", "Noted.")]
     assert [one["run_id"] for one in raw["results"]] == ["r1", "r1"]
     assert len(add(CHAT[1], infer=False)["results"]) == 1
     assert len(add("I row", infer=False)["results"]) == 1
     procedure = add(CHAT, agent_id="guide", memory_type="procedural_memory")
     assert procedure["results"][0]["memory"].startswith("Objective: Fire a bowl\n")
     seen = add([{"role": "user", "content": IMAGE}], infer=False)
-    assert seen["results"][0]["memory"] == "user: [image: A kiln of brick.]"
+    assert seen["results"][0]["memory"] == "[image: A kiln of brick.]"
     parts = [{"type": "text", "text": "Mine"}, IMAGE, IMAGE]
     seen = add({"role": "user", "content": parts}, infer=False)
     both = "[image: A kiln of brick.] [image: A kiln of brick.]"
-    assert seen["results"][0]["memory"] == f"user: Mine {both}"
+    assert seen["results"][0]["memory"] == f"Mine {both}"
 
 
 def test_retrieve_search_update_delete_and_reset(ask):
