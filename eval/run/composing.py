@@ -41,6 +41,7 @@ _USAGE = """memsys: benchmark the long-term memory of a conversational agent
   python -m eval.run ... debug=default                       try it on five questions first
   python -m eval.run ... resume=RUN_ID                       resume a run that stopped
   python -m eval.run --help strategy=graph_expand            the settings of an option
+  python -m eval.run --help strategy                         those of all options of a group
   python -m eval.run --wide ...                              each table in one block
 
 All values of the configuration can be set on the command line (k=5, strategy.start=hybrid);
