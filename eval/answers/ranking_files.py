@@ -1,6 +1,6 @@
 """Files of rankings from other systems, gzipped or not: TREC runs, JSON and JSON lines.
 
-docs/bring-your-own-rankings.md describes the layouts.
+docs/importing.md describes the layouts.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _rows(text: str, name: str) -> tuple[str, list[RankingRow]]:
     if len(text.lstrip().split("\n", 1)[0].split()) != _LAYOUT_OF_TREC:
         raise InputError(
             f"{name}: unknown layout; it must be {', '.join(LAYOUTS.values())} "
-            "(see docs/bring-your-own-rankings.md)"
+            "(see docs/importing.md)"
         )
     return TREC, _trec(text, name)
 

@@ -1,8 +1,8 @@
 """Types of all contents of a run folder. A record is the dict of its JSON line.
 
-`python -m eval.records.schema` prints them as JSON Schema; docs/records.schema.json is its output.
-A field marked NotRequired is absent where a run has no use for it, or was written by an earlier
-version: RECORD_DEFAULTS and MANIFEST_DEFAULTS are filled in on reading.
+`python -m eval.records.schema` prints them as JSON Schema, `python -m eval.records.fields`
+what they mean. A field marked NotRequired is absent where a run has no use for it, or was written
+by an earlier version: RECORD_DEFAULTS and MANIFEST_DEFAULTS are filled in on reading.
 """
 
 from __future__ import annotations
