@@ -1,8 +1,8 @@
 """Facts, and relations between entities, that a model maintains, after Mem0.
 
 Chhikara et al., 2025: Building production-ready AI agents with scalable long-term memory, arXiv
-2504.19413, sections 2.1 and 2.2; mem0ai, mem0/memory/graph_memory.py. docs/mem0.md and
-docs/mem0_graph.md describe the algorithms and the differences.
+2504.19413, sections 2.1 and 2.2; mem0ai, mem0/memory/graph_memory.py. docs/mem0.md
+describes the algorithms and the differences.
 """
 
 from __future__ import annotations

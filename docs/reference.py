@@ -24,9 +24,9 @@ _GROUPS = {
     "dataset": "Conversations and questions; [data](../data/README.md) describes the sets.",
     "debug": "Settings to try out a configuration.",
     "embedder": "The model that turns texts into vectors.",
-    "experiment": "The sweeps behind the tables of the docs ([experiments](experiments.md)), "
+    "experiment": "The sweeps behind the tables of the docs ([findings](findings.md)), "
     "started by `-m experiment=NAME`. Each sets values of other groups.",
-    "graph": "The nodes and edges between memories ([graphs](graph.md)).",
+    "graph": "The nodes and edges between memories ([graphs](strategies.md#the-graph)).",
     "index": "How a store of memories is searched.",
     "judge": "Who decides whether an answer is right ([judges](judges.md)).",
     "llm": "The language model ([models](models.md)). `judge_llm` has the same options, for a "

@@ -188,7 +188,7 @@ def load_all(folder: Path | str = RUNS) -> list[LoadedRun]:
 
 
 def table(name: str) -> pd.DataFrame:
-    """Return a table of the shipped results: NAME.csv of results/tables, which docs/experiments.md
+    """Return a table of the shipped results: NAME.csv of results/tables, which docs/findings.md
     describes, or of results, such as `leaderboard/scores`.
 
     Where runs are named by their settings, each setting has a column, such as `strategy` or

@@ -71,7 +71,7 @@ class LoCoMo(Filters, Poolable):
     conversation, applied after `types`. key: the answer key, original, corrected or excluded
     (questions whose answer is known to be wrong get no gold answer). key_file: the list of errors,
     or the overlay; None for the overlay in data/overlays. subset: only the questions of a subset,
-    `lite` or the path of a file of the same form (docs/locomo-lite.md); the other filters apply to
+    `lite` or the path of a file of the same form (docs/datasets.md); the other filters apply to
     it. split: only the conversations of a split, `dev` or `held_out` (eval.datasets.splits).
     evidence: the evidence key, original, corrected or excluded (questions whose citation is
     known to be wrong get no evidence). pooled: put `conversations` into one store, also those

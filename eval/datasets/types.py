@@ -50,7 +50,7 @@ class KeyChange:
 
 @dataclass(frozen=True, slots=True)
 class Plant:
-    """What is wrong to show or to say for a question about planted facts; see docs/harm.md.
+    """What is wrong to show or to say for a question about planted facts; see docs/datasets.md.
 
     `values`: the wrong ones, invented names that occur in `turns` alone, which are the ids of the
     turns that state them (with their conversation as prefix if they are in another one). Of a

@@ -72,7 +72,7 @@ class EvidenceFound(TypedDict):
 
 @_documented
 class PlantEntry(TypedDict):
-    """What is wrong to show or to say for a question about planted facts (docs/harm.md)."""
+    """What is wrong to show or to say for a question about planted facts (docs/datasets.md)."""
 
     kind: PlantKind
     """Kind of plant."""

@@ -35,7 +35,7 @@ _USAGE = """memsys: benchmark the long-term memory of a conversational agent
   python -m eval.run dataset=locomo dataset.path=my.json     on your own conversations
   python -m eval.run -m strategy=vector_only,graph_expand    several runs and a table of them
   python -m eval.run -m experiment=NAME                      all runs of an experiment listed below:
-                                                             docs/experiments.md
+                                                             docs/findings.md
   python -m eval.run -m hydra/launcher=joblib strategy=...   several processes, or a cluster:
                                                              docs/running.md
   python -m eval.run ... debug=default                       try it on five questions first

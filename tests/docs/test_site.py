@@ -86,9 +86,9 @@ def test_the_files_of_a_run_are_where_the_page_says():
 
 
 def test_pages_link_to_pages_of_the_site():
-    text = "[a](../data/README.md#x) [b](fusion.md) `[c](../README.md)` [d](../eval/cli.py)"
+    text = "[a](../data/README.md#x) [b](strategies.md) `[c](../README.md)` [d](../eval/cli.py)"
     assert rewritten(text, "docs/models.md", "https://x.org/y") == (
-        "[a](data.md#x) [b](fusion.md) `[c](../README.md)` "
+        "[a](data.md#x) [b](strategies.md) `[c](../README.md)` "
         "[d](https://x.org/y/blob/main/eval/cli.py)"
     )
     assert rewritten("[d](../eval/cli.py)", "docs/models.md", None) == "d"

@@ -1,4 +1,4 @@
-"""Rates of harm by kind of planted fact, which docs/harm.md defines: `tables: harm`."""
+"""Rates of harm by kind of planted fact, which docs/datasets.md defines: `tables: harm`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Planted facts: turns inserted into the sessions of a data set, whose truth is known exactly.
 
-docs/harm.md describes the kinds. Every name is invented and occurs nowhere else in the data set, so
+docs/datasets.md describes the kinds. Every name is invented and occurs nowhere else in the data set, so
 that a wrong value in a context or in an answer can come from the planted turns only.
 """
 

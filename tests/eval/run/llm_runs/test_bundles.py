@@ -26,7 +26,7 @@ ASKED = (
 )
 VERDICTS = [1, 1, 0, 1, 0, 0, 1, 1, 1, 0]
 MEANS = {"f1": 0.025, "bleu1": 0.01679144385026738, "judge": 0.6, "evidence_recall": 0.6}
-MEMORIES = AGAIN.format(name="sample_mem0_graph.jsonl.gz", docs="docs/mem0_graph.md")
+MEMORIES = AGAIN.format(name="sample_mem0_graph.jsonl.gz", docs="docs/mem0.md")
 WRITING = (
     *("llm=local", "dataset=sample_hard", "dataset.conversations=[harbour]", "dataset.limit=8"),
     *("strategy.update.calls=schema", "strategy.facts.exchange=8", "+strategy.facts.most=2"),
