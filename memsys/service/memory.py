@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from math import inf
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 from memsys.core.errors import check_bool, check_number, check_whole
 from memsys.llm.meter import Meter
@@ -46,6 +46,15 @@ from memsys.service.vector_sync import VectorSync
 from memsys.service.writing import About, SharedEmbedder, Writer
 
 FOLDER = "memories"
+
+
+class Whose(TypedDict, total=False):
+    """What `reset` deletes: an owner's memories, or everybody's."""
+
+    user_id: str | None
+    agent_id: str | None
+    run_id: str | None
+    all: bool
 
 
 class Memory(AbstractContextManager["Memory"]):
@@ -275,18 +284,13 @@ class Memory(AbstractContextManager["Memory"]):
         with self._writer.lock:
             return self._database.history(check_id(memory_id))
 
-    def reset(
-        self,
-        *,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        run_id: str | None = None,
-        all: bool = False,  # noqa: A002 - the name in the interface
-    ) -> None:
-        """Delete everything of an owner, or of every owner (`all`), including the history. This
-        cannot be undone. Raises InputError with neither, or with both.
+    def reset(self, **whose: Unpack[Whose]) -> None:
+        """Delete everything of an owner, or of every owner (`all`, or no argument at all),
+        including the history. This cannot be undone. Raises InputError if the arguments name
+        neither an owner nor all, such as a user_id of None, or both.
         """
-        owner = Owner(user_id, agent_id, run_id).check_bulk(all)
+        everyone = whose.pop("all", not whose)
+        owner = Owner(**whose).check_bulk(everyone)  # type: ignore[misc]
         self._searcher.forget()
         with self._writer.lock:
             self._relations.delete(owner)

@@ -37,6 +37,7 @@ def one(store: Memory, text: str, **own: Any) -> str:
 
 def test_it_is_exported():
     assert memsys.Memory is Memory
+    assert memsys.AsyncMemory.__name__ == "AsyncMemory"
     with pytest.raises(AttributeError, match="no attribute 'Memori'"):
         memsys.Memori  # noqa: B018
 
@@ -237,7 +238,7 @@ def nested(depth: int) -> dict[str, Any]:
         (lambda s: s.get_all(), "^owner: give at least one"),
         (lambda s: s.delete_all(), "^owner: give at least one"),
         (lambda s: s.delete_all(all=True, **OWNED), "^all: give it or user_id, not both"),
-        (lambda s: s.reset(), "^owner: give at least one .* or all=true"),
+        (lambda s: s.reset(user_id=None), "^owner: give at least one .* or all=true"),
         (lambda s: s.reset(all=True, **OWNED), "^all: give it or user_id, not both"),
         (lambda s: s.reset(all="yes"), "^all: 'yes'; use true or false"),
         (lambda s: s.reset(user_id=""), "^user_id: ''"),
