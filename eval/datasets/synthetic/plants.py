@@ -1,7 +1,7 @@
 """Planted facts: turns inserted into the sessions of a data set, whose truth is known exactly.
 
-docs/datasets.md describes the kinds. Every name is invented and occurs nowhere else in the data set, so
-that a wrong value in a context or in an answer can come from the planted turns only.
+docs/datasets.md describes the kinds. Every name is invented and occurs nowhere else in the data
+set, so that a wrong value in a context or in an answer can come from the planted turns only.
 """
 
 from __future__ import annotations
