@@ -1,4 +1,4 @@
-"""docs/python-api.md from the source: signatures and docstrings of what users import."""
+"""The page of the Python interface on the site: signatures and docstrings of what users import."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ data set: signatures and meaning of what you import. How the parts fit together:
 
 A file `eval.py` or a package `eval/` of your own in the working folder hides the package `eval`:
 `from eval import api` then fails with `cannot import name 'api'`. Give it another name.
-
-This page is generated from the source by `python -m docs.reference`.
 """
 
 
@@ -138,7 +136,7 @@ SECTIONS = (
 
 
 def page() -> str:
-    """Return docs/python-api.md."""
+    """Return the page, in markdown."""
     return "\n".join([_INTRODUCTION, *(part for one in SECTIONS for part in _section(one))])
 
 

@@ -1,7 +1,4 @@
-"""`python -m docs.reference`: docs/options.md from conf, and docs/python-api.md from the source.
-
-The options are listed by group, with each setting, its default and its comment.
-"""
+"""The page of options on the site, from conf: by group, each setting with default and comment."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from typing import NamedTuple
 
 import yaml
 
-from docs import python_api
 from eval.run.option_help import Setting, bases, settings, title
 from memsys.core.files import read_text
 from memsys.core.places import CONF
@@ -22,8 +18,6 @@ For everyone who starts runs: each value that `python -m eval.run` accepts, with
 option is a file `conf/GROUP/OPTION.yaml`, chosen by `GROUP=OPTION`; a setting is a value in it, set
 by its full name. `python -m eval.run --help` prints the options, and `--cfg job --resolve` the
 values of one run. Options of your own: [adding a part](extend.md).
-
-This page is generated from `conf` by `python -m docs.reference`.
 """
 _GROUPS = {
     "context": "How retrieved memories are written for the reader.",
@@ -58,7 +52,7 @@ class Option(NamedTuple):
 
 
 def page(conf: Path = CONF) -> str:
-    """Return docs/options.md."""
+    """Return the page, in markdown."""
     of_every_run = _table(settings(conf / "config.yaml", ""))
     parts = [_INTRODUCTION, "## Settings of every run\n", of_every_run]
     defaults = chosen(conf / "config.yaml")
@@ -131,13 +125,3 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     lines = [header, ["---"] * len(header), *cells]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def main(folder: Path = Path(__file__).parent) -> None:
-    """Write both pages."""
-    for name, text in (("options.md", page()), ("python-api.md", python_api.page())):
-        (folder / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Hooks of mkdocs: pages from other folders of the project, and links that leave docs.
+"""Hooks of mkdocs: pages from other folders or from the source, and links that leave docs.
 
 On GitHub a page links to `../data/README.md`; on the site that file is the page `data.md`, and a
 file that is no page is a link into the repository (`repo_url`), or plain text where there is none.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import posixpath
 import re
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,20 @@ def pages() -> dict[str, str]:
     tables = (path.relative_to(ROOT).as_posix() for path in ROOT.glob("results/*/*.md"))
     named = {"data/README.md": "data.md", "CONTRIBUTING.md": "contributing.md"}
     return named | {table: table for table in sorted(tables)}
+
+
+def generated() -> Mapping[str, str]:
+    """Return page of the site -> its text, for the pages that no file has."""
+    if str(ROOT) not in sys.path:  # mkdocs starts in its own folder of programs
+        sys.path.append(str(ROOT))
+    from docs import python_api, reference  # noqa: PLC0415
+    from eval.records import fields  # noqa: PLC0415
+
+    return {
+        "options.md": reference.page(),
+        "python-api.md": python_api.page(),
+        "fields.md": fields.page(),
+    }
 
 
 def rewritten(text: str, source: str, repository: str | None) -> str:
@@ -49,11 +65,13 @@ def rewritten(text: str, source: str, repository: str | None) -> str:
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the pages that are not in docs."""
+    """Add the pages that are not files of docs."""
     from mkdocs.structure.files import File  # noqa: PLC0415 - tests import this without mkdocs
 
     for source, page in pages().items():
         files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+    for page, text in generated().items():
+        files.append(File.generated(config, page, content=text))
     return files
 
 

@@ -5,19 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from memsys.service.async_memory import AsyncMemory
     from memsys.service.memory import Memory
 
     __version__: str
 
-__all__ = ["Memory", "__version__"]
+__all__ = ["AsyncMemory", "Memory", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return `Memory` (docs/memory-api.md) or `__version__`, loaded on first use."""
+    """Return `Memory`, `AsyncMemory` (docs/memory-api.md) or `__version__`, loaded on first use."""
     if name == "Memory":
         from memsys.service.memory import Memory  # noqa: PLC0415 - a benchmark does not need it
 
         return Memory
+    if name == "AsyncMemory":
+        from memsys.service.async_memory import AsyncMemory  # noqa: PLC0415
+
+        return AsyncMemory
     if name == "__version__":
         from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
 

@@ -49,9 +49,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take modules and tests out of the hundreds of full garbage collections."""
+    """Take modules and tests out of full garbage collections, for good: a run would thaw them. The
+    collections that are left are rarer than by default; together they were a tenth of all time.
+    """
     gc.collect()
     gc.freeze()
+    gc.freeze = gc.unfreeze = lambda: None
+    gc.set_threshold(700, 10, 40)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -10,6 +10,13 @@ import pytest
 from filelock import FileLock
 
 
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key and no proxy is set: import it where no test wants the user's."""
+    for name in ("OPENAI_API_KEY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
     """Return the folder `name`, which `make` fills once a session, in the first worker that asks.
 

@@ -139,7 +139,7 @@ def _kind(text: str, name: str) -> str:
         return CSV
     raise InputError(
         f"{name}: unknown format; it must be JSON, JSON lines of one object a question, "
-        "or CSV with a header (see docs/bring-your-own-answers.md)"
+        "or CSV with a header (see docs/importing.md)"
     )
 
 

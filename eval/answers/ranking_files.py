@@ -1,6 +1,6 @@
 """Files of rankings from other systems, gzipped or not: TREC runs, JSON and JSON lines.
 
-docs/bring-your-own-rankings.md describes the layouts.
+docs/importing.md describes the layouts.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _rows(text: str, name: str) -> tuple[str, list[RankingRow]]:
     if len(text.lstrip().split("\n", 1)[0].split()) != _LAYOUT_OF_TREC:
         raise InputError(
             f"{name}: unknown layout; it must be {', '.join(LAYOUTS.values())} "
-            "(see docs/bring-your-own-rankings.md)"
+            "(see docs/importing.md)"
         )
     return TREC, _trec(text, name)
 
@@ -172,6 +172,11 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
     where = f"{name}: {place}"
     if not isinstance(value, dict):
         raise InputError(f"{where}: must be an object {{...}} with a question and its ranking")
+    if value.get(_SELECTED) is True:
+        raise InputError(
+            f"{where}: its memories are selected, without an order; name the run folder instead of "
+            "the file"
+        )
     column, fields = _present(value, _RANKINGS), f"(fields: {', '.join(value):.200})"
     if column is None:
         raise InputError(
@@ -187,11 +192,6 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
     )
     if conversation is not None and index is not None:
         id_ = f"{conversation}/{index}"
-    if value.get(_SELECTED) is True:
-        raise InputError(
-            f"{where}: its memories are selected, without an order; name the run folder instead of "
-            "the file"
-        )
     given = list(_scored(value[column], where))
     if value.get(_SELECTED) is False:  # in order already, whatever the scores
         given = [(one, None) for one, _ in given]

@@ -96,15 +96,15 @@ def parse(kind: type[T], value: Any, where: Location, field: str = "") -> T:
     Raises InputError naming file, sample and the first wrong field, with what it is and must be.
     """
     try:
-        adapter: TypeAdapter[T] = _adapter(cast(Any, kind))
-        return adapter.validate_python(value)
+        return cast(T, adapter(cast(Any, kind)).validate_python(value))
     except ValidationError as error:
         place, problem = problem_in(error)
         raise where.error(f"{field}{place}" if field else place.lstrip("."), problem) from None
 
 
 @cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """Return pydantic's checks of `kind`, which take milliseconds to make."""
     return TypeAdapter(kind)
 
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
-from eval.datasets.checks import Line, Location, Row, parse, problem_in
+from eval.datasets.checks import Line, Location, Row, adapter, parse, problem_in
 from eval.datasets.pooled import POOLED
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
@@ -96,12 +96,12 @@ def shared_folder() -> Path:
     return HOME / os.environ.get("MEMSYS_SHARED", "../shared")
 
 
-def public_file(name: str, title: str, *samples: str) -> str:
+def public_file(name: str, title: str, *samples: str, setting: str = "dataset.path") -> str:
     """Return the path of the published file or folder `name`: in the user's data/, or in `name`/ of
     the shared folder. A folder has all its files.
 
     `samples`: names of files in the shared folder to use instead. `title`: the data set's name in
-    the InputError if nothing is there.
+    the InputError if nothing is there, and `setting` what may name another place.
     """
     source, shared = load_sources()[name], shared_folder() / name
     file = source.file
@@ -114,7 +114,7 @@ def public_file(name: str, title: str, *samples: str) -> str:
             return str(path)
     raise InputError(
         f"{title} is not here: run `python -m eval fetch {name}`, put the file at data/{file}, "
-        "or set dataset.path=..."
+        f"or set {setting}=..."
     )
 
 
@@ -224,7 +224,7 @@ def validate(schema: type[T], value: Any, where: str, remedy: str) -> T:
     Raises InputError that starts with `where`, names the first wrong field, and ends with `remedy`.
     """
     try:
-        return TypeAdapter(schema).validate_python(value)
+        return cast(T, adapter(cast(Any, schema)).validate_python(value))
     except ValidationError as error:
         place, problem = problem_in(error)
         raise InputError(

@@ -122,6 +122,7 @@ class LoCoMo(Filters, Poolable):
             key=key.describe(dataset.questions),
             subset=None if subset is None else subset.used,
             evidence=None if evidence is None else evidence.used,
+            order=tuple(ids),
         )
         return pool(dataset) if self.pooled else dataset
 

@@ -155,9 +155,11 @@ class SubsetUsed:
 class Dataset:
     """Conversations and questions in file order, with the files they are from.
 
-    `repairs`: a line per repair made on reading. `types`: names of the question types by id.
-    `evidence`: None for the data set's evidence. `published_sessions`: by conversation, the ids of
-    sessions by those that the files have, where these were replaced; other systems may use either.
+    `order`: ids of all conversations of the files, in their order, those that filters omit as well;
+    () if that is not known. `repairs`: a line per repair made on reading. `types`: names of the
+    question types by id. `evidence`: None for the data set's evidence. `published_sessions`: by
+    conversation, the ids of sessions by those that the files have, where these were replaced; other
+    systems may use either.
     """
 
     name: str
@@ -170,3 +172,4 @@ class Dataset:
     subset: SubsetUsed | None = None
     evidence: EvidenceKey | None = None
     published_sessions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    order: tuple[str, ...] = ()

@@ -82,7 +82,7 @@ class RecordedJudge:
 def read_judged(path: Path) -> list[JudgedAnswer]:
     """Return the answered questions with a gold of a file of answers or a run folder, in order.
 
-    Raises InputError if it cannot be read (docs/bring-your-own-answers.md describes the formats),
+    Raises InputError if it cannot be read (docs/importing.md describes the formats),
     or if a row has a verdict but no question or no gold.
     """
     return list(_of_run(path) if path.is_dir() else _of_file(path))

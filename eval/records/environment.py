@@ -62,11 +62,24 @@ def versions() -> Mapping[str, str | None]:
     return found
 
 
+@cache
+def _processor() -> str:
+    """Return the name of the processor, as far as the system tells it."""
+    path = Path("/proc/cpuinfo")  # of Linux, where platform.processor() is empty
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
+
+
 def machine() -> dict[str, Any]:
     """Return the system, the processor and the version of Python."""
     return {
         "system": platform.system(),
         "architecture": platform.machine(),
+        "processor": _processor(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
     }

@@ -134,7 +134,7 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
     for record in read_lines(folder / RECORDS):
         needed = {
             CONTEXTS: record.get("context_sha256") is not None,
-            RANKINGS: manifest["retrieval"] is not None and bool(record["retrieved"]),
+            RANKINGS: manifest["retrieval"] is not None and bool(record.get("retrieved", True)),
         }
         for name, is_needed in needed.items():
             if is_needed and record["status"] == "ok" and not is_there(folder / name):

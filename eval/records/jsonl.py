@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from eval.records.files import replacing, writing
 from memsys.core.errors import InputError, first_problem
 from memsys.core.files import open_entry
-from memsys.core.json_text import parse_json
+from memsys.core.json_text import check_json, parse_json
 from memsys.core.places import MANIFEST, RECORDS
 
 Row = dict[str, Any]
@@ -80,12 +80,14 @@ def read_lines(
     *,
     torn: bool = False,
     schema: TypeAdapter[Any] | None = None,
+    typed: bool = False,
     until: int | None = None,
 ) -> Iterator[Row]:
     """Yield the rows of a JSON-lines file in order; none if the file is absent.
 
     `torn`: skip an incomplete last line, which a killed process may leave. `schema`: validate each
-    line. `until`: stop before this byte. Raises InputError naming the line, and the field that is
+    line. `typed`: the rows may have the order of fields and the tuples of `schema`, which is
+    faster. `until`: stop before this byte. Raises InputError naming the line, and the field that is
     invalid.
     """
     position = 0
@@ -94,7 +96,7 @@ def read_lines(
             if position == until or (torn and not line.endswith(b"\n")):
                 return
             try:
-                row = _parsed(line, schema)
+                row = _typed(line, schema) if typed and schema else _parsed(line, schema)
             except ValueError as error:
                 raise _damaged(path, f"line {number}{error}", last=not file.read(1)) from error
             yield row
@@ -134,6 +136,16 @@ def _lines_of(path: Path) -> BinaryIO:
         return open_entry(path)
     except FileNotFoundError:
         return BytesIO()
+
+
+def _typed(line: bytes, schema: TypeAdapter[Any]) -> Row:
+    """Return the row in `line` as pydantic reads it; raises ValueError as _parsed does."""
+    try:
+        row: Row = schema.validate_json(line, strict=True)
+        check_json(row, strings=False)  # pydantic refuses unpaired surrogates
+    except ValueError:
+        return _parsed(line, schema)
+    return row
 
 
 def _parsed(line: bytes, schema: TypeAdapter[Any] | None) -> Row:

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, cast
 
-from pydantic import Field, NonNegativeFloat, TypeAdapter
+from pydantic import ConfigDict, Field, NonNegativeFloat, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from eval.datasets.types import Dataset
@@ -32,6 +32,7 @@ from memsys.core.places import MANIFEST
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
 OPERATIONAL = frozenset(
     {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures", "tracker"}
+    | {"fresh_queries"}
 )
 _MOST = 1 << 28  # bytes of a manifest: it lists the conversations
 _BUDGET = "llm.budget_usd"
@@ -77,6 +78,7 @@ class _Subset(TypedDict):
     of: int
 
 
+@with_config(ConfigDict(defer_build=True))
 class _Parts(TypedDict, total=False):
     """Fields within fields of a manifest that commands read."""
 
@@ -214,6 +216,8 @@ def check_same_run(old: Manifest, new: Manifest) -> None:
         raise InputError(f"{where}: the data files have changed since; start a new run")
     if old.get("weights") != new.get("weights"):
         raise InputError(f"{where}: the file of index.fusion has changed since; start a new run")
+    if old.get("memories") != new.get("memories"):
+        raise InputError(f"{where}: the files of memories have changed since; start a new run")
     if old["subset"] != new["subset"]:
         raise InputError(f"{where}: the subset's file has changed since; start a new run")
     if old.get("evidence") != new.get("evidence"):

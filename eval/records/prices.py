@@ -187,7 +187,7 @@ def spending(run: Run) -> Spending:
 def price_dates(run: Run) -> str:
     """Return the dates of the prices of the models that `run` called, as in Pricing.as_of."""
     records = run.records.values()
-    usages = [*(line["usage"] for line in run.ingests)]
+    usages = [line["usage"] or {} for line in run.ingests]
     usages += [(record["usage"] or {}).get(phase, {}) for record in records for phase in PHASES]
     used = {model for usage in usages for model in usage.get("by_model", {})}
     return pricing_of(run.manifest).of(used).as_of

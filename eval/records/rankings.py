@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +15,7 @@ import numpy as np
 
 from eval.records.jsonl import MEMORIES, RANKINGS, read_lines
 from eval.records.schema import MEMORY_LINE, RANKING_LINE, Manifest, MemoryLine, RankingLine
+from eval.records.selections import DIGITS, Selections
 from memsys.core.errors import InputError
 from memsys.core.files import is_there, open_entry
 from memsys.core.turns import are_documents
@@ -23,7 +25,6 @@ RULE = (
     "a memory is replaced by its turns in their order, a turn by its session; a turn or session "
     "that occurs again counts at its first place"
 )
-DIGITS = 6  # of the scores of memories
 SESSION = "session"  # unit of a ranking of whole sessions
 _ID = re.compile(rb'\{"id": ?("(?:[^"\\]|\\.)*")')  # at the beginning of a line
 
@@ -63,6 +64,7 @@ class Ranked:
     sessions: UnitRanking | None
 
 
+@lru_cache(maxsize=65_536)
 def session_of(turn: str) -> str:
     """Return the session of a turn id, which is the session's id, a colon and a number."""
     return turn.rpartition(":")[0]
@@ -79,10 +81,19 @@ def load_rankings(folder: Path, manifest: Manifest) -> dict[str, Ranked]:
     if used is None or not path.exists():
         return {}
     torn = manifest["status"] != "complete"
-    memories = load_memories(folder, manifest)
-    found = {}
-    for line in read_lines(path, torn=torn, schema=RANKING_LINE):
-        found[line["id"]] = as_ranked(cast(RankingLine, line), memories, manifest, path)
+    memories, selections = load_memories(folder, manifest), Selections(folder)
+    found: dict[str, Ranked] = {}
+    equal: dict[tuple[str, str, str], Ranked] = {}  # by context, store and owner
+    for line in read_lines(path, torn=torn, schema=RANKING_LINE, typed=True):
+        id_ = line["id"]
+        if "ranking" in line:
+            found[id_] = as_ranked(cast(RankingLine, line), memories, manifest, path)
+            continue
+        same = line["context_sha256"], line["store"], _owner(id_)
+        if same not in equal:
+            whole = {**line, "ranking": [(one[0], one[2]) for one in selections.of(line).retrieved]}
+            equal[same] = as_ranked(cast(RankingLine, whole), memories, manifest, path)
+        found[id_] = replace(equal[same], question=id_)
     return found
 
 
@@ -92,7 +103,7 @@ def load_memories(folder: Path, manifest: Manifest) -> dict[tuple[str, str], Mem
     Raises InputError naming the line and field that are invalid.
     """
     torn = manifest["status"] != "complete"
-    rows = read_lines(folder / MEMORIES, torn=torn, schema=MEMORY_LINE)
+    rows = read_lines(folder / MEMORIES, torn=torn, schema=MEMORY_LINE, typed=True)
     return {(row["store"], row["id"]): cast(MemoryLine, row) for row in rows}
 
 
@@ -117,46 +128,51 @@ def as_ranked(
             "again whole"
         ) from None
     depth, stores = used["depth"], manifest["stores"]
-    owner = line["id"].rpartition("/")[0]  # its memories are all that the owner filter shows
+    owner = _owner(line["id"])  # its memories are all that the owner filter shows
     sizes = stores.get(owner) or stores.get(store, {})
     ended = not line["selected"] and line.get("complete", depth is None or len(rows) < depth)
     known = [row["tokens"] for row in rows]
     tokens = None if None in known else list(accumulate(cast(list[int], known)))
-    turns = [(turn, place) for place, row in enumerate(rows) for turn in row["turns"]]
-    sessions = [(session_of(turn), place) for turn, place in turns]
+    turns = [turn for row in rows for turn in row["turns"]]
+    places = [place for place, row in enumerate(rows) for _ in row["turns"]]
+    sessions, of_sessions = [session_of(turn) for turn in turns], places
     if used["unit"] == SESSION:
-        turns, sessions = [], [(row["id"], place) for place, row in enumerate(rows)]
+        sessions, of_sessions = [row["id"] for row in rows], list(range(len(rows)))
     ranked_sessions = None
-    if sizes.get("sessions") and all(session for session, _ in sessions):
-        ranked_sessions = _unit(sessions, sizes["sessions"], tokens, len(rows), ended=ended)
+    if sizes.get("sessions") and all(sessions):
+        parts = sessions, of_sessions, sizes["sessions"], tokens, len(rows)
+        ranked_sessions = _unit(*parts, ended=ended)
     return Ranked(
         line["id"],
         store,
         line["selected"],
-        tuple((id_, score) for id_, score in line["ranking"]),
+        tuple((row["id"], score) for row, (_, score) in zip(rows, line["ranking"], strict=True)),
         None
         if used["unit"] == SESSION
-        else _unit(turns, sizes.get("turns"), tokens, len(rows), ended=ended),
+        else _unit(turns, places, sizes.get("turns"), tokens, len(rows), ended=ended),
         ranked_sessions,
     )
 
 
+def _owner(question: str) -> str:
+    return question.rpartition("/")[0]
+
+
 def _unit(
-    places: Iterable[tuple[str, int]],
+    ids: Sequence[str],
+    places: Sequence[int],
     size: int | None,
     tokens: list[int] | None,
     depth: int,
     *,
     ended: bool,
 ) -> UnitRanking:
-    """Return the ranking of the ids in `places`, each with the place of its memory, of `depth`
-    memories.
-    """
-    first: dict[str, int] = {}
-    for id_, place in places:
-        first.setdefault(id_, place)
-    spent = None if tokens is None else tuple(tokens[place] for place in first.values())
-    return UnitRanking(tuple(first), size, ended or len(first) == size, spent, depth)
+    """Return the ranking of the `ids`, each with the place of its memory, of `depth` memories."""
+    distinct, spent = tuple(dict.fromkeys(ids)), None
+    if tokens is not None:
+        first = dict(zip(reversed(ids), reversed(places), strict=True))
+        spent = tuple([tokens[first[id_]] for id_ in distinct])
+    return UnitRanking(distinct, size, ended or len(distinct) == size, spent, depth)
 
 
 def ranked_ids(folder: Path) -> set[str]:
@@ -170,23 +186,31 @@ def ranked_ids(folder: Path) -> set[str]:
         return {json.loads(found[1]) for line in file if (found := _ID.match(line))}
 
 
-def ranking_line(question: str, store: str, retrieval: Retrieval) -> RankingLine:
-    """Return the line of rankings.jsonl for a retrieval, with a ranking or a selection."""
+def ranking_line(
+    question: str, store: str, retrieval: Retrieval, context: str | None = None
+) -> RankingLine:
+    """Return the line of rankings.jsonl for a retrieval, with a ranking or a selection. `context`:
+    sha256 of the context in contexts.jsonl that has the selection.
+    """
+    whole = retrieval.ranked_all
+    if context is not None:
+        line: RankingLine = {"id": question, "store": store, "selected": True, "complete": whole}
+        return {**line, "context_sha256": context}
     ranking = retrieval.candidates if retrieval.ranking is None else retrieval.ranking
     scores = np.round([one.score for one in ranking], DIGITS).tolist()  # round() takes 8 times it
     return {
         "id": question,
         "store": store,
         "selected": retrieval.ranking is None,
-        "complete": retrieval.ranked_all,
+        "complete": whole,
         "ranking": [(one.memory.id, score) for one, score in zip(ranking, scores, strict=True)],
     }
 
 
 def ranked_turns(ranking: Sequence[Candidate], *, complete: bool) -> UnitRanking:
     """Return the turns of a recorded ranking, by RULE; `complete`: nothing follows."""
-    turns = ((turn, 0) for one in ranking for turn in one.memory.turns)
-    return _unit(turns, None, None, len(ranking), ended=complete)
+    turns = [turn for one in ranking for turn in one.memory.turns]
+    return _unit(turns, (), None, None, len(ranking), ended=complete)
 
 
 def manifest_fields(

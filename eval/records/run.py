@@ -22,6 +22,7 @@ from eval.records.schema import (
     Manifest,
     Record,
 )
+from eval.records.selections import Selections
 from memsys.core.errors import InputError
 from memsys.core.places import RECORDS, find_run
 
@@ -191,7 +192,8 @@ def load_runs(names: Sequence[str | Path], *, complete: bool = True) -> list[Run
 
 def _records(path: Path) -> dict[str, Record]:
     found: dict[str, Record] = {}
-    for row in read_lines(path, schema=RECORD):
+    selections = Selections(path.parent)
+    for row in map(selections.filled, read_lines(path, schema=RECORD)):
         earlier = found.get(row["id"])
         # Resuming a run may have replaced a failure, or an answer without a verdict.
         if earlier and earlier["status"] == "ok" and earlier.get("judge_error") is None:

@@ -1,8 +1,8 @@
 """Types of all contents of a run folder. A record is the dict of its JSON line.
 
-`python -m eval.records.schema` prints them as JSON Schema; docs/records.schema.json is its output.
-A field marked NotRequired is absent where a run has no use for it, or was written by an earlier
-version: RECORD_DEFAULTS and MANIFEST_DEFAULTS are filled in on reading.
+`python -m eval.records.schema` prints them as JSON Schema, `python -m eval.records.fields`
+what they mean. A field marked NotRequired is absent where a run has no use for it, or was written
+by an earlier version: RECORD_DEFAULTS and MANIFEST_DEFAULTS are filled in on reading.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ Scores = dict[str, Annotated[float, Field(ge=0, le=1)] | None]
 Milliseconds = Annotated[float, Field(ge=0, le=1e12)]  # at most 30 years
 Retrieved = tuple[str, list[str], float, str]  # memory id, turn ids, score, origin
 Cell = dict[str, Any]  # of a summary: its columns follow from the registered metrics
-_documented = with_config(ConfigDict(extra="allow", use_attribute_docstrings=True))
+# Validators are built at their first use; descriptions alone, in json_schema, need the source.
+_documented = with_config(ConfigDict(extra="allow", defer_build=True))
 
 
 @_documented
@@ -86,7 +87,7 @@ class PlantEntry(TypedDict):
     null where nothing can be wrong to show, and where the context is not known."""
 
 
-@with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True))
+@with_config(ConfigDict(extra="forbid", defer_build=True))
 class UsageCounts(TypedDict, total=False):
     """Calls to a model, and their tokens as the endpoint reported them."""
 
@@ -196,9 +197,10 @@ class Record(TypedDict):
     """Answer of the reader; null where the question failed before it."""
     abstained: bool | None
     """Whether the answer is a refusal; null where the question failed."""
-    retrieved: list[Retrieved] | None
+    retrieved: NotRequired[list[Retrieved] | None]
     """`[memory id, [turn ids], score, origin]`, best first; origin is `direct` or `expanded`. Null
-    where it is not known, as for imported answers."""
+    where it is not known, as for imported answers. Absent, with `titles`, of a selection of more
+    than `retrieval.depth` memories: contexts.jsonl has them."""
     titles: NotRequired[list[str]]
     """Title of each memory in `retrieved`, in its order; "" for a memory without one."""
     k: NonNegativeInt | None
@@ -236,7 +238,8 @@ class Record(TypedDict):
     """Milliseconds by phase and `total`, which excludes the judge; replayed calls count at their
     recorded latency."""
     latency_source: NotRequired[str | None]
-    """`live`; `recorded` where a call was replayed; `as reported` for imported answers."""
+    """`live`; `vectors` where the vector of the query came from the cache, with the time that it
+    took; `recorded` where an answer of a model was replayed; `as reported` for imported answers."""
     waited_ms: NotRequired[dict[str, Milliseconds]]
     """Milliseconds by phase spent on rate limits, failed attempts and queues; in no latency."""
     recorded: NotRequired[str | None]
@@ -260,9 +263,11 @@ class RankingLine(TypedDict):
     complete: NotRequired[bool]
     """Whether nothing follows: the ranking has every memory that the question may see. Absent
     where a ranking below the depth of the manifest is complete."""
-    ranking: list[tuple[str, float]]
+    ranking: NotRequired[list[tuple[str, float]]]
     """`[memory id, score]`, best first, to the recorded depth. The scores of one ranking may be on
     several scales; the order is what counts."""
+    context_sha256: NotRequired[str]
+    """In place of `ranking`: the context in contexts.jsonl whose memories were selected."""
 
 
 @_documented
@@ -287,6 +292,10 @@ class ContextLine(TypedDict):
     """Hash of the text in hex, as in the field `context_sha256` of records."""
     text: str
     """The text, without the prompt around it."""
+    retrieved: NotRequired[list[Retrieved]]
+    """Memories in the context, where records leave them out; as in a record."""
+    titles: NotRequired[list[str]]
+    """Their titles."""
 
 
 @_documented
@@ -305,12 +314,12 @@ class IngestLine(TypedDict):
     """Null where `status` is ok."""
     memories: NonNegativeInt
     """Memories added by the session."""
-    usage: UsageEntry
-    """Calls and tokens, as in a record."""
+    usage: UsageEntry | None
+    """Calls and tokens, as in a record; null where somebody else wrote the memories."""
     latency_ms: Milliseconds
     """Milliseconds; replayed calls count at their recorded latency."""
     latency_source: str
-    """`live` or `recorded`."""
+    """`live`, `vectors` or `recorded`, as in a record."""
     waited_ms: Milliseconds
     """Milliseconds spent on rate limits, failed attempts and queues."""
     store: NotRequired[dict[str, NonNegativeInt]]
@@ -408,6 +417,8 @@ class Manifest(TypedDict):
     """Question subset: `name`, `file`, `questions`, `of`; null where all questions were asked."""
     weights: NotRequired[FileEntry]
     """File of `index.fusion`, where the configuration names one."""
+    memories: NotRequired[list[FileEntry]]
+    """Files of memories that somebody else wrote (`strategy=given`)."""
     repairs: NotRequired[list[str]]
     """Repairs to the data, a sentence each."""
     git: NotRequired[dict[str, Any] | None]
@@ -537,6 +548,8 @@ def store_of(record: Record) -> str:
 def _check_record(record: Record) -> Record:
     """Raise ValueError with the field that contradicts another, and that a mean would leave out."""
     ok = record["status"] == "ok"
+    if "retrieved" not in record and record.get("context_sha256") is None:
+        raise ValueError("retrieved: absent, without a context that has it")
     if ok is (record["error"] is not None):
         raise ValueError(
             f"error: {'present' if ok else 'null'}, although status is {'ok' if ok else 'error'}"
@@ -553,24 +566,36 @@ def _check_record(record: Record) -> Record:
     return record
 
 
+def _check_ranking(line: RankingLine) -> RankingLine:
+    """Raise ValueError unless the line has a ranking or the hash of a context."""
+    if ("ranking" in line) is ("context_sha256" in line):
+        raise ValueError("ranking: use either it or context_sha256")
+    return line
+
+
 RECORD = TypeAdapter(Annotated[Record, AfterValidator(_check_record)])
 INGEST_LINE = TypeAdapter(IngestLine)
-RANKING_LINE, MANIFEST, SUMMARY = (TypeAdapter(one) for one in (RankingLine, Manifest, Summary))
+RANKING_LINE = TypeAdapter(Annotated[RankingLine, AfterValidator(_check_ranking)])
+MANIFEST, SUMMARY = TypeAdapter(Manifest), TypeAdapter(Summary)
 CONTEXT_LINE, MEMORY_LINE = TypeAdapter(ContextLine), TypeAdapter(MemoryLine)
 
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of each type by the name of its file, with the field docstrings."""
-    files: dict[str, TypeAdapter[Any]] = {
-        "records.jsonl": RECORD,
-        "rankings.jsonl": RANKING_LINE,
-        "memories.jsonl": MEMORY_LINE,
-        "ingest.jsonl": INGEST_LINE,
-        "contexts.jsonl": CONTEXT_LINE,
-        "manifest.json": MANIFEST,
-        "summary.json": SUMMARY,
+    files: dict[str, Any] = {
+        "records.jsonl": Record,
+        "rankings.jsonl": RankingLine,
+        "memories.jsonl": MemoryLine,
+        "ingest.jsonl": IngestLine,
+        "contexts.jsonl": ContextLine,
+        "manifest.json": Manifest,
+        "summary.json": Summary,
     }
-    return {name: adapter.json_schema() for name, adapter in files.items()}
+    described = ConfigDict(use_attribute_docstrings=True)
+    for one in globals().values():
+        if isinstance(settings := getattr(one, "__pydantic_config__", None), dict):
+            one.__pydantic_config__ = {**settings, **described}
+    return {name: TypeAdapter(of).json_schema() for name, of in files.items()}
 
 
 if __name__ == "__main__":

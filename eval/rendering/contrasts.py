@@ -9,7 +9,7 @@ from eval.metrics.stats.interval import scope
 from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.rendering.blocks import Table
-from eval.rendering.numbers import interval, p_value, signed
+from eval.rendering.numbers import change, interval, p_value, share, signed
 from eval.rendering.tables import answered, type_name
 from eval.summary.contrast import NOT_SHOWN, Contrast, Row
 from eval.summary.measures import ABSTAINED, lower_is_better, types_of
@@ -17,11 +17,13 @@ from eval.summary.summarise import OVERALL
 
 _DECIDING = ("difference", "p (Holm)", "verdict")
 _EXPLAINING = ("d_z", "detectable")
+_OF_QUANTITIES = ("change", "p (Holm)", "verdict", "detectable")
 COLUMNS = (
     *("score", "type", "run", "run_id", "reference", "n", "conversations"),
     *("mean", "mean_low", "mean_high", "difference", "difference_low", "difference_high"),
     *("p", "p_holm", "p_mcnemar", "d_z", "needed", "verdict"),
 )
+_RATIO = ("ratio", "ratio_low", "ratio_high")  # columns of CSV where a quantity was compared
 
 
 def table(rows: Sequence[Row], runs: Sequence[Run]) -> Table:
@@ -35,14 +37,17 @@ def table(rows: Sequence[Row], runs: Sequence[Run]) -> Table:
         reference = ["reference", *[""] * (len(header) - 1)]
         for i, run in enumerate(runs):
             start = ["" if i else type_name(row.type, types), run.label, str(row.n)]
-            judged = _contrast(row.contrasts[i - 1], header) if i else reference
-            lines.append([*start, interval(row.means[i]), *judged])
-    return Table(["type", "run", "n", "mean", *header], lines)
+            judged = _contrast(row, row.contrasts[i - 1], header) if i else reference
+            lines.append([*start, mean_text(row, i), *judged])
+    quantity = next((row.quantity for row in rows), None)
+    aggregate = "mean" if quantity is None else quantity.aggregate
+    return Table(["type", "run", "n", aggregate, *header], lines)
 
 
 def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
     """Return CSV with all numbers at full precision: a line per run of each row."""
-    return text_of(COLUMNS, csv_lines(tables, runs))
+    quantities = any(row.quantity for rows in tables for row in rows)
+    return text_of((*COLUMNS, *(_RATIO if quantities else ())), csv_lines(tables, runs))
 
 
 def csv_lines(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> Iterator[dict[str, object]]:
@@ -55,9 +60,12 @@ def csv_lines(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> Iterator[
         }
         if i:
             one = row.contrasts[i - 1]
-            line |= {"difference": one.difference, "p": one.p, "p_holm": one.p_holm}
-            line |= {"p_mcnemar": one.p_mcnemar, "d_z": one.effect, "needed": one.needed}
-            line["verdict"] = one.verdict
+            line |= {"p": one.p, "p_holm": one.p_holm, "needed": one.needed, "verdict": one.verdict}
+            if row.quantity is None:
+                line |= {"difference": one.difference, "d_z": one.effect}
+                line["p_mcnemar"] = one.p_mcnemar
+            else:
+                line["ratio"] = one.difference.shifted(1)
         yield line
 
 
@@ -67,7 +75,7 @@ def pairs(rows: Sequence[Row], runs: Sequence[Run]) -> Table:
     """
     header = _header(rows)
     lines = [
-        [other.label, reference.label, str(found.n), *_contrast(one, header)]
+        [other.label, reference.label, str(found.n), *_contrast(found, one, header)]
         for i, (reference, found) in enumerate(zip(runs[:-1], rows, strict=True))
         for other, one in zip(runs[i + 1 :], found.contrasts, strict=True)
     ]
@@ -87,12 +95,29 @@ def difference_cells(one: Contrast) -> list[str]:
 
 def _header(rows: Sequence[Row]) -> list[str]:
     """Return the headings of contrasts, with McNemar's p where some contrast has one."""
+    if any(row.quantity for row in rows):
+        return [*_OF_QUANTITIES]
     exact = any(one.p_mcnemar is not None for row in rows for one in row.contrasts)
     return [*_DECIDING, *(["p (McNemar)"] if exact else []), *_EXPLAINING]
 
 
-def _contrast(one: Contrast, header: Sequence[str]) -> list[str]:
-    """Return the cells of a contrast below `header`."""
+def mean_text(row: Row, index: int) -> str:
+    """Return the mean, or the percentile, of the run `index` with its interval."""
+    return interval(row.means[index], 3 if row.quantity is None else row.quantity.digits)
+
+
+def difference_text(row: Row, one: Contrast) -> str:
+    """Return a difference with its interval; of a quantity the change in percent."""
+    if row.quantity is None:
+        return interval(one.difference, form=signed)
+    return interval(one.difference, 1, change)
+
+
+def _contrast(row: Row, one: Contrast, header: Sequence[str]) -> list[str]:
+    """Return the cells of a contrast of `row` below `header`."""
+    if row.quantity is not None:
+        p, least = p_value(one.p_holm), share(one.needed)
+        return [difference_text(row, one), p, one.verdict, least]
     exact = "-" if one.p_mcnemar is None else p_value(one.p_mcnemar)
     deciding = interval(one.difference, form=signed), p_value(one.p_holm), one.verdict
     explaining = signed(one.effect, 2), _detectable(one)
@@ -133,11 +158,17 @@ def method(
     adjusted = f"Holm's over the {count} comparisons shown" if count > 1 else "one comparison"
     if apart:
         adjusted += f", and apart from them over {apart} of retrieval"
-    return (
-        f"Difference: run minus {reference or runs[0].label} on the same questions, "
-        f"95% interval {over}. p: sign-flip test, {adjusted}. detectable: the minimum "
-        "detectable difference at 80% power. docs/statistics.md explains them."
-    )
+    taken = {row.quantity is not None for rows in tables for row in rows}
+    against = reference or runs[0].label
+    ways = {
+        False: f"Difference: run minus {against} on the same questions, 95% interval {over}. "
+        f"p: sign-flip test, {adjusted}.",
+        True: f"Change: the run's mean or percentile divided by that of {against}, minus 1, 95% "
+        f"interval {over}. p: of its logarithm, {adjusted}.",
+    }
+    parts = [text for kind, text in ways.items() if kind in taken]
+    parts.append("detectable: the minimum detectable difference at 80% power.")
+    return " ".join([*parts, "docs/statistics.md explains them."])
 
 
 def _concluding(tables: Sequence[Sequence[Row]]) -> list[Row]:
@@ -159,13 +190,17 @@ def _brief(row: Row, index: int, runs: Sequence[Run]) -> str:
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
     score, where, p = _named(row, one, runs)
+    verb = "is" if row.quantity is None else "takes"
     if one.verdict == NOT_SHOWN:
         start = f"No difference shown between {run} and {first} on {where}"
     else:
-        start = f"{run} is {one.verdict} than {first} on {where}"
-    value, low, high = map(signed, (one.difference.value, one.difference.low, one.difference.high))
+        start = f"{run} {verb} {one.verdict} than {first} on {where}"
+    form = signed if row.quantity is None else change
+    value, low, high = map(form, (one.difference.value, one.difference.low, one.difference.high))
     needed = _detectable(one)
-    if one.needed > 1:
+    if row.quantity is not None:
+        needed = f"minimum detectable change at 80% power: {share(one.needed)}"
+    elif one.needed > 1:
         needed += " to detect any difference"
     elif one.needed:
         needed = f"minimum detectable difference at 80% power: {needed}"
@@ -177,6 +212,7 @@ def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
 
 def _named(row: Row, one: Contrast, runs: Sequence[Run]) -> tuple[str, str, str]:
     """Return the score, the question types and the p value of a conclusion."""
-    score = "false refusals" if lower_is_better(row.key, row.type) else row.key
+    refusals = row.key == ABSTAINED and lower_is_better(row.key, row.type)
+    score = "false refusals" if refusals else row.key
     where = answered(types_of(runs)) if row.type == OVERALL else row.type
     return score, where, f"p = {p_value(one.p_holm)}".replace("= <", "<")

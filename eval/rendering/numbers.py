@@ -29,6 +29,12 @@ def share(value: float | None, digits: int = 1, absent: str = ABSENT) -> str:
     return absent if value is None else f"{value:.{digits}%}"
 
 
+def change(value: float, digits: int = 1) -> str:
+    """Format a ratio minus 1 as `-91.6%` or `+3.0%`, and zero as `0.0%`."""
+    text = f"{value:+.{digits}%}"
+    return text if float(text[:-1]) else text[1:]
+
+
 def dollars(value: float | None, absent: str = ABSENT) -> str:
     """Format US dollars to 4 decimals, or to 8 below a tenth of a cent; `absent` for None."""
     if value is None:

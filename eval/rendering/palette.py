@@ -30,6 +30,7 @@ _OF_STRATEGIES = {
     "full_context": ("ink", "s"),
     "no_memory": ("ink", "X"),
     "oracle": ("ink", "*"),
+    "given": ("ink", "o"),
     "vector_only": ("indigo", "o"),
     "bm25": ("amber", "v"),
     "hybrid_rank": ("brick", "s"),

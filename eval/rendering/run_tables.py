@@ -23,6 +23,7 @@ _UNANSWERED = (
     "Nobody answered the questions: the scores are of the rankings alone. `python -m "
     "eval retrieval` prints further measures."
 )
+_OF_CONTEXTS = {"type", "n", "context tokens", "retrieve p95 ms"}
 
 _READING = (
     "How to read it: scores are 0 to 1 and higher is better, each with its 95% interval; "
@@ -42,8 +43,9 @@ def run_tables(summary: Summary) -> Iterator[str | Table]:
     after the sentence that introduces it; of a run without answers, the scores of its rankings.
     """
     if answerless(summary):
-        yield of_rankings(summary)
-        yield _UNANSWERED
+        table = of_rankings(summary)
+        yield table
+        yield _UNANSWERED if set(table.header) - _OF_CONTEXTS else "Nobody answered the questions."
         yield from estimate_sentences(summary)
         return
     yield by_type(summary)

@@ -32,6 +32,7 @@ from eval.records.jsonl import (
 )
 from eval.records.manifest import OPERATIONAL, OPERATIONAL_OF_MODELS, load_manifest
 from eval.records.schema import CONTEXT_LINE, INGEST_LINE, RECORD, RECORD_DEFAULTS, Manifest, Record
+from eval.records.selections import Selections
 from eval.run.build import FAILED_ONES, Built
 from eval.run.failures import Failure
 from eval.run.question import Asked, failed, read_again
@@ -137,7 +138,7 @@ class Repetition:
         """
         if self.part == "failed":
             return None
-        contexts = {}
+        contexts, selections = {}, Selections(self.folder)
         if self.part == "answer":
             rows = read_lines(self.folder / CONTEXTS, schema=CONTEXT_LINE)
             contexts = {row["sha256"]: row["text"] for row in rows}
@@ -155,10 +156,13 @@ class Repetition:
                 raise InputError(
                     f"{self.folder / CONTEXTS}: holds no context of {question.id}; start a new run"
                 )
+            selection = None if "retrieved" in record else selections.of(record)
+            if selection is not None:
+                record = cast(Record, {**record, **selection._asdict()})
             models = built.models
             jobs[question.id] = partial(
                 read_again,
-                *(question, record, contexts[digest]),
+                *(question, record, contexts[digest], selection),
                 *(models.reader, models.judge, built.meter),
             )
         return jobs

@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from eval.datasets.files import read_text
 from eval.datasets.types import Dataset, Question, SourceFile
+from eval.datasets.written import read_memories
 from eval.judges.judge import Judge, ModelByName
 from eval.metrics.registry import use_configured
 from eval.readers import Reader
@@ -28,6 +29,7 @@ from memsys.core.errors import InputError
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
+from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, CallLedger
 from memsys.llm.client import ChatSettings, NoModel
@@ -61,7 +63,8 @@ class Models:
 class Built:
     """The objects of a run. `make_strategy` returns a new strategy for one conversation, with the
     embedder that `embedders` has for it; `prompts` are those with which the strategy itself asks a
-    model, by role. `weights`: the file that index.fusion names.
+    model, by role. `weights`: the file that index.fusion names;
+    `memories`: files of memories that somebody else wrote.
     """
 
     dataset: Dataset
@@ -72,16 +75,21 @@ class Built:
     prompts: Mapping[str, Prompt]
     depth: int = 0  # memories of each ranking that are recorded
     weights: SourceFile | None = None
+    memories: Sequence[SourceFile] = ()
 
     def resolved(self, config: DictConfig) -> dict[str, Any]:
-        """Return the values of `config`, with the fallback that the embedder has in this run."""
+        """Return the values of `config` with the fallback that the embedder has in this run, and
+        without a depth of rankings where none are recorded.
+        """
         values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-        return {**values, "embedder": self.embedders.resolved(values["embedder"])}
+        ranked = values["retrieval"] if self.depth else {"depth": None}
+        embedder = self.embedders.resolved(values["embedder"])
+        return {**values, "embedder": embedder, "retrieval": ranked}
 
     def described(self) -> dict[str, Any]:
         """Return the fields of the manifest on models: the one that answers, prompts with hashes,
         the judge, the price of every model that has one, languages and their embedders; and the
-        file of weights, if there is one.
+        files of weights and of memories, if there are any.
         """
         models, prompts = self.models, dict(self.prompts)
         if isinstance(models.reader, LLMReader):
@@ -94,6 +102,7 @@ class Built:
             "pricing": described_prices(models.pricing),
             **self.embedders.described(),
             **({} if self.weights is None else {"weights": asdict(self.weights)}),
+            **({"memories": list(map(asdict, self.memories))} if self.memories else {}),
         }
 
 
@@ -119,7 +128,9 @@ def build(
     embedders = Embedders(
         models.embedder,
         dataset.conversations,
-        lambda embedder: CachedEmbedder(embedder, config.cache, meter),
+        lambda embedder: CachedEmbedder(
+            embedder, config.cache, meter, fresh_queries=config.fresh_queries
+        ),
     )
     parts = Parts(
         memory=instantiate(config.memory),
@@ -144,8 +155,19 @@ def build(
             f"strategy={choices['strategy']}: cannot filter by owner, since it maintains or "
             "searches its memory by itself; use dataset.owner_filter=false"
         )
+    goes_on = isinstance(parts.memory, MemoryBuilder) and parts.memory.goes_on
+    if goes_on and own_retrieval and not make.func.writes_memory:
+        raise InputError(
+            f"strategy={choices['strategy']}: stores each memory as it comes, and those of "
+            f"memory={parts.memory.name} go on from session to session; use memory=turns"
+        )
     if make.func.sees_evidence:
         given["evidence"] = {question.id: question.evidence for question in dataset.questions}
+    texts: dict[str, str] = {}
+    memories: list[SourceFile] = []
+    if make.func.written_elsewhere:
+        texts, memories = read_memories(config.strategy.path, dataset)
+        given["parts"] = replace(parts, depth=0)  # without turns there is nothing to rank
     for conversation in dataset.conversations:
         parts.memory.check(conversation)
     try:
@@ -159,11 +181,17 @@ def build(
 
     def make_strategy(conversation: str) -> MemoryStrategy:
         embedder = embedders.of(conversation)
-        return make(**{**given, "parts": replace(parts, embedder=embedder)})  # type: ignore[no-any-return]
+        own = {"parts": replace(given["parts"], embedder=embedder)}
+        if conversation in texts:
+            own["text"] = texts[conversation]
+        return make(**{**given, **own})  # type: ignore[no-any-return]
 
     prompts, fusion = strategy.prompts, parts.index.fusion
     weights = None if fusion is None else read_text(Path(fusion))[1]
-    return Built(dataset, meter, models, embedders, make_strategy, prompts, parts.depth, weights)
+    depth = given["parts"].depth
+    return Built(
+        dataset, meter, models, embedders, make_strategy, prompts, depth, weights, memories
+    )
 
 
 def _constructor_error(option: str, settings: Mapping[str, Any], error: str) -> str:

@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor
 from typing import Any, NamedTuple
 
 from hydra._internal.utils import _run_hydra, get_args_parser
@@ -24,7 +24,6 @@ from eval.run.again import resolve_parent
 from eval.run.arguments import check_arguments, flags_first
 from eval.run.compatible import without_effect
 from eval.run.composing import CONFIG, Order, composition, ordered, readable, register
-from eval.run.estimate import add_estimate, add_every_strategy, show_estimates
 from eval.run.experiment import execute
 from eval.run.failures import LOG, RepeatedFailure, log
 from eval.run.option_help import options_help
@@ -56,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
         return code_of(lambda: _main(arguments))
     finally:
         sweeps.show_sweep()
-        show_estimates()
+        _show_estimates()
 
 
 def _main(arguments: Sequence[str]) -> int:
@@ -94,7 +93,7 @@ def _sweep(options: Any, arguments: Sequence[str]) -> int:
     try:
         with readable(), composition(options.config_dir) as hydra:
             batches = hydra.multirun(options.config_name or CONFIG, _job, overrides)
-    except BrokenProcessPool as error:  # joblib's launcher: it then ends its other workers too
+    except BrokenExecutor as error:  # joblib's launcher: it then ends its other workers too
         complain(f"{type(error).__name__}: a worker of the sweep died")
         return FAILED
     except (HydraException, OmegaConfBaseException, InputError, OSError) as error:
@@ -158,6 +157,8 @@ def _estimate(order: Order) -> None:
     if a single run names none. A sweep shows one table at its end, but for jobs in other processes,
     each of which shows its own.
     """
+    from eval.run import estimate  # noqa: PLC0415 - a run needs none of it
+
     config, choices, again = resolve_parent(order.config, order.choices, order.overrides)
     names = {override.lstrip("+~").partition("=")[0] for override in order.overrides}
     if (
@@ -169,8 +170,14 @@ def _estimate(order: Order) -> None:
         for note in without_effect(config, choices, order.overrides):
             print(note, file=sys.stderr)
         phases = _PHASES.get(again.part) if again else None
-        add_estimate(config, choices["strategy"], others, phases)
+        estimate.add_estimate(config, choices["strategy"], others, phases)
     else:
-        add_every_strategy(config)
+        estimate.add_every_strategy(config)
     if sweeps.in_a_worker():
-        show_estimates()
+        estimate.show_estimates()
+
+
+def _show_estimates() -> None:
+    """Show the table of estimates at the end, if there were any."""
+    if estimate := sys.modules.get("eval.run.estimate"):
+        estimate.show_estimates()

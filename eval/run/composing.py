@@ -37,10 +37,11 @@ _USAGE = """memsys: benchmark the long-term memory of a conversational agent
   python -m eval.run -m experiment=NAME                      all runs of an experiment listed below:
                                                              docs/findings.md
   python -m eval.run -m hydra/launcher=joblib strategy=...   several processes, or a cluster:
-                                                             docs/distributed.md
+                                                             docs/running.md
   python -m eval.run ... debug=default                       try it on five questions first
   python -m eval.run ... resume=RUN_ID                       resume a run that stopped
   python -m eval.run --help strategy=graph_expand            the settings of an option
+  python -m eval.run --help strategy                         those of all options of a group
   python -m eval.run --wide ...                              each table in one block
 
 All values of the configuration can be set on the command line (k=5, strategy.start=hybrid);

@@ -117,7 +117,7 @@ def after_run(folder: Path, manifest: Manifest, summary: Summary) -> list[str]:
     """
     run = _name(folder)
     if answerless(summary):
-        return [f"python -m eval retrieval {run}"]
+        return [f"python -m eval retrieval {run}"] if manifest["retrieval"] else []
     other = _newest_other(folder, manifest)
     if other is None:
         return [

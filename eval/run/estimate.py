@@ -185,7 +185,8 @@ def _cells(group: _Group, found: StrategyCalls, *, is_reference: bool) -> list[s
     question = each(_usd(stages, pricing, ["retrieve", "answer"]), len(dataset.questions))
     if is_reference:
         group.reference = question
-    ingest = each(_usd(stages, pricing, ["ingest"]), len(dataset.conversations))
+    paid = _usd(stages, pricing, ["ingest"]) if found.ingestion_known else None
+    ingest = each(paid, len(dataset.conversations))
     after = break_even(ingest, question, group.reference)
     expected = [stage.calls.about for stage in stages]
     return [

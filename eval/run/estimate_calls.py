@@ -10,10 +10,12 @@ from typing import Any, Literal, cast
 from hydra.utils import get_class, instantiate
 from omegaconf import DictConfig, OmegaConf
 
+from baselines.given import memories_of
 from baselines.libraries.memory import LibraryMemory
 from baselines.libraries.rest import Rest
 from baselines.rankings import NoMemory
 from eval.datasets.types import Dataset
+from eval.datasets.written import read_memories
 from eval.judges.llm import LLMJudgeSettings
 from eval.judges.panel import PanelSettings
 from eval.readers.llm import LLMReaderSettings
@@ -38,10 +40,11 @@ from eval.run.estimate_questions import (
     summary_calls,
     verdict_calls,
 )
+from memsys.core.errors import InputError
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Candidate, Memory, Usage
 from memsys.embed.endpoint import EndpointEmbedder
-from memsys.knowledge.memory.base import WrittenByModel
+from memsys.knowledge.memory.base import WrittenByModel, all_of
 from memsys.knowledge.relations import written_graph
 from memsys.llm.client import ChatSettings
 from memsys.strategies.strategy import MemoryStrategy, Strategy
@@ -59,12 +62,13 @@ class Stage:
 @dataclass(frozen=True, slots=True)
 class StrategyCalls:
     """The calls of a run of one strategy. `unknown`: why those of its memory are not known; `notes`
-    explain the others.
+    explain the others. `ingestion_known`: whether nobody else paid for its memories.
     """
 
     stages: Sequence[Stage]
     unknown: str | None = None
     notes: Sequence[str] = ()
+    ingestion_known: bool = True
 
 
 class Estimator:
@@ -103,18 +107,14 @@ class Estimator:
         library = settings["name"] if issubclass(kind, LibraryMemory) else None
         writes = (kind.writes_memory or library is not None) and settings.get("infer", True)
         judged = list(self._judging_calls())
-        if self.llm is None and (writes or self._links(kind)):
-            what = "memories" if writes else "graph"
-            return StrategyCalls(judged, f"a model writes its {what}; add llm=openai")
-        if issubclass(kind, Rest):
-            return StrategyCalls(judged, "the memory service calls models by itself")
-        if writes and library is not None and library not in LIBRARIES:
-            return StrategyCalls(judged, "the library decides how often it calls a model")
         judges = bool(settings.get("expansion", {}).get("judge")) and _expands(settings)
-        if judges and self.llm is None:
-            return StrategyCalls(judged, "a model judges the neighbours; add llm=openai")
         is_read = writes or self._is_written
-        lines = self._lines_of(facts=is_read)
+        try:
+            self._refuse_unknown(kind, library, writes=writes, judges=judges)
+            of_files = kind.written_elsewhere
+            lines = self._given(settings) if of_files else self._lines_of(facts=is_read)
+        except InputError as why:
+            return StrategyCalls(judged, str(why))
         stages = list(self._embedding(kind, settings, lines, writes=writes))
         notes = []
         if not kind.__module__.startswith(("memsys.", "baselines.")):
@@ -134,7 +134,24 @@ class Estimator:
                 notes.append("as if every question had as many neighbours to judge as it can")
             if self._context.summarise:
                 notes.append("as if every long memory were retrieved and summarised")
-        return StrategyCalls([*stages, *judged], None, notes)
+        return StrategyCalls([*stages, *judged], None, notes, not of_files)
+
+    def _refuse_unknown(
+        self, kind: type[MemoryStrategy], library: str | None, *, writes: bool, judges: bool
+    ) -> None:
+        """Raise InputError with the reason if the strategy's calls are not known. `writes`: a model
+        writes its memories; `judges`: one judges the neighbours of an expansion.
+        """
+        asks = {"memories": writes, "graph": self._links(kind)}
+        for what, is_written in asks.items() if self.llm is None else ():
+            if is_written:
+                raise InputError(f"a model writes its {what}; add llm=openai")
+        if issubclass(kind, Rest):
+            raise InputError("the memory service calls models by itself")
+        if writes and library is not None and library not in LIBRARIES:
+            raise InputError("the library decides how often it calls a model")
+        if judges and self.llm is None:
+            raise InputError("a model judges the neighbours; add llm=openai")
 
     def _questions(
         self,
@@ -175,12 +192,17 @@ class Estimator:
                     for memory in (
                         stand_ins(conversation)
                         if facts
-                        else [m for one in conversation.sessions for m in self._memory.build(one)]
+                        else all_of(self._memory, conversation.sessions)
                     )
                 ]
                 for conversation in self.dataset.conversations
             }
         return self._lines[facts]
+
+    def _given(self, settings: Mapping[str, Any]) -> dict[str, list[Line]]:
+        """Return the memories by conversation that somebody else wrote; see read_memories."""
+        texts, _ = read_memories(settings["path"], self.dataset)
+        return {id_: [self._line(one) for one in memories_of(texts[id_])] for id_ in texts}
 
     def _line(self, memory: Memory) -> Line:
         written = self._context.line(Candidate(memory, 0.0), 1)
@@ -195,7 +217,8 @@ class Estimator:
         *,
         writes: bool,
     ) -> Iterator[Stage]:
-        if self._embedder is None or "k" not in settings or kind.start == "lexical":
+        unranked = "k" not in settings or (kind.written_elsewhere and settings["k"] is None)
+        if self._embedder is None or unranked or kind.start == "lexical":
             return
         tokens = Usage(0, sum(line.tokens for each in lines.values() for line in each), 0)
         if writes:  # each fact is compared by itself

@@ -57,7 +57,8 @@ def prepare(order: Order, folder: Path, resume: str | int | None, sweep: Any = N
     `resume`: see eval.records.folder.begin. `sweep`: id and job, for the manifest. Raises
     InputError on unusable settings or data.
     """
-    check_settings(order.config)
+    if sweep is not None:  # those of a single run were checked when it was composed
+        check_settings(order.config)
     given = order.overrides
     config, choices, again = resolve_parent(order.config, order.choices, given)
     paid = PaidCalls(folder)

@@ -63,7 +63,7 @@ def ingest(
             "status": "error" if failure else "ok",
             "error": failure.entry() if failure else None,
             "memories": memories,
-            "usage": usage_entry(reading),
+            "usage": None if strategy.written_elsewhere else usage_entry(reading),
             "latency_ms": round(reading.ms, 4),
             "latency_source": reading.source,
             "waited_ms": round(reading.waited_ms, 4),

@@ -1,4 +1,7 @@
-"""`python -m eval.run --help GROUP=OPTION`: the settings of an option with their comments."""
+"""`python -m eval.run --help GROUP=OPTION`: the settings of an option with their comments.
+
+`--help GROUP` prints all options of a group.
+"""
 
 from __future__ import annotations
 
@@ -33,16 +36,17 @@ class Setting(NamedTuple):
 
 
 def options_help(arguments: Sequence[str]) -> str | None:
-    """Return the settings of each option that `arguments` choose beside --help; None if they ask
-    for no help, or choose none. Raises InputError on an unknown option.
+    """Return the settings of each option that `arguments` choose beside --help, of a group without
+    `=` those of all its options; None if they ask for no help, or choose none. Raises InputError on
+    an unknown option.
     """
     if not {"--help", "-h"} & {*arguments}:
         return None
     known, folders = groups_of(arguments), (*own_folders(arguments), CONF)
     texts = []
     for argument in arguments:
-        group, _, chosen = argument.partition("=")
-        for option in chosen.split(",") if group in known else ():
+        group, chooses, chosen = argument.partition("=")
+        for option in (chosen.split(",") if chooses else known[group]) if group in known else ():
             if option not in known[group]:
                 raise InputError(no_such_option(group, option, known[group]))
             texts.append(_text(group, option, folders))

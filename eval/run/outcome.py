@@ -12,14 +12,15 @@ from eval.metrics import registry
 from eval.metrics.abstention import abstains
 from eval.readers import Answer
 from eval.records.jsonl import Row
-from eval.records.rankings import DIGITS, UnitRanking
-from eval.records.schema import Record, Retrieved
+from eval.records.rankings import UnitRanking
+from eval.records.schema import Record
 from eval.records.scoring import evidence_fields, plant_fields, question_fields, score_record
+from eval.records.selections import Selection, selection_of
 from eval.run.failures import END_THE_RUN, Failure
 from eval.run.ingest import usage_entry
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Retrieval
-from memsys.llm.meter import Meter, Reading
+from memsys.llm.meter import SOURCES, Meter, Reading
 
 _NOTHING = Retrieval((), "", 0)
 _CONTEXT = ("context_tokens", "context_sha256")
@@ -56,6 +57,7 @@ class Outcome:
     question: Question
     retrieval: Retrieval = _NOTHING
     context_sha256: str | None = None
+    selection: Selection | None = None  # that is stored with the context
     ranked: UnitRanking | None = None
     answer: Answer | None = None
     judgement: Judgement | None = None
@@ -64,6 +66,7 @@ class Outcome:
     judge_failure: Failure | None = None
     readings: Mapping[str, Reading] = field(default_factory=dict)  # by phase
     stored: Record | None = None  # whose retrieval is used again
+    cited: bool = True  # whether it is known of which turns the memories are
 
     def judged(self, judge: Judge, gold: str, answer: str, meter: Meter) -> Outcome:
         """Return the outcome with what the judge says about `answer`."""
@@ -95,36 +98,35 @@ class Outcome:
         ]
 
     def record(self) -> Record:
-        """Return the scored record; see eval.records.schema."""
+        """Return the scored record as it is written; see eval.records.schema."""
         record = cast(Record, self._unscored() | self._usage_and_latency())
         record = cast(Record, record | score_record(record, ranked=self.ranked))
         if self.stored is not None and self.failure is None:
             record["scores"] |= registry.of_rankings(self.stored["scores"])
         if self.judgement is not None and self.failure is None:
             record["scores"][self.score_key] = self.judgement.value
+        if self.selection is not None:
+            del record["retrieved"], record["titles"]
         return record
 
     def _unscored(self) -> Row:
         question, answer, failed = self.question, self.answer, self.failure is not None
         text = None if answer is None else answer.text
         refused = answer is not None and (answer.abstained or abstains(answer.text))
-        retrieved: list[Retrieved] = [
-            (one.memory.id, list(one.memory.turns), round(one.score, DIGITS), one.origin)
-            for one in self.retrieval.candidates
-        ]
+        retrieved, titles = self.selection or selection_of(self.retrieval)
         return {
             **question_fields(question),
             "status": "error" if failed else "ok",
             "error": self.failure.entry() if self.failure else None,
             "answer": text,
             "abstained": None if failed or answer is None else refused,
-            "retrieved": retrieved,
-            "titles": [c.memory.title for c in self.retrieval.candidates],
+            "retrieved": retrieved if self.cited else None,
+            "titles": titles,
             "k": len(self.retrieval.candidates),
             "context_tokens": self.retrieval.context_tokens,
             "context_sha256": self.context_sha256,
             "answer_tokens": self._answer_tokens(),
-            **evidence_fields(question, retrieved),
+            **evidence_fields(question, retrieved if self.cited else None),
             **plant_fields(question, None if failed else self.retrieval.context),
             "scores": {},
             "scores_original": None,
@@ -171,19 +173,19 @@ class Outcome:
         latency = {phase: reading.ms for phase, reading in readings.items()}
         waited = {name: round(one.waited_ms, 4) for name, one in readings.items()}
         system = (readings["retrieve"], readings["answer"])
-        replayed = any(one.replayed for one in system)
+        sources = {one.source for one in system}
         dates = [one.recorded for one in system if one.recorded]
         if (stored := self.stored) is not None:
             usage["retrieve"] = (stored["usage"] or usage)["retrieve"]
             latency["retrieve"] = stored["latency_ms"]["retrieve"] or 0.0
             waited["retrieve"] = stored["waited_ms"].get("retrieve", 0.0)
-            replayed = replayed or stored["latency_source"] == "recorded"
+            sources.add(stored["latency_source"] or SOURCES[0])
             dates += [stored["recorded"]] if stored["recorded"] else []
         latency["total"] = latency["retrieve"] + latency["answer"]
         return {
             "usage": usage,
             "latency_ms": {name: round(ms, 4) for name, ms in latency.items()},
-            "latency_source": "recorded" if replayed else "live",
+            "latency_source": max(sources, key=SOURCES.index),
             "waited_ms": waited,
             "recorded": min(dates, default=None),
         }

@@ -15,6 +15,7 @@ from eval.readers import Reader
 from eval.records.jsonl import Row, json_line
 from eval.records.rankings import UnitRanking
 from eval.records.schema import Record
+from eval.records.selections import Selection
 from eval.run.failures import END_THE_RUN, Failure
 from eval.run.outcome import Outcome, measured
 from memsys.context.writers import stamp
@@ -40,10 +41,13 @@ class Asked(NamedTuple):
 
 
 class StoredRetrieval(NamedTuple):
-    """The sha256 in hex of a context, and the ranking of turns behind it; None if there is none."""
+    """The sha256 in hex of a context, the ranking of turns behind it (None: there is none), and the
+    selection that is stored with the context (None: it belongs into the record).
+    """
 
     context_sha256: str
     ranked: UnitRanking | None
+    selection: Selection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +80,10 @@ def ask(
     outcome = Outcome(question, failure=step.failure, readings={"retrieve": step.reading})
     if step.failure is None:
         try:
-            digest, ranked = write(question, step.result)
-            outcome = replace(outcome, retrieval=step.result, context_sha256=digest, ranked=ranked)
+            stored = write(question, step.result)
+            cited = not agent.strategy.written_elsewhere
+            found = {"retrieval": step.result, "cited": cited, **stored._asdict()}
+            outcome = replace(outcome, **found)
         except (AttributeError, TypeError, ValueError) as error:  # nothing that can be written
             outcome = outcome.unrecordable(error)
     return partial(_answer, outcome, agent.reader, agent.judge, agent.meter)
@@ -101,15 +107,18 @@ def read_again(
     question: Question,
     record: Record,
     context: str,
+    selection: Selection | None,
     reader: Reader | None,
     judge: Judge | None,
     meter: Meter,
 ) -> Asked:
     """Answer from the text `context` that another run retrieved, and judge the answer; `record` is
-    that run's, whose retrieval, with its cost and latency, remains.
+    that run's, whose retrieval, with its cost and latency, remains. `selection`: what the record
+    leaves out.
     """
     retrieval = Retrieval((), context, record["context_tokens"] or 0)
-    return _answer(Outcome(question, retrieval, stored=record), reader, judge, meter)
+    outcome = Outcome(question, retrieval, selection=selection, stored=record)
+    return _answer(outcome, reader, judge, meter)
 
 
 def judge_again(question: Question, record: Record, judge: Judge, meter: Meter) -> Asked:

@@ -29,6 +29,7 @@ from eval.records.schema import (
     RankingLine,
     Record,
 )
+from eval.records.selections import Selection, Selections
 from memsys.core.files import open_entry
 from memsys.core.places import RECORDS
 from memsys.core.tokens import count_tokens
@@ -50,8 +51,9 @@ class RecordFile:
 
     def __iter__(self) -> Iterator[Record]:
         """Yield the records in the order of the file."""
+        selections = Selections(self.path.parent)
         for row in read_lines(self.path):
-            yield _record(row)
+            yield _record(selections.filled(row))
 
 
 @dataclass(slots=True)
@@ -84,7 +86,7 @@ class RunFiles:
     _stored: dict[str, int] = field(default_factory=dict)  # memories by conversation
     _indexed: dict[str, None] = field(default_factory=dict)  # conversations, in order
     _steps: set[tuple[str, str, str | None]] = field(default_factory=set)
-    _contexts: set[str] = field(default_factory=set)  # their hashes
+    _contexts: dict[str, Selection | None] = field(default_factory=dict)  # by their hashes
     _rankings: Places = field(default_factory=Places)
     _ranked: set[tuple[str, str]] = field(default_factory=set)  # memories by store and id
     _writers: dict[str, LineWriter] = field(default_factory=dict)
@@ -99,7 +101,7 @@ class RunFiles:
         for line in read_lines(self.folder / INGEST):
             self._note_step(cast(IngestLine, line))
         for row in read_lines(self.folder / CONTEXTS, schema=CONTEXT_LINE):
-            self._contexts.add(row["sha256"])
+            self._contexts[row["sha256"]] = Selection.stored(row)
         if (self.folder / MEMORIES).exists():  # it is written first
             for name in (MEMORIES, RANKINGS):
                 self._writer(name)
@@ -133,13 +135,19 @@ class RunFiles:
         for call in calls:
             self._writer(CALLS).write(call)
 
-    def add_context(self, text: str) -> str:
-        """Store the text of a context, unless it is stored already; return its sha256 in hex."""
+    def add_context(
+        self, text: str, selection: Selection | None = None
+    ) -> tuple[str, Selection | None]:
+        """Store the text of a context, with `selection`, unless it is stored already; return its
+        sha256 in hex, and `selection` if that is stored with it.
+        """
         digest = hashlib.sha256(text.encode()).hexdigest()
         if digest not in self._contexts:
-            self._writer(CONTEXTS).write({"sha256": digest, "text": text})
-            self._contexts.add(digest)
-        return digest
+            fields = {} if selection is None else selection._asdict()
+            self._writer(CONTEXTS).write({"sha256": digest, "text": text, **fields})
+            self._contexts[digest] = selection
+        stored = self._contexts[digest]
+        return digest, stored if stored == selection else None
 
     def add_ranking(self, line: RankingLine, memories: Sequence[Memory]) -> None:
         """Append the ranking of a question, of these `memories`, and those that are new."""
@@ -153,7 +161,7 @@ class RunFiles:
         self._rankings.add(line["id"], len(text.encode()))
 
     def record(self, id_: str) -> Record:
-        """Read the record of the question `id_`."""
+        """Read the record of the question `id_`, as it is written."""
         start, size = self._records.of[id_]
         with open_entry(self.folder / RECORDS) as file:
             file.seek(start)

@@ -16,6 +16,7 @@ from eval.datasets.types import Question
 from eval.records.jsonl import Row
 from eval.records.rankings import ranked_turns, ranking_line
 from eval.records.schema import IngestLine
+from eval.records.selections import selection_of
 from eval.run.build import Built
 from eval.run.failures import FailureLog, FailurePolicy, FailureRow, RepeatedFailure
 from eval.run.ingest import ingest
@@ -205,22 +206,28 @@ class Runner:
         ends = {session.owner or conversation.id: session.time for session in conversation.sessions}
         models, meter = self.built.models, self.built.meter
         agent = Agent(strategy, models.reader, models.judge, meter, ends)
-        write = partial(self._write_retrieval, conversation.id)
+        write = partial(self._write_retrieval, conversation.id, not strategy.written_elsewhere)
         return lambda question: ask(question, agent, write)
 
     def _write_retrieval(
-        self, conversation: str, question: Question, retrieval: Retrieval
+        self, conversation: str, has_turns: bool, question: Question, retrieval: Retrieval
     ) -> StoredRetrieval:
-        """Write ranking and context of a retrieval from `conversation`."""
+        """Write ranking and context of a retrieval from `conversation`. `has_turns`: whether the
+        turns behind its memories are known.
+        """
         depth, ranking = self.built.depth, retrieval.ranking
         with self._lock:
-            digest = self._files.add_context(retrieval.context)
+            selection = None
+            if ranking is None and has_turns and 0 < depth < len(retrieval.candidates):
+                selection = selection_of(retrieval)
+            digest, stored = self._files.add_context(retrieval.context, selection)
             if depth:
                 ranked = retrieval.candidates if ranking is None else ranking
-                line = ranking_line(question.id, conversation, retrieval)
+                of_context = digest if stored else None
+                line = ranking_line(question.id, conversation, retrieval, of_context)
                 self._files.add_ranking(line, [one.memory for one in ranked])
         if ranking is None or not depth:
-            return StoredRetrieval(digest, None)
+            return StoredRetrieval(digest, None, stored)
         return StoredRetrieval(digest, ranked_turns(ranking, complete=retrieval.ranked_all))
 
     def _coverage_warnings(self) -> list[str]:

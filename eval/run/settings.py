@@ -106,6 +106,7 @@ class Settings(_Model):
         Field(description="ids of questions, such as conv-26/0, failed, or null"),
     ]
     concurrency: Positive
+    fresh_queries: Annotated[StrictBool, Field(description="true or false")]
     failures: Annotated[
         Failures, Field(description="failures.stop_after=... or failures.tolerated=...")
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -13,20 +14,23 @@ from eval.metrics.stats.interval import ClusterBootstrap, Interval, normal_quant
 from eval.metrics.stats.paired import Difference, compare, holm, mcnemar
 from eval.records.schema import Record
 from eval.summary.measures import Measure, lower_is_better
+from eval.summary.quantities import Quantity, Ratio, ratio
 from eval.summary.shared import Shared
 
 LEVEL = 0.05
 _POWER = 0.8
-Verdict = Literal["better", "worse", "no difference shown"]
+Verdict = Literal["better", "worse", "less", "more", "no difference shown"]
 NOT_SHOWN: Verdict = "no difference shown"
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A run minus the first run, paired by question.
+    """A run minus the first run, paired by question; of a quantity, the run's divided by the
+    first's, minus 1.
 
     `p_holm` is adjusted over all comparisons shown; `p_mcnemar` is None unless every score is 0 or
-    1. `effect`: Cohen's d_z. `needed`: see needed_difference; 0 where all scores are equal.
+    1. `effect`: Cohen's d_z, nan of a quantity. `needed`: see needed_difference; 0 where all scores
+    are equal; of a quantity, the least share by which less or more is found.
     """
 
     difference: Interval
@@ -42,7 +46,7 @@ class Contrast:
 class Row:
     """A measure on one question type: a mean per run, and a contrast per run but the first.
 
-    `n` questions of `clusters` conversations.
+    `n` questions of `clusters` conversations. `quantity`: what the measure is, if it is no score.
     """
 
     key: str
@@ -51,6 +55,7 @@ class Row:
     clusters: int
     means: tuple[Interval, ...]
     contrasts: tuple[Contrast, ...]
+    quantity: Quantity | None = None
 
 
 def contrast(measures: Sequence[tuple[Measure, Shared]], seed: int) -> list[list[Row]]:
@@ -60,7 +65,7 @@ def contrast(measures: Sequence[tuple[Measure, Shared]], seed: int) -> list[list
     """
     drafts = [
         [
-            _Draft(measure.key, type_, shared, chosen, seed)
+            _Draft(measure, type_, shared, chosen, seed)
             for type_ in measure.types
             if (chosen := shared.of(type_)).any()
         ]
@@ -119,32 +124,67 @@ class _Draft:
     """A row before the adjustment for the number of comparisons."""
 
     def __init__(
-        self, key: str, type_: str, shared: Shared, chosen: NDArray[np.bool_], seed: int
+        self, measure: Measure, type_: str, shared: Shared, chosen: NDArray[np.bool_], seed: int
     ) -> None:
-        self._key, self._type = key, type_
+        self._measure, self._type = measure, type_
         self._scores = shared.scores[:, chosen]
         self._conversations: list[str] = shared.conversations[chosen].tolist()
         self._binary = bool(np.isin(shared.scores, (0.0, 1.0)).all())
         self._bootstrap = ClusterBootstrap(self._conversations, seed)
-        self._differences = [scores - self._scores[0] for scores in self._scores[1:]]
-        self.found = [compare(d.tolist(), self._conversations, seed) for d in self._differences]
+        self.found = [self._compared(scores, seed) for scores in self._scores[1:]]
 
     def row(self, adjusted: Iterator[float], comparisons: int) -> Row:
         """Return the finished row, with the next p values of `adjusted` for its contrasts."""
-        lower = lower_is_better(self._key, self._type)
         contrasts = tuple(
-            _contrast(found, diffs, next(adjusted), comparisons, lower=lower, binary=self._binary)
-            for found, diffs in zip(self.found, self._differences, strict=True)
+            self._judged(found, scores, next(adjusted), comparisons)
+            for found, scores in zip(self.found, self._scores[1:], strict=True)
         )
-        clusters = len(set(self._conversations))
-        means = tuple(self._mean(scores) for scores in self._scores)
-        return Row(self._key, self._type, self._scores.shape[1], clusters, means, contrasts)
+        return Row(
+            self._measure.key,
+            self._type,
+            self._scores.shape[1],
+            len(set(self._conversations)),
+            tuple(self._mean(scores) for scores in self._scores),
+            contrasts,
+            self._measure.quantity,
+        )
+
+    def _compared(self, scores: NDArray[np.float64], seed: int) -> Difference | Ratio:
+        """Return the comparison of a run's `scores` with the first run's."""
+        if self._measure.quantity is not None:
+            return ratio(self._measure.quantity, scores, self._scores[0], self._bootstrap)
+        return compare((scores - self._scores[0]).tolist(), self._conversations, seed)
+
+    def _judged(
+        self,
+        found: Difference | Ratio,
+        scores: NDArray[np.float64],
+        p_holm: float,
+        comparisons: int,
+    ) -> Contrast:
+        if isinstance(found, Ratio):
+            return _ratio_contrast(found, p_holm)
+        differences, lower = (
+            scores - self._scores[0],
+            lower_is_better(self._measure.key, self._type),
+        )
+        return _contrast(found, differences, p_holm, comparisons, lower=lower, binary=self._binary)
 
     def _mean(self, scores: NDArray[np.float64]) -> Interval:
+        if self._measure.quantity is not None:
+            return self._measure.quantity.interval(scores, self._bootstrap)
         found = self._bootstrap.mean(scores.tolist())
         if found is None:
-            raise ValueError(f"{self._key}, {self._type}: no score")
+            raise ValueError(f"{self._measure.key}, {self._type}: no score")
         return found.within()
+
+
+def _ratio_contrast(found: Ratio, p_holm: float) -> Contrast:
+    change = found.estimate.shifted(-1)
+    shown = verdict(change, p_holm, lower=True)
+    words: dict[Verdict, Verdict] = {"better": "less", "worse": "more"}
+    least = 1 - found.detectable
+    return Contrast(change, found.p, p_holm, None, math.nan, least, words.get(shown, shown))
 
 
 def _contrast(

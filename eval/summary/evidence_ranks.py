@@ -36,7 +36,7 @@ def evidence_ranks(run: Run, record: Record) -> EvidenceRanks | None:
         ranking = ranked.turns if unit == "turn" else ranked.sessions
         wanted = evidence_of(record, unit)
         if ranking is not None and wanted:
-            places = {id_: rank for rank, id_ in enumerate(ranking.ids, 1)}
-            ranks = {id_: places.get(id_) for id_ in wanted}
+            ids = ranking.ids
+            ranks = {id_: ids.index(id_) + 1 if id_ in ids else None for id_ in wanted}
             return EvidenceRanks(unit, ranks, len(ranking.ids), ranking.complete, ranked.selected)
     return None

@@ -16,7 +16,8 @@ from eval.metrics.retrieval.registry import Measure as RankingMeasure
 from eval.records.answer_key_views import left_out
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.summary import retrieval
+from eval.summary import quantities, retrieval
+from eval.summary.quantities import Quantity
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 
@@ -28,12 +29,14 @@ UNANSWERED = ("recall@10", "ndcg@10")  # what runs without answers are compared 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A score by its `key` in a record (or `abstained`) and the question types to compare.
-    `ranking`: the measure of that name, where the score is computed from the rankings.
+    `ranking`: the measure of that name, where the score is computed from the rankings; `quantity`:
+    the tokens, dollars or milliseconds that `key` names, which are no score.
     """
 
     key: str
     types: tuple[str, ...]
     ranking: RankingMeasure | None = None
+    quantity: Quantity | None = None
 
     def score(self, run: Run, question: str) -> float | None:
         """Return the score of a question of `run`, None as `value` does.
@@ -42,20 +45,31 @@ class Measure:
         """
         if self.ranking is not None:
             return retrieval.value(run, question, self.ranking)
-        return value(run.records[question], self.key)
+        record = run.records[question]
+        if self.quantity is not None:
+            return self.quantity.of(run, record) if is_counted(record) else None
+        return value(record, self.key)
+
+
+def is_counted(record: Record) -> bool:
+    """Return whether a question did not fail and is not excluded by the answer key."""
+    return record["status"] == "ok" and not left_out(record)
 
 
 def value(record: Record, key: str) -> float | None:
     """Return a question's score; None if it failed, has none or is excluded by the answer key."""
-    if record["status"] != "ok" or left_out(record):
+    if not is_counted(record):
         return None
     found = record["abstained"] if key == ABSTAINED else record["scores"].get(key)
     return None if found is None else float(found)
 
 
 def lower_is_better(key: str, type_: str) -> bool:
-    """Return True for harm, and for abstention on questions with an answer: false refusals."""
-    return key in (SHOWN, USED) or (key == ABSTAINED and type_ != ADVERSARIAL)
+    """Return True for harm, for what a question takes, and for abstention on questions with an
+    answer: false refusals.
+    """
+    refusal = key == ABSTAINED and type_ != ADVERSARIAL
+    return refusal or key in (SHOWN, USED) or quantities.find(key) is not None
 
 
 def types_of(runs: Sequence[Run]) -> tuple[str, ...]:
@@ -87,13 +101,9 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
     if type_ and type_ not in types:
         raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")
     if names:
-        keys = list(dict.fromkeys(_key(runs[0], name) for name in names))
-        rankings = [_ranking(runs, key) for key in keys]
-        _check(runs, [key for key, one in zip(keys, rankings, strict=True) if one is None])
-        return [
-            Measure(key, (type_,) if type_ else types, one)
-            for key, one in zip(keys, rankings, strict=True)
-        ]
+        chosen = (type_,) if type_ else types
+        keys = dict.fromkeys(_key(runs[0], name) for name in names)
+        return [_measure(runs, key, chosen) for key in keys]
     answers = [runs[0].own_f1]
     _check(runs, answers)
     if all(_has(run, JUDGE) for run in runs):
@@ -130,6 +140,18 @@ def _key(run: Run, name: str) -> str:
     return run.own_f1 if name == F1 else columns().get(name, name)
 
 
+def _measure(runs: Sequence[Run], key: str, types: tuple[str, ...]) -> Measure:
+    if (quantity := quantities.find(key)) is not None:
+        measure = Measure(key, types, quantity=quantity)
+        for run in runs:
+            if all(measure.score(run, id_) is None for id_ in run.records):
+                raise InputError(f"{run.folder}: {key} is not known of any question")
+        return measure
+    if (ranking := _ranking(runs, key)) is None:
+        _check(runs, [key])
+    return Measure(key, types, ranking)
+
+
 def _ranking(runs: Sequence[Run], key: str) -> RankingMeasure | None:
     """Return the measure of rankings that `key` names; None for a score that all records have.
 
@@ -162,5 +184,6 @@ def _check(runs: Sequence[Run], keys: Sequence[str]) -> None:
                 known = [name for name in (*sorted(names), ABSTAINED) if _has(run, name)]
                 raise InputError(
                     f"{run.folder}: no record has the score {key!r}; it has "
-                    f"{', '.join(known) or 'none'}; and rankings have {EXAMPLES}"
+                    f"{', '.join(known) or 'none'}; rankings have {EXAMPLES}, and questions take "
+                    f"{quantities.EXAMPLES}"
                 )

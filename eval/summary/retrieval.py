@@ -10,7 +10,7 @@ relevant followed (the convention of TREC).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,7 +119,24 @@ def by_type(
     has. A mean of first_rank covers the questions with a find alone: see first_ranks. `resamples`:
     None for those of the run's configuration. Raises InputError as `value` does.
     """
-    scored, found = values(run, measures), {}
+    return _means(run, values(run, measures), seed, resamples)
+
+
+def known_by_type(
+    run: Run, measures: Sequence[Measure], seed: int
+) -> tuple[dict[str, dict[str, Interval]], dict[str, str]]:
+    """Return the results of `by_type` for the measures that are known, and of `unknown`."""
+    scored, problems = _gathered(run, measures)
+    return _means(run, scored, seed, None), problems
+
+
+def _means(
+    run: Run,
+    scored: Mapping[str, Mapping[str, float | None]],
+    seed: int,
+    resamples: int | None,
+) -> dict[str, dict[str, Interval]]:
+    found = {}
     for type_, rows in _by_type(run).items():
         bootstrap = _bootstrap(run, rows, seed, resamples)
         means = {
@@ -239,5 +256,6 @@ def _first_turns(ranked: Ranked) -> tuple[int, ...] | None:
 
 def _no_ranking(run: Run, question: str) -> str:
     if not run.rankings:
-        return f"{run.label}: no rankings are recorded; run it again with retrieval.depth=100"
+        more = "" if run.manifest.get("memories") else "; run it again with retrieval.depth=100"
+        return f"{run.label}: no rankings are recorded{more}"
     return f"{run.label}: {RANKINGS}: no ranking of {question:.60}; run it again whole"

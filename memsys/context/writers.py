@@ -26,6 +26,7 @@ class Layer(NamedTuple):
 
 _WHOLE = Layer("", {"direct", "expanded"}, "")
 _ROOT = ("<memory_context>\n", "</memory_context>\n")
+_TIMES = ("event_time", "said")
 
 
 class ContextWriter(ABC):
@@ -122,13 +123,14 @@ class Flat(ContextWriter):
 
     def line(self, candidate: Candidate, index: int) -> str:  # noqa: ARG002
         """See ContextWriter."""
-        memory = candidate.memory
-        time = "" if memory.time == UNDATED else f"[{stamp(memory.time)}] "
-        return f"{time}{memory.content}\n"
+        return dated(candidate.memory.content, candidate.memory.time)
 
 
 class Xml(ContextWriter):
-    """Writes memories as XML elements with index, content and event time, in one list."""
+    """Writes memories as XML elements with index, content and event time, in one list. The event
+    time is the date of what a memory tells, after which comes when it was said (`said`); where that
+    date is not known, it is when it was said.
+    """
 
     prompts: ClassVar[Sequence[str]] = ("xml",)
     root: ClassVar[tuple[str, str]] = _ROOT
@@ -138,9 +140,10 @@ class Xml(ContextWriter):
         """See ContextWriter."""
         memory = candidate.memory
         content = escape(memory.content, quote=False)
-        dated = memory.time != UNDATED
-        time = f"<event_time>{stamp(memory.time)}</event_time>" if dated else ""
-        elements = f"<content>{content}</content>{time}{self.remarks[candidate.origin]}"
+        times = [memory.event] if memory.event else []
+        times += [stamp(memory.time)] if memory.time != UNDATED else []
+        tags = "".join(f"<{tag}>{time}</{tag}>" for tag, time in zip(_TIMES, times, strict=False))
+        elements = f"<content>{content}</content>{tags}{self.remarks[candidate.origin]}"
         return f'<memory index="{index}">{elements}</memory>\n'
 
 
@@ -158,6 +161,11 @@ class Layered(Xml):
         "direct": "<relevance>high</relevance>",
         "expanded": "<relevance>related</relevance><source>graph</source>",
     }
+
+
+def dated(text: str, time: datetime) -> str:
+    """Return the line `[8 May 2023, 13:56] text`; the text alone where the time is UNDATED."""
+    return f"{text}\n" if time == UNDATED else f"[{stamp(time)}] {text}\n"
 
 
 def stamp(time: datetime) -> str:

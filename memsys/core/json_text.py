@@ -47,7 +47,8 @@ def parse_json(
 
 
 def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: bool = False) -> None:
-    """Raise ValueError if `value`, a result of json.loads, exceeds a limit of parse_json.
+    """Raise ValueError if `value`, as json.loads or pydantic reads it, exceeds a limit of
+    parse_json.
 
     `strings`: look for unpaired surrogates. `nan`: as in parse_json.
     """
@@ -61,11 +62,13 @@ def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: boo
             elif kind is dict:
                 below.extend(one.values())
                 wrong = strings and any(_of_text(key) is not None for key in one)
-            elif kind is list:
+            elif kind is list or kind is tuple:
                 below.extend(one)
                 wrong = False
+            elif kind is float:
+                wrong = not -math.inf < one < math.inf and _of_number(one, nan) is not None
             else:
-                wrong = _of_number(one, nan) is not None
+                wrong = kind is int and not -_INTEGERS < one < _INTEGERS
             if wrong:
                 raise ValueError(_first_problem(value, nan))
         if not below:

@@ -17,6 +17,7 @@ _SHORT = 2  # letters of a word that is never a title
 _NAME, _CHARACTER, _QUOTE = 2, 4, 1000  # weights; that of a common letter is 1
 # Words of small talk, which are about nothing: "thanks", "anything", "yesterday".
 SMALL_TALK = frozenset(Path(__file__).with_name("small_talk.txt").read_text("utf-8").split())
+_SAY_NOTHING = STOPWORDS | SMALL_TALK
 # Chinese has no spaces: text between pronouns and particles is taken as a phrase, without verbs and
 # prepositions of one character at its ends.
 _CJK_BREAKS = re.compile("[我你您他她它们咱的了是吗呢吧啊呀哦嗯也都就还又很和跟与在这那把被让着]+")
@@ -72,10 +73,15 @@ def _chinese(run: str) -> Iterator[_Phrase]:
 
 
 def _is_content(piece: str, ignored: frozenset[str]) -> bool:
+    forms = _content_forms(piece)
+    return forms is not None and ignored.isdisjoint(forms)
+
+
+@lru_cache(maxsize=65_536)
+def _content_forms(piece: str) -> tuple[str, str] | None:
+    """Return a content word in lower case, and without its ending; None for any other piece."""
     word = piece.lower().replace("’", "'")
     bare = word.split("'")[0]  # of "how've", "tomorrow's"
     if not word[0].isalnum() or len(bare) <= _SHORT or bare.isdigit():
-        return False
-    return not any(
-        one in words for one in (word, bare) for words in (STOPWORDS, SMALL_TALK, ignored)
-    )
+        return None
+    return (word, bare) if _SAY_NOTHING.isdisjoint((word, bare)) else None

@@ -50,6 +50,11 @@ class TokenCounter:
             return sum(map(self._short, runs))
         return sum(map(self._run, runs))
 
+    def tokens(self, run: str) -> Sequence[bytes]:
+        """Return the tokens of a run of characters, in time linear in its length."""
+        text = run.encode("utf-8")
+        return self._window(text) if len(text) <= _WINDOW else self._by_windows(text)
+
     def _run(self, run: str) -> int:
         if len(run) <= _WINDOW or run.isascii():  # nearly every pair of letters is in some token
             return self._part(run)
@@ -150,6 +155,11 @@ def _slot(left: Any, right: Any) -> Any:
 
 
 _LONG = 16_384  # characters: few counts of longer texts are remembered, as they fill the memory
+
+
+def tokens_of(text: str) -> list[bytes]:
+    """Return the o200k tokens of `text` in order; joined, they are its UTF-8 bytes."""
+    return [token for run in pretokenize_o200k(text) for token in _counter().tokens(run)]
 
 
 def count_tokens(text: str) -> int:

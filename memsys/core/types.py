@@ -87,7 +87,8 @@ class Memory:
     lexical search matches; it may contain more (the turn before), so that a reply is found by the
     words of the turn it answers. `turns` are the ids of the turns whose words appear in `content`.
     `title`: its topic in a few words, "" if it has none. `time`: when it was said; `session`: the
-    start of its session, None where `time` is that.
+    start of its session, None where `time` is that. `event`: the date of what it tells, in ISO 8601
+    as precise as it is known (a year, a month, a day or a span of days), None if it is not.
     """
 
     id: str
@@ -99,6 +100,7 @@ class Memory:
     importance: float = 0.5  # 0 to 1
     title: str = ""
     session: datetime | None = None
+    event: str | None = None
 
     @property
     def session_time(self) -> datetime:
@@ -120,11 +122,14 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A retrieved memory, its score (higher is better) and whether a graph expansion added it."""
+    """A retrieved memory, its score (higher is better) and whether a graph expansion added it.
+    `beside`: it is a relation of entities, shown beside the k memories and in no ranking.
+    """
 
     memory: Memory
     score: float
     origin: Origin = "direct"
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

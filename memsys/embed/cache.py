@@ -32,10 +32,19 @@ class CachedEmbedder:
     is not the model's (see `cached_rows`) is embedded anew and replaced, with one warning.
     """
 
-    def __init__(self, embedder: Embedder, folder: str | Path, meter: Meter) -> None:
-        """Open the cache in `folder`, which is created if absent. Raises InputError if the file
-        there is not a cache, here or at a later look-up.
+    def __init__(
+        self,
+        embedder: Embedder,
+        folder: str | Path,
+        meter: Meter,
+        *,
+        fresh_queries: bool = False,
+    ) -> None:
+        """Open the cache in `folder`, which is created if absent. `fresh_queries`: embed queries
+        anew, at the time that it takes now. Raises InputError if the file there is not a cache,
+        here or at a later look-up.
         """
+        self._fresh_queries = fresh_queries
         self._embedder = embedder
         self.asked = False  # set to True by every look-up
         self.name, self.typical_similarity = embedder.name, embedder.typical_similarity
@@ -46,6 +55,7 @@ class CachedEmbedder:
         path = Path(folder) / f"{_file_name(embedder.name)}.sqlite"
         self._tokens_path = path.with_name(f"{path.stem}-tokens.sqlite")
         self._rows = VectorRows(embedder, path, meter)
+        self._rows.fresh_queries = fresh_queries
         self._token_rows: TokenRows | None = None
 
     def documents(self, texts: Sequence[str]) -> Vectors:
@@ -77,6 +87,7 @@ class CachedEmbedder:
         self.asked = True
         if self._token_rows is None:
             self._token_rows = TokenRows(self._embedder, self._tokens_path, self._meter)
+            self._token_rows.fresh_queries = self._fresh_queries
         return self._token_rows
 
     def clear(self) -> None:
@@ -112,6 +123,9 @@ class _Rows(ABC, Generic[V]):
     table: ClassVar[str]
     column: ClassVar[str]
     content: ClassVar[str]
+
+    # Whether to compute those of queries anew, at the time that they take now.
+    fresh_queries = False
 
     def __init__(self, embedder: Embedder, path: Path, meter: Meter) -> None:
         """Open the file at `path`, created if absent. Raises InputError if the file there is not a
@@ -159,10 +173,11 @@ class _Rows(ABC, Generic[V]):
         names = f"key, {self.column}, ms"
         select = f"SELECT {names} FROM {self.table} WHERE key IN ({marks})"  # noqa: S608
         with self._errors():
-            rows = self._db.execute(select, keys).fetchall()
+            anew = self.fresh_queries and kind == "query"
+            rows = [] if anew else self._db.execute(select, keys).fetchall()
         stored = {key: (blob, ms) for key, blob, ms in rows if is_latency(ms)}
         values = self._usable(stored)
-        live_ms, is_replayed, usage = sum(stored[key][1] for key in values), bool(values), Usage()
+        live_ms, is_cached, usage = sum(stored[key][1] for key in values), bool(values), Usage()
         missing = {k: prefix + t for k, t in zip(keys, texts, strict=True) if k not in values}
         if missing:
             fresh_ms, usage, fresh = self._add(missing, {key: blob for key, blob, _ in rows})
@@ -171,7 +186,7 @@ class _Rows(ABC, Generic[V]):
                 return self._batch(kind, texts)
             values, live_ms = values | fresh, live_ms + fresh_ms
         spent_ms = (time.perf_counter() - started) * 1000
-        self._meter.note(Call(spent_ms, live_ms, is_replayed, usage))
+        self._meter.note(Call(spent_ms, live_ms, False, usage, cached=is_cached))
         return [values[key] for key in keys]
 
     def _add(

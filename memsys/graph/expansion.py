@@ -23,6 +23,8 @@ class Expansion:
     (the mention, if there is none), or the product of all edges. `edges`: kinds of edges followed.
     `reserved`: how many of the k places only added memories get; with 0 they compete with direct
     results by score. `judge`: llm lets a model drop irrelevant memories, by `judge_prompt`.
+    `relations`: largest number of relations of the followed entities that are shown beside the
+    memories; scored like an added memory, by the edge's weight and the cosine of the sentence.
     """
 
     seeds: Count
@@ -37,6 +39,7 @@ class Expansion:
     path_weight: Literal["edge", "product"] = "edge"
     judge: Literal["llm"] | None = None
     judge_prompt: str = "expansion_judge"
+    relations: CountFrom0 = 0
 
     def __post_init__(self) -> None:
         """Raise InputError on a value out of range, no edge kind, or weights that are all 0."""
@@ -49,6 +52,10 @@ class Expansion:
             raise InputError(
                 "strategy.expansion.edge_weight: 0, as relevance_weight; set one of them above 0"
             )
+
+    def score(self, edge: float, relevance: float) -> float:
+        """Return the score of what is added over an `edge` with a `relevance` to the query."""
+        return self.edge_weight * edge + self.relevance_weight * relevance
 
 
 class ExpandedMemory(NamedTuple):
@@ -65,14 +72,25 @@ class ExpandedMemory(NamedTuple):
 
     def traced(self) -> dict[str, Any]:
         """Return the fields, with rounded numbers."""
-        fields = self._asdict()
-        return {n: round(x, _DIGITS) if isinstance(x, float) else x for n, x in fields.items()}
+        return rounded(self._asdict())
+
+
+def rounded(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `fields` of a trace with their numbers rounded."""
+    return {n: round(x, _DIGITS) if isinstance(x, float) else x for n, x in fields.items()}
+
+
+class Expanded(NamedTuple):
+    """The memories added by an expansion, best first, and the entities that it followed."""
+
+    memories: list[ExpandedMemory]
+    entities: list[str]
 
 
 def expand(
     graph: MemoryGraph, seeds: Sequence[str], relevance: Callable[[str], float], settings: Expansion
-) -> list[ExpandedMemory]:
-    """Return the memories within `hops` of the titles of `seeds` (ids, best first), best first.
+) -> Expanded:
+    """Return the memories within `hops` of the titles of `seeds` (ids, best first).
 
     The title of a seed is a node; its mention edges lead to memories, its RELATED_TO edges to
     entities and on to the memories that mention these. There is one batched look-up per hop and one
@@ -95,7 +113,8 @@ def expand(
         fresh = [one for one in reachable if MEMORY + one.memory not in visited]
         added += fresh[: settings.per_seed]
         visited |= {MEMORY + one.memory for one in fresh[: settings.per_seed]}
-    return sorted(added, key=lambda one: (-one.score, one.memory))
+    added.sort(key=lambda one: (-one.score, one.memory))
+    return Expanded(added, list(dict.fromkeys(via for ways in reached for via in ways)))
 
 
 def _reach(
@@ -170,7 +189,7 @@ def _best(
         relevant = relevance(memory)
         if relevant < settings.threshold:
             continue
-        score = settings.edge_weight * weight + settings.relevance_weight * relevant
+        score = settings.score(weight, relevant)
         if memory not in best or score > best[memory].score:
             best[memory] = ExpandedMemory(memory, seed, via, weight, relevant, score)
     return sorted(best.values(), key=lambda one: (-one.score, one.memory))

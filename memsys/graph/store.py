@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
+from memsys.core.types import Memory
 from memsys.stores.size import lines
 
 if TYPE_CHECKING:
@@ -81,11 +82,20 @@ class NetworkXStore:
         return sorted(edges, key=lambda edge: (-edge.weight, edge.node))
 
 
+class Statement(NamedTuple):
+    """A relation of two entities as a memory with a sentence, and the weight of its edge."""
+
+    memory: Memory
+    weight: float
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryGraph:
     """The graph store, and the node of each memory's title. `titles` maps memory ids; a memory
-    without a title that shares no entity with another is not in it.
+    without a title that shares no entity with another is not in it. `statements`: the relations
+    that hold, by the nodes of both ends; a graph by rules has none.
     """
 
     store: GraphStore
     titles: Mapping[str, str]
+    statements: Mapping[str, Sequence[Statement]] = field(default_factory=dict)

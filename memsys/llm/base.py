@@ -54,9 +54,11 @@ class LLM(Protocol):
         schema: Mapping[str, Any] | None = None,
         tools: Sequence[Tool] = (),
         sample: int = 0,
+        max_tokens: int | None = None,
     ) -> Completion:
         """Return one answer. `schema`: JSON schema of the reply. `sample`: number that
         distinguishes repetitions of a request, which a recording would otherwise answer alike.
+        `max_tokens`: of the answer, if that is more than the configured limit.
         Raises LLMError without a usable answer.
         """
 

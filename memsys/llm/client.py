@@ -123,6 +123,7 @@ class ChatClient(LLM):
         schema: Mapping[str, Any] | None = None,
         tools: Sequence[Tool] = (),
         sample: int = 0,
+        max_tokens: int | None = None,
     ) -> Completion:
         """See LLM. Raises LLMError if this call fails; InputError if the key, the model or the
         recording is at fault and every call would fail; BudgetReached before a call that could
@@ -133,6 +134,9 @@ class ChatClient(LLM):
             "messages": [dict(m) for m in messages],
             **self._fixed,
         }
+        limit = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
+        if max_tokens is not None and limit in body:  # without a limit there is none to raise
+            body[limit] = max(body[limit], max_tokens)
         if self._settings.seed is not None and "seed" in body:
             body["seed"] = self._settings.seed + sample  # or all repetitions would get one answer
         if tools:

@@ -20,6 +20,7 @@ from typing import Any
 from memsys.core.types import Usage
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+SOURCES = ("live", "vectors", "recorded")  # of a latency, in order of what replaces what
 Check = Callable[[Mapping[str, Any]], object]
 
 
@@ -30,7 +31,8 @@ class Call:
     `spent_ms` is the whole time to subtract from the clock, `live_ms` that of the successful
     attempt. `waited_ms`: the part of `spent_ms` before that attempt. `attempts`: requests sent now,
     0 for a replayed call. `key`: key of the recorded answer; `recorded`: when it was live (ISO,
-    UTC). `model`: the model whose prices apply.
+    UTC). `model`: the model whose prices apply. `cached`: vectors from a cache, not an answer, were
+    replayed.
     """
 
     spent_ms: float
@@ -42,6 +44,7 @@ class Call:
     key: str | None = None
     recorded: str | None = None
     model: str | None = None
+    cached: bool = False
 
 
 @dataclass(slots=True)
@@ -141,7 +144,7 @@ class Reading:
 
     `waited_ms` and `attempts` are sums over the calls and not part of `ms`; `keys` are the keys of
     the answers used, in order; `recorded` is the oldest date of a replayed answer. `by_model`: the
-    usage by name of the model.
+    usage by name of the model. `cached`: whether vectors came from a cache.
     """
 
     ms: float = 0.0
@@ -153,11 +156,14 @@ class Reading:
     keys: tuple[str, ...] = ()
     recorded: str | None = None
     by_model: dict[str, Usage] = field(default_factory=dict)
+    cached: bool = False
 
     @property
     def source(self) -> str:
-        """`recorded` if a call was replayed at its recorded latency, else `live`."""
-        return "recorded" if self.replayed else "live"
+        """One of SOURCES: `recorded` if an answer was replayed at its recorded latency, `vectors`
+        if only vectors came from a cache, at the time that they took, else `live`.
+        """
+        return "recorded" if self.replayed else "vectors" if self.cached else "live"
 
 
 class Meter:
@@ -190,6 +196,7 @@ class Meter:
             # Two readings of a clock can disagree slightly; time is never negative.
             reading.ms = max(reading.wall_ms - spent, 0.0) + sum(call.live_ms for call in calls)
             reading.replayed = any(call.replayed for call in calls)
+            reading.cached = any(call.cached for call in calls)
             reading.usage = total_usage(call.usage for call in calls)
             reading.waited_ms = sum(call.waited_ms for call in calls)
             reading.attempts = sum(call.attempts for call in calls)

@@ -236,7 +236,9 @@ def _of_schema(text: str, schema: Mapping[str, Any], model: str, finish: object)
     except ValueError:
         found = list(json_objects(without_thinking(text)))
     if not found:
-        cut = "; it was cut off by the limit of tokens" if finish == "length" else ""
+        cut = (
+            f"; it was cut off by the limit of tokens: {_MORE_TOKENS}" if finish == "length" else ""
+        )
         raise LLMError(f"{model}: the reply is not the JSON that was asked for{cut}")
     faults = [violation(value, schema) for _, value in found]
     fitting = [one for one, fault in zip(found, faults, strict=True) if fault is None]

@@ -10,16 +10,15 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
+from memsys.core.turns import ROLES
 from memsys.core.types import Session, Turn
 from memsys.knowledge.facts.fact import Event, Fact, as_memory, plain, subject_of
 from memsys.knowledge.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
 from memsys.knowledge.facts.procedure import procedure
 from memsys.knowledge.memory.base import verbatim
 from memsys.llm.base import LLM
-from memsys.llm.prompt import Prompt
-from memsys.service.instructions import instructed
+from memsys.llm.instructions import instructed
 from memsys.service.messages import (
-    ROLES,
     Messages,
     ParsedMessages,
     as_list,
@@ -139,7 +138,7 @@ class Adder:
                 "local), or add with infer=False"
             )
         run = as_list(messages)
-        record = procedure(llm, run, Prompt("prompt", prompt) if prompt else "procedure")
+        record = procedure(llm, run, self.setup.procedure, prompt)
         ids = (one.get("id") for one in run)
         turns = tuple(id_ for id_ in ids if isinstance(id_, str))
         unit = verbatim("new", record.text, time, "assistant", turns)
@@ -178,9 +177,11 @@ class _OwnerFacts:
             return None
         public = replace(fact, turns=tuple(self._about.public.get(t, t) for t in fact.turns))
         speaker = fact.speaker if old.speaker in ROLES else old.speaker  # the name, if one has it
-        new = as_memory(id_, public.rewritten(content, speaker, old.turn_keys), time)
+        rewritten = public.rewritten(content, speaker, old.turn_keys)
+        new = as_memory(id_, replace(rewritten, prefixed=speaker not in ROLES), time)
         fields: dict[str, Any] = {"memory": new.content, "index_text": new.index_text}
         fields |= {"time": time, "turn_keys": new.turns, "importance": new.importance}
+        fields["event_time"] = new.event
         if new.title:
             fields["title"] = new.title
         fields["speaker"] = speaker

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -14,6 +15,7 @@ from memsys.service.owners import (
     TITLE_MOST,
     MemoryKind,
     NoModelError,
+    Owner,
     check_text,
     naive,
     nested_deeper,
@@ -43,6 +45,20 @@ def check_kind(kind: MemoryKind, memory_type: MemoryType | None) -> MemoryKind:
         return kind
     check_choice("memory_type", memory_type, get_args(MemoryType))
     return "procedural"
+
+
+def narrowed(owner: Owner, filters: Mapping[str, Any] | None) -> tuple[Owner, dict[str, Any]]:
+    """Return the owner and the metadata that results must have. Ids may be among the `filters`, as
+    in mem0. Raises InputError on an invalid value, without an id, or if one is given twice.
+    """
+    rest = check_metadata(filters, "filters")
+    ids = {name: rest.pop(name) for name in asdict(owner) if name in rest}
+    for name, value in ids.items():
+        if value is None:  # would widen what is found
+            raise InputError(f"filters.{name}: null; use text, or leave it out")
+        if name in owner.named:
+            raise InputError(f"filters.{name}: give it here or as {name}, not both")
+    return replace(owner, **ids).check(), rest
 
 
 def check_version(version: Version | None) -> None:

@@ -14,7 +14,7 @@ from hydra.utils import get_class, instantiate
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, check_whole
 from memsys.core.files import read_text
 from memsys.core.json_text import parse_json
 from memsys.core.places import CONF, find_run
@@ -27,6 +27,7 @@ from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
 from memsys.service.arguments import path_of
+from memsys.service.mem0_form import translated
 from memsys.strategies.strategy import MemoryStrategy, Strategy
 
 # The options of conf/config.yaml, as defaults.
@@ -43,7 +44,8 @@ OPTIONS = {
 }
 NUMBERS = {"k": 10, "budget": 2048}
 # Further settings of a memory, which no option of conf/ has.
-SETTINGS = ("weights", "facts", "update", "summary", "instructions")
+SETTINGS = ("weights", "facts", "update", "summary", "procedure", "instructions")
+_EXAMPLES = {"llm": "openai"}  # of options, where the default has no settings to change
 VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
 Source = str | Path | Mapping[str, Any]
 _FILES = (".yaml", ".yml", ".json")
@@ -59,8 +61,8 @@ def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
     if source is None:
         return "memory", {}, False
     if isinstance(source, Mapping):
-        _check_names(source, "configuration")
-        return "configuration", source, False
+        where = "configuration"
+        return where, _checked(translated(source, where), where), False
     path = _path_of(path_of(source, "configuration"))
     run = path.suffix == ".json"
     try:
@@ -79,7 +81,7 @@ def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
     if run:  # it has no settings of a memory, unless somebody wrote them into it
         settings = {name: one for name, one in settings.items() if name not in SETTINGS}
     else:
-        _check_names(settings, str(path))
+        settings = _checked(translated(settings, str(path)), str(path))
     return str(source), settings, run
 
 
@@ -99,15 +101,21 @@ def _path_of(path: Path) -> Path:
     return path
 
 
-def _check_names(settings: Mapping[str, Any], where: str) -> None:
+def _checked(settings: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return `settings`. Raises InputError if one of them has an unknown name."""
     names = {*OPTIONS, *NUMBERS, *SETTINGS}
     if unknown := sorted(set(settings) - names, key=str):
         raise InputError(f"{where}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
+    return settings
 
 
 def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return `wanted` with the names of options replaced by their settings, composed by Hydra."""
+    """Return `wanted` with the names of options replaced by their settings, composed by Hydra. A
+    group may be settings of the option that its `option` names: they replace that option's.
+    """
+    changed = {n: v for n, v in wanted.items() if isinstance(v, Mapping) and "option" in v}
     named = {n: v for n, v in wanted.items() if n in OPTIONS and not isinstance(v, Mapping)}
+    named |= {name: group["option"] for name, group in changed.items()}
     if not named:
         return dict(wanted)
     for name, value in named.items():
@@ -116,7 +124,29 @@ def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
             raise InputError(f"{where}: {name}: {value!r} is none of {', '.join(names)}")
     with initialize_config_dir(str(CONF), version_base="1.3"):
         options = compose(overrides=[f"+{name}={value}" for name, value in named.items()])
-    return {**wanted, **OmegaConf.to_container(options, resolve=False)}  # type: ignore[dict-item]
+    found: dict[str, Any] = {**wanted, **OmegaConf.to_container(options, resolve=False)}  # type: ignore[dict-item]
+    for name, group in changed.items():
+        own = {setting: value for setting, value in group.items() if setting != "option"}
+        found[name] = _replaced(found[name], own, f"{where}: {name}")
+    return found
+
+
+def _replaced(base: Mapping[str, Any], own: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Return the settings `base` with the values of `own`, also within groups of settings. Raises
+    InputError on an unknown name.
+    """
+    names = sorted(name for name in base if not name.startswith("_"))
+    found = dict(base)
+    for name, value in own.items():
+        if name not in names:
+            raise InputError(
+                f"{place}.{name}: no such setting; there are {', '.join(names) or 'none'}"
+            )
+        inner = base[name]
+        if isinstance(inner, Mapping) and inner and isinstance(value, Mapping):
+            value = _replaced(inner, value, f"{place}.{name}")  # noqa: PLW2901
+        found[name] = value
+    return found
 
 
 def resolved(config: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -158,6 +188,14 @@ class Groups:
     def k(self) -> Any:
         """The number of results: the strategy's own, else that of the configuration."""
         return self.strategy.get("k") or self.config["k"]
+
+    @property
+    def budget(self) -> int | None:
+        """The o200k tokens of a context: the strategy's own number, else that of the configuration;
+        None for any. Raises InputError if it is below 1.
+        """
+        budget = self.strategy.get("budget", self.config["budget"])
+        return None if budget is None else check_whole(f"{self.where}: budget", budget)
 
     def build(self, name: str, **more: Any) -> Any:
         """Return the object of the group `name`, with the settings `more`. Raises InputError with
@@ -219,8 +257,8 @@ def _check_target(node: Mapping[str, Any], name: str, where: str) -> None:
     """Raises InputError if the settings of the group `name` name no class."""
     if "_target_" not in node:
         raise InputError(
-            f"{where}: {name}: _target_ is missing; name an option of conf/{name}, or give all of "
-            "its settings"
+            f"{where}: {name}: name the option of conf/{name} that these settings change, as in "
+            f"{{option: {_EXAMPLES.get(name, OPTIONS[name])}, ...}}, or give all of its settings"
         )
 
 

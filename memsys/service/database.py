@@ -23,7 +23,8 @@ from memsys.stores.sqlite import open_shared, rewrite
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
 # The column of each field of a record; `touch` alone changes the last two.
 _IDS = "user_id agent_id run_id".split()
-_SAME = "id title index_text kind time speaker importance metadata created updated".split() + _IDS
+_WORDS = "id title index_text kind time event_time speaker importance metadata created updated"
+_SAME = _WORDS.split() + _IDS
 _CHANGED = {"memory": "content", "turn_keys": "turns", **{name: name for name in _SAME}}
 _FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
 _COLUMNS = ", ".join(_FIELDS.values())

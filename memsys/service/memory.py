@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from math import inf
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
-from memsys.core.errors import check_bool, check_whole
+from memsys.core.errors import check_bool, check_number, check_whole
 from memsys.llm.meter import Meter
 from memsys.service.adding import Adder
 from memsys.service.arguments import (
@@ -22,6 +23,7 @@ from memsys.service.arguments import (
     check_query,
     check_version,
     either,
+    narrowed,
     path_of,
 )
 from memsys.service.configuration import Source
@@ -29,13 +31,30 @@ from memsys.service.database import MemoryDatabase
 from memsys.service.messages import Messages
 from memsys.service.owners import MemoryKind, Owner, naive
 from memsys.service.relations import RelationMemory
-from memsys.service.results import AddResult, MemoryChange, MemoryRecord, Rows, SearchResult
+from memsys.service.results import (
+    AddResult,
+    MemoryChange,
+    MemoryContext,
+    MemoryRecord,
+    Rows,
+    SearchResult,
+)
+from memsys.service.searching import Request, Searcher
 from memsys.service.setup import Setup, load_setup
 from memsys.service.summaries import Summaries
 from memsys.service.vector_sync import VectorSync
 from memsys.service.writing import About, SharedEmbedder, Writer
 
 FOLDER = "memories"
+
+
+class Whose(TypedDict, total=False):
+    """What `reset` deletes: an owner's memories, or everybody's."""
+
+    user_id: str | None
+    agent_id: str | None
+    run_id: str | None
+    all: bool
 
 
 class Memory(AbstractContextManager["Memory"]):
@@ -59,6 +78,7 @@ class Memory(AbstractContextManager["Memory"]):
         self._writer = Writer(database, vectors, embedder)
         self._relations = RelationMemory(setup.relations, database, embedder, self._writer.lock)
         self._ranker = setup.ranker(database, vectors, embedder, self._writer.lock, self._relations)
+        self._searcher = Searcher(setup, self._writer, self._ranker, self._relations)
         self._summaries = Summaries(self._writer, setup.summary)
         parts = self._writer, self._ranker, self._summaries, self._relations
         self._adder = Adder(setup, *parts)
@@ -123,34 +143,66 @@ class Memory(AbstractContextManager["Memory"]):
         filters: Mapping[str, Any] | None = None,
         top_k: int | None = None,
         time: datetime | None = None,
+        threshold: float | None = None,
         limit: int | None = None,
         version: Version | None = None,
         enable_graph: bool | None = None,
     ) -> Rows[SearchResult]:
         """Return the `top_k`, or `limit` (None: the run's k), best memories for `query`, best
-        first. `filters`: values that the metadata must have. `time`: of the query, for recency
-        (None: now); each returned memory counts as accessed at that time. `enable_graph`: whether
-        the relations of the owner are searched as well, of whatever metadata (None: if the run
-        writes any). `version`: "v1.1". Raises InputError on an invalid argument, LLMError if the
-        strategy asks a model and gets no usable reply.
+        first, of at least the score `threshold`. `filters`: values that the metadata must have, and
+        perhaps the ids. `time`: of the query, for recency (None: now); each returned memory counts
+        as accessed at that time. `enable_graph`: whether the relations of the owner are searched as
+        well, of whatever metadata (None: if the run writes any). `version`: "v1.1". Raises
+        InputError on an invalid argument, LLMError if the strategy asks a model and gets no usable
+        reply.
         """
-        owner = Owner(user_id, agent_id, run_id).check()
         check_version(version)
-        most = either("top_k", top_k, "limit", limit)
-        wanted = check_whole("top_k", self._setup.k if most is None else most)
+        if threshold is not None:
+            check_number("threshold", threshold, -inf, inf)
+        most, owner = either("top_k", top_k, "limit", limit), Owner(user_id, agent_id, run_id)
+        asked = self._request(query, owner, filters, most, time, enable_graph)
+        return self._searcher.search(asked, threshold)
+
+    def context(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        filters: Mapping[str, Any] | None = None,
+        top_k: int | None = None,
+        time: datetime | None = None,
+        budget: int | None = None,
+        enable_graph: bool | None = None,
+    ) -> MemoryContext:
+        """Return what `search` finds as text for a model, in the layout of the configuration's
+        `context`, with relations: as much of it, best first, as fits `budget` o200k tokens (None:
+        the configuration's). The memories in the text count as accessed. Raises like `search`, and
+        LLMError if a long memory has to be summarised and is not.
+        """
+        owner = Owner(user_id, agent_id, run_id)
+        asked = self._request(query, owner, filters, top_k, time, enable_graph)
+        most = self._setup.budget if budget is None else check_whole("budget", budget)
+        return self._searcher.context(asked, most)
+
+    def _request(
+        self,
+        query: str,
+        owner: Owner,
+        filters: Mapping[str, Any] | None,
+        top_k: int | None,
+        time: datetime | None,
+        enable_graph: bool | None,
+    ) -> Request:
+        """Return a search with checked arguments; see `search`."""
+        owner, wanted = narrowed(owner, filters)
+        most = check_whole("top_k", self._setup.k if top_k is None else top_k)
         check_query(query)
         if enable_graph is not None:
             check_bool("enable_graph", enable_graph)
-        checked = check_metadata(filters, "filters")
-        vector = self._writer.embed_query(query) if self._ranker.wants_vector else None
-        asked = naive(time)
-        found = self._ranker.search(query, vector, owner, checked, wanted, asked)
         searched = self.enable_graph if enable_graph is None else enable_graph
-        relations = self._relations.find(query, owner) if searched else ()
-        if found:
-            with self._writer.lock, self._database.writing():
-                self._database.touch([one.record.id for one in found], asked)
-        return Rows(found, relations)
+        return Request(query, owner, wanted, most, naive(time), searched)
 
     def get(self, memory_id: str) -> MemoryRecord | None:
         """Return the memory of this id, or None."""
@@ -166,16 +218,18 @@ class Memory(AbstractContextManager["Memory"]):
         filters: Mapping[str, Any] | None = None,
         limit: int | None = None,
         offset: int = 0,
+        top_k: int | None = None,
         version: Version | None = None,
     ) -> Rows[MemoryRecord]:
-        """Return memories of an owner, oldest first: `limit` (None: all) from `offset` on."""
-        owner = Owner(user_id, agent_id, run_id).check()
+        """Return memories of an owner, oldest first: `limit`, or `top_k` (None: all), from `offset`
+        on. `filters`: as in `search`.
+        """
+        owner, wanted = narrowed(Owner(user_id, agent_id, run_id), filters)
         check_version(version)
-        first = check_whole("offset", offset, 0)
-        last = None if limit is None else first + check_whole("limit", limit, 0)
+        first, most = check_whole("offset", offset, 0), either("limit", limit, "top_k", top_k)
+        last = None if most is None else first + check_whole("limit", most, 0)
         with self._writer.lock:
-            found = self._database.owned(owner, check_metadata(filters, "filters"))
-        return Rows(found[first:last])
+            return Rows(self._database.owned(owner, wanted)[first:last])
 
     def update(
         self,
@@ -201,6 +255,7 @@ class Memory(AbstractContextManager["Memory"]):
         """
         check_bool("history", history)
         check_id(memory_id)
+        self._searcher.forget()
         if history:
             return next(iter(self._writer.delete([memory_id])), None)
         return self._writer.erase(memory_id, self._relations.forget)
@@ -217,6 +272,7 @@ class Memory(AbstractContextManager["Memory"]):
         (`all`); the history remains. Raises InputError with neither, or with both.
         """
         owner = Owner(user_id, agent_id, run_id).check_bulk(all)
+        self._searcher.forget()
         with self._writer.lock:
             self._relations.delete(owner)
             with self._database.writing():
@@ -228,18 +284,14 @@ class Memory(AbstractContextManager["Memory"]):
         with self._writer.lock:
             return self._database.history(check_id(memory_id))
 
-    def reset(
-        self,
-        *,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        run_id: str | None = None,
-        all: bool = False,  # noqa: A002 - the name in the interface
-    ) -> None:
-        """Delete everything of an owner, or of every owner (`all`), including the history. This
-        cannot be undone. Raises InputError with neither, or with both.
+    def reset(self, **whose: Unpack[Whose]) -> None:
+        """Delete everything of an owner, or of every owner (`all`, or no argument at all),
+        including the history. This cannot be undone. Raises InputError if the arguments name
+        neither an owner nor all, such as a user_id of None, or both.
         """
-        owner = Owner(user_id, agent_id, run_id).check_bulk(all)
+        everyone = whose.pop("all", not whose)
+        owner = Owner(**whose).check_bulk(everyone)  # type: ignore[misc]
+        self._searcher.forget()
         with self._writer.lock:
             self._relations.delete(owner)
             with self._database.writing():

@@ -11,18 +11,19 @@ from typing import Any, get_args
 from uuid import uuid4
 
 from memsys.core.errors import InputError, check_choice
+from memsys.core.turns import ROLES
 from memsys.core.types import Memory, Session, Turn
 from memsys.knowledge.facts.extract import Detail, describe
 from memsys.knowledge.facts.fact import Event
+from memsys.knowledge.facts.procedure import tool_calls
 from memsys.knowledge.memory.base import MemoryBuilder, verbatim
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
 from memsys.service.owners import NoModelError, check_text, turn_key
 from memsys.service.setup import Setup
 
-ROLES = ("user", "assistant", "system", "tool")
 Messages = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
-_FIELDS = {"role", "content", "name", "id"}
+_FIELDS = {"role", "content", "name", "id", "tool_calls", "tool_call_id"}
 _PARTS = "text", "image_url"  # types of a part of a content
 
 
@@ -48,9 +49,9 @@ def as_list(messages: Messages) -> list[Any]:
 
 def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
     """Return `messages` as a session at `time`. A message has `role` and `content`, and may have
-    `name` (the speaker, else the role) and `id`. System messages are left out, as they describe
-    nobody. Turns get new ids, because a caller may use one twice. Raises InputError on an invalid
-    message.
+    `name` (the speaker, else the role), `id`, and `tool_calls`, which become text. System messages
+    are left out, as they describe nobody. Turns get new ids, because a caller may use one twice.
+    Raises InputError on an invalid message.
     """
     turns, roles, public = [], [], {}
     for i, message in enumerate(as_list(messages)):
@@ -61,6 +62,9 @@ def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
         role: Any = message.get("role")
         content = message.get("content")
         check_choice(f"{where}.role", role, ROLES)
+        calls = [f"calls {name}({given})" for name, given in tool_calls(message, where)]
+        if calls and (content is None or isinstance(content, str)):
+            content = "\n".join(filter(None, [content, *calls]))
         if not isinstance(content, str) or not content:
             raise InputError(f"{where}.content: use text that is not empty")
         name, id_ = message.get("name") or role, message.get("id") or uuid4().hex
@@ -78,11 +82,20 @@ def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
 
 
 def as_units(messages: Messages, parsed: ParsedMessages, builder: MemoryBuilder) -> list[Memory]:
-    """Return the memories to store: a text verbatim, messages as the memory option builds them."""
-    if not isinstance(messages, str):
-        return builder.build(parsed.session)
-    (turn,) = parsed.session.turns
-    return [verbatim(turn.id, messages, parsed.session.time, turn.speaker, (turn.id,))]
+    """Return the memories to store: a text verbatim, messages as the memory option builds them. A
+    role is the speaker of a memory of one message, and does not stand before its words as a name
+    does; in a memory of several it has to tell apart who says what.
+    """
+    session = parsed.session
+    if isinstance(messages, str):
+        (turn,) = session.turns
+        return [verbatim(turn.id, messages, session.time, turn.speaker, (turn.id,))]
+    units = builder.build(session)
+    if any(len(one.turns) > 1 for one in units):
+        return units
+    nameless = [replace(one, speaker="") if one.speaker in ROLES else one for one in session.turns]
+    plain = builder.build(replace(session, turns=tuple(nameless)))
+    return [replace(one, speaker=old.speaker) for one, old in zip(plain, units, strict=True)]
 
 
 def as_texts(setup: Setup, messages: Sequence[Any], log: list[Event]) -> list[Any]:

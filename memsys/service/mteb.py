@@ -66,7 +66,7 @@ class Search:
         self._parts = Parts(
             memory=groups.build("memory"),
             embedder=CachedEmbedder(groups.embedder(), cache or cache_folder(), Meter()),
-            context=self._setup.context,
+            context=groups.build("context"),
             index=groups.build("index"),
             graph=self._setup.graph,
             llm=groups.llm(),

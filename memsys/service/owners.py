@@ -35,7 +35,9 @@ class Owner:
         """Return self. Raises InputError without an id, or with one not of 1 to 256 characters."""
         named = self.named
         if not named:
-            raise InputError("owner: give at least one of user_id, agent_id, run_id")
+            raise InputError(
+                "owner: give at least one of user_id, agent_id, run_id (in filters, or as it is)"
+            )
         for name, value in named.items():
             if not isinstance(value, str) or not 1 <= len(value) <= _MOST:
                 raise InputError(

@@ -18,8 +18,8 @@ from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import IndexSettings, Scores, Start, check_start, convex, min_max
 from memsys.service.database import MemoryDatabase
 from memsys.service.owners import Owner
-from memsys.service.results import MemoryRecord, SearchResult
-from memsys.service.strategy_ranking import StrategyRanker
+from memsys.service.results import Hit, MemoryRecord, SearchResult
+from memsys.service.strategy_ranking import Found, Ranked, StrategyRanker
 from memsys.service.vector_sync import VectorSync
 from memsys.stores.vectors import Near
 
@@ -92,14 +92,15 @@ class Ranker:
         filters: Mapping[str, Any],
         top_k: int,
         now: datetime,
-    ) -> list[SearchResult]:
+    ) -> Found:
         """Return the `top_k` best memories for `query` and its `vector`, shape (d,), best first;
         among equal scores the oldest comes first, or the strategy's order remains.
         """
         weights = self._weights
         wanted = top_k if weights.plain else max(top_k, weights.pool)
+        ranked = Ranked([])
         if self._by_strategy is not None:
-            pool = self._by_strategy.rank(query, owner, filters, wanted, now)
+            ranked = self._by_strategy.rank(query, owner, filters, wanted, now)
         else:
             with self._lock:
                 self._vectors.catch_up()
@@ -108,8 +109,10 @@ class Ranker:
                     pool = self._by_vector(vector, owner, filters, wanted)
                 else:
                     pool = self._by_word(query, vector, owner, filters, wanted)
-        found = [SearchResult.of(one, self._score(one, value, now), value) for one, value in pool]
-        return sorted(found, key=lambda one: -one.score)[:top_k]
+            ranked = Ranked([Hit(record, value) for record, value in pool])
+        found = [SearchResult.of(one, self._score(one, now)) for one in ranked.hits]
+        best = sorted(found, key=lambda one: -one.score)[:top_k]
+        return Found(best, ranked.beside, ranked.trace)
 
     def similar(
         self, vector: Vectors, among: Sequence[MemoryRecord], most: int
@@ -122,12 +125,13 @@ class Ranker:
         near = sorted((one for some in found for one in some), key=lambda one: -one.cosine)
         return [(by_id[id_], cosine) for id_, cosine in near[:most]]
 
-    def _score(self, record: MemoryRecord, relevance: float, now: datetime) -> float:
-        weights, last = self._weights, record.time
+    def _score(self, hit: Hit, now: datetime) -> float:
+        weights, record = self._weights, hit.record
+        last = record.time
         if record.accessed is not None and record.accessed <= now:  # none that `now` cannot know
             last = record.accessed
         return (
-            weights.relevance * relevance
+            weights.relevance * hit.score
             + weights.access * access_frequency(record.accesses)
             + weights.recency * recency(last, now, weights.decay_per_day)
             + weights.importance * record.importance

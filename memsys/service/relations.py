@@ -20,7 +20,7 @@ from memsys.knowledge.relations.relation_graph import (
     RelationGraphSettings,
     forget_turns,
 )
-from memsys.knowledge.relations.triples import id_of
+from memsys.knowledge.relations.triples import as_memory, id_of
 from memsys.knowledge.relations.written_graph import WrittenGraph
 from memsys.llm.base import LLM
 from memsys.service.database import MemoryDatabase
@@ -240,6 +240,7 @@ def _found(finder: RelationFinder, query: str) -> list[FoundRelation]:
             ended=relation.ended,
             mentions=relation.mentions,
             turns=public_ids(relation.turns),
+            memory=as_memory(relation, (source, destination)),
         )
         for (relation, score), (source, destination) in zip(found, ends, strict=True)
     ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
-from typing import Annotated, Any, Literal, SupportsIndex, TypeVar, overload
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple, SupportsIndex, TypeVar, overload
 
 from pydantic import (
     BaseModel,
@@ -16,6 +17,7 @@ from pydantic import (
     computed_field,
 )
 
+from memsys.core.types import Memory, Origin
 from memsys.knowledge.facts.fact import Event
 from memsys.service.owners import Owner, public_ids
 
@@ -76,6 +78,7 @@ class MemoryRecord(_Owned):
     """A memory. `time` is when its messages were said (UTC if a zone was given), `created` and
     `updated` are wall-clock times; these two have mem0's names as well. `turns`: the caller's ids
     of its messages. `importance`: 0 to 1. `title`: its topic in a few words, "" if it has none.
+    `event_time`: the date of what it tells (see memsys.core.types.Memory), null if it is not known.
     """
 
     id: str
@@ -89,6 +92,7 @@ class MemoryRecord(_Owned):
     updated: Utc
     accesses: int
     title: str
+    event_time: str | None
     turn_keys: tuple[str, ...] = Field(exclude=True)  # of its messages; see turn_key
     index_text: str = Field(exclude=True)
     accessed: datetime | None = Field(exclude=True)  # by the last search that returned it
@@ -102,25 +106,71 @@ class MemoryRecord(_Owned):
     created_at = _same_as("created", Utc)
     updated_at = _same_as("updated", Utc)
 
+    def as_memory(self, id_: str) -> Memory:
+        """Return what a strategy ranks and a context shows, under the id `id_`."""
+        return Memory(
+            id=id_,
+            content=self.memory,
+            index_text=self.index_text,
+            time=self.time,
+            speaker=self.speaker,
+            turns=self.turn_keys,
+            importance=self.importance,
+            title=self.title,
+            event=self.event_time,
+        )
+
 
 class SearchResult(MemoryRecord):
     """A search result: a memory and its score, a weighted sum, whose first term before weighting is
-    `relevance`.
+    `relevance`. `origin`: direct, or expanded where a graph added it. `trace`: what a graph says of
+    it: the `path` that added it (seed memory, entity `via`, edge), or the terms of its memory score
+    with n, e, w and g; {} if no graph was asked.
     """
 
     score: float
     relevance: float
+    origin: Annotated[Origin, _TEXT]
+    trace: Mapping[str, Any]
 
     @classmethod
-    def of(cls, record: MemoryRecord, score: float, relevance: float) -> SearchResult:
-        """Return the result that found `record`."""
-        return cls.model_construct(**vars(record), score=score, relevance=relevance)
+    def of(cls, hit: Hit, score: float) -> SearchResult:
+        """Return the result of `hit`."""
+        return cls.model_construct(
+            **vars(hit.record),
+            score=score,
+            relevance=hit.score,
+            origin=hit.origin,
+            trace=dict(hit.trace),
+        )
 
     @property
     def record(self) -> MemoryRecord:
         """The memory that was found."""
         fields = {name: getattr(self, name) for name in MemoryRecord.model_fields}
         return MemoryRecord.model_construct(**fields)
+
+
+class Hit(NamedTuple):
+    """A memory that a ranking found, its score there, and where it comes from; see SearchResult."""
+
+    record: MemoryRecord
+    score: float
+    origin: Origin = "direct"
+    trace: Mapping[str, Any] = MappingProxyType({})
+
+
+class MemoryContext(Row):
+    """Memories and relations as `text` for a model, of so many o200k `tokens`. `results`: the
+    memories in it, best first; `relations`: the sentences of the relations in it; `trace`: what
+    the strategy decided (such as the gate) and which memories were summarised.
+    """
+
+    text: str
+    tokens: int
+    results: tuple[SearchResult, ...]
+    relations: tuple[str, ...]
+    trace: Mapping[str, Any]
 
 
 class MemoryChange(_Owned):
@@ -142,6 +192,7 @@ class MemoryChange(_Owned):
         """The present text, of a deleted memory the last one."""
         return str(self.old if self.new is None else self.new)
 
+    data = _same_as("new", str | None)
     memory_id = _same_as("id", str)
     old_memory = _same_as("old", str | None)
     new_memory = _same_as("new", str | None)
@@ -171,6 +222,7 @@ class FoundRelation(Row):
     ended: Utc | None
     mentions: int
     turns: tuple[str, ...]
+    memory: Memory = Field(exclude=True)  # the sentence, as a context shows it
 
 
 class AddResult(Row):
@@ -194,12 +246,18 @@ R = TypeVar("R", bound=Row)
 
 class Rows(list[R]):
     """A list of results, of which `rows["results"]` are the plain JSON values and
-    `rows["relations"]` the relations found with them; `dict(rows)` has both.
+    `rows["relations"]` the relations found with them; `dict(rows)` has both. `trace`: what the
+    strategy decided, such as the gate.
     """
 
-    def __init__(self, rows: Iterable[R] = (), relations: Sequence[Row] = ()) -> None:
+    def __init__(
+        self,
+        rows: Iterable[R] = (),
+        relations: Sequence[Row] = (),
+        trace: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         super().__init__(rows)
-        self.relations = relations
+        self.relations, self.trace = relations, trace
 
     def keys(self) -> tuple[str, ...]:
         """Return the names that can be read."""

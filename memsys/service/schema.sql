@@ -4,7 +4,7 @@ CREATE TABLE IF NOT EXISTS memories (
     kind TEXT NOT NULL, time TEXT NOT NULL, speaker TEXT NOT NULL, turns TEXT NOT NULL,
     importance REAL NOT NULL, metadata TEXT NOT NULL, vector BLOB NOT NULL, created TEXT NOT NULL,
     updated TEXT NOT NULL, accesses INTEGER NOT NULL DEFAULT 0, accessed TEXT,
-    title TEXT NOT NULL DEFAULT '');
+    title TEXT NOT NULL DEFAULT '', event_time TEXT);
 -- AUTOINCREMENT: numbers are never reused, so each process knows which changes it has applied.
 CREATE TABLE IF NOT EXISTS changes (
     number INTEGER PRIMARY KEY AUTOINCREMENT, memory TEXT NOT NULL, shelf TEXT NOT NULL,

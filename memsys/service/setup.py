@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
 
+from memsys.context.writers import ContextWriter, Flat
 from memsys.core.errors import InputError, check_number, check_whole
 from memsys.core.trusted import addresses, check_addresses, check_config
 from memsys.embed.base import Embedder
@@ -14,11 +15,13 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.index.rank import IndexSettings, Start
 from memsys.knowledge.facts.extract import ExtractSettings, for_roles
 from memsys.knowledge.facts.fact_writer import UpdateSettings
+from memsys.knowledge.facts.procedure import ProcedureSettings
 from memsys.knowledge.memory.base import MemoryBuilder, WrittenByModel
 from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.relations.find import RelationSettings
 from memsys.knowledge.relations.relation_graph import RelationGraphSettings
 from memsys.llm.base import LLM
+from memsys.llm.instructions import instructed
 from memsys.service.configuration import (
     OPTIONS,
     SETTINGS,
@@ -29,7 +32,6 @@ from memsys.service.configuration import (
     section,
 )
 from memsys.service.database import MemoryDatabase
-from memsys.service.instructions import instructed
 from memsys.service.ranking import Ranker, SearchWeights
 from memsys.service.relations import RelationMemory, RelationSetup
 from memsys.service.strategy_ranking import StrategyRanker, StrategySetup
@@ -48,9 +50,10 @@ _ALL = 10**9  # memories: full_context has no k
 class Setup:
     """The parts of a memory. `start`: the ranking by vectors, words or both, unless `strategy`
     ranks. `vectors`: None for an index in this process's memory, rebuilt from the folder; `facts`
-    and `update`: how a model writes facts; `relations`: how it writes
-    relations, None if it writes none. `infer`: the default of `add`. `calls`: the servers that
-    receive texts, each with the variable of its key.
+    and `update`: how a model writes facts; `relations`: how it writes relations, None if it writes
+    none. `context` and `budget`: layout and most o200k tokens of a context, None for any number.
+    `infer`: the default of `add`. `calls`: the servers that receive texts, each with the variable
+    of its key.
     """
 
     embedder: Embedder
@@ -60,6 +63,8 @@ class Setup:
     update: UpdateSettings
     start: Start = "vector"
     strategy: StrategySetup | None = None
+    context: ContextWriter = field(default_factory=lambda: Flat("flat"))
+    budget: int | None = 2048
     k: int = 10
     llm: LLM | None = None
     infer: bool = False
@@ -67,6 +72,7 @@ class Setup:
     vectors: VectorStore | None = None
     weights: SearchWeights = field(default_factory=SearchWeights)
     summary: SummarySettings = field(default_factory=SummarySettings)
+    procedure: ProcedureSettings = field(default_factory=ProcedureSettings)
     calls: tuple[str, ...] = ()
 
     def ranker(
@@ -88,7 +94,7 @@ class Setup:
                 Parts(
                     memory=self.builder,
                     embedder=embedder,
-                    context=self.strategy.context,
+                    context=self.context,
                     index=self.index,
                     graph=self.strategy.graph or relations.linking([]),
                     llm=self.llm,
@@ -134,6 +140,8 @@ def load_setup(source: Source | None) -> Setup:
             builder=_builder(groups),
             start=kind.start or "vector",
             strategy=None if kind.start else ranked_by(groups, links),
+            context=groups.build("context"),
+            budget=groups.budget,
             k=check_whole(f"{where}: k", _ALL if kind is FullContext else groups.k),
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
@@ -143,6 +151,7 @@ def load_setup(source: Source | None) -> Setup:
             vectors=groups.store("vector_store", FaissVectors),
             weights=section(SearchWeights, "weights", settings, {}, where),
             summary=section(SummarySettings, "summary", settings, {}, where),
+            procedure=section(ProcedureSettings, "procedure", settings, {}, where),
             calls=tuple(
                 f"{place}: {server}" + (f", with the key in {key}" if key else "")
                 for place, server, key in addresses(built)
@@ -156,6 +165,7 @@ def load_setup(source: Source | None) -> Setup:
     except TypeError as error:
         raise InputError(f"{where}: {error}") from error
     _check_same_reply(setup, where)
+    _ = setup.facts.prompts, setup.update.loaded, setup.procedure.loaded  # shows a wrong one now
     return setup
 
 
@@ -167,7 +177,6 @@ def ranked_by(groups: Groups, links: bool = False) -> StrategySetup:
     return StrategySetup(
         make=groups.build("strategy", _partial_=True),
         graph=None if links else groups.build("graph"),
-        context=groups.build("context"),
         where=groups.where,
     )
 
@@ -202,7 +211,7 @@ def _check_foreign(built: Mapping[str, Any], where: str) -> None:
 def _builder(groups: Groups) -> MemoryBuilder:
     """Return the memory option. Raises InputError if it cannot build memories of messages."""
     builder = groups.build("memory")
-    if isinstance(builder, Observations | WrittenByModel):
+    if isinstance(builder, Observations | WrittenByModel) or builder.goes_on:
         raise InputError(
             f"{groups.where}: memory={builder.name}: messages are stored verbatim (turns, windows),"
             " or as facts that a model maintains (strategy=mem0)"

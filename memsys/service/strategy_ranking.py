@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
 from threading import RLock
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from memsys.context.writers import ContextWriter
 from memsys.core.errors import InputError
-from memsys.core.types import Memory, Query, Vectors
+from memsys.core.types import Candidate, Query, Vectors
 from memsys.graph.build import GraphSettings
 from memsys.graph.score import Connectivity, GraphStatistics, connectivity
+from memsys.graph.store import ENTITY
 from memsys.service.database import MemoryDatabase
 from memsys.service.owners import Owner
 from memsys.service.relations import RelationMemory
-from memsys.service.results import MemoryRecord
+from memsys.service.results import Hit, MemoryRecord, SearchResult
 from memsys.strategies.plain import FullContext
 from memsys.strategies.store import Parts, Store
 from memsys.strategies.strategy import Strategy
@@ -38,7 +40,6 @@ class StrategySetup:
 
     make: partial[Strategy]
     graph: GraphSettings | None
-    context: ContextWriter
     where: str
 
     def open(self, parts: Parts, k: int) -> Strategy:
@@ -56,6 +57,22 @@ class StrategySetup:
                 f"{self.where}: strategy: {error}; name an option of conf/strategy, or give all of "
                 "its settings"
             ) from error
+
+
+class Ranked(NamedTuple):
+    """A ranking, best first; the relations shown beside it; and the strategy's decision."""
+
+    hits: Sequence[Hit]
+    beside: Sequence[Candidate] = ()
+    trace: Mapping[str, Any] = MappingProxyType({})
+
+
+class Found(NamedTuple):
+    """What a search found: see Ranked."""
+
+    results: Sequence[SearchResult]
+    beside: Sequence[Candidate]
+    trace: Mapping[str, Any]
 
 
 class StrategyRanker:
@@ -83,7 +100,7 @@ class StrategyRanker:
 
     def rank(
         self, query: str, owner: Owner, filters: Mapping[str, Any], k: int, now: datetime
-    ) -> list[tuple[MemoryRecord, float]]:
+    ) -> Ranked:
         """Return at most `k` memories with their scores, in the strategy's order. The newest k of
         full_context, oldest first.
         """
@@ -91,7 +108,7 @@ class StrategyRanker:
             cached = self._current(owner, filters)
             if not cached.state:
                 self._parts.embedder.query(query)  # the first search loads the model, as by vectors
-                return []
+                return Ranked([])
             strategy = cached.strategies.get(k)
             if strategy is None:
                 strategy = self._setup.open(self._parts, k)
@@ -99,12 +116,21 @@ class StrategyRanker:
                 if len(cached.strategies) >= _STRATEGIES:
                     cached.strategies.clear()
                 cached.strategies[k] = strategy
-        ranked, _ = strategy.rank(Query("", query, "", now))
+        ranked, trace = strategy.rank(Query("", query, "", now))
+        beside = [one for one in ranked if one.beside]
+        ranked = [one for one in ranked if not one.beside]
         best = ranked[-k:] if isinstance(strategy, FullContext) else ranked[:k]
-        rated = [(cached.state[int(one.memory.id)][0], one.score) for one in best]
+        ids = [id_ for id_, _ in cached.state]
+        traces, decision = _by_memory(trace, ids)
+        rated = [(ids[int(one.memory.id)], one) for one in best]
         with self._lock:
             found = self._database.of([id_ for id_, _ in rated])  # accesses as they are now
-        return [(found[id_], score) for id_, score in rated if id_ in found]
+        hits = [
+            Hit(found[id_], one.score, one.origin, traces.get(id_, {}))
+            for id_, one in rated
+            if id_ in found
+        ]
+        return Ranked(hits, beside, decision)
 
     def _current(self, owner: Owner, filters: Mapping[str, Any]) -> _Cached:
         """Return the store of the owner's memories; a new one if any of them has changed."""
@@ -156,7 +182,7 @@ class RecordStore(Store):
         """`vectors`: of each record by its id, shape (d,)."""
         super().__init__(parts)
         self._accesses, self._ids = accesses, [one.id for one in records]
-        self.add([_memory(one, f"{place:09}") for place, one in enumerate(records)])
+        self.add([one.as_memory(f"{place:09}") for place, one in enumerate(records)])
         if records:
             self._insert(np.stack([vectors[one.id] for one in records]))
 
@@ -188,14 +214,19 @@ class _Cached:
     strategies: dict[int, Strategy] = field(default_factory=dict)
 
 
-def _memory(record: MemoryRecord, id_: str) -> Memory:
-    return Memory(
-        id=id_,
-        content=record.memory,
-        index_text=record.index_text,
-        time=record.time,
-        speaker=record.speaker,
-        turns=record.turn_keys,
-        importance=record.importance,
-        title=record.title,
-    )
+def _by_memory(
+    trace: Mapping[str, Any], ids: Sequence[str]
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Return what the `trace` of a strategy says of single memories, by id, and the rest. `ids`: of
+    the store's memories, by place.
+    """
+    rest, found = dict(trace), defaultdict[str, dict[str, Any]](dict)
+    for path in rest.pop("expansion", ()):
+        memory, seed = (ids[int(path[name])] for name in ("memory", "seed"))
+        named = {"seed": seed, "via": path["via"].removeprefix(ENTITY)}
+        more = {name: one for name, one in path.items() if name not in ("memory", *named)}
+        found[memory]["path"] = named | more
+    scored = rest.pop("memory_score", {"terms": (), "of": {}})
+    for place, values in scored["of"].items():
+        found[ids[int(place)]] |= dict(zip(scored["terms"], values, strict=True))
+    return dict(found), rest

@@ -52,6 +52,7 @@ class About:
             updated=time,
             index_text=memory.index_text,
             title=memory.title,
+            event_time=memory.event,
             accesses=0,
             accessed=None,
         )

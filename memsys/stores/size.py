@@ -14,6 +14,8 @@ from typing import Any
 
 from memsys.core.types import Vectors
 
+_IF_KNOWN = frozenset({"event"})  # fields that a line lacks while they are None
+
 
 def lines(rows: Iterable[Any]) -> int:
     """Return the bytes of `rows`, JSON values or records of such fields, one per line."""
@@ -42,7 +44,8 @@ def _bytes(text: str) -> int:
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    row = {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: one for name, one in row.items() if one is not None or name not in _IF_KNOWN}
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)  # one for all: rows are many

@@ -9,8 +9,9 @@ from typing import Any, Literal
 from memsys.core.declared import Count, Weight, check_values
 from memsys.core.errors import InputError
 from memsys.core.types import Candidate, Query
-from memsys.graph.expansion import Expansion, expand
+from memsys.graph.expansion import Expansion, expand, rounded
 from memsys.index.rank import Ranking, Start
+from memsys.knowledge.relations.written_graph import WrittenByModel, WrittenGraph
 from memsys.strategies.graph_score import GraphScore
 from memsys.strategies.neighbour_judge import NeighbourJudge
 from memsys.strategies.store import Parts
@@ -47,6 +48,17 @@ class GraphExpand(GraphScore):
         super().__init__(parts, k, budget, start, accepted, weights, decay_per_day)
         self._rescore, self._expands = rescore is not None, use_graph_expansion
         self._expansion = Expansion(**expansion)
+        if self._expansion.relations:
+            if not isinstance(parts.graph, WrittenByModel | WrittenGraph):
+                raise InputError(
+                    "strategy.expansion.relations: the graph has no relations to show; add "
+                    "graph=relations llm=openai, or use 0"
+                )
+            if parts.owner_filter:
+                raise InputError(
+                    "strategy.expansion.relations: would show relations of other owners in a store "
+                    "of several; use 0"
+                )
         if k is not None and self._expansion.reserved > k:
             raise InputError(
                 f"strategy.expansion.reserved: {self._expansion.reserved}; use at most k={k}"
@@ -61,8 +73,9 @@ class GraphExpand(GraphScore):
         if not self._expands:
             return super().rank(query)
         relevance = self.store.ranking(query.text, self._start)
-        candidates, trace = self.finalised(*self.expanded(query, relevance), relevance, query)
-        return self.continued(candidates, relevance), trace
+        candidates, stated, trace = self.expanded(query, relevance)
+        finalised, trace = self.finalised(candidates, trace, relevance, query)
+        return [*self.continued(finalised, relevance), *stated], trace
 
     def finalised(
         self,
@@ -70,15 +83,19 @@ class GraphExpand(GraphScore):
         trace: Mapping[str, Any],
         relevance: Ranking,
         query: Query,
-    ) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+    ) -> tuple[Sequence[Candidate], dict[str, Any]]:
         """Return candidates, best first, and trace, rescored by the memory score if asked for."""
         if not self._rescore:
-            return candidates, trace
+            return candidates, dict(trace)
         rescored, parts = self.rescored(candidates, relevance.of, query.time)
         return rescored, {**trace, **parts}
 
-    def expanded(self, query: Query, relevance: Ranking) -> tuple[list[Candidate], dict[str, Any]]:
-        """Return direct and expanded candidates, best first, and the trace."""
+    def expanded(
+        self, query: Query, relevance: Ranking
+    ) -> tuple[list[Candidate], list[Candidate], dict[str, Any]]:
+        """Return direct and expanded candidates, the relations of the entities that were followed,
+        both best first, and the trace.
+        """
         k = self.k or len(self.store.memories)
         direct = self.best(relevance)[:k]
         rows = self.store.rows
@@ -88,7 +105,7 @@ class GraphExpand(GraphScore):
             return relevance.of(row) if self.visible(row) else -inf  # below any threshold
 
         seeds = [candidate.memory.id for candidate in direct[: self._expansion.seeds]]
-        added = expand(self.store.graph, seeds, relevance_of, self._expansion)
+        added, entities = expand(self.store.graph, seeds, relevance_of, self._expansion)
         direct_by_id = {candidate.memory.id: candidate for candidate in direct}
         retained = direct
         if self._expansion.reserved:
@@ -101,17 +118,49 @@ class GraphExpand(GraphScore):
             if one.memory not in present
         ]
         extra, verdicts = self._judged(query, extra)
+        stated, found = self._stated(query, entities)
         trace = {
             "expansion": [
                 one.traced()
                 | ({"relevant": verdicts[one.memory]} if one.memory in verdicts else {})
                 for one in added
-            ]
+            ],
+            **({"relations": {"found": found}} if found else {}),
         }
         if self._expansion.reserved:
             extra = [*extra[: self._expansion.reserved], *direct[len(retained) :]]
             extra = list(dict.fromkeys(extra))[: max(k - len(retained), 0)]
-        return sorted(retained + extra, key=lambda candidate: -candidate.score), trace
+        candidates = sorted(retained + extra, key=lambda candidate: -candidate.score)
+        return candidates, stated, trace
+
+    def _stated(
+        self, query: Query, entities: Sequence[str]
+    ) -> tuple[list[Candidate], list[dict[str, Any]]]:
+        """Return the best relations of `entities`, at most as many as are set, and their traces."""
+        settings, by_entity = self._expansion, self.store.graph.statements
+        if not settings.relations:
+            return [], []
+        found = {one.memory.id: one for name in entities for one in by_entity.get(name, ())}
+        if not found:
+            return [], []
+        embedder = self.parts.embedder
+        vectors = embedder.documents([one.memory.content for one in found.values()])
+        rated = [
+            (one, settings.score(one.weight, cosine), cosine)
+            for one, cosine in zip(
+                found.values(), (vectors @ embedder.query(query.text)).tolist(), strict=True
+            )
+            if cosine >= settings.threshold
+        ]
+        best = sorted(rated, key=lambda one: (-one[1], one[0].memory.id))[: settings.relations]
+        traces = [
+            {
+                "relation": one.memory.id,
+                **rounded({"edge": one.weight, "relevance": cosine, "score": score}),
+            }
+            for one, score, cosine in best
+        ]
+        return [Candidate(one.memory, score, "expanded", True) for one, score, _ in best], traces
 
     def _judged(
         self, query: Query, extra: list[Candidate]

@@ -55,12 +55,12 @@ class HybridGate(GraphExpand):
         if not decision.open and llm and prompt and spans_domains(query.text, llm, prompt):
             decision = decision._replace(open=True, rule="domains")
         if decision.open:
-            candidates, trace = self.expanded(query, relevance)
+            candidates, stated, trace = self.expanded(query, relevance)
         else:
-            candidates, trace = self.best(relevance)[: self.k], {"expansion": []}
+            candidates, stated, trace = self.best(relevance)[: self.k], [], {"expansion": []}
         trace = {"gate": decision._asdict(), **trace}
         finalised, decided = self.finalised(candidates, trace, relevance, query)
-        return self.continued(finalised, relevance), decided
+        return [*self.continued(finalised, relevance), *stated], decided
 
 
 class Decision(NamedTuple):

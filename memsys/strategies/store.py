@@ -69,6 +69,17 @@ class Store:
         self.owners.extend([owner] * len(memories))
         self.drop_derived()
 
+    def add_grown(self, memories: Sequence[Memory], owner: str = "") -> int:
+        """Add `memories`, of which the first one replaces the last stored one if that has its id;
+        return the number of new ones.
+        """
+        last, count = len(self.memories) - 1, len(memories)
+        if last >= 0 and memories and memories[0].id == self.memories[last].id:
+            self.replace(last, 1, memories)
+            return count - 1
+        self.add(memories, owner)
+        return count
+
     def replace(self, first: int, number: int, memories: Sequence[Memory]) -> list[Memory]:
         """Put `memories` in the place of the `number` memories from row `first`, which are of one
         owner; return those of them whose text or turns the new ones do not repeat.

@@ -36,6 +36,9 @@ class MemoryStrategy(ABC):
     sees_evidence: ClassVar[bool] = False
     # Whether a model writes the memories, so that ingestion itself asks one.
     writes_memory: ClassVar[bool] = False
+    # Whether somebody else wrote the memories, whose text of the conversation the constructor takes
+    # as `text`: neither the turns that they are from nor the cost of writing them is known.
+    written_elsewhere: ClassVar[bool] = False
     # Whether a model also writes relations between entities, which are found beside the memories.
     writes_relations: ClassVar[bool] = False
     # The ranking that a plain store of memories would need to rank alike; None if none does.
@@ -159,6 +162,7 @@ class Strategy(MemoryStrategy):
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Return the candidates for `query`, best first, and the trace of the decision. Candidates
         below the k that are read are recorded and measured, to `parts.depth`: see `continued`.
+        Relations of entities (`Candidate.beside`) come in addition to the k.
         """
 
     def ingest(self, session: Session) -> int:
@@ -166,6 +170,8 @@ class Strategy(MemoryStrategy):
         memories = self.parts.memory.build(session)
         if self._written is not None:
             self._written.write(session, self.events)
+        if self.parts.memory.goes_on:
+            return self.store.add_grown(memories, session.owner)
         self.store.add(memories, session.owner)
         self._sessions.append((session, len(memories)))
         return len(memories)
@@ -174,7 +180,7 @@ class Strategy(MemoryStrategy):
         """Delete `turns` from the store, which is then that of a conversation without them: no
         memory, index, vector, graph or summary contains their words. Of what a model wrote, that
         which rests on the turns is deleted, and the model is not asked again. None where the
-        memories are stored elsewhere.
+        memories are stored elsewhere, or go on from session to session.
         """
         if not self._sessions:
             return None
@@ -216,8 +222,9 @@ class Strategy(MemoryStrategy):
         """See MemoryStrategy."""
         self._owner = query.conversation if self.parts.owner_filter else None
         ranked, trace = self.rank(query) if self.store.memories else ((), {})
-        ranked = self.admitted(ranked)
-        retrieval = self.retrieval(ranked[: self.k], trace)
+        beside = [one for one in ranked if one.beside]
+        ranked = self.admitted([one for one in ranked if not one.beside] if beside else ranked)
+        retrieval = self.retrieval(with_beside(ranked[: self.k], beside), trace)
         if not (self.ranks and self.parts.depth):
             return retrieval
         ranking = tuple(ranked[: self.parts.depth])
@@ -234,3 +241,10 @@ class Strategy(MemoryStrategy):
             trace = {**trace, "summarised": lengths} if lengths else trace
         fitting, context = self.parts.context.write(ranked, self.budget)
         return Retrieval(fitting, context, count_tokens(context), trace)
+
+
+def with_beside(ranked: Sequence[Candidate], beside: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Return `ranked` and the relations `beside` in the order of their scores, in which they get
+    the budget; `ranked` itself without any.
+    """
+    return sorted([*ranked, *beside], key=lambda one: -one.score) if beside else ranked

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -68,13 +70,20 @@ def conf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+@cache
+def default() -> DictConfig:
+    """The configuration of a run without overrides."""
+    return compose("config")
+
+
 def chosen(group: str, option: str) -> DictConfig:
     """The configuration with this option; only what sets values of any group is composed anew."""
     if group in ("debug", "experiment"):
         return compose("config", [f"{group}={option}"])
-    config = compose("config")
+    config = deepcopy(default())
     OmegaConf.set_struct(config, False)
-    config[group] = compose(f"{group}/{option}")[group]
+    own = OmegaConf.load(CONF / group / f"{option}.yaml")
+    config[group] = compose(f"{group}/{option}")[group] if "defaults" in own else own
     for setting in SETTINGS.get((group, option), ()):
         OmegaConf.update(config, *setting)
     return config
@@ -161,13 +170,27 @@ def swept() -> Iterator[tuple[str, ...]]:
         values = {one: list(parse(f"{one}={of}").sweep_string_iterator()) for one, of in params}
         first = {one: found[0] for one, found in values.items()}
         for one, found in values.items():
-            for value in found if "." in one else found[:1]:
+            ends = found[:: max(len(found) - 1, 1)] if found[0][-1].isdigit() else found
+            for value in ends if "." in one else found[:1]:
                 chosen = {**first, one: value}
                 yield (f"experiment={name}", *(f"{each}={chosen[each]}" for each in chosen))
 
 
+def distinct(commands: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Those in which an option has a setting that it has in no command before. What options are by
+    themselves, test_option_composes_and_can_be_built shows.
+    """
+    seen: set[tuple[str, str | None]] = {(name, None) for name in NAMES}
+    for overrides in commands:
+        options = dict(one.split("=", 1) for one in overrides)
+        settings = {(one, options.get(one.partition(".")[0])) for one in overrides}
+        if not settings <= seen:
+            yield overrides
+        seen |= settings
+
+
 PINNED = [tuple(load_pin(path).arguments) for path in sorted(EXPECTED.glob("*.yaml"))]
-COMMANDS = list(dict.fromkeys([*swept(), *PINNED]))
+COMMANDS = list(distinct([*swept(), *PINNED]))
 
 
 @pytest.mark.parametrize("overrides", COMMANDS, ids=" ".join)

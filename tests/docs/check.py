@@ -21,12 +21,14 @@ from hydra.core.override_parser.types import Override
 
 from baselines.libraries.memory import names as libraries
 from eval.cli import WIDE, mains
+from eval.run.option_help import options_help
 from memsys.core.places import CONF
 
 from .pages import PROJECT
 
 # Words in capitals stand for something of the reader's; here, for something that parses.
 _STANDS_FOR = {
+    "--help GROUP": "--help strategy",
     "experiment=NAME": "experiment=kept",
     "tabulate NAME": "tabulate kept",
     "eval.run OVERRIDES": "eval.run",
@@ -144,6 +146,8 @@ def _parsed(main: Callable[..., object], arguments: tuple[str, ...], name: str) 
 
 def _run(arguments: list[str], conf: Path) -> str | None:
     """What is wrong with the arguments of `eval.run`: flags of Hydra, or values that compose."""
+    if options_help(arguments) is not None:
+        return None
     said = io.StringIO()
     try:
         with redirect_stderr(said):

@@ -8,6 +8,7 @@ _NEEDS = {  # pattern: reason
     r"llm=openai": "a model behind an endpoint, and its key",
     r"llm=local\b(?!.*llm\.cache=replay)": "the local model: make local-model",
     r"\b(locomo|longmemeval|realtalk)(_\w+)?\b|conv-26|made/run": "a data set that is downloaded",
+    r"openai_memories": "files that are downloaded",
     r"experiment=|memsys tabulate|sample_mem0_graph|mem0_graph llm=": "minutes",
     r"memsys (leaderboard|bench)|eval\.regress\.fit": "minutes, or published answers",
     r"strategy=(mem0ai|graphiti|langmem|lightrag|hipporag|cognee|letta)": "a library",

@@ -165,7 +165,7 @@ def small_sample(name: str) -> dict[str, Any]:
 
 # `python -m eval.run`, but a shell that runs the tests in the background has its programs ignore
 # Ctrl-C.
-_HEEDFUL = """
+HEEDFUL = """
 import runpy, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
@@ -181,7 +181,7 @@ def hanging(folder: Path, cache: Path, *arguments: str, lines: int) -> Iterator[
         "FAULT": str(folder),  # exists, so the fault is on
         "PYTHONPATH": os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")]),
     }
-    command = [sys.executable, "-c", _HEEDFUL, *arguments]
+    command = [sys.executable, "-c", HEEDFUL, *arguments]
     with subprocess.Popen(
         command, cwd=folder, env=environment, text=True, stdout=-1, stderr=-1
     ) as process:

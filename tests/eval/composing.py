@@ -99,9 +99,18 @@ def quick_composition() -> Iterator[None]:
     def merge(self: ConfigLoaderImpl, defaults: Any, repo: CachingConfigRepository) -> Any:
         return files.merge(self, defaults, repo)
 
+    def share(self: CachingConfigRepository, delegate: Any) -> None:
+        self.delegate, self.cache = delegate, {}
+
+    def initialize_sources(self: CachingConfigRepository, path: Any) -> None:
+        self.delegate = copy.deepcopy(self.delegate)  # which Hydra copies for every composition
+        self.delegate.initialize_sources(path)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(config_loader_impl, "create_defaults_list", choose)
         patch.setattr(ConfigRepository, "load_config", load)
+        patch.setattr(CachingConfigRepository, "__init__", share)
+        patch.setattr(CachingConfigRepository, "initialize_sources", initialize_sources)
         patch.setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", merge)
         patch.setattr(Hydra, "get_mode", lambda *_, **__: None)
         yield

@@ -57,12 +57,8 @@ def no_width(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One folder of vectors for the tests of a worker; it starts from the checkout's own, if there
-    is one.
-    """
-    folder = tmp_path_factory.mktemp("cache")
-    _copy_vectors(folder)
-    return folder
+    """One folder of vectors for all tests; it starts from the checkout's own, if there is one."""
+    return made_once(tmp_path_factory, "cache", _copy_vectors)
 
 
 def _copy_vectors(folder: Path) -> None:

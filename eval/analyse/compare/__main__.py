@@ -16,9 +16,16 @@ from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
 from eval.records.run import Run, load_runs
 from eval.rendering.blocks import Table
-from eval.rendering.contrasts import comma_separated, conclusions, method, pairs, table
+from eval.rendering.contrasts import (
+    comma_separated,
+    conclusions,
+    difference_text,
+    mean_text,
+    method,
+    pairs,
+    table,
+)
 from eval.rendering.figures import WIDTH, figure, names
-from eval.rendering.numbers import interval, signed
 from eval.rendering.palette import Look, looks
 from eval.rendering.tables import type_name
 from eval.rendering.width import sentence
@@ -45,7 +52,10 @@ def _parser() -> argparse.ArgumentParser:
     add = command.add_argument
     scores = (
         "f1, f1_mem0, bleu1, judge, evidence_recall, abstained or another score of the records, or "
-        "a measure of the rankings, as recall_any@5, ndcg@10 or session_recall@10; repeatable "
+        "a measure of the rankings, as recall_any@5, ndcg@10 or session_recall@10, or what a "
+        "question takes, compared by ratio: context_tokens, answer_tokens, input_tokens, "
+        "output_tokens, cost_usd, judge_cost_usd, retrieve_ms, answer_ms, total_ms, each also by "
+        "percentile, as total_ms_p95; repeatable "
         "(default: the first run's F1, the judge's verdicts if all runs have them, abstention, and "
         "evidence recall; "
         f"{' and '.join(UNANSWERED)} where a run has no answers, of sessions if a run ranked these)"
@@ -214,7 +224,7 @@ def _forest(axes: Axes, rows: Sequence[Row], runs: Sequence[Run], others: Sequen
                 "fontsize": 8.5,
                 "weight": "bold" if shown else "normal",
             }
-            axes.text(edge * 1.03, top + i, interval(ends, form=signed), **text)
+            axes.text(edge * 1.03, top + i, difference_text(row, one), **text)
     axes.set(xlim=(-edge, edge), ylim=(max(ticks) + 0.6, -0.6))
     axes.set_yticks(list(ticks), list(ticks.values()))
     for label in axes.get_yticklabels()[:: len(others) + 1]:
@@ -241,7 +251,7 @@ def heatmap(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
             for y, row in enumerate(rows):
                 for x, mean in enumerate(row.means):
                     colour = "black" if mean.value > 0.55 * top else "white"
-                    text = f"{mean.value:.3f}\n[{mean.low:.3f}, {mean.high:.3f}]"
+                    text = mean_text(row, x).replace(" [", "\n[")
                     axes.text(x, y, text, ha="center", va="center", color=colour, fontsize=8)
             axes.set_xticks(range(len(runs)), [_broken(run.label) for run in runs])
             axes.set_yticks(range(len(rows)), _labels(rows, runs))

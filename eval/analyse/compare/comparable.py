@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+import numpy as np
+
 from eval.metrics.registry import find
 from eval.metrics.retrieval.registry import parse
 from eval.records.answer_key_views import evidence_name, key_name
 from eval.records.run import Run
+from eval.summary import quantities
 from eval.summary.contrast import Row, contrast
 from eval.summary.measures import F1, JUDGE, Measure, choose, lower_is_better, retrieval_beside
 from eval.summary.shared import Shared, data_files, same_data, share
@@ -74,8 +77,9 @@ def best_first(runs: Sequence[_R], found: Compared, type_: str | None) -> list[_
     if not mask.any():
         return list(runs)
     sign = 1 if lower_is_better(measure.key, chosen) else -1
-    means = shared.scores[:, mask].mean(axis=1)
-    return [run for _, run in sorted(zip(sign * means, runs, strict=True), key=lambda one: one[0])]
+    total = np.mean if measure.quantity is None else measure.quantity.total
+    means = [sign * total(scores) for scores in shared.scores[:, mask]]
+    return [run for _, run in sorted(zip(means, runs, strict=True), key=lambda one: one[0])]
 
 
 def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence[str]) -> list[str]:
@@ -115,6 +119,8 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
                 f"name one by --score, as --score {first.own_f1}"
             )
         reasons += _depths(first, run, measures)
+        for quantity in (measure.quantity for measure in measures):
+            reasons += [] if quantity is None else quantities.objections(first, run, quantity)
         judges = [_judge(one) for one in (first, run)]
         if any(measure.key == JUDGE for measure in measures) and judges[0] != judges[1]:
             reasons.append(

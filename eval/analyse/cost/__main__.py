@@ -100,6 +100,8 @@ def _about(one: Spending) -> str:
         )
     if replayed := sum(record["recorded"] is not None for record in records):
         parts.append(f"{replayed:,} questions used recorded answers")
+    if cached := sum(record["latency_source"] == "vectors" for record in records):
+        parts.append(f"{cached:,} questions used cached vectors, at the time that they took")
     return "; ".join(parts) + _so_far(one)
 
 

@@ -28,6 +28,7 @@ INGESTION = (
     "graph in plain files (docs/models.md); - where it is not known. Break-even: questions until "
     "ingestion and questions cost less than the full_context run among these."
 )
+_NOT_LIVE = {"recorded": " (some replayed)", "vectors": " (some vectors cached)"}
 _UNITS = ("memories", "tokens", "nodes", "edges", "bytes")  # of a store; tokens are o200k
 _SCORES = {  # column of a summary's cell -> heading and decimals
     "f1": ("F1", 3),
@@ -91,8 +92,10 @@ def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str,
     """Return the cells of a run's column by the name of their row."""
     lines = run.run.ingests
     sessions = len({(line["conversation"], line["session"]) for line in lines if line["session"]})
-    seconds = sum(line["latency_ms"] for line in lines) / 1000 if lines else None
-    replayed = any(line["latency_source"] == "recorded" for line in lines)
+    known = lines and all(line["usage"] is not None for line in lines)
+    seconds = sum(line["latency_ms"] for line in lines) / 1000 if known else None
+    sources = {line["latency_source"] for line in lines}
+    notes = [note for source, note in _NOT_LIVE.items() if source in sources]
     column = {
         "sessions": number(sessions or None, 0),
         "conversations": f"{run.conversations:,}",
@@ -105,7 +108,7 @@ def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str,
             f"input tokens a {unit}": number(mean.input_tokens, 1, UNKNOWN),
             f"output tokens a {unit}": number(mean.output_tokens, 1, UNKNOWN),
             f"$ a {unit}": dollars(mean.usd, UNKNOWN),
-            f"seconds a {unit}": duration + (" (some replayed)" if replayed else ""),
+            f"seconds a {unit}": duration + "".join(notes),
         }
     stored = _store_sizes(lines)
     for unit in _UNITS:

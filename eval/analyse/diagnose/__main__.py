@@ -1,4 +1,4 @@
-"""`python -m eval diagnose RUN`: error analysis of a run, explained in docs/diagnose.md."""
+"""`python -m eval diagnose RUN`: error analysis of a run, explained in docs/analysis.md."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     command = parser(
         "diagnose",
         "Analyse the errors of a run: points lost in retrieval and in reading, the effect of graph "
-        "expansion, the decisions of the gate, and refusals. docs/diagnose.md explains the tables.",
+        "expansion, the decisions of the gate, and refusals. docs/analysis.md explains the tables.",
     )
     add_run(command)
     add = command.add_argument

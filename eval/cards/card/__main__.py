@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
         "card",
         "Write the score card of a run: its scores with intervals, and the hashes of the files "
         "that they follow from. Or verify cards: compute every number again from the answers. "
-        "docs/score-cards.md explains both.",
+        "docs/cards.md explains both.",
     )
     add = command.add_argument
     add("run", nargs="?", metavar="RUN", help="run folder, id under results/runs, or last")

@@ -223,7 +223,7 @@ def load_card(path: Path) -> Card:
         return Card.model_validate_json(data, strict=True)
     except ValidationError as error:
         raise InputError(
-            f"{shown(path)}: {first_problem(error)}; docs/score-cards.md lists the fields"
+            f"{shown(path)}: {first_problem(error)}; docs/cards.md lists the fields"
         ) from error
 
 

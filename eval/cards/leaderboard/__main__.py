@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "leaderboard",
         "Rank published answers to LoCoMo under four protocols and three answer keys, with the "
         "uncertainty of the ranks, and runs of our strategies in a table of their own. "
-        "docs/leaderboard.md explains the tables.",
+        "docs/cards.md explains the tables.",
     )
     add = options.add_argument
     runs = "runs of our strategies (default: the newest of each with default settings)"

@@ -34,7 +34,7 @@ def page(boards: Sequence[Board], known: Mapping[str, SystemFacts], facts: Facts
     systems, *strategies = boards
     parts = [
         "# Leaderboard of LoCoMo",
-        f"Made by `{COMMAND}`; docs/leaderboard.md explains it. Scores are 0 to 1 with 95% "
+        f"Made by `{COMMAND}`; docs/cards.md explains it. Scores are 0 to 1 with 95% "
         "intervals over conversations. Ranks are on the questions that all systems of a table "
         "answered; in brackets: 95% of the resamples.",
         "## Published systems",

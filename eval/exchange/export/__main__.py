@@ -38,7 +38,7 @@ def _parser() -> argparse.ArgumentParser:
         "export",
         "Export a run for other tools. trec: ranking, qrels, topics and corpus; beir: corpus, "
         "queries, qrels and the pool of each question; parquet: records and rankings; csv: summary "
-        "and records. docs/export.md has examples.",
+        "and records. docs/exporting.md has examples.",
         epilog="python -m eval export RUN --to trec; "
         "ir_measures RUN/trec/qrels.trec RUN/trec/run.trec nDCG@10 R@10 RR",
     )

@@ -26,6 +26,7 @@ from eval.records.manifest import command, digest, load_manifest
 from eval.records.prices import PAID
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record
+from eval.records.selections import Selections
 from eval.rendering.run_tables import report_md
 from eval.rendering.tables import by_type
 from eval.summary.closing import write_summary
@@ -86,7 +87,7 @@ def _merge(options: argparse.Namespace) -> None:
             rows = list({row["sha256"]: row for row in rows}.values())
         if rows:
             write_lines(out / name, sorted(rows, key=of_line))
-    write_lines(out / RECORDS, ordered)
+    write_lines(out / RECORDS, map(Selections(out).reduced, ordered))
     manifest = _manifest(out.name, manifests, dataset, names)
     write_json(out / MANIFEST, manifest)
     summary = write_summary(out, manifest, ordered, report_md)

@@ -1,1 +1,1 @@
-"""Log finished runs to experiment trackers; docs/trackers.md describes what is logged."""
+"""Log finished runs to experiment trackers; docs/running.md describes what is logged."""

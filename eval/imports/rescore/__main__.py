@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = command_parser(
         "rescore",
         description="Score the answers of another system, or recompute the scores of a run folder. "
-        "docs/bring-your-own-answers.md describes how files are read.",
+        "docs/importing.md describes how files are read.",
     )
     add = parser.add_argument
     files = "answers as JSON, JSON lines or CSV, gzipped or not, or a folder of them; or a RUN"

@@ -22,6 +22,7 @@ from eval.records.rankings import UnitRanking
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record, Summary
 from eval.records.scoring import evidence_fields, question_fields, score_record
+from eval.records.selections import Selections
 from eval.rendering.run_tables import report_md
 from eval.summary.closing import write_summary
 from eval.summary.imported import IMPORTED
@@ -65,7 +66,7 @@ def recompute(
             _rescored(record, questions.get(record["id"]), turns.get(record["id"]))
             for record in recited
         ]
-        write_lines(folder / RECORDS, records)
+        write_lines(folder / RECORDS, map(Selections(folder).reduced, records))
         summary = write_summary(folder, manifest, records, report_md)
         if manifest.get("kind") == IMPORTED:
             add_account(folder, manifest)

@@ -83,6 +83,10 @@ class Interval:
         low, high = (min(max(end, least), most) for end in (self.low, self.high))
         return replace(self, low=low, high=high)
 
+    def shifted(self, by: float) -> Self:
+        """Add a constant to the value and the ends."""
+        return replace(self, value=self.value + by, low=self.low + by, high=self.high + by)
+
 
 class ClusterBootstrap:
     """Bootstrap that resamples whole conversations, as the questions of one are not independent.
@@ -136,19 +140,46 @@ class ClusterBootstrap:
         features: (n, m), one row per item. `statistic` maps sums of shape (any, m) to values of
         shape (any,), nan where it is undefined; such resamples are left out.
         """
-        count = self._count
         value = float(statistic(features.sum(axis=0, keepdims=True))[0])
-        strata = _strata(self._member)
-        resampled = statistic(self.sums(features))
+        return self._of_resamples(value, statistic(self.sums(features)), level)
+
+    def of_items(
+        self, statistic: Callable[[NDArray[np.intp]], float], level: float = 0.95
+    ) -> Interval:
+        """Return a statistic of whole samples, such as a percentile.
+
+        `statistic` maps the rows of a sample, of which one may occur several times, to its value,
+        nan where it is undefined; such resamples are left out.
+        """
+        value = float(statistic(np.arange(len(self._member))))
+        return self._of_resamples(value, np.array([*map(statistic, self._samples())]), level)
+
+    def _samples(self) -> Iterator[NDArray[np.intp]]:
+        """Yield the rows of each resample."""
+        if self._count < FEWEST:
+            strata = _strata(self._member)
+            rng = np.random.default_rng(self._seed)
+            rows = [np.flatnonzero(strata == one) for one in range(int(strata.max()) + 1)]
+            for _ in range(self._resamples):
+                yield np.concatenate([rng.choice(of, len(of)) for of in rows])
+            return
+        for times in drawn(self._seed, self._resamples, self._count):
+            yield np.repeat(np.arange(len(self._member)), times[self._member])
+
+    def _of_resamples(self, value: float, resampled: Floats, level: float) -> Interval:
+        """Return a statistic of all n items with its values in the resamples, shape (resamples,),
+        of which those that are nan are left out.
+        """
+        count, n = self._count, len(self._member)
         resampled = resampled[~np.isnan(resampled)]
         if len(resampled) < 2 or np.isnan(value):
-            return Interval(value, math.nan, math.nan, math.nan, len(features), count)
+            return Interval(value, math.nan, math.nan, math.nan, n, count)
         if count < FEWEST:
-            degrees = len(features) - int(strata.max()) - 1
-            error = float(resampled.std(ddof=1)) * math.sqrt(len(features) / max(degrees, 1))
+            degrees = n - int(_strata(self._member).max()) - 1
+            error = float(resampled.std(ddof=1)) * math.sqrt(n / max(degrees, 1))
         else:
             error, degrees = _over_clusters(resampled, count)
-        return _interval(value, error, level, degrees, len(features), count)
+        return _interval(value, error, level, degrees, n, count)
 
     def sums(self, features: Floats) -> Floats:
         """Return the sums of `features` (n, m), one row per item, in each resample: (resamples, m).

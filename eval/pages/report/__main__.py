@@ -26,7 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = command_parser(
         "report",
         description="Write a report of runs as one self-contained HTML page and as markdown. "
-        "docs/report.md explains the sections.",
+        "docs/analysis.md explains the sections.",
     )
     add_runs(parser, compared=True)
     parser.add_argument(

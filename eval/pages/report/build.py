@@ -101,7 +101,7 @@ def losses_block(runs: Sequence[ReportedRun]) -> Block:
         parts.append(
             "The score of each type, the loss in retrieval (its distance from the score of the "
             "questions with all evidence retrieved) and the loss in reading (the distance of these "
-            "from a perfect score). docs/diagnose.md describes the limits of this split."
+            "from a perfect score). docs/analysis.md describes the limits of this split."
         )
     parts += [chart for run in runs if (chart := _chart(run)) is not None]
     for run in runs:

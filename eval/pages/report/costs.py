@@ -146,12 +146,13 @@ def latency_block(runs: Sequence[ReportedRun]) -> Block:
         for phase in _PHASES
         if (values := _values(run, phase))
     ]
-    parts.append(Table(["run", "phase", "n", *_COLUMNS, "recorded", "waited"], rows))
+    parts.append(Table(["run", "phase", "n", *_COLUMNS, "recorded", "vectors", "waited"], rows))
     parts.append(
         "Milliseconds per answered question, all types. Retrieval includes embedding the query; "
         "the judge is excluded. recorded: share of questions with a call that was replayed from "
-        "the cache and counts at its recorded latency. waited: share of questions that waited for "
-        "a queue, a rate limit or a failed attempt, which no latency includes."
+        "the cache and counts at its recorded latency. vectors: share of the others whose vectors "
+        "came from the cache, at the time that they took. waited: share of questions that waited "
+        "for a queue, a rate limit or a failed attempt, which no latency includes."
     )
     return Block("latency", title, parts)
 
@@ -172,9 +173,10 @@ def _percentiles(values: Sequence[float]) -> list[str]:
 
 def _sources(run: ReportedRun) -> list[str]:
     answered = _answered(run)
-    recorded = sum(record["latency_source"] == "recorded" for record in answered)
+    sources = [record["latency_source"] for record in answered]
     waited = sum(any(record["waited_ms"].values()) for record in answered)
-    return [share(count / len(answered), 0) for count in (recorded, waited)]
+    counts = (sources.count("recorded"), sources.count("vectors"), waited)
+    return [share(count / len(answered), 0) for count in counts]
 
 
 def _chart(runs: Sequence[ReportedRun], looks: Sequence[Look], phase: str) -> Chart:

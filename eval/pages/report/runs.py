@@ -35,11 +35,12 @@ class Texts:
         self._turns: dict[tuple[str, str], tuple[str, str]] = {}
         self._memories: dict[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {}
         for conversation in dataset.conversations:
+            opened = builder and builder.opened()
             for session in conversation.sessions:
                 time = stamp(session.time)
                 for turn in session.turns:
                     self._turns[conversation.id, turn.id] = (line(turn), time)
-                for memory in builder.build(session) if builder else ():
+                for memory in opened.build(session) if opened else ():
                     key = (conversation.id, memory.id)
                     self._memories[key] = (memory.content, time, memory.turns)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from memsys.context.writers import stamp
 from memsys.core.declared import Count, CountFrom0, check_fields
 from memsys.core.errors import InputError
-from memsys.core.turns import line
+from memsys.core.turns import ROLES, line
 from memsys.core.types import Session, Turn
 from memsys.knowledge.facts.extraction_reply import (
     TimedTurn,
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 Images = Literal["caption", "endpoint"]
 Relations = Literal["separate", "same_reply"]
-_DIALOGUE = "facts_extract"  # the prompt for dialogues between people
+_DIALOGUES = ("facts_extract", "facts_dialogue")  # the prompts for dialogues between people
+_SUMMARY = "facts_summary"  # the prompt for the summary of such a dialogue
 _NOTHING = "(nothing yet)"
 _ADDRESSES = ("http://", "https://", "data:image/")
 
@@ -45,9 +46,11 @@ class ExtractSettings:
 
     Prompts are names of shipped prompts or paths.
     Without a summary prompt there is no running summary; without an assistant prompt, `prompt` is
-    used for an assistant's facts too. Examples in a prompt are enclosed in <example> and
-    </example>: a fact that repeats them is rejected. `place`: the name of these settings in error
-    messages.
+    used for an assistant's facts too. `system`: the text of a system prompt that says what to
+    extract from anybody; the prompt facts_input follows it. Examples in a prompt are enclosed in
+    <example> and </example>: a fact that repeats them is rejected. `roles`: the messages are those
+    of a chat, whose speakers may have no name but their role. `place`: the name of these settings
+    in error messages.
     """
 
     prompt: str
@@ -61,17 +64,24 @@ class ExtractSettings:
     retries: CountFrom0 = 1
     most: Count | None = None
     relations: Relations = "separate"
+    system: str | None = None
+    roles: bool = False
     place: str = "strategy.facts"
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
         check_fields(self, self.place)
+        if self.system is not None and not self.system.strip():
+            raise InputError(f"{self.place}.system: use text that is not empty")
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:
         """The prompts by role. Raises InputError if one is missing or lacks a placeholder."""
-        prompts = {"facts": load_prompt(self.prompt, ["messages", "time"])}
-        if self.assistant_prompt is not None:
+        shipped = self.prompt if self.system is None else "facts_input"
+        prompts = {"facts": load_prompt(shipped, ["messages", "time"])}
+        if self.system is not None:
+            prompts["system"] = Prompt("system", self.system)
+        elif self.assistant_prompt is not None:
             prompts["assistant_facts"] = load_prompt(self.assistant_prompt, ["messages", "time"])
         if self.summary_prompt is not None:
             prompts["summary"] = load_prompt(self.summary_prompt, ["summary", "messages"])
@@ -81,13 +91,16 @@ class ExtractSettings:
 
 
 def for_roles(settings: ExtractSettings) -> ExtractSettings:
-    """Return `settings` for messages with roles: the prompt for dialogues between people is
+    """Return `settings` for messages with roles: the prompts for dialogues between people are
     replaced by those for users and for agents; any other prompt is used for both.
     """
-    if settings.prompt != _DIALOGUE:
-        return settings
-    agents = settings.assistant_prompt or "facts_assistant"
-    return replace(settings, prompt="facts_user", assistant_prompt=agents)
+    settings = replace(settings, roles=True)
+    if settings.prompt in _DIALOGUES:
+        agents = settings.assistant_prompt or "facts_assistant"
+        settings = replace(settings, prompt="facts_user", assistant_prompt=agents)
+    if settings.summary_prompt == _SUMMARY:
+        settings = replace(settings, summary_prompt="facts_summary_roles")
+    return settings
 
 
 class FactExtractor:
@@ -161,11 +174,16 @@ class FactExtractor:
         )
         more = self._part.properties(len(new), len(shown)) if self._part is not None else {}
         schema = extraction_schema(len(new), len(shown), self._settings.most, more)
-        reply = self._llm.complete([{"role": "user", "content": text}], schema=schema)
+        messages = [{"role": "user", "content": text}]
+        own = self._settings.system
+        if own is not None:
+            messages = [{"role": "system", "content": own}, *messages]
+        reply = self._llm.complete(messages, schema=schema)
+        template, roles = f"{own or ''}{prompt.text}", ROLES if self._settings.roles else ()
         try:
             found = json.loads(reply.text)
             rows = [dict(row) for row in found["facts"]]
-            facts = list(read_facts(rows, shown, prompt.text, self.summary, log))
+            facts = list(read_facts(rows, shown, template, self.summary, log, roles))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise LLMError(f"{self._llm.name}: the reply is no list of facts") from error
         ids, cost = [turn.id for turn in new], tokens(reply.usage)

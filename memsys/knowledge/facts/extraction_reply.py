@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -47,9 +47,11 @@ def read_facts(
     prompt: str,
     summary: str,
     log: list[Event],
+    roles: Collection[str] = (),
 ) -> Iterator[Fact]:
     """Yield the facts of a reply's `rows` on the messages `shown`, without duplicates; faults are
-    logged. `prompt` is the text of the template, whose examples are not accepted as facts.
+    logged. `prompt` is the text of the template, whose examples are not accepted as facts. `roles`:
+    speakers that are no names, with which the text of a fact does not begin.
 
     Raises KeyError, TypeError, ValueError or AttributeError on a row that violates the schema.
     """
@@ -72,12 +74,14 @@ def read_facts(
             log.append(fault("extract", "unknown_turn", f"{content}: {list(numbers)}"))
         title = " ".join(row["title"].split())
         time, first = sources[0] if sources else shown[-1]
+        speaker = said_by.get(row["speaker"].strip().casefold(), first.speaker)
         yield Fact(
             title="" if _echoes(title, examples, shown_terms) else title,
             content=content,
             event=resolve(row["when"], time.date()),
-            speaker=said_by.get(row["speaker"].strip().casefold(), first.speaker),
+            speaker=speaker,
             turns=tuple(turn.id for _, turn in sources),
+            prefixed=speaker not in roles,
         )
 
 

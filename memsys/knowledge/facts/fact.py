@@ -23,6 +23,7 @@ class Fact:
     """A concise statement about one speaker. `event` is the date of the event in ISO 8601, as
     precise as it is known (a year, a month, a day or a span of days), or None if unknown. `turns`
     are the ids of the turns that support it; empty if the model named none of those shown.
+    `prefixed`: whether its text begins with a speaker whom the statement does not name.
     """
 
     title: str
@@ -30,12 +31,13 @@ class Fact:
     event: str | None
     speaker: str
     turns: tuple[str, ...]
+    prefixed: bool = True
 
     @property
     def text(self) -> str:
         """`Speaker: statement (event)`, without the parts that the statement contains."""
-        named = self.speaker.casefold() in self.content.casefold()
-        text = self.content if named else f"{self.speaker}: {self.content}"
+        bare = not self.prefixed or self.speaker.casefold() in self.content.casefold()
+        text = self.content if bare else f"{self.speaker}: {self.content}"
         return text if self.event is None or self.event in text else f"{text} ({self.event})"
 
     def rewritten(self, content: str, speaker: str, turns: tuple[str, ...]) -> Fact:
@@ -57,6 +59,7 @@ def as_memory(id_: str, fact: Fact, time: datetime) -> Memory:
         turns=fact.turns,
         importance=importance(fact.text),
         title=fact.title,
+        event=fact.event,
     )
 
 

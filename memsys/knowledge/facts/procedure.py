@@ -5,16 +5,20 @@ tool results verbatim, in one call as in mem0ai (mem0/memory/main.py, `_create_p
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cached_property
+from itertools import takewhile
+from typing import Any, Final, Literal
 
+from memsys.core.declared import Count, check_fields
 from memsys.core.errors import InputError
 from memsys.core.types import Usage
 from memsys.knowledge.facts.fact import Event, fault, tokens
-from memsys.llm.base import LLM, LLMError
+from memsys.llm.base import LLM, Completion, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.llm.reply import object_schema
+from memsys.llm.reply import object_schema, without_thinking
 
 _DETAILS: Final = ("findings", "navigation", "errors", "context")  # of a step, besides its result
 _TEXT: Final = {"type": "string"}
@@ -30,58 +34,104 @@ _SCHEMA: Final = {
         }
     ),
 }
-_REQUEST: Final = """<history>
-{history}
-</history>
+_JSON: Final = """Write the record of this run. Reply with one JSON object and nothing else: \
+"objective", "progress", "steps", "next"."""
+_TEXT_REQUEST: Final = "Write the procedural memory of this run."
+_SHIPPED: Final = "procedure"  # the prompt whose record has a schema
+_FENCES = re.compile(r"\s*```[^\n]*\n(.*?)\n?```\s*", re.DOTALL)
 
-Write the record of this run. Reply with one JSON object and nothing else: "objective", \
-"progress", "steps", "next"."""
+
+@dataclass(frozen=True, kw_only=True)
+class ProcedureSettings:
+    """Settings of the record of a run. `messages`: sent with their roles, or as one numbered
+    history between marks, which any server accepts and which cannot instruct the model as a message
+    can. `max_tokens`: of a record, if that is more than the model's own limit. `prompt`: a shipped
+    prompt or a path.
+    """
+
+    messages: Literal["roles", "history"] = "roles"
+    max_tokens: Count | None = 8192
+    prompt: str = _SHIPPED
+
+    def __post_init__(self) -> None:
+        """Raises InputError on a value out of range."""
+        check_fields(self, "procedure")
+
+    @cached_property
+    def loaded(self) -> Prompt:
+        """The prompt. Raises InputError if it is missing."""
+        return load_prompt(self.prompt, [])
 
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A recorded run: `text` is the text to store, `steps` the number of steps, `events` the call
-    and its faults, `usage` its tokens.
+    """A recorded run: `text` is the text to store, `steps` the number of steps (None if it is not
+    known), `events` the call and its faults, `usage` its tokens.
     """
 
     text: str
-    steps: int
+    steps: int | None
     events: tuple[Event, ...]
     usage: Usage
 
 
 def procedure(
-    llm: LLM, messages: Sequence[Mapping[str, Any]], prompt: str | Prompt = "procedure"
+    llm: LLM,
+    messages: Sequence[Mapping[str, Any]],
+    settings: ProcedureSettings | None = None,
+    prompt: str | None = None,
 ) -> Procedure:
-    """Return the record of an agent's run: objective, progress, numbered steps, next step.
-    `messages` are in OpenAI's chat format: role, content (a text, a list of parts, or None) and
-    tool_calls. `prompt`: a prompt, a shipped one's name, or a path. It is the system prompt,
-    followed by the history and the request; one with the place {history} is the whole request.
+    """Return the record of an agent's run. `messages` are in OpenAI's chat format: role, content (a
+    text, a list of parts, or None), tool_calls and tool_call_id.
 
-    A result that occurs in no message is marked in the record and logged as `not_verbatim`. Raises
-    InputError on invalid messages; LLMError if the model returned no step.
+    The system prompt comes first, then the messages, then the request; a prompt with the place
+    {history} is the whole request instead. By the shipped prompt, the record has objective,
+    progress, numbered steps and the next step; a result that occurs in no message is marked in it
+    and logged as `not_verbatim`. By another one, or by the text `prompt` in its place, it is what
+    the model replies, without code fences.
+
+    Raises InputError on invalid messages; LLMError without a step, or without a whole reply.
     """
-    loaded = prompt if isinstance(prompt, Prompt) else load_prompt(prompt, [])
+    settings = settings or ProcedureSettings()
+    loaded = settings.loaded if prompt is None else Prompt("prompt", prompt)
     parsed = [list(_lines(message, f"messages[{n}]")) for n, message in enumerate(messages)]
     if not any(parsed):
         raise InputError("messages: there is no text; give the messages of an agent's run")
+    with_schema = loaded.name == _SHIPPED
     history = "\n".join(f"[{n}] {line}" for n, lines in enumerate(parsed, 1) for line, _ in lines)
-    request = [{"role": "user", "content": loaded.fill(history=history)}]
-    if "{history}" not in loaded.text:
-        asked = Prompt("request", _REQUEST).fill(history=history)
-        request = [{"role": "system", "content": loaded.text}, {"role": "user", "content": asked}]
-    reply = llm.complete(request, schema=_SCHEMA)
+    asked = _JSON if with_schema else _TEXT_REQUEST
+    if "{history}" in loaded.text:
+        request = [{"role": "user", "content": loaded.fill(history=history)}]
+    elif settings.messages == "history":
+        asked = f"<history>\n{history}\n</history>\n\n{asked}"
+        request = [_said("system", loaded.text), _said("user", asked)]
+    else:
+        run = as_chat(messages, [[line for line, _ in lines] for lines in parsed])
+        request = [_said("system", loaded.text), *run, _said("user", asked)]
+    schema = _SCHEMA if with_schema else None
+    reply = llm.complete(request, schema=schema, max_tokens=settings.max_tokens)
+    if with_schema:
+        return _record(reply, llm.name, [words for lines in parsed for _, words in lines])
+    if reply.finish == "length":
+        raise LLMError(f"{llm.name}: the record was cut off; raise procedure.max_tokens")
+    text = without_thinking(reply.text).strip()
+    fenced = _FENCES.fullmatch(text)
+    events: tuple[Event, ...] = ({"step": "procedure", "tokens": tokens(reply.usage)},)
+    return Procedure(fenced[1] if fenced else text, None, events, reply.usage)
+
+
+def _record(reply: Completion, model: str, texts: Sequence[str]) -> Procedure:
+    """Return the record in a `reply` of the schema. `texts`: of the messages, verbatim."""
     try:
         row = json.loads(reply.text)
         steps = [{name: _text(one, name) for name in _STEP["properties"]} for one in row["steps"]]
         objective, progress, then = (_text(row, name) for name in ("objective", "progress", "next"))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise LLMError(f"{llm.name}: the reply is no record of steps") from error
+        raise LLMError(f"{model}: the reply is no record of steps") from error
     if not steps:
-        raise LLMError(f"{llm.name}: the record has no step")
+        raise LLMError(f"{model}: the record has no step")
     cost = tokens(reply.usage)
     events: list[Event] = [{"step": "procedure", "steps": len(steps), "tokens": cost}]
-    texts = [words for lines in parsed for _, words in lines]
     written = [f"Objective: {objective}", *_labelled("Progress", progress)]
     for number, step in enumerate(steps, 1):
         result = step["result"]
@@ -94,6 +144,48 @@ def procedure(
             written += _labelled(f"   {name.capitalize()}", step[name])
     written += _labelled("Next step", then)
     return Procedure("\n".join(written), len(steps), tuple(events), reply.usage)
+
+
+def _said(role: str, content: str) -> dict[str, Any]:
+    return {"role": role, "content": content}
+
+
+def as_chat(
+    messages: Sequence[Mapping[str, Any]], lines: Sequence[Sequence[str]]
+) -> list[dict[str, Any]]:
+    """Return `messages` as a server accepts them: tool calls that are all answered by the messages
+    after them remain calls and results; other calls and results become text. `lines`: each message
+    as text; one without any is left out.
+    """
+    chat: list[dict[str, Any]] = []
+    answered: set[str] = set()
+    for n, (message, shown) in enumerate(zip(messages, lines, strict=True)):
+        role, words = message["role"], "\n".join(_texts(message.get("content"), "content"))
+        if role == "tool" and message.get("tool_call_id") in answered:
+            chat.append({**_said("tool", words), "tool_call_id": message["tool_call_id"]})
+            continue
+        calls = message.get("tool_calls") or []
+        answered = _answered(calls, messages[n + 1 :])
+        if not shown:
+            continue
+        if answered:
+            sent = [{**one, "type": "function"} for one in calls]
+            chat.append({"role": role, "content": words or None, "tool_calls": sent})
+        elif role in ("user", "assistant", "system") and not calls:
+            chat.append(_said(role, words))
+        else:
+            chat.append(_said("assistant" if role == "assistant" else "user", "\n".join(shown)))
+    return chat
+
+
+def _answered(calls: Sequence[Any], later: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the ids of `calls` if the tool messages at the beginning of `later` answer them all,
+    else none.
+    """
+    results = takewhile(lambda one: one["role"] == "tool", later)
+    there = {str(one["tool_call_id"]) for one in results if one.get("tool_call_id")}
+    ids = {str(one.get("id") or "") for one in calls}
+    return ids if ids <= there and len(ids) == len(calls) else set()
 
 
 def _text(row: Mapping[str, Any], name: str) -> str:
@@ -112,6 +204,14 @@ def _lines(message: object, where: str) -> Iterator[tuple[str, str]]:
     role, content = str(message["role"]), message.get("content")
     for words in _texts(content, f"{where}.content"):
         yield f"{role}: {words}", words
+    for name, arguments in tool_calls(message, where):
+        yield f"{role} calls {name}({arguments})", arguments
+
+
+def tool_calls(message: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
+    """Yield name and arguments of the tool calls of a message. Raises InputError on an invalid
+    one.
+    """
     calls = message.get("tool_calls") or []
     if not isinstance(calls, list):
         raise InputError(f"{where}.tool_calls: not a list; see OpenAI's chat protocol")
@@ -119,8 +219,7 @@ def _lines(message: object, where: str) -> Iterator[tuple[str, str]]:
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping):
             raise InputError(f"{where}.tool_calls: a call has no function; give name and arguments")
-        words = str(function.get("arguments", ""))
-        yield f"{role} calls {function.get('name')}({words})", words
+        yield str(function.get("name")), str(function.get("arguments", ""))
 
 
 def _texts(content: object, where: str) -> Iterator[str]:

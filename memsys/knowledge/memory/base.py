@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from memsys.core.titles import title_of
 from memsys.core.turns import importance
@@ -23,11 +23,18 @@ class MemoryBuilder(ABC):
     name: str
     # Prompts by role with which the builder asks a model; the strategy's prompts include them.
     prompts: Mapping[str, Prompt] = MappingProxyType({})
+    # Whether a memory may go on in the next session: `build` then returns it anew, as the first
+    # one, under its id.
+    goes_on: ClassVar[bool] = False
 
     @cached_property
     def events(self) -> list[dict[str, Any]]:
         """Log of JSON objects, shared with the strategy over this builder."""
         return []
+
+    def opened(self) -> MemoryBuilder:
+        """Return the builder of one store: itself, unless it has a state."""
+        return self
 
     def check(self, conversation: Conversation) -> None:  # noqa: B027 - most need nothing
         """Raises InputError if `conversation` lacks the data that this option needs."""
@@ -73,4 +80,10 @@ def builder_for(
     """Return the builder of one conversation: `memory` itself if it has no state. `graph` and
     errors: see WrittenByModel.open.
     """
-    return memory.open(llm, graph) if isinstance(memory, WrittenByModel) else memory
+    return memory.open(llm, graph) if isinstance(memory, WrittenByModel) else memory.opened()
+
+
+def all_of(memory: MemoryBuilder, sessions: Iterable[Session]) -> list[Memory]:
+    """Return all memories of the `sessions` of one store, in order."""
+    builder = memory.opened()
+    return list({one.id: one for session in sessions for one in builder.build(session)}.values())

@@ -102,7 +102,7 @@ class RelationFinder:
             ],
         }
         memories = snapshot.memories
-        return [Candidate(memories[n], float(cosines[n]), "expanded") for n in best], trace
+        return [Candidate(memories[n], float(cosines[n]), "expanded", True) for n in best], trace
 
     def _by_entity(self, question: str, names: Sequence[str]) -> list[Relation]:
         """Return the relations around `names`, ranked by BM25 against the question as in mem0ai

@@ -16,11 +16,12 @@ from memsys.core.types import Memory, Session
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import rarity
 from memsys.graph.entities import key_of
-from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore
+from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore, Statement
 from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.graph_writer import GraphWriter
 from memsys.knowledge.relations.relation_graph import RelationGraph, RelationGraphSettings
+from memsys.knowledge.relations.triples import as_memory
 from memsys.llm.base import LLM
 from memsys.stores.relations import Node, Relation, RelationStore
 
@@ -136,7 +137,7 @@ def link_memories(
         both = members[one] & members[other]
         related[one, other] = len(both) / len(members[one] | members[other])
     for pair, stated in _stated(relations).items():
-        related[pair] = max(related.get(pair, 0.0), stated / (stated + 1))
+        related[pair] = max(related.get(pair, 0.0), _weight(stated))
     store = NetworkXStore()
     kinds: tuple[EdgeKind, EdgeKind] = "mentions", "related_to"
     store.add(
@@ -145,7 +146,25 @@ def link_memories(
         for key, weight in weights.items()
     )
     store.add((ENTITY + one, ENTITY + other, kinds[1], w) for (one, other), w in related.items())
-    return MemoryGraph(store, {id_: ENTITY + next(iter(w)) for id_, w in mentions.items() if w})
+    titles = {id_: ENTITY + next(iter(w)) for id_, w in mentions.items() if w}
+    return MemoryGraph(store, titles, _statements(relations))
+
+
+def _statements(relations: Sequence[Related]) -> dict[str, list[Statement]]:
+    """Return the relations that have not ended, by the nodes of their ends, with the weight of the
+    edge that each of them alone would make.
+    """
+    found: defaultdict[str, list[Statement]] = defaultdict(list)
+    for relation, ends in relations:
+        if relation.ended is None:
+            stated = Statement(as_memory(relation, ends), _weight(relation.mentions))
+            for key in dict.fromkeys(map(key_of_node, ends)):
+                found[ENTITY + key].append(stated)
+    return dict(found)
+
+
+def _weight(mentions: int) -> float:
+    return mentions / (mentions + 1)
 
 
 def key_of_node(node: Node) -> str:

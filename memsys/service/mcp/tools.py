@@ -14,6 +14,7 @@ from memsys.core.errors import InputError, first_problem
 from memsys.service.memory import Memory
 from memsys.service.rest.schemas import (
     PAGE_MOST,
+    Budget,
     Metadata,
     ShortText,
     Text,
@@ -81,6 +82,14 @@ class Search(Arguments):
     ] = None
     filters: Annotated[
         Metadata | None, Field(description="Values that the metadata of a result must have.")
+    ] = None
+
+
+class Context(Search):
+    """Arguments of memory_context."""
+
+    budget: Annotated[
+        Budget | None, Field(description="The most tokens of the text. Default: set by the server.")
     ] = None
 
 
@@ -188,6 +197,23 @@ def search_memory(memory: Memory, given: Search) -> Reply:
     if memory.enable_graph:
         reply["relations"] = [one.as_json() for one in found.relations]
     return reply
+
+
+@_tool(Context, reads=True)
+def memory_context(memory: Memory, given: Context) -> Reply:
+    """Get what is remembered about a user as one text, ready to be read before an answer: the
+    memories that fit the query and what they are related to. Returns the text, its tokens and the
+    ids of its memories.
+    """
+    written = memory.context(
+        given.query,
+        user_id=given.user_id,
+        filters=given.filters,
+        top_k=given.limit,
+        budget=given.budget,
+    )
+    ids = [one.id for one in written.results]
+    return {"text": written.text, "tokens": written.tokens, "ids": ids}
 
 
 @_tool(Listing, reads=True)

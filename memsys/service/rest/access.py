@@ -22,7 +22,7 @@ _TIMEOUT_S = 30  # for a body
 _HOST = re.compile(r"[\w.:\[\]-]+")  # a name or address, and a port
 _CLOSE = {"connection": "close"}  # the rest of the body is not a request
 _HEADERS = {401: {"www-authenticate": "Bearer"}, 408: _CLOSE, 413: _CLOSE}
-_OPEN = ("/docs", "/openapi.json")  # public, the same for all clients
+_OPEN = ("/", "/docs", "/openapi.json", "/health")  # public, the same for all clients
 _TYPES = {  # of errors
     400: "bad_request",
     401: "unauthorized",

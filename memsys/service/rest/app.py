@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, FastAPI, HTTPException, Query, Security
 from fastapi import Path as InPath
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.security import APIKeyHeader, HTTPBearer
 from jinja2 import Environment
 
@@ -20,7 +21,7 @@ from memsys.service.rest import schemas
 from memsys.service.rest.access import AccessControl, AccessPolicy
 from memsys.service.rest.failures import documented, install, refuse_unknown
 from memsys.service.rest.schemas import page
-from memsys.service.results import MemoryChange, MemoryRecord
+from memsys.service.results import MemoryChange, MemoryContext, MemoryRecord
 
 _ABOUT = (
     "Memories are separate by owner: at least one of user_id, agent_id and run_id is required. "
@@ -29,6 +30,7 @@ _ABOUT = (
 _PAGE = Path(__file__).with_name("docs.html.j2").read_text(encoding="utf-8")
 MemoryId = Annotated[str, InPath(pattern="^[0-9a-f]{32}$", description="of a memory")]
 T = TypeVar("T")
+_NOBODY = "0" * 32  # an id of no memory
 OwnerQuery = Annotated[str | None, Query(min_length=1, max_length=256)]
 
 
@@ -51,6 +53,17 @@ def make_app(memory: Memory, policy: AccessPolicy) -> FastAPI:
     install(app)
     _one(app, memory)
     _many(app, memory)
+
+    @app.get("/", include_in_schema=False)
+    def home() -> RedirectResponse:
+        """Lead to the page."""
+        return RedirectResponse("/docs")
+
+    @app.get("/health", include_in_schema=False)
+    def health() -> dict[str, str]:
+        """Say that the server answers, and that its memories can be read; no key is needed."""
+        memory.get(_NOBODY)
+        return {"status": "ok"}
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> HTMLResponse:
@@ -103,13 +116,27 @@ def _many(app: FastAPI, memory: Memory) -> None:
         """
         return page(memory.search(**body.model_dump()), "top_k")
 
+    @app.post("/context", responses=documented(409, 502))
+    def context(body: schemas.ContextRequest) -> MemoryContext:
+        """Find the best memories of an owner for a query, and the relations beside them, as text
+        for a model: as much as fits the budget of tokens.
+        """
+        written = memory.context(**body.model_dump())
+        schemas.check_size(written.results, "top_k")
+        return written
+
     @app.post("/reset", response_model=schemas.Done, responses=documented())
     def reset(body: schemas.ResetRequest | None = None) -> dict[str, Any]:
-        """Delete everything of an owner, or of every owner (all=true), including the history."""
-        body = body or schemas.ResetRequest()
-        _check_bulk(Owner(body.user_id, body.agent_id, body.run_id), body.all)
-        memory.reset(**body.model_dump())
-        return {"message": "everything is deleted"}
+        """Delete everything of an owner, or of every owner (all=true, or no body), including the
+        history.
+        """
+        if body is None:
+            body = schemas.ResetRequest(all=True)
+        owner = Owner(body.user_id, body.agent_id, body.run_id)
+        _check_bulk(owner, body.all)
+        memory.reset(all=body.all, **asdict(owner))
+        of = ", ".join(f"{name}={value}" for name, value in owner.named.items())
+        return {"message": f"everything{of and ' of '}{of} is deleted"}
 
     @app.post("/compact", response_model=schemas.Done, responses=documented())
     def compact() -> dict[str, Any]:
@@ -135,11 +162,10 @@ def _one(app: FastAPI, memory: Memory) -> None:
         """Delete one memory; its history remains, except with history=false."""
         return _there(memory.delete(id, history=history))
 
-    @app.get("/memories/{id}/history", response_model=schemas.Changes, responses=documented(404))
-    def history(id: MemoryId) -> dict[str, Any]:  # noqa: A002
+    @app.get("/memories/{id}/history", responses=documented(404))
+    def history(id: MemoryId) -> list[MemoryChange]:  # noqa: A002
         """List every change of a memory, oldest first."""
-        changes = _there(memory.history(id) or None)
-        return {"results": changes}
+        return _there(memory.history(id) or None)
 
 
 def _check_bulk(owner: Owner, everyone: bool) -> None:

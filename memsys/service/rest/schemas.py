@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from memsys.core.errors import InputError
 from memsys.knowledge.facts.extract import Detail
@@ -22,6 +31,7 @@ PARTS_MOST = 50  # of a message
 IMAGES_MOST = 50  # of a request: the model is asked about each
 ADDRESS_MOST = 1_000_000  # characters; an image may be in its address (data:image/)
 METADATA_MOST = 50  # names
+BUDGET_MOST = 1_000_000  # tokens of a context
 REPLY_MOST = 16_000_000  # characters of texts and metadata in one answer
 _TIME_MOST = 64  # characters
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
@@ -47,6 +57,15 @@ Time = Annotated[
 ]
 TopK = Annotated[int, Field(ge=1, le=TOP_K_MOST), BeforeValidator(_whole)]
 Metadata = Annotated[dict[str, Any], Field(max_length=METADATA_MOST)]
+_ID = {"type": "string", "minLength": 1, "maxLength": 256}
+Filters = Annotated[  # values of the metadata, and perhaps ids
+    dict[str, Any],
+    Field(
+        max_length=METADATA_MOST,
+        json_schema_extra={"properties": dict.fromkeys(("user_id", "agent_id", "run_id"), _ID)},
+    ),
+]
+Budget = Annotated[int, Field(ge=1, le=BUDGET_MOST), BeforeValidator(_whole)]
 
 
 class _Strict(BaseModel):
@@ -68,7 +87,23 @@ def _not_both(one: str, other: str, type_: str) -> dict[str, Any]:
     return {"not": {"required": [one, other], "properties": both}}
 
 
-_OWNER = _any_of(user_id="string", agent_id="string", run_id="string")
+_IDS = "user_id", "agent_id", "run_id"
+_OWNER = _any_of(**dict.fromkeys(_IDS, "string"))
+_AMONG_FILTERS = {"required": ["filters"], "properties": {"filters": {"type": "object", **_OWNER}}}
+
+
+def _twice(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of an id that is a field and among the filters."""
+    filters = {"type": "object", "required": [name]}
+    fields = {name: {"type": "string"}, "filters": filters}
+    return {"required": [name, "filters"], "properties": fields}
+
+
+# At least one id, each as a field or among the filters.
+_SEARCHED: dict[str, Any] = {
+    "anyOf": [*_OWNER["anyOf"], _AMONG_FILTERS],
+    "allOf": [{"not": _twice(name)} for name in _IDS],
+}
 _ALL: dict[str, Any] = {"required": ["all"], "properties": {"all": {"const": True}}}
 
 
@@ -112,13 +147,51 @@ class ImagePart(_Strict):
 Part = TextPart | ImagePart
 
 
+class Function(_Strict):
+    """The function that a tool call names, and its arguments as JSON text."""
+
+    name: ShortText
+    arguments: Annotated[str, Field(max_length=TEXT_MOST)] = ""
+
+
+class ToolCall(_Strict):
+    """A tool call by an assistant. `id`: that to which `tool_call_id` of its result refers."""
+
+    id: ShortText | None = None
+    type: Literal["function"] = "function"
+    function: Function
+
+
+ToolCalls = Annotated[list[ToolCall], Field(min_length=1, max_length=PARTS_MOST)]
+Parts = Annotated[list[Part], Field(min_length=1, max_length=PARTS_MOST)]
+_CONTENT = {"content": {"type": ["string", "object", "array"]}}
+_SAID: dict[str, Any] = {
+    "anyOf": [
+        {"required": ["content"], "properties": _CONTENT},
+        {"required": ["tool_calls"], "properties": {"tool_calls": {"type": "array"}}},
+    ]
+}
+
+
 class ChatMessage(_Strict):
-    """A chat message. `name`: the speaker; `id`: the caller's id of the message."""
+    """A chat message, with a content or tool calls. `name`: the speaker; `id`: the caller's id of
+    the message.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_SAID)
 
     role: Literal["user", "assistant", "system", "tool"]
-    content: Text | Part | Annotated[list[Part], Field(min_length=1, max_length=PARTS_MOST)]
+    content: Text | Part | Parts | None = None
     name: ShortText | None = None
     id: ShortText | None = None
+    tool_calls: ToolCalls | None = None
+    tool_call_id: ShortText | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> ChatMessage:
+        if self.content is None and self.tool_calls is None:
+            raise ValueError("a message has a content or tool_calls")
+        return self
 
 
 class AddRequest(_Owned):
@@ -150,18 +223,30 @@ class AddRequest(_Owned):
         return messages
 
 
-class SearchRequest(_Owned):
-    """The body of POST /search. `limit`: top_k, under mem0's name."""
-
-    model_config = ConfigDict(json_schema_extra=_OWNER | _not_both("top_k", "limit", "number"))
+class _Search(_Owned):
+    model_config = ConfigDict(json_schema_extra=_SEARCHED)
 
     query: Annotated[str, Field(max_length=TEXT_MOST)]
-    filters: Metadata | None = None
+    filters: Filters | None = None
     top_k: TopK | None = None
-    limit: TopK | None = None
     time: Time | None = None
-    version: Version | None = None
     enable_graph: bool | None = None
+
+
+class SearchRequest(_Search):
+    """The body of POST /search. `limit`: top_k, under mem0's name."""
+
+    model_config = ConfigDict(json_schema_extra=_SEARCHED | _not_both("top_k", "limit", "number"))
+
+    limit: TopK | None = None
+    threshold: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    version: Version | None = None
+
+
+class ContextRequest(_Search):
+    """The body of POST /context. `budget`: the most tokens of the text."""
+
+    budget: Budget | None = None
 
 
 class UpdateRequest(_Strict):
@@ -190,10 +275,11 @@ class Memories(BaseModel):
 
 
 class Results(BaseModel):
-    """Search results, best first, and the relations found with them."""
+    """Search results, best first, the relations found with them, and the strategy's decision."""
 
     results: list[SearchResult]
     relations: list[dict[str, Any]] = []
+    trace: dict[str, Any] = {}
 
 
 class Changes(BaseModel):
@@ -233,7 +319,12 @@ class Error(BaseModel):
 
 
 def page(rows: Rows[Any], number: str) -> dict[str, Any]:
-    """Return `rows` as an answer. Raises InputError naming `number` if they are too large."""
+    """Return `rows` as an answer. Raises InputError like check_size."""
+    check_size(rows, number)
+    return {"results": rows, "relations": rows.relations, "trace": dict(rows.trace)}
+
+
+def check_size(rows: Iterable[MemoryRecord], number: str) -> None:
+    """Raise InputError naming `number` if `rows` are too large for an answer."""
     if sum(len(row.memory) + len(str(row.metadata)) for row in rows) > REPLY_MOST:
         raise InputError(f"{number}: the results have over {REPLY_MOST:,} characters; ask for less")
-    return {"results": rows, "relations": rows.relations}

@@ -14,16 +14,11 @@ from baselines.libraries import memory
 from baselines.libraries.memory import LibraryMemory
 from memsys.strategies.store import Parts
 from tests.memsys.conftest import bag_of_words, parts
+from tests.shared import no_key
 
-__all__ = ["bag_of_words", "parts"]
+__all__ = ["bag_of_words", "no_key", "parts"]
 
 Keeper = Callable[..., LibraryMemory]
-
-
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

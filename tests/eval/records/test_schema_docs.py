@@ -1,38 +1,34 @@
-"""docs/records.md and docs/records.schema.json say what the schema says."""
+"""The fields of a run folder are described, in docs/records.md as in the schema."""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
-import pytest
-
+from eval.records import fields
 from eval.records.schema import json_schema
 
-DOCS = Path(__file__).parents[3] / "docs"
-TABLE = re.compile(r"<!-- fields of (\S+) -->\n(.*?)<!-- end -->", re.DOTALL)
+PAGE = Path(__file__).parents[3] / "docs" / "records.md"
 
 
-def rows(name: str) -> str:
-    """The table of the fields of a file, as docs/records.md must have it."""
-    fields = json_schema()[name]["properties"]
-    lines = ["| field | meaning |", "| --- | --- |"]
-    for field, schema in fields.items():
-        meaning = " ".join(schema["description"].split()).replace("|", "\\|")
-        lines.append(f"| `{field}` | {meaning} |")
-    return "\n".join(lines) + "\n"
+def test_the_table_of_records_is_that_of_the_schema():
+    (shown,) = re.findall(
+        r"<!-- fields of records.jsonl -->\n(.*?)<!-- end -->", PAGE.read_text("utf-8"), re.S
+    )
+    assert shown == fields.table("records.jsonl")
 
 
-@pytest.mark.parametrize("name", list(json_schema()))
-def test_the_tables_are_those_of_the_schema(name):
-    tables = dict(TABLE.findall((DOCS / "records.md").read_text(encoding="utf-8")))
-    assert tables[name] == rows(name)
-
-
-def test_the_json_schema_is_up_to_date():
-    text = (DOCS / "records.schema.json").read_text(encoding="utf-8")
-    assert json.loads(text) == json_schema(), "python -m eval.records.schema > docs/..."
+def test_the_command_prints_every_field_or_those_of_a_file(capsys):
+    assert fields.main([]) == 0
+    everything = capsys.readouterr().out
+    for name, schema in json_schema().items():
+        assert f"\n## {name}\n" in everything
+        assert all(f"\n| `{field}` | " in everything for field in schema["properties"])
+    assert fields.main(["contexts.jsonl"]) == 0
+    assert "`text`" in (few := capsys.readouterr().out)
+    assert "`run_id`" not in few
+    assert fields.main(["nope.json"]) == 2
+    assert "nope.json: no fields are known" in capsys.readouterr().err
 
 
 def test_every_field_is_described():

@@ -15,6 +15,18 @@ Make = Callable[..., Run]
 THIRD = (*FAULTY, "strategy=faulty", *PATIENT, "strategy.fault=third")
 
 
+def assert_as_clean(run: Run, clean: Run) -> None:
+    """A run that was broken off and went on is one that never was, timings aside."""
+    assert run.untimed == clean.untimed
+    assert run.manifest["status"] == "complete"
+    mine, its = run.summary, clean.summary
+    for by_type in (mine["by_type"], its["by_type"]):
+        for cell in by_type.values():
+            for name in [name for name in cell if "_ms_" in name]:
+                del cell[name]
+    assert mine["by_type"] == its["by_type"]
+
+
 @pytest.fixture
 def made(start: Start, tmp_path: Path, small: tuple[str, ...]) -> Make:
     """Make a run over the small data set in the test's own folder, and return it."""

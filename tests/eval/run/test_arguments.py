@@ -130,6 +130,9 @@ def test_help_on_an_option_of_ones_own_and_on_a_typo():
     assert "dataset=sample: " in text
     assert "dataset=locomo: " in text
     assert options_help(["--help"]) is options_help(["strategy=bm25"]) is None
+    of_group = options_help(["--help", "judge"])
+    assert of_group is not None
+    assert all(one in of_group for one in ("judge=none: ", "judge=panel: ", "judge.threshold="))
     with pytest.raises(InputError, match=r"strategy=bm26: no such option; did you mean bm25\?"):
         options_help(["--help", "strategy=bm26"])
 

@@ -81,11 +81,3 @@ def test_too_many_failures_give_exit_code_1_and_a_summary(start, tmp_path, fault
     assert run.summary["errors"] == 6
     again = (f"resume={run.folder.name}", "failures.tolerated=0.3")
     assert start(*command, *again).code == 0  # the setting is not part of the configuration
-
-
-def test_a_sweep_with_such_a_run_gives_exit_code_1(start, tmp_path, fault, small):
-    ended = start(*FAULTY, "-m", "strategy=faulty", *small, "strategy.fault=third,none")
-    assert ended.code == 1, ended.err
-    assert [run.manifest["status"] for run in runs_in(tmp_path)] == ["complete"] * 2
-    assert [run.summary["errors"] for run in runs_in(tmp_path)] == [6, 0]
-    assert ended.err.count("failed: 6 of 21 questions failed") == 1

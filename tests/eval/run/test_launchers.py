@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import FAULTY, Ended, Run, run_main, runs_in
+from tests.eval.commands import FAULTY, HEEDFUL, Ended, Run, run_main, runs_in
 from tests.eval.launching import (
     DONE,
     HANG,
@@ -26,6 +26,7 @@ from tests.eval.launching import (
     two_nodes,
     until,
 )
+from tests.eval.run.conftest import assert_as_clean
 
 joblib = pytest.mark.skipif(
     find_spec("hydra_plugins") is None or find_spec("hydra_plugins.hydra_joblib_launcher") is None,
@@ -58,15 +59,6 @@ def assert_same_runs(there: Path, here: Path, *strategies: str) -> None:
         *range(len(strategies))
     ]
     assert len({run.manifest["sweep"]["id"] for run in found.values()}) == 1
-
-
-def assert_as_clean(run: Run, clean: Run) -> None:
-    """A run that a kill broke off and that went on has the records of one that none did."""
-    assert run.untimed == clean.untimed
-    assert run.manifest["status"] == "complete"
-    assert len(run.manifest["resumed"]) == 1
-    overall = [one.summary["by_type"]["overall"] for one in (run, clean)]
-    assert overall[0]["f1"] == overall[1]["f1"]
 
 
 def test_a_launcher_that_is_not_installed_is_named_with_the_remedy(start, small):
@@ -118,7 +110,7 @@ def test_joblib_a_sweep_that_breaks_off_names_the_command_that_goes_on(
 ):
     (tmp_path / "fault").touch()
     choice = (*FAULTY, *JOBLIB, *HANG, "strategy=faulty", *small)
-    command = [sys.executable, "-c", _HEEDFUL, *choice]
+    command = [sys.executable, "-c", HEEDFUL, *choice]
     with started(command, tmp_path, environment(tmp_path, cache)) as process:
         run = until(lambda: hanging_run(tmp_path), process, tmp_path)
         if how == "kill":
@@ -197,12 +189,3 @@ def undisturbed(folder: Path) -> Run | None:
             assert run.manifest["config"]["strategy"]["fault"] == "none"
             return run if run.manifest["status"] == "complete" else None
     return None
-
-
-# `python -m eval.run`, but a shell that runs the tests in the background has its programs ignore
-# Ctrl-C.
-_HEEDFUL = """
-import runpy, signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
-"""

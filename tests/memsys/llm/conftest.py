@@ -12,15 +12,12 @@ from memsys.llm.client import ChatClient, ChatSettings
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording
 from tests.memsys.llm.server import FaultyServer
+from tests.shared import no_key
+
+__all__ = ["no_key"]  # a fixture
 
 Make = Callable[..., ChatClient]
 HELLO = [{"role": "user", "content": "hello there"}]
-
-
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -91,7 +91,9 @@ def test_an_answer_that_was_cut_off_says_so(make):
         client = make(server)
         done = client.complete(HELLO)
         assert (done.text, done.finish) == ("It was in", "length")
-        with pytest.raises(LLMError, match="cut off by the limit of tokens"):
+        with pytest.raises(
+            LLMError, match=r"cut off by the limit of tokens: raise llm\.max_tokens, or"
+        ):
             client.complete(HELLO, schema=SCHEMA)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -90,14 +93,14 @@ def started(folder: Path, monkeypatch: pytest.MonkeyPatch, config: str) -> dict[
 def test_the_quick_start_runs_with_a_model(tmp_path, monkeypatch, model):
     ran = started(tmp_path, monkeypatch, MODEL % model.base_url)
     (added,) = ran["result"]["results"]
-    assert (added["memory"], added["event"]) == ("user: Loves science fiction", "ADD")
+    assert (added["memory"], added["event"]) == ("Loves science fiction", "ADD")
     assert ran["result"]["relations"] == []
     assert [one["event"] for one in ran["run_result"]["results"]] == ["ADD"]
-    assert ran["raw_result"]["results"][2]["memory"] == "user: No thriller: I love science fiction."
+    assert ran["raw_result"]["results"][2]["memory"] == "No thriller: I love science fiction."
     assert [one["memory"] for one in ran["text_result"]["results"]] == [
         "I like to cook with saffron"
     ]
-    assert [one["memory"] for one in ran["dict_result"]["results"]] == ["user: I row on Sundays"]
+    assert [one["memory"] for one in ran["dict_result"]["results"]] == ["I row on Sundays"]
     everything = ran["all_memories"]
     assert everything.keys() == ("results", "relations")
     assert "results" in everything
@@ -109,7 +112,7 @@ def test_the_quick_start_runs_with_a_model(tmp_path, monkeypatch, model):
         {"category": "movie_recommendations"},
     )
     assert first["created_at"] == first["created"]
-    assert ran["memories_str"].startswith("- user: Loves science fiction")
+    assert ran["memories_str"].startswith("- Loves science fiction")
     assert len(ran["older"]) == len(everything["results"]) == 2
     score = ran["related_memories"]["results"][0]["score"]
     assert 0 < score <= 1
@@ -119,15 +122,15 @@ def test_the_quick_start_runs_with_a_model(tmp_path, monkeypatch, model):
         (one["event"], one["old_memory"], one["new_memory"], one["memory_id"])
         for one in ran["history"]
     ] == [
-        ("ADD", None, "user: Loves science fiction", added["id"]),
-        ("UPDATE", "user: Loves science fiction", india, added["id"]),
+        ("ADD", None, "Loves science fiction", added["id"]),
+        ("UPDATE", "Loves science fiction", india, added["id"]),
     ]
     assert len(ran["after_delete"]["results"]) == 1
     assert ran["m"].get_all(user_id="alice") == []
     assert len(ran["m"].get_all(user_id="bob")["results"]) == 4
     with pytest.raises(InputError, match="all=true for the memories of every owner"):
-        ran["m"].reset()  # the one line that differs: everybody's memories need all=True
-    ran["m"].reset(all=True)
+        ran["m"].reset(user_id=None)  # an owner that is missing deletes nobody's memories
+    ran["m"].reset()
     assert ran["m"].get_all(user_id="bob")["results"] == []
     ran["m"].close()
 
@@ -135,10 +138,10 @@ def test_the_quick_start_runs_with_a_model(tmp_path, monkeypatch, model):
 def test_the_quick_start_runs_without_a_model_and_stores_words(tmp_path, monkeypatch):
     ran = started(tmp_path, monkeypatch, "")
     assert [one["memory"] for one in ran["result"]["results"]] == [
-        "user: Which film shall I watch tonight?",
-        "assistant: There is a new thriller.",
-        "user: No thriller: I love science fiction.",
-        "assistant: Then science fiction it is.",
+        "Which film shall I watch tonight?",
+        "There is a new thriller.",
+        "No thriller: I love science fiction.",
+        "Then science fiction it is.",
     ]
     assert len(ran["related_memories"]["results"]) == 3
     ran["m"].close()
@@ -153,5 +156,75 @@ def test_a_configuration_may_be_a_mapping(tmp_path, monkeypatch):
         assert [one["memory"] for one in memory.search("bowl", user_id="mara")] == ["bowl"]
     with pytest.raises(InputError, match=r"^configuration: embeder is no group"):
         memsys.Memory.from_config({"embeder": "minilm"}, tmp_path)
-    with pytest.raises(InputError, match=r"^configuration: llm"):
-        memsys.Memory.from_config({"llm": {"provider": "openai", "config": {}}}, tmp_path)
+
+
+# Operations and arguments of mem0 2, whose searches have ids among the filters.
+SCRIPT = """
+from mem0 import Memory
+
+m = Memory.from_config({
+    "version": "v1.1",
+    "llm": {
+        "provider": "openai",
+        "config": {"model": "gpt-4o", "max_tokens": 2000, "openai_base_url": "%s"},
+    },
+    "custom_fact_extraction_prompt": "Only food.",
+    "custom_instructions": "Write in English.",
+})
+messages = [
+    {"role": "user", "content": "No thriller: I love science fiction."},
+    {"role": "assistant", "content": "Then science fiction it is."},
+]
+result = m.add(messages, user_id="alice", metadata={"category": "films"})
+added = result["results"][0]
+plain = m.add("I cook with saffron", user_id="bob", infer=False)
+mine = {"user_id": "alice"}
+found = m.search("What does Alice love?", filters=mine, top_k=5, threshold=0.1)
+films = m.search("films", filters={**mine, "category": "films"})
+listed = m.get_all(filters=mine, top_k=50)
+one = m.get(added["id"])
+m.update(added["id"], "Loves musicals")
+m.update(memory_id=added["id"], data="Loves opera")
+history = m.history(added["id"])
+m.delete(memory_id=added["id"])
+m.delete_all(user_id="bob")
+left = [m.get_all(filters={"user_id": name}) for name in ("alice", "bob")]
+m.add("I row", agent_id="guide", infer=False)
+m.reset()
+after = m.get_all(filters={"agent_id": "guide"})
+"""
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_script_of_mem0_2_runs_with_its_import_changed(tmp_path, monkeypatch, model, is_async):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
+    ran: dict[str, Any] = {}
+    script = SCRIPT % model.base_url
+    if is_async:
+        script = re.sub(r"\bm\.(?=[a-z_]+\()", "await m.", script).replace("Memory", "AsyncMemory")
+        head, _, body = script.partition("\n\n")
+        script = f"{head}\nasync def main():\n{indent(body, '    ')}\n    return locals()\n"
+    exec(script.replace("from mem0 import", "from memsys import"), ran)  # noqa: S102
+    if is_async:
+        assert script.count("await ") == SCRIPT.count(" m.") + SCRIPT.count("\nm.") + 1
+        ran = asyncio.run(ran["main"]())
+    added = ran["added"]
+    assert (added["memory"], added["event"]) == ("Loves science fiction", "ADD")
+    assert added["data"] == "Loves science fiction"
+    assert ran["plain"]["results"][0]["memory"] == "I cook with saffron"
+    rows = [ran[name]["results"] for name in ("found", "films", "listed")]
+    for (row,) in (*rows, [ran["one"]]):
+        assert (row["id"], row["metadata"]) == (added["id"], {"category": "films"})
+    assert [(entry["event"], entry["new_memory"]) for entry in ran["history"]] == [
+        *(("ADD", "Loves science fiction"), ("UPDATE", "Loves musicals"), ("UPDATE", "Loves opera"))
+    ]
+    assert [one["results"] for one in (*ran["left"], ran["after"])] == [[], [], []]
+    extraction = model.bodies[0]
+    assert extraction["model"] == "gpt-4o"
+    assert extraction["max_tokens"] == 2000
+    system, user = extraction["messages"]
+    assert system == {"role": "system", "content": "Only food.\n\nWrite in English."}
+    assert user["content"].startswith("Input:\n")
+    assert "1. user: No thriller" in user["content"]
+    assert not any("two people" in str(body["messages"]) for body in model.bodies)

@@ -12,7 +12,7 @@ from memsys.core.errors import InputError
 from memsys.knowledge.facts import procedure
 from memsys.knowledge.facts.extract import ExtractSettings
 from memsys.llm.base import Completion, LLMError
-from memsys.service.instructions import InstructedLLM, instructed
+from memsys.llm.instructions import InstructedLLM, instructed
 from memsys.service.owners import NoModelError
 from memsys.service.setup import load_setup
 from tests.memsys.build import BagOfWords
@@ -109,7 +109,7 @@ def test_the_facts_and_the_procedure_of_a_message_with_an_image(tmp_path):
         assert [one["step"] for one in added.events][:2] == ["image", "extract"]
         assert "Mara: Mine [image: A kiln of brick.]" in llm.asked["extract"][0]
         store.add(user(image()), user_id="mara", memory_type="procedural_memory")
-        assert "user: [image: A kiln of brick.]" in llm.calls[-1][-1]["content"]
+        assert llm.calls[-1][1] == {"role": "user", "content": "[image: A kiln of brick.]"}
 
 
 def test_an_image_that_nobody_describes_is_one_clear_error_and_stores_nothing(tmp_path):
@@ -144,9 +144,9 @@ def test_instructions_and_the_prompt_of_a_call_are_in_the_system_prompt(tmp_path
         both = "Write in Norwegian.\n\nOnly about pottery."
         assert {one[0]["content"] for one in llm.calls} == {both}
         store.add(user("Heat"), user_id="mara", kind="procedural", infer=True, prompt="Be short.")
-        system, run = llm.calls[-1]
+        system, run, _ = llm.calls[-1]
         assert system["content"] == "Be short.\n\nWrite in Norwegian."
-        assert "user: Heat" in run["content"]
+        assert run == {"role": "user", "content": "Heat"}
         with pytest.raises(NoModelError, match=r"^prompt: no model writes these messages"):
             store.add("kiln", user_id="mara", infer=False, prompt="Be short.")
         with pytest.raises(InputError, match=r"^prompt: use text"):

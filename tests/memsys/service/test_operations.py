@@ -37,19 +37,21 @@ def one(store: Memory, text: str, **own: Any) -> str:
 
 def test_it_is_exported():
     assert memsys.Memory is Memory
+    assert memsys.AsyncMemory.__name__ == "AsyncMemory"
     with pytest.raises(AttributeError, match="no attribute 'Memori'"):
         memsys.Memori  # noqa: B018
 
 
-def test_a_text_stays_word_for_word_and_messages_name_their_speakers(store):
+def test_a_text_stays_word_for_word_and_messages_have_the_names_of_their_speakers(store):
     one(store, "I sold a bowl.", time=datetime(2024, 3, 2, 10, 0))
     store.add(TALK, user_id="mara", metadata={"from": "chat"})
     bowl, kiln, mind = store.get_all(user_id="mara")
     assert texts([bowl, kiln, mind]) == [
-        *("I sold a bowl.", "Mara: The kiln is hot.", "assistant: Mind the kiln.")
+        *("I sold a bowl.", "Mara: The kiln is hot.", "Mind the kiln.")
     ]
     assert (kiln.turns, kiln.speaker, kiln.metadata) == (("D1:1",), "Mara", {"from": "chat"})
     assert (bowl.time, bowl.speaker) == (datetime(2024, 3, 2, 10, 0), "user")
+    assert mind.speaker == "assistant"  # a role is no name, and not in the text
     assert "Mara: The kiln is hot.\n" in mind.index_text  # matched with what it replies to
 
 
@@ -236,7 +238,7 @@ def nested(depth: int) -> dict[str, Any]:
         (lambda s: s.get_all(), "^owner: give at least one"),
         (lambda s: s.delete_all(), "^owner: give at least one"),
         (lambda s: s.delete_all(all=True, **OWNED), "^all: give it or user_id, not both"),
-        (lambda s: s.reset(), "^owner: give at least one .* or all=true"),
+        (lambda s: s.reset(user_id=None), "^owner: give at least one .* or all=true"),
         (lambda s: s.reset(all=True, **OWNED), "^all: give it or user_id, not both"),
         (lambda s: s.reset(all="yes"), "^all: 'yes'; use true or false"),
         (lambda s: s.reset(user_id=""), "^user_id: ''"),

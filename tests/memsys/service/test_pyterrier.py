@@ -1,4 +1,4 @@
-"""The transformer of docs/interop.md, executed with a stand-in for PyTerrier."""
+"""The transformer of docs/exporting.md, executed with a stand-in for PyTerrier."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from tests.memsys.service.corpus import CORPUS, QUERIES
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "interop.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "exporting.md"
 _CODE = re.compile(r"<!-- example: pyterrier -->\n```python\n(.*?)```", re.DOTALL)
 TOPICS = pd.DataFrame([(one["id"], one["text"]) for one in QUERIES], columns=["qid", "query"])
 

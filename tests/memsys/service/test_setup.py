@@ -13,6 +13,7 @@ from omegaconf import OmegaConf
 from memsys.core.errors import InputError
 from memsys.core.trusted import CONF
 from memsys.embed.minilm import MiniLM
+from memsys.llm.client import ChatClient
 from memsys.service import configuration
 from memsys.service.configuration import OPTIONS
 from memsys.service.memory import Memory
@@ -121,6 +122,78 @@ def test_an_option_of_a_file_includes_the_defaults_it_names(tmp_path, monkeypatc
     assert (made.k, made.update.similar, made.update.calls) == (6, 4, "tools")
 
 
+def test_a_group_may_change_single_settings_of_an_option(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        f"{BAG}llm: {{option: openai, max_tokens: 4096, extra: {{top_p: 0.5}}}}\n"
+        "strategy: {option: graph_expand, k: 4, expansion: {hops: 2}}\n"
+    )
+    made = load_setup(path)
+    assert isinstance(made.llm, ChatClient)
+    settings = made.llm._settings
+    assert (settings.max_tokens, settings.model, settings.timeout_s) == (4096, "gpt-4o-mini", 60)
+    assert settings.extra == {"top_p": 0.5}
+    assert made.strategy is not None
+    expansion = made.strategy.make.keywords["expansion"]
+    assert (made.k, expansion["hops"], expansion["seeds"]) == (4, 2, 5)
+
+
+MEM0_LLM = {"llm": {"provider": "openai", "config": {"model": "gpt-4o", "temperature": 0.2}}}
+
+
+def test_groups_may_be_written_as_in_mem0(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    address = "http://127.0.0.1:9/v1"
+    chat = {**MEM0_LLM["llm"]["config"], "openai_base_url": address, "api_key": None}
+    made = load_setup(
+        {
+            "version": "v1.1",
+            "llm": {"provider": "openai", "config": chat},
+            "embedder": {
+                "provider": "openai",
+                "config": {"model": "m", "openai_base_url": address},
+            },
+            "vector_store": {"provider": "faiss", "config": {"path": str(tmp_path / "v")}},
+        }
+    )
+    assert isinstance(made.llm, ChatClient)
+    settings = made.llm._settings
+    assert (settings.model, settings.temperature, settings.base_url) == ("gpt-4o", 0.2, address)
+    assert (made.embedder.name, made.infer, made.relations) == ("m", True, None)
+    assert isinstance(made.vectors, FaissVectors)
+    made.vectors.close()
+    graph = {"provider": "neo4j", "config": {"url": "bolt://127.0.0.1:9"}}
+    with pytest.raises(InputError, match=r"graph_store|relation_store"):
+        load_setup({**MEM0_LLM, "graph_store": {**graph, "config": {"uri": "x"}}})
+    assert load_setup({**MEM0_LLM, "strategy": "vector_only"}).infer is False
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"llm": {"provider": "azure"}}, "llm: 'azure' is none of grammar, local, none, openai"),
+        ({"llm": {"provider": "openai", "config": 3}}, "llm.config: 3; give names with values"),
+        ({"llm": {"provider": "openai", "key": 3}}, "llm.key: not beside provider and config"),
+        ({"version": "v1.0"}, "version: 'v1.0' is none of v1.1"),
+        ({"custom_fact_extraction_prompt": 3}, "custom_fact_extraction_prompt: use text"),
+        ({"custom_fact_extraction_prompt": " "}, "facts.system: use text that is not empty"),
+        ({"custom_instructions": "a", "instructions": "b"}, "give it or instructions, not both"),
+    ],
+)
+def test_what_is_wrong_in_mem0_s_form_is_named(more, message):
+    with pytest.raises(InputError) as caught:
+        load_setup(more)
+    assert message in str(caught.value)
+
+
+def test_no_key_is_taken_from_a_configuration():
+    llm = {"provider": "openai", "config": {"api_key": "sk-secret"}}
+    with pytest.raises(InputError, match="environment variable") as caught:
+        load_setup({"llm": llm})
+    assert "sk-secret" not in str(caught.value)
+
+
 def test_nothing_named_is_the_default():
     made = load_setup(None)
     assert isinstance(made.embedder, MiniLM)
@@ -138,8 +211,22 @@ def test_nothing_named_is_the_default():
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
         ("strategy: {_target_: baselines.mem0.Mem0}\n", "strategy.facts is missing; name an"),
-        ("strategy: {k: 3}\n", "strategy: _target_ is missing; name an option"),
-        ("strategy: bm25\nindex: {alpha: 1}\n", "index: _target_ is missing; name an option"),
+        (
+            "strategy: {k: 3}\n",
+            "strategy: name the option of conf/strategy that these",
+        ),
+        ("llm: {max_tokens: 9}\n", "as in {option: openai, ...}, or give all of its settings"),
+        ("llm: {option: openai, tokens: 9}\n", "llm.tokens: no such setting; there are base_url"),
+        ("llm: {option: gpt}\n", "llm: 'gpt' is none of grammar, local, none"),
+        (
+            "strategy: {option: graph_expand, expansion: {hop: 2}}\n",
+            "strategy.expansion.hop: no such setting; there are edge_weight",
+        ),
+        ("facts: {prompt: nowhere.txt}\n", "prompt nowhere.txt: no such file; name one of"),
+        ("update: {prompt: facts_user}\n", "the place {memories} is missing"),
+        ("procedure: {prompt: no.txt}\n", "prompt no.txt: no such file"),
+        ("procedure: {messages: all}\n", "procedure.messages: 'all'"),
+        ("strategy: bm25\nindex: {alpha: 1}\n", "as in {option: default, ...}, or give all"),
         ("facts: {promt: x}\n", "facts.promt: no such setting; there are assistant_prompt"),
         ("facts: {relations: same_reply}\n", "same_reply: no relations are stored here; use"),
         (

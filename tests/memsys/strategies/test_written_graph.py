@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from baselines.rankings import GraphWalk
+from memsys.context.writers import Layered
 from memsys.core.errors import InputError
 from memsys.knowledge.memory.facts import Facts
 from memsys.knowledge.relations.written_graph import WrittenByModel
@@ -104,6 +105,44 @@ def test_expansion_follows_what_the_model_wrote(parts):
     assert "D1:3" in ids(found)
     rules = ingested(make.graph_expand(parts(Planned(COSINES)), 3, seeds=2, threshold=0.0))
     assert rules.retrieve(query("?")).trace["expansion"] == []
+
+
+@pytest.mark.parametrize("name", ["graph_expand", "hybrid_gate"])
+def test_relations_of_followed_entities_are_shown_beside_the_k_memories(parts, name):
+    """With what the expansion adds; each scored by its edge and its cosine to the question."""
+    own: dict[str, Any] = {"similarity": 1.0} if name == "hybrid_gate" else {}  # it opens
+    entities: list[Reply] = [*ENTITIES[:2], [entity("prawns"), entity("Osha")], []]
+    stated: list[Reply] = [*RELATED[:1], [relation("prawns", "make ill", "Osha")]]
+    shown: dict[int, Any] = {}
+    for most in (0, 1, 5):
+        llm = model(entities=entities, relations=stated)
+        cosines = {**COSINES, "Osha comes for dinner": 0.2, "prawns make ill Osha": 0.6}
+        own_parts = {"graph": written(), "llm": llm, "depth": 9, "context": Layered("layered")}
+        given = parts(Planned(cosines), **own_parts)
+        numbers = {"seeds": 2, "threshold": 0.1, "relations": most, **own}
+        shown[most] = ingested(getattr(make, name)(given, 2, **numbers)).retrieve(query("?"))
+    assert [len(one.candidates) for one in shown.values()] == [2, 3, 4]
+    assert "relations" not in shown[0].trace
+    found = shown[5].trace["relations"]["found"]
+    scores = [0.6 * 0.5 + 0.4 * cosine for cosine in (0.6, 0.2)]
+    assert [one["score"] for one in found] == pytest.approx(scores, abs=1e-6)
+    assert [one["relation"] for one in shown[1].trace["relations"]["found"]] == [
+        found[0]["relation"]
+    ]
+    related = shown[5].context.partition("<related_context>")[2]
+    for sentence in ("prawns make ill Osha", "Osha comes for dinner"):
+        assert f"<content>{sentence}</content>" in related
+    ranked = shown[5].ranking
+    assert ranked is not None
+    assert not any(one.beside for one in ranked)
+    assert shown[5].ranking == shown[0].ranking
+
+
+def test_relations_to_show_need_a_graph_that_has_some(parts):
+    with pytest.raises(InputError, match=r"expansion\.relations: the graph has no relations"):
+        make.graph_expand(parts(), 2, relations=1)
+    with pytest.raises(InputError, match=r"relations of other owners"):
+        make.graph_expand(parts(graph=written(), llm=model(), owner_filter=True), 2, relations=1)
 
 
 @pytest.mark.parametrize("name", ["graph_expand", "graph_score", "hybrid_gate"])

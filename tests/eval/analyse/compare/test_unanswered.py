@@ -91,4 +91,4 @@ def test_whole_sessions_are_compared_by_measures_of_sessions(tmp_path, capsys):
 def test_abstention_is_listed_where_it_is_recorded(tmp_path, capsys):
     unread = [str(_run(tmp_path / name, 2)) for name in ("one", "two")]
     assert main([*unread, "--score", "abstained"]) == 2
-    assert "no record has the score 'abstained'; it has none; and" in capsys.readouterr().err
+    assert "no record has the score 'abstained'; it has none; rankings" in capsys.readouterr().err

@@ -157,11 +157,13 @@ def test_keyless_runs_have_one_line_each(count, tmp_path, capsys):
 @pytest.mark.parametrize("recorded", [None, "2026-01-01T00:00:00+00:00"])
 def test_a_replayed_vector_is_no_recorded_answer(recorded, tmp_path, capsys):
     usage = {"retrieve": used(), "answer": used(1, 5, 5)}
-    row = factory.record("a/0", usage=usage, latency_source="recorded", recorded=recorded)
+    source = "vectors" if recorded is None else "recorded"
+    row = factory.record("a/0", usage=usage, latency_source=source, recorded=recorded)
     factory.write_run(tmp_path / "one", [row], pricing={"as_of": "2025-01-01", "models": PRICES})
     assert cost.main([str(tmp_path / "one")]) == 0
     out = capsys.readouterr().out
     assert ("1 questions used recorded answers" in out) is (recorded is not None)
+    assert ("1 questions used cached vectors, at the time" in out) is (recorded is None)
 
 
 @pytest.mark.parametrize("answer", [None, used(1, 5, 5, "mystery")])

@@ -145,13 +145,13 @@ def test_what_is_not_known_is_not_nothing(copies, capsys):
     with edited(unpriced.folder / "ingest.jsonl") as lines:
         own = {"calls": 1, "input_tokens": 600, "output_tokens": 60}
         lines[0]["usage"] = own | {"by_model": {"nobody's": own}}
-        lines[0]["latency_source"] = "recorded"
+        lines[0]["latency_source"], lines[1]["latency_source"] = "recorded", "vectors"
     with edited(unpriced.folder / "records.jsonl") as lines:
         lines[3]["scores"].pop("bleu1")  # of a record from before this score
     found = shown(capsys, without, unpriced)
     assert found["sessions"][0] == "-"
     assert found["seconds a session"][0] == "unknown"
-    assert found["seconds a session"][1].endswith(" (some replayed)")
+    assert found["seconds a session"][1].endswith(" (some replayed) (some vectors cached)")
     assert found["input tokens a session"] == ["unknown", "100.0"]
     assert found["input tokens a conversation"] == ["unknown", "200.0"]
     assert found["$ a conversation"] == ["unknown", "unknown"]

@@ -23,7 +23,7 @@ def test_the_runs_are_of_the_present_sample(runs):
     labels = [run.label for run in runs]
     assert labels == ["vector_only", "graph_walk", "fusion", "oracle", "no_memory"]
     reasons = [run.without_texts for run in runs]
-    assert reasons == [None] * 5, "make them again: docs/browse.md has the commands"
+    assert reasons == [None] * 5, "make them again: docs/analysis.md has the commands"
     scores = {run.label: run.overall["f1"] for run in runs}
     assert scores["no_memory"] < scores["vector_only"] < scores["oracle"]
     assert all(run.manifest["command"].startswith("python -m eval.run strategy=") for run in runs)

@@ -94,7 +94,7 @@ def test_latency_counts_known_values(tmp_path, data):
     retrieve, total = table.rows
     assert retrieve[:6] == ["a", "retrieve", "29", "3.4", "9.0", "16.0"]
     assert total[1:3] == ["total", "29"]
-    assert total[-3:] == ["60.0", "48%", "0%"]  # 14 of 29 recorded
+    assert total[-4:] == ["60.0", "48%", "0%", "0%"]  # 14 of 29 recorded
     unknown = records(latency_ms=None)
     for row in unknown:
         row["latency_ms"] = {"retrieve": None, "answer": None, "total": None}

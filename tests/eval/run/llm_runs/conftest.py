@@ -14,7 +14,9 @@ from tests.eval.commands import Run
 from tests.eval.run.llm_runs.keeping import Mem0Model, talk
 from tests.eval.run.llm_runs.served import Bench, Model, Scripted
 from tests.memsys.llm.server import FaultyServer
-from tests.shared import made_once
+from tests.shared import made_once, no_key
+
+__all__ = ["no_key"]  # a fixture
 
 Make = Callable[..., Bench]
 
@@ -25,12 +27,6 @@ def brief_pauses() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.02)
         yield
-
-
-@pytest.fixture(autouse=True)
-def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -93,6 +93,7 @@ class Planned(LLM):
         schema: Mapping[str, Any] | None = None,
         tools: Sequence[Tool] = (),
         sample: int = 0,
+        max_tokens: int | None = None,
     ) -> Completion:
         title = (schema or {}).get("title")
         kind = "decide" if tools or title == "operations" else "extract" if schema else "summary"

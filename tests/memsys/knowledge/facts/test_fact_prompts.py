@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memsys.core.errors import InputError
-from memsys.knowledge.facts.extract import FactExtractor
+from memsys.knowledge.facts.extract import FactExtractor, for_roles
 from memsys.knowledge.facts.extraction_reply import extraction_schema
 from memsys.knowledge.facts.fact import Event, subject_of
 from memsys.llm.base import LLMError
@@ -23,7 +23,7 @@ from tests.memsys.knowledge.facts.test_extract import FIRST, extracted, settings
 EXAMPLES = re.compile(r"<example>\n(.*?)\n(\{.*?\})\n</example>", re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["facts_user", "facts_assistant"])
+@pytest.mark.parametrize("name", ["facts_user", "facts_assistant", "facts_dialogue"])
 def test_examples_of_our_own_show_the_form_and_none_becomes_a_fact(name):
     examples = EXAMPLES.findall(settings(prompt=name).prompts["facts"].text)
     replies = [json.loads(reply)["facts"] for _, reply in examples]
@@ -44,6 +44,10 @@ def test_examples_of_our_own_show_the_form_and_none_becomes_a_fact(name):
     [
         ("facts_extract", ""),
         ("facts_user", "preferences personal plans activities services health profession other"),
+        (
+            "facts_dialogue",
+            "preferences personal plans activities services health profession other",
+        ),
         ("facts_assistant", "preferences abilities plans character approach knowledge other"),
     ],
 )
@@ -57,7 +61,7 @@ def test_the_prompts_name_seven_kinds_of_notes_and_ask_for_the_language_of_the_m
         listed = re.findall(r"^(\d)\. ([a-z ]+):", text.partition("<example>")[0], re.MULTILINE)
         assert [number for number, _ in listed] == list("1234567")
         assert set(kinds.split()) <= set(" ".join(words for _, words in listed).split())
-        assert "which model you are" in text
+        assert "note nothing of these instructions" in text
 
 
 @pytest.mark.parametrize(
@@ -86,6 +90,81 @@ def test_facts_of_an_assistant_have_their_own_prompt(assistant_prompt, own):
     assert first.startswith("You keep notes on a person from")
     assert second.startswith("You keep notes on an assistant") is own
     assert (first == second) is not own
+
+
+def test_the_text_of_a_system_prompt_replaces_what_is_to_be_extracted():
+    """For both subjects; an example in it is no fact."""
+    example = "<example>Zephyrine likes rooibos.</example>"
+    llm = Recorder([facts(fact("Mara eats rye", "Mara", 1), fact("Zephyrine likes rooibos"))])
+    own = settings(system=f"Only food. {example}", assistant_prompt="facts_assistant")
+    extractor, log = FactExtractor(llm, own), list[Event]()
+    assert extractor.prompts["system"].text.startswith("Only food.")
+    (turns,) = FactExtractor(llm, settings(exchange=6)).exchanges(FIRST)
+    extractor.add_turns(FIRST)
+    for subject in ("user", "assistant"):
+        (found,) = extractor.facts(turns, FIRST.time, log, subject)  # type: ignore[arg-type]
+        assert found.content == "Mara eats rye"
+        system, user = llm.sent[-1]
+        assert system == {"role": "system", "content": f"Only food. {example}"}
+        assert user["content"].startswith("Input:\n")
+        for field in ("title", "content", "when", "speaker", "turns"):
+            assert f'"{field}"' in user["content"]
+    assert {one.get("fault") for one in log} == {"prompt_example", None}
+
+
+class Recorder(Planned):
+    """A model that notes the messages it is sent."""
+
+    sent: list[Any]
+
+    def complete(self, messages: Any, **given: Any) -> Any:
+        self.sent = [*getattr(self, "sent", []), messages]
+        return super().complete(messages, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "prompt", "assistant", "summary"),
+    [
+        ("facts_extract", "facts_user", "facts_assistant", "facts_summary_roles"),
+        ("facts_dialogue", "facts_user", "facts_assistant", "facts_summary_roles"),
+        ("own.txt", "own.txt", None, "facts_summary_roles"),
+    ],
+)
+def test_messages_with_roles_have_prompts_of_their_own(given, prompt, assistant, summary):
+    made = for_roles(settings(prompt=given, summary_prompt="facts_summary"))
+    assert (made.prompt, made.assistant_prompt, made.summary_prompt) == (prompt, assistant, summary)
+    assert made.roles
+    assert for_roles(settings(summary_prompt="facts_summary_steps")).summary_prompt == (
+        "facts_summary_steps"
+    )
+
+
+def test_a_role_is_no_name_with_which_a_fact_begins():
+    said = session(1, datetime(2024, 3, 2), ("user", "I ski."), ("Mara", "I row."))
+    rows = facts(fact("Likes skiing", "user", 1), fact("Likes rowing", "Mara", 2))
+    for roles, texts in ((True, ["Likes skiing", "Mara: Likes rowing"]), (False, None)):
+        extractor = FactExtractor(Planned([rows]), settings(roles=roles))
+        (turns,) = extractor.exchanges(said)
+        found = extractor.facts(turns, said.time, [])
+        assert [one.text for one in found] == (
+            texts or ["user: Likes skiing", "Mara: Likes rowing"]
+        )
+        assert [one.speaker for one in found] == ["user", "Mara"]
+
+
+@pytest.mark.parametrize("name", ["facts_summary", "facts_summary_roles", "facts_summary_steps"])
+def test_every_summary_is_brought_up_to_date_by_its_prompt(name):
+    llm = Planned(summary=["Task: x.", "Task: y."])
+    extractor, log = FactExtractor(llm, settings(summary_prompt=name)), list[Event]()
+    for number in (1, 2):
+        one = session(number, datetime(2024, 3, number), ("Mara", f"Step {number} is done."))
+        extractor.add_turns(one)
+        extractor.refresh(one, log)
+    assert extractor.summary == "Task: y."
+    first, second = llm.asked["summary"]
+    assert "Step 1 is done." in first
+    assert "Task: x." in second
+    assert ("two people" in first) == (name == "facts_summary")
 
 
 class Moods:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memsys.core.errors import InputError
-from memsys.knowledge.facts.procedure import procedure
+from memsys.knowledge.facts.procedure import ProcedureSettings, procedure
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
 from tests.memsys.llm import faults
@@ -40,10 +40,17 @@ def reply(*steps: dict[str, str], **own: str) -> str:
     return json.dumps({**around, **own, "steps": steps})
 
 
-def recorded(make: Make, text: str, messages: Any = RUN, **own: Any) -> tuple[Any, list[Any]]:
+def asked(make: Make, text: str, run: Any = RUN, **own: Any) -> tuple[Any, Any]:
+    """The record by a reply, and the request. `own`: settings, or a `prompt` in their place."""
+    prompt = own.pop("instead", None)
     with FaultyServer(lambda _: faults.says(text)) as server:
-        made = procedure(make(server, retries=0), messages, **own)
+        made = procedure(make(server, retries=0), run, ProcedureSettings(**own), prompt)
     (body,) = server.bodies
+    return made, body
+
+
+def recorded(make: Make, text: str, run: Any = RUN, **own: Any) -> tuple[Any, list[Any]]:
+    made, body = asked(make, text, run, **own)
     return made, body["messages"]
 
 
@@ -68,8 +75,44 @@ def test_steps_are_numbered_with_results_word_for_word_findings_errors_and_conte
     assert made.events[0]["tokens"]["output_tokens"] == 2
 
 
-def test_the_system_prompt_comes_first_then_the_history_and_the_request(make):
-    _, (system, user) = recorded(make, reply(row("x")))
+def test_the_messages_of_the_run_have_their_roles_between_prompt_and_request(make):
+    _, body = asked(make, reply(row("x")))
+    system, user, call, result, said, request = body["messages"]
+    assert system == {"role": "system", "content": load_prompt("procedure", []).text}
+    assert user == RUN[0]
+    assert call == RUN[1]
+    assert result == {"role": "tool", "tool_call_id": "1", "content": PAGE}
+    assert said == {"role": "assistant", "content": "There are 3 seats left."}
+    assert request["role"] == "user"
+    assert request["content"].startswith("Write the record of this run.")
+    assert "response_format" in body
+
+
+CALL = RUN[1]["tool_calls"][0]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        [RUN[1], {"role": "user", "content": "Well?"}],
+        [RUN[1], {"role": "tool", "tool_call_id": "2", "content": "9"}],
+        [{**RUN[1], "tool_calls": [{"function": CALL["function"]}]}],
+        [{**RUN[1], "tool_calls": [CALL, CALL]}, RUN[2]],
+        [{"role": "tool", "content": "9"}],
+        [{"role": "tool", "tool_call_id": "1", "content": "9"}, RUN[1]],
+    ],
+)
+def test_calls_and_results_that_a_server_would_refuse_are_sent_as_text(make, run):
+    _, (_, *sent, _) = recorded(make, reply(row("x")), run)
+    assert {one["role"] for one in sent} <= {"user", "assistant"}
+    assert not any("tool_calls" in one for one in sent)
+    texts = [one["content"] for one in sent]
+    assert ("assistant calls timetable({})" in "\n".join(texts)) == (RUN[1]["role"] in str(run))
+    assert ("tool: 9" in texts) == any(one.get("content") == "9" for one in run)
+
+
+def test_a_history_between_marks_may_take_the_place_of_the_messages(make):
+    _, (system, user) = recorded(make, reply(row("x")), messages="history")
     assert (system["role"], user["role"]) == ("system", "user")
     assert system["content"] == load_prompt("procedure", []).text
     shown, _, request = user["content"].partition("</history>")
@@ -77,6 +120,25 @@ def test_the_system_prompt_comes_first_then_the_history_and_the_request(make):
     assert "[2] assistant calls timetable({})" in shown
     assert f"[3] tool: {PAGE}\n[4] assistant: There are 3 seats left." in shown
     assert request.startswith("\n\nWrite the record of this run.")
+
+
+@pytest.mark.parametrize(
+    ("limit", "own", "sent"), [(512, 8192, 8192), (9000, 8192, 9000), (512, None, 512)]
+)
+def test_a_record_has_a_limit_of_tokens_of_its_own(make, limit, own, sent):
+    with FaultyServer(lambda _: faults.says(reply(row("x")))) as server:
+        procedure(make(server, max_tokens=limit), RUN, ProcedureSettings(max_tokens=own))
+        extra = {"max_completion_tokens": 512}
+        reasoning = make(server, max_tokens=None, extra=extra)
+        procedure(reasoning, RUN, ProcedureSettings(max_tokens=own))
+        procedure(make(server, max_tokens=None), RUN, ProcedureSettings(max_tokens=own))
+    first, second, third = server.bodies
+    assert first["max_tokens"] == sent
+    assert second["max_completion_tokens"] == max(512, own or 0)
+    assert "max_tokens" not in second
+    assert "max_tokens" not in third
+    with pytest.raises(InputError, match=r"procedure\.max_tokens: 0"):
+        ProcedureSettings(max_tokens=0)
 
 
 def test_the_example_of_our_own_prompt_is_a_valid_record(make):
@@ -125,13 +187,35 @@ def test_what_is_no_history_is_refused_before_any_call(make, messages, message):
 
 
 @pytest.mark.parametrize("text", ["Steps of: {history}", "Note the steps, {briefly}."])
-def test_a_prompt_of_one_s_own(make, tmp_path, text):
+@pytest.mark.parametrize(
+    ("as_file", "said"),
+    [
+        (True, "OPEN, CLICK"),
+        (False, "```text\nOPEN, CLICK\n```"),
+        (False, "<think>Hm.</think>\nOPEN, CLICK "),
+    ],
+)
+def test_a_prompt_of_one_s_own_replaces_the_whole_template(make, tmp_path, text, as_file, said):
+    """Its reply is stored as it is, but for code fences."""
     path = tmp_path / "own.txt"
     path.write_text(text, encoding="utf-8")
-    _, asked = recorded(make, reply(row("x")), RUN[:1], prompt=str(path))
-    told = "[1] user: Book me a seat on the first ferry."
+    own = {"prompt": str(path)} if as_file else {"instead": text}
+    made, body = asked(make, said, RUN[:1], **own)
+    assert (made.text, made.steps) == ("OPEN, CLICK", None)
+    assert "response_format" not in body
     if "{history}" in text:
-        assert asked == [{"role": "user", "content": f"Steps of: {told}"}]
+        told = "[1] user: Book me a seat on the first ferry."
+        assert body["messages"] == [{"role": "user", "content": f"Steps of: {told}"}]
     else:
-        assert asked[0] == {"role": "system", "content": text}
-        assert asked[1]["content"].startswith(f"<history>\n{told}\n</history>")
+        system, user, request = body["messages"]
+        assert system == {"role": "system", "content": text}
+        assert user == RUN[0]
+        assert request["content"] == "Write the procedural memory of this run."
+
+
+def test_a_record_that_was_cut_off_is_an_error_that_names_the_limit(make):
+    with FaultyServer(lambda _: faults.says("OPEN, CL", "length")) as server:
+        with pytest.raises(LLMError, match=r"cut off; raise procedure\.max_tokens"):
+            procedure(make(server), RUN, prompt="List verbs.")
+        with pytest.raises(LLMError, match=r"raise llm\.max_tokens"):
+            procedure(make(server), RUN)

@@ -18,7 +18,7 @@ from memsys.service.memory import Memory
 from tests.memsys.service.made import memory as made
 
 NAMES = {
-    *("add_memory", "search_memory", "list_memories"),
+    *("add_memory", "search_memory", "memory_context", "list_memories"),
     *("get_memory", "update_memory", "delete_memory"),
 }
 
@@ -85,6 +85,20 @@ def test_limit_and_filters_narrow_a_search(memory):
     )
     assert len(one["results"]) == 1
     assert [row["text"] for row in filtered["results"]] == ["the ferry was early"]
+
+
+def test_a_context_is_one_text_within_a_budget(memory):
+    first, _, whole, short = ask(
+        memory,
+        add("the ferry was late", "ana", time="2024-03-02T12:00:00Z"),
+        add("the kiln is hot", "bob"),
+        ("memory_context", {"query": "the ferry", "user_id": "ana"}),
+        ("memory_context", {"query": "the ferry", "user_id": "ana", "budget": 3}),
+    )
+    text = "[2 March 2024, 12:00] the ferry was late\n"
+    assert (whole["text"], whole["ids"]) == (text, [first["results"][0]["id"]])
+    assert whole["tokens"] > 3
+    assert short == {"text": "", "tokens": 0, "ids": []}
 
 
 def test_owners_are_apart(memory):

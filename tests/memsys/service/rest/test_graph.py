@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from memsys.context.writers import Layered
 from tests.memsys.knowledge.facts.models import fact
 from tests.memsys.service.made import memory
 from tests.memsys.service.rest.in_process import ask
@@ -56,3 +57,19 @@ def test_a_server_ranks_by_a_strategy(tmp_path, strategy):
         expected = store.search("kiln", user_id="mara")
         assert [one["id"] for one in found] == [one.record.id for one in expected]
         assert found
+        assert {one["origin"] for one in found} <= {"direct", "expanded"}
+        written = ask(store, "POST", "/context", {**question, "budget": 60})
+        same = store.context("kiln", user_id="mara", budget=60)
+        assert (written.status, written.body["text"]) == (200, same.text)
+        assert 0 < written.body["tokens"] <= 60
+        assert [one["id"] for one in written.body["results"]] == [one.id for one in same.results]
+
+
+def test_a_context_is_in_the_layout_of_the_configuration(tmp_path):
+    with memory(tmp_path, context=Layered("layered")) as store:
+        ask(store, "POST", "/memories", said("a kiln"))
+        asked = {"query": "kiln", "filters": {"user_id": "mara"}}
+        text = ask(store, "POST", "/context", asked).body["text"]
+        assert text.startswith("<memory_context>\n<direct_matches>\n")
+        for wrong in ({"budget": 0}, {"limit": 3}, {"user_id": "mara"}, {"filters": {}}):
+            assert ask(store, "POST", "/context", asked | wrong).status == 422

@@ -13,7 +13,7 @@ from tests.memsys.knowledge.facts.models import fact, facts
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour, FaultyServer
-from tests.memsys.service.rest.serving import CONFIG, Answer, serving
+from tests.memsys.service.rest.serving import CONFIG, Answer, Served, serving
 from tests.memsys.service.rest.test_server import IMAGE, failed
 from tests.memsys.service.test_mem0_users import MODEL
 from tests.memsys.service.test_messages import STEPS
@@ -52,22 +52,29 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ask(folder: Path) -> Iterator[Ask]:
-    """`ask(status, method, path, body)` returns the answer's body, of this status."""
-    with (
-        FaultyServer(script) as model,
-        pytest.MonkeyPatch.context() as patch,
-    ):
+def model() -> Iterator[FaultyServer]:
+    with FaultyServer(script) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path, model: FaultyServer) -> Iterator[Served]:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
-        config = CONFIG + MODEL % model.base_url
-        with serving(folder, config=config) as server:
+        with serving(folder, config=CONFIG + MODEL % model.base_url) as server:
+            yield server
 
-            def answer(status: int, method: str, path: str, body: Any = None) -> Any:
-                reply = server.ask(method, path, body)
-                assert reply.status == status, reply.body
-                return reply.body
 
-            yield answer
+@pytest.fixture(scope="module")
+def ask(running: Served) -> Ask:
+    """`ask(status, method, path, body)` returns the answer's body, of this status."""
+
+    def answer(status: int, method: str, path: str, body: Any = None) -> Any:
+        reply = running.ask(method, path, body)
+        assert reply.status == status, reply.body
+        return reply.body
+
+    return answer
 
 
 def test_create(ask):
@@ -79,22 +86,20 @@ def test_create(ask):
     added = add(CHAT, metadata={"category": "films"}, infer=True, prompt="In short.")
     assert added["relations"] == added["faults"] == []
     (first,) = added["results"]
-    assert (first["memory"], first["event"]) == ("user: Loves science fiction", "ADD")
+    assert (first["memory"], first["event"]) == ("Loves science fiction", "ADD")
     raw = add(CHAT, agent_id="guide", run_id="r1", infer=False, version="v1.1")
-    assert [one["memory"] for one in raw["results"]] == [
-        *("user: I love science fiction.", "assistant: Noted.")
-    ]
+    assert [one["memory"] for one in raw["results"]] == [*("I love science fiction.", "Noted.")]
     assert [one["run_id"] for one in raw["results"]] == ["r1", "r1"]
     assert len(add(CHAT[1], infer=False)["results"]) == 1
     assert len(add("I row", infer=False)["results"]) == 1
     procedure = add(CHAT, agent_id="guide", memory_type="procedural_memory")
     assert procedure["results"][0]["memory"].startswith("Objective: Fire a bowl\n")
     seen = add([{"role": "user", "content": IMAGE}], infer=False)
-    assert seen["results"][0]["memory"] == "user: [image: A kiln of brick.]"
+    assert seen["results"][0]["memory"] == "[image: A kiln of brick.]"
     parts = [{"type": "text", "text": "Mine"}, IMAGE, IMAGE]
     seen = add({"role": "user", "content": parts}, infer=False)
     both = "[image: A kiln of brick.] [image: A kiln of brick.]"
-    assert seen["results"][0]["memory"] == f"user: Mine {both}"
+    assert seen["results"][0]["memory"] == f"Mine {both}"
 
 
 def test_retrieve_search_update_delete_and_reset(ask):
@@ -119,7 +124,7 @@ def test_retrieve_search_update_delete_and_reset(ask):
     changed = ask(200, "PUT", f"/memories/{id_}", {"data": "Loves films", "title": "Films"})
     assert (changed["old_memory"], changed["memory"]) == (first["memory"], "Loves films")
     assert ask(200, "GET", f"/memories/{id_}")["title"] == "Films"
-    history = ask(200, "GET", f"/memories/{id_}/history")["results"]
+    history = ask(200, "GET", f"/memories/{id_}/history")
     assert [one["event"] for one in history] == ["ADD", "UPDATE"]
     ask(200, "DELETE", f"/memories/{id_}")
     ask(404, "GET", f"/memories/{id_}")
@@ -144,3 +149,80 @@ def test_the_key_of_a_model_that_fails_is_told_to_nobody(ask, folder):
         failed(Answer(status, {}, body), status, kind)
         assert "sk-of-the-tests" not in json.dumps(body)
     assert "sk-of-the-tests" not in (folder / "server.log").read_text()
+
+
+# A client of mem0's server, with nothing but its address to change.
+SCRIPT = """
+import json
+from urllib.request import ProxyHandler, Request, build_opener
+
+ADDRESS = "http://localhost:8888"
+opener = build_opener(ProxyHandler({}))
+
+
+def call(method, path, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json"}
+    with opener.open(Request(ADDRESS + path, data, headers, method=method), timeout=30) as reply:
+        return json.load(reply)
+
+
+messages = [
+    {"role": "user", "content": "I love science fiction."},
+    {"role": "assistant", "content": "Noted."},
+]
+about = {"user_id": "vera", "metadata": {"category": "films"}}
+added = call("POST", "/memories", {"messages": messages, **about})["results"][0]
+listed = call("GET", "/memories?user_id=vera")["results"]
+one = call("GET", "/memories/" + added["id"])
+found = call("POST", "/search", {"query": "films", "user_id": "vera"})["results"]
+same = call("POST", "/search", {"query": "films", "filters": {"user_id": "vera"}})["results"]
+call("PUT", "/memories/" + added["id"], {"text": "Loves musicals"})
+events = [entry["event"] for entry in call("GET", "/memories/" + added["id"] + "/history")]
+call("DELETE", "/memories/" + added["id"])
+call("DELETE", "/memories?user_id=vera")
+call("POST", "/memories", {"messages": messages, "user_id": "vera", "run_id": "r1"})
+call("POST", "/reset")
+left = call("GET", "/memories?user_id=vera")["results"]
+"""
+
+
+def test_a_client_of_mem0_s_server_runs_with_its_address_changed(ask, running):
+    ran: dict[str, Any] = {}
+    exec(SCRIPT.replace("http://localhost:8888", running.url), ran)  # noqa: S102
+    added = ran["added"]
+    assert (added["memory"], added["data"]) == ("Loves science fiction", "Loves science fiction")
+    for (row,) in (ran["listed"], [ran["one"]], ran["found"], ran["same"]):
+        assert (row["id"], row["metadata"]) == (added["id"], {"category": "films"})
+    assert ran["events"] == ["ADD", "UPDATE"]
+    assert ran["left"] == []
+
+
+RUN = [
+    {"role": "user", "content": "Book a seat on ferry 14."},
+    {
+        "role": "assistant",
+        "tool_calls": [{"id": "c1", "function": {"name": "book", "arguments": '{"ferry": 14}'}}],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": "seat 3A"},
+]
+
+
+def test_tool_calls_and_their_results_are_recorded(ask, model):
+    """By a procedure as calls, of the whole run; elsewhere as text."""
+    body = {"messages": RUN, "agent_id": "clerk", "memory_type": "procedural_memory"}
+    (added,) = ask(201, "POST", "/memories", body)["results"]
+    assert added["memory"].startswith("Objective: Fire a bowl\n")
+    sent = model.bodies[-1]
+    assert sent["max_tokens"] == 8192
+    assert [one["role"] for one in sent["messages"]] == [
+        *("system", "user", "assistant", "tool", "user")
+    ]
+    (called,) = sent["messages"][2]["tool_calls"]
+    assert called == {"type": "function", **RUN[1]["tool_calls"][0]}
+    plain = ask(201, "POST", "/memories", {**body, "memory_type": None, "infer": False})["results"]
+    assert [one["memory"] for one in plain] == [
+        *("Book a seat on ferry 14.", 'calls book({"ferry": 14})', "seat 3A")
+    ]
+    for wrong in ({"role": "assistant"}, {**RUN[1], "tool_calls": []}, {**RUN[1], "content": 3}):
+        ask(422, "POST", "/memories", {**body, "messages": [wrong]})

@@ -22,13 +22,15 @@ class InstructedLLM:
         schema: Mapping[str, Any] | None = None,
         tools: Sequence[Tool] = (),
         sample: int = 0,
+        max_tokens: int | None = None,
     ) -> Completion:
         """See LLM."""
         first = [one for one in messages[:1] if one["role"] == "system"]
         texts = [*(str(one["content"]) for one in first), self.instructions]
         system = {"role": "system", "content": "\n\n".join(texts)}
         rest = messages[len(first) :]
-        return self.llm.complete([system, *rest], schema=schema, tools=tools, sample=sample)
+        given: dict[str, Any] = {"schema": schema, "tools": tools, "sample": sample}
+        return self.llm.complete([system, *rest], **given, max_tokens=max_tokens)
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """See LLM; `body` is sent as it is."""

@@ -1,0 +1,53 @@
+"""Files of memories that somebody else wrote: one for each conversation of a data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eval.datasets.files import find_file, load_sources, public_file, read_text
+from eval.datasets.types import Dataset, SourceFile
+from memsys.core.errors import InputError
+
+_SHIPPED = "openai_memories"  # of LoCoMo's conversations
+
+
+def read_memories(path: str | None, dataset: Dataset) -> tuple[dict[str, str], list[SourceFile]]:
+    """Return the text of each conversation's file in the folder `path`, and the files.
+
+    A file is ID.txt, by the conversation's id, or N.txt, by its place in the data set's files from
+    0. None: OpenAI's memories of LoCoMo (`memsys fetch openai_memories`), which the Mem0 paper
+    compares with. Raises InputError if a file is missing or cannot be read, or if those memories
+    are not of this data set.
+    """
+    if path is None:
+        hashes = {file.sha256 for file in dataset.files}
+        if load_sources()["locomo"].sha256 not in hashes:
+            raise InputError(
+                f"strategy.path: null stands for memories of LoCoMo, and dataset={dataset.name} is "
+                "another; name a folder of memories of its conversations"
+            )
+        path = public_file(_SHIPPED, "strategy=given: OpenAI's memories", setting="strategy.path")
+    folder = find_file(path)
+    if folder is None or not folder.is_dir():
+        raise InputError(f"strategy.path: {path}: no such folder")
+    texts, files = {}, []
+    order = dataset.order or tuple(one.id for one in dataset.conversations)
+    for conversation in dataset.conversations:
+        text, file = read_text(_file_of(folder, conversation.id, order))
+        if not text.strip():
+            raise InputError(f"{folder / file.name}: is empty; write a memory a paragraph")
+        texts[conversation.id] = text
+        files.append(file)
+    return texts, files
+
+
+def _file_of(folder: Path, conversation: str, order: tuple[str, ...]) -> Path:
+    names = [f"{conversation}.txt"]
+    if conversation in order:  # the store of pooled conversations is none of the files'
+        names.append(f"{order.index(conversation)}.txt")
+    for name in names:
+        if (folder / name).is_file():
+            return folder / name
+    raise InputError(
+        f"strategy.path: {folder}: no memories of {conversation}: put {' or '.join(names)} there"
+    )

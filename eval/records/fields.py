@@ -1,0 +1,53 @@
+"""`python -m eval.records.fields [FILE]`: the fields of the files of a run folder, as markdown."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from eval.records.schema import json_schema
+from memsys.core.errors import InputError, complain
+
+_INTRODUCTION = """# Fields of a run folder
+
+For everyone who reads run folders by a program: each field of each file. [Records](records.md)
+says what the files are for.
+"""
+
+
+def table(name: str) -> str:
+    """Return the fields of the file `name`, and what they mean, as a table in markdown.
+
+    Raises InputError where a run folder has no such file, or one without fields.
+    """
+    files = json_schema()
+    if name not in files:
+        raise InputError(f"{name}: no fields are known; use one of {', '.join(files)}")
+    rows = [("field", "meaning"), ("---", "---")]
+    for field, schema in files[name]["properties"].items():
+        meaning = " ".join(schema["description"].split()).replace("|", "\\|")
+        rows.append((f"`{field}`", meaning))
+    return "".join(f"| {field} | {meaning} |\n" for field, meaning in rows)
+
+
+def page(names: Sequence[str] = ()) -> str:
+    """Return the page of the site; with `names` the tables of these files alone."""
+    tables = (f"## {name}\n\n{table(name)}" for name in names or json_schema())
+    return "\n".join([*([] if names else [_INTRODUCTION]), *tables])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the fields of the files that `arguments` name, or of all; return the exit code."""
+    command = argparse.ArgumentParser("python -m eval.records.fields", description=__doc__)
+    command.add_argument("files", nargs="*", metavar="FILE", help="such as manifest.json")
+    try:
+        print(page(command.parse_args(arguments).files))
+    except InputError as error:
+        complain(error)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,179 @@
+"""What a question takes: tokens, dollars and milliseconds, of which runs are compared by ratio."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval.metrics.stats.interval import ClusterBootstrap, Interval
+from eval.metrics.stats.paired import detectable
+from eval.records.prices import SYSTEM, of_records, pricing_of
+from eval.records.run import Run
+from eval.records.schema import Record
+from memsys.core.errors import InputError
+
+Values = NDArray[np.float64]
+EXAMPLES = "context_tokens, cost_usd, total_ms_p95"
+_NAME = re.compile(r"(?P<base>[a-z_]+?)(?:_mean|_p(?P<percent>[1-9]\d?))?")
+_SOURCES = {"recorded": "replayed", "vectors": "partly read from the cache of vectors"}
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number of 0 or more that a question takes. `percent`: runs are compared by this percentile
+    over questions, None: by the mean. `digits`: decimals of the number in tables.
+    """
+
+    name: str
+    base: str
+    percent: int | None
+    digits: int
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it is a latency, which depends on the machine."""
+        return self.base.endswith("_ms")
+
+    @property
+    def aggregate(self) -> str:
+        """What `total` is: `mean`, or the percentile, as `p95`."""
+        return "mean" if self.percent is None else f"p{self.percent}"
+
+    def of(self, run: Run, record: Record) -> float | None:
+        """Return the number of a question of `run`, None where it is not known."""
+        found = _BASES[self.base][0](run, record)
+        return None if found is None else float(found)
+
+    def total(self, values: Values) -> float:
+        """Return the mean or the percentile of `values`, shape (n,), n at least 1; percentiles by
+        linear interpolation.
+        """
+        return float(values.mean() if self.percent is None else np.percentile(values, self.percent))
+
+    def interval(self, values: Values, bootstrap: ClusterBootstrap) -> Interval:
+        """Return `total` with its interval, whose ends are 0 or more."""
+        found = bootstrap.of_items(lambda rows: self.total(values[rows]))
+        return found.within(0.0, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """The quantity of a run divided by that of the reference, with its interval, the p of a ratio
+    of 1, and the least ratio below 1 that this comparison finds with 80% power.
+    """
+
+    estimate: Interval
+    p: float
+    detectable: float
+
+
+def find(name: str) -> Quantity | None:
+    """Return the quantity `name`: a base, such as total_ms, alone or with _mean for the mean over
+    questions, or with _p1 to _p99 for a percentile; None for another name.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None or match["base"] not in _BASES:
+        return None
+    percent = None if match["percent"] is None else int(match["percent"])
+    return Quantity(name, match["base"], percent, _BASES[match["base"]][1])
+
+
+def ratio(
+    quantity: Quantity, values: Values, reference: Values, bootstrap: ClusterBootstrap
+) -> Ratio:
+    """Return the ratio of two runs on the same n questions: `values` and `reference`, shape (n,).
+
+    Its logarithm has the interval of ClusterBootstrap, whose resamples have the same questions of
+    both runs, and the p of Student's t by the same standard error. A run that takes nothing has the
+    ratio 0, without an interval. Raises InputError if the reference takes nothing.
+    """
+    if quantity.total(reference) <= 0:
+        raise InputError(
+            f"{quantity.name}: it is 0 in the first run, to which nothing has a ratio; name "
+            "another run first"
+        )
+    if quantity.total(values) <= 0:
+        return Ratio(Interval(0.0, 0.0, 0.0, n=len(values)), 0.0, 1.0)
+
+    def log_ratio(rows: NDArray[Any]) -> float:
+        one, other = quantity.total(values[rows]), quantity.total(reference[rows])
+        return math.log(one / other) if one > 0 and other > 0 else math.nan
+
+    log = bootstrap.of_items(log_ratio)
+    value, low, high = map(math.exp, (log.value, log.low, log.high))
+    return Ratio(
+        replace(log, value=value, low=low, high=high), _p_value(log), math.exp(-detectable(log))
+    )
+
+
+def objections(first: Run, run: Run, quantity: Quantity) -> list[str]:
+    """Return why a latency of two runs must not be compared: calls that were not live, or another
+    machine.
+    """
+    if not quantity.is_timed:
+        return []
+    reasons = []
+    for one in (first, run):
+        sources = [record["latency_source"] for record in one.counted]
+        other = [source for source in sources if source != "live"]
+        if other:
+            what = _SOURCES.get(str(other[0]), str(other[0] or "unknown"))
+            reasons.append(
+                f"{quantity.name}: {len(other)} of {len(sources)} latencies of {one.label} are "
+                f"{what}; run it with llm.cache=off fresh_queries=true"
+            )
+    machines = [one.manifest["machine"] for one in (first, run)]
+    if machines[0] != machines[1]:
+        names = {name: None for machine in machines for name in machine}
+        differ = [name for name in names if machines[0].get(name) != machines[1].get(name)]
+        reasons.append(
+            f"{quantity.name}: {first.label} and {run.label} ran on different machines "
+            f"({', '.join(differ)}); run both on one"
+        )
+    return reasons
+
+
+def _p_value(log: Interval) -> float:
+    if log.error == 0 or math.isnan(log.error):
+        return 1.0 if log.value == 0 else 0.0
+    from scipy.stats import norm, t  # noqa: PLC0415 - takes a third of a second
+
+    far = abs(log.value) / log.error
+    return float(2 * (t.sf(far, log.degrees) if log.degrees else norm.sf(far)))
+
+
+def _cost(phases: Sequence[str]) -> Callable[[Run, Record], float | None]:
+    return lambda run, record: of_records([record], phases, pricing_of(run.manifest))
+
+
+def _usage(field: str) -> Callable[[Run, Record], float | None]:
+    """Return the tokens of retrieval and answer as endpoints report them."""
+
+    def tokens(run: Run, record: Record) -> float | None:  # noqa: ARG001
+        used = record["usage"]
+        return None if used is None else sum(used.get(one, {}).get(field, 0) for one in SYSTEM)  # type: ignore[misc]
+
+    return tokens
+
+
+def _latency(phase: str) -> Callable[[Run, Record], float | None]:
+    return lambda run, record: record["latency_ms"][phase]  # type: ignore[literal-required]  # noqa: ARG005
+
+
+_BASES: dict[str, tuple[Callable[[Run, Record], float | None], int]] = {
+    "context_tokens": (lambda run, record: record["context_tokens"], 0),  # noqa: ARG005
+    "answer_tokens": (lambda run, record: record["answer_tokens"], 1),  # noqa: ARG005
+    "input_tokens": (_usage("input_tokens"), 0),
+    "output_tokens": (_usage("output_tokens"), 1),
+    "cost_usd": (_cost(SYSTEM), 8),
+    "judge_cost_usd": (_cost(("judge",)), 8),
+    "retrieve_ms": (_latency("retrieve"), 1),
+    "answer_ms": (_latency("answer"), 1),
+    "total_ms": (_latency("total"), 1),
+}

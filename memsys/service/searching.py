@@ -1,0 +1,98 @@
+"""Searches, and the text that puts what they find before a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memsys.context.summaries import Summariser
+from memsys.core.tokens import count_tokens
+from memsys.core.types import Candidate
+from memsys.service.owners import Owner
+from memsys.service.ranking import Ranker
+from memsys.service.relations import RelationMemory
+from memsys.service.results import MemoryContext, Rows, SearchResult
+from memsys.service.setup import Setup
+from memsys.service.strategy_ranking import Found
+from memsys.service.writing import Writer
+from memsys.strategies.strategy import with_beside
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A checked search: the `top_k` best memories of `owner` whose metadata have the values of
+    `filters`, for a `query` asked at `time`; `relations`: whether those of the owner are searched.
+    """
+
+    query: str
+    owner: Owner
+    filters: Mapping[str, Any]
+    top_k: int
+    time: datetime
+    relations: bool
+
+
+class Searcher:
+    """Searches memories and relations, and writes contexts. Thread-safe."""
+
+    def __init__(
+        self, setup: Setup, writer: Writer, ranker: Ranker, relations: RelationMemory
+    ) -> None:
+        """Raises InputError if the context has to be summarised and there is no model."""
+        self._setup, self._writer, self._ranker = setup, writer, ranker
+        self._relations = relations
+        self._summariser: Summariser | None = None
+        self.forget()
+
+    def search(self, asked: Request, threshold: float | None) -> Rows[SearchResult]:
+        """Return what is found, best first, with a score of `threshold` or more."""
+        found = self._found(asked)
+        results = [one for one in found.results if threshold is None or one.score >= threshold]
+        self._touch(results, asked)
+        relations = self._relations.find(asked.query, asked.owner) if asked.relations else ()
+        return Rows(results, relations, found.trace)
+
+    def context(self, asked: Request, budget: int | None) -> MemoryContext:
+        """Return what is found as text of at most `budget` tokens; see Memory.context."""
+        found = self._found(asked)
+        beside = list(found.beside)
+        if asked.relations:
+            relations = self._relations.find(asked.query, asked.owner)
+            beside += [Candidate(one.memory, one.score, "expanded", True) for one in relations]
+        by_id = {one.id: one for one in found.results}
+        ranked: Sequence[Candidate] = [
+            Candidate(one.as_memory(one.id), one.score, one.origin) for one in found.results
+        ]
+        ranked = with_beside(ranked, list({one.memory.id: one for one in beside}.values()))
+        trace, summariser = dict(found.trace), self._summariser
+        if summariser is not None:
+            ranked, lengths = summariser.shortened(ranked)
+            trace |= {"summarised": lengths} if lengths else {}
+        fitting, text = self._setup.context.write(ranked, budget)
+        results = tuple(by_id[one.memory.id] for one in fitting if not one.beside)
+        self._touch(results, asked)
+        return MemoryContext(
+            text=text,
+            tokens=count_tokens(text),
+            results=results,
+            relations=tuple(one.memory.content for one in fitting if one.beside),
+            trace=trace,
+        )
+
+    def forget(self) -> None:
+        """Delete the summaries of long memories that are held for the next context."""
+        self._summariser = self._setup.context.summariser(self._setup.llm)
+
+    def _found(self, asked: Request) -> Found:
+        vector = self._writer.embed_query(asked.query) if self._ranker.wants_vector else None
+        return self._ranker.search(
+            asked.query, vector, asked.owner, asked.filters, asked.top_k, asked.time
+        )
+
+    def _touch(self, results: Sequence[SearchResult], asked: Request) -> None:
+        if results:
+            database = self._writer.database
+            with self._writer.lock, database.writing():
+                database.touch([one.id for one in results], asked.time)

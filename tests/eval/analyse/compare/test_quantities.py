@@ -1,0 +1,133 @@
+"""Runs compared by the ratio of what their questions take."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from eval.analyse.compare.__main__ import main
+from eval.metrics.stats.interval import ClusterBootstrap
+from eval.summary.quantities import find, ratio
+from memsys.core.errors import InputError
+from tests.eval import factory
+from tests.eval.analyse.compare.made_runs import record
+
+PRICES = {"as_of": "2025-01-01", "models": {"small": {"input": 1.0, "output": 2.0}}}
+TEN = tuple("abcdefghij")
+DRAWN = np.random.default_rng(7)
+
+
+def rows(tokens: float, ms: float, count: int = 12, names: tuple[str, ...] = TEN) -> list[dict]:
+    """`count` questions of each conversation; times vary from question to question."""
+    made = []
+    for c, name in enumerate(names):
+        for i in range(count):
+            spent = ms * float(DRAWN.lognormal(0, 0.5))
+            times = {"retrieve": spent / 4, "answer": spent * 3 / 4, "total": spent}
+            own = {"calls": 1, "input_tokens": int(tokens + 10 * c + i), "output_tokens": 5}
+            usage = {"retrieve": {}, "answer": own | {"by_model": {"small": own}}}
+            fields = {"context_tokens": int(tokens) + i, "latency_ms": times, "usage": usage}
+            made.append(record(name, i, 1 + i % 4, 0.5, **fields))
+    return made
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("taken")
+    return [
+        str(factory.write_run(folder / name, rows(*taken), name, pricing=PRICES))
+        for name, taken in {"full": (25_000, 9000.0), "kept": (1700, 900.0)}.items()
+    ]
+
+
+def test_the_ratio_has_an_interval_by_conversations_and_a_verdict(pair, capsys, tmp_path):
+    scores = ("context_tokens", "cost_usd", "total_ms_p95")
+    asked = [part for one in scores for part in ("--score", one)]
+    assert main([*pair, *asked, "--type", "overall", "--out", str(tmp_path / "out")]) == 0
+    out = capsys.readouterr().out
+    assert "kept takes less than full on types 1-4: context_tokens -93.2% (95% interval -93" in out
+    assert "kept takes less than full on types 1-4: total_ms_p95 -" in out
+    assert "minimum detectable change at 80% power: " in out
+    assert "d_z" not in out
+    assert "sign-flip" not in out
+    with (tmp_path / "out" / "compare.csv").open(encoding="utf-8") as file:
+        lines = [one for one in csv.DictReader(file) if one["run"] == "kept"]
+    assert [one["score"] for one in lines] == [*scores]
+    for one in lines:
+        low, value, high = (float(one[name]) for name in ("ratio_low", "ratio", "ratio_high"))
+        assert 0 < low <= value <= high < 1
+        assert (one["difference"], one["verdict"]) == ("", "less")
+    assert "-93.2%" in (tmp_path / "out" / "compare.md").read_text("utf-8")
+
+
+def test_a_ratio_of_means_has_the_interval_of_the_bootstrap_of_sums():
+    names = np.repeat(TEN, 9)
+    one, other = DRAWN.lognormal(1, 0.6, 90), DRAWN.lognormal(0, 0.6, 90)
+    bootstrap = ClusterBootstrap(names.tolist(), 0)
+    found = ratio(find("total_ms_mean"), other, one, bootstrap)
+    log = bootstrap.of_sums(np.stack([other, one], 1), lambda sums: np.log(sums[:, 0] / sums[:, 1]))
+    assert found.estimate.value == pytest.approx(other.mean() / one.mean())
+    ends = (found.estimate.low, found.estimate.high)
+    assert ends == pytest.approx((np.exp(log.low), np.exp(log.high)))
+    assert found.p < 0.05
+    assert 0 < found.detectable < 1
+
+
+@pytest.mark.parametrize("clusters", [10, 2])
+def test_a_percentile_is_that_of_all_questions_and_its_interval_is_about_it(clusters):
+    values = DRAWN.lognormal(0, 0.5, 60)
+    bootstrap = ClusterBootstrap([TEN[i % clusters] for i in range(60)], 0)
+    quantity = find("retrieve_ms_p95")
+    found = quantity.interval(values, bootstrap)
+    assert found.value == np.percentile(values, 95)
+    assert 0 <= found.low < found.value < found.high
+    same = ratio(quantity, values, values, bootstrap)
+    assert (same.estimate.value, same.estimate.low, same.estimate.high, same.p) == (1, 1, 1, 1)
+
+
+def test_noise_shows_no_difference_and_nothing_is_less_than_something(pair, capsys, tmp_path):
+    others = [
+        str(factory.write_run(tmp_path / name, made, name))
+        for name, made in {"same": rows(25_000, 9000.0), "none": rows(0, 1, 1)}.items()
+    ]
+    assert main([pair[0], others[0], "--score", "total_ms_p95", "--type", "overall"]) == 0
+    assert "No difference shown between same and full on types 1-4" in capsys.readouterr().out
+    assert main([pair[0], others[1], "--score", "context_tokens", "--type", "overall"]) == 0
+    assert "context_tokens -100.0% (95% interval -100.0% to" in capsys.readouterr().out
+    assert main([others[1], pair[0], "--score", "context_tokens", "--type", "overall"]) == 2
+    assert "it is 0 in the first run, to which nothing has a ratio" in capsys.readouterr().err
+
+
+def test_latencies_that_were_not_live_or_of_another_machine_are_refused(pair, capsys, tmp_path):
+    def made(name: str, source: str = "live", **fields: object) -> str:
+        changed = [one | {"latency_source": source} for one in rows(1700, 900.0, 2)]
+        return str(factory.write_run(tmp_path / name, changed, name, **fields))
+
+    told = {
+        made("replayed", "recorded"): "20 of 20 latencies of replayed are replayed; run it with "
+        "llm.cache=off fresh_queries=true",
+        made("cached", "vectors"): "latencies of cached are partly read from the cache of vectors",
+        made("away", machine={"cores": 99}): "full and away ran on different machines (cores)",
+    }
+    for folder, words in told.items():
+        assert main([pair[0], folder, "--score", "total_ms_p95"]) == 2
+        assert words in capsys.readouterr().err
+        assert main([pair[0], folder, "--score", "context_tokens"]) == 0
+        capsys.readouterr()
+
+
+def test_what_is_not_known_is_refused(pair, capsys, tmp_path):
+    unknown = [one | {"usage": None} for one in rows(9, 1.0, 1)]
+    folder = str(factory.write_run(tmp_path / "unknown", unknown))
+    assert main([pair[0], folder, "--score", "cost_usd"]) == 2
+    assert "unknown: cost_usd is not known of any question" in capsys.readouterr().err
+    assert find("context_words") is find("total_ms_p0") is find("f1") is None
+    with pytest.raises(InputError):
+        ratio(find("total_ms"), np.ones(2), np.zeros(2), ClusterBootstrap(["a", "b"], 0))
+
+
+def test_of_one_run_the_best_is_that_which_takes_least(pair, capsys):
+    assert main([*pair, "--score", "total_ms_p95", "--against", "best", "--type", "overall"]) == 0
+    assert "full takes more than kept on types 1-4: total_ms_p95 +" in capsys.readouterr().out

@@ -1,0 +1,209 @@
+"""Search results say what a graph did, and a context is the text that a benchmark's reader gets."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hydra.utils import instantiate
+
+from memsys.context.writers import Flat, Xml
+from memsys.core.errors import InputError
+from memsys.core.tokens import count_tokens
+from memsys.llm.client import NoModel
+from tests.memsys.build import BagOfTokens, ingest_all, query
+from tests.memsys.knowledge.facts.models import Planned, call, fact, facts
+from tests.memsys.service.made import memory, texts
+from tests.memsys.service.test_ranking import fill
+from tests.memsys.service.test_relations import model
+from tests.memsys.service.test_relations import opened as with_relations
+from tests.memsys.service.test_strategies import opened, option, settings_of
+
+pytestmark = pytest.mark.usefixtures("trusting", "composed_once")
+NOW = datetime(2024, 7, 1)
+ASKED = "Where was the bowl from the kiln sold?"
+LOOSE = settings_of("graph_expand")["expansion"] | {
+    "threshold": -1.0,
+    "seeds": 2,
+    "edge_weight": 3.0,
+}
+
+
+def expanding(**more: Any) -> dict[str, Any]:
+    chosen = settings_of("graph_expand") | {"k": 6, "budget": 120}
+    return chosen | {"expansion": {**chosen["expansion"], **LOOSE, **more}}
+
+
+@pytest.mark.parametrize("layout", ["flat", "xml", "layered"])
+def test_a_context_is_that_of_the_benchmark(tmp_path, parts, layout):
+    """Of the same sessions, strategy, k and budget: the same text, tokens and origins."""
+    groups = json.loads(option(context=layout, memory="turns"))
+    own = {name: instantiate(groups[name]) for name in ("context", "memory")}
+    benchmarked = ingest_all(instantiate(expanding())(parts=parts(BagOfTokens(), **own)))
+    expected = benchmarked.retrieve(query(ASKED, time=NOW))
+    assert len(expected.candidates) < 6  # the budget counts
+    with opened(tmp_path, expanding(), context=layout) as store:
+        fill(store)
+        written = store.context(ASKED, user_id="talk", time=NOW)
+        whole = store.context(ASKED, user_id="talk", time=NOW, budget=10_000)
+        found = store.search(ASKED, user_id="talk", time=NOW)
+    assert (written.text, written.tokens) == (expected.context, expected.context_tokens)
+    assert [one.turns for one in written.results] == [c.memory.turns for c in expected.candidates]
+    assert [one.origin for one in found] == [one.origin for one in whole.results]
+    assert "expanded" in {one.origin for one in found}
+    assert count_tokens(whole.text) == whole.tokens > written.tokens
+
+
+def test_results_name_the_path_and_the_terms_by_which_a_graph_found_them(tmp_path, parts):
+    chosen = expanding() | {"rescore": "memory_score"}
+    with opened(tmp_path, chosen) as store:
+        fill(store)
+        found = store.search(ASKED, user_id="talk", time=NOW)
+        by_id = {one.id: one for one in store.get_all(user_id="talk")}
+    for one in found:
+        assert {"similarity", "g", "n", "e", "w"} <= one.trace.keys()
+        assert ("path" in one.trace) >= (one.origin == "expanded")
+    added = next(one for one in found if one.origin == "expanded")
+    path = added.trace["path"]
+    assert path.keys() == {"seed", "via", "edge", "relevance", "score"}
+    assert by_id[path["seed"]].id in {one.id for one in found[:6]}
+    assert path["via"] in ("bowl", "kiln", "market", "lantern market", "lantern")
+    assert added.as_json()["trace"] == added.trace
+    with memory(tmp_path / "plain") as plain:
+        fill(plain)
+        assert {(one.origin, str(one.trace)) for one in plain.search(ASKED, user_id="talk")} == {
+            ("direct", "{}")
+        }
+
+
+def test_the_gate_is_in_the_trace_of_a_search_and_of_a_context(tmp_path):
+    with opened(tmp_path, "hybrid_gate") as store:
+        store.add("a kiln", user_id="mara")
+        for text, rule in (("Can you recommend a kiln?", "word:recommend"), ("a kiln", "closed")):
+            assert store.search(text, user_id="mara").trace["gate"]["rule"] == rule
+            assert store.context(text, user_id="mara").trace["gate"]["rule"] == rule
+
+
+def test_the_memories_in_a_context_count_as_accessed_and_others_do_not(tmp_path):
+    with memory(tmp_path) as store:
+        for text in ("the kiln is hot", "the kiln is old and made of many bricks"):
+            store.add(text, user_id="mara", time=NOW)
+        one = store.context("the kiln is hot", user_id="mara", time=NOW, budget=20)
+        assert texts(one.results) == ["the kiln is hot"]
+        assert one.text == "[1 July 2024, 00:00] the kiln is hot\n"
+        assert [record.accesses for record in store.get_all(user_id="mara")] == [1, 0]
+        assert store.context("kiln", user_id="mara", budget=1).as_json() == {
+            **{"text": "", "tokens": 0, "results": [], "relations": [], "trace": {}}
+        }
+        for wrong in ({"budget": 0}, {"top_k": 0}, {"budget": True}, {"filters": {"user_id": 3}}):
+            with pytest.raises(InputError):
+                store.context("kiln", **({"user_id": "mara"} | wrong))  # type: ignore[arg-type]
+
+
+def test_relations_that_are_found_beside_facts_are_in_the_context(tmp_path):
+    llm = model(facts=[[fact("Mara owns a kiln", "Mara", 1)]])
+    with with_relations(tmp_path, llm) as store:
+        said = [{"role": "user", "name": "Mara", "content": "Mara - owns - kiln"}]
+        store.add(said, user_id="mara", time=NOW)
+        written = store.context("Who owns a kiln?", user_id="mara")
+        assert written.relations == ("Mara owns kiln",)
+        assert written.text.splitlines() == [
+            "[1 July 2024, 00:00] Mara owns a kiln",
+            "[1 July 2024, 00:00] Mara owns kiln",
+        ]
+        without = store.context("Who owns a kiln?", user_id="mara", enable_graph=False)
+        assert (without.relations, len(without.results)) == ((), 1)
+
+
+def test_relations_that_an_expansion_followed_are_in_the_context(tmp_path, monkeypatch):
+    monkeypatch.setattr(NoModel, "open", lambda *_: model())
+    chosen = expanding(relations=3) | {"budget": 2048}
+    relations = {"graph": "relations", "context": "layered"}
+    with opened(tmp_path, chosen, **relations) as store:
+        said = [{"role": "user", "name": "Mara", "content": "Mara - owns - kiln", "id": "m1"}]
+        store.add(said, user_id="mara")
+        store.add([{**said[0], "content": "Theo - repairs - kiln"}], user_id="mara")
+        written = store.context("Who repairs the kiln?", user_id="mara")
+        assert set(written.relations) == {"Mara owns kiln", "Theo repairs kiln"}
+        both = store.context("Who repairs the kiln?", user_id="mara", enable_graph=True)
+        assert sorted(both.relations) == sorted(written.relations)  # each once
+        root = ElementTree.fromstring(written.text)  # noqa: S314 - our own text
+        related = root.find("related_context")
+        assert related is not None
+        contents = {one.findtext("content") for one in related}
+        assert contents >= set(written.relations)
+        assert len(store.search("kiln", user_id="mara")) == 2
+    with pytest.raises(InputError, match=r"expansion\.relations: the graph has no relations"):
+        opened(tmp_path, chosen)
+
+
+def test_long_memories_are_summarised_until_they_are_deleted(tmp_path):
+    llm = Planned(['{"summary": "A kiln."}'])
+    layout = Flat("flat", summarise="llm", longer_than=5)
+    with memory(tmp_path, llm=llm, context=layout) as store:
+        (one,) = store.add("a very long story about a kiln", user_id="mara", infer=False).changes
+        for _ in range(2):
+            written = store.context("kiln", user_id="mara")
+            assert written.text.endswith("] A kiln.\n")
+            assert list(written.trace["summarised"]) == [one.id]
+        assert len(llm.asked["extract"]) == 1
+        store.delete(one.id)
+        store.add("a very long story about a kiln", user_id="mara", infer=False)
+        store.context("kiln", user_id="mara")
+        assert len(llm.asked["extract"]) == 2
+
+
+def test_a_fact_has_the_date_of_its_event(tmp_path):
+    replies = [
+        facts(fact("Mara went to Bergen", "Mara", 1, when="2031-05-02")),
+        facts(fact("Mara liked Bergen", "Mara", 1)),
+    ]
+    decision = (call("UPDATE", id=1, content="Mara likes Bergen"),)
+    said = [{"role": "user", "name": "Mara", "content": "I went to Bergen on Friday"}]
+    chat = datetime(2031, 5, 6, 19, 20)
+    with memory(tmp_path, llm=Planned(replies, [decision]), context=Xml("xml")) as store:
+        store.add(said, user_id="mara", infer=True, time=chat)
+        assert store.get_all(user_id="mara")[0].as_json()["event_time"] == "2031-05-02"
+        text = store.context("Bergen", user_id="mara").text
+        assert "<event_time>2031-05-02</event_time><said>6 May 2031, 19:20</said></memory>" in text
+        store.add(said, user_id="mara", infer=True, time=chat)  # no date is known of the new text
+        assert store.get_all(user_id="mara")[0].event_time is None
+        assert "<event_time>6 May 2031, 19:20</event_time></memory>" in (
+            store.context("Bergen", user_id="mara").text
+        )
+
+
+@pytest.mark.parametrize("method", ["search", "context", "get_all"])
+def test_ids_may_be_among_the_filters(tmp_path, method):
+    with memory(tmp_path) as store:
+        for user in ("ana", "bob"):
+            store.add(f"{user}'s kiln", user_id=user, metadata={"n": 1})
+
+        def found(**given: Any) -> list[str]:
+            asked = getattr(store, method)
+            rows = asked(**given) if method == "get_all" else asked("kiln", **given)
+            return texts(rows.results if method == "context" else rows)
+
+        assert found(filters={"user_id": "ana", "n": 1}) == ["ana's kiln"]
+        assert found(filters={"n": 2}, user_id="ana") == []
+        for wrong, reason in (
+            ({"filters": {"user_id": "ana"}, "user_id": "ana"}, "give it here or as user_id"),
+            ({"filters": {"user_id": None}, "agent_id": "x"}, r"filters\.user_id: null"),
+            ({"filters": {"user_id": 3}}, "user_id: '3'; use text"),
+            ({"filters": {"n": 1}}, "owner: give at least one"),
+        ):
+            with pytest.raises(InputError, match=reason):
+                found(**wrong)
+
+
+def test_a_search_may_have_a_least_score(tmp_path):
+    with memory(tmp_path) as store:
+        for text in ("kiln", "kiln bowl tomato"):
+            store.add(text, user_id="mara")
+        assert texts(store.search("kiln", user_id="mara", threshold=0.9)) == ["kiln"]
+        assert [one.accesses for one in store.get_all(user_id="mara")] == [1, 0]
+        with pytest.raises(InputError, match="threshold"):
+            store.search("kiln", user_id="mara", threshold="high")  # type: ignore[arg-type]
