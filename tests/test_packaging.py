@@ -14,7 +14,16 @@ from eval.__main__ import main as commands
 
 ROOT = Path(__file__).parents[1]
 POSIX = ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty", "posix_ipc")
-IMPORTED = "eval.__main__", "eval.run.__main__", "eval.records.folder", "memsys.llm.recording"
+EXTRAS = ("mcp", "mcp_types", "neo4j", "qdrant_client", "qdrant_edge")
+IMPORTED = (
+    *("eval.__main__", "eval.run.__main__", "eval.records.folder", "memsys.llm.recording"),
+    *("memsys.service.__main__", "memsys.service.rest.app", "memsys.service.mcp.tools"),
+)
+STORES = """
+from memsys.stores.faiss_vectors import FaissVectors
+from memsys.stores.networkx_relations import NetworkxRelations
+FaissVectors(), NetworkxRelations()
+"""
 
 
 def _project() -> dict[str, object]:
@@ -26,13 +35,13 @@ def test_the_citation_names_this_version():
     assert (citation["version"], citation["license"]) == (_project()["version"], "MIT")
 
 
-def test_every_command_can_be_imported_without_the_modules_of_posix():
+def test_commands_service_and_default_stores_do_without_extras_and_modules_of_posix():
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in sorted((ROOT / "eval").rglob("__main__.py"))
     ]
-    code = f"import sys; sys.modules.update(dict.fromkeys({POSIX}))\n"
-    code += "".join(f"import {name}\n" for name in (*IMPORTED, *modules))
+    code = f"import sys; sys.modules.update(dict.fromkeys({POSIX + EXTRAS}))\n"
+    code += "".join(f"import {name}\n" for name in (*IMPORTED, *modules)) + STORES
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr

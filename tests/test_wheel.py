@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -81,11 +82,15 @@ def test_it_contains_no_fetched_data_and_no_folder_at_the_top(wheel):
 
 
 def test_its_commands_run_without_a_clone_beside_files_of_the_same_names(wheel, cache, tmp_path):
-    _pip("install", "--no-compile", "--target", tmp_path / "site", wheel)
-    (program,) = (tmp_path / "site" / "bin").glob("memsys")
+    site, program = tmp_path / "site", tmp_path / "memsys"
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(site)
+    (entries,) = site.glob("memsys-*.dist-info/entry_points.txt")
+    module, name = re.search(r"^memsys = (.+):(.+)$", entries.read_text(), re.MULTILINE).groups()
+    program.write_text(f"import sys\nfrom {module} import {name}\nsys.exit({name}())\n")
     ended = subprocess.run(
         [sys.executable, ROOT / ".ci" / "try-wheel", sys.executable, program],
-        env=os.environ | {"PYTHONPATH": str(tmp_path / "site"), "MEMSYS_CACHE": str(cache)},
+        env=os.environ | {"PYTHONPATH": str(site), "MEMSYS_CACHE": str(cache)},
         capture_output=True,
         text=True,
         check=False,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.metrics import Answered, Metric, in_common, overlap_f1
+from eval.metrics.lean_import import import_alone
 from eval.metrics.registry import register
-from eval.metrics.tokens import without_scipy_stats
 from memsys.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,10 +32,8 @@ _DROPPED = re.compile(r"(?<![\w\u0300-\u036f])(?:a|an|the|and)(?![\w\u0300-\u036
 
 @cache
 def _stemmer() -> PorterStemmer:
-    with without_scipy_stats():
-        from nltk.stem.porter import PorterStemmer  # noqa: PLC0415 - half a second to import
-
-    return PorterStemmer()  # its default mode, NLTK_EXTENSIONS
+    stemmer: PorterStemmer = import_alone("nltk.stem.porter", "PorterStemmer", "nltk")()
+    return stemmer  # in its default mode, NLTK_EXTENSIONS
 
 
 @lru_cache(maxsize=65_536)

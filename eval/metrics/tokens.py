@@ -15,15 +15,14 @@ abbreviations and 37 collocations (punkt.yaml) nothing has to be downloaded.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from string import whitespace
 from typing import TYPE_CHECKING
 
+from eval.metrics.lean_import import import_alone
 from memsys.core.yaml_text import load_table
 
 if TYPE_CHECKING:
@@ -52,21 +51,6 @@ _CANDIDATE = re.compile(rf"[.?!](?=(?P<after>{_CLOSED}|\s+(?P<next>\S+)))")
 _NUMERIC = re.compile(r"-?[.,]?\d[\d,.-]*$")
 _INITIAL = re.compile(r"[^\W\d]\.$")
 _CLOSERS = re.compile(r"""["')\]}]+?(?:\s+|(?=--)|$)""", re.MULTILINE)
-
-
-@contextmanager
-def without_scipy_stats() -> Iterator[None]:
-    """Hide scipy.stats within this context, where nltk is first imported. It takes a second to
-    import; nltk uses it for one test of association, and works without it.
-    """
-    if "scipy.stats" in sys.modules:
-        yield
-        return
-    sys.modules["scipy.stats"] = None  # type: ignore[assignment] # makes its import fail
-    try:
-        yield
-    finally:
-        sys.modules.pop("scipy.stats", None)
 
 
 class _Rules:
@@ -109,10 +93,7 @@ class _Rules:
 
 @cache
 def _rules() -> _Rules:
-    with without_scipy_stats():
-        from nltk.tokenize.destructive import NLTKWordTokenizer  # noqa: PLC0415 - slow to import
-
-    return _Rules(NLTKWordTokenizer)
+    return _Rules(import_alone("nltk.tokenize.destructive", "NLTKWordTokenizer", "nltk"))
 
 
 @lru_cache(maxsize=65_536)

@@ -62,5 +62,5 @@ def _option(group: Mapping[str, Any], place: str) -> dict[str, Any]:
             f"{place}.config.api_key: no key is written into a configuration; put it into the "
             "environment variable that the option's key_variable names, such as OPENAI_API_KEY"
         )
-    own = {_SETTINGS.get(str(name), name): one for name, one in config.items() if one is not None}
+    own: dict[str, Any] = {_SETTINGS.get(str(name), name): one for name, one in config.items() if one is not None}
     return {**own, "option": group["provider"]}

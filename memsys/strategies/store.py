@@ -231,10 +231,11 @@ class Store:
     def size(self, *, graph: bool) -> dict[str, int]:
         """Return the size by unit.
 
-        The units are `memories`; their o200k `tokens`; `bytes` (memsys/stores/size.py) of the
-        memories, of the vectors embedded so far, of the token vectors and of the graph if they are
-        built; the graph's `nodes` and `edges`. With `graph`, the graph counts even if no query has
-        needed it yet.
+        The units are `memories`; their o200k `tokens`, with those of the entities and relations
+        that a model wrote for the graph; `bytes` (memsys/stores/size.py) of the memories, of the
+        vectors embedded so far, of the token vectors and of the graph if they are built; the
+        graph's `nodes` and `edges`. With `graph`, the graph counts even if no query has needed it
+        yet.
         """
         memories = self.memories
         sizes = {
@@ -243,7 +244,7 @@ class Store:
             "bytes": lines(memories) + self.bytes_beside,
         }
         if graph and isinstance(self._parts.graph, WrittenGraph):
-            sizes["bytes"] += self._parts.graph.bytes
+            sizes = together(sizes, self._parts.graph.size())
         if not memories:
             return sizes | ({"nodes": 0, "edges": 0} if graph else {})
         built = self.__dict__.get("graph")

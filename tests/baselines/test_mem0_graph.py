@@ -152,7 +152,11 @@ def test_its_size_counts_nodes_and_edges_and_closing_clears_its_own(parts):
     one = ingested(strategy_of(parts(llm=model()), store=store))
     other = ingested(strategy_of(parts(llm=model()), store=store))
     held = one.size()
-    assert held == {"memories": 0, "tokens": 0, "nodes": 3, "edges": 3, "bytes": held["bytes"]}
+    relations = one._graph.relations()
+    names = {node.name for ends in one._graph.ends(relations) for node in ends}
+    tokens = sum(map(count_tokens, [*names, *one._graph.sentences(relations)]))
+    own = {"tokens": tokens, "bytes": held["bytes"]}
+    assert held == {"memories": 0, "nodes": 3, "edges": 3, **own}
     assert 3 * 64 * 4 < held["bytes"] == one._graph.size()["bytes"]
     both = ingested(strategy_of(parts(llm=model()), infer=False))
     assert both.size()["bytes"] == held["bytes"] + lines(both.store.memories)

@@ -24,9 +24,10 @@ UNKNOWN = "unknown"
 INGESTION = (
     "Ingestion: all sessions and the building of the indexes; replayed calls count at their "
     "recorded cost and time, queues and failed attempts not at all. Stored: mean over "
-    "conversations at their end; tokens are o200k; kB are 1,000 bytes of memories, vectors and "
-    "graph in plain files (docs/models.md); - where it is not known. Break-even: questions until "
-    "ingestion and questions cost less than the full_context run among these."
+    "conversations at their end; tokens are o200k, of memories and of the entities and relations "
+    "that a model wrote; kB are 1,000 bytes of memories, vectors and graph in plain files "
+    "(docs/models.md); - where it is not known. Break-even: questions until ingestion and "
+    "questions cost less than the full_context run among these."
 )
 _NOT_LIVE = {"recorded": " (some replayed)", "vectors": " (some vectors cached)"}
 _UNITS = ("memories", "tokens", "nodes", "edges", "bytes")  # of a store; tokens are o200k

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eval.metrics.lean_import import import_alone
 from eval.metrics.stats.interval import (
     ClusterBootstrap,
     Floats,
@@ -97,8 +98,7 @@ def mcnemar(only_first: int, only_second: int) -> float:
     n = only_first + only_second
     if n == 0:
         return 1.0
-    from scipy.special import bdtr  # noqa: PLC0415 - takes a third of a second
-
+    bdtr = import_alone("scipy.special._ufuncs", "bdtr", "scipy.special")
     return float(min(1.0, 2 * bdtr(min(only_first, only_second), n, 0.5)))
 
 

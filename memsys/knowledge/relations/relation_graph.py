@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 from memsys.core.declared import Cosine, Count, check_fields
+from memsys.core.tokens import count_tokens
 from memsys.core.types import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.knowledge.facts.fact import plain
@@ -139,14 +140,17 @@ class RelationGraph:
         return self._view.relations()
 
     def size(self) -> dict[str, int]:
-        """Return the numbers of nodes and edges and their bytes: one line of JSON each with the
-        stored properties, and the vectors of the nodes; see memsys/stores/size.py.
+        """Return the numbers of nodes and edges, the o200k tokens of the nodes' names and of the
+        edges as sentences, and the bytes of both: one line of JSON each with the stored properties,
+        and the vectors of the nodes; see memsys/stores/size.py.
         """
         nodes, edges = self._view.nodes(), self._view.relations()
         vectors = singles(node.vector for node in nodes)
         rows = [row_of(node) for node in nodes]
         size = lines(rows) + vectors + lines(row_of(edge) for edge in edges)
-        return {"nodes": len(nodes), "edges": len(edges), "bytes": size}
+        texts = [*(node.name for node in nodes), *self.sentences(edges)]
+        tokens = sum(map(count_tokens, texts))
+        return {"nodes": len(nodes), "edges": len(edges), "tokens": tokens, "bytes": size}
 
     def ends(self, relations: Collection[Relation]) -> list[tuple[Node, Node]]:
         """Return source and target of each of `relations`."""

@@ -93,10 +93,10 @@ class WrittenGraph:
         pairs = zip(relations, ends, strict=True)
         return link_memories(memories, list(pairs), self._max_share)
 
-    @property
-    def bytes(self) -> int:
-        """Size of the entities, with their vectors, and of the relations."""
-        return self._relations.size()["bytes"]
+    def size(self) -> dict[str, int]:
+        """Return the tokens and bytes of the entities and relations; see RelationGraph.size."""
+        size = self._relations.size()
+        return {unit: size[unit] for unit in ("tokens", "bytes")}
 
     def forget(self, turns: Collection[str], unsaid: Container[object]) -> int:
         """Delete what rests on `turns`; see RelationGraph.forget."""

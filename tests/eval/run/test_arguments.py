@@ -2,53 +2,49 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 from eval import cli
 from eval.analyse.compare.__main__ import main as compare
 from eval.rendering.width import terminal_width
+from eval.run import arguments as arguments_module
 from eval.run.arguments import check_arguments
 from eval.run.option_help import options_help
 from memsys.core.errors import InputError
 from tests.eval.commands import FAULTY, PROJECT, runs_in
 
-STRICT = """
-import argparse, runpy, sys
-def check(self, action):
-    if action.help and hasattr(self, "_get_formatter"):
-        try:
-            self._get_formatter()._expand_help(action)
-        except (ValueError, TypeError, KeyError) as error:
-            raise ValueError("badly formed help string") from error
-def add_checked(self, *names, **settings):
-    action = add(self, *names, **settings)
-    self._check_help(action)
-    return action
-add, container = argparse._ActionsContainer.add_argument, argparse._ActionsContainer
-container._check_help, container.add_argument = check, add_checked
-runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
-"""
-
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="this Python checks help texts itself")
-def test_a_run_with_an_argparse_that_checks_help_texts_as_that_of_python_3_14(tmp_path):
-    for arguments, shown in ((["--version"], "Hydra 1."), (["strategy=bm25", "questions=2"], "F1")):
-        ended = subprocess.run(
-            [sys.executable, "-c", STRICT, *arguments],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(PROJECT), "MEMSYS_CACHE": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert ended.returncode == 0, ended.stderr
-        assert shown in ended.stdout
+def test_a_run_with_an_argparse_that_checks_help_texts_as_that_of_python_3_14(
+    start, small, monkeypatch
+):
+    add = argparse.ArgumentParser.add_argument
+
+    def check(self: argparse.ArgumentParser, action: argparse.Action) -> None:
+        if action.help:
+            self._get_formatter()._expand_help(action)
+
+    def checked(self: argparse.ArgumentParser, *names: str, **settings: Any) -> argparse.Action:
+        action = add(self, *names, **settings)
+        self._check_help(action)
+        return action
+
+    monkeypatch.setattr(argparse.ArgumentParser, "_check_help", check, raising=False)
+    monkeypatch.setattr(argparse.ArgumentParser, "add_argument", checked)
+    assert "LazyCompletionHelp" in start("--version").err
+    importlib.reload(arguments_module)
+    for arguments, shown in ((["--version"], "Hydra 1."), (["strategy=bm25", *small], "F1")):
+        ended = start(*arguments)
+        assert ended.code == 0, ended.err
+        assert shown in ended.out
 
 
 @pytest.mark.parametrize(
@@ -191,3 +187,4 @@ def test_help_whose_reader_has_gone_ends_quietly(command):
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
+    assert process.returncode == 141

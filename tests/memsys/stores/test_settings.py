@@ -1,8 +1,6 @@
 """What cannot be used says so in one line, with the setting and the remedy, and no secret."""
 
 import socket
-import subprocess
-import sys
 from contextlib import closing
 
 import pytest
@@ -152,17 +150,6 @@ def test_a_missing_extra_names_the_command(make, extra, monkeypatch):
     with pytest.raises(InputError, match=rf"pip install -e '\.\[{extra}\]'") as error:
         make()
     message(error)
-
-
-def test_the_default_stores_load_no_driver():
-    code = """if True:
-        import sys
-        from memsys.stores.faiss_vectors import FaissVectors
-        from memsys.stores.networkx_relations import NetworkxRelations
-        FaissVectors(), NetworkxRelations()
-        sys.exit(" ".join({"neo4j", "qdrant_client", "qdrant_edge"} & set(sys.modules)) or 0)
-    """
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.slow

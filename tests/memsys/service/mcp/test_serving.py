@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -112,11 +111,3 @@ def test_wrong_arguments_are_one_line(arguments, said, monkeypatch, tmp_path, ca
     assert said in err
     assert err.startswith("error: ")
     assert err.count("\n") == 1
-
-
-def test_the_command_and_the_service_do_without_the_extra():
-    code = (
-        "import sys; sys.modules.update(mcp=None, mcp_types=None); "
-        "import memsys.service.__main__, memsys.service.rest.app, memsys.service.mcp.tools"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=PROJECT, timeout=60)
