@@ -31,6 +31,7 @@ from memsys.embed.endpoint import EndpointEmbedder
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, CallLedger
 from memsys.llm.client import ChatSettings, NoModel
+from memsys.llm.instructions import instructed
 from memsys.llm.meter import Meter
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
 from memsys.llm.prompt import Prompt
@@ -238,7 +239,7 @@ def _open_models(
     embedder = instantiate(config.embedder)
     if isinstance(embedder, EndpointEmbedder):
         embedder.open(recording, meter, budget)
-    llm = settings.open(recording, meter, budget)
+    llm = instructed(settings.open(recording, meter, budget), config.instructions)
     reader, misfit = instantiate(config.reader), None
     if isinstance(reader, LLMReaderSettings):
         if llm is None:

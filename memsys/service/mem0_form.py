@@ -63,6 +63,6 @@ def _option(group: Mapping[str, Any], place: str) -> dict[str, Any]:
             "environment variable that the option's key_variable names, such as OPENAI_API_KEY"
         )
     own: dict[str, Any] = {
-        _SETTINGS.get(name, name): one for name, one in config.items() if one is not None
+        _SETTINGS.get(str(name), str(name)): one for name, one in config.items() if one is not None
     }
     return {**own, "option": group["provider"]}
