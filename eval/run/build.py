@@ -33,6 +33,7 @@ from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, CallLedger
 from memsys.llm.client import ChatSettings, NoModel
+from memsys.llm.instructions import instructed
 from memsys.llm.meter import Meter
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
 from memsys.llm.prompt import Prompt
@@ -266,7 +267,7 @@ def _open_models(
     embedder = instantiate(config.embedder)
     if isinstance(embedder, EndpointEmbedder):
         embedder.open(recording, meter, budget)
-    llm = settings.open(recording, meter, budget)
+    llm = instructed(settings.open(recording, meter, budget), config.instructions)
     reader, misfit = instantiate(config.reader), None
     if isinstance(reader, LLMReaderSettings):
         if llm is None:

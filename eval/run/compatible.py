@@ -22,6 +22,7 @@ _EXPANDS = "strategy.use_graph_expansion"
 # has an effect.
 _IDLE: Mapping[str, Mapping[str, object]] = {
     "judge": {"reader": "none"},
+    "instructions": {"llm": "none"},
     "context.longer_than": {"context.summarise": None},
     "context.summary_prompt": {"context.summarise": None},
     "dataset.deletion": {"dataset.plants": 0},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Literal, cast
 
@@ -47,6 +47,7 @@ from memsys.embed.endpoint import EndpointEmbedder
 from memsys.knowledge.memory.base import WrittenByModel, all_of
 from memsys.knowledge.relations import written_graph
 from memsys.llm.client import ChatSettings
+from memsys.llm.meter import total_usage
 from memsys.strategies.strategy import MemoryStrategy, Strategy
 
 
@@ -124,10 +125,12 @@ class Estimator:
                 stages += self._library(settings, self.llm)
                 notes.append("the library's calls as measured on small stores: at least so many")
             else:
-                stages += self._ingestion(kind, settings, self.llm, writes=writes)
+                own = self._ingestion(kind, settings, self.llm, writes=writes)
+                stages += map(self._instructed, own)
                 if is_read:
                     notes.append("as many facts as the data set has observations, 0.43 a turn else")
-            stages += self._questions(kind, settings, lines, self.llm)
+            own = self._questions(kind, settings, lines, self.llm)
+            stages += map(self._instructed, own)
             if settings.get("gate", {}).get("domains") and _expands(settings):
                 notes.append("as if the gate's model were asked about every question")
             if judges:
@@ -152,6 +155,15 @@ class Estimator:
             raise InputError("the library decides how often it calls a model")
         if judges and self.llm is None:
             raise InputError("a model judges the neighbours; add llm=openai")
+
+    def _instructed(self, stage: Stage) -> Stage:
+        """Return `stage` with the tokens of the instructions in each of its calls."""
+        text, calls = self._config.instructions, stage.calls
+        if text is None:
+            return stage
+        more = Usage(0, calls.calls * count_tokens(text), 0)
+        most = calls.most and total_usage([calls.most, more])
+        return replace(stage, calls=Calls(calls.calls, total_usage([calls.about, more]), most))
 
     def _questions(
         self,

@@ -93,6 +93,7 @@ class Settings(_Model):
 
     k: Annotated[StrictInt | None, _whole(1)]
     budget: Annotated[StrictInt | None, _whole(1)]
+    instructions: Annotated[StrictStr | None, Field(min_length=1, description="a text, or null")]
     seed: Annotated[StrictInt, _whole(0)]
     resamples: Annotated[StrictInt, Field(ge=2, le=_RESAMPLES, description=_OF_RESAMPLES)]
     questions: PositiveOrNone

@@ -52,7 +52,7 @@ def _has_provider(group: Any) -> bool:
 
 def _option(group: Mapping[str, Any], place: str) -> dict[str, Any]:
     """Return a group in mem0's form as an option with settings."""
-    config = group.get("config") or {}
+    config: Any = group.get("config") or {}
     if unknown := sorted(group.keys() - {"provider", "config"}):
         raise InputError(f"{place}.{unknown[0]}: not beside provider and config")
     if not isinstance(config, Mapping):
@@ -62,5 +62,7 @@ def _option(group: Mapping[str, Any], place: str) -> dict[str, Any]:
             f"{place}.config.api_key: no key is written into a configuration; put it into the "
             "environment variable that the option's key_variable names, such as OPENAI_API_KEY"
         )
-    own: dict[str, Any] = {_SETTINGS.get(str(name), name): one for name, one in config.items() if one is not None}
+    own: dict[str, Any] = {
+        _SETTINGS.get(str(name), str(name)): one for name, one in config.items() if one is not None
+    }
     return {**own, "option": group["provider"]}

@@ -122,6 +122,17 @@ def test_calls_are_counted_by_stage(small):
         assert number(judged[name]["read"]) > number(plain[name]["read"])
 
 
+def test_instructions_count_in_every_call_but_the_judge_s(small):
+    text = "Answer in German."
+    arguments = ("strategy=hybrid_gate", *MODELS, "judge=llm", *small)
+    without, with_them = estimate_of(*arguments), estimate_of(*arguments, f"instructions={text}")
+    calls = 21 + 21 + 3  # answers, and the gate's
+    assert number(with_them["read"]) - number(without["read"]) == calls * count_tokens(text)
+    assert {**with_them, "read": ""} == {**without, "read": "", "system": with_them["system"]} | {
+        name: with_them[name] for name in ("most", "break_even") if name in with_them
+    }
+
+
 def test_a_run_without_models_takes_nothing(small):
     ended = printed(("bm25", "graph_score", "mem0", "langmem", "rest"), *small)
     found = estimated(ended)

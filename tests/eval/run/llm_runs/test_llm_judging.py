@@ -9,7 +9,7 @@ from eval.analyse.diagnose.retrieval_vs_reading import Marking
 from eval.pages.report.cards import side
 from memsys.llm.prompt import PROMPTS
 from tests.eval.commands import Run
-from tests.eval.run.llm_runs.served import JUDGED, Bench, text_of
+from tests.eval.run.llm_runs.served import JUDGED, Bench, role_of, text_of
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour
 
@@ -86,3 +86,17 @@ def _words(rubric: str) -> str:
     }
     (other,) = set(texts) - {rubric}
     return next(line for line in texts[rubric] if len(line) > 30 and line not in texts[other])
+
+
+def test_instructions_are_in_every_request_but_the_judge_s(bench):
+    gate = ("strategy=hybrid_gate", "strategy.gate.similarity=0")  # so that the model is asked
+    ended = bench.start("instructions=Answer in German.", *gate)
+    assert ended.code == 0, ended.err
+    by_role: dict[str, set[str]] = {"answer": set(), "gate": set(), "judge": set()}
+    for body in bench.server.bodies:
+        system = [one["content"] for one in body["messages"] if one["role"] == "system"]
+        by_role[role_of(body)].add("".join(system))
+    assert by_role["answer"] == by_role["gate"] == {"Answer in German."}
+    assert not any("German" in text for text in by_role["judge"])
+    assert by_role["judge"]
+    assert bench.run.manifest["config"]["instructions"] == "Answer in German."

@@ -39,15 +39,15 @@ def test_examples_of_our_own_show_the_form_and_none_becomes_a_fact(name):
     assert {one.get("fault") for one in log} == {"prompt_example", None}
 
 
+OF_PEOPLE = "preferences personal plans activities services health profession other"
+
+
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [
         ("facts_extract", ""),
-        ("facts_user", "preferences personal plans activities services health profession other"),
-        (
-            "facts_dialogue",
-            "preferences personal plans activities services health profession other",
-        ),
+        ("facts_user", OF_PEOPLE),
+        ("facts_dialogue", OF_PEOPLE),
         ("facts_assistant", "preferences abilities plans character approach knowledge other"),
     ],
 )
@@ -142,13 +142,11 @@ def test_messages_with_roles_have_prompts_of_their_own(given, prompt, assistant,
 def test_a_role_is_no_name_with_which_a_fact_begins():
     said = session(1, datetime(2024, 3, 2), ("user", "I ski."), ("Mara", "I row."))
     rows = facts(fact("Likes skiing", "user", 1), fact("Likes rowing", "Mara", 2))
-    for roles, texts in ((True, ["Likes skiing", "Mara: Likes rowing"]), (False, None)):
+    for roles, text in ((True, "Likes skiing"), (False, "user: Likes skiing")):
         extractor = FactExtractor(Planned([rows]), settings(roles=roles))
         (turns,) = extractor.exchanges(said)
         found = extractor.facts(turns, said.time, [])
-        assert [one.text for one in found] == (
-            texts or ["user: Likes skiing", "Mara: Likes rowing"]
-        )
+        assert [one.text for one in found] == [text, "Mara: Likes rowing"]
         assert [one.speaker for one in found] == ["user", "Mara"]
 
 
