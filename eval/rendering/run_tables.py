@@ -49,8 +49,12 @@ def run_tables(summary: Summary) -> Iterator[str | Table]:
         yield from estimate_sentences(summary)
         return
     yield by_type(summary)
-    if note := (summary["judge"] or {}).get("note"):
-        yield f"{BY_RULE}: {note}."
+    if summary["judge"] and (note := summary["judge"].get("note")):
+        score = summary["judge"]["score"]
+        yield (
+            f"{BY_RULE}: {note}. Verdicts are `scores.{score}` of records.jsonl; `python -m eval "
+            f"compare RUN RUN --score {score}` compares runs by them."
+        )
     if len(summary["protocols"]) > 1:
         yield "The same answers under each protocol:"
         yield by_protocol(summary)

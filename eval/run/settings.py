@@ -246,9 +246,12 @@ def _check_settings(values: Mapping[str, Any]) -> None:
 
 
 def _refuse_option(group: str, value: object) -> None:
-    if group == "judge_llm":
-        raise InputError(f"judge_llm: {value!r:.60}; write llm@judge_llm=NAME")
-    options = ", ".join(sorted(path.stem for path in (CONF / group).glob("*.yaml")))
+    of_judge = group == "judge_llm"  # the group llm in another place
+    names = sorted(path.stem for path in (CONF / ("llm" if of_judge else group)).glob("*.yaml"))
+    options = ", ".join(names)
+    if of_judge:
+        right = value if value in names else f"NAME, one of {options}"
+        raise InputError(f"judge_llm: {value!r:.60}; write llm@judge_llm={right}")
     known = f"; its options are {options}" if options else ""
     raise InputError(f"{group}: {value!r:.60} is no option of this group{known}")
 

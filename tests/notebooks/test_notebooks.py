@@ -33,7 +33,7 @@ from refresh import ALL, badged, clean, executed, repository, sample_alone  # no
 LOCOMO = PROJECT / os.environ.get("MEMSYS_SHARED", "../shared") / "locomo" / "locomo10.json"
 LARGEST = 200_000  # bytes
 PROCESS = subprocess.run
-SMALL = ["questions=90", "resamples=20"]  # of the sample: two conversations
+SMALL = ["dataset.limit=15", "resamples=20"]  # of the sample: questions of each conversation
 FEW = ["dataset.conversations=1", "dataset.sessions=4", "dataset.turns=8", "dataset.updates=1"]
 # Folders of a machine; names of LoCoMo's conversations.
 TELLTALE = re.compile(r"/(home|root|work|tmp|Users|var|opt|usr|mnt)/|[A-Z]:\\\\|conv-\d+")

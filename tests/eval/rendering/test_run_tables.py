@@ -112,6 +112,7 @@ def test_verdicts_of_a_rule_have_a_column_that_is_not_j():
     summary = summarise(rows, factory.manifest(judge=judge), seed=0)
     shown = as_text(run_tables(summary))
     assert "judge by rule" in shown.splitlines()[0]
-    assert shown.splitlines()[-1] == "judge by rule: not J: a rule."
+    assert "judge by rule: not J: a rule. Verdicts are `scores.gold_recall` of records" in shown
+    assert "compare RUN RUN --score gold_recall" in shown
     assert summary["by_type"]["overall"]["gold_recall"] == 0.75
     assert summary["by_type"]["overall"]["judge"] is None
