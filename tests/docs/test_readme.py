@@ -20,7 +20,7 @@ README = (PROJECT / "README.md").read_text(encoding="utf-8")
 FINDINGS = (PROJECT / "docs" / "findings.md").read_text(encoding="utf-8")
 EXAMPLES = examples(PROJECT / "README.md")
 OUTPUT = re.findall(r"^```text\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-MOST_WORDS = 1200
+MOST_WORDS = 900
 WIDTH = 80
 
 

@@ -11,7 +11,7 @@ from .pages import PROJECT
 ENGLISH = (PROJECT / "README.md").read_text(encoding="utf-8")
 CHINESE = (PROJECT / "README.zh-CN.md").read_text(encoding="utf-8")
 HAN = re.compile(r"[\u4e00-\u9fff]")
-MOST_CHARACTERS = 2000  # 1,200 English words take about as many Chinese characters
+MOST_CHARACTERS = 1800  # 900 English words take about as many Chinese characters
 COMMENT = re.compile(r'(?:^|  )# (.*)$|"""(.*?)"""', re.MULTILINE)
 
 
