@@ -79,34 +79,6 @@ def _number(row: Row) -> int:
     return IDS.index(row["sample_id"])
 
 
-_BASE = _named("question", "response", "answer", "conv_id")
-VERDICTS = [
-    Style(name, {**_BASE, column: value}, frozenset(kept))
-    for name, column, value, kept in (
-        ("grade", "grade", _of("judge"), ["judge"]),
-        ("grade in words", "grade", lambda r: "correct" if r["judge"] else "incorrect", ["judge"]),
-        ("llm_judgments", "llm_judgments", _of("runs"), ["runs"]),
-        (
-            "llm_judgments by run",
-            "llm_judgments",
-            lambda r: {f"judgment_{n}": one for n, one in enumerate(r["runs"], 1)},
-            ["runs"],
-        ),
-        ("result", "result", lambda r: "CORRECT" if r["judge"] else "WRONG", ["judge"]),
-        ("label", "label", lambda r: "CORRECT" if r["judge"] else "WRONG", ["judge"]),
-        ("is_correct", "is_correct", _of("judge"), ["judge"]),
-        ("score", "score", lambda r: int(r["judge"]), ["judge"]),
-        ("llm_score", "llm_score", lambda r: int(r["judge"]), ["judge"]),
-        ("metrics.llm_score", "metrics", lambda r: {"llm_score": int(r["judge"])}, ["judge"]),
-        ("response_duration_ms", "response_duration_ms", _ms("answering"), ["answering"]),
-        ("search_duration_ms", "search_duration_ms", _ms("search"), ["search"]),
-        ("total_duration_ms", "total_duration_ms", _ms("total"), ["total"]),
-        ("time_cost", "time_cost", _of("total"), ["total"]),
-        ("response_time", "response_time", _of("answering"), ["answering"]),
-        ("token_usage", "token_usage", _of("tokens"), ["tokens"]),
-        ("context_tokens", "context_tokens", _of("tokens"), ["tokens"]),
-    )
-]
 PLAIN = Style(
     "plain",
     _named(
@@ -203,27 +175,22 @@ def array(rows: Sequence[Row], style: Style) -> list[Row]:
     return [style.row(row) for row in rows]
 
 
-def as_array(style: Style) -> Container:
-    """An array of rows in a style."""
-    return Container(style.name, style, json_of(array))
-
-
 def _by(key: Callable[[Row], Any]) -> Callable[[Sequence[Row], Style], Any]:
     return lambda rows, style: {
         name: array(part, style) for name, part in groups(rows, key).items()
     }
 
 
-def _conversations(rows_name: str, id_name: str) -> Callable[[Sequence[Row], Style], Any]:
-    return lambda rows, style: {
+def _conversations(rows: Sequence[Row], style: Style) -> Any:
+    return {
         "config": {"model": "m", "top_k": 10},
         "conversations": [
             {
-                id_name: name,
+                "conversation_id": name,
                 "total_tokens": 5_000,
                 "duration": 12.5,
                 "accuracy": 0.5,
-                rows_name: array(part, style),
+                "results": array(part, style),
             }
             for name, part in groups(rows, _of("sample_id")).items()
         ],
@@ -287,85 +254,40 @@ def _csv(name: str) -> Any:
     return write
 
 
-def _folder(name: Callable[[str], str], make: Callable[[Sequence[Row], Style], Any] = array) -> Any:
-    def write(folder: Path, rows: Sequence[Row], style: Style) -> Path:
-        made = folder / "answers"
-        made.mkdir()
-        for conversation, part in groups(rows, _of("sample_id")).items():
-            json_of(make, name(conversation))(made, part, style)
-        return made
-
-    return write
+def _folder(rows_folder: Path, rows: Sequence[Row], style: Style) -> Path:
+    made = rows_folder / "answers"
+    made.mkdir()
+    for name, part in groups(rows, _of("sample_id")).items():
+        json_of(_wrapped, f"sample_{IDS.index(name)}.json")(made, part, style)
+    return made
 
 
 def _wrapped(rows: Sequence[Row], style: Style) -> Any:
     return {"accuracy": 0.5, "results": array(rows, style), "errors": []}
 
 
-def _beside(name: str) -> Callable[[Sequence[Row], Style], Any]:
-    return lambda rows, style: {
+def _beside(rows: Sequence[Row], style: Style) -> Any:
+    return {
         "metadata": {"dataset": "locomo", "date": "2025-01-01"},
         "by_category": [{"category": n, "accuracy": 0.5, "count": 9} for n in range(1, 5)],
-        name: array(rows, style),
+        "individual_results": array(rows, style),
     }
 
 
 CONTAINERS = [
     Container("array", PLAIN, json_of(array)),
-    Container("array, bare", BARE, json_of(array)),
-    Container("array, gzip", PLAIN, json_of(array, "out.json.gz")),
-    Container("array, conversations by number", NUMBERED, json_of(array)),
     Container("array of this project's columns", OWN, json_of(array)),
-    *(
-        Container(name, style, json_of(_beside(name)))
-        for name, style in (
-            ("detailed_results", PLAIN),
-            ("individual_results", BARE),
-            ("results", NUMBERED),
-            ("details", BARE),
-        )
-    ),
-    Container(
-        "conversations[].results", PLAIN, json_of(_conversations("results", "conversation_id"))
-    ),
-    Container("conversations[].qa_results", BARE, json_of(_conversations("qa_results", "conv"))),
+    Container("individual_results", BARE, json_of(_beside)),
+    Container("conversations[].results", PLAIN, json_of(_conversations)),
     Container("item_results[].metrics.detailed_results", PLAIN, json_of(_items)),
     Container("official", Style("official", {}), json_of(official)),
     Container("Mem0", MEM0, json_of(_by(_number))),
-    Container("by conversation", PLAIN, json_of(_by(_of("sample_id")))),
-    Container("by category", BARE, json_of(_by(_of("category")))),
     Container("by category of Mem0", BARE, json_of(_by(lambda row: MEM0_NAMES[row["category"]]))),
     Container("by name of category", PLAIN, json_of(_by(lambda row: OFFICIAL[row["category"]]))),
-    Container("JSON lines", BARE, _lines("out.jsonl")),
     Container("JSON lines, gzip", PLAIN, _lines("out.jsonl.gz")),
-    Container("CSV", BARE, _csv("out.csv")),
-    Container("CSV, gzip", NUMBERED, _csv("out.csv.gz")),
-    Container("folder 0.json", BARE, _folder(lambda name: f"{IDS.index(name)}.json")),
-    Container("folder sample_3.json", PLAIN, _folder(lambda n: f"sample_{IDS.index(n)}.json")),
-    Container("folder conv-26.json of results", BARE, _folder(lambda n: f"{n}.json", _wrapped)),
-    Container("folder, gzip", BARE, _folder(lambda name: f"{IDS.index(name)}.json.gz")),
+    Container("CSV, conversations by number", NUMBERED, _csv("out.csv")),
+    Container("folder of results", BARE, _folder),
 ]
-
-# Those that are read by different code, for a file of many rows.
-WHOLE = [
-    *("array", "individual_results", "conversations[].results", "official", "Mem0"),
-    *("by category of Mem0", "JSON lines, gzip", "CSV", "folder sample_3.json"),
-]
-
-
-def _rows_by_index(rows: Sequence[Row], style: Style) -> Any:
-    return {str(n): style.row(row) for n, row in enumerate(rows)}
-
-
-def _nested(rows: Sequence[Row], style: Style) -> Any:
-    return {"run": {"output": {"records": array(rows, style)}}, "config": {"k": 10}}
-
-
-def _category_list(rows: Sequence[Row], style: Style) -> Any:
-    return [
-        {"category_name": f"Type {name}", "accuracy": 0.5, "examples": array(part, style)}
-        for name, part in groups(rows, _of("category")).items()
-    ]
 
 
 def _summaries(rows: Sequence[Row], style: Style) -> Any:
@@ -379,17 +301,6 @@ def _summaries(rows: Sequence[Row], style: Style) -> Any:
     }
 
 
-def _systems(rows: Sequence[Row], style: Style) -> Any:
-    return {"by_conversation": _by(_of("sample_id"))(rows, style), "version": "1.0"}
-
-
-def _two_levels(rows: Sequence[Row], style: Style) -> Any:
-    return {
-        name: {"qa": _by(_of("category"))(of, style)}
-        for name, of in groups(rows, _of("sample_id")).items()
-    }
-
-
 def _swapped_case(row: Row) -> str:
     return " ".join(str(row["question"]).upper().replace("'", "’").split()) + " "
 
@@ -399,28 +310,7 @@ def _qa(row: Row) -> Row:
 
 
 UNLISTED = [
-    Container("object of rows by index", BARE, json_of(_rows_by_index)),
-    Container("three levels down", PLAIN, json_of(_nested)),
-    Container("list of categories", BARE, json_of(_category_list)),
     Container("summaries beside the rows", PLAIN, json_of(_summaries)),
-    Container("by conversation, beside a version", BARE, json_of(_systems)),
-    Container("by conversation and category", BARE, json_of(_two_levels)),
-    Container(
-        "other names",
-        Style(
-            "other names",
-            {
-                "prompt_text": _of("question"),
-                "label_text": _of("gold"),
-                "memory_bot_says": _of("answer"),
-                "kind": _of("category"),
-                "talk": _of("sample_id"),
-                "judged_ok": lambda row: "yes" if row["judge"] else "no",
-            },
-            frozenset({"judge"}),
-        ),
-        json_of(array),
-    ),
     Container(
         "questions in capitals with other quotes",
         Style(
@@ -487,34 +377,6 @@ UNLISTED = [
             frozenset({"judge"}),
         ),
         json_of(array),
-    ),
-    Container(
-        "gold and answer are `answer` and `output`, category in words",
-        Style(
-            "words",
-            {
-                "input": _of("question"),
-                "answer": _of("gold"),
-                "output": _of("answer"),
-                "question_type": lambda row: OFFICIAL[row["category"]].replace("_", "-"),
-                "passed": _of("judge"),
-                "elapsed": _of("total"),
-            },
-            frozenset({"judge", "total"}),
-        ),
-        _lines("out.jsonl"),
-    ),
-    Container(
-        "two judges",
-        Style(
-            "two judges",
-            {
-                **_named("question", "hypothesis", "reference_answer", "sample"),
-                "judges": lambda row: {"gpt": row["judge"], "claude": row["judge"]},
-            },
-            frozenset({"judge"}),
-        ),
-        json_of(_wrapped),
     ),
     Container(
         "a table with an index column",
