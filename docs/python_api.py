@@ -16,8 +16,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WIDTH = 88  # characters of a signature on one line
 _INTRODUCTION = """# Python interface
 
-For everyone who starts runs or reads them in Python, or writes a strategy, a reader, a metric or a
-data set: signatures and meaning of what you import. How the parts fit together:
+What do I import to start and read runs in Python, or to write a part of my own?
+
+How the parts fit together:
 [adding a part](extend.md), [memory in programs](memory-api.md), [records](records.md).
 
 A file `eval.py` or a package `eval/` of your own in the working folder hides the package `eval`:

@@ -14,10 +14,11 @@ from memsys.core.places import CONF
 
 _INTRODUCTION = """# Options
 
-For everyone who starts runs: each value that `python -m eval.run` accepts, with its default. An
-option is a file `conf/GROUP/OPTION.yaml`, chosen by `GROUP=OPTION`; a setting is a value in it, set
-by its full name. `python -m eval.run --help` prints the options, and `--cfg job --resolve` the
-values of one run. Options of your own: [adding a part](extend.md).
+Which options and settings does `memsys run` accept, and what are the defaults?
+
+An option is a file `conf/GROUP/OPTION.yaml`, chosen by `GROUP=OPTION`; a setting is a value in it,
+set by its full name. `memsys run --help` prints the options, and `--cfg job --resolve` the values
+of one run. Options of your own: [adding a part](extend.md).
 """
 _GROUPS = {
     "context": "How retrieved memories are written for the reader.",

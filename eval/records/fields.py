@@ -11,8 +11,7 @@ from memsys.core.errors import InputError, complain
 
 _INTRODUCTION = """# Fields of a run folder
 
-For everyone who reads run folders by a program: each field of each file. [Records](records.md)
-says what the files are for.
+Which fields does each file of a run folder have? [Records](records.md) says what the files are for.
 """
 
 

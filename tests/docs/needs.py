@@ -26,7 +26,7 @@ _NEEDS = {  # pattern: reason
     r"COMMAND|OVERRIDES|COPY|-corrected|--(key|evidence) c": "left to the reader",
     r"(?<!RUN)(?<!OTHER) \.\.\.( |$)": "left to the reader",
     r"memsys merge|exact_match$|--direct RUN|only=failed|superseded|total_ms_p95": "certain runs",
-    r"^(memsys|python -m eval) (?!run\b)\w+( --\w+)?$|eval\.records\.schema$": "a mention",
+    r"^(memsys|python -m eval) (?!run\b)\w+( --\w+)?$|(eval\.run|memsys run)$": "a mention",
     r"mem0_graph_follow|memsys regress|teahouse|-m .*language=zh": "a minute",
     r"\$one|^(for|do|done)\b": "a loop of the shell",
     r"memsys demo": "serves until Ctrl-C, as memsys browse",

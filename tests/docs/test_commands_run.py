@@ -23,9 +23,16 @@ pytestmark = pytest.mark.slow
 WHOLE = "docs/tutorial.md"  # of other pages, a command that an earlier page has is not run again
 STARTED = ("python ", "memsys ")  # all others are programs of others
 RUNNABLE = [one for one in commands() if one.text.startswith(STARTED) and reason(one.text) is None]
-FIRST = {one.text: one.page for one in reversed(RUNNABLE)}
+
+
+def plain(command: Command) -> str:
+    """The text of `command` with the other name of `memsys run`."""
+    return command.text.replace("memsys run", "python -m eval.run")
+
+
+FIRST = {plain(one): one.page for one in reversed(RUNNABLE)}
 BY_PAGE = {
-    page: [one for one in RUNNABLE if one.page == page and page in (WHOLE, FIRST[one.text])]
+    page: [one for one in RUNNABLE if one.page == page and page in (WHOLE, FIRST[plain(one)])]
     for page in [WHOLE, *FIRST.values()]
 }
 # Of a run, whatever the page asks; but the conclusions of the tutorial are those of whole runs.

@@ -119,7 +119,7 @@ def test_the_build_generates_options_and_python_interface(monkeypatch):
         if path.parent.name not in ("experiment", "debug")
     }
     assert {"### eval.api.run", "### memsys.Memory"} <= {*interface.splitlines()}
-    for target in _LINK.findall(_CODE.sub("", options + interface)):
+    for target in _LINK.findall(_CODE.sub("", "".join(generated().values()))):
         assert (DOCS / target.partition("#")[0]).exists(), target
 
 
