@@ -116,7 +116,6 @@ _FIELDS: list[tuple[str, dict[str, Any], str | Mapping[str, Any]]] = [
     ("the question in capitals", {"question": "WHEN DID ADA  PLANT IT?"}, ALL),
     ("no question", {"question": None}, ALL | {"not_checked_by_question": 1}),
     ("question true", {"question": True}, _AT + "question must be a text"),
-    ("question surrogate", {"question": "\ud800"}, _AT + "question: an unpaired"),
     *(
         (f"index {one!r:.20}", {"qa_index": one}, _AT + "qa_index must be a")
         for one in (-1, 1.5, "x", True, [], 1e300, "1e300", "inf", "nan")
@@ -137,12 +136,6 @@ _FIELDS: list[tuple[str, dict[str, Any], str | Mapping[str, Any]]] = [
     ),
     ("no conversation", {"sample_id": None}, ALL | {"matched_by_index": N - 1}),
     ("conversation true", {"sample_id": True}, _AT + "sample_id must be a text"),
-    (
-        "conversation of 5,000 digits",
-        {"sample_id": DIGITS, "question": None},
-        _unmatched("no such conversation"),
-    ),
-    ("conversation surrogate", {"sample_id": "\udfff"}, _AT + "sample_id: an unpaired"),
     *((f"category {one!r:.20}", {"category": one}, ALL) for one in (None, "", 99, "x", LONG, "=1")),
     *(
         (f"category {one!r:.20}", {"category": one}, _AT + "category must be a text")
@@ -175,7 +168,6 @@ _FIELDS: list[tuple[str, dict[str, Any], str | Mapping[str, Any]]] = [
         (f"error {one!r:.20}", {"error": one}, ALL | {"errors": 1})
         for one in ("timeout", True, 1, {"code": 5}, ["x"], LONG)
     ),
-    ("error surrogate", {"error": "\ud800"}, _AT + "error: an unpaired surrogate"),
     ("unknown fields", {"x": {"y": [None]}}, ALL),
     ("deep unknown field", {"x": json.loads("[" * 99 + "]" * 99)}, ALL),
 ]
@@ -195,7 +187,6 @@ def variants() -> list[Variant]:
         ("lines, reversed", lines(base[::-1]), ALL),
         ("lines by question", lines(by_words), ALL | {"matched_by_index": 0, "ambiguous": 4}),
         ("lines, blank ones among them", plain.replace(b"\n", b"\n \n"), ALL),
-        ("lines with CRLF", plain.replace(b"\n", b"\r\n"), ALL),
         ("lines, byte order mark", b"\xef\xbb\xbf" + plain, ALL),
         ("lines, gzip", gzip.compress(plain), ALL),
         ("lines by id", lines(ids), ALL | {"not_checked_by_question": N}),
@@ -208,7 +199,6 @@ def variants() -> list[Variant]:
                 "unmatched_by_reason": {"its question is answered by an earlier row": N},
             },
         ),
-        ("by question, each twice", lines(by_words) * 2, {"matched": N, "unmatched": N}),
         ("lines of another data set", lines(other), "none of the 12 rows matches"),
         (
             "half of another data set",
@@ -222,11 +212,6 @@ def variants() -> list[Variant]:
             "line 1: the id names 'first'",
         ),
         (
-            "id of 5,000 digits",
-            lines([{"id": f"first/{DIGITS}", "answer": "x"}]),
-            "none of the 1 rows matches",
-        ),
-        (
             "id without a slash",
             lines([{"id": "first", "answer": "x"}]),
             "none of the 1 rows matches",
@@ -238,31 +223,10 @@ def variants() -> list[Variant]:
             ALL | {"conversations_moved": ["0", "1"]},
         ),
         ("Mem0, names", mem0(base, lambda r: r["sample_id"]), ALL),
-        ("Mem0, gzip", gzip.compress(mem0(base, lambda r: number[r["sample_id"]])), ALL),
-        ("Mem0, 5,000 digits", mem0(base, lambda r: DIGITS), ALL),
-        ("Mem0, a conversation twice", b'{"0": [], "0": []}', "key '0' occurs twice"),
         ("Mem0, no rows", b'{"0": []}', "contains no answers"),
-        ("Mem0, rows of numbers", b'{"0": [5]}', "no list of objects"),
-        ("Mem0, a value that is no list", b'{"0": [], "1": 5}\n\n', "no list of objects"),
-        ("Mem0, deep", b'{"0":' + DEEP.encode(), "nested more than 100 deep"),
-        ("Mem0, surrogate", b'{"0": [{"question": "\\ud800", "response": "x"}]}', "surrogate"),
         ("CSV", comma(base), ALL),
         ("CSV with semicolons", comma(base, ";"), ALL),
-        ("CSV with tabs", comma(base, "\t"), ALL),
-        ("CSV, gzip", gzip.compress(comma(base)), ALL),
-        ("CSV, CRLF", comma(base).replace(b"\n", b"\r\n"), ALL),
         ("CSV, no rows", comma(base).split(b"\n")[0], "contains no answers"),
-        (
-            "CSV, a field too many",
-            comma(base) + b'\n"first","0","x","1","y","z"',
-            "6 fields where the header has 5",
-        ),
-        ("CSV, open quote", comma(base) + b'\n"first', "not CSV|fields where"),
-        (
-            "CSV, a column twice",
-            comma(base).replace(b"category", b"question", 1),
-            "column 'question' occurs twice",
-        ),
         ("CSV, no header", comma(base).split(b"\n", 1)[1], "not a header"),
         (
             "CSV, empty answers",
@@ -279,35 +243,8 @@ def variants() -> list[Variant]:
         ("no answers", lines(_without("prediction")), "no column for the answer"),
         ("no conversation", lines(_without("sample_id")), ALL | {"matched_by_index": 0}),
         ("no question", lines(_without("qa_index", "question")), "no column for the question"),
-        ("empty", b"", "is empty"),
-        ("blank", b" \n\t\n", "is empty"),
-        ("a list", json.dumps(base).encode(), ALL | {"matched_by_index": N}),
-        ("a number", b"5", "unknown format"),
-        ("a text", b"hello there\n", "unknown format"),
         ("lines, then a number", plain + b"5\n", "line 13: must be an object"),
-        ("lines, then null", plain + b"null\n", "line 13: must be an object"),
         ("lines, cut", plain[:-20], "line 12: not JSON"),
-        (
-            "lines, a key twice",
-            plain + b'{"question": "a", "question": "b"}',
-            "line 13: key 'question' occurs twice",
-        ),
-        ("a deep line", plain + DEEP.encode(), "line 13: nested more than 100 deep"),
-        (
-            "a deep first line",
-            b'{"prediction": ' + DEEP.encode() + b"\n" + plain,
-            "line 1: nested more",
-        ),
-        (
-            "5,000 digits in the first line",
-            b'{"prediction": ' + DIGITS.encode() + b"}\n" + plain,
-            "line 1: prediction: an integer beyond",
-        ),
-        ("UTF-16", plain.decode().encode("utf-16"), "not UTF-8"),
-        ("Latin-1", b'{"prediction": "\xe9"}', "not UTF-8"),
-        ("gzip, cut", gzip.compress(plain)[:-9], "gzip data is damaged"),
-        ("gzip, empty", gzip.compress(b""), "is empty"),
-        ("NUL bytes", b"\x00" * 99, "unknown format"),
         (
             "an empty first row",
             b"{}\n" + plain,

@@ -19,10 +19,6 @@ from tests.eval.answers.answer_variants import lines, rows, variants
 VARIANTS = variants()
 
 
-def test_there_are_many_variants():
-    assert len(VARIANTS) >= 150
-
-
 @pytest.mark.parametrize(
     "variant", VARIANTS, ids=[f"{n}-{one.name:.40}" for n, one in enumerate(VARIANTS)]
 )

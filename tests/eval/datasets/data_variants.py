@@ -244,7 +244,6 @@ def _files() -> Iterator[tuple[str, bytes, int | str]]:
     other = put(sample, "sample_id", "other")
     yield from (
         ("empty", b"", "not JSON"),
-        ("blank", b" \n ", "not JSON"),
         ("words", b"{not json", r"my\.json: not JSON \(line 1, column 2"),
         *(
             (f"{one}", _json(one), "must be a list of samples")
@@ -252,50 +251,21 @@ def _files() -> Iterator[tuple[str, bytes, int | str]]:
         ),
         *((f"[{one}]", _json([one]), "#1: .* an object") for one in ([], 5, None, "x", True)),
         ("deep list", DEEP.encode(), "nested more than 100 deep"),
-        ("deep list, closed", DEEP.encode() + b"]" * 100_000, "nested more than 100 deep"),
-        ("deep objects", b'{"a":' * 100_000, "nested more than 100 deep"),
-        (
-            "deep in qa",
-            whole.replace(b'"qa": [', b'"qa": [' + DEEP.encode(), 1),
-            "nested more than",
-        ),
-        ("102 deep", b"[" * 102 + b"]" * 102, "nested more than 100 deep"),
         ("NaN", b"[NaN]", r"my\.json: \[0\]: NaN is not JSON"),
-        ("-Infinity", b"[-Infinity]", "beyond the range"),
         ("digits", DIGITS.encode(), "beyond the range of 64 bits"),
         (
             "5,000 digits as category",
             whole.replace(b'"category": 1', b'"category": ' + DIGITS.encode(), 1),
             r"category: an integer",
         ),
-        (
-            "5,000 digits as answer",
-            whole.replace(b'"answer": "', b'"answer": ' + DIGITS.encode() + b', "x": "', 1),
-            r"answer: an integer",
-        ),
-        (
-            "session of 5,000 digits",
-            whole.replace(b'"session_1":', b'"session_' + DIGITS.encode() + b'":', 1),
-            "session_9+.*: unknown field",
-        ),
-        ("cut", whole[: len(whole) // 2], "not JSON"),
         ("rubbish behind", whole + b" x", "not JSON .*Extra data"),
         ("JSON lines", _json(sample) + b"\n" + _json(other), "not JSON .*Extra data"),
-        ("comma behind", whole[:-1] + b",]", "not JSON"),
-        ("single quotes", whole.replace(b'"', b"'"), "not JSON"),
-        ("a comment", b"// LoCoMo\n" + whole, "not JSON"),
         ("a byte order mark", b"\xef\xbb\xbf" + whole, N),
-        ("UTF-16", whole.decode().encode("utf-16"), "not UTF-8"),
         ("Latin-1", "[{'é'".encode("latin-1"), r"not UTF-8 \(byte 3\)"),
-        ("NUL bytes", b"\x00" * 1000, "not JSON"),
-        ("surrogate in UTF-8", whole.replace(b"Nadia", b"\xed\xa0\x80", 1), "not UTF-8"),
         ("gzip", gzip.compress(whole), N),
         ("gzip in two members", gzip.compress(whole[:99]) + gzip.compress(whole[99:]), N),
         ("gzip, cut", gzip.compress(whole)[:-20], "gzip data is damaged or truncated"),
-        ("gzip, changed", gzip.compress(whole)[:200] + b"\xff" * 99, "gzip data is damaged"),
         ("gzip, rubbish behind", gzip.compress(whole) + b"rubbish", "gzip data is damaged"),
-        ("gzip twice", gzip.compress(gzip.compress(whole)), "not UTF-8"),
-        ("gzip's first bytes", b"\x1f\x8b", "gzip data is damaged or truncated"),
         ("one sample without a list", _json(sample), N),
         ("two samples", _json([sample, other]), 2 * N),
         ("one sample twice", _json([sample, sample]), "harbour: sample_id: used twice"),
@@ -310,13 +280,6 @@ def _files() -> Iterator[tuple[str, bytes, int | str]]:
             whole.replace(b'"qa"', b'"x": 1e999, "qa"', 1),
             r"\[0\]\.x: a number",
         ),
-        (
-            "a surrogate as key",
-            whole.replace(b'"qa"', b'"\\ud800": 1, "qa"', 1),
-            r"\[0\]: an unpaired surrogate",
-        ),
-        ("an escaped pair", whole.replace(b"Nadia", b"\\ud83d\\ude00", 1), N),
-        ("an escaped backslash", whole.replace(b"Nadia", b"\\\\ud83d", 1), N),
     )
 
 

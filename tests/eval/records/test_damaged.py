@@ -28,23 +28,12 @@ INGESTS = [ingest_line("ash"), ingest_line("ash", "s2"), ingest_line("ash", None
 # Lines that replace one of records.jsonl; the field or reason that the error names.
 RECORDS: list[tuple[str, bytes, str]] = [
     ("null", b"null", "object"),
-    ("a list", b"[]", "object"),
-    ("empty", b"{}", "Field required"),
-    ("a number", b"3", "object"),
-    ("a blank line", b"", "not JSON"),
     ("not UTF-8", b'{"id": "\xff"}', "not JSON"),
-    ("zeros", b"\0\0\0\0", "not JSON"),
     ("cut", b'{"id": "ash/2", "ans', "not JSON"),
-    ("deep", DEEP.encode(), "nested"),
     ("an unhashable id", json.dumps(ROWS[2] | {"id": ["ash/2"]}).encode(), "id: "),
-    ("a null id", json.dumps(ROWS[2] | {"id": None}).encode(), "id: "),
-    ("no status", json.dumps(dict(list(ROWS[2].items())[:6])).encode(), "status"),
     ("another status", json.dumps(ROWS[2] | {"status": "fine"}).encode(), "status"),
     ("a score in words", json.dumps(ROWS[2] | {"scores": {"locomo_f1": "1"}}).encode(), "scores"),
     ("a score of NaN", json.dumps(ROWS[2] | {"scores": {"f1": float("nan")}}).encode(), "NaN"),
-    ("infinity", json.dumps(ROWS[2] | {"context_tokens": float("inf")}).encode(), "number"),
-    ("a huge number", json.dumps(ROWS[2]).replace("40", "9" * 5000).encode(), "64 bits"),
-    ("a surrogate", json.dumps(ROWS[2] | {"answer": "\ud800"}).encode(), "surrogate"),
     *((f"{name}: {value!r}", json.dumps(ROWS[2] | {name: value}).encode(), field)
       for name, value, field in (
           ("answer", None, "answer: null"),
@@ -62,15 +51,9 @@ RECORDS: list[tuple[str, bytes, str]] = [
 ]  # fmt: skip
 INGEST: list[tuple[str, bytes, str]] = [
     ("null", b"null", "object"),
-    ("a list", b"[]", "object"),
-    ("empty", b"{}", "Field required"),
-    ("not UTF-8", b'{"conversation": "\xff"}', "not JSON"),
-    ("deep", DEEP.encode(), "nested"),
     ("memories in words", json.dumps(INGESTS[1] | {"memories": "1"}).encode(), "memories"),
     ("an unhashable id", json.dumps(INGESTS[1] | {"conversation": {}}).encode(), "conversation"),
     ("calls in words", json.dumps(INGESTS[1] | {"usage": {"calls": "1"}}).encode(), "usage.calls"),
-    ("negative tokens", json.dumps(INGESTS[1] | {"usage": {"input_tokens": -1}}).encode(), "usage"),
-    ("latency of NaN", json.dumps(INGESTS[1] | {"latency_ms": float("nan")}).encode(), "NaN"),
 ]
 
 
@@ -84,21 +67,14 @@ def edited(**fields: Any) -> Callable[[dict[str, Any]], object]:
 
 MANIFEST: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("a list", lambda _: [], "not the manifest"),
-    ("empty", lambda _: {}, "not the manifest"),
     ("only the hash", lambda m: {"config_sha256": m["config_sha256"]}, "run_id: Field required"),
     *((f"no {name}", without(name), f"{name}: Field required")
-      for name in ("run_id", "schema_version", "data", "status", "seed", "config", "choices",
-                   "strategy", "started", "command")),
+      for name in ("run_id", "schema_version", "data", "config", "command")),
     ("version 0", edited(schema_version=0), "another version of memsys"),
-    ("version in words", edited(schema_version=[1]), "another version of memsys"),
     *((f"{name} in words", edited(**{name: "x"}), f"{name}: ")
-      for name in ("resumed", "seconds", "seed", "pricing", "warnings", "data", "config", "choices",
-                   "key", "git", "models", "scoring", "sweep", "subset", "machine", "prompts")),
+      for name in ("resumed", "seconds", "pricing", "data", "config", "key", "sweep", "subset")),
     ("config null", edited(config=None), "config: "),
-    ("seconds of a part in words", edited(seconds={"total": "1"}), "seconds"),
     ("prices in words", edited(pricing={"as_of": "x", "models": 5}), "pricing"),
-    ("a price in words", edited(pricing={"as_of": "", "models": {"m": {"input": "x"}}}), "pricing"),
-    ("a job in words", edited(sweep={"id": "x", "job": "y"}), "sweep"),
     ("a subset of a name alone", edited(subset={"name": "lite"}), "subset.file"),
     ("a subset that was not asked",
      edited(subset={"name": "x", "file": FILE, "questions": 1, "of": 2}),
@@ -106,11 +82,9 @@ MANIFEST: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("fewer questions than none", edited(questions=-5), "questions: "),
     ("a judge without a name", edited(judge={}), "judge"),
     ("another k", lambda m: m | {"config": m["config"] | {"k": 5}}, "config_sha256 does not fit"),
-    ("another choice", edited(choices={"strategy": "plain", "x": "y"}), "config_sha256 does not"),
     ("another seed", edited(seed=5), "seed: 5 was edited"),
     ("another strategy", edited(strategy="other"), "strategy: 'other' was edited"),
     ("another protocol", edited(scoring=["mem0"]), "scoring: "),
-    ("an unknown protocol", edited(scoring=["x"]), "scoring: "),
     ("another key", edited(key={"name": "corrected", "overlay": None, "texts": None, "wrong": []}),
      "key.name: "),
     ("NaN", edited(seconds={"total": float("nan")}), "NaN"),
@@ -211,7 +185,7 @@ def test_a_damaged_manifest_is_refused_by_every_command_and_on_resuming(
     assert (folder / "manifest.json").read_bytes() == before
 
 
-@pytest.mark.parametrize("text", [b"", b"{", DEEP.encode(), b"\xff", b"\0"])
+@pytest.mark.parametrize("text", [b"{", DEEP.encode(), b"\xff"])
 def test_a_manifest_that_is_not_json_is_refused(tmp_path, commands, text):
     folder = run(tmp_path / "run")
     (folder / "manifest.json").write_bytes(text)

@@ -47,10 +47,6 @@ def add_row(card: Json) -> None:
     card["scores"].append(of(card, protocol="mem0", type="overall") | {"type": "cognitive"})
 
 
-def add_measure(card: Json) -> None:
-    card["scores"].append(of(card, measure="judge") | {"measure": "accuracy"})
-
-
 def without(**fields: str) -> Callable[[Json], None]:
     """Leave out the scores with these fields."""
 
@@ -59,12 +55,6 @@ def without(**fields: str) -> Callable[[Json], None]:
         card["scores"] = [s for s in scores if any(s.get(k) != v for k, v in fields.items())]
 
     return forge
-
-
-def rename_type(card: Json) -> None:
-    """Exchange a low and a high score."""
-    one, other = (of(card, protocol="mem0", type=t, measure="f1") for t in ("temporal", "overall"))
-    one["type"], other["type"] = other["type"], one["type"]
 
 
 def as_reported(card: Json) -> None:
@@ -80,28 +70,20 @@ def exchange_keys(card: Json) -> None:
 
 FORGED: dict[str, tuple[Callable[[Json], object], str]] = {
     "mean": (lambda c: more(of(c, protocol="strict", measure="f1"), "mean"), "f1: mean: "),
-    "low": (lambda c: more(of(c, protocol="mem0", measure="f1"), "low"), "f1: low: "),
-    "high": (lambda c: more(of(c, protocol="mem0", measure="bleu1"), "high"), "bleu1: high: "),
     "no interval": (
         lambda c: [of(c, protocol="mem0", type="overall").pop(name) for name in ("low", "high")],
         "low: None on the card",
     ),
     "n": (lambda c: of(c, measure="f1").update(n=20), "f1: n: 20 on the card"),
     "judge": (lambda c: of(c, measure="judge").update(mean=0.9), "judge: mean: 0.9 on the card"),
-    "abstained": (lambda c: more(of(c, measure="abstained"), "mean"), "abstained: mean: "),
     "added row": (add_row, "mem0 cognitive f1: on the card, and does not follow"),
-    "added measure": (add_measure, "accuracy: on the card, and does not follow"),
     "reported": (as_reported, "reported: True on the card, False recomputed"),
     "left out type": (
         without(type="temporal", protocol="mem0"),
         "original mem0 temporal f1: left out of the card",
     ),
-    "left out protocol": (without(protocol="locomo"), "locomo overall f1: left out of the card"),
     "left out key": (without(key="excluded"), "excluded mem0 overall f1: left out of the card"),
-    "left out judge": (without(measure="judge"), "judge: left out of the card"),
-    "exchanged rows": (rename_type, "original mem0 temporal f1: "),
     "data": (lambda c: entry(c, "data").update(sha256=OTHER), "data: small.json"),
-    "data size": (lambda c: entry(c, "data").update(bytes=1), "data: small.json"),
     "no data": (lambda c: c["files"].remove(entry(c, "data")), "is not a file of the card"),
     "added data": (
         lambda c: c["files"].append(entry(c, "data") | {"sha256": OTHER}),
@@ -114,22 +96,11 @@ FORGED: dict[str, tuple[Callable[[Json], object], str]] = {
         lambda c: entry(c, "answers").update(rows_sha256=OTHER),
         "answers: not those of the card",
     ),
-    "answers' size": (
-        lambda c: entry(c, "answers").update(bytes=1),
-        "answers: bytes: 1 on the card",
-    ),
     "no answers": (
         lambda c: c["files"].remove(entry(c, "answers")),
         "answers: the card names no file of answers",
     ),
     "matched": (lambda c: c["rows"].update(matched=20), "rows: matched: 20 on the card, 21"),
-    "questions": (lambda c: c["rows"].update(questions=7), "rows: questions: 7 on the card, 21"),
-    "conversations": (
-        lambda c: c["rows"].update(conversations=10),
-        "rows: conversations: 10 on the card, 3 recomputed",
-    ),
-    "errors": (lambda c: c["rows"].update(errors=1), "rows: errors: 1 on the card, 0"),
-    "unmatched": (lambda c: c["rows"].update(unmatched=3), "rows: unmatched: 3 on the card, 0"),
     "weights of nothing": (
         lambda c: c["files"].append(entry(c, "data") | {"role": "weights"}),
         "weights: small.json",
@@ -250,24 +221,18 @@ def test_other_rankings_are_refused(own, verified, tmp_path):
 
 INVALID: dict[str, tuple[Callable[[Json], object], str]] = {
     "unknown field": (lambda c: c.update(rank=1), "rank: Extra inputs"),
-    "unknown field of a score": (lambda c: c["scores"][0].update(std=1), "scores[0].std"),
     "a row twice": (lambda c: c["scores"].append(c["scores"][0]), "f1 occurs 2 times"),
     "two answers": (lambda c: c["files"].append(entry(c, "answers")), "several of answers"),
     "more digits": (lambda c: c["scores"][0].update(mean=0.1234567), "more than 6 digits"),
     "a number as text": (lambda c: c["scores"][0].update(mean="0.5"), "scores[0].mean"),
-    "a truth as number": (lambda c: c["scores"][0].update(n=True), "scores[0].n"),
     "half an interval": (lambda c: c["scores"][0].pop("low"), "both ends, or none"),
     "no question": (lambda c: c["scores"][0].update(n=0), "scores[0].n"),
     "no scores": (lambda c: c.update(scores=[]), "scores: "),
     "version": (lambda c: c.update(version=2), "version 2 of score cards"),
-    "version as text": (lambda c: c.update(version="1"), "version '1' of score cards"),
-    "a truth as version": (lambda c: c.update(version=True), "version True of score cards"),
     "hash": (lambda c: entry(c, "data").update(sha256="abc"), "sha256"),
     "no hash of rows": (lambda c: entry(c, "answers").pop("rows_sha256"), "have rows_sha256"),
     "a folder": (lambda c: entry(c, "data").update(name="/home/me/small.json"), "name"),
     "a path": (lambda c: c["dataset"].update(path="/etc/passwd"), "path outside of the project"),
-    "a way up": (lambda c: c["dataset"].update(path="../../x"), "path outside of the project"),
-    "a home": (lambda c: c.update(command="run out=/home/me/x"), "names a path of a machine"),
     "a script": (lambda c: c.update(origin={"url": "javascript:alert(1)"}), "origin.url"),
     "too long": (lambda c: c.update(unknown=["x" * 900] * 20), "at most 20,000"),
     "a class": (lambda c: c["dataset"].update(_target_="os.system"), "is not trusted"),

@@ -8,13 +8,12 @@ import pytest
 
 from tests.eval.run.llm_runs.keeping import Mem0Model, events, faults_of
 from tests.eval.run.llm_runs.served import text_of
-from tests.memsys.llm import faults
 
 URL = "https://example.org/court.jpg"
 FACTS = ("memory=facts", "memory.exchange=1", "memory.retries=0")
 
 
-@pytest.mark.parametrize("strategy", ["vector_only", "bm25", "graph_expand"])
+@pytest.mark.parametrize("strategy", ["bm25", "graph_expand"])
 def test_facts_are_a_memory_of_any_strategy(scripted, data, strategy):
     bench = scripted(Mem0Model())
     own = [one for one in data if not one.startswith("strategy")]
@@ -34,24 +33,6 @@ def test_facts_are_a_memory_of_any_strategy(scripted, data, strategy):
     }
     assert [r["scores"]["evidence_recall"] for r in bench.run.records] == [1, 1]
     assert not any("tools" in body for body in bench.server.bodies)
-
-
-def test_facts_want_a_server_that_answers(scripted, data):
-    model = Mem0Model()
-    bench = scripted(model)
-    model.down = faults.status(500)
-    own = [one for one in data if not one.startswith("strategy")]
-    assert bench.start(*own, *FACTS, "strategy=bm25").code == 1
-    assert {r["error"]["phase"] for r in bench.run.records} == {"ingest session_1"}
-
-
-def test_facts_without_a_model_are_refused_in_one_line(start, data):
-    own = [one for one in data if not one.startswith(("llm.", "strategy"))]
-    ended = start(*own, "memory=facts", "strategy=bm25")
-    assert ended.code == 2
-    (line,) = ended.err.splitlines()
-    message = "error: memory=facts: no model to write the facts; add llm=openai or llm=local"
-    assert line == message
 
 
 def test_images_reach_a_model_that_can_see(scripted, data, tmp_path):

@@ -50,9 +50,7 @@ def record(bench: Bench) -> dict[str, Any]:
     return only
 
 
-@pytest.mark.parametrize(
-    ("context", "prompt"), [("flat", "short_answer"), ("xml", "xml"), ("layered", "layered")]
-)
+@pytest.mark.parametrize(("context", "prompt"), [("flat", "short_answer"), ("layered", "layered")])
 def test_the_readers_prompt_is_that_of_the_layout(bench, options, context, prompt):
     ended = bench.start(*options, f"context={context}")
     assert ended.code == 0, ended.err

@@ -67,7 +67,7 @@ def test_an_answer_that_repeats_the_key(bench, cache, files):
     check(bench, ended.out, ended.err, at_least=files)
 
 
-@pytest.mark.parametrize(("status", "code"), [(401, 2), (400, 1), (500, 1)])
+@pytest.mark.parametrize(("status", "code"), [(401, 2), (500, 1)])
 def test_errors_that_quote_the_header(bench, status, code):
     bench.model.break_down(repeats(status))
     ended = bench.start("llm.retries=0")

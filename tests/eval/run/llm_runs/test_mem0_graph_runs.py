@@ -142,20 +142,3 @@ def test_memories_are_linked_by_what_was_written(bench, linked):
     lines = [line for line in bench.run.ingests if line["phase"] == "ingest"]
     assert all(line["usage"]["by_model"]["gpt-4o-mini"]["calls"] >= 6 for line in lines)
     assert {record["status"] for record in bench.run.records} == {"ok"}
-
-
-def test_links_want_a_server_that_answers(bench, linked):
-    bench.model.down = faults.status(500)
-    assert bench.start(*linked).code == 1
-    assert {r["error"]["phase"] for r in bench.run.records} == {"ingest session_1"}
-
-
-def test_links_without_a_model_are_refused_in_one_line(start, linked):
-    own = [one for one in linked if not one.startswith("llm.")]
-    ended = start(*own)
-    assert ended.code == 2
-    (line,) = ended.err.splitlines()
-    expected = "error: graph=relations: no model to write the graph; add llm=openai, or llm=local"
-    assert line == f"{expected} graph.calls=schema"
-    ended = start(*own, "strategy=vector_only")
-    assert ended.code == 0, ended.err

@@ -132,11 +132,6 @@ def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(
     assert {record["status"] for record in bench.run.records} == {"ok"}
 
 
-def test_raw_messages_need_no_model(start, data):
-    raw = [one for one in data if not one.startswith("llm.")]
-    assert start(*raw, "strategy.infer=false", "llm=none").code == 0
-
-
 def test_a_run_that_was_cut_in_a_conversation_goes_on_as_if_it_had_not_been(bench, data):
     """Ingesting again is a replay: no call that was answered is made again, no fact is doubled."""
     bench.model.decide = lambda _: [("ADD", WHY)]
@@ -234,29 +229,26 @@ def test_a_decision_that_came_late_comes_late_in_a_replay(bench, data):
     check_replays(bench, *own)
 
 
-@pytest.mark.parametrize(("strategy", "lacking"), [("mem0", "memory"), ("mem0_graph", "graph")])
-def test_without_a_model_one_line_tells_and_the_code_is_2(start, data, tmp_path, strategy, lacking):
-    own = [one for one in data if not one.startswith(("llm.", "strategy="))]
-    ended = start(f"strategy={strategy}", *own)
-    assert ended.code == 2
-    (line,) = ended.err.splitlines()
-    told = f"error: strategy={strategy}: no model to write the {lacking}; add llm=openai"
-    assert line.startswith(told)
-    assert not list(tmp_path.glob("results/runs/*"))
-
-
 @pytest.mark.parametrize(
-    ("strategy", "wrong"),
+    ("chosen", "writer"),
     [
-        ("mem0", "strategy.update.calls=words"),
-        ("mem0", "+strategy.facts.colour=red"),
-        ("mem0_graph", "strategy.graph.on_conflict=merge"),
-        ("mem0_graph", "strategy.relations.limit=0"),
+        (("strategy=mem0",), "strategy=mem0: no model to write the memory"),
+        (("strategy=mem0_graph",), "strategy=mem0_graph: no model to write the graph"),
+        (("strategy=bm25", "memory=facts"), "memory=facts: no model to write the facts"),
+        (("strategy=graph_expand", "graph=relations"), "graph=relations: no model to write the gr"),
+        (("strategy=mem0", "strategy.infer=false"), None),  # raw messages
+        (("strategy=vector_only", "graph=relations"), None),
     ],
 )
-def test_a_wrong_setting_is_told_in_one_line(bench, data, strategy, wrong):
-    ended = bench.start(*data, f"strategy={strategy}", wrong)
-    assert ended.code == 2
-    assert wrong.rpartition(".")[2].partition("=")[0] in ended.err
-    assert len(ended.err.splitlines()) == 1
-    assert bench.server.requests == 0
+def test_what_a_model_writes_is_refused_in_one_line_without_one(
+    start, data, tmp_path, chosen, writer
+):
+    own = [one for one in data if not one.startswith(("llm.", "strategy"))]
+    ended = start(*own, *chosen)
+    assert (ended.code, bool(list(tmp_path.glob("results/runs/*")))) == (
+        (0, True) if writer is None else (2, False)
+    )
+    if writer is not None:
+        (line,) = ended.err.splitlines()
+        assert line.startswith(f"error: {writer}")
+        assert "; add llm=openai" in line
