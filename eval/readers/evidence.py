@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from eval.readers.parsing import (
     ParsedQuestion,
@@ -88,20 +89,29 @@ def dates_in(sentence: Sentence, memory: Memory, chinese: bool) -> tuple[DateMen
     return () if sentence.caption else find(sentence.text, memory.time.date())
 
 
-def root_weights(question: ParsedQuestion, candidates: Sequence[Candidate]) -> dict[str, float]:
-    """Return the inverse document frequency of each root of the question over the candidates."""
+class RootWeights(NamedTuple):
+    """The inverse document frequency of each root of a question, and their sum."""
+
+    of: tuple[tuple[str, float], ...]
+    total: float
+
+
+def root_weights(question: ParsedQuestion, candidates: Sequence[Candidate]) -> RootWeights:
+    """Return the weights of the question's roots over the candidates."""
     contents = [roots(c.memory.content) for c in candidates]
     count = len(contents)
-    return {
-        root: math.log(1 + (count + 1) / (0.5 + sum(root in text for text in contents)))
+    weights = tuple(
+        (root, math.log(1 + (count + 1) / (0.5 + sum([root in text for text in contents]))))
         for root in sorted(question.roots)
-    }
+    )
+    return RootWeights(weights, sum([weight for _, weight in weights]))
 
 
-def share(weights: dict[str, float], covered: frozenset[str]) -> float:
+def share(weights: RootWeights, covered: frozenset[str]) -> float:
     """Return the share (0 to 1) of the question's weight in `covered`; 0 for an empty question."""
-    total = sum(weights.values())
-    return sum(w for root, w in weights.items() if root in covered) / total if total else 0.0
+    if not weights.total:
+        return 0.0
+    return sum([weight for root, weight in weights.of if root in covered]) / weights.total
 
 
 def _scaled_scores(candidates: Sequence[Candidate]) -> list[float]:
@@ -129,7 +139,7 @@ def _in_time(question: ParsedQuestion, memory: Memory) -> float:
     return best
 
 
-def _reply_coverage(idf: dict[str, float], memory: Memory) -> float:
+def _reply_coverage(idf: RootWeights, memory: Memory) -> float:
     """Return the coverage that the utterance before a memory adds, where it asks something."""
     before = memory.index_text.removesuffix(memory.content)
     if before == memory.index_text or not ("?" in before or "？" in before):
@@ -139,7 +149,7 @@ def _reply_coverage(idf: dict[str, float], memory: Memory) -> float:
 
 
 def _best_by_speaker(
-    question: ParsedQuestion, candidates: Sequence[Candidate], idf: dict[str, float]
+    question: ParsedQuestion, candidates: Sequence[Candidate], idf: RootWeights
 ) -> tuple[float, float]:
     """Return the best coverage in one memory by the people asked about, and by others' claims."""
     own = other = 0.0

@@ -16,6 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from eval.readers.evidence import ScoredSentence
 from eval.readers.parsing import WORDS, Kind, ParsedQuestion, is_light, root, roots
@@ -40,6 +42,7 @@ _COMMON, _FILLERS, _KIN, _MOODS = (
     frozenset(WORDS[name].split()) for name in ("common", "fillers", "kin", "moods")
 )
 _OPENERS = {Kind(kind): frozenset(words.split()) for kind, words in WORDS["openers"].items()}
+_PLACES = frozenset(("in", "at", "to", "from", "near", "around", "through"))
 _NAMED = re.compile(
     r"\b(?:name|names|named|called|titled?|book|movie|film|song|band|artist|author|game|series|show|"
     r"team|brand|company|character|singer|language|musician)s?\b",
@@ -87,52 +90,86 @@ def _near(matched: list[bool], after: float, before: float) -> list[float]:
     return near
 
 
-def _type_bonus(question: ParsedQuestion, tokens: list[str], i: int) -> float:
-    """Return the extra weight of token `i` where it may be of the type asked for."""
-    word = tokens[i]
-    inside = i > 0 and (tokens[i - 1].isalnum() or tokens[i - 1] in ",&'\"“")
-    capital = tokens[i][0].isupper() and inside
+class _Token(NamedTuple):
+    """A match of `TOKEN` in lower case, and what follows from its sentence alone.
+
+    `capital`: it begins with a capital inside of a sentence; `placed`: shortly after a preposition
+    of place. `mark`: the weight of punctuation, None of a word; `part`: the share of a word's
+    weight that it has, None if it is light.
+    """
+
+    low: str
+    root: str
+    capital: bool
+    placed: bool
+    digit: bool
+    mark: float | None
+    part: float | None
+
+
+@lru_cache(maxsize=4_096)
+def _tokens(text: str) -> tuple[_Token, ...]:
+    """Return the tokens of an English sentence, which many questions may ask about."""
+    words = TOKEN.findall(text)
+    lows = [word.lower() for word in words]
+    found = []
+    for i, (word, low) in enumerate(zip(words, lows, strict=True)):
+        inside = i > 0 and (words[i - 1].isalnum() or words[i - 1] in ",&'\"“")
+        is_word = word[0].isalnum()
+        part = FILLER_SHARE if low in _FILLERS else COMMON_SHARE if low in _COMMON else 1.0
+        found.append(
+            _Token(
+                low,
+                root(low) if is_word else "",
+                capital=word[0].isupper() and inside,
+                placed=not _PLACES.isdisjoint(lows[max(0, i - 3) : i]),
+                digit=word[0].isdigit(),
+                mark=None if is_word else SOFT if word in ",'‘’&/" else HARD,
+                part=None if is_light(low) else part,
+            )
+        )
+    return tuple(found)
+
+
+@lru_cache(maxsize=4_096)
+def _asks_a_name(question: str) -> bool:
+    return _NAMED.search(question) is not None
+
+
+def _type_bonus(question: ParsedQuestion, token: _Token) -> float:
+    """Return the extra weight of a token that may be of the type asked for."""
     if question.kind is Kind.WHO:
-        return TYPED if capital or word.lower() in _KIN else 0.0
+        return TYPED if token.capital or token.low in _KIN else 0.0
     if question.kind is Kind.WHERE:
-        before = {t.lower() for t in tokens[max(0, i - 3) : i]}
-        placed = before & {"in", "at", "to", "from", "near", "around", "through"}
-        return TYPED * (0.7 * capital + 0.5 * bool(placed))
+        return TYPED * (0.7 * token.capital + 0.5 * token.placed)
     if question.kind is Kind.COUNT:
-        return TYPED * word[0].isdigit()
-    if _NAMED.search(question.text):
-        return TYPED * capital
-    return 0.0
+        return TYPED * token.digit
+    return TYPED * token.capital if _asks_a_name(question.text) else 0.0
 
 
 def _token_weights(
-    question: ParsedQuestion, tokens: list[str], names: frozenset[str]
+    question: ParsedQuestion, tokens: Sequence[_Token], names: frozenset[str]
 ) -> list[float]:
-    """Return a weight for each match of `TOKEN`.
+    """Return a weight for each of `tokens`.
 
     `names`, the lowercase names of the speakers, weigh nothing unless a person is asked for.
     """
-    rooted = [root(t.lower()) if t[0].isalnum() else "" for t in tokens]
-    openers = _OPENERS.get(question.kind, frozenset())
-    opened = [word.lower() in openers for word in tokens]
-    matched = [r in question.roots or o for r, o in zip(rooted, opened, strict=True)]
-    near = _near(matched, AFTER, BEFORE)
-    mood = question.kind is Kind.MOOD
+    asked, openers = question.roots, _OPENERS.get(question.kind, frozenset())
+    near = _near([one.root in asked or one.low in openers for one in tokens], AFTER, BEFORE)
+    mood, unnamed = question.kind is Kind.MOOD, question.kind is not Kind.WHO
     cost = CLAUSE_COST if question.kind in (Kind.WHY, Kind.HOW) else COST
     weights = []
-    for i, word in enumerate(tokens):
-        low = word.lower()
-        if not word[0].isalnum():
-            weights.append(SOFT if word in ",'‘’&/" else HARD)
-        elif mood and low in _MOODS:
+    for one, nearness in zip(tokens, near, strict=True):
+        if one.mark is not None:
+            weights.append(one.mark)
+        elif mood and one.low in _MOODS:
             weights.append(MOOD)
-        elif rooted[i] in question.roots:
+        elif one.root in asked:
             weights.append(ASKED - cost)
-        elif is_light(low) or (low in names and question.kind is not Kind.WHO):
+        elif one.part is None or (unnamed and one.low in names):
             weights.append(-cost)
         else:
-            part = FILLER_SHARE if low in _FILLERS else COMMON_SHARE if low in _COMMON else 1.0
-            weights.append(part * (near[i] + _type_bonus(question, tokens, i)) - cost)
+            weights.append(one.part * (nearness + _type_bonus(question, one)) - cost)
     return weights
 
 
@@ -202,14 +239,15 @@ def spans(
     result = []
     for item in sentences:
         text = item.sentence.text
+        places: list[re.Match[str]] = []
         if question.chinese:
             places = list(TOKEN_ZH.finditer(text))
             values = _token_weights_zh(question, text, places)
         else:
-            places = list(TOKEN.finditer(text))
-            values = _token_weights(question, [m[0] for m in places], names)
+            values = _token_weights(question, _tokens(text), names)
         total, start, end = _segment(values, most)
         if end > start:
+            places = places or list(TOKEN.finditer(text))
             cut = text[places[start].start() : places[end - 1].end()]
             result.append(Span(cut, total + EVIDENCE * item.score, item))
     result.sort(key=lambda span: -span.weight)

@@ -88,7 +88,7 @@ class RunFiles:
     _steps: set[tuple[str, str, str | None]] = field(default_factory=set)
     _contexts: dict[str, Selection | None] = field(default_factory=dict)  # by their hashes
     _rankings: Places = field(default_factory=Places)
-    _ranked: set[tuple[str, str]] = field(default_factory=set)  # memories by store and id
+    _ranked: dict[str, set[str]] = field(default_factory=dict)  # ids of memories by store
     _writers: dict[str, LineWriter] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -108,7 +108,7 @@ class RunFiles:
             for row, size in _sized(self.folder / RANKINGS):
                 self._rankings.add(row["id"], size)
         for row in read_lines(self.folder / MEMORIES, schema=MEMORY_LINE):
-            self._ranked.add((row["store"], row["id"]))
+            self._ranked.setdefault(row["store"], set()).add(row["id"])
 
     @property
     def failed(self) -> set[str]:
@@ -152,10 +152,11 @@ class RunFiles:
     def add_ranking(self, line: RankingLine, memories: Sequence[Memory]) -> None:
         """Append the ranking of a question, of these `memories`, and those that are new."""
         store = line["store"]
-        new = [one for one in memories if (store, one.id) not in self._ranked]
+        known = self._ranked.setdefault(store, set())
+        new = [one for one in memories if one.id not in known]
         if new:
             self._writer(MEMORIES).write_line("".join(_memory_line(store, one) for one in new))
-            self._ranked.update((store, one.id) for one in new)
+            known.update(one.id for one in new)
         text = json_line(line)
         self._writer(RANKINGS).write_line(text)
         self._rankings.add(line["id"], len(text.encode()))

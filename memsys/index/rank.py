@@ -69,7 +69,8 @@ def top(scores: Scores, k: int | None) -> list[int]:
         rows = rows[np.argsort(-scores[rows], kind="stable")[:k]]
     else:
         rows = np.argsort(-scores, kind="stable")[:k]
-    return [int(row) for row in rows]
+    found: list[int] = rows.tolist()
+    return found
 
 
 class Ranking(Protocol):
