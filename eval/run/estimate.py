@@ -34,6 +34,7 @@ _NOTE = (
     "Break-even: questions a conversation until ingestion and questions cost less than "
     "full_context."
 )
+_SYSTEM = ("ingest", "retrieve", "answer")
 _REASONING = " The model's reasoning is billed as output: it is part of the figures at most alone."
 # Settings that the rows of a table share.
 _SHARED = ["dataset", "questions", "only", "memory", "context", "embedder"]
@@ -89,6 +90,32 @@ def add_estimate(
     settings = OmegaConf.to_container(config.strategy, resolve=True)
     if settings != reference:
         _add(group, _Row(strategy, tuple(arguments)), settings)
+
+
+class Expected(NamedTuple):
+    """What one run is expected to take: calls, dollars of the system and of the judge, None where
+    unknown; the mean tokens of a context and of a store, None if a model writes the memories.
+    """
+
+    calls: int
+    system_usd: float | None
+    judge_usd: float | None
+    context_tokens: float | None
+    store_tokens: float | None
+
+
+def expected(config: DictConfig) -> Expected:
+    """Return the estimate of the run of `config`. Raises the same errors as add_estimate."""
+    check_settings(config)
+    group = _group_of(config)
+    settings: Any = OmegaConf.to_container(config.strategy, resolve=True)
+    found = group.estimator.calls(settings)
+    return Expected(
+        sum(stage.calls.calls for stage in found.stages),
+        None if found.unknown else _usd(found.stages, group.pricing, _SYSTEM),
+        _usd(found.stages, group.pricing, ["judge"]),
+        *(group.estimator.tokens(settings) or (None, None)),
+    )
 
 
 def add_every_strategy(config: DictConfig) -> None:
@@ -193,7 +220,7 @@ def _cells(group: _Group, found: StrategyCalls, *, is_reference: bool) -> list[s
         f"{sum(stage.calls.calls for stage in stages):,}",
         f"{sum(usage.input_tokens for usage in expected):,}",
         f"{sum(usage.output_tokens for usage in expected):,}",
-        number(_usd(stages, pricing, ["ingest", "retrieve", "answer"]), 2, _UNKNOWN),
+        number(_usd(stages, pricing, _SYSTEM), 2, _UNKNOWN),
         judge,
         number(_usd(stages, pricing, None), 2, _UNKNOWN),
         ABSENT if is_reference else questions(after, absent=_UNKNOWN),

@@ -139,6 +139,21 @@ class Estimator:
                 notes.append("as if every long memory were retrieved and summarised")
         return StrategyCalls([*stages, *judged], None, notes, not of_files)
 
+    def tokens(self, settings: Mapping[str, Any]) -> tuple[float, float] | None:
+        """Return the mean tokens of a question's context, expected as for its reader, and of a
+        conversation's store; None if a model writes the memories. Raises InputError if given
+        memories are not there.
+        """
+        kind = cast(type[MemoryStrategy], get_class(settings["_target_"]))
+        if kind.writes_memory or self._is_written or issubclass(kind, Rest | LibraryMemory):
+            return None
+        of_files = kind.written_elsewhere
+        lines = self._given(settings) if of_files else self._lines_of(facts=False)
+        questions = self.dataset.questions
+        contexts = [context_size(kind, settings, q, lines[q.searched])[0] for q in questions]
+        stores = [float(sum(line.content for line in each)) for each in lines.values()]
+        return fmean(contexts), fmean(stores)
+
     def _refuse_unknown(
         self, kind: type[MemoryStrategy], library: str | None, *, writes: bool, judges: bool
     ) -> None:

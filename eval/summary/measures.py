@@ -143,7 +143,7 @@ def _key(run: Run, name: str) -> str:
 def _measure(runs: Sequence[Run], key: str, types: tuple[str, ...]) -> Measure:
     if (quantity := quantities.find(key)) is not None:
         measure = Measure(key, types, quantity=quantity)
-        for run in runs:
+        for run in runs if not quantity.is_timed else ():
             if all(measure.score(run, id_) is None for id_ in run.records):
                 raise InputError(f"{run.folder}: {key} is not known of any question")
         return measure

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.datasets.types import ADVERSARIAL
 from eval.metrics.stats.interval import ClusterBootstrap, Interval
 from eval.metrics.stats.paired import detectable
 from eval.records.prices import SYSTEM, of_records, pricing_of
@@ -21,6 +22,7 @@ from memsys.core.errors import InputError
 Values = NDArray[np.float64]
 EXAMPLES = "context_tokens, cost_usd, total_ms_p95"
 _NAME = re.compile(r"(?P<base>[a-z_]+?)(?:_mean|_p(?P<percent>[1-9]\d?))?")
+_LIVE = "live"
 _SOURCES = {"recorded": "replayed", "vectors": "partly read from the cache of vectors"}
 
 
@@ -46,7 +48,13 @@ class Quantity:
         return "mean" if self.percent is None else f"p{self.percent}"
 
     def of(self, run: Run, record: Record) -> float | None:
-        """Return the number of a question of `run`, None where it is not known."""
+        """Return the number of a question of `run`, None where it is not known, and for a latency
+        that was not live.
+        """
+        if self.is_timed and record["latency_source"] != _LIVE:
+            return None
+        if self.base not in _BASES:
+            return record["scores"].get(self.base)
         found = _BASES[self.base][0](run, record)
         return None if found is None else float(found)
 
@@ -84,6 +92,24 @@ def find(name: str) -> Quantity | None:
     return Quantity(name, match["base"], percent, _BASES[match["base"]][1])
 
 
+def of_score(key: str) -> Quantity:
+    """Return a score of the records as a quantity, for the ratio of its means."""
+    return Quantity(key, key, None, 3)
+
+
+def measured(run: Run, quantity: Quantity) -> Interval | None:
+    """Return a quantity of `run` on all questions but those of type 5, with its interval; None if
+    it is not known of any.
+    """
+    records = [one for one in run.counted if one["category"] != ADVERSARIAL]
+    known = [(one["conversation"], quantity.of(run, one)) for one in records]
+    pairs = [(name, value) for name, value in known if value is not None]
+    if not pairs:
+        return None
+    bootstrap = ClusterBootstrap([name for name, _ in pairs], run.seed)
+    return quantity.interval(np.array([value for _, value in pairs]), bootstrap)
+
+
 def ratio(
     quantity: Quantity, values: Values, reference: Values, bootstrap: ClusterBootstrap
 ) -> Ratio:
@@ -113,20 +139,19 @@ def ratio(
 
 
 def objections(first: Run, run: Run, quantity: Quantity) -> list[str]:
-    """Return why a latency of two runs must not be compared: calls that were not live, or another
-    machine.
+    """Return why a latency of two runs must not be compared: no question was live, or it was
+    another machine.
     """
     if not quantity.is_timed:
         return []
     reasons = []
     for one in (first, run):
         sources = [record["latency_source"] for record in one.counted]
-        other = [source for source in sources if source != "live"]
-        if other:
-            what = _SOURCES.get(str(other[0]), str(other[0] or "unknown"))
+        if sources and _LIVE not in sources:
+            what = _SOURCES.get(str(sources[0]), str(sources[0] or "unknown"))
             reasons.append(
-                f"{quantity.name}: {len(other)} of {len(sources)} latencies of {one.label} are "
-                f"{what}; run it with llm.cache=off fresh_queries=true"
+                f"{quantity.name}: all latencies of {one.label} are {what}; run it with "
+                "llm.cache=record fresh_queries=true"
             )
     machines = [one.manifest["machine"] for one in (first, run)]
     if machines[0] != machines[1]:

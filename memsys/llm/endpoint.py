@@ -73,7 +73,7 @@ class Endpoint:
         BudgetReached before a call that could exceed the budget.
         """
         key = exchange.key = self.key(path, body, exchange.sample)
-        recorded = self._recording.find(key)
+        recorded = self._recording.to_replay(key)
         if recorded is not None:
             try:
                 return self._replayed(recorded, exchange)
@@ -98,7 +98,7 @@ class Endpoint:
         """Return whether an answer to `body` is recorded; in mode `replay`, or a failure."""
         key = self.key(path, body, sample)
         keys = [key, rejected_key(key)] if self._recording.mode == "replay" else [key]
-        return any(self._recording.find(one) is not None for one in keys)
+        return any(self._recording.to_replay(one) is not None for one in keys)
 
     def key(self, path: str, body: Mapping[str, Any], sample: int) -> str:
         """Return the key under which the answer to `body` is recorded; see key_of."""

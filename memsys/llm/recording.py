@@ -18,7 +18,7 @@ from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
 from memsys.stores.sqlite import cache_errors, open_shared
 
-Mode = Literal["auto", "off", "replay"]
+Mode = Literal["auto", "record", "off", "replay"]
 CALLS = "calls.sqlite"
 _SCHEMA = """CREATE TABLE IF NOT EXISTS calls (
     key TEXT PRIMARY KEY, path TEXT NOT NULL, model TEXT NOT NULL, status INTEGER NOT NULL,
@@ -63,8 +63,9 @@ class RecordedAnswer(NamedTuple):
 class Recording:
     """The answers in `path`, `<folder>/calls.sqlite` (write-ahead log: safe for several processes).
 
-    Modes: `auto` replays recorded answers and records new ones, `off` does neither, `replay`
-    replays and never asks a server.
+    Modes: `auto` replays recorded answers and records new ones, `record` asks for every answer, of
+    which the first of a request counts and is recorded, so that latencies are live and a replay
+    gives the same answers; `off` neither records nor replays, `replay` never asks a server.
     """
 
     def __init__(self, folder: str | Path, mode: Mode = "auto") -> None:
@@ -94,6 +95,10 @@ class Recording:
         with self._errors(), self._guard:
             row = self._db.execute(f"{_SELECT} = ?", (key,)).fetchone()
         return None if row is None else self._checked(row)
+
+    def to_replay(self, key: str) -> RecordedAnswer | None:
+        """Return the answer that replaces a request, or None if a server is to be asked."""
+        return None if self.mode == "record" else self.find(key)
 
     def find_all(self, keys: Sequence[str]) -> list[RecordedAnswer]:
         """Return the answers recorded under `keys`, each once, by key; unknown keys are skipped."""

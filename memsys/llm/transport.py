@@ -74,7 +74,7 @@ class RecordingTransport(httpx2.BaseTransport):
         path = request.url.path
         exchange.key = key_of(request.method, path, body, exchange.sample)
         with self._recording.claim(exchange.key):
-            recorded = self._recording.find(exchange.key)
+            recorded = self._recording.to_replay(exchange.key)
             if recorded is not None:  # another thread or process was first
                 exchange.waited_ms = exchange.spent_ms
                 exchange.replay(recorded.latency_ms, recorded.created)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from eval.analyse.tabulate import published
 from eval.analyse.tabulate.effects import (
     Effects,
     effects,
@@ -18,6 +19,7 @@ from eval.analyse.tabulate.effects import (
 from eval.analyse.tabulate.effects import as_csv as effects_as_csv
 from eval.analyse.tabulate.grid import Grid, find_runs, heading, load_grid, made
 from eval.analyse.tabulate.matrix import MATRIX, as_csv, as_page, measure_columns
+from eval.analyse.tabulate.published import PUBLISHED
 from eval.cli import beside, code_of, parser
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
@@ -36,7 +38,8 @@ def _parser() -> argparse.ArgumentParser:
     command = parser(
         "tabulate",
         "Tabulate the runs of `python -m eval.run -m experiment=NAME`: differences to the first "
-        "value of the sweep's last parameter, paired by question, with intervals.",
+        "value of the sweep's last parameter, paired by question, with intervals; of mem0_paper, "
+        "own figures beside the published ones.",
     )
     add = command.add_argument
     add("name", metavar="NAME", help="experiment, as in conf/experiment")
@@ -51,6 +54,8 @@ def _tabulate(options: argparse.Namespace) -> None:
     if MATRIX in grid.tables:
         columns = measure_columns(grid, options.runs)
         text, lines = as_page(grid, columns), as_csv(columns)
+    elif PUBLISHED in grid.tables:
+        text, lines = published.as_page(grid, options.overrides, options.runs)
     else:
         runs = find_runs(grid, options.runs)
         groups = effects(grid, runs, runs[0].seed)

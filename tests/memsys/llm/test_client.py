@@ -41,6 +41,19 @@ def test_the_request_is_what_the_settings_say(server, make):
     assert server.bodies[-1]["seed"] == 5
 
 
+def test_while_it_records_every_call_is_live_and_the_first_answer_counts(make):
+    meter = Meter()
+    with FaultyServer([faults.says("one"), faults.says("two")]) as server:
+        recording = make(server, "record", meter)
+        for _ in range(2):
+            with meter.phase() as reading:
+                assert recording.complete(HELLO).text == "one"
+            assert reading.source == "live"
+        assert server.requests == 2
+        assert make(server, "replay").complete(HELLO).text == "one"
+        assert server.requests == 2
+
+
 def test_a_proxy_is_not_asked_for_a_server_on_this_machine(server, make, monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there

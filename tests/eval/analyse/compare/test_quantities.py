@@ -16,15 +16,14 @@ from tests.eval.analyse.compare.made_runs import record
 
 PRICES = {"as_of": "2025-01-01", "models": {"small": {"input": 1.0, "output": 2.0}}}
 TEN = tuple("abcdefghij")
-DRAWN = np.random.default_rng(7)
 
 
 def rows(tokens: float, ms: float, count: int = 12, names: tuple[str, ...] = TEN) -> list[dict]:
     """`count` questions of each conversation; times vary from question to question."""
-    made = []
+    made, drawn = [], np.random.default_rng(7)
     for c, name in enumerate(names):
         for i in range(count):
-            spent = ms * float(DRAWN.lognormal(0, 0.5))
+            spent = ms * float(drawn.lognormal(0, 0.5))
             times = {"retrieve": spent / 4, "answer": spent * 3 / 4, "total": spent}
             own = {"calls": 1, "input_tokens": int(tokens + 10 * c + i), "output_tokens": 5}
             usage = {"retrieve": {}, "answer": own | {"by_model": {"small": own}}}
@@ -63,8 +62,8 @@ def test_the_ratio_has_an_interval_by_conversations_and_a_verdict(pair, capsys, 
 
 
 def test_a_ratio_of_means_has_the_interval_of_the_bootstrap_of_sums():
-    names = np.repeat(TEN, 9)
-    one, other = DRAWN.lognormal(1, 0.6, 90), DRAWN.lognormal(0, 0.6, 90)
+    names, drawn = np.repeat(TEN, 9), np.random.default_rng(7)
+    one, other = drawn.lognormal(1, 0.6, 90), drawn.lognormal(0, 0.6, 90)
     bootstrap = ClusterBootstrap(names.tolist(), 0)
     found = ratio(find("total_ms_mean"), other, one, bootstrap)
     log = bootstrap.of_sums(np.stack([other, one], 1), lambda sums: np.log(sums[:, 0] / sums[:, 1]))
@@ -77,7 +76,7 @@ def test_a_ratio_of_means_has_the_interval_of_the_bootstrap_of_sums():
 
 @pytest.mark.parametrize("clusters", [10, 2])
 def test_a_percentile_is_that_of_all_questions_and_its_interval_is_about_it(clusters):
-    values = DRAWN.lognormal(0, 0.5, 60)
+    values = np.random.default_rng(7).lognormal(0, 0.5, 60)
     bootstrap = ClusterBootstrap([TEN[i % clusters] for i in range(60)], 0)
     quantity = find("retrieve_ms_p95")
     found = quantity.interval(values, bootstrap)
@@ -90,7 +89,7 @@ def test_a_percentile_is_that_of_all_questions_and_its_interval_is_about_it(clus
 def test_noise_shows_no_difference_and_nothing_is_less_than_something(pair, capsys, tmp_path):
     others = [
         str(factory.write_run(tmp_path / name, made, name))
-        for name, made in {"same": rows(25_000, 9000.0), "none": rows(0, 1, 1)}.items()
+        for name, made in {"same": rows(25_000, 9000.0)[::-1], "none": rows(0, 1, 1)}.items()
     ]
     assert main([pair[0], others[0], "--score", "total_ms_p95", "--type", "overall"]) == 0
     assert "No difference shown between same and full on types 1-4" in capsys.readouterr().out
@@ -106,9 +105,9 @@ def test_latencies_that_were_not_live_or_of_another_machine_are_refused(pair, ca
         return str(factory.write_run(tmp_path / name, changed, name, **fields))
 
     told = {
-        made("replayed", "recorded"): "20 of 20 latencies of replayed are replayed; run it with "
-        "llm.cache=off fresh_queries=true",
-        made("cached", "vectors"): "latencies of cached are partly read from the cache of vectors",
+        made("replayed", "recorded"): "all latencies of replayed are replayed; run it with "
+        "llm.cache=record fresh_queries=true",
+        made("cached", "vectors"): "all latencies of cached are partly read from the cache of",
         made("away", machine={"cores": 99}): "full and away ran on different machines (cores)",
     }
     for folder, words in told.items():
@@ -116,6 +115,11 @@ def test_latencies_that_were_not_live_or_of_another_machine_are_refused(pair, ca
         assert words in capsys.readouterr().err
         assert main([pair[0], folder, "--score", "context_tokens"]) == 0
         capsys.readouterr()
+    half = [row | {"latency_source": "recorded"} for row in rows(1700, 900.0, 2)[::2]]
+    live = rows(1700, 900.0, 2)[1::2]
+    some = str(factory.write_run(tmp_path / "some", [*half, *live], "some"))
+    assert main([pair[0], some, "--score", "total_ms_p95"]) == 0
+    assert "some: 110 not asked, 10 without this score" in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_is_not_known_is_refused(pair, capsys, tmp_path):
