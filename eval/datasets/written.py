@@ -14,8 +14,8 @@ _SHIPPED = "openai_memories"  # of LoCoMo's conversations
 def read_memories(path: str | None, dataset: Dataset) -> tuple[dict[str, str], list[SourceFile]]:
     """Return the text of each conversation's file in the folder `path`, and the files.
 
-    A file is ID.txt, by the conversation's id, or N.txt, by its place in the data set's files from
-    0. None: OpenAI's memories of LoCoMo (`memsys fetch openai_memories`), which the Mem0 paper
+    A file is ID.txt, by the conversation's id, or, of LoCoMo, N.txt, by its place in the data set's
+    files from 0. None: OpenAI's memories of LoCoMo (`memsys fetch openai_memories`), which the Mem0 paper
     compares with. Raises InputError if a file is missing or cannot be read, or if those memories
     are not of this data set.
     """
@@ -31,9 +31,8 @@ def read_memories(path: str | None, dataset: Dataset) -> tuple[dict[str, str], l
     if folder is None or not folder.is_dir():
         raise InputError(f"strategy.path: {path}: no such folder")
     texts, files = {}, []
-    order = dataset.order or tuple(one.id for one in dataset.conversations)
     for conversation in dataset.conversations:
-        text, file = read_text(_file_of(folder, conversation.id, order))
+        text, file = read_text(_file_of(folder, conversation.id, dataset.order))
         if not text.strip():
             raise InputError(f"{folder / file.name}: is empty; write a memory a paragraph")
         texts[conversation.id] = text
@@ -43,7 +42,7 @@ def read_memories(path: str | None, dataset: Dataset) -> tuple[dict[str, str], l
 
 def _file_of(folder: Path, conversation: str, order: tuple[str, ...]) -> Path:
     names = [f"{conversation}.txt"]
-    if conversation in order:  # the store of pooled conversations is none of the files'
+    if conversation in order:  # known of LoCoMo, but for the store of pooled conversations
         names.append(f"{order.index(conversation)}.txt")
     for name in names:
         if (folder / name).is_file():

@@ -117,7 +117,8 @@ def ratio(
 
     Its logarithm has the interval of ClusterBootstrap, whose resamples have the same questions of
     both runs, and the p of Student's t by the same standard error. A run that takes nothing has the
-    ratio 0, without an interval. Raises InputError if the reference takes nothing.
+    ratio 0, without an interval. One question, or a percentile that is 0 beside other values, shows
+    no difference: p is 1. Raises InputError if the reference takes nothing.
     """
     if quantity.total(reference) <= 0:
         raise InputError(
@@ -125,17 +126,17 @@ def ratio(
             "another run first"
         )
     if quantity.total(values) <= 0:
-        return Ratio(Interval(0.0, 0.0, 0.0, n=len(values)), 0.0, 1.0)
+        p = 1.0 if values.any() or len(values) == 1 else 0.0
+        return Ratio(Interval(0.0, 0.0, 0.0, n=len(values)), p, 1.0)
 
     def log_ratio(rows: NDArray[Any]) -> float:
         one, other = quantity.total(values[rows]), quantity.total(reference[rows])
         return math.log(one / other) if one > 0 and other > 0 else math.nan
 
     log = bootstrap.of_items(log_ratio)
+    p = 1.0 if len(values) == 1 else _p_value(log)
     value, low, high = map(math.exp, (log.value, log.low, log.high))
-    return Ratio(
-        replace(log, value=value, low=low, high=high), _p_value(log), math.exp(-detectable(log))
-    )
+    return Ratio(replace(log, value=value, low=low, high=high), p, math.exp(-detectable(log)))
 
 
 def objections(first: Run, run: Run, quantity: Quantity) -> list[str]:
