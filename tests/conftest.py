@@ -48,6 +48,12 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.dont_write_bytecode = False
 
 
+def pytest_collection(session: pytest.Session) -> None:
+    """Collect no garbage while modules are imported; the controller of workers imports none."""
+    if session.config.getoption("dist", "no") == "no":
+        gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Take modules and tests out of full garbage collections, for good: a run would thaw them. The
     collections that are left are rarer than by default; together they were a tenth of all time.
@@ -56,6 +62,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.freeze = gc.unfreeze = lambda: None
     gc.set_threshold(700, 10, 40)
+    gc.enable()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from eval.exchange.track.finished import read
 from eval.exchange.track.mlflow import MLflow
-from tests.eval.commands import runs_in
 
 mlflow = pytest.importorskip("mlflow", reason="the extra mlflow is not installed")
 
@@ -64,11 +63,3 @@ def test_a_run_that_is_logged_again_replaces_itself(keyed, tmp_path):
     assert again.data.metrics["overall/f1"] == 0.001
     assert "overall/bleu1" not in again.data.metrics
     assert again.data.tags["mlflow.note.content"] == "worth a look"
-
-
-def test_a_sweep_logs_each_of_its_runs(start, tmp_path, small):
-    ended = start("-m", "tracker=mlflow", "strategy=bm25,no_memory", *small)
-    assert ended.code == 0, ended.err
-    found = stored(tmp_path / "results" / "mlruns")
-    assert {run.info.run_name for run in found} == {run.folder.name for run in runs_in(tmp_path)}
-    assert "warning" not in ended.err

@@ -47,10 +47,18 @@ def check(bench: Bench, *texts: str, at_least: int) -> None:
     assert KEY not in "".join(texts)
 
 
+def embedded(bench: Bench) -> tuple[str, ...]:
+    """Settings by which the bench's server embeds."""
+    url = f"embedder.base_url={bench.server.base_url}"
+    return "strategy=graph_expand", "embedder=openai", url
+
+
 def test_a_good_run_and_its_bundle(bench, capsys):
     bench.model.break_down(says_key, "judge")
-    ended = bench.start("concurrency=4", "llm.concurrency=4")
+    ended = bench.start(*embedded(bench), "concurrency=4", "llm.concurrency=4")
     assert ended.code == 0, ended.err
+    used = bench.run.records[0]["usage"]["retrieve"]["by_model"]
+    assert {name: one["calls"] for name, one in used.items()} == {"text-embedding-3-small": 1}
     assert {head["authorization"] for head in bench.server.headers} == {f"Bearer {KEY}"}
     bench.export()
     assert files_with(bench.folder, "$OPENAI_API_KEY")[1]  # where the model had said it
@@ -78,6 +86,15 @@ def test_errors_that_quote_the_header(bench, status, code):
         bench.export()
         kept = files_with(bench.folder, "not accepted: Bearer $OPENAI_API_KEY")[1]
         assert str(bench.bundle) in kept
+    check(bench, ended.out, ended.err, at_least=4)
+
+
+def test_an_embedder_that_quotes_the_header(bench):
+    bench.server.choose = lambda _: repeats(401)
+    ended = bench.start(*embedded(bench))
+    assert ended.code == 2  # every question would fail alike
+    assert "OPENAI_API_KEY" in ended.err
+    assert bench.run.manifest["status"] == "interrupted"
     check(bench, ended.out, ended.err, at_least=4)
 
 
