@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from math import log
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,12 +52,33 @@ class SparseLexicalIndex:
     ) -> None:
         """`texts`: at least 1."""
         numbers = _TermNumbers()
+        found = (chain.from_iterable(map(numbers.__getitem__, written(text))) for text in texts)
+        self._index(found, numbers.vocabulary, k1, b, smoothed=smoothed)
+
+    @classmethod
+    def of_terms(cls, texts: Iterable[Iterable[str]], k1: float, b: float) -> Self:
+        """Return the smoothed index of texts, at least 1, given by their terms in order."""
+        index, numbers = cls.__new__(cls), _TermNumbers().vocabulary
+        found = (map(numbers.__getitem__, text) for text in texts)
+        index._index(found, numbers, k1, b, smoothed=True)
+        return index
+
+    def _index(
+        self,
+        texts: Iterable[Iterable[int]],
+        numbers: Mapping[str, int],
+        k1: float,
+        b: float,
+        *,
+        smoothed: bool,
+    ) -> None:
+        """Index texts, given by the numbers of their terms; `numbers`: of all terms by then."""
         found, lengths = array("i"), array("i")
         for text in texts:
             before = len(found)
-            found.extend(chain.from_iterable(map(numbers.__getitem__, written(text))))
+            found.extend(text)
             lengths.append(len(found) - before)
-        self._size, self._vocabulary = len(texts), dict(numbers.vocabulary)
+        self._size, self._vocabulary = len(lengths), dict(numbers)
         self._starts, self._texts, self._weights, self._idf = _columns(
             np.frombuffer(found, np.int32), np.frombuffer(lengths, np.int32), k1, b, smoothed
         )

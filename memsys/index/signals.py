@@ -6,7 +6,8 @@ from calendar import monthrange
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from itertools import pairwise
+from functools import lru_cache
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,32 +68,29 @@ class Signals:
         self._session = session
         before = np.r_[False, session[1:] == session[:-1]]  # whether the row before is a neighbour
         after = np.r_[before[1:], False]
-        windows = [
-            "\n".join(
-                [
-                    *([contents[i - 1]] if before[i] else []),
-                    contents[i],
-                    contents[i],
-                    *([contents[i + 1]] if after[i] else []),
-                ]
+        windows = (
+            chain(
+                terms(contents[i - 1]) if before[i] else (),
+                terms(contents[i]),
+                terms(contents[i]),
+                terms(contents[i + 1]) if after[i] else (),
             )
             for i in range(len(contents))
-        ]
-        sessions = [
-            "\n".join(contents[row] for row in rows)
+        )
+        sessions = (
+            chain.from_iterable(terms(contents[row]) for row in rows.tolist())
             for rows in np.split(np.arange(len(contents)), np.flatnonzero(~before)[1:])
-        ]
-
-        def index(texts: Sequence[str]) -> SparseLexicalIndex:
-            return SparseLexicalIndex(texts, k1, b, smoothed=True)
-
-        self._words = index([memory.index_text for memory in memories])
-        self._by_window, self._by_session = index(windows), index(sessions)
+        )
+        texts = [memory.index_text for memory in memories]
+        self._words = SparseLexicalIndex(texts, k1, b, smoothed=True)
+        self._by_window = SparseLexicalIndex.of_terms(windows, k1, b)
+        self._by_session = SparseLexicalIndex.of_terms(sessions, k1, b)
         self._before, self._after = before, after
         self._norms: Scores | None
         self._norms = None if vectors is None else self._window_norms(vectors)
         self._speakers = np.array([memory.speaker for memory in memories])
         self._names = [name for name in dict.fromkeys(self._speakers.tolist()) if name]
+        self._name_terms = {term for name in self._names for term in terms(name)}
         self._times = np.array([states_time(one) for one in contents], dtype=float)
         self._counts = np.array([states_count(one) for one in contents], dtype=float)
         self._questions = np.array([ends_as_question(one) for one in contents], dtype=float)
@@ -158,14 +156,13 @@ class Signals:
         best = np.argsort(-first, kind="stable")[:_FEEDBACK_MEMORIES]
         weights = np.exp(_FEEDBACK_SHARPNESS * (first[best] - first[best[0]]))
         weights /= weights.sum()
-        summed: Counter[str] = Counter()
+        summed: dict[str, float] = {}
         for row, weight in zip(best.tolist(), weights.tolist(), strict=True):
             stems = terms(self._memories[row].content)
-            for term, count in Counter(stems).items():
-                summed[term] += weight * count / len(stems)
-        names = {term for name in self._names for term in terms(name)}
+            for term, count in _counted(stems).items():
+                summed[term] = summed.get(term, 0) + weight * count / len(stems)
         rare = {term: w * self._words.rarity(term) for term, w in summed.items()}
-        heaviest = sorted(rare.keys() - names, key=lambda term: (-rare[term], term))
+        heaviest = sorted(rare.keys() - self._name_terms, key=lambda term: (-rare[term], term))
         return min_max(
             self._words.shares({term: rare[term] for term in heaviest[:_FEEDBACK_TERMS]})
         )
@@ -190,6 +187,11 @@ class Signals:
                 same = (spans[:, 0] >= month) & (spans[:, 0] < month + days)
                 np.maximum.at(matched, rows[same], 0.5)
         return matched
+
+
+@lru_cache(maxsize=4_096)
+def _counted(stems: tuple[str, ...]) -> Counter[str]:
+    return Counter(stems)
 
 
 def _spans(memories: Sequence[Memory]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memsys.embed.base import TokenVectors
 from memsys.index.rank import Scores
+
+_ON_ONE_THREAD = 2**18  # multiplications of a matrix product for which OpenBLAS starts no threads
+_CONVERTED = 2**25  # bytes of vectors that are also stored in single precision: it takes a while
 
 
 class TokenIndex:
@@ -20,9 +26,13 @@ class TokenIndex:
         present = np.concatenate([np.unique(one.ids) for one in memories])
         self._frequencies = np.bincount(present)  # number of memories by token id
 
+    @cached_property
+    def _single(self) -> NDArray[np.float32]:
+        return self._vectors.astype(np.float32)
+
     @property
     def bytes(self) -> int:
-        """Bytes of the vectors."""
+        """Bytes of the vectors in half precision."""
         return self._vectors.nbytes
 
     def max_sim(
@@ -41,9 +51,10 @@ class TokenIndex:
         if not len(query.ids) or not len(filled):
             return scores
         firsts, ends = firsts[filled], ends[filled]
-        parts = [self._vectors[a:b] for a, b in zip(firsts, ends, strict=True)]
-        vectors = self._vectors if rows is None else np.concatenate(parts)
-        cosines = vectors.astype(np.float32) @ query.vectors.astype(np.float32).T
+        stored = self._single if self._vectors.nbytes <= _CONVERTED else self._vectors
+        parts = [stored[a:b] for a, b in zip(firsts, ends, strict=True)]
+        vectors = stored if rows is None else np.concatenate(parts)
+        cosines = _products(vectors.astype(np.float32, copy=False), query.vectors)
         starts = np.cumsum([0, *(ends - firsts)])[:-1]
         scores[filled] = np.maximum.reduceat(cosines, starts) @ self._weights(query.ids, idf)
         return scores
@@ -55,3 +66,17 @@ class TokenIndex:
         n = len(self._ends) - 1
         weights = np.log1p((n - frequency + 0.5) / (frequency + 0.5)) ** power
         return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+
+def _products(vectors: NDArray[np.float32], query: NDArray[Any]) -> NDArray[np.float32]:
+    """Return the products of `vectors`, shape (m, d), and the rows of `query`, shape (n, d), as
+    (m, n). They are computed on the calling thread: for so few, threads wait for each other much
+    longer than one takes, and the last bits of a sum would depend on their number.
+    """
+    turned = np.asarray(query, dtype=np.float32).T
+    found = np.empty((len(vectors), turned.shape[1]), dtype=np.float32)
+    step = max(_ON_ONE_THREAD // turned.size, 1)
+    for first in range(0, len(vectors), step):
+        block = slice(first, first + step)
+        np.matmul(vectors[block], turned, out=found[block])
+    return found
