@@ -116,7 +116,8 @@ class Memory(AbstractContextManager["Memory"]):
         `infer`: True lets a model extract facts, or with kind="procedural" record an agent's run
         (whose messages may have tool_calls) as numbered steps; False stores the messages verbatim;
         None: as in the run. A text is stored word for word; messages are stored with the speaker's
-        name. `prompt`: further instructions to the model; of a procedure, its system prompt.
+        name. `prompt`: further instructions to the model; of a procedure, what replaces its
+        template, so that the model's reply is stored as it is.
         `memory_type="procedural_memory"`: kind="procedural", which a model records unless
         infer=False. `version`: "v1.1".
 
