@@ -56,8 +56,8 @@ class Adder:
     ) -> AddResult:
         """Store `messages`, said at `time`, of the owner, metadata and kind of `about`. `infer`:
         whether a model writes facts or a procedure; `relate`: whether it writes the relations that
-        link memories, if it writes neither; `prompt`: further instructions to it, or the prompt of
-        a procedure. Raises as Memory.add does.
+        link memories, if it writes neither; `prompt`: further instructions to it, or the template
+        of a procedure. Raises as Memory.add does.
         """
         log = list[Event]()
         setup, relations = self.setup, self.relations
@@ -129,7 +129,7 @@ class Adder:
         log: list[Event],
     ) -> AddResult:
         """Record the agent's run in `messages`, including tool calls, as one memory. `prompt`:
-        system prompt in place of the shipped one.
+        replaces the template.
         """
         llm = self.setup.llm
         if llm is None:

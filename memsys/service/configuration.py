@@ -45,7 +45,7 @@ OPTIONS = {
 NUMBERS = {"k": 10, "budget": 2048}
 # Further settings of a memory, which no option of conf/ has.
 SETTINGS = ("weights", "facts", "update", "summary", "procedure", "instructions")
-_EXAMPLES = {"llm": "openai"}  # of options, where the default has no settings to change
+_CHANGED = {**OPTIONS, "llm": "openai"}  # by settings that name no option
 VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
 Source = str | Path | Mapping[str, Any]
 _FILES = (".yaml", ".yml", ".json")
@@ -110,12 +110,14 @@ def _checked(settings: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return `wanted` with the names of options replaced by their settings, composed by Hydra. A
-    group may be settings of the option that its `option` names: they replace that option's.
+    """Return `wanted` with the names of options replaced by their settings, composed by Hydra. The
+    settings of a group without a class replace those of the option that its `option` names, else of
+    the default one.
     """
-    changed = {n: v for n, v in wanted.items() if isinstance(v, Mapping) and "option" in v}
-    named = {n: v for n, v in wanted.items() if n in OPTIONS and not isinstance(v, Mapping)}
-    named |= {name: group["option"] for name, group in changed.items()}
+    groups = {name: one for name, one in wanted.items() if name in OPTIONS}
+    changed = {n: v for n, v in groups.items() if isinstance(v, Mapping) and "_target_" not in v}
+    named = {n: v for n, v in groups.items() if not isinstance(v, Mapping)}
+    named |= {name: group.get("option", _CHANGED[name]) for name, group in changed.items()}
     if not named:
         return dict(wanted)
     for name, value in named.items():
@@ -201,10 +203,8 @@ class Groups:
         """Return the object of the group `name`, with the settings `more`. Raises InputError with
         the innermost cause.
         """
-        node = self.config[name]
-        _check_target(node, name, self.where)
         try:
-            return instantiate({**node, **more}, _convert_="all")
+            return instantiate({**self.config[name], **more}, _convert_="all")
         except (HydraException, OmegaConfBaseException, TypeError) as error:
             inner: BaseException | None = error
             while inner is not None and not isinstance(inner, InputError):
@@ -253,20 +253,10 @@ def section(
     return kind(**{**base, **own})
 
 
-def _check_target(node: Mapping[str, Any], name: str, where: str) -> None:
-    """Raises InputError if the settings of the group `name` name no class."""
-    if "_target_" not in node:
-        raise InputError(
-            f"{where}: {name}: name the option of conf/{name} that these settings change, as in "
-            f"{{option: {_EXAMPLES.get(name, OPTIONS[name])}, ...}}, or give all of its settings"
-        )
-
-
 def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
     """Return the strategy's class. Raises InputError, with the reason, unless the stored memories
     of an owner can be ranked by it.
     """
-    _check_target(strategy, "strategy", where)
     target = str(strategy["_target_"])
     check_config({"_target_": target}, "strategy", where)
     try:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from math import inf
 from pathlib import Path
-from typing import Any, Self, TypedDict, Unpack
+from typing import Any, Self, Unpack
 
 from memsys.core.errors import check_bool, check_number, check_whole
 from memsys.llm.meter import Meter
@@ -20,7 +20,6 @@ from memsys.service.arguments import (
     check_kind,
     check_metadata,
     check_prompt,
-    check_query,
     check_version,
     either,
     narrowed,
@@ -29,7 +28,7 @@ from memsys.service.arguments import (
 from memsys.service.configuration import Source
 from memsys.service.database import MemoryDatabase
 from memsys.service.messages import Messages
-from memsys.service.owners import MemoryKind, Owner, naive
+from memsys.service.owners import MemoryKind, Owner, Whose, naive
 from memsys.service.relations import RelationMemory
 from memsys.service.results import (
     AddResult,
@@ -39,22 +38,13 @@ from memsys.service.results import (
     Rows,
     SearchResult,
 )
-from memsys.service.searching import Request, Searcher
+from memsys.service.searching import Searcher
 from memsys.service.setup import Setup, load_setup
 from memsys.service.summaries import Summaries
 from memsys.service.vector_sync import VectorSync
 from memsys.service.writing import About, SharedEmbedder, Writer
 
 FOLDER = "memories"
-
-
-class Whose(TypedDict, total=False):
-    """What `reset` deletes: an owner's memories, or everybody's."""
-
-    user_id: str | None
-    agent_id: str | None
-    run_id: str | None
-    all: bool
 
 
 class Memory(AbstractContextManager["Memory"]):
@@ -93,7 +83,7 @@ class Memory(AbstractContextManager["Memory"]):
     @property
     def enable_graph(self) -> bool:
         """Whether a model writes relations that are found beside the memories by default."""
-        return self._relations.enabled and not self._relations.links
+        return self._searcher.finds_relations
 
     def add(
         self,
@@ -116,7 +106,8 @@ class Memory(AbstractContextManager["Memory"]):
         `infer`: True lets a model extract facts, or with kind="procedural" record an agent's run
         (whose messages may have tool_calls) as numbered steps; False stores the messages verbatim;
         None: as in the run. A text is stored word for word; messages are stored with the speaker's
-        name. `prompt`: further instructions to the model; of a procedure, its system prompt.
+        name. `prompt`: further instructions to the model; of a procedure, what replaces its
+        template, so that the model's reply is stored as it is.
         `memory_type="procedural_memory"`: kind="procedural", which a model records unless
         infer=False. `version`: "v1.1".
 
@@ -160,7 +151,7 @@ class Memory(AbstractContextManager["Memory"]):
         if threshold is not None:
             check_number("threshold", threshold, -inf, inf)
         most, owner = either("top_k", top_k, "limit", limit), Owner(user_id, agent_id, run_id)
-        asked = self._request(query, owner, filters, most, time, enable_graph)
+        asked = self._searcher.request(query, owner, filters, most, time, enable_graph)
         return self._searcher.search(asked, threshold)
 
     def context(
@@ -182,27 +173,9 @@ class Memory(AbstractContextManager["Memory"]):
         LLMError if a long memory has to be summarised and is not.
         """
         owner = Owner(user_id, agent_id, run_id)
-        asked = self._request(query, owner, filters, top_k, time, enable_graph)
+        asked = self._searcher.request(query, owner, filters, top_k, time, enable_graph)
         most = self._setup.budget if budget is None else check_whole("budget", budget)
         return self._searcher.context(asked, most)
-
-    def _request(
-        self,
-        query: str,
-        owner: Owner,
-        filters: Mapping[str, Any] | None,
-        top_k: int | None,
-        time: datetime | None,
-        enable_graph: bool | None,
-    ) -> Request:
-        """Return a search with checked arguments; see `search`."""
-        owner, wanted = narrowed(owner, filters)
-        most = check_whole("top_k", self._setup.k if top_k is None else top_k)
-        check_query(query)
-        if enable_graph is not None:
-            check_bool("enable_graph", enable_graph)
-        searched = self.enable_graph if enable_graph is None else enable_graph
-        return Request(query, owner, wanted, most, naive(time), searched)
 
     def get(self, memory_id: str) -> MemoryRecord | None:
         """Return the memory of this id, or None."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from memsys.core.errors import InputError, check_bool
 from memsys.core.types import Turn
@@ -21,6 +21,15 @@ TITLE_MOST = 256  # characters
 
 class NoModelError(InputError):
     """The operation asks a model, and none is configured."""
+
+
+class Whose(TypedDict, total=False):
+    """What a reset deletes: an owner's memories, or everybody's."""
+
+    user_id: str | None
+    agent_id: str | None
+    run_id: str | None
+    all: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from memsys.context.summaries import Summariser
+from memsys.core.errors import check_bool, check_whole
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Candidate
-from memsys.service.owners import Owner
+from memsys.service.arguments import check_query, narrowed
+from memsys.service.owners import Owner, naive
 from memsys.service.ranking import Ranker
 from memsys.service.relations import RelationMemory
 from memsys.service.results import MemoryContext, Rows, SearchResult
@@ -45,6 +47,28 @@ class Searcher:
         self._relations = relations
         self._summariser: Summariser | None = None
         self.forget()
+
+    @property
+    def finds_relations(self) -> bool:
+        """Whether relations are found beside the memories by default."""
+        return self._relations.enabled and not self._relations.links
+
+    def request(
+        self,
+        query: str,
+        owner: Owner,
+        filters: Mapping[str, Any] | None,
+        top_k: int | None,
+        time: datetime | None,
+        enable_graph: bool | None,
+    ) -> Request:
+        """Return the request with these arguments of Memory.search. Raises InputError like it."""
+        owner, wanted = narrowed(owner, filters)
+        check_query(query)
+        most = check_whole("top_k", self._setup.k if top_k is None else top_k)
+        searched = self.finds_relations if enable_graph is None else enable_graph
+        check_bool("enable_graph", searched)
+        return Request(query, owner, wanted, most, naive(time), searched)
 
     def search(self, asked: Request, threshold: float | None) -> Rows[SearchResult]:
         """Return what is found, best first, with a score of `threshold` or more."""

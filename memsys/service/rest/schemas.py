@@ -195,8 +195,8 @@ class ChatMessage(_Strict):
 
 
 class AddRequest(_Owned):
-    """The body of POST /memories. `prompt`: further instructions to the model, or the system
-    prompt of a procedure. `memory_type`: kind=procedural, under mem0's name.
+    """The body of POST /memories. `prompt`: further instructions to the model, or what replaces the
+    template of a procedure. `memory_type`: kind=procedural, under mem0's name.
     """
 
     messages: (

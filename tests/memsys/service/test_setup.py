@@ -137,6 +137,10 @@ def test_a_group_may_change_single_settings_of_an_option(tmp_path, monkeypatch):
     assert made.strategy is not None
     expansion = made.strategy.make.keywords["expansion"]
     assert (made.k, expansion["hops"], expansion["seeds"]) == (4, 2, 5)
+    path.write_text(f"{BAG}llm: {{model: gpt-4o}}\nindex: {{alpha: 0.25}}\nk: 3\n")
+    made = load_setup(path)  # of the default option, or openai
+    assert made.llm is not None
+    assert (made.llm.name, made.index.alpha, made.k) == ("gpt-4o", 0.25, 3)
 
 
 MEM0_LLM = {"llm": {"provider": "openai", "config": {"model": "gpt-4o", "temperature": 0.2}}}
@@ -209,12 +213,8 @@ def test_nothing_named_is_the_default():
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
         ("strategy: {_target_: baselines.mem0.Mem0}\n", "strategy.facts is missing; name an"),
-        (
-            "strategy: {k: 3}\n",
-            "strategy: name the option of conf/strategy that these",
-        ),
-        ("llm: {max_tokens: 9}\n", "as in {option: openai, ...}, or give all of its settings"),
-        ("llm: {option: openai, tokens: 9}\n", "llm.tokens: no such setting; there are base_url"),
+        ("strategy: {top: 3}\n", "strategy.top: no such setting; there are budget, k"),
+        ("llm: {tokens: 9}\n", "llm.tokens: no such setting; there are base_url"),
         ("llm: {option: gpt}\n", "llm: 'gpt' is none of grammar, local, none"),
         (
             "strategy: {option: graph_expand, expansion: {hop: 2}}\n",
@@ -224,7 +224,7 @@ def test_nothing_named_is_the_default():
         ("update: {prompt: facts_user}\n", "the place {memories} is missing"),
         ("procedure: {prompt: no.txt}\n", "prompt no.txt: no such file"),
         ("procedure: {messages: all}\n", "procedure.messages: 'all'"),
-        ("strategy: bm25\nindex: {alpha: 1}\n", "as in {option: default, ...}, or give all"),
+        ("strategy: bm25\nindex: {beta: 1}\n", "index.beta: no such setting; there are alpha"),
         ("facts: {promt: x}\n", "facts.promt: no such setting; there are assistant_prompt"),
         ("facts: {relations: same_reply}\n", "same_reply: no relations are stored here; use"),
         (
