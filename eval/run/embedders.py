@@ -24,8 +24,10 @@ class Embedders:
 
     `languages`: the language of each conversation, detected from its turns. `foreign`: those in a
     language that the run's embedder was not trained for. `chosen`: name of the fallback by
-    conversation, of those that it embeds: each foreign one, if it is installed and knows the
-    language. A run that goes on with an earlier one replaces it by what that one's manifest has.
+    conversation, of those that it embeds: each foreign one whose language it knows. Where it is not
+    installed, the first vector of such a conversation raises InputError: another embedder would
+    give other results. A run that goes on with an earlier one replaces it by what that one's
+    manifest has.
     """
 
     def __init__(
@@ -45,9 +47,7 @@ class Embedders:
         self._fallback = cached(fallback) if fallback and suited else None
         if self._fallback is not None:
             self._fallback.is_fallback = True
-        self.chosen: Mapping[str, str] = {}
-        if fallback and fallback.installed:
-            self.chosen = dict.fromkeys(suited, fallback.name)
+        self.chosen: Mapping[str, str] = dict.fromkeys(suited, fallback.name) if fallback else {}
 
     def of(self, conversation: str) -> CachedEmbedder:
         """Return the embedder of a conversation."""
@@ -57,7 +57,7 @@ class Embedders:
 
     def resolved(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the `settings` of the embedder with the fallback that this run has: none where it
-        is not installed or knows no language, and no such field where no conversation needs one.
+        knows no language, and no such field where no conversation needs one.
         """
         own = {name: value for name, value in settings.items() if name != "fallback"}
         if not self.foreign or "fallback" not in settings:

