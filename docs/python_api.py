@@ -72,6 +72,13 @@ SECTIONS = (
         "memsys",
     ),
     Section(
+        "The same for asyncio",
+        "memsys.service.async_memory",
+        ("AsyncMemory",),
+        "Each operation of `Memory`, awaited.",
+        "memsys",
+    ),
+    Section(
         "A strategy of your own",
         "memsys.strategies.strategy",
         ("MemoryStrategy", "Strategy"),
