@@ -174,8 +174,16 @@ def test_more_results_than_a_strategy_is_set_to(tmp_path, strategy, own):
         assert len(store.search("kiln", user_id="mara", top_k=12)) == 12
 
 
+def test_fewer_results_than_a_strategy_reserves_for_its_expansion(tmp_path):
+    with opened(tmp_path, "graph_follow") as store:
+        for number in range(12):
+            store.add(f"kiln {number}", user_id="mara")
+        five = store.search("kiln", user_id="mara", top_k=5)
+        assert texts(store.search("kiln", user_id="mara", top_k=3)) == texts(five)[:3]
+
+
 def test_full_context_is_everything_in_order_or_the_newest(tmp_path):
-    with opened(tmp_path, "full_context") as store:
+    with opened(tmp_path, settings_of("full_context") | {"budget": 40}) as store:
         said = [f"news {number}" for number in range(14)]
         for text in said:
             store.add(text, user_id="mara")
