@@ -144,7 +144,7 @@ def test_what_is_forwarded_is_checked_too(make):
     ],
 )
 def test_instructions_are_in_what_is_forwarded(server, make, role, content, both):
-    client = InstructedLLM(make(server), "In German.")
+    client = InstructedLLM(make(server, mode="off"), "In German.")
     client.forward({"messages": [{"role": role, "content": content}, *HELLO]})
     client.forward({"messages": HELLO})
     first, second = (body["messages"] for body in server.bodies)

@@ -30,7 +30,7 @@ from tests.memsys.service.test_relations import model
 from tests.memsys.service.test_setup import run
 
 BAG = "embedder: {_target_: tests.memsys.build.BagOfTokens}\n"
-OTHERS = {*names(), "mcp", "no_memory", "oracle", "rest"}
+OTHERS = {*names(), "given", "mcp", "no_memory", "oracle", "rest"}
 FACTS = {"mem0", "mem0_graph", "mem0_graph_follow"}  # of a model
 RANKING = sorted({f.stem for f in (CONF / "strategy").glob("*.yaml")} - OTHERS - FACTS)
 ZERO = {"access": 0.0, "recency": 0.0}  # of a benchmark they are derived from the text
@@ -261,6 +261,7 @@ OPEN = {"english": ["who"], "chinese": [], "similarity": None, "domains": None}
 REASONS = {
     "oracle": "it ranks by the gold evidence",
     "no_memory": "its memories are stored elsewhere, or not at all",
+    "given": "its memories are stored elsewhere, or not at all",
     "rest": "its memories are stored elsewhere, or not at all",
     "mem0ai": "its memories are stored elsewhere, or not at all",
     "cognee": "its memories are stored elsewhere, or not at all",
