@@ -63,11 +63,12 @@ class Summariser:
             self._summaries.pop(content, None)
 
     def _summary(self, content: str) -> str:
-        if content not in self._summaries:
+        summary = self._summaries.get(content)
+        if summary is None:
             asked = [{"role": "user", "content": self.prompt.fill(note=content)}]
             reply = self._llm.complete(asked, schema=_SCHEMA)
             summary = " ".join(str(schema_reply(reply, _SCHEMA, self._llm.name)["summary"]).split())
             if not summary:
                 raise LLMError(f"{self._llm.name}: the summary of a memory is empty")
             self._summaries[content] = summary
-        return self._summaries[content]
+        return summary

@@ -114,6 +114,15 @@ class ContextWriter(ABC):
             text = self.render(fitting)
         return tuple(fitting), text
 
+    def write_newest(
+        self, candidates: Sequence[Candidate], budget: int | None
+    ) -> tuple[tuple[Candidate, ...], str]:
+        """Like `write`, of `candidates` in order of time, of which the newest get the budget; those
+        that fit are returned in that order.
+        """
+        fitting, _ = self.write(candidates[::-1], budget)
+        return self.write(fitting[::-1], budget)
+
 
 class Flat(ContextWriter):
     """Writes one line per memory: `[8 May 2023, 13:56] Speaker: words`; the words alone of one

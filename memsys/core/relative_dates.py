@@ -57,7 +57,7 @@ def resolve(words: str, said: date) -> str | None:
     the words name no definite date.
     """
     text = " ".join(words.casefold().split()).strip(" .,。")
-    if iso := _iso(text.upper()):
+    if iso := iso_date(text.upper()):
         return iso
     if match := _WRITTEN.fullmatch(text):
         return _written(*match.groups())
@@ -79,9 +79,12 @@ def resolve(words: str, said: date) -> str | None:
     return None
 
 
-def _iso(text: str) -> str | None:
+def iso_date(text: str) -> str | None:
+    """Return the date `text` of ISO 8601 (a year, a month, a day, or a span of two) without a time
+    of day; None if it is no date that exists.
+    """
     if span := _SPAN.fullmatch(text):
-        first, last = (_iso(part) for part in span.groups())
+        first, last = (iso_date(part) for part in span.groups())
         return text if first and last and first <= last else None
     match = _ISO.fullmatch(text)
     if match is None:
@@ -94,7 +97,9 @@ def _iso(text: str) -> str | None:
 
 def _written(day: str, month: str, year: str) -> str | None:
     name = month.capitalize()
-    return _iso(f"{year}-{MONTHS.index(name) + 1:02d}-{int(day):02d}") if name in MONTHS else None
+    return (
+        iso_date(f"{year}-{MONTHS.index(name) + 1:02d}-{int(day):02d}") if name in MONTHS else None
+    )
 
 
 def _number(word: str) -> int | None:

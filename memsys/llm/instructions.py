@@ -25,16 +25,28 @@ class InstructedLLM:
         max_tokens: int | None = None,
     ) -> Completion:
         """See LLM."""
-        first = [one for one in messages[:1] if one["role"] == "system"]
-        texts = [*(str(one["content"]) for one in first), self.instructions]
-        system = {"role": "system", "content": "\n\n".join(texts)}
-        rest = messages[len(first) :]
         given: dict[str, Any] = {"schema": schema, "tools": tools, "sample": sample}
-        return self.llm.complete([system, *rest], **given, max_tokens=max_tokens)
+        return self.llm.complete(self._with(messages), **given, max_tokens=max_tokens)
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """See LLM; `body` is sent as it is."""
-        return self.llm.forward(body)
+        """See LLM."""
+        messages = body.get("messages")
+        if not isinstance(messages, list) or not all(isinstance(one, Mapping) for one in messages):
+            return self.llm.forward(body)  # the server says what is wrong
+        return self.llm.forward({**body, "messages": self._with(messages)})
+
+    def _with(self, messages: Sequence[Message]) -> list[Message]:
+        """Return `messages` with the instructions at the end of the first one, if it is of the
+        system, else in one before them.
+        """
+        if not messages or messages[0].get("role") not in ("system", "developer"):
+            return [{"role": "system", "content": self.instructions}, *messages]
+        content = messages[0].get("content") or ""
+        if isinstance(content, list):
+            whole: Any = [*content, {"type": "text", "text": self.instructions}]
+        else:
+            whole = "\n\n".join(filter(None, [content, self.instructions]))
+        return [{**messages[0], "content": whole}, *messages[1:]]
 
 
 def instructed(llm: LLM | None, text: str | None) -> LLM | None:

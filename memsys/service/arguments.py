@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from memsys.core.errors import InputError, check_choice
+from memsys.core.relative_dates import iso_date
 from memsys.core.turns import importance
 from memsys.service.owners import (
     TITLE_MOST,
     MemoryKind,
     NoModelError,
     Owner,
+    check_owner_id,
     check_text,
     naive,
     nested_deeper,
@@ -58,6 +60,7 @@ def narrowed(owner: Owner, filters: Mapping[str, Any] | None) -> tuple[Owner, di
             raise InputError(f"filters.{name}: null; use text, or leave it out")
         if name in owner.named:
             raise InputError(f"filters.{name}: give it here or as {name}, not both")
+        check_owner_id(value, f"filters.{name}")
     return replace(owner, **ids).check(), rest
 
 
@@ -130,12 +133,13 @@ def check_fields(
     metadata: Mapping[str, Any] | None,
     time: datetime | None,
     title: str | None,
+    event_time: str | None,
 ) -> dict[str, Any]:
     """Return the fields of a record that an update replaces (None: unchanged). Raises InputError on
     an invalid value, or if none is given.
     """
-    if text is None and metadata is None and time is None and title is None:
-        raise InputError("update: give text, metadata, time or title")
+    if all(one is None for one in (text, metadata, time, title, event_time)):
+        raise InputError("update: give text, metadata, time, title or event_time")
     fields: dict[str, Any] = {}
     if text is not None:
         if not isinstance(text, str) or not text:
@@ -151,4 +155,11 @@ def check_fields(
         fields["metadata"] = check_metadata(metadata)
     if time is not None:
         fields["time"] = naive(time)
+    if event_time is not None:
+        if not isinstance(event_time, str) or (event_time and iso_date(event_time) is None):
+            raise InputError(
+                f"event_time: {event_time!r:.40}; use ISO 8601 (2031, 2031-05, 2031-05-02 or "
+                "2031-05-02/2031-05-08), or an empty text for no date"
+            )
+        fields["event_time"] = event_time and iso_date(event_time)
     return fields

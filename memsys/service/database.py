@@ -48,6 +48,9 @@ class MemoryDatabase:
             with self.writing():
                 for statement in _SCHEMA[1:]:
                     self._db.execute(statement)
+                columns = self._db.execute("PRAGMA table_info(memories)").fetchall()
+                if "event_time" not in {row[1] for row in columns}:  # of an earlier version
+                    self._db.execute("ALTER TABLE memories ADD COLUMN event_time TEXT")
                 self._db.execute(f"SELECT {_COLUMNS} FROM memories LIMIT 0")  # noqa: S608
                 stored = self.state("embedder", embedder)
         except (OSError, ValueError, sqlite3.DatabaseError) as error:  # ValueError: a NUL

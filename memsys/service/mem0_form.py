@@ -56,7 +56,7 @@ def _option(group: Mapping[str, Any], place: str) -> dict[str, Any]:
     if unknown := sorted(group.keys() - {"provider", "config"}):
         raise InputError(f"{place}.{unknown[0]}: not beside provider and config")
     if not isinstance(config, Mapping):
-        raise InputError(f"{place}.config: {config!r:.40}; give names with values")
+        raise InputError(f"{place}.config: {type(config).__name__}; give names with values")
     if config.get("api_key") is not None:
         raise InputError(
             f"{place}.config.api_key: no key is written into a configuration; put it into the "

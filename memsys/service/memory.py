@@ -212,13 +212,15 @@ class Memory(AbstractContextManager["Memory"]):
         metadata: Mapping[str, Any] | None = None,
         time: datetime | None = None,
         title: str | None = None,
+        event_time: str | None = None,
         data: str | None = None,
     ) -> MemoryChange | None:
-        """Replace text (or `data`), metadata, time or title of a memory (None: unchanged). Return
-        the change, None if there is no such memory. Raises InputError on an invalid argument.
+        """Replace text (or `data`), metadata, time, title or event time ("" for none) of a memory
+        (None: unchanged). A new text without them has a title by rule and no event time. Return the
+        change, None if there is no such memory. Raises InputError on an invalid argument.
         """
         text = either("text", text, "data", data)
-        fields = check_fields(text, metadata, time, title)
+        fields = check_fields(text, metadata, time, title, event_time)
         return self._writer.change(check_id(memory_id), fields)
 
     def delete(self, memory_id: str, *, history: bool = True) -> MemoryChange | None:
@@ -228,7 +230,6 @@ class Memory(AbstractContextManager["Memory"]):
         """
         check_bool("history", history)
         check_id(memory_id)
-        self._searcher.forget()
         if history:
             return next(iter(self._writer.delete([memory_id])), None)
         return self._writer.erase(memory_id, self._relations.forget)
@@ -245,7 +246,6 @@ class Memory(AbstractContextManager["Memory"]):
         (`all`); the history remains. Raises InputError with neither, or with both.
         """
         owner = Owner(user_id, agent_id, run_id).check_bulk(all)
-        self._searcher.forget()
         with self._writer.lock:
             self._relations.delete(owner)
             with self._database.writing():
@@ -264,15 +264,9 @@ class Memory(AbstractContextManager["Memory"]):
         """
         everyone = whose.pop("all", not whose)
         owner = Owner(**whose).check_bulk(everyone)  # type: ignore[misc]
-        self._searcher.forget()
         with self._writer.lock:
             self._relations.delete(owner)
-            with self._database.writing():
-                if owner is None:
-                    self._database.clear()
-                else:
-                    self._database.forget(owner)
-            self._vectors.catch_up()
+            self._writer.reset(owner)
 
     def compact(self) -> Sequence[str]:
         """Write all files anew, so that none contains what was deleted, and empty the cache of

@@ -58,7 +58,10 @@ def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
         where = f"messages[{i}]"
         if not isinstance(message, Mapping) or (wrong := set(message) - _FIELDS):
             found = "a message" if not isinstance(message, Mapping) else sorted(wrong, key=str)[0]
-            raise InputError(f"{where}: {found!s:.40}: use role and content, and name and id")
+            raise InputError(
+                f"{where}: {found!s:.40}: use role and content, and perhaps name, id, tool_calls "
+                "and tool_call_id"
+            )
         role: Any = message.get("role")
         content = message.get("content")
         check_choice(f"{where}.role", role, ROLES)

@@ -48,11 +48,7 @@ class Owner:
                 "owner: give at least one of user_id, agent_id, run_id (in filters, or as it is)"
             )
         for name, value in named.items():
-            if not isinstance(value, str) or not 1 <= len(value) <= _MOST:
-                raise InputError(
-                    f"{name}: {str(value)[:40]!r}; use text of 1 to {_MOST} characters"
-                )
-            check_text(value, name)
+            check_owner_id(value, name)
         return self
 
     def check_bulk(self, everyone: bool) -> Owner | None:
@@ -81,6 +77,13 @@ class Owner:
         """
         name, value = next(iter(self.named.items()))
         return f"{name}:{value}"
+
+
+def check_owner_id(value: object, name: str) -> None:
+    """Raises InputError, naming `name`, unless `value` is a text of 1 to 256 characters."""
+    if not isinstance(value, str) or not 1 <= len(value) <= _MOST:
+        raise InputError(f"{name}: {value!r:.40}; use text of 1 to {_MOST} characters")
+    check_text(value, name)
 
 
 def naive(time: datetime | None) -> datetime:

@@ -33,7 +33,8 @@ _Lexical = LexicalIndex | SparseLexicalIndex
 class SearchWeights:
     """Weights of the terms of a score: relevance, access frequency (log-scaled, cap 100), recency
     exp(-decay * days since the last access, or since the memory's time) and importance. Each term
-    is 0 to 1, except a cosine, which may be negative. Only the `pool` most relevant are weighted.
+    is 0 to 1, except relevance: a cosine may be negative, and that of auto is 3 or 4 for the best
+    memory. Only the `pool` most relevant are weighted.
 
     The formulas are those of strategy=graph_score without its graph (memsys.graph.score).
     """
@@ -112,7 +113,7 @@ class Ranker:
             ranked = Ranked([Hit(record, value) for record, value in pool])
         found = [SearchResult.of(one, self._score(one, now)) for one in ranked.hits]
         best = sorted(found, key=lambda one: -one.score)[:top_k]
-        return Found(best, ranked.beside, ranked.trace)
+        return Found(best, ranked.beside, ranked.trace, ranked.by_time and weights.plain)
 
     def similar(
         self, vector: Vectors, among: Sequence[MemoryRecord], most: int

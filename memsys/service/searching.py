@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from memsys.context.summaries import Summariser
 from memsys.core.errors import check_bool, check_whole
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Candidate
@@ -45,8 +44,9 @@ class Searcher:
         """Raises InputError if the context has to be summarised and there is no model."""
         self._setup, self._writer, self._ranker = setup, writer, ranker
         self._relations = relations
-        self._summariser: Summariser | None = None
-        self.forget()
+        self._summariser = setup.context.summariser(setup.llm)
+        if self._summariser is not None:
+            writer.on_removal = self._summariser.forget
 
     @property
     def finds_relations(self) -> bool:
@@ -90,11 +90,14 @@ class Searcher:
             Candidate(one.as_memory(one.id), one.score, one.origin) for one in found.results
         ]
         ranked = with_beside(ranked, list({one.memory.id: one for one in beside}.values()))
-        trace, summariser = dict(found.trace), self._summariser
-        if summariser is not None:
-            ranked, lengths = summariser.shortened(ranked)
+        trace = dict(found.trace)
+        if self._summariser is not None:
+            ranked, lengths = self._summariser.shortened(ranked)
             trace |= {"summarised": lengths} if lengths else {}
-        fitting, text = self._setup.context.write(ranked, budget)
+            self._forget_changed(found.results)
+        layout = self._setup.context
+        write = layout.write_newest if found.by_time else layout.write
+        fitting, text = write(ranked, budget)
         results = tuple(by_id[one.memory.id] for one in fitting if not one.beside)
         self._touch(results, asked)
         return MemoryContext(
@@ -105,15 +108,21 @@ class Searcher:
             trace=trace,
         )
 
-    def forget(self) -> None:
-        """Delete the summaries of long memories that are held for the next context."""
-        self._summariser = self._setup.context.summariser(self._setup.llm)
-
     def _found(self, asked: Request) -> Found:
         vector = self._writer.embed_query(asked.query) if self._ranker.wants_vector else None
         return self._ranker.search(
             asked.query, vector, asked.owner, asked.filters, asked.top_k, asked.time
         )
+
+    def _forget_changed(self, results: Sequence[SearchResult]) -> None:
+        """Delete the summaries of those of `results` that were deleted or rewritten while the model
+        was asked.
+        """
+        assert self._summariser is not None  # noqa: S101 - for the type checker
+        with self._writer.lock:
+            stored = self._writer.database.of([one.id for one in results])
+        there = {one.memory for one in stored.values()}
+        self._summariser.forget(one.memory for one in results if one.memory not in there)
 
     def _touch(self, results: Sequence[SearchResult], asked: Request) -> None:
         if results:

@@ -43,11 +43,14 @@ class StrategySetup:
     where: str
 
     def open(self, parts: Parts, k: int) -> Strategy:
-        """Return the strategy for `k` results; its pool is at least as large. Raises InputError if
-        a setting is missing or cannot be used.
+        """Return the strategy for `k` results, or as many as it reserves for an expansion; its pool
+        is at least as large. It has no budget, which is that of a context. Raises InputError if a
+        setting is missing or cannot be used.
         """
         settings = self.make.keywords
-        own: dict[str, Any] = {"k": k} if "k" in settings else {}
+        own: dict[str, Any] = {"budget": None} if "budget" in settings else {}
+        if "k" in settings:
+            own["k"] = k = max(k, settings.get("expansion", {}).get("reserved", 0))
         if "pool" in settings:
             own["pool"] = max(settings["pool"], k)
         try:
@@ -60,11 +63,14 @@ class StrategySetup:
 
 
 class Ranked(NamedTuple):
-    """A ranking, best first; the relations shown beside it; and the strategy's decision."""
+    """A ranking, best first, or `by_time`, oldest first; the relations shown beside it; and the
+    strategy's decision.
+    """
 
     hits: Sequence[Hit]
     beside: Sequence[Candidate] = ()
     trace: Mapping[str, Any] = MappingProxyType({})
+    by_time: bool = False
 
 
 class Found(NamedTuple):
@@ -73,6 +79,7 @@ class Found(NamedTuple):
     results: Sequence[SearchResult]
     beside: Sequence[Candidate]
     trace: Mapping[str, Any]
+    by_time: bool
 
 
 class StrategyRanker:
@@ -119,7 +126,8 @@ class StrategyRanker:
         ranked, trace = strategy.rank(Query("", query, "", now))
         beside = [one for one in ranked if one.beside]
         ranked = [one for one in ranked if not one.beside]
-        best = ranked[-k:] if isinstance(strategy, FullContext) else ranked[:k]
+        by_time = isinstance(strategy, FullContext)
+        best = ranked[-k:] if by_time else ranked[:k]
         ids = [id_ for id_, _ in cached.state]
         traces, decision = _by_memory(trace, ids)
         rated = [(ids[int(one.memory.id)], one) for one in best]
@@ -130,7 +138,7 @@ class StrategyRanker:
             for id_, one in rated
             if id_ in found
         ]
-        return Ranked(hits, beside, decision)
+        return Ranked(hits, beside, decision, by_time)
 
     def _current(self, owner: Owner, filters: Mapping[str, Any]) -> _Cached:
         """Return the store of the owner's memories; a new one if any of them has changed."""

@@ -68,6 +68,8 @@ class Writer:
     ) -> None:
         self.database, self._vectors, self._embedder = database, vectors, embedder
         self.lock = RLock()
+        # Called with the texts of memories that are deleted or rewritten.
+        self.on_removal: Callable[[Iterable[str]], None] = lambda _texts: None
         self._watch = LanguageWatch(embedder)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -93,8 +95,9 @@ class Writer:
         return changes
 
     def change(self, id_: str, fields: Mapping[str, Any]) -> MemoryChange | None:
-        """Replace `fields` of the record `id_`; a new text without a title gets one by rule, and
-        lexical search matches title and text. Return None if there is no such memory.
+        """Replace `fields` of the record `id_`; a new text without them has a title by rule and no
+        event time, and lexical search matches title and text. Return None if there is no such
+        memory.
         """
         while True:
             with self.lock:
@@ -114,6 +117,8 @@ class Writer:
                         current.model_copy(update=new | {"updated": now()}), vector
                     )
                 self._vectors.catch_up()
+                if new["memory"] != current.memory:
+                    self.on_removal([current.memory])
             return change
 
     def delete(self, ids: Sequence[str]) -> list[MemoryChange]:
@@ -123,6 +128,7 @@ class Writer:
                 found = self.database.of(ids)
                 changes = [self.database.drop(found[id_]) for id_ in ids if id_ in found]
             self._vectors.catch_up()
+            self.on_removal(one.memory for one in found.values())
         return changes
 
     def erase(
@@ -149,7 +155,20 @@ class Writer:
                         (vector,) = self.database.vectors_of([one.id])
                         self.database.put(one.model_copy(update={"index_text": rest}), vector)
             self._vectors.catch_up()
+            self.on_removal(texts)
         return change or history[-1]
+
+    def reset(self, owner: Owner | None) -> None:
+        """Delete everything of `owner` (None: of every owner), including the history."""
+        with self.lock:
+            with self.database.writing():
+                texts = [one.memory for one in self.database.owned(owner)]
+                if owner is None:
+                    self.database.clear()
+                else:
+                    self.database.forget(owner)
+            self._vectors.catch_up()
+            self.on_removal(texts)
 
     def compact(self) -> bool:
         """Write database, vector store and embedding cache anew; see VectorStore.compact."""
@@ -162,8 +181,9 @@ class Writer:
 def _completed(old: MemoryRecord, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return `fields` with the text of `old`, or what follows from the text or title in them."""
     new = {"memory": old.memory, "importance": old.importance, "title": old.title, **fields}
-    if "title" not in fields and "memory" in fields:
-        new["title"] = title_of(new["memory"], frozenset({old.speaker}))
+    if "memory" in fields:
+        follows = {"title": title_of(new["memory"], frozenset({old.speaker})), "event_time": None}
+        new |= {name: one for name, one in follows.items() if name not in fields}
     if "index_text" not in fields:
         title, text = new["title"], new["memory"]
         both = text if title in text else f"{title}\n{text}"

@@ -30,5 +30,4 @@ class FullContext(Strategy):
         whole = self.admitted([Candidate(memory, 1.0) for memory in self.store.memories])
         if self.budget is None:
             return whole, {}
-        fitting, _ = self.parts.context.write(whole[::-1], self.budget)
-        return fitting[::-1], {}
+        return self.parts.context.write_newest(whole, self.budget)[0], {}

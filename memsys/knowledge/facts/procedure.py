@@ -183,8 +183,8 @@ def _answered(calls: Sequence[Any], later: Sequence[Mapping[str, Any]]) -> set[s
     else none.
     """
     results = takewhile(lambda one: one["role"] == "tool", later)
-    there = {str(one["tool_call_id"]) for one in results if one.get("tool_call_id")}
-    ids = {str(one.get("id") or "") for one in calls}
+    there = {one["tool_call_id"] for one in results if one.get("tool_call_id")}
+    ids = {one.get("id") or "" for one in calls}
     return ids if ids <= there and len(ids) == len(calls) else set()
 
 
@@ -210,8 +210,9 @@ def _lines(message: object, where: str) -> Iterator[tuple[str, str]]:
 
 def tool_calls(message: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
     """Yield name and arguments of the tool calls of a message. Raises InputError on an invalid
-    one.
+    one, and on an id or a tool_call_id that is no text.
     """
+    _check_call_id(message.get("tool_call_id"), f"{where}.tool_call_id")
     calls = message.get("tool_calls") or []
     if not isinstance(calls, list):
         raise InputError(f"{where}.tool_calls: not a list; see OpenAI's chat protocol")
@@ -219,7 +220,13 @@ def tool_calls(message: Mapping[str, Any], where: str) -> Iterator[tuple[str, st
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping):
             raise InputError(f"{where}.tool_calls: a call has no function; give name and arguments")
+        _check_call_id(call.get("id"), f"{where}.tool_calls: id")
         yield str(function.get("name")), str(function.get("arguments", ""))
+
+
+def _check_call_id(value: object, place: str) -> None:
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"{place}: {value!r:.40}; use text")
 
 
 def _texts(content: object, where: str) -> Iterator[str]:

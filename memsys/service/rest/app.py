@@ -154,7 +154,7 @@ def _one(app: FastAPI, memory: Memory) -> None:
 
     @app.put("/memories/{id}", responses=documented(404, 502))
     def update(id: MemoryId, body: schemas.UpdateRequest) -> MemoryChange:  # noqa: A002
-        """Change text, metadata, time or title of a memory."""
+        """Change text, metadata, time, title or event time of a memory."""
         return _there(memory.update(id, **body.model_dump()))
 
     @app.delete("/memories/{id}", responses=documented(404))

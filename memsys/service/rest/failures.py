@@ -18,7 +18,7 @@ from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.service.owners import NoModelError
 from memsys.service.rest.access import body_of
-from memsys.service.rest.schemas import Error
+from memsys.service.rest.schemas import FORMS, Error
 
 _STATUSES = {NoModelError: 409, InputError: 422, LLMError: 502, BudgetReached: 502}
 
@@ -55,7 +55,7 @@ def install(app: FastAPI) -> None:
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         # The input is not echoed: it may be long, or not encodable.
         details = [
-            {"place": ".".join(map(_printable, one["loc"])), "message": _printable(one["msg"])}
+            {"place": _place(one["loc"]), "message": _printable(one["msg"])}
             for one in error.errors()[:20]
         ]
         first = f"{details[0]['place']}: {details[0]['message']}" if details else ""
@@ -88,6 +88,10 @@ def _json(
     headers: dict[str, str] | None = None,
 ) -> JSONResponse:
     return JSONResponse(body_of(status, _printable(message), details), status, headers=headers)
+
+
+def _place(parts: Sequence[str | int]) -> str:
+    return ".".join(_printable(part) for part in parts if part not in FORMS)
 
 
 def _printable(text: object) -> str:

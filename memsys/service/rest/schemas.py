@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,9 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
+    Tag,
     WithJsonSchema,
     field_validator,
     model_validator,
@@ -56,6 +58,19 @@ Time = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time", "maxLength": _TIME_MOST}),
 ]
 TopK = Annotated[int, Field(ge=1, le=TOP_K_MOST), BeforeValidator(_whole)]
+_PART_OF_A_DATE = "^([1-9][0-9]{3}(-(0[1-9]|1[0-2]))?)?$"  # a year, a month, or nothing
+EventTime = Annotated[  # Memory.update checks it
+    str,
+    Field(max_length=_TIME_MOST),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "format": "date"},
+                {"type": "string", "pattern": _PART_OF_A_DATE},
+            ]
+        }
+    ),
+]
 Metadata = Annotated[dict[str, Any], Field(max_length=METADATA_MOST)]
 _ID = {"type": "string", "minLength": 1, "maxLength": 256}
 Filters = Annotated[  # values of the metadata, and perhaps ids
@@ -144,7 +159,40 @@ class ImagePart(_Strict):
     image_url: ImageUrl
 
 
-Part = TextPart | ImagePart
+# Tags of the forms that a value may have: an error is that of its form alone, and its place does
+# not name the tag.
+_IS_TEXT, _IS_OBJECT, _IS_LIST, _IS_IMAGE = (
+    Tag("<text>"),
+    Tag("<object>"),
+    Tag("<list>"),
+    Tag("<image>"),
+)
+FORMS = frozenset(one.tag for one in (_IS_TEXT, _IS_OBJECT, _IS_LIST, _IS_IMAGE))
+
+
+def _form(value: object) -> str | None:
+    """Return the tag of a text, a list, or an object."""
+    if isinstance(value, str):
+        return _IS_TEXT.tag
+    if isinstance(value, list):
+        return _IS_LIST.tag
+    return _IS_OBJECT.tag if isinstance(value, dict | BaseModel) else None
+
+
+def _part_form(part: object) -> str | None:
+    """Return the tag of a part of a content, by its type."""
+    type_ = part.get("type") if isinstance(part, dict) else getattr(part, "type", None)
+    return {"text": _IS_TEXT.tag, "image_url": _IS_IMAGE.tag}.get(str(type_))
+
+
+def _forms(select: Callable[[object], str | None], expected: str) -> Discriminator:
+    return Discriminator(select, custom_error_type="form", custom_error_message=f"use {expected}")
+
+
+Part = Annotated[
+    Annotated[TextPart, _IS_TEXT] | Annotated[ImagePart, _IS_IMAGE],
+    _forms(_part_form, "a part of type text or image_url"),
+]
 
 
 class Function(_Strict):
@@ -164,6 +212,10 @@ class ToolCall(_Strict):
 
 ToolCalls = Annotated[list[ToolCall], Field(min_length=1, max_length=PARTS_MOST)]
 Parts = Annotated[list[Part], Field(min_length=1, max_length=PARTS_MOST)]
+Content = Annotated[
+    Annotated[Text, _IS_TEXT] | Annotated[Part, _IS_OBJECT] | Annotated[Parts, _IS_LIST],
+    _forms(_form, "a text, a part, or a list of parts"),
+]
 _CONTENT = {"content": {"type": ["string", "object", "array"]}}
 _SAID: dict[str, Any] = {
     "anyOf": [
@@ -181,7 +233,7 @@ class ChatMessage(_Strict):
     model_config = ConfigDict(json_schema_extra=_SAID)
 
     role: Literal["user", "assistant", "system", "tool"]
-    content: Text | Part | Parts | None = None
+    content: Content | None = None
     name: ShortText | None = None
     id: ShortText | None = None
     tool_calls: ToolCalls | None = None
@@ -194,16 +246,20 @@ class ChatMessage(_Strict):
         return self
 
 
+ChatMessages = Annotated[list[ChatMessage], Field(min_length=1, max_length=MESSAGES_MOST)]
+
+
 class AddRequest(_Owned):
     """The body of POST /memories. `prompt`: further instructions to the model, or what replaces the
     template of a procedure. `memory_type`: kind=procedural, under mem0's name.
     """
 
-    messages: (
-        Text
-        | ChatMessage
-        | Annotated[list[ChatMessage], Field(min_length=1, max_length=MESSAGES_MOST)]
-    )
+    messages: Annotated[
+        Annotated[Text, _IS_TEXT]
+        | Annotated[ChatMessage, _IS_OBJECT]
+        | Annotated[ChatMessages, _IS_LIST],
+        _forms(_form, "a text, a message, or a list of messages"),
+    ]
     metadata: Metadata | None = None
     infer: bool | None = None
     kind: Literal["fact", "procedural"] = "fact"
@@ -256,7 +312,8 @@ class UpdateRequest(_Strict):
 
     model_config = ConfigDict(
         json_schema_extra=_any_of(
-            text="string", data="string", metadata="object", time="string", title="string"
+            **dict.fromkeys(("text", "data", "time", "title", "event_time"), "string"),
+            metadata="object",
         )
         | _not_both("text", "data", "string")
     )
@@ -266,6 +323,7 @@ class UpdateRequest(_Strict):
     metadata: Metadata | None = None
     time: Time | None = None
     title: Annotated[str, Field(max_length=TITLE_MOST)] | None = None
+    event_time: EventTime | None = None
 
 
 class Memories(BaseModel):

@@ -12,6 +12,7 @@ import pytest
 from memsys.llm import network
 from memsys.llm.base import LLMError, Tool
 from memsys.llm.client import ChatClient, ChatSettings
+from memsys.llm.instructions import InstructedLLM
 from memsys.llm.meter import Meter, rejected_key
 from memsys.llm.recording import Recording
 from tests.memsys.llm import faults
@@ -21,6 +22,7 @@ from tests.memsys.llm.replies import CASES, KEY, reply, text
 from tests.memsys.llm.server import FaultyServer, Handler
 
 TOOL = Tool("f", "a tool", {"type": "object", "properties": {}})
+PART = {"type": "text", "text": "In German."}
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
 
@@ -130,6 +132,24 @@ def test_what_is_forwarded_is_checked_too(make):
             client.forward({"messages": HELLO})
         tools = [{"type": "function", "function": {"name": "f"}}]
         assert client.forward({"messages": HELLO, "tools": tools})["choices"]
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+@pytest.mark.parametrize(
+    ("content", "both"),
+    [
+        ("Be kind.", "Be kind.\n\nIn German."),
+        ("", "In German."),
+        ([PART | {"text": "Be kind."}], [PART | {"text": "Be kind."}, PART]),
+    ],
+)
+def test_instructions_are_in_what_is_forwarded(server, make, role, content, both):
+    client = InstructedLLM(make(server, mode="off"), "In German.")
+    client.forward({"messages": [{"role": role, "content": content}, *HELLO]})
+    client.forward({"messages": HELLO})
+    first, second = (body["messages"] for body in server.bodies)
+    assert first == [{"role": role, "content": both}, *HELLO]
+    assert second == [{"role": "system", "content": "In German."}, *HELLO]
 
 
 class Clock:

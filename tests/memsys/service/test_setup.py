@@ -175,7 +175,7 @@ def test_groups_may_be_written_as_in_mem0(tmp_path, monkeypatch):
     ("more", "message"),
     [
         ({"llm": {"provider": "azure"}}, "llm: 'azure' is none of grammar, local, none, openai"),
-        ({"llm": {"provider": "openai", "config": 3}}, "llm.config: 3; give names with values"),
+        ({"llm": {"provider": "openai", "config": 3}}, "llm.config: int; give names with values"),
         ({"llm": {"provider": "openai", "key": 3}}, "llm.key: not beside provider and config"),
         ({"version": "v1.0"}, "version: 'v1.0' is none of v1.1"),
         ({"custom_fact_extraction_prompt": 3}, "custom_fact_extraction_prompt: use text"),
@@ -189,10 +189,13 @@ def test_what_is_wrong_in_mem0_s_form_is_named(more, message):
     assert message in str(caught.value)
 
 
-def test_no_key_is_taken_from_a_configuration():
-    llm = {"provider": "openai", "config": {"api_key": "sk-secret"}}
-    with pytest.raises(InputError, match="environment variable") as caught:
-        load_setup({"llm": llm})
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [({"api_key": "sk-secret"}, "environment variable"), ("sk-secret", "llm.config: str; give")],
+)
+def test_no_key_is_taken_from_a_configuration(config, message):
+    with pytest.raises(InputError, match=message) as caught:
+        load_setup({"llm": {"provider": "openai", "config": config}})
     assert "sk-secret" not in str(caught.value)
 
 

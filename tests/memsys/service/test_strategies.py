@@ -30,7 +30,7 @@ from tests.memsys.service.test_relations import model
 from tests.memsys.service.test_setup import run
 
 BAG = "embedder: {_target_: tests.memsys.build.BagOfTokens}\n"
-OTHERS = {*names(), "mcp", "no_memory", "oracle", "rest"}
+OTHERS = {*names(), "given", "mcp", "no_memory", "oracle", "rest"}
 FACTS = {"mem0", "mem0_graph", "mem0_graph_follow"}  # of a model
 RANKING = sorted({f.stem for f in (CONF / "strategy").glob("*.yaml")} - OTHERS - FACTS)
 ZERO = {"access": 0.0, "recency": 0.0}  # of a benchmark they are derived from the text
@@ -174,8 +174,16 @@ def test_more_results_than_a_strategy_is_set_to(tmp_path, strategy, own):
         assert len(store.search("kiln", user_id="mara", top_k=12)) == 12
 
 
+def test_fewer_results_than_a_strategy_reserves_for_its_expansion(tmp_path):
+    with opened(tmp_path, "graph_follow") as store:
+        for number in range(12):
+            store.add(f"kiln {number}", user_id="mara")
+        five = store.search("kiln", user_id="mara", top_k=5)
+        assert texts(store.search("kiln", user_id="mara", top_k=3)) == texts(five)[:3]
+
+
 def test_full_context_is_everything_in_order_or_the_newest(tmp_path):
-    with opened(tmp_path, "full_context") as store:
+    with opened(tmp_path, settings_of("full_context") | {"budget": 40}) as store:
         said = [f"news {number}" for number in range(14)]
         for text in said:
             store.add(text, user_id="mara")
@@ -253,6 +261,7 @@ OPEN = {"english": ["who"], "chinese": [], "similarity": None, "domains": None}
 REASONS = {
     "oracle": "it ranks by the gold evidence",
     "no_memory": "its memories are stored elsewhere, or not at all",
+    "given": "its memories are stored elsewhere, or not at all",
     "rest": "its memories are stored elsewhere, or not at all",
     "mem0ai": "its memories are stored elsewhere, or not at all",
     "cognee": "its memories are stored elsewhere, or not at all",

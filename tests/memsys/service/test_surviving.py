@@ -179,6 +179,17 @@ def test_a_folder_that_is_none_is_named(tmp_path):
         memory(tmp_path / "other")
 
 
+def test_a_folder_from_before_event_times_opens(tmp_path):
+    with memory(tmp_path) as store:
+        store.add("the kiln", user_id="mara")
+    with closing(sqlite3.connect(tmp_path / "memories.sqlite")) as db:
+        db.execute("ALTER TABLE memories DROP COLUMN event_time")
+    for _ in range(2):
+        with memory(tmp_path) as store:
+            (found,) = store.search("the kiln", user_id="mara")
+            assert (found["memory"], found["event_time"]) == ("the kiln", None)
+
+
 def test_the_folder_is_for_its_owner_alone(tmp_path):
     memory(tmp_path / "new").close()
     assert (tmp_path / "new").stat().st_mode & 0o077 == 0

@@ -178,6 +178,8 @@ def test_without_a_step_there_is_no_record(make, text):
         ([{"content": "Book"}], r"^messages\[0\]: not a message"),
         ([{"role": "user", "content": 3}], r"^messages\[0\].content: neither text"),
         ([RUN[0], {"role": "assistant", "tool_calls": [{}]}], r"^messages\[1\].tool_calls: a call"),
+        ([{**RUN[1], "tool_calls": [{**CALL, "id": 5}]}], r"^messages\[0\].tool_calls: id: 5"),
+        ([{**RUN[2], "tool_call_id": [1]}], r"^messages\[0\].tool_call_id: \[1\]; use text"),
         ([{"role": "assistant", "tool_calls": {}, "content": "a"}, 4], r"^messages\[1\]: not a"),
     ],
 )

@@ -69,11 +69,13 @@ def test_a_memory_s_life(server):
     search = {"query": "kiln", "user_id": "mara", "filters": {"a": 1}, "top_k": 3}
     (found,) = server.ask("POST", "/search", search).body["results"]
     assert (found["id"], found["score"], found["agent_id"]) == (id_, pytest.approx(1), "cook")
-    assert server.ask("PUT", f"/memories/{id_}", {"text": "The bowl"}).body["event"] == "UPDATE"
+    for body, date in (({"event_time": "2024-05"}, "2024-05"), ({"text": "The bowl"}, None)):
+        assert server.ask("PUT", f"/memories/{id_}", body).body["event"] == "UPDATE"
+        assert server.ask("GET", f"/memories/{id_}").body["event_time"] == date
     assert server.ask("GET", "/memories?user_id=mara&limit=1").body["results"][0]["id"] == id_
     assert server.ask("DELETE", f"/memories/{id_}").body["old"] == "The bowl"
     history = server.ask("GET", f"/memories/{id_}/history").body
-    assert [one["event"] for one in history] == ["ADD", "UPDATE", "DELETE"]
+    assert [one["event"] for one in history] == ["ADD", "UPDATE", "UPDATE", "DELETE"]
     failed(server.ask("GET", f"/memories/{id_}"), 404, "not_found")
 
 
@@ -102,6 +104,11 @@ def test_an_unknown_id_is_404(server, method):
     failed(server.ask(method, "/memories/short", body), 422, "invalid_input", "path.id")
 
 
+def at(place: str) -> str:
+    """The place of an error in the messages, as it is answered."""
+    return f'"place": "body.messages.{place}"'
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -109,7 +116,15 @@ def test_an_unknown_id_is_404(server, method):
         ({"messages": "", "user_id": "m"}, "body.messages"),
         ({"messages": "x" * 20_001, "user_id": "m"}, "20000"),
         ({"messages": [{"role": "user", "content": "x"}] * 201, "user_id": "m"}, "200 items"),
-        ({"messages": [{"role": "boss", "content": "x"}], "user_id": "m"}, "role"),
+        ({"messages": [{"role": "boss", "content": "x"}], "user_id": "m"}, at("0.role")),
+        ({"messages": [{"role": "user"}], "user_id": "m"}, at("0")),
+        ({"messages": {"role": "user", "content": 7}, "user_id": "m"}, at("content")),
+        ({"messages": {"role": "user", "content": [{"type": "x"}]}, "user_id": "m"}, "image_url"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "text"}]}], "user_id": "m"},
+            at("0.content.0.text"),
+        ),
+        ({"messages": 7, "user_id": "m"}, "use a text, a message, or a list of messages"),
         ({"messages": "x", "user_id": "m" * 257}, "body.user_id"),
         ({"messages": "x", "user_id": 7}, "body.user_id"),
         ({"messages": "x", "user_id": "m", "infer": "yes"}, "body.infer"),
