@@ -51,7 +51,7 @@ def _bytes(text: str) -> int:
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
-    row = {name: getattr(value, name) for name in _names(type(value))}
+    row = {name: getattr(value, name) for name in _names(value.__class__)}
     return {name: one for name, one in row.items() if one is not None or name not in _IF_KNOWN}
 
 
