@@ -146,7 +146,7 @@ def as_page(grid: Grid, overrides: Sequence[str], runs: Path) -> tuple[str, str]
     source = validate(_Source, load_yaml(path), str(path), "correct it")
     paper = _paper(grid, source, settings, overrides, runs)
     figures = [*_scores(paper), *_measurements(paper)]
-    known = [own.run for own in paper.jobs.values() if own.run is not None]
+    known = list({run.folder: run for own in paper.jobs.values() if (run := own.run)}.values())
     parts = [
         *heading(grid),
         "\n".join(f"    {command}" for command in paper.commands[1:]),
