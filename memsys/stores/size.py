@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
-from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -51,12 +50,7 @@ def _bytes(text: str) -> int:
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
-    return {name: getattr(value, name) for name in _names(type(value))}
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)  # one for all: rows are many
