@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
-from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -51,13 +50,8 @@ def _bytes(text: str) -> int:
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
-    row = {name: getattr(value, name) for name in _names(value.__class__)}
+    row = {field.name: getattr(value, field.name) for field in fields(value)}
     return {name: one for name, one in row.items() if one is not None or name not in _IF_KNOWN}
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)  # one for all: rows are many
