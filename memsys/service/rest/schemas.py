@@ -164,7 +164,7 @@ class ToolCall(_Strict):
 
 ToolCalls = Annotated[list[ToolCall], Field(min_length=1, max_length=PARTS_MOST)]
 Parts = Annotated[list[Part], Field(min_length=1, max_length=PARTS_MOST)]
-_CONTENT = {"content": {"type": ["string", "object", "array"]}}
+_CONTENT = {"content": {"type": ["string", "object", "array"], "minLength": 1}}
 _SAID: dict[str, Any] = {
     "anyOf": [
         {"required": ["content"], "properties": _CONTENT},
@@ -181,7 +181,7 @@ class ChatMessage(_Strict):
     model_config = ConfigDict(json_schema_extra=_SAID)
 
     role: Literal["user", "assistant", "system", "tool"]
-    content: Text | Part | Parts | None = None
+    content: Annotated[str, Field(max_length=TEXT_MOST)] | Part | Parts | None = None
     name: ShortText | None = None
     id: ShortText | None = None
     tool_calls: ToolCalls | None = None
@@ -189,7 +189,7 @@ class ChatMessage(_Strict):
 
     @model_validator(mode="after")
     def _says_something(self) -> ChatMessage:
-        if self.content is None and self.tool_calls is None:
+        if not self.content and self.tool_calls is None:
             raise ValueError("a message has a content or tool_calls")
         return self
 
