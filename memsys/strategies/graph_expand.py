@@ -80,7 +80,7 @@ class GraphExpand(GraphScore):
     def expanded(self, query: Query, relevance: Ranking) -> tuple[list[Candidate], dict[str, Any]]:
         """Return direct and expanded candidates, best first, and the trace."""
         k = self.k or len(self.store.memories)
-        direct = self.best(relevance)[:k]
+        direct = self.best(relevance, k)
         rows = self.store.rows
 
         def relevance_of(memory: str) -> float:
