@@ -97,7 +97,7 @@ class GraphExpand(GraphScore):
         both best first, and the trace.
         """
         k = self.k or len(self.store.memories)
-        direct = self.best(relevance)[:k]
+        direct = self.best(relevance, k)
         rows = self.store.rows
 
         def relevance_of(memory: str) -> float:
