@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, product
+from math import isnan
 
 from eval.metrics.stats.interval import scope
 from eval.records.comma_separated import text_of
@@ -190,6 +191,9 @@ def _brief(row: Row, index: int, runs: Sequence[Run]) -> str:
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
     score, where, p = _named(row, one, runs)
+    if isnan(one.difference.value):
+        zero = f"{first}; name another run first" if row.means[index + 1].value else "both"
+        return f"No ratio of {run} to {first} on {where}: {score} is 0 in {zero}."
     verb = "is" if row.quantity is None else "takes"
     if one.verdict == NOT_SHOWN:
         start = f"No difference shown between {run} and {first} on {where}"
@@ -197,15 +201,18 @@ def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
         start = f"{run} {verb} {one.verdict} than {first} on {where}"
     form = signed if row.quantity is None else change
     value, low, high = map(form, (one.difference.value, one.difference.low, one.difference.high))
+    extent = "no interval" if isnan(one.difference.low) else f"95% interval {low} to {high}"
     needed = _detectable(one)
-    if row.quantity is not None:
+    if isnan(one.needed):
+        needed = "too few questions"
+    elif row.quantity is not None:
         needed = f"minimum detectable change at 80% power: {share(one.needed)}"
     elif one.needed > 1:
         needed += " to detect any difference"
     elif one.needed:
         needed = f"minimum detectable difference at 80% power: {needed}"
     return (
-        f"{start}: {score} {value} (95% interval {low} to {high}, {p}; {row.n} questions of "
+        f"{start}: {score} {value} ({extent}, {p}; {row.n} question{'s' if row.n > 1 else ''} of "
         f"{row.clusters} conversation{'s' if row.clusters > 1 else ''}); {needed}."
     )
 

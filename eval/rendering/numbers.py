@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import floor, inf, log10
+from math import floor, inf, isnan, log10
 
 from eval.metrics.stats.interval import Interval
 
@@ -12,8 +12,8 @@ UNJUDGED = "no judge"
 
 
 def number(value: float | None, digits: int = 3, absent: str = ABSENT) -> str:
-    """Format `1,234.500`, never as `-0.000`; `absent` for None."""
-    if value is None:
+    """Format `1,234.500`, never as `-0.000`; `absent` for None and nan."""
+    if value is None or isnan(value):
         return absent
     return f"{value if round(value, digits) else 0.0:,.{digits}f}"
 
@@ -25,8 +25,8 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def share(value: float | None, digits: int = 1, absent: str = ABSENT) -> str:
-    """Format a share of 0 to 1 as `31.2%`; `absent` for None."""
-    return absent if value is None else f"{value:.{digits}%}"
+    """Format a share of 0 to 1 as `31.2%`; `absent` for None and nan."""
+    return absent if value is None or isnan(value) else f"{value:.{digits}%}"
 
 
 def change(value: float, digits: int = 1) -> str:
@@ -66,11 +66,14 @@ def interval(
     form: Callable[[float, int], str] = number,
     absent: str = ABSENT,
 ) -> str:
-    """Format `0.292 [0.254, 0.329]`; `form` (number, signed or share) formats each part."""
-    if estimate is None:
+    """Format `0.292 [0.254, 0.329]`; `form` (number, signed or share) formats each part. `absent`
+    is for None, for a value of nan, and for an end of nan.
+    """
+    if estimate is None or isnan(estimate.value):
         return absent
     value, low, high = (
-        form(part, digits) for part in (estimate.value, estimate.low, estimate.high)
+        absent if isnan(part) else form(part, digits)
+        for part in (estimate.value, estimate.low, estimate.high)
     )
     return f"{value} [{low}, {high}]"
 

@@ -17,7 +17,6 @@ from eval.metrics.stats.paired import detectable
 from eval.records.prices import SYSTEM, of_records, pricing_of
 from eval.records.run import Run
 from eval.records.schema import Record
-from memsys.core.errors import InputError
 
 Values = NDArray[np.float64]
 EXAMPLES = "context_tokens, cost_usd, total_ms_p95"
@@ -117,26 +116,25 @@ def ratio(
 
     Its logarithm has the interval of ClusterBootstrap, whose resamples have the same questions of
     both runs, and the p of Student's t by the same standard error. A run that takes nothing has the
-    ratio 0, without an interval. One question, or a percentile that is 0 beside other values, shows
-    no difference: p is 1. Raises InputError if the reference takes nothing.
+    ratio 0. One question, or a percentile that is 0 beside other values, shows no difference: p is
+    1, and the interval is nan. The ratio itself is nan if the reference takes nothing.
     """
+    n, nan = len(values), math.nan
     if quantity.total(reference) <= 0:
-        raise InputError(
-            f"{quantity.name}: it is 0 in the first run, to which nothing has a ratio; name "
-            "another run first"
-        )
+        return Ratio(Interval(nan, nan, nan, n=n), 1.0, nan)
     if quantity.total(values) <= 0:
-        p = 1.0 if values.any() or len(values) == 1 else 0.0
-        return Ratio(Interval(0.0, 0.0, 0.0, n=len(values)), p, 1.0)
+        if values.any() or n == 1:
+            return Ratio(Interval(0.0, nan, nan, n=n), 1.0, nan)
+        return Ratio(Interval(0.0, 0.0, 0.0, n=n), 0.0, 1.0)
 
     def log_ratio(rows: NDArray[Any]) -> float:
         one, other = quantity.total(values[rows]), quantity.total(reference[rows])
         return math.log(one / other) if one > 0 and other > 0 else math.nan
 
     log = bootstrap.of_items(log_ratio)
-    p = 1.0 if len(values) == 1 else _p_value(log)
     value, low, high = map(math.exp, (log.value, log.low, log.high))
-    return Ratio(replace(log, value=value, low=low, high=high), p, math.exp(-detectable(log)))
+    least = math.exp(-detectable(log))
+    return Ratio(replace(log, value=value, low=low, high=high), _p_value(log), least)
 
 
 def objections(first: Run, run: Run, quantity: Quantity) -> list[str]:
@@ -166,7 +164,9 @@ def objections(first: Run, run: Run, quantity: Quantity) -> list[str]:
 
 
 def _p_value(log: Interval) -> float:
-    if log.error == 0 or math.isnan(log.error):
+    if math.isnan(log.error):
+        return 1.0
+    if log.error == 0:
         return 1.0 if log.value == 0 else 0.0
     from scipy.stats import norm, t  # noqa: PLC0415 - takes a third of a second
 

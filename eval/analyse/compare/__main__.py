@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -205,20 +206,21 @@ def _forest(axes: Axes, rows: Sequence[Row], runs: Sequence[Run], others: Sequen
     """Draw the rows of a measure, the runs of each type below its name."""
     axes.axvline(0, color="black", linewidth=1)
     differences = [one.difference for row in rows for one in row.contrasts]
-    edge = 1.08 * max(max(-one.low, one.high) for one in differences) or 0.01
+    ends = [abs(end) for one in differences for end in (one.value, one.low, one.high)]
+    edge = 1.08 * max((end for end in ends if not isnan(end)), default=0.0) or 0.01
     ticks: dict[float, str] = {}
     for number, (row, name) in enumerate(zip(rows, _labels(rows, runs), strict=True)):
         top = number * (len(others) + 1)
         ticks[top] = f"{name} "
         for i, (one, look) in enumerate(zip(row.contrasts, others, strict=True), 1):
-            ends, ticks[top + i] = one.difference, look.name
-            axes.plot([ends.low, ends.high], [top + i] * 2, color=look.hex)
+            found, ticks[top + i] = one.difference, look.name
+            axes.plot([found.low, found.high], [top + i] * 2, color=look.hex)
             shown = one.verdict != NOT_SHOWN
             face: dict[str, Any] = {
                 "markerfacecolor": look.hex if shown else "white",
                 "markeredgecolor": look.hex,
             }
-            axes.plot(ends.value, top + i, look.symbol, ms=look.size, markeredgewidth=1.2, **face)
+            axes.plot(found.value, top + i, look.symbol, ms=look.size, markeredgewidth=1.2, **face)
             text: dict[str, Any] = {
                 "va": "center",
                 "fontsize": 8.5,

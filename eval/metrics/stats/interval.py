@@ -174,11 +174,11 @@ class ClusterBootstrap:
         """
         count, n = self._count, len(self._member)
         resampled = resampled[~np.isnan(resampled)]
-        if len(resampled) < 2 or np.isnan(value):
+        if len(resampled) < 2 or np.isnan(value) or n == 1:
             return Interval(value, math.nan, math.nan, math.nan, n, count)
         if count < FEWEST:
             degrees = n - int(_strata(self._member).max()) - 1
-            error = float(resampled.std(ddof=1)) * math.sqrt(n / max(degrees, 1))
+            error = float(resampled.std(ddof=1)) * math.sqrt(n / degrees)
         else:
             error, degrees = _over_clusters(resampled, count)
         return _interval(value, error, level, degrees, n, count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ import pytest
 from eval.analyse.compare.__main__ import main
 from eval.metrics.stats.interval import ClusterBootstrap
 from eval.summary.quantities import find, ratio
-from memsys.core.errors import InputError
 from tests.eval import factory
 from tests.eval.analyse.compare.made_runs import record
 
@@ -95,8 +95,33 @@ def test_noise_shows_no_difference_and_nothing_is_less_than_something(pair, caps
     assert "No difference shown between same and full on types 1-4" in capsys.readouterr().out
     assert main([pair[0], others[1], "--score", "context_tokens", "--type", "overall"]) == 0
     assert "context_tokens -100.0% (95% interval -100.0% to" in capsys.readouterr().out
-    assert main([others[1], pair[0], "--score", "context_tokens", "--type", "overall"]) == 2
-    assert "it is 0 in the first run, to which nothing has a ratio" in capsys.readouterr().err
+    assert main([others[1], pair[0], "--score", "context_tokens", "--type", "overall"]) == 0
+    told = "No ratio of full to none on types 1-4: context_tokens is 0 in none; name another run"
+    assert told in capsys.readouterr().out
+
+
+def test_one_question_has_no_interval_and_a_row_of_zeros_no_ratio(capsys, tmp_path):
+    free, folders = {"as_of": "2025-01-01", "models": {"small": {"input": 0.0, "output": 0.0}}}, []
+    for name, ms in {"slow": 9000.0, "fast": 900.0}.items():
+        first, *others = rows(10, ms, 2)
+        of_one_type = [first, *(one for one in others if one["type"] != first["type"])]
+        folders.append(str(factory.write_run(tmp_path / name, of_one_type, name, pricing=free)))
+    asked = ("--score", "total_ms", "--score", "cost_usd")
+    assert main([*folders, *asked, "--out", str(tmp_path / "out")]) == 0
+    text = capsys.readouterr().out
+    assert "No ratio of fast to slow on types 1-4: cost_usd is 0 in both." in text
+    assert "fast takes less than slow on types 1-4: total_ms -" in text
+    page = (tmp_path / "out" / "compare.md").read_text("utf-8")
+    (alone,) = (line for line in page.splitlines() if "| fast | 1 |" in line and "%" in line)
+    assert re.search(
+        r"\d \[-, -\] \| -\d+\.\d% \[-, -\] \| 1\.0000 \| no diff[a-z ]+ \| - \|$", alone
+    )
+    assert "| fast | 11 | 0.00000000 [0.00000000, 0.00000000] | - | 1.0000 | no diff" in page
+    assert "nan" not in page
+    assert main([*folders, "--score", "total_ms", "--type", "multi_hop"]) == 0
+    assert "(no interval, p = 1.0000; 1 question of 1 conversation); too few" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 def test_latencies_that_were_not_live_or_of_another_machine_are_refused(pair, capsys, tmp_path):
@@ -128,8 +153,6 @@ def test_what_is_not_known_is_refused(pair, capsys, tmp_path):
     assert main([pair[0], folder, "--score", "cost_usd"]) == 2
     assert "unknown: cost_usd is not known of any question" in capsys.readouterr().err
     assert find("context_words") is find("total_ms_p0") is find("f1") is None
-    with pytest.raises(InputError):
-        ratio(find("total_ms"), np.ones(2), np.zeros(2), ClusterBootstrap(["a", "b"], 0))
 
 
 def test_of_one_run_the_best_is_that_which_takes_least(pair, capsys):
