@@ -71,6 +71,13 @@ SECTIONS = (
         "memsys",
     ),
     Section(
+        "The same for asyncio",
+        "memsys.service.async_memory",
+        ("AsyncMemory",),
+        "Each operation of `Memory`, awaited.",
+        "memsys",
+    ),
+    Section(
         "A strategy of your own",
         "memsys.strategies.strategy",
         ("MemoryStrategy", "Strategy"),

@@ -15,9 +15,9 @@ def read_memories(path: str | None, dataset: Dataset) -> tuple[dict[str, str], l
     """Return the text of each conversation's file in the folder `path`, and the files.
 
     A file is ID.txt, by the conversation's id, or, of LoCoMo, N.txt, by its place in the data set's
-    files from 0. None: OpenAI's memories of LoCoMo (`memsys fetch openai_memories`), which the Mem0 paper
-    compares with. Raises InputError if a file is missing or cannot be read, or if those memories
-    are not of this data set.
+    files from 0. None: OpenAI's memories of LoCoMo (`memsys fetch openai_memories`), which the Mem0
+    paper compares with. Raises InputError if a file is missing or cannot be read, or if those
+    memories are not of this data set.
     """
     if path is None:
         hashes = {file.sha256 for file in dataset.files}

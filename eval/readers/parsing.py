@@ -37,7 +37,8 @@ _YOU = re.compile(r"\b(?:you|your|yours|yourself)\b|你", re.IGNORECASE)
 # does. Inside a run of marks no match begins, which would make a long run quadratic.
 _SHORT = ("Dr", "Mr", "Ms", "Mrs", "St", "[A-Z]")
 _END = re.compile(
-    "".join(rf"(?<!\b{short})" for short in _SHORT)
+    "(?=[.!?])"  # before the rest, which takes longer to fail
+    + "".join(rf"(?<!\b{short})" for short in _SHORT)
     + "(?:(?<![.!?])|"
     + "|".join(rf"(?<=\b{short}[.!?])" for short in _SHORT)
     + r")[.!?]++[\"'”’)]*+\s++(?=[^a-z\s])"

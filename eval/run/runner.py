@@ -31,6 +31,7 @@ from memsys.strategies.strategy import MemoryStrategy
 _PARTS = ("ingest", "retrieve", "answer", "judge", "score")  # of a run; the rest is the harness
 _NAMED = 20  # conversations in warnings
 _RUNS_APART = 8  # of one process: between two full garbage collections of a tenth of a second
+_YOUNG = 20_000  # new objects from which the newest are looked through
 _begun = count()  # runs of this process
 _Job = Callable[[], Asked]
 
@@ -38,14 +39,18 @@ _Job = Callable[[], Asked]
 @contextmanager
 def _loaded_data_frozen() -> Iterator[None]:
     """Except what is loaded from garbage collection: looking through it costs a tenth of a run.
-    Afterwards everything is collectable again, or the next run would find this one in memory.
+    What a run makes is looked through less often: it seldom refers to itself. Afterwards everything
+    is collectable as before, or the next run would find this one in memory.
     """
     if next(_begun) % _RUNS_APART == _RUNS_APART - 1:
         gc.collect()  # what Hydra leaves of each run refers to itself
     gc.freeze()
+    thresholds = gc.get_threshold()
+    gc.set_threshold(_YOUNG, *thresholds[1:])
     try:
         yield
     finally:
+        gc.set_threshold(*thresholds)
         gc.unfreeze()
 
 

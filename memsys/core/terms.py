@@ -27,7 +27,7 @@ _CJK_STOP = frozenset(
 
 def is_cjk(text: str) -> bool:
     """Return whether `text` contains a Chinese character."""
-    return _CJK.search(text) is not None
+    return not text.isascii() and _CJK.search(text) is not None
 
 
 @lru_cache(maxsize=65_536)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-_SHORTEST, _LONGEST = 2, 8  # characters of an entity; what is longer and recurs is a sentence
+_SHORTEST, _LONGEST = 2, 16  # characters of an entity
 _RUN = re.compile(r"[㐀-鿿豈-﫿]+")
 # Pronouns, particles, adverbs and a measure word: an n-gram with one of them links what has no
 # topic in common. Characters that are also common in nouns (都, 有, 过) are absent.
@@ -14,12 +14,12 @@ _FUNCTION = re.compile("[我你您他她它咱们这那哪谁什么怎的了吗�
 
 
 def recurring(texts: Iterable[str]) -> frozenset[str]:
-    """Return the n-grams of 2 to 8 Chinese characters that are in two texts or more, without those
+    """Return the n-grams of 2 to 16 Chinese characters that are in two texts or more, without those
     that are in no other texts than a longer one: where each 友圈 is part of 朋友圈, only 朋友圈.
 
     These are the maximal repeats (Gusfield, 1997, section 7.12), counted by text. An n-gram of one
-    text alone links no memories, so no entity is lost. Time and memory grow linearly with the
-    length of the texts.
+    text alone links no memories. What recurs and is longer is a sentence, and no entity. Time and
+    memory grow linearly with the length of the texts.
     """
     parts = [frozenset(_parts(" ".join(_RUN.findall(text)))) for text in texts]
     parts = [one for one in parts if one]

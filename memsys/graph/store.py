@@ -45,23 +45,29 @@ class NetworkXStore:
         import networkx as nx  # noqa: PLC0415 - a tenth of a second that only graphs need
 
         self._graph: nx.Graph[str] = nx.Graph()
-        self._sorted: dict[str, list[Edge]] = {}  # of the nodes looked up since the last change
+        # Of the nodes looked up since the last change: all edges, and the mentions among them.
+        self._sorted: dict[str, list[Edge]] = {}
+        self._mentions: dict[str, list[Edge]] = {}
 
     def add(self, edges: Iterable[tuple[str, str, EdgeKind, float]]) -> None:
         """Add edges (node, node, kind, weight); the last weight of a repeated edge counts."""
         for one, other, kind, weight in edges:
             self._graph.add_edge(one, other, kind=kind, weight=weight)
         self._sorted.clear()
+        self._mentions.clear()
 
     def neighbours(self, nodes: Sequence[str], mentions_only: bool = False) -> list[list[Edge]]:
         """See GraphStore."""
         for node in nodes:
             if node not in self._sorted:
                 self._sorted[node] = self._heaviest_first(node)
-        edges_of = [self._sorted[node] for node in nodes]
-        if mentions_only:
-            return [[edge for edge in edges if edge.kind == "mentions"] for edges in edges_of]
-        return edges_of
+        if not mentions_only:
+            return [self._sorted[node] for node in nodes]
+        for node in nodes:
+            if node not in self._mentions:
+                found = [edge for edge in self._sorted[node] if edge.kind == "mentions"]
+                self._mentions[node] = found
+        return [self._mentions[node] for node in nodes]
 
     def size(self) -> dict[str, int]:
         """See GraphStore; an edge is a line of JSON: node, node, kind, weight."""

@@ -172,13 +172,6 @@ def test_the_facts_of_a_session_stay_where_the_graph_fails(parts):
     assert len(strategy.retrieve(query("kiln")).candidates) == 2
 
 
-def test_without_a_model_it_refuses(parts):
-    with pytest.raises(InputError, match=r"^strategy=mem0_graph: no model .* llm=openai"):
-        strategy_of(parts())
-    with pytest.raises(InputError, match="strategy=mem0_graph"):
-        strategy_of(parts(), infer=False)
-
-
 def test_forgotten_relations_and_their_entities_are_gone(parts):
     store = NetworkxRelations()
     strategy = ingested(strategy_of(parts(llm=model()), store=store, infer=False))

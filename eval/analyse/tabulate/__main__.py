@@ -19,7 +19,7 @@ from eval.analyse.tabulate.effects import (
 from eval.analyse.tabulate.effects import as_csv as effects_as_csv
 from eval.analyse.tabulate.grid import Grid, find_runs, heading, load_grid, made
 from eval.analyse.tabulate.matrix import MATRIX, as_csv, as_page, measure_columns
-from eval.analyse.tabulate.published import PUBLISHED
+from eval.analyse.tabulate.paper import PUBLISHED
 from eval.cli import beside, code_of, parser
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text

@@ -7,93 +7,24 @@ writes are counted without a run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from hydra import compose, initialize_config_dir
-from pydantic import BaseModel, ConfigDict
-
-from eval.analyse.tabulate.grid import Grid, Job, find_folders, heading, load_grid, load_job, made
-from eval.datasets.files import validate
+from eval.analyse.tabulate.grid import Grid, heading, made
+from eval.analyse.tabulate.paper import QUANTITIES, Own, Paper, judged, load_paper, printed
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import protocols
 from eval.metrics.stats.interval import ClusterBootstrap, Interval, scope
 from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.rendering.blocks import Table
-from eval.rendering.errors import configuration_errors
 from eval.rendering.numbers import ABSENT, change, interval, number
-from eval.run.estimate import Expected, expected
-from eval.summary.contrast import contrast
-from eval.summary.measures import Measure, value
-from eval.summary.quantities import Quantity, find, measured, objections, of_score
+from eval.summary.measures import value
+from eval.summary.quantities import measured
 from eval.summary.sample import Sample
-from eval.summary.shared import share
-from eval.summary.summarise import OVERALL
-from memsys.core.errors import InputError
-from memsys.core.places import CONF, SHIPPED
-from memsys.core.yaml_text import load_yaml
 
-PUBLISHED = "published"
-_NOT_MEASURED = "not measured"
 _COLUMNS = ("table", "row", "column", "published", "own", "own_low", "own_high", "n", "run_id")
-
-
-class _Row(BaseModel):
-    system: str
-    scores: list[float]
-
-
-class _Label(BaseModel):
-    category: int
-
-
-class _Scores(BaseModel):
-    name: str
-    metric: str
-    columns: list[str]
-    decimals: int
-    rows: list[_Row]
-
-
-class _Measurements(BaseModel):
-    name: str
-    columns: list[str]
-    rows: list[list[str | float | None]]
-
-
-class _Claim(BaseModel):
-    claim: str
-    system: str
-    against: str
-    column: str
-    change: float
-
-
-class _Source(BaseModel):
-    """The parts of a file of results/published that are tabulated."""
-
-    model_config = ConfigDict(extra="ignore")
-    title: str
-    address: str
-    labels: dict[str, _Label]
-    tables: list[_Scores]
-    measurements: list[_Measurements]
-    claims: list[_Claim]
-
-
-@dataclass(frozen=True, slots=True)
-class _Own:
-    """A job of the experiment: its run, or else what that is expected to take, or why the latter is
-    not known.
-    """
-
-    job: Job
-    run: Run | None
-    expected: Expected | None = None
-    unknown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,41 +43,16 @@ class _Figure:
     run_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Paper:
-    """A paper and the jobs that measure its systems, by the names of its rows."""
-
-    source: _Source
-    jobs: Mapping[str, _Own]
-    commands: Sequence[str] = field(default=())
-
-    def run(self, system: str) -> Run | None:
-        return self.jobs[system].run if system in self.jobs else None
-
-
-_QUANTITIES: Mapping[str, tuple[Callable[[], Quantity | None], float]] = {
-    # column of a file -> what is measured, and its factor to the unit printed
-    "tokens": (lambda: find("context_tokens"), 1),
-    "search_p50_s": (lambda: find("retrieve_ms_p50"), 0.001),
-    "search_p95_s": (lambda: find("retrieve_ms_p95"), 0.001),
-    "total_p50_s": (lambda: find("total_ms_p50"), 0.001),
-    "total_p95_s": (lambda: find("total_ms_p95"), 0.001),
-    "overall_judge": (lambda: of_score("judge"), 100),
-}
-
-
 def as_page(grid: Grid, overrides: Sequence[str], runs: Path) -> tuple[str, str]:
     """Return the page of an experiment that requests `published`, and its numbers as CSV.
 
     `overrides`: those of its runs, which are in the folder `runs`. Raises InputError if the file of
     the paper is missing or wrong.
     """
-    settings = grid.tables[PUBLISHED]
-    path = SHIPPED / "results" / "published" / f"{settings['source']}.yaml"
-    source = validate(_Source, load_yaml(path), str(path), "correct it")
-    paper = _paper(grid, source, settings, overrides, runs)
+    paper = load_paper(grid, overrides, runs)
+    source = paper.source
     figures = [*_scores(paper), *_measurements(paper)]
-    known = [own.run for own in paper.jobs.values() if own.run is not None]
+    known = list({run.folder: run for own in paper.jobs.values() if (run := own.run)}.values())
     parts = [
         *heading(grid),
         "\n".join(f"    {command}" for command in paper.commands[1:]),
@@ -165,43 +71,12 @@ def as_page(grid: Grid, overrides: Sequence[str], runs: Path) -> tuple[str, str]
     return "\n\n".join(part for part in parts if part) + "\n", _csv(figures)
 
 
-def _paper(
-    grid: Grid, source: _Source, settings: Mapping[str, Any], overrides: Sequence[str], runs: Path
-) -> _Paper:
-    found = {own.job.overrides: own for own in _owns(grid, runs)}
-    jobs = {
-        row: own
-        for row, setting in settings["runs"].items()
-        for own in found.values()
-        if setting in own.job.overrides
-    }
-    others = [one for one in overrides if not one.startswith("strategy=")]
-    chunks = load_grid(settings["chunks"], others)
-    for own in _owns(chunks, runs):
-        chosen = dict(one.partition("=")[::2] for one in own.job.overrides)
-        jobs[f"RAG, k={chosen['k']}, {chosen['memory.tokens']}"] = own
-    return _Paper(source, jobs, (grid.command, chunks.command))
-
-
-def _owns(grid: Grid, runs: Path) -> Iterator[_Own]:
-    for job, folder in zip(grid.jobs, find_folders(grid, runs), strict=True):
-        if folder is not None:
-            yield _Own(job, load_job(grid, job, folder))
-            continue
-        try:
-            with configuration_errors(), initialize_config_dir(str(CONF), version_base="1.3"):
-                config = compose("config", [f"experiment={grid.name}", *job.overrides])
-                yield _Own(job, None, expected(config))
-        except InputError as error:  # such as a data set that is not here
-            yield _Own(job, None, unknown=str(error))
-
-
-def _scores(paper: _Paper) -> Iterator[_Figure]:
+def _scores(paper: Paper) -> Iterator[_Figure]:
     """Yield the scores by question type, of F1 also by the other protocols of the own run."""
     for table in paper.source.tables:
         for row in table.rows:
             run = paper.run(row.system)
-            for label, printed in zip(table.columns, row.scores, strict=True):
+            for label, score in zip(table.columns, row.scores, strict=True):
                 type_ = TYPES[paper.source.labels[label].category]
                 column = label if label.lower() == type_ else f"{label} ({type_})"
                 for name, key in _keys(table.metric, run):
@@ -210,7 +85,7 @@ def _scores(paper: _Paper) -> Iterator[_Figure]:
                         row.system,
                         column,
                         table.decimals,
-                        printed if name == _heading(table.metric) else None,
+                        score if name == _heading(table.metric) else None,
                         None if run is None else _scaled(_mean(run, key, type_), 100),
                         run_id="" if run is None else str(run.manifest["run_id"]),
                     )
@@ -236,23 +111,23 @@ def _mean(run: Run, key: str, type_: str) -> Interval | None:
     return Sample.of(rows, [value(one, key) for one in rows], run.seed).score() if rows else None
 
 
-def _measurements(paper: _Paper) -> Iterator[_Figure]:
+def _measurements(paper: Paper) -> Iterator[_Figure]:
     """Yield latencies, tokens and overall scores, and the sizes of stores."""
     for table in paper.source.measurements:
         name = table.name.partition(" (")[0]
         for cells in table.rows:
-            printed = dict(zip(table.columns, cells, strict=True))
-            row = str(printed["system"])
-            if printed.get("k") is not None:
-                row = f"{row}, k={printed['k']:.0f}, {printed['tokens']:.0f}"
-            for column, cell in printed.items():
+            by_column = dict(zip(table.columns, cells, strict=True))
+            row = str(by_column["system"])
+            if by_column.get("k") is not None:
+                row = f"{row}, k={by_column['k']:.0f}, {by_column['tokens']:.0f}"
+            for column, cell in by_column.items():
                 if column not in ("system", "k"):
                     published = None if cell is None else float(cell)
                     yield _own_measurement(paper, name, row, column, published)
 
 
 def _own_measurement(
-    paper: _Paper, table: str, row: str, column: str, published: float | None
+    paper: Paper, table: str, row: str, column: str, published: float | None
 ) -> _Figure:
     digits = 0 if "tokens" in column else 2 if column == "overall_judge" else 3
     figure = _Figure(table, row, _title(column), digits, published)
@@ -270,7 +145,7 @@ def _own_measurement(
     run_id = str(own.run.manifest["run_id"])
     if column == "store_tokens":
         return replace(figure, own=_stored(own.run), run_id=run_id)
-    quantity, factor = _QUANTITIES[column]
+    quantity, factor = QUANTITIES[column]
     if (what := quantity()) is None:
         return figure
     return replace(figure, own=_scaled(measured(own.run, what), factor), run_id=run_id)
@@ -298,51 +173,22 @@ def _scaled(found: Interval | None, factor: float) -> Interval | None:
     )
 
 
-def _claims(paper: _Paper) -> Table:
+def _claims(paper: Paper) -> Table:
     """Return a row for each claim: what the printed tables give, what was measured, the verdict."""
     lines = []
     for one in paper.source.claims:
-        printed = _printed(paper, one.system, one.column) / _printed(paper, one.against, one.column)
-        holds = abs(round(printed - 1, 2)) >= abs(one.change)
-        own, verdict = _judged(paper, one)
+        ratio = printed(paper, one.system, one.column) / printed(paper, one.against, one.column)
+        holds = abs(round(ratio - 1, 2)) >= abs(one.change)
+        own, verdict = judged(paper, one)
         lines.append(
             [
                 f"{one.system}: {one.claim}",
-                f"{change(printed - 1)}: {'holds' if holds else 'does not hold'}",
+                f"{change(ratio - 1)}: {'holds' if holds else 'does not hold'}",
                 ABSENT if own is None else interval(own, 1, change),
                 verdict,
             ]
         )
     return Table(["claim", "by the printed tables", "own", "verdict"], lines)
-
-
-def _printed(paper: _Paper, system: str, column: str) -> float:
-    for table in paper.source.measurements:
-        for cells in table.rows:
-            printed = dict(zip(table.columns, cells, strict=True))
-            if printed["system"] == system and column in printed:
-                return float(printed[column] or 0)
-    raise InputError(f"claims: {system} has no {column} in the file")
-
-
-def _judged(paper: _Paper, claim: _Claim) -> tuple[Interval | None, str]:
-    """Return the own change of a claim, and the verdict on the claim."""
-    first, run = paper.run(claim.against), paper.run(claim.system)
-    quantity = _QUANTITIES[claim.column][0]()
-    missing = [name for name in (claim.system, claim.against) if paper.run(name) is None]
-    if first is None or run is None or quantity is None:
-        return None, f"{_NOT_MEASURED}: no run of {' and '.join(missing)}"
-    if against := objections(first, run, quantity):
-        return None, f"{_NOT_MEASURED}: {against[0]}"
-    measure = Measure(quantity.name, (OVERALL,), quantity=quantity)
-    (rows,) = contrast([(measure, share([first, run], measure))], run.seed)
-    if not rows:
-        return None, f"{_NOT_MEASURED}: no question in both runs"
-    own, sign = rows[0].contrasts[0].difference, math.copysign(1, claim.change)
-    nearest, farthest = sorted((sign * own.low, sign * own.high))
-    if farthest < abs(claim.change):
-        return own, "refuted"
-    return own, "shown" if nearest > 0 else "not decided"
 
 
 def _tables(figures: Sequence[_Figure]) -> Iterator[str]:
@@ -353,19 +199,15 @@ def _tables(figures: Sequence[_Figure]) -> Iterator[str]:
         lines = []
         for row in dict.fromkeys(one.row for one in of_table):
             cells = {one.column: one for one in of_table if one.row == row}
-            printed = [_number(cells[column].published, cells[column].digits) for column in columns]
+            theirs = [number(cells[column].published, cells[column].digits) for column in columns]
             own = [_own(cells[column]) for column in columns]
-            if set(printed) != {ABSENT}:
-                lines.append([row, *printed])
+            if set(theirs) != {ABSENT}:
+                lines.append([row, *theirs])
             if set(own) != {ABSENT}:
                 lines.append([f"{row}, own", *own])
         if lines:
             yield f"## {name}"
             yield Table(["system", *columns], lines).markdown()
-
-
-def _number(value: float | None, digits: int) -> str:
-    return number(value, digits)
 
 
 def _own(figure: _Figure) -> str:
@@ -374,9 +216,9 @@ def _own(figure: _Figure) -> str:
     return interval(figure.own, figure.digits)
 
 
-def _costs(paper: _Paper) -> Iterator[str]:
+def _costs(paper: Paper) -> Iterator[str]:
     """Yield what the missing runs are expected to cost."""
-    missing: list[tuple[str, _Own]] = []
+    missing: list[tuple[str, Own]] = []
     for row, own in paper.jobs.items():
         if own.run is None and all(own is not other for _, other in missing):
             missing.append((row, own))

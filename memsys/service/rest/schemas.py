@@ -212,11 +212,12 @@ class ToolCall(_Strict):
 
 ToolCalls = Annotated[list[ToolCall], Field(min_length=1, max_length=PARTS_MOST)]
 Parts = Annotated[list[Part], Field(min_length=1, max_length=PARTS_MOST)]
+_Said = Annotated[str, Field(max_length=TEXT_MOST)]  # "" beside tool calls
 Content = Annotated[
-    Annotated[Text, _IS_TEXT] | Annotated[Part, _IS_OBJECT] | Annotated[Parts, _IS_LIST],
+    Annotated[_Said, _IS_TEXT] | Annotated[Part, _IS_OBJECT] | Annotated[Parts, _IS_LIST],
     _forms(_form, "a text, a part, or a list of parts"),
 ]
-_CONTENT = {"content": {"type": ["string", "object", "array"]}}
+_CONTENT = {"content": {"type": ["string", "object", "array"], "minLength": 1}}
 _SAID: dict[str, Any] = {
     "anyOf": [
         {"required": ["content"], "properties": _CONTENT},
@@ -241,7 +242,7 @@ class ChatMessage(_Strict):
 
     @model_validator(mode="after")
     def _says_something(self) -> ChatMessage:
-        if self.content is None and self.tool_calls is None:
+        if not self.content and self.tool_calls is None:
             raise ValueError("a message has a content or tool_calls")
         return self
 

@@ -138,7 +138,7 @@ def test_where_it_is_not_installed_all_that_is_shown_says_so(plain, fallen, caps
 
 
 @pytest.mark.usefixtures("without_package")
-@pytest.mark.parametrize("strategy", ["bm25", "full_context", "no_memory", "oracle"])
+@pytest.mark.parametrize("strategy", ["bm25", "oracle"])
 def test_of_a_strategy_without_vectors_the_fallback_is_no_matter(
     data, tmp_path, strategy, fallen, capsys
 ):

@@ -113,6 +113,18 @@ def test_random_texts_have_the_counts_of_the_reference():
         assert tokens_of(text) == [_reference().decode_bytes([one]) for one in ranks], text
 
 
+# Letters with and without contractions, digits, marks, and every kind of white space.
+_WRITTEN = "aAsStTdDlLvVeErRmM09''..!,/[]:_-  \n\n\r\t\x0b\x0c\x1c\x1f\x00"
+
+
+@pytest.mark.parametrize("alphabet", [_WRITTEN, _WRITTEN + "éÉ陶’\u2028\x85\xa0\u3000İ\u0301ﬁ"])
+def test_texts_of_several_lines_are_divided_as_the_reference_divides_them(alphabet):
+    draw = random.Random(1)  # noqa: S311
+    for _ in range(20_000):
+        text = "".join(draw.choices(alphabet, k=draw.randint(1, 14)))
+        assert count_tokens(text) == len(_reference().encode(text, disallowed_special=())), text
+
+
 def test_a_run_is_counted_alike_however_it_is_divided():
     """Without a pre-tokeniser, so that spaces, digits and marks are part of long runs, too."""
     counter = TokenCounter(load_ranks("o200k_base"))

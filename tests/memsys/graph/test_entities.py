@@ -87,9 +87,11 @@ def test_a_part_that_recurs_elsewhere_is_an_entity_of_its_own():
     assert "流浪地球" in entities(films[2], others=films)
 
 
-def test_a_chinese_sentence_that_recurs_is_no_entity():
-    said = "今天天气非常好明天继续爬山", "今天天气非常好明天继续爬山", "爬山去"
-    assert list(entities(said[0], others=said)) == ["爬山"]
+def test_a_long_name_is_an_entity_and_a_sentence_that_recurs_is_none():
+    told = "我在德克萨斯大学奥斯汀分校读书", "他去过德克萨斯大学奥斯汀分校"
+    assert list(entities(told[0], others=told)) == ["德克萨斯大学奥斯汀分校"]
+    said = "今天天气非常好明天继续爬山带面包和茶"
+    assert list(entities(said, others=[f"{said}叶", "爬山去"])) == ["爬山"]
 
 
 def test_function_characters_part_chinese_ngrams():

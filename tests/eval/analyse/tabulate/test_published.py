@@ -68,6 +68,7 @@ def test_figures_as_printed_show_the_claims_and_stand_beside_the_papers(tmp_path
     found = verdicts(text)
     assert set(found.values()) == {"shown"}
     assert len(found) == 4
+    assert "4 runs of 300 questions, " in text
     assert "| +26.4%: holds | +" in text
     assert "| Mem0, own | 1,764 [1,764, 1,764] | 0." in text
     assert "| Mem0g | 14,000 |\n| Mem0g, own | 3,616 [3,616, 3,616] |" in text

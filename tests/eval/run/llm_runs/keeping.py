@@ -42,14 +42,6 @@ def decision(text: str) -> Calls | Behaviour:
     return next((made for word, made in planned.items() if word in fact), [("ADD", WHY)])
 
 
-def by_schema(made: Calls) -> Behaviour:
-    try:
-        rows = [{"id": 0, "content": "", **json.loads(g), "operation": name} for name, g in made]
-    except ValueError:
-        return faults.says('{"operations": [{"why": "cut')
-    return faults.says(json.dumps({"operations": rows}))
-
-
 def extraction(text: str) -> Behaviour:
     """Every new message is a fact in its own words, but of one none is made, and one is refused."""
     new = text.partition("<new_messages>")[2].partition("</new_messages>")[0]
@@ -79,11 +71,9 @@ class Mem0Model(Model):
             return self.down
         if form == "facts":
             return extraction(text)
-        if form == "operations" or "tools" in body:
+        if "tools" in body:
             planned = self.decide(text)
-            if isinstance(planned, list):
-                return calls(*planned) if "tools" in body else by_schema(planned)
-            return planned
+            return calls(*planned) if isinstance(planned, list) else planned
         return faults.says("Ada talks.")
 
 

@@ -108,24 +108,6 @@ def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(ben
     check_branches(bench.run, "END", "RENEW")
 
 
-def test_by_schema_the_graph_is_the_same_but_for_what_one_call_gets_wrong(bench, data):
-    ended = bench.start(*data, "strategy.update.calls=schema")
-    assert ended.code == 0, ended.err
-    assert not any("tools" in body for body in bench.server.bodies)
-    assert changes(bench.run)[:5] == [
-        *FIRST,
-        ("DELETE", "Ada like badminton"),
-        ("ADD", "Ada do not like badminton"),
-        ("ADD", "Ada also like burgers"),
-    ]
-    assert changes(bench.run)[-1] == ("ADD", "Ada like badminton")
-    asked = [body.get("response_format", {}) for body in bench.server.bodies]
-    forms = [form["json_schema"] for form in asked if form]
-    first = next(form["schema"] for form in forms if form["name"] == "relations")
-    row = first["properties"]["relations"]["items"]["properties"]
-    assert row["source"]["enum"] == ["badminton", "Ada"]
-
-
 def test_memories_are_linked_by_what_was_written(bench, linked):
     ended = bench.start(*linked, "graph.on_conflict=invalidate", "graph.max_share=1")
     assert ended.code == 0, ended.err

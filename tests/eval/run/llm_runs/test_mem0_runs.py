@@ -93,25 +93,6 @@ def test_the_cost_of_ingestion_is_shown_by_session(kept, capsys):
     assert "no such run" in out  # nothing among these to break even with
 
 
-def test_by_schema_the_memory_is_the_same(bench, data):
-    """What a tool call gets wrong by itself fails the whole reply here, and costs its fact."""
-    ended = bench.start(*data, "strategy.update.calls=schema")
-    assert ended.code == 0, ended.err
-    assert not any("tools" in body for body in bench.server.bodies)
-    assert [line["memories"] for line in bench.run.ingests] == [2, 1, 0, 0, 0]
-    assert len(faults_of(bench.run)) == 7
-    assert set(faults_of(bench.run)) == {"no_answer", "unknown_id", "bad_argument"}
-
-
-def test_any_vector_store_serves_as_well(bench, data, kept):
-    pytest.importorskip("qdrant_edge")
-    ended = bench.start(*data, "vector_store=qdrant_edge")
-    assert ended.code == 0, ended.err
-    assert changes(bench.run) == changes(kept)
-    stores = [run.manifest["config"]["vector_store"]["_target_"] for run in (bench.run, kept)]
-    assert stores[0] != stores[1]
-
-
 def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(
     bench, data, monkeypatch
 ):

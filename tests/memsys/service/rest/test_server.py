@@ -261,7 +261,7 @@ def nested(depth: int, innermost: str = "1") -> str:
     return '{"a":[' * pairs + innermost + "]}" * pairs
 
 
-@pytest.mark.parametrize("depth", [24, 260, 500, 980, 5_000, 100_000])
+@pytest.mark.parametrize("depth", [24, 980, 100_000])
 def test_metadata_nested_too_deep_are_refused(server, depth):
     id_ = added(server)
     for method, path, body in (
