@@ -33,8 +33,8 @@ _Lexical = LexicalIndex | SparseLexicalIndex
 class SearchWeights:
     """Weights of the terms of a score: relevance, access frequency (log-scaled, cap 100), recency
     exp(-decay * days since the last access, or since the memory's time) and importance. Each term
-    is 0 to 1, except relevance: a cosine may be negative, and that of auto is 3 or 4 for the best
-    memory. Only the `pool` most relevant are weighted.
+    is 0 to 1, except relevance: a cosine may be negative, and auto has no upper end.
+    Only the `pool` most relevant are weighted.
 
     The formulas are those of strategy=graph_score without its graph (memsys.graph.score).
     """
