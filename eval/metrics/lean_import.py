@@ -8,8 +8,11 @@ from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec
 from pathlib import Path
+from threading import RLock
 from types import ModuleType
 from typing import Any
+
+_LOCK = RLock()
 
 
 @cache
@@ -19,8 +22,14 @@ def import_alone(module: str, name: str, package: str) -> Any:
 
     They are imported as usual if they are imported already, or if the module cannot do without
     them. Afterwards all is as if nothing had been imported, except for compiled modules, which
-    cannot be imported twice. Raises ImportError where there is no such module.
+    cannot be imported twice. No other thread may import from `package` meanwhile, but by this
+    function. Raises ImportError where there is no such module.
     """
+    with _LOCK:
+        return _import_alone(module, name, package)
+
+
+def _import_alone(module: str, name: str, package: str) -> Any:
     parts = module.split(".")
     parents = [".".join(parts[:end]) for end in range(package.count(".") + 1, len(parts))]
     before = {*sys.modules}

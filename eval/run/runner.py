@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from eval.datasets.types import Question
+from eval.metrics.locomo_f1 import stems
+from eval.metrics.tokens import word_tokens
 from eval.records.jsonl import Row
 from eval.records.rankings import ranked_turns, ranking_line
 from eval.records.schema import IngestLine
@@ -103,6 +105,9 @@ class Runner:
             self._tolerated = frozenset(files.failed)  # they may fail again
         pricing = self.built.models.pricing
         self._progress = RunProgress(len(questions), done, self.spending, pricing)
+        if self.concurrency > 1:
+            stems("word")  # NLTK is imported before there are threads
+            word_tokens("word")
         try:
             with self._progress.shown(), _loaded_data_frozen(), closing(self._jobs()) as jobs:
                 run_jobs(jobs, self.concurrency)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 
 import pytest
@@ -23,6 +24,7 @@ def library(tmp_path, monkeypatch):
     (inner / "base.py").write_text("BASE = 1\n")
     (inner / "needy.py").write_text("from slow_library.inner import PART\n")
     monkeypatch.syspath_prepend(str(tmp_path))
+    import_alone.cache_clear()
     yield "slow_library"
     for name in [name for name in sys.modules if name.startswith("slow_library")]:
         del sys.modules[name]
@@ -33,6 +35,16 @@ def test_packages_are_neither_run_nor_left_behind(library):
     assert not [name for name in sys.modules if name.startswith("slow_library")]
     assert import_module("slow_library.inner.lean").HERE == 2
     assert "slow_library.seen" in sys.modules
+
+
+def test_threads_wait_for_each_other(library, tmp_path):
+    slow = "from time import sleep\nsleep(0.05)\nBASE = 1\n"
+    (tmp_path / "slow_library" / "inner" / "base.py").write_text(slow)
+    with ThreadPoolExecutor(8) as pool:
+        asked = [
+            pool.submit(import_alone, "slow_library.inner.lean", "HERE", library) for _ in range(8)
+        ]
+        assert [one.result() for one in asked] == [2] * 8
 
 
 def test_a_module_that_needs_its_package_gets_it(library):
