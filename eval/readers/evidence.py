@@ -28,7 +28,7 @@ from memsys.core.chinese_dates import find_dates_zh
 from memsys.core.dates import DateMention
 from memsys.core.declared import Weight
 from memsys.core.english_dates import find_dates
-from memsys.core.types import Candidate, Memory
+from memsys.core.types import UNDATED, Candidate, Memory
 
 # Sentences of this many best memories are scored, so that a full context takes no longer.
 _MEMORIES = 20
@@ -84,9 +84,14 @@ class Evidence:
 
 
 def dates_in(sentence: Sentence, memory: Memory, chinese: bool) -> tuple[DateMention, ...]:
-    """Return the dates that a sentence mentions, resolved against its session."""
-    find = find_dates_zh if chinese else find_dates
-    return () if sentence.caption else find(sentence.text, memory.time.date())
+    """Return the dates that a sentence mentions, resolved against its session. Of a memory without
+    a time there are those alone that name a year.
+    """
+    if sentence.caption:
+        return ()
+    found = (find_dates_zh if chinese else find_dates)(sentence.text, memory.time.date())
+    near = UNDATED.year + 1  # where "last May" is resolved against no time
+    return found if memory.time != UNDATED else tuple(m for m in found if m.period.last.year > near)
 
 
 class RootWeights(NamedTuple):

@@ -20,7 +20,7 @@ from memsys.core.dates import coarsen, on_day
 from memsys.core.declared import Count, Name, Share
 from memsys.core.numbers import CHINESE_COUNT, COUNT, ORDINALS, spell
 from memsys.core.terms import is_cjk
-from memsys.core.types import Retrieval
+from memsys.core.types import UNDATED, Retrieval
 from memsys.core.yaml_text import load_table
 
 UNKNOWN = "No information available"
@@ -126,12 +126,12 @@ _WORD = re.compile(r"[\w']+")
 _ALIKE = 0.7  # a sentence is about the same thing if it covers this share of the best one's
 
 
-def when(question: ParsedQuestion, sentences: Sequence[ScoredSentence], reach: int) -> str:
+def when(question: ParsedQuestion, sentences: Sequence[ScoredSentence], reach: int) -> str | None:
     """Return the date of the event asked for, worded as in `memsys.core.dates`.
 
     Of the `reach` best sentences the one with the best score and a date wins; a sentence without
     one may borrow a date from its neighbours in the same memory. Where none mentions a time, the
-    event is dated to the day of the session.
+    event is dated to the day of the session; None where that has none.
     """
     best: tuple[float, str] | None = None
     by_memory: dict[str, list[ScoredSentence]] = {}
@@ -147,11 +147,11 @@ def when(question: ParsedQuestion, sentences: Sequence[ScoredSentence], reach: i
                 if best is None or score > best[0]:
                     best = (score, coarsen(mention.period, question.unit, question.chinese))
     top = sentences[0]
-    if best is None or best[0] < top.score - 0.5:
+    if (best is None or best[0] < top.score - 0.5) and top.memory.time != UNDATED:
         return coarsen(
             on_day(top.memory.time.date(), question.chinese), question.unit, question.chinese
         )
-    return best[1]
+    return best and best[1]
 
 
 def how_long(
@@ -208,7 +208,8 @@ def how_many(
     if ordinals:
         return spell(max(ordinals))
     best = max((item.cover for item in near), default=0.0)
-    days = {item.memory.time.date() for item in near if item.cover >= max(_ALIKE * best, 0.3)}
+    times = {item.memory.time for item in near if item.cover >= max(_ALIKE * best, 0.3)}
+    days = {time.date() for time in times if time != UNDATED}
     return spell(len(days)) if days else None
 
 

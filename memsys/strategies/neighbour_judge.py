@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memsys.context.writers import stamp
+from memsys.context.writers import dated
 from memsys.core.errors import InputError
 from memsys.core.types import Memory
 from memsys.llm.base import LLM
@@ -35,7 +35,7 @@ class NeighbourJudge:
         number = {"type": "integer", "enum": list(range(1, len(memories) + 1))}
         schema = object_schema({"relevant": {"type": "array", "items": number}})
         notes = [
-            f"{n}. [{stamp(memory.time)}] {' '.join(memory.content.split())}"
+            f"{n}. {dated(' '.join(memory.content.split()), memory.time).rstrip()}"
             for n, memory in enumerate(memories, 1)
         ]
         asked = self.prompt.fill(question=question, notes="\n".join(notes))

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from eval.readers.extractive import UNKNOWN, UNKNOWN_ZH, ExtractiveReader
-from memsys.core.types import Candidate, Memory, Retrieval
+from memsys.core.types import UNDATED, Candidate, Memory, Retrieval
 
 Said = list[tuple[str, str, str]]  # day, speaker, words
 
@@ -159,3 +159,17 @@ def test_is_deterministic_whatever_was_read_before():
     first = [ExtractiveReader().read(q, retrieval(WORKSHOP)) for q in questions]
     again = [ExtractiveReader().read(q, retrieval(WORKSHOP)) for q in reversed(questions)]
     assert first == again[::-1]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("Mara moved to Bergen on 8 May 2021", "8 May 2021"),
+        ("Mara moved to Bergen last May", "Mara moved to Bergen last May"),
+        ("Mara moved to Bergen", "Mara moved to Bergen"),
+    ],
+)
+def test_a_memory_without_a_time_dates_nothing(said, expected):
+    memory = Memory("m", said, said, UNDATED, "", ("D1:1",))
+    found = Retrieval((Candidate(memory, 1.0),), "", 0)
+    assert ExtractiveReader().read("When did Mara move to Bergen?", found).text in expected
