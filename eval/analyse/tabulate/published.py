@@ -16,7 +16,7 @@ from hydra import compose, initialize_config_dir
 from pydantic import BaseModel, ConfigDict
 
 from eval.analyse.tabulate.grid import Grid, Job, find_folders, heading, load_grid, load_job, made
-from eval.datasets.files import validate
+from eval.datasets.files import NotHereError, validate
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import protocols
 from eval.metrics.stats.interval import ClusterBootstrap, Interval, scope
@@ -139,7 +139,7 @@ def as_page(grid: Grid, overrides: Sequence[str], runs: Path) -> tuple[str, str]
     """Return the page of an experiment that requests `published`, and its numbers as CSV.
 
     `overrides`: those of its runs, which are in the folder `runs`. Raises InputError if the file of
-    the paper is missing or wrong.
+    the paper is missing or wrong, or a run would refuse its settings.
     """
     settings = grid.tables[PUBLISHED]
     path = SHIPPED / "results" / "published" / f"{settings['source']}.yaml"
@@ -192,7 +192,7 @@ def _owns(grid: Grid, runs: Path) -> Iterator[_Own]:
             with configuration_errors(), initialize_config_dir(str(CONF), version_base="1.3"):
                 config = compose("config", [f"experiment={grid.name}", *job.overrides])
                 yield _Own(job, None, expected(config))
-        except InputError as error:  # such as a data set that is not here
+        except NotHereError as error:
             yield _Own(job, None, unknown=str(error))
 
 
