@@ -32,6 +32,10 @@ class _Named(Row):
     sample_id: Line
 
 
+class NotHereError(InputError):
+    """A published file that is not on this machine."""
+
+
 @dataclass(frozen=True, slots=True)
 class RawSample:
     """One conversation with its questions, as plain JSON values; its id is `where.sample`."""
@@ -101,7 +105,7 @@ def public_file(name: str, title: str, *samples: str, setting: str = "dataset.pa
     the shared folder. A folder has all its files.
 
     `samples`: names of files in the shared folder to use instead. `title`: the data set's name in
-    the InputError if nothing is there, and `setting` what may name another place.
+    the NotHereError if nothing is there, and `setting` what may name another place.
     """
     source, shared = load_sources()[name], shared_folder() / name
     file = source.file
@@ -112,7 +116,7 @@ def public_file(name: str, title: str, *samples: str, setting: str = "dataset.pa
     for path in (DATA / file, shared / file, *(shared / sample for sample in samples)):
         if path.is_file():
             return str(path)
-    raise InputError(
+    raise NotHereError(
         f"{title} is not here: run `python -m eval fetch {name}`, put the file at data/{file}, "
         f"or set {setting}=..."
     )

@@ -326,6 +326,8 @@ class IngestLine(TypedDict):
     """Phase `index`: size of the store in `memories`, `tokens`, `nodes`, `edges`, `bytes`."""
     embedder: NotRequired[str]
     """Phase `index`: embedder of the vectors; absent where the strategy asked for none."""
+    cut_off: NotRequired[NonNegativeInt]
+    """Phase `index`: memories of which the embedder reads only the beginning; absent for none."""
     events: NotRequired[list[dict[str, Any]]]
     """Log of a strategy that lets a model write its memories, and of deletions: step `forget`,
     `turns`, and `result`, the number of memories deleted or rewritten, or `unsupported`.

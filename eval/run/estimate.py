@@ -125,7 +125,7 @@ def add_every_strategy(config: DictConfig) -> None:
     group = _group_of(config)
     names = GlobalHydra.instance().config_loader().get_group_options("strategy")
     for name in (FULL_CONTEXT, *(name for name in names if name != FULL_CONTEXT)):
-        _add(group, _Row(name), _settings(name, config))
+        _add(group, _Row(name), _settings(name, config), asked=False)
 
 
 def show_estimates() -> None:
@@ -185,13 +185,18 @@ def _settings(strategy: str, config: DictConfig) -> dict[str, Any]:
 
 
 def _add(
-    group: _Group, row: _Row, settings: dict[str, Any], only: Sequence[str] | None = None
+    group: _Group,
+    row: _Row,
+    settings: dict[str, Any],
+    only: Sequence[str] | None = None,
+    *,
+    asked: bool = True,
 ) -> None:
-    """Add the row, unless the group has it; `only`: as in add_estimate."""
+    """Add the row, unless the group has it; `only`: as in add_estimate; `asked`: as in calls."""
     if row in group.rows:
         return
     estimator, pricing = group.estimator, group.pricing
-    found = estimator.calls(settings)
+    found = estimator.calls(settings, asked=asked)
     if only is not None:
         stages = [stage for stage in found.stages if stage.phase in only]
         found = StrategyCalls(stages, found.unknown if "answer" in only else None)

@@ -102,19 +102,26 @@ class Estimator:
         chats = [one for one in (self.llm, self._judging) if one is not None]
         return any("reasoning_effort" in one.extra for one in chats)
 
-    def calls(self, settings: Mapping[str, Any]) -> StrategyCalls:
-        """Return the calls of the strategy with these settings, its group of the configuration."""
+    def calls(self, settings: Mapping[str, Any], *, asked: bool = True) -> StrategyCalls:
+        """Return the calls of the strategy with these settings, its group of the configuration.
+
+        `asked`: the user named the strategy, so that InputError is raised if given memories are not
+        there; else its calls are unknown then.
+        """
         kind = cast(type[MemoryStrategy], get_class(settings["_target_"]))
         library = settings["name"] if issubclass(kind, LibraryMemory) else None
         writes = (kind.writes_memory or library is not None) and settings.get("infer", True)
         judged = list(self._judging_calls())
         judges = bool(settings.get("expansion", {}).get("judge")) and _expands(settings)
         is_read = writes or self._is_written
+        if unknown := self._unknown(kind, library, writes=writes, judges=judges):
+            return StrategyCalls(judged, unknown)
+        of_files = kind.written_elsewhere
         try:
-            self._refuse_unknown(kind, library, writes=writes, judges=judges)
-            of_files = kind.written_elsewhere
             lines = self._given(settings) if of_files else self._lines_of(facts=is_read)
         except InputError as why:
+            if asked:
+                raise
             return StrategyCalls(judged, str(why))
         stages = list(self._embedding(kind, settings, lines, writes=writes))
         notes = []
@@ -154,22 +161,23 @@ class Estimator:
         stores = [float(sum(line.content for line in each)) for each in lines.values()]
         return fmean(contexts), fmean(stores)
 
-    def _refuse_unknown(
+    def _unknown(
         self, kind: type[MemoryStrategy], library: str | None, *, writes: bool, judges: bool
-    ) -> None:
-        """Raise InputError with the reason if the strategy's calls are not known. `writes`: a model
-        writes its memories; `judges`: one judges the neighbours of an expansion.
+    ) -> str | None:
+        """Return why the strategy's calls are not known, None if they are. `writes`: a model writes
+        its memories; `judges`: one judges the neighbours of an expansion.
         """
         asks = {"memories": writes, "graph": self._links(kind)}
         for what, is_written in asks.items() if self.llm is None else ():
             if is_written:
-                raise InputError(f"a model writes its {what}; add llm=openai")
+                return f"a model writes its {what}; add llm=openai"
         if issubclass(kind, Rest):
-            raise InputError("the memory service calls models by itself")
+            return "the memory service calls models by itself"
         if writes and library is not None and library not in LIBRARIES:
-            raise InputError("the library decides how often it calls a model")
+            return "the library decides how often it calls a model"
         if judges and self.llm is None:
-            raise InputError("a model judges the neighbours; add llm=openai")
+            return "a model judges the neighbours; add llm=openai"
+        return None
 
     def _instructed(self, stage: Stage) -> Stage:
         """Return `stage` with the tokens of the instructions in each of its calls."""

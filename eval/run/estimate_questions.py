@@ -99,7 +99,8 @@ def answer_calls(
 
 def verdict_calls(questions: Sequence[Question], judge: LLMJudgeSettings, limit: int) -> Calls:
     """Return a judge's calls. Raises InputError on an unusable rubric."""
-    references = [q.cue if judge.compares == "cue" else q.gold for q in questions]
+    compares = judge.compares  # reads the rubric
+    references = [q.cue if compares == "cue" else q.gold for q in questions]
     pairs = [(q.text, one) for q, one in zip(questions, references, strict=True) if one is not None]
     # The answer is taken to be as long as what it is compared with.
     texts = sum(count_tokens(text) + 2 * count_tokens(compared) for text, compared in pairs)

@@ -74,14 +74,15 @@ class RunFiles:
     """Appends to the files of the run in `folder`, each first cut to its last complete line.
 
     `answered`: ids of the questions with a record of status ok; `unjudged`: those of them whose
-    judge failed. `embedded`: name of the embedder of each conversation that has vectors. It is not
-    safe for several threads.
+    judge failed. `embedded`: name of the embedder of each conversation that has vectors; `cut_off`:
+    number of its memories that are longer than what that reads. It is not safe for several threads.
     """
 
     folder: Path
     answered: set[str] = field(default_factory=set)
     unjudged: set[str] = field(default_factory=set)
     embedded: dict[str, str] = field(default_factory=dict)
+    cut_off: dict[str, int] = field(default_factory=dict)
     _records: Places = field(default_factory=Places)
     _stored: dict[str, int] = field(default_factory=dict)  # memories by conversation
     _indexed: dict[str, None] = field(default_factory=dict)  # conversations, in order
@@ -225,6 +226,8 @@ class RunFiles:
                 self._indexed[conversation] = None
                 if "embedder" in line:
                     self.embedded[conversation] = line["embedder"]
+                if "cut_off" in line:
+                    self.cut_off[conversation] = line["cut_off"]
         return True
 
 

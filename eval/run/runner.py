@@ -114,7 +114,8 @@ class Runner:
         finally:
             with self._lock:  # of a job that a second Ctrl-C did not wait for
                 files.close()
-        self.warnings = [*self._coverage_warnings(), *self.built.embedders.warnings(files.embedded)]
+        self.warnings = self._coverage_warnings() + self._length_warnings()
+        self.warnings += self.built.embedders.warnings(files.embedded)
         return files.put_in_order({one.id: one.searched for one in questions})
 
     def _jobs(self) -> Generator[Callable[[], None]]:
@@ -195,6 +196,7 @@ class Runner:
         sessions = len(conversation.sessions)
         embedder = self.built.embedders.of(conversation.id)
         embedder.asked = False
+        embedder.cut_off.clear()
 
         def begin(number: int) -> None:
             step = f"session {number} of {sessions}" if number <= sessions else "index"
@@ -203,6 +205,8 @@ class Runner:
         def note(line: IngestLine, calls: list[Row]) -> None:
             if line["phase"] == "index" and embedder.asked:
                 line["embedder"] = embedder.name
+                if embedder.cut_off:
+                    line["cut_off"] = len(embedder.cut_off)
             with self._lock:
                 self._files.add_calls(calls)
                 self._files.add_step(line)
@@ -255,3 +259,17 @@ class Runner:
             more = len(covered) - _NAMED
             return [*covered[:_NAMED], f"k={k} covers all memories of {more:,} more conversations"]
         return covered
+
+    def _length_warnings(self) -> list[str]:
+        """Return a warning if memories are longer than what their embedder reads."""
+        cut_off, stored = self._files.cut_off, self._files.memories
+        if not cut_off:
+            return []
+        name = self._files.embedded[next(iter(cut_off))]
+        more = self.built.models.embedder.reads_more
+        remedies = f"{more}, embedder=openai" if more else "embedder=openai"
+        return [
+            f"{sum(cut_off.values()):,} of {sum(stored.values()):,} memories are longer than what "
+            f"{name} reads, and no vector finds the rest of their words; for a new run, use "
+            f"{remedies} or memory=chunks memory.tokens=192"
+        ]

@@ -48,6 +48,8 @@ class Embedder(ABC):
     document_prefix: str = ""
     # Length d of the vectors of single tokens; None if the embedder has none.
     token_length: int | None = None
+    # The setting with which it reads longer texts, if there is one.
+    reads_more: str | None = None
     # Whether the embedder records, replays and meters its calls itself.
     records_calls: ClassVar[bool] = False
 
@@ -59,6 +61,10 @@ class Embedder(ABC):
     def installed(self) -> bool:
         """Whether its package is installed, if it needs one."""
         return self.package is None or find_spec(self.package) is not None
+
+    def reads(self, text: str) -> bool:  # noqa: ARG002
+        """Return whether all of `text` counts for its vector; True where that is unknown."""
+        return True
 
     def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return the token vectors of each text; only where `token_length` is not None."""

@@ -47,6 +47,7 @@ class CachedEmbedder:
         self._fresh_queries = fresh_queries
         self._embedder = embedder
         self.asked = False  # set to True by every look-up
+        self.cut_off: set[str] = set()  # documents of which the embedder reads only the beginning
         self.name, self.typical_similarity = embedder.name, embedder.typical_similarity
         self.typical_by_language = embedder.typical_by_language
         self.languages = embedder.languages
@@ -60,6 +61,7 @@ class CachedEmbedder:
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), d); missing ones are embedded in batches."""
+        self._note_cut_off(texts)
         return self._look_up("document", texts)
 
     def query(self, text: str) -> Vectors:
@@ -68,6 +70,7 @@ class CachedEmbedder:
 
     def document_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return the token vectors of each text, from a cache beside that of the vectors."""
+        self._note_cut_off(texts)
         return self.token_rows.look_up("document", texts)
 
     def query_tokens(self, text: str) -> TokenVectors:
@@ -97,6 +100,9 @@ class CachedEmbedder:
         self._rows.clear()
         if self.has_tokens and (self._token_rows or self._tokens_path.exists()):
             self.token_rows.clear()
+
+    def _note_cut_off(self, texts: Sequence[str]) -> None:
+        self.cut_off.update(text for text in texts if not self._embedder.reads(text))
 
     def _look_up(self, kind: Kind, texts: Sequence[str]) -> Vectors:
         self.asked = True

@@ -24,6 +24,7 @@ Pooling = Literal["mean", "tokens"]
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 _CJK_RANGES = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
 _DIMENSIONS = 384
+_MOST = 512  # tokens of a text, for which the model has positions
 _LONGEST_WORD = 100  # as in BERT: longer words are unknown
 
 
@@ -52,7 +53,7 @@ class MiniLM(Embedder):
         self,
         sha256: str,
         typical_similarity: Cosine,
-        max_tokens: Annotated[int, Range(8, 512)] = 256,
+        max_tokens: Annotated[int, Range(8, _MOST)] = 256,
         threads: Threads = 2,
         fallback: str | None = None,
         pooling: Pooling = "mean",
@@ -65,6 +66,7 @@ class MiniLM(Embedder):
         self.token_length = _DIMENSIONS if pooling == "tokens" else None
         self.name = f"minilm-{sha256[:12]}-{max_tokens}"
         self.typical_similarity, self.fallback = typical_similarity, fallback
+        self.reads_more = f"embedder.max_tokens={_MOST}" if max_tokens < _MOST else None
         self._sha256 = sha256
         self._max_tokens = max_tokens
         self._threads = threads
@@ -74,6 +76,10 @@ class MiniLM(Embedder):
         """Return unit vectors, shape (len(texts), 384). Raises InputError on a wrong model file."""
         means = [self._states(self._tokens.encode(text)).mean(axis=0) for text in texts]
         return unit_rows(np.stack(means)), Usage()
+
+    def reads(self, text: str) -> bool:
+        """See Embedder."""
+        return self._tokens.fits(text)
 
     def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return the word pieces of each text with their vectors from the last layer, without
@@ -161,6 +167,17 @@ class WordPiece:
             if len(ids) >= self._limit - 2:
                 break
         return [self._first, *ids[: self._limit - 2], self._last]
+
+    def fits(self, text: str) -> bool:
+        """Return whether `encode` cuts nothing off."""
+        room = self._limit - 2
+        if len(unicodedata.normalize("NFD", text.lower())) <= room:  # a piece has a character
+            return True
+        for word in _basic_words(text):
+            room -= len(self._pieces(word))
+            if room < 0:
+                return False
+        return True
 
     def _pieces(self, word: str) -> list[int]:
         if len(word) > _LONGEST_WORD:

@@ -11,7 +11,7 @@ from hydra import compose, initialize_config_dir
 from pydantic import BaseModel, ConfigDict
 
 from eval.analyse.tabulate.grid import Grid, Job, find_folders, load_grid, load_job
-from eval.datasets.files import validate
+from eval.datasets.files import NotHereError, validate
 from eval.metrics.stats.interval import Interval
 from eval.records.run import Run
 from eval.rendering.errors import configuration_errors
@@ -113,7 +113,8 @@ QUANTITIES: Mapping[str, tuple[Callable[[], Quantity | None], float]] = {
 def load_paper(grid: Grid, overrides: Sequence[str], runs: Path) -> Paper:
     """Return the paper that an experiment requests, with its runs in the folder `runs`.
 
-    `overrides`: those of the runs. Raises InputError if the file of the paper is missing or wrong.
+    `overrides`: those of the runs. Raises InputError if the file of the paper is missing or wrong,
+    or a run would refuse its settings.
     """
     settings = grid.tables[PUBLISHED]
     path = SHIPPED / "results" / "published" / f"{settings['source']}.yaml"
@@ -143,7 +144,7 @@ def _owns(grid: Grid, runs: Path) -> Iterator[Own]:
             with configuration_errors(), initialize_config_dir(str(CONF), version_base="1.3"):
                 config = compose("config", [f"experiment={grid.name}", *job.overrides])
                 own = Own(job, None, expected(config))
-        except InputError as error:  # such as a data set that is not here
+        except NotHereError as error:
             own = Own(job, None, unknown=str(error))
         yield own
 

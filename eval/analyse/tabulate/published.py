@@ -47,7 +47,7 @@ def as_page(grid: Grid, overrides: Sequence[str], runs: Path) -> tuple[str, str]
     """Return the page of an experiment that requests `published`, and its numbers as CSV.
 
     `overrides`: those of its runs, which are in the folder `runs`. Raises InputError if the file of
-    the paper is missing or wrong.
+    the paper is missing or wrong, or a run would refuse its settings.
     """
     paper = load_paper(grid, overrides, runs)
     source = paper.source

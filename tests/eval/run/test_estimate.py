@@ -186,10 +186,14 @@ def test_a_real_run_takes_about_the_expected_tokens_and_no_more_than_at_most(
 
 
 def test_wrong_input_is_refused_as_by_a_run(start, small):
-    for wrong in ("dataset.path=away.json", "pricing=away.yaml", "reader.prompt=away"):
-        ended = start("estimate=true", "strategy=bm25", *MODELS, *small, wrong)
-        assert ended.code == 2, wrong
-        assert ended.err.count("\n") == 1
+    of_bm25 = ("dataset.path=away.json", "pricing=away.yaml", "reader.prompt=away")
+    of_given = ("strategy.path=away", "strategy.path=null")
+    for strategy, wrongs in {"bm25": of_bm25, "given": of_given}.items():
+        for wrong in wrongs:
+            ended = start("estimate=true", f"strategy={strategy}", *MODELS, *small, wrong)
+            assert ended.code == 2, wrong
+            told = [line for line in ended.err.splitlines() if not line.startswith("note: ")]
+            assert len(told) == 1
 
 
 def test_the_gates_calls_are_at_most_the_estimated_ones(server, start, small):

@@ -16,6 +16,7 @@ import pytest
 
 from eval.metrics.registry import names
 from eval.records.run import load_run
+from eval.run.run_files import RunFiles
 from memsys.core.terms import words
 from tests.eval.commands import Ended, Run, run_main, runs_in
 
@@ -269,6 +270,19 @@ def test_a_budget_that_no_memory_fits_is_warned_of(start, tmp_path, small):
     assert ended.code == 0
     assert "warning: all contexts are empty: no memory fits budget=1" in ended.out
     assert [w for w in run.manifest["warnings"] if w.startswith("all contexts are empty")]
+
+
+def test_memories_that_the_embedder_does_not_read_whole_are_warned_of(made):
+    run = made(
+        "strategy=vector_only", "memory=chunks", "memory.tokens=16", "embedder.max_tokens=16"
+    )
+    counts = {one["conversation"]: one["cut_off"] for one in run.ingests if "cut_off" in one}
+    assert RunFiles(run.folder).cut_off == counts  # a run that goes on warns of all
+    stored = sum(one["memories"] for one in run.ingests)
+    assert 0 < sum(counts.values()) < stored  # the last ones are short
+    (said,) = (one for one in run.manifest["warnings"] if "longer than" in one)
+    assert said.startswith(f"{sum(counts.values())} of {stored} memories are longer than what mini")
+    assert "use embedder.max_tokens=512, embedder=openai or memory=chunks memory.tokens=192" in said
 
 
 def test_k_below_the_store_is_not_warned_of(clean):

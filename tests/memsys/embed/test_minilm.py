@@ -49,6 +49,17 @@ def test_words_beyond_the_limit_do_not_count():
     assert vectors[0].tobytes() != vectors[2].tobytes()
 
 
+@pytest.mark.parametrize(
+    "text", ["kiln " * 5, "cafés" * 3, "unaffable " * 3, "茶馆" * 6, "a" * 101]
+)
+def test_what_is_read_whole_is_what_encoding_does_not_cut(text):
+    whole = len(model(max_tokens=512)._tokens.encode(text))
+    for limit in {8, max(8, whole - 1), max(8, whole)}:
+        assert model(max_tokens=limit).reads(text) == (whole <= limit)
+    assert model().reads_more == "embedder.max_tokens=512"
+    assert model(max_tokens=512).reads_more is None
+
+
 def test_the_name_contains_all_that_changes_a_vector():
     names = {
         MiniLM(*given).name for given in (("a" * 64, 0.5), ("b" * 64, 0.5), ("a" * 64, 0.5, 128))

@@ -115,6 +115,13 @@ def test_without_a_run_the_printed_side_remains(tmp_path):
     assert ", own |" not in text
 
 
+def test_settings_that_a_run_would_refuse_are_refused(tmp_path, capsys):
+    (tmp_path / "runs").mkdir()
+    assert main(["mem0_paper", "dataset=nope", "--runs", str(tmp_path / "runs")]) == 2
+    assert "dataset=nope: no such option" in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()
+
+
 def test_what_a_run_would_cost_and_contexts_without_one(tmp_path, small):
     (tmp_path / "runs").mkdir()
     text = page(tmp_path / "runs", *small[:2], "strategy=full_context,mem0")
