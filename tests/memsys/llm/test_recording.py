@@ -120,7 +120,7 @@ def test_no_usable_folder_file_or_mode_is_named(tmp_path):
         db.execute("CREATE TABLE calls (key TEXT)")
     with pytest.raises(InputError, match=r"calls\.sqlite"):
         Recording(tmp_path).keep([_ONE])
-    with pytest.raises(InputError, match="auto, off, replay"):
+    with pytest.raises(InputError, match="auto, record, off, replay"):
         Recording(tmp_path, "on")  # type: ignore[arg-type]
 
 

@@ -99,7 +99,7 @@ def test_a_graph_of_relations_is_near_the_file_of_the_relation_store(tmp_path, b
         store.put_relations(OWNER, [relation(*key) for key in dict.fromkeys(linked)])
         size = RelationGraph(store, OWNER, bag_of_words, settings()).size()
         other = RelationGraph(store, "nobody", bag_of_words, settings()).size()
-    assert other == {"nodes": 0, "edges": 0, "bytes": 0}
+    assert other == {"tokens": 0, "nodes": 0, "edges": 0, "bytes": 0}
     assert (size["nodes"], size["edges"]) == (200, len(set(linked)))
     with closing(sqlite3.connect(file)) as db:
         (vectors,) = db.execute("SELECT sum(length(vector)) FROM nodes").fetchone()
