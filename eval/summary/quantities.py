@@ -150,7 +150,7 @@ def objections(first: Run, run: Run, quantity: Quantity) -> list[str]:
             what = _SOURCES.get(str(sources[0]), str(sources[0] or "unknown"))
             reasons.append(
                 f"{quantity.name}: all latencies of {one.label} are {what}; run it with "
-                "llm.cache=record fresh_queries=true"
+                "llm.cache=record fresh_queries=true and a new folder as cache="
             )
     machines = [one.manifest["machine"] for one in (first, run)]
     if machines[0] != machines[1]:

@@ -130,7 +130,8 @@ class _Rows(ABC, Generic[V]):
     column: ClassVar[str]
     content: ClassVar[str]
 
-    # Whether to compute those of queries anew, at the time that they take now.
+    # Whether to compute those of queries anew, at the time that they take now. What was computed
+    # since then is read as from a store: at the time of the reading.
     fresh_queries = False
 
     def __init__(self, embedder: Embedder, path: Path, meter: Meter) -> None:
@@ -139,6 +140,7 @@ class _Rows(ABC, Generic[V]):
         """
         self._embedder, self._path, self._meter = embedder, path, meter
         self._warm = self._warned = False
+        self._computed: set[str] = set()  # keys of the values that are new in the file
         row = f"key TEXT PRIMARY KEY, {self.column} BLOB, ms REAL"
         with self._errors():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -183,7 +185,9 @@ class _Rows(ABC, Generic[V]):
             rows = [] if anew else self._db.execute(select, keys).fetchall()
         stored = {key: (blob, ms) for key, blob, ms in rows if is_latency(ms)}
         values = self._usable(stored)
-        live_ms, is_cached, usage = sum(stored[key][1] for key in values), bool(values), Usage()
+        own = self._computed & values.keys() if self.fresh_queries else set()
+        cached = values.keys() - own
+        live_ms, usage, fresh_ms = sum(stored[key][1] for key in cached), Usage(), 0.0
         missing = {k: prefix + t for k, t in zip(keys, texts, strict=True) if k not in values}
         if missing:
             fresh_ms, usage, fresh = self._add(missing, {key: blob for key, blob, _ in rows})
@@ -192,7 +196,9 @@ class _Rows(ABC, Generic[V]):
                 return self._batch(kind, texts)
             values, live_ms = values | fresh, live_ms + fresh_ms
         spent_ms = (time.perf_counter() - started) * 1000
-        self._meter.note(Call(spent_ms, live_ms, False, usage, cached=is_cached))
+        if own:
+            live_ms += max(spent_ms - fresh_ms, 0.0)
+        self._meter.note(Call(spent_ms, live_ms, False, usage, cached=bool(cached)))
         return [values[key] for key in keys]
 
     def _add(
@@ -208,6 +214,7 @@ class _Rows(ABC, Generic[V]):
         values, usage = self._embed(list(missing.values()))
         live_ms = (time.perf_counter() - started) * 1000
         packed = {key: self._packed(value) for key, value in zip(missing, values, strict=True)}
+        self._computed.update(packed)
         if not self._warned and any(packed[k] != former[k] for k in packed.keys() & former.keys()):
             self._warned = True
             _log.warning("%s: %s in it are damaged; embedding anew", self._path, self.table)

@@ -103,6 +103,19 @@ def test_a_replayed_query_reports_the_latency_of_its_live_call(tmp_path):
     assert fresh.source == "live"
 
 
+def test_with_fresh_queries_what_the_run_embedded_itself_is_read_as_from_a_store(tmp_path):
+    notes = Notes()
+    CachedEmbedder(Slow(), tmp_path, Meter()).documents(["the kiln"])
+    fresh = CachedEmbedder(Slow(), tmp_path, notes, fresh_queries=True)
+    for texts in (["a bowl"], ["a bowl"], ["a bowl", "the kiln"]):
+        fresh.documents(texts)
+    assert [call.cached for call in notes.calls] == [False, False, True]
+    embedded, read, both = notes.calls
+    assert embedded.live_ms >= 20
+    assert read.live_ms == read.spent_ms
+    assert both.live_ms >= 20  # the kiln, as it was recorded
+
+
 def test_documents_share_their_batch_s_time(tmp_path):
     notes = Notes()
     cached = CachedEmbedder(Slow(), tmp_path, notes)

@@ -131,7 +131,7 @@ def test_latencies_that_were_not_live_or_of_another_machine_are_refused(pair, ca
 
     told = {
         made("replayed", "recorded"): "all latencies of replayed are replayed; run it with "
-        "llm.cache=record fresh_queries=true",
+        "llm.cache=record fresh_queries=true and a new folder as cache=",
         made("cached", "vectors"): "all latencies of cached are partly read from the cache of",
         made("away", machine={"cores": 99}): "full and away ran on different machines (cores)",
     }
