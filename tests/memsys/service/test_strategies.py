@@ -30,7 +30,7 @@ from tests.memsys.service.test_relations import model
 from tests.memsys.service.test_setup import run
 
 BAG = "embedder: {_target_: tests.memsys.build.BagOfTokens}\n"
-OTHERS = {*names(), "mcp", "no_memory", "oracle", "rest"}
+OTHERS = {*names(), "given", "mcp", "no_memory", "oracle", "rest"}
 FACTS = {"mem0", "mem0_graph", "mem0_graph_follow"}  # of a model
 RANKING = sorted({f.stem for f in (CONF / "strategy").glob("*.yaml")} - OTHERS - FACTS)
 ZERO = {"access": 0.0, "recency": 0.0}  # of a benchmark they are derived from the text
