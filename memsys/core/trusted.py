@@ -25,17 +25,25 @@ _ADDRESS = re.compile(r"^ *(?:base_)?url: *(https?://\S+)", re.MULTILINE)
 _REFERENCE = re.compile(r"\$\{[\w.]+\}")  # to another value; no resolver
 _SPECIAL = {"_target_", "_partial_", "_convert_"}  # names that Hydra interprets
 _VALUES = 10_000
+# Settings of a strategy or a graph that are options of another group.
+_NESTED = {
+    "vector_store": "vector_store",
+    "relation_store": "relation_store",
+    "store": "relation_store",
+}
 
 
 def check_config(config: object, group: str, where: str) -> None:
     """Raise InputError, naming `where`, unless each `_target_` in `config`, at any depth, is a
-    class of an option of conf/`group` or of a trusted module, and no value is an interpolation.
+    class of an option of conf/`group`, or of a store's group, or of a trusted module, and no value
+    is an interpolation.
 
     Call it on the values that are going to be instantiated: after references are resolved.
     """
     for place, value in _values(config, where):
         if isinstance(value, Mapping) and "_target_" in value:
-            _check_target(value["_target_"], group, f"{where}: {group}{place}")
+            own = _NESTED.get(place.rpartition(".")[2], group)
+            _check_target(value["_target_"], own, f"{where}: {group}{place}")
         elif isinstance(value, str) and "${" in value:
             raise InputError(f"{where}: {group}{place}: {value!r:.60}; write the value itself")
         name = place.rpartition(".")[2]
