@@ -64,7 +64,7 @@ def versions() -> Mapping[str, str | None]:
 
 @cache
 def _processor() -> str:
-    """Return the name of the processor, as far as the system tells it."""
+    """Return the name of the processor as the system reports it; "" if it does not."""
     path = Path("/proc/cpuinfo")  # of Linux, where platform.processor() is empty
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()

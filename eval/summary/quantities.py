@@ -91,6 +91,14 @@ def find(name: str) -> Quantity | None:
     return Quantity(name, match["base"], percent, _BASES[match["base"]][1])
 
 
+def named(name: str) -> Quantity:
+    """Return the quantity `name`. Raises KeyError for another name."""
+    found = find(name)
+    if found is None:
+        raise KeyError(name)
+    return found
+
+
 def of_score(key: str) -> Quantity:
     """Return a score of the records as a quantity, for the ratio of its means."""
     return Quantity(key, key, None, 3)

@@ -138,8 +138,8 @@ class Flat(ContextWriter):
 
 class Xml(ContextWriter):
     """Writes memories as XML elements with index, content and event time, in one list. The event
-    time is the date of what a memory tells, after which comes when it was said (`said`); where that
-    date is not known, it is when it was said.
+    time is the date of the event that a memory states, followed by the time at which it was said
+    (`said`); where that date is not known, the event time is the time at which it was said.
     """
 
     prompts: ClassVar[Sequence[str]] = ("xml",)

@@ -7,7 +7,12 @@ from collections.abc import Iterable
 from memsys.core.terms import terms
 from memsys.core.types import UNDATED, Session, Turn
 
-ROLES = ("user", "assistant", "system", "tool")  # of chats; the speaker of who has no name
+ROLES = (
+    "user",
+    "assistant",
+    "system",
+    "tool",
+)  # of chat messages; the speaker where no name is given
 _RICH = 20  # distinct terms at which a text reaches importance 1
 
 

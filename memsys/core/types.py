@@ -87,8 +87,9 @@ class Memory:
     lexical search matches; it may contain more (the turn before), so that a reply is found by the
     words of the turn it answers. `turns` are the ids of the turns whose words appear in `content`.
     `title`: its topic in a few words, "" if it has none. `time`: when it was said; `session`: the
-    start of its session, None where `time` is that. `event`: the date of what it tells, in ISO 8601
-    as precise as it is known (a year, a month, a day or a span of days), None if it is not.
+    start of its session, None where `time` is that. `event`: the date of the
+    event it states, in ISO 8601 as precise as it is known (a year, a month, a day or a span of
+    days), None if it is not.
     """
 
     id: str

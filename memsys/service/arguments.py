@@ -161,5 +161,5 @@ def check_fields(
                 f"event_time: {event_time!r:.40}; use ISO 8601 (2031, 2031-05, 2031-05-02 or "
                 "2031-05-02/2031-05-08), or an empty text for no date"
             )
-        fields["event_time"] = event_time and iso_date(event_time)
+        fields["event_time"] = iso_date(event_time)  # None of an empty text
     return fields

@@ -112,12 +112,15 @@ def _checked(settings: dict[str, Any], where: str) -> dict[str, Any]:
 def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return `wanted` with the names of options replaced by their settings, composed by Hydra. The
     settings of a group without a class replace those of the option that its `option` names, else of
-    the default one.
+    the default one; a group without settings is the default one.
     """
     groups = {name: one for name, one in wanted.items() if name in OPTIONS}
     changed = {n: v for n, v in groups.items() if isinstance(v, Mapping) and "_target_" not in v}
     named = {n: v for n, v in groups.items() if not isinstance(v, Mapping)}
-    named |= {name: group.get("option", _CHANGED[name]) for name, group in changed.items()}
+    named |= {
+        name: group.get("option", (_CHANGED if group else OPTIONS)[name])
+        for name, group in changed.items()
+    }
     if not named:
         return dict(wanted)
     for name, value in named.items():

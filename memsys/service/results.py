@@ -78,7 +78,8 @@ class MemoryRecord(_Owned):
     """A memory. `time` is when its messages were said (UTC if a zone was given), `created` and
     `updated` are wall-clock times; these two have mem0's names as well. `turns`: the caller's ids
     of its messages. `importance`: 0 to 1. `title`: its topic in a few words, "" if it has none.
-    `event_time`: the date of what it tells (see memsys.core.types.Memory), null if it is not known.
+    `event_time`: the date of the event it states (see memsys.core.types.Memory), null if it
+    is not known.
     """
 
     id: str

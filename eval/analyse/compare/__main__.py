@@ -179,7 +179,12 @@ def _markdown(
 
 def _caption(name: str, rows: Sequence[Row], runs: Sequence[Run]) -> str:
     over = scope(row.clusters for row in rows)
-    return f"{name}: mean and difference to {runs[0].label}, 95% intervals {over}"
+    return f"{name}: mean and {_kind(rows)} from {runs[0].label}, 95% intervals {over}"
+
+
+def _kind(rows: Sequence[Row]) -> str:
+    """Return what the contrasts of a measure are called."""
+    return "difference" if all(row.quantity is None for row in rows) else "change"
 
 
 if TYPE_CHECKING:
@@ -198,7 +203,8 @@ def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
             _forest(axes, rows, runs, others)
             axes.set_title(title)
         over = scope(row.clusters for _, rows in panels for row in rows)
-        label = f"difference to {runs[0].label}, 95% interval {over}; hollow: no difference shown"
+        kinds = " or ".join(sorted({_kind(rows) for _, rows in panels}))
+        label = f"{kinds} from {runs[0].label}, 95% interval {over}; hollow: no difference shown"
         grid[-1, 0].set_xlabel(label, wrap=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from eval.rendering.errors import configuration_errors
 from eval.run.estimate import Expected, expected
 from eval.summary.contrast import contrast
 from eval.summary.measures import Measure
-from eval.summary.quantities import Quantity, find, objections, of_score
+from eval.summary.quantities import Quantity, named, objections, of_score
 from eval.summary.shared import share
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
@@ -99,14 +99,14 @@ class Paper:
         return self.jobs[system].run if system in self.jobs else None
 
 
-QUANTITIES: Mapping[str, tuple[Callable[[], Quantity | None], float]] = {
-    # column of a file -> what is measured, and its factor to the unit printed
-    "tokens": (lambda: find("context_tokens"), 1),
-    "search_p50_s": (lambda: find("retrieve_ms_p50"), 0.001),
-    "search_p95_s": (lambda: find("retrieve_ms_p95"), 0.001),
-    "total_p50_s": (lambda: find("total_ms_p50"), 0.001),
-    "total_p95_s": (lambda: find("total_ms_p95"), 0.001),
-    "overall_judge": (lambda: of_score("judge"), 100),
+# Column of a file -> what is measured, and its factor to the unit printed.
+QUANTITIES: Mapping[str, tuple[Quantity, float]] = {
+    "tokens": (named("context_tokens"), 1),
+    "search_p50_s": (named("retrieve_ms_p50"), 0.001),
+    "search_p95_s": (named("retrieve_ms_p95"), 0.001),
+    "total_p50_s": (named("total_ms_p50"), 0.001),
+    "total_p95_s": (named("total_ms_p95"), 0.001),
+    "overall_judge": (of_score("judge"), 100),
 }
 
 
@@ -162,9 +162,9 @@ def printed(paper: Paper, system: str, column: str) -> float:
 def judged(paper: Paper, claim: Claim) -> tuple[Interval | None, str]:
     """Return the own change of a claim, and the verdict on the claim."""
     first, run = paper.run(claim.against), paper.run(claim.system)
-    quantity = QUANTITIES[claim.column][0]()
+    quantity, _ = QUANTITIES[claim.column]
     missing = [name for name in (claim.system, claim.against) if paper.run(name) is None]
-    if first is None or run is None or quantity is None:
+    if first is None or run is None:
         return None, f"{_NOT_MEASURED}: no run of {' and '.join(missing)}"
     if against := objections(first, run, quantity):
         return None, f"{_NOT_MEASURED}: {against[0]}"

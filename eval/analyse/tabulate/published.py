@@ -146,9 +146,7 @@ def _own_measurement(
     if column == "store_tokens":
         return replace(figure, own=_stored(own.run), run_id=run_id)
     quantity, factor = QUANTITIES[column]
-    if (what := quantity()) is None:
-        return figure
-    return replace(figure, own=_scaled(measured(own.run, what), factor), run_id=run_id)
+    return replace(figure, own=_scaled(measured(own.run, quantity), factor), run_id=run_id)
 
 
 def _title(column: str) -> str:

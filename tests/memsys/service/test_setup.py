@@ -200,9 +200,10 @@ def test_no_key_is_taken_from_a_configuration(config, message):
 
 
 def test_nothing_named_is_the_default():
-    made = load_setup(None)
-    assert isinstance(made.embedder, MiniLM)
-    assert (made.start, made.k, made.weights.plain) == ("vector", 10, True)
+    for source in (None, {"llm": {}, "embedder": {}}):  # a group without settings is named by none
+        made = load_setup(source)
+        assert isinstance(made.embedder, MiniLM)
+        assert (made.start, made.k, made.weights.plain, made.llm) == ("vector", 10, True, None)
 
 
 @pytest.mark.parametrize(

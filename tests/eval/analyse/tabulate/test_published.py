@@ -59,6 +59,7 @@ def verdicts(text: str) -> dict[str, str]:
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No data set is here, so that no run can be estimated."""
     monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "nothing"))
+    monkeypatch.setattr("eval.datasets.files.DATA", tmp_path / "nothing")  # of the user
     monkeypatch.chdir(tmp_path)
 
 
