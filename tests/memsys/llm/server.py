@@ -35,7 +35,6 @@ class FaultyServer(ThreadingHTTPServer):
         self.bodies: list[Body] = []
         self.paths: list[str] = []
         self.headers: list[dict[str, str]] = []  # names in lower case
-        self.times: list[float] = []  # monotonic
         self.under_way = self.most_under_way = 0
         self.stopping = threading.Event()
 
@@ -77,7 +76,6 @@ class Handler(BaseHTTPRequestHandler):
             server.bodies.append(body)
             server.paths.append(self.path)
             server.headers.append({name.lower(): value for name, value in self.headers.items()})
-            server.times.append(time.monotonic())
             server.under_way += 1
             server.most_under_way = max(server.most_under_way, server.under_way)
             behave = server.choose(body)

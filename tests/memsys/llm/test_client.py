@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from memsys.core.errors import InputError
 from memsys.core.types import Usage
+from memsys.llm import budget
 from memsys.llm.base import LLMError, Tool
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
@@ -174,18 +176,21 @@ def test_no_more_calls_under_way_than_places(make):
         assert server.most_under_way == 3
 
 
-def test_requests_are_spread_over_the_minute_and_replays_never_wait(server, make):
+def test_requests_are_spread_over_the_minute_and_replays_never_wait(server, make, monkeypatch):
+    waits: list[float] = []
+    clock = SimpleNamespace(monotonic=lambda: 100.0, sleep=waits.append)
+    monkeypatch.setattr(budget, "time", clock)
     asked = [[{"role": "user", "content": str(i)}] for i in range(5)]
     client = make(server, requests_per_minute=1200)
     with ThreadPoolExecutor(5) as pool:
         list(pool.map(client.complete, asked))
-    assert server.times[-1] - server.times[0] >= 0.15  # 0.2 but for the jitter of a busy machine
+    assert sorted(waits) == pytest.approx([0, 0.05, 0.1, 0.15, 0.2])
     meter = Meter()
     replaying = make(server, requests_per_minute=1, meter=meter)
     with meter.phase() as reading:
-        for one in asked * 4:  # at one a minute, a quarter of an hour if replays waited
-            replaying.complete(one)
-    assert (reading.attempts, reading.replayed) == (0, True)
+        for messages in asked * 4:
+            replaying.complete(messages)
+    assert (reading.attempts, reading.replayed, len(waits)) == (0, True, 5)
 
 
 def test_a_server_of_our_own_starts_with_the_first_live_call(server, tmp_path):
