@@ -47,6 +47,7 @@ def test_every_third_question(start, third, small, clean):
     assert error["traceback"].endswith("ValueError: question 5 of beech is a third one\n")
     failed = next(r for r in third.records if r["id"] == "beech/5")
     assert (failed["answer"], failed["abstained"], failed["retrieved"]) == (None, None, [])
+    assert failed["answer_tokens"] == 0
     assert set(failed) == set(clean.records[0])
     assert set(failed["scores"].values()) == {None}
     assert third.manifest["status"] == "complete"
