@@ -31,6 +31,11 @@ _OTHERS = "; all others are compared with the first"
 _PROGRAM = "python -m eval "
 WIDE = "--wide"
 _ALL_COLUMNS = "print each table in one block, however narrow the terminal is"
+_ELSEWHERE = {
+    "options": "eval/run/option_help.py",
+    "schema": "eval/records/fields.py",
+    "serve": "memsys/service/__main__.py",
+}
 _EXAMPLES = {  # arguments of the commands that require some
     "cache": "stats",
     "cache export": "last --out answers.jsonl.gz",
@@ -204,12 +209,18 @@ def progress(total: int | None, unit: str, **options: Any) -> tqdm[Any]:
 @cache
 def mains() -> dict[str, Path]:
     """Return the file of each command by its name: `__main__.py` of a folder, one or two levels
-    below eval, or of the memory service.
+    below eval, or of the memory service, or a module that prints reference.
     """
     root = Path(__file__).parents[1]
     mains = [*root.glob("eval/*/__main__.py"), *root.glob("eval/*/*/__main__.py")]
     found = {path.parent.name: path for path in mains}
-    return dict(sorted((found | {"serve": root / "memsys/service/__main__.py"}).items()))
+    return dict(sorted((found | {name: root / path for name, path in _ELSEWHERE.items()}).items()))
+
+
+def module_of(name: str) -> str:
+    """Return the name of the module of the command `name`, one of `mains`."""
+    path = mains()[name].relative_to(Path(__file__).parents[1])
+    return ".".join(path.parent.parts if path.stem == "__main__" else path.with_suffix("").parts)
 
 
 def commands() -> dict[str, str]:
@@ -241,8 +252,7 @@ def dispatch(arguments: Sequence[str], program: str) -> int:
         complain(f"{name}: no such command; {hint}")
         return BAD_INPUT
     sys.argv = [f"{_PROGRAM}{name}", *arguments[1:]]
-    module = ".".join(mains()[name].parent.relative_to(Path(__file__).parents[1]).parts)
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    runpy.run_module(module_of(name), run_name="__main__", alter_sys=True)
     return 0
 
 

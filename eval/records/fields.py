@@ -1,13 +1,15 @@
-"""`python -m eval.records.fields [FILE]`: the fields of the files of a run folder, as markdown."""
+"""`python -m eval schema [FILE]`: the fields of the files of a run folder, and what they mean."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 
 from eval.records.schema import json_schema
 from memsys.core.errors import InputError, complain
+from memsys.core.program import as_started
 
 _INTRODUCTION = """# Fields of a run folder
 
@@ -38,10 +40,14 @@ def page(names: Sequence[str] = ()) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the fields of the files that `arguments` name, or of all; return the exit code."""
-    command = argparse.ArgumentParser("python -m eval.records.fields", description=__doc__)
+    command = argparse.ArgumentParser(
+        as_started("python -m eval schema"), description="Print the fields of a run folder's files."
+    )
     command.add_argument("files", nargs="*", metavar="FILE", help="such as manifest.json")
+    command.add_argument("--json", action="store_true", help="print the JSON Schema of all files")
+    options = command.parse_args(arguments)
     try:
-        print(page(command.parse_args(arguments).files))
+        print(json.dumps(json_schema(), indent=1) if options.json else page(options.files))
     except InputError as error:
         complain(error)
         return 2

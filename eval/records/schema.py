@@ -1,13 +1,12 @@
 """Types of all contents of a run folder. A record is the dict of its JSON line.
 
-`python -m eval.records.schema` prints them as JSON Schema, `python -m eval.records.fields`
-what they mean. A field marked NotRequired is absent where a run has no use for it, or was written
-by an earlier version: RECORD_DEFAULTS and MANIFEST_DEFAULTS are filled in on reading.
+`python -m eval schema` prints the fields and what they mean, with `--json` as JSON Schema. A field
+marked NotRequired is absent where a run has no use for it, or was written by an earlier version:
+RECORD_DEFAULTS and MANIFEST_DEFAULTS are filled in on reading.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -598,7 +597,3 @@ def json_schema() -> dict[str, Any]:
         if isinstance(settings := getattr(one, "__pydantic_config__", None), dict):
             one.__pydantic_config__ = {**settings, **described}
     return {name: TypeAdapter(of).json_schema() for name, of in files.items()}
-
-
-if __name__ == "__main__":
-    print(json.dumps(json_schema(), indent=1))

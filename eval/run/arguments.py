@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 
 from hydra._internal.utils import get_args_parser
@@ -139,7 +140,7 @@ def groups_of(arguments: Sequence[str]) -> dict[str, list[str]]:
 
 def own_folders(arguments: Sequence[str]) -> Iterator[Path]:
     """Yield the folders that --config-dir names."""
-    for one, after in zip(arguments, [*arguments[1:], ""], strict=True):
+    for one, after in pairwise([*arguments, ""]):
         name, _, value = one.partition("=")
         if name == "-cd" or (name.startswith("--config-d") and "--config-dir".startswith(name)):
             yield Path(value or after)

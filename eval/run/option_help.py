@@ -1,17 +1,19 @@
-"""`python -m eval.run --help GROUP=OPTION`: the settings of an option with their comments.
+"""`python -m eval options GROUP[=OPTION]`: the settings of an option, or of all of a group.
 
-`--help GROUP` prints all options of a group.
+`python -m eval.run --help GROUP=OPTION` prints the same.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import yaml
 
+from eval.cli import code_of, parser
 from eval.rendering.errors import no_such_option
 from eval.rendering.width import terminal_width
 from eval.run.arguments import groups_of, own_folders
@@ -153,3 +155,21 @@ def _source(node: yaml.Node, most: int | None) -> str:
     if isinstance(node, yaml.MappingNode):
         return "{}"
     return str(node.value) or ("''" if getattr(node, "style", None) else "null")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the settings of the options that `arguments` name; without any the groups. Raises
+    InputError on an unknown group or option.
+    """
+    command = parser("options", "Print the settings of options with their comments.")
+    command.add_argument("names", nargs="*", metavar="GROUP[=OPTION]", help="such as strategy=auto")
+    names, known = command.parse_args(arguments).names, groups_of(())
+    for name in names:
+        if (group := name.partition("=")[0]) not in known:
+            raise InputError(f"{group}: no such group; use one of {', '.join(known)}")
+    groups = (f"{group}: {', '.join(options)}" for group, options in known.items())
+    print(options_help(["--help", *names]) or "\n".join(groups))
+
+
+if __name__ == "__main__":
+    sys.exit(code_of(main))

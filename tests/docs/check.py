@@ -20,7 +20,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 
 from baselines.libraries.memory import names as libraries
-from eval.cli import WIDE, mains
+from eval.cli import WIDE, mains, module_of
 from eval.run.option_help import options_help
 from memsys.core.places import CONF
 
@@ -99,8 +99,7 @@ def _module(words: list[str], conf: Path) -> str | None:
             return None
         if arguments[0] not in mains():
             return f"no command {arguments[0]}"
-        path = mains()[arguments.pop(0)].parent.relative_to(PROJECT)
-        name = ".".join(path.parts)
+        name = module_of(arguments.pop(0))
     if name == "eval.run":
         return _run(arguments, conf)
     if name == "eval.audit_judge":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -27,6 +28,8 @@ def test_the_command_prints_every_field_or_those_of_a_file(capsys):
     assert fields.main(["contexts.jsonl"]) == 0
     assert "`text`" in (few := capsys.readouterr().out)
     assert "`run_id`" not in few
+    assert fields.main(["--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json_schema()
     assert fields.main(["nope.json"]) == 2
     assert "nope.json: no fields are known" in capsys.readouterr().err
 

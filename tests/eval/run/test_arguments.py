@@ -15,6 +15,7 @@ from eval import cli
 from eval.analyse.compare.__main__ import main as compare
 from eval.rendering.width import terminal_width
 from eval.run import arguments as arguments_module
+from eval.run import option_help
 from eval.run.arguments import check_arguments
 from eval.run.option_help import options_help
 from memsys.core.errors import InputError
@@ -131,6 +132,16 @@ def test_help_on_an_option_of_ones_own_and_on_a_typo():
     assert all(one in of_group for one in ("judge=none: ", "judge=panel: ", "judge.threshold="))
     with pytest.raises(InputError, match=r"strategy=bm26: no such option; did you mean bm25\?"):
         options_help(["--help", "strategy=bm26"])
+
+
+def test_the_command_options_prints_groups_a_group_or_an_option(capsys):
+    option_help.main(["judge", "context=xml"])
+    printed = capsys.readouterr().out
+    assert printed.rstrip() == options_help(["--help", "judge", "context=xml"])
+    option_help.main([])
+    assert "\ncontext: flat, layered, xml\n" in capsys.readouterr().out
+    with pytest.raises(InputError, match="jugde: no such group; use one of strategy, "):
+        option_help.main(["jugde"])
 
 
 def test_every_option_has_help():
