@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,19 @@ import pytest
 from eval.exchange.track.finished import read
 from eval.exchange.track.mlflow import MLflow
 
-mlflow = pytest.importorskip("mlflow", reason="the extra mlflow is not installed")
+if find_spec("mlflow") is None:
+    pytest.skip("the extra mlflow is not installed", allow_module_level=True)
+
+
+def client_of(folder: Path) -> Any:
+    from mlflow import MlflowClient  # noqa: PLC0415 - 40 MB, of the process that needs them
+
+    return MlflowClient(str(folder))
 
 
 def stored(folder: Path) -> list[Any]:
     """The runs of the experiment memsys in the file store."""
-    client = mlflow.MlflowClient(str(folder))
+    client = client_of(folder)
     (found,) = client.search_experiments(filter_string="name = 'memsys'")
     return list(client.search_runs([found.experiment_id]))
 
@@ -53,7 +61,7 @@ def test_a_run_that_is_logged_again_replaces_itself(keyed, tmp_path):
     tracker = MLflow(str(tmp_path / "mlruns"), "memsys", artifacts=False)
     tracker.log(read(folder))
     (first,) = stored(tmp_path / "mlruns")
-    client = mlflow.MlflowClient(str(tmp_path / "mlruns"))
+    client = client_of(tmp_path / "mlruns")
     client.set_tag(first.info.run_id, "mlflow.note.content", "worth a look")
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     summary["by_type"]["overall"] |= {"f1": 0.001, "bleu1": None, "bleu1_ci": None}
