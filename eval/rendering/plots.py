@@ -106,6 +106,22 @@ def curves(
     return _finished(axes, len(table))
 
 
+def trend(
+    table: pd.DataFrame, x: str, score: str = "mean", ax: Axes | None = None, *, colour: str = "run"
+) -> Axes:
+    """Draw `score` with intervals over the numbers of column `x`, a line for each `colour`."""
+    axes = _axes(ax, 3.8)
+    known = _known(table, score, colour)
+    low, high = ends(table, score)
+    for look in _looks(known[colour]):
+        rows = known[known[colour] == look.name].sort_values(x)
+        bounds = reach(rows[score], rows[low], rows[high])
+        style: dict[str, Any] = {"color": look.hex, "marker": look.symbol, "label": look.name}
+        axes.errorbar(rows[x], rows[score], yerr=bounds, **style)
+    axes.set(xlabel=x, ylabel=score)
+    return axes
+
+
 def shares(
     table: pd.DataFrame, parts: Sequence[str], ax: Axes | None = None, *, by: Sequence[str]
 ) -> Axes:

@@ -20,10 +20,12 @@ from eval.analyse.tabulate.effects import as_csv as effects_as_csv
 from eval.analyse.tabulate.grid import Grid, find_runs, heading, load_grid, made
 from eval.analyse.tabulate.matrix import MATRIX, as_csv, as_page, measure_columns
 from eval.analyse.tabulate.paper import PUBLISHED
+from eval.analyse.tabulate.picture import draw
 from eval.cli import beside, code_of, parser
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
 from eval.records.run import Run
+from memsys.core.errors import InputError
 from memsys.core.places import RUNS
 
 TABLES = Path("results/tables")
@@ -45,12 +47,14 @@ def _parser() -> argparse.ArgumentParser:
     add("name", metavar="NAME", help="experiment, as in conf/experiment")
     add("overrides", nargs="*", help="overrides that were given to eval.run")
     add("--runs", type=Path, default=RUNS, help=f"folder of runs ({RUNS})")
+    add("--picture", action="store_true", help="draw the scores over a swept number: PNG and SVG")
     add("--out", type=Path, default=TABLES, help=f"folder of tables ({TABLES})")
     return command
 
 
 def _tabulate(options: argparse.Namespace) -> None:
     grid = load_grid(options.name, options.overrides)
+    groups: list[Effects] = []
     if MATRIX in grid.tables:
         columns = measure_columns(grid, options.runs)
         text, lines = as_page(grid, columns), as_csv(columns)
@@ -62,6 +66,8 @@ def _tabulate(options: argparse.Namespace) -> None:
         text, lines = as_markdown(grid, runs, groups), effects_as_csv(groups)
         if "by_type" in grid.tables:
             lines += types_as_csv(runs, runs[0].seed)
+    if options.picture and not groups:
+        raise InputError(f"--picture: {grid.name} is no sweep over a number; leave it out")
     options.out.mkdir(parents=True, exist_ok=True)
     name = grid.name
     if options.out == TABLES and (options.overrides or options.runs != RUNS):
@@ -69,9 +75,12 @@ def _tabulate(options: argparse.Namespace) -> None:
         name = beside(name, given)  # the shipped tables are those of the experiment alone
     write_text(options.out / f"{name}.md", text)
     write_text(options.out / f"{name}.csv", lines)
+    files = [f"{name}.md", f"{name}.csv"]
+    if options.picture:
+        files += draw(groups, grid.factor, options.out / name)
     print(text)
-    if name != grid.name:
-        print(f"written to {options.out}: {name}.md, {name}.csv")
+    if files[2:] or name != grid.name:
+        print(f"written to {options.out}: {', '.join(files)}")
 
 
 def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> str:

@@ -52,6 +52,19 @@ def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, capsys):
     with (tmp_path / "results" / "tables" / "injection.csv").open(encoding="utf-8") as file:
         found = list(csv.DictReader(file))
     assert {line["run_id"] for line in found} == {run.folder.name for run in runs}
+    assert main(["injection", *given, "--picture", "--out", "tables"]) == 2
+    assert "no number to draw scores over; leave out --picture" in capsys.readouterr().err
+
+
+def test_a_sweep_over_a_number_is_drawn(start, tmp_path, small, capsys):
+    given = ("dataset=sample", *small[:2], "strategy=bm25,auto", "strategy.budget=16,128")
+    assert start("-m", "experiment=budget", *given).code == 0
+    assert main(["budget", *given, "--picture", "--out", "drawn"]) == 0
+    assert (
+        "written to drawn: budget.md, budget.csv, budget.png, budget.svg" in capsys.readouterr().out
+    )
+    svg = (tmp_path / "drawn" / "budget.svg").read_text(encoding="utf-8")
+    assert all(f"<!-- {word} -->" in svg for word in ("bm25", "auto", "strategy.budget", "128"))
 
 
 def test_runs_that_are_missing_are_asked_for(tmp_path, capsys):

@@ -1,0 +1,56 @@
+"""A picture of an experiment that sweeps a number: means over it, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval.analyse.tabulate.effects import RECALL, Effects
+from eval.rendering.figures import figure, log_axis, names
+from eval.summary.summarise import OVERALL
+from memsys.core.errors import InputError
+
+_LOG = 8  # greatest over smallest number from which the axis is logarithmic
+
+
+def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:
+    """Write PATH.png and PATH.svg: F1 and evidence recall over the numbers of the parameter that
+    names the groups, a line for each value of `factor`, the last parameter.
+
+    Returns the names of the files. Raises InputError where the groups are not named by numbers.
+    """
+    import pandas as pd  # noqa: PLC0415 - a picture alone needs it
+
+    from eval.rendering.plots import trend  # noqa: PLC0415
+
+    parameter, _, _ = groups[0].group.partition("=")
+    rows = []
+    for group in groups:
+        number = _number(group.group)
+        found = {row.key: row for table in group.tables for row in table if row.type == OVERALL}
+        for i, run in enumerate(group.runs):
+            of_run = {parameter: number, factor: run.label.rpartition("=")[2]}
+            for title, key in (("F1", run.own_f1), ("evidence recall", RECALL)):
+                mean = found[key].means[i]
+                ends = {"low": mean.low, "high": mean.high}
+                rows.append(of_run | {"score": title, "mean": mean.value} | ends)
+    table = pd.DataFrame(rows)
+    numbers = sorted({*table[parameter]})
+    with figure(path, 3.6) as drawn:
+        for axes, title in zip(drawn.subplots(1, 2), table["score"].unique(), strict=True):
+            trend(table[table["score"] == title], parameter, ax=axes, colour=factor)
+            axes.set(title=f"{title}, 95% interval", ylabel="", ylim=(0, None))
+            if numbers[0] > 0 and numbers[-1] >= _LOG * numbers[0]:
+                log_axis(axes, numbers)
+        handles, labels = axes.get_legend_handles_labels()
+        drawn.legend(handles, labels, loc="outside lower center", ncols=4)
+    return names(path)
+
+
+def _number(group: str) -> float:
+    try:
+        return float(group.partition("=")[2])
+    except ValueError:
+        raise InputError(
+            f"{group or 'this experiment'}: no number to draw scores over; leave out --picture"
+        ) from None
