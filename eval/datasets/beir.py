@@ -66,7 +66,7 @@ class Beir(Filters):
         types = {
             name: id_ for id_, name in enumerate(dict.fromkeys(one.type for one in asked), _FIRST)
         }
-        self.check(types, reading.pools)
+        self.check(types)
         repeated = len({one.line.id for one in asked}) < len(asked)
         questions = [
             Question(
@@ -84,7 +84,7 @@ class Beir(Filters):
         for question in questions:
             of_pool[question.conversation].append(question)
         parts = [
-            Part(Conversation(pool, (), reading.pools[pool]), self.select(of_pool[pool]), ())
+            Part(Conversation(pool, (), reading.pools[pool]), of_pool[pool], ())
             for pool in self.wanted(reading.pools)
         ]
         files = [replace(file, name=reading.name_of(path)) for path, file in reading.files.items()]

@@ -178,14 +178,21 @@ def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
     return samples, source
 
 
-def read_list(path: Path, what: str) -> tuple[list[Any], SourceFile]:
-    """Return the elements of a JSON file, and the file; `what` they are in the InputError if it is
-    no list of one or more, or cannot be read.
+def read_rows(path: str, what: str) -> tuple[list[tuple[str, int, Any]], list[SourceFile]]:
+    """Return the elements of the lists in the JSON files at `path` (see json_files), each with the
+    name of its file and its index there, and the files.
+
+    Raises InputError, which says `what` they are, if a file is no list of one or more.
     """
-    value, source = read_json(path)
-    if not isinstance(value, list) or not value:
-        raise InputError(f"{path.name}: must be a list of {what}")
-    return value, source
+    rows: list[tuple[str, int, Any]] = []
+    files: list[SourceFile] = []
+    for file in json_files(path):
+        value, source = read_json(file)
+        if not isinstance(value, list) or not value:
+            raise InputError(f"{file.name}: must be a list of {what}")
+        rows += [(file.name, index, row) for index, row in enumerate(value)]
+        files.append(source)
+    return rows, files
 
 
 def read_json(path: Path) -> tuple[Any, SourceFile]:

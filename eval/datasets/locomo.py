@@ -24,7 +24,6 @@ from eval.datasets.checks import (
     check_distinct,
     key_of,
     parse,
-    turn_ids,
 )
 from eval.datasets.files import (
     SHIPPED_DATA,
@@ -99,7 +98,6 @@ class LoCoMo(Filters, Poolable):
         samples, files = read_locomo(self.path)
         ids = list(samples)
         of_split = in_split(self.split, ids, LOCOMO, "LoCoMo's ten conversations: use its file")
-        self.check(TYPES.values(), of_split)
         subset = None if self.subset is None else open_subset(self.subset, files, ids)
         key = read_key(self.key, self.key_file, files, ids)
         evidence = read_evidence(self.evidence, files)
@@ -113,7 +111,7 @@ class LoCoMo(Filters, Poolable):
                 asked = evidence.apply(where.sample, asked, turns)
             if subset is not None:
                 asked = subset.select(where.sample, asked)
-            return Part(conversation, self.select(asked), where.repairs)
+            return Part(conversation, asked, where.repairs)
 
         parts = (part(samples[id_]) for id_ in self.wanted(of_split))
         dataset = self.collect(parts, files, TYPES, keep_all=self.pooled)
@@ -154,7 +152,7 @@ def _questions(raw: dict[str, Any], turns: TurnIds, where: Location) -> list[Que
     questions: list[Question] = []
     for index, row in enumerate(parse(_Questions, raw, where).qa):
         field = f"qa[{index}]"
-        evidence = turn_ids(row.evidence, turns, where, f"{field}.evidence")
+        evidence = turns.cited(row.evidence, where, f"{field}.evidence")
         gold = row.answer
         if row.category == ADVERSARIAL and gold is not None:
             # Two published items have one: it denies the premise, where the type asks to abstain.

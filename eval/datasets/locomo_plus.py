@@ -13,11 +13,11 @@ from itertools import accumulate, islice
 from typing import Annotated, Any, Literal
 
 from eval.datasets.checks import Location, Row, Text, key_of, parse
-from eval.datasets.files import RawSample, json_files, public_file, read_list
+from eval.datasets.files import RawSample, public_file, read_rows
 from eval.datasets.locomo import read_locomo
 from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import read_conversation
-from eval.datasets.types import Dataset, Question, SourceFile
+from eval.datasets.types import Dataset, Question
 from memsys.core.declared import PathText
 from memsys.core.numbers import ONES
 from memsys.core.types import Conversation, Session, Turn
@@ -90,12 +90,12 @@ class LoCoMoPlus(Filters):
         """
         self.check(LOCOMO_PLUS_TYPES.values())
         raw, locomo_files = read_locomo(self.locomo, "dataset.locomo")
-        self.check(LOCOMO_PLUS_TYPES.values(), raw)
-        samples, files = _read(self.path or public_file("locomo_plus", "LoCoMo-Plus"))
+        path = self.path or public_file("locomo_plus", "LoCoMo-Plus")
+        rows, files = read_rows(path, "LoCoMo-Plus samples")
         ids = list(raw)
         of_conversation: dict[str, list[_Sample]] = defaultdict(list)
-        for sample in samples:
-            of_conversation[ids[sample.index % len(ids)]].append(sample)
+        for index, (file, _, row) in enumerate(rows):
+            of_conversation[ids[index % len(ids)]].append(_sample(index, row, file))
         parts = (
             part for id_ in self.wanted(ids) for part in self._parts(raw[id_], of_conversation[id_])
         )
@@ -172,18 +172,6 @@ def _named(
     names = dict(zip("AB", conversation.speakers, strict=False))
     for letter, said in dialogue:
         yield names[letter], said
-
-
-def _read(path: str) -> tuple[list[_Sample], list[SourceFile]]:
-    """Return the samples at `path`, numbered over all files, and the files."""
-    samples: list[_Sample] = []
-    files: list[SourceFile] = []
-    for file in json_files(path):
-        rows, source = read_list(file, "LoCoMo-Plus samples")
-        files.append(source)
-        for raw in rows:
-            samples.append(_sample(len(samples), raw, file.name))
-    return samples, files
 
 
 def _sample(index: int, raw: Any, file: str) -> _Sample:
