@@ -55,7 +55,7 @@ def _object_or_none(value: object) -> object:
     return value if isinstance(value, dict) else None
 
 
-class QueryLine(_Line):
+class _Query(_Line):
     """A line of queries.jsonl. The type is at the top or in BEIR's `metadata`; None: none."""
 
     text: Text
@@ -90,9 +90,9 @@ def documents(path: Path, name: str) -> tuple[dict[str, Session], SourceFile]:
     return found, source
 
 
-def queries(path: Path, name: str) -> tuple[dict[str, QueryLine], SourceFile]:
+def queries(path: Path, name: str) -> tuple[dict[str, _Query], SourceFile]:
     """Return the queries of queries.jsonl by id, in file order."""
-    return _lines(QueryLine, path, name)
+    return _lines(_Query, path, name)
 
 
 def candidates(

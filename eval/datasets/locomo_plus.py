@@ -13,7 +13,7 @@ from itertools import accumulate, islice
 from typing import Annotated, Any, Literal
 
 from eval.datasets.checks import Location, Row, Text, key_of, parse
-from eval.datasets.files import RawSample, public_file, read_rows
+from eval.datasets.files import public_file, read_rows
 from eval.datasets.locomo import read_locomo
 from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import read_conversation
@@ -95,13 +95,17 @@ class LoCoMoPlus(Filters):
         ids = list(raw)
         of_conversation: dict[str, list[_Sample]] = defaultdict(list)
         for index, (file, _, row) in enumerate(rows):
-            of_conversation[ids[index % len(ids)]].append(_sample(index, row, file))
+            of_conversation[ids[index % len(ids)]].append(_sample(index, row, file.name))
         parts = (
-            part for id_ in self.wanted(ids) for part in self._parts(raw[id_], of_conversation[id_])
+            part
+            for id_ in self.wanted(ids)
+            for part in self._parts(*raw[id_], of_conversation[id_])
         )
         return self.collect(parts, (*files, *locomo_files), LOCOMO_PLUS_TYPES)
 
-    def _parts(self, raw: RawSample, samples: Sequence[_Sample]) -> Iterator[Part]:
+    def _parts(
+        self, where: Location, raw: dict[str, Any], samples: Sequence[_Sample]
+    ) -> Iterator[Part]:
         """Yield a conversation of LoCoMo with the cues of all its `samples` and the questions of
         those that the filters admit, or a conversation for each of these.
         """
@@ -109,8 +113,7 @@ class LoCoMoPlus(Filters):
         asked = list(islice(of_types, self.limit))
         if not asked:
             return
-        where = raw.where
-        plain = read_conversation(raw.raw, where, captions=self.captions)
+        plain = read_conversation(raw, where, captions=self.captions)
         if len(plain.speakers) < 2:
             raise where.error("conversation.speaker_b", "missing; a cue needs two speakers")
         together = [(samples, asked)] if self.stitch == "all" else [([one], [one]) for one in asked]

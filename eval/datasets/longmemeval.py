@@ -102,9 +102,9 @@ class LongMemEval(Filters):
         instances: dict[str, Part] = {}
         ids: dict[str, Location] = {}
         for file, index, raw in rows:
-            instance = _instance(file, index, raw)
+            instance = _instance(file.name, index, raw)
             id_ = instance.conversation.id
-            check_distinct(ids, Location(file, id_), "question_id")
+            check_distinct(ids, Location(file.name, id_), "question_id")
             instances[id_] = instance
         wanted = [instances[id_] for id_ in self.wanted(instances)]
         key = read_key(self.key, self.key_file, files, list(instances), _ERRORS)
