@@ -49,7 +49,8 @@ _KINDS = {dict: "an object", list: "a list", bool: "true or false"}
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A sample (or another `unit`) of an input file, as messages name it, with a line per repair.
+    """A sample (or another `unit`, "" for none) of an input file, as messages name it, with a line
+    per repair.
 
     `lenient`: evidence that names no turn is dropped and reported instead of refused: for a
     published file, whose faults are known and whose readers cannot change it.
@@ -65,7 +66,8 @@ class Location:
         """Return `file: sample X: field`, the prefix of errors and repairs; without a field, the
         sample as a whole.
         """
-        whole = f"{self.file}: {self.unit} {shown(self.sample, _SHOWN)}"
+        sample = f"{self.unit} {shown(self.sample, _SHOWN)}".lstrip()
+        whole = f"{self.file}: {sample}"
         return f"{whole}: {shown(field, _SHOWN)}" if field else whole
 
     def repaired(self, field: str, repair: str) -> None:
