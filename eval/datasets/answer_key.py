@@ -58,14 +58,6 @@ class KeyReader:
                     raise self.errors.mismatch(entry.id, problem)
         return [self._changed(question) for question in questions]
 
-    def check_conversations(self, conversations: Sequence[str]) -> None:
-        """Raise InputError naming the first entry whose conversation is not among these."""
-        known = set(conversations)
-        for conversation, entries in self.errors.of_conversation.items():
-            if conversation not in known and not self.of_any:
-                problem = "the data set has no such conversation"
-                raise self.errors.mismatch(entries[0].id, problem)
-
     def describe(self, questions: Sequence[Question]) -> AnswerKey:
         """Return the key's description for the loaded `questions`.
 
@@ -142,7 +134,8 @@ def read_key(
             f"dataset.key={name}: no errors are known in {_names(files)}; list them in a file "
             "(data/README.md) and add dataset.key_file=..., or use dataset.key=original"
         )
-    key.check_conversations(conversations)
+    if not key.of_any:
+        key.errors.check_conversations(conversations)
     return key
 
 

@@ -91,10 +91,8 @@ class Beam(Filters):
                 "dataset.key=original without dataset.key_file"
             )
         folders = _folders(self.path)
-        self.check(BEAM_TYPES.values(), folders)
         files: list[SourceFile] = []
         parts = [_read(id_, folders[id_], files) for id_ in self.wanted(folders)]
-        parts = [part._replace(questions=self.select(part.questions)) for part in parts]
         return self.collect(parts, files, BEAM_TYPES)
 
 

@@ -6,7 +6,7 @@ Every error names file, line and field, so that a hand-made file can be correcte
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -24,6 +24,7 @@ from memsys.core.types import Session
 _ID = ("id", "_id")  # LMEB's name counts where a line has both, as in its own loader
 _SCENE = ("scene_id", "query-id", "query_id", *_ID)
 _QRELS = "query-id, corpus-id and score, or TREC's query, 0, document and relevance"
+_SCORES = ("score", "relevance", "rel")  # of a header
 _SHOWN = 60  # characters of an id in a message
 
 
@@ -55,7 +56,7 @@ def _object_or_none(value: object) -> object:
     return value if isinstance(value, dict) else None
 
 
-class QueryLine(_Line):
+class _Query(_Line):
     """A line of queries.jsonl. The type is at the top or in BEIR's `metadata`; None: none."""
 
     text: Text
@@ -90,9 +91,9 @@ def documents(path: Path, name: str) -> tuple[dict[str, Session], SourceFile]:
     return found, source
 
 
-def queries(path: Path, name: str) -> tuple[dict[str, QueryLine], SourceFile]:
+def queries(path: Path, name: str) -> tuple[dict[str, _Query], SourceFile]:
     """Return the queries of queries.jsonl by id, in file order."""
-    return _lines(QueryLine, path, name)
+    return _lines(_Query, path, name)
 
 
 def candidates(
@@ -156,41 +157,35 @@ def judgements(
     return found, source
 
 
-def judged_pairs(path: Path, name: str) -> tuple[Iterator[tuple[str, str, str, float]], SourceFile]:
+def judged_pairs(path: Path, name: str) -> tuple[list[tuple[str, str, str, float]], SourceFile]:
     """Return the lines of a file of qrels as place, query, document and score, and the file.
 
     Three fields are BEIR's, with or without a header, four are TREC's. They are separated by tabs,
     if the first line contains one, so that ids may have blanks; otherwise by blanks. Raises
-    InputError, while iterating, on a line of another form.
+    InputError on a line of another form.
     """
     text, source = read_text(path)
-    return _judged(text, name), source
-
-
-def _judged(text: str, name: str) -> Iterator[tuple[str, str, str, float]]:
-    separator: str | None = None
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    separator = "\t" if lines and "\t" in lines[0][1] else None
+    rows: list[tuple[str, str, str, float]] = []
     width = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        first = width == 0
-        if first and "\t" in line:
-            separator = "\t"
+    for number, line in lines:
         fields = [field.strip() for field in line.split(separator)]
-        width = width or len(fields)
         where = f"{name}: line {number}"
-        if len(fields) != width or width not in (3, 4) or not all(fields):
+        if len(fields) != (width or len(fields)) or len(fields) not in (3, 4) or not all(fields):
             raise InputError(f"{where}: {len(fields)} fields; write {_QRELS}")
-        query, id_, given = fields[0], fields[-2], fields[-1]
-        if first and width == 3 and given.casefold() in ("score", "relevance", "rel"):
-            continue  # the header
+        is_header = not width and len(fields) == 3 and fields[-1].casefold() in _SCORES
+        width = len(fields)
+        if is_header:
+            continue
         try:
-            score = float(given)
+            score = float(fields[-1])
         except ValueError:
             score = math.nan
         if not math.isfinite(score):
-            raise InputError(f"{where}: score {_shown(given)} is no number; write {_QRELS}")
-        yield where, query, id_, score
+            raise InputError(f"{where}: score {_shown(fields[-1])} is no number; write {_QRELS}")
+        rows.append((where, fields[0], fields[-2], score))
+    return rows, source
 
 
 def _check_document(id_: str, known: Container[str], where: str) -> None:

@@ -43,12 +43,14 @@ _MUST = {
     "int_type": "a whole number",
     "bool_type": "true or false",
 }
+NO_TURN = "{!r:.60} is no turn's dia_id; correct or remove it"
 _KINDS = {dict: "an object", list: "a list", bool: "true or false"}
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A sample (or another `unit`) of an input file, as messages name it, with a line per repair.
+    """A sample (or another `unit`, "" for none) of an input file, as messages name it, with a line
+    per repair.
 
     `lenient`: evidence that names no turn is dropped and reported instead of refused: for a
     published file, whose faults are known and whose readers cannot change it.
@@ -64,7 +66,8 @@ class Location:
         """Return `file: sample X: field`, the prefix of errors and repairs; without a field, the
         sample as a whole.
         """
-        whole = f"{self.file}: {self.unit} {shown(self.sample, _SHOWN)}"
+        sample = f"{self.unit} {shown(self.sample, _SHOWN)}".lstrip()
+        whole = f"{self.file}: {sample}"
         return f"{whole}: {shown(field, _SHOWN)}" if field else whole
 
     def repaired(self, field: str, repair: str) -> None:
@@ -86,8 +89,8 @@ class Row(BaseModel):
     def _complete(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        plain = (name for name, one in cls.model_fields.items() if one.validation_alias is None)
-        return {**dict.fromkeys(plain), **value}
+        names = (one.validation_alias or name for name, one in cls.model_fields.items())
+        return {**dict.fromkeys(name for name in names if isinstance(name, str)), **value}
 
 
 def parse(kind: type[T], value: Any, where: Location, field: str = "") -> T:
@@ -168,6 +171,12 @@ def _answer(value: Any) -> str | None:
     return str(value)
 
 
+def _given(value: str | None) -> str:
+    if value is None:
+        raise ValueError("missing or empty; add it")
+    return value
+
+
 def _ids(value: Any) -> list[Any]:
     ids = [] if value is None else value if isinstance(value, list) else [value]
     for one in ids:
@@ -179,6 +188,7 @@ def _ids(value: Any) -> list[Any]:
 Text = Annotated[str, AfterValidator(_visible)]  # with a visible character, unchanged
 Line = Annotated[Text, AfterValidator(_on_one_line)]
 Answer = Annotated[str | None, BeforeValidator(_answer)]  # a text or number; None if blank
+Given = Annotated[Answer, AfterValidator(_given)]  # not blank
 Ids = Annotated[list[str], BeforeValidator(_ids)]  # an id, a text of several, a list of these, null
 
 
@@ -223,44 +233,32 @@ class TurnIds:
         candidates = self._by_canonical.get(_canonical(raw), [])
         return candidates[0] if len(candidates) == 1 else None
 
-    def resolve(self, raw: str) -> tuple[list[str], list[str]]:
-        """Return the turns that a text of one or more ids names, and the parts that name none."""
-        whole = self.find(raw)
-        if whole is not None:
-            return [whole], []
-        turns: dict[str, None] = {}
-        unknown: list[str] = []
-        for part in [part for part in _SEPARATORS.split(raw) if part] or [raw]:
-            turn = self.find(part)
-            if turn is None:
-                unknown.append(part)
-            else:
-                turns[turn] = None
-        return list(turns), unknown
+    def cited(self, ids: Sequence[str], where: Location, field: str) -> tuple[str, ...]:
+        """Return the turns that `ids` name, texts of one id or more, in order and without
+        repetition; add repairs to `where`. A part that names no turn raises InputError, unless
+        `where` is lenient.
+        """
+        found: dict[str, None] = {}
+        for raw in ids:
+            several = [] if self.find(raw) else [one for one in _SEPARATORS.split(raw) if one]
+            parts = several or [raw]
+            named = {part: self.find(part) for part in parts}
+            turns = list(dict.fromkeys(turn for turn in named.values() if turn is not None))
+            unknown = [part for part in parts if named[part] is None]
+            if unknown and not where.lenient:
+                raise where.error(field, NO_TURN.format(unknown[0]))
+            repeated = [turn for turn in turns if turn in found]
+            notes = [f"read as {', '.join(turns)}"] if turns and turns != [raw] else []
+            notes += [f"{', '.join(unknown)} dropped: no such turn"] if turns and unknown else []
+            notes += ["dropped: no such turn"] if not turns else []
+            notes += [f"repeated, counted once: {', '.join(repeated)}"] if repeated else []
+            if notes:
+                where.repaired(field, f"{raw!r} {'; '.join(notes)}")
+            found |= dict.fromkeys(turns)
+        return tuple(found)
 
 
 def _canonical(turn: str) -> str:
     """Return `D11:5` for `D:011:05` and `d11:5`; an id of another form unchanged."""
     match = _DIALOGUE_ID.fullmatch(turn.strip())
     return f"D{int(match[1])}:{int(match[2])}" if match else turn.strip()
-
-
-def turn_ids(ids: Sequence[str], known: TurnIds, where: Location, field: str) -> tuple[str, ...]:
-    """Return the `known` turns that `ids` name, in order and without repetition; add repairs to
-    `where`. A part that names no turn raises InputError, unless `where` is lenient.
-    """
-    found: dict[str, None] = {}
-    for raw in ids:
-        turns, unknown = known.resolve(raw)
-        if unknown and not where.lenient:
-            problem = f"{unknown[0]!r:.60} is no turn's dia_id; correct or remove it"
-            raise where.error(field, problem)
-        repeated = [turn for turn in turns if turn in found]
-        notes = [f"read as {', '.join(turns)}"] if turns and turns != [raw] else []
-        notes += [f"{', '.join(unknown)} dropped: no such turn"] if turns and unknown else []
-        notes += ["dropped: no such turn"] if not turns else []
-        notes += [f"repeated, counted once: {', '.join(repeated)}"] if repeated else []
-        if notes:
-            where.repaired(field, f"{raw!r} {'; '.join(notes)}")
-        found |= dict.fromkeys(turns)
-    return tuple(found)

@@ -13,8 +13,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
-from eval.datasets.checks import Line, Location, Row, adapter, parse, problem_in
-from eval.datasets.pooled import POOLED
+from eval.datasets.checks import adapter, problem_in
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
 from memsys.core.files import MOST, decode, is_there, read_bytes, unpack
@@ -28,20 +27,8 @@ SOURCES = SHIPPED_DATA / "sources.yaml"
 T = TypeVar("T")
 
 
-class _Named(Row):
-    sample_id: Line
-
-
 class NotHereError(InputError):
     """A published file that is not on this machine."""
-
-
-@dataclass(frozen=True, slots=True)
-class RawSample:
-    """One conversation with its questions, as plain JSON values; its id is `where.sample`."""
-
-    where: Location
-    raw: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,41 +138,26 @@ def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
     return files
 
 
-def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
-    """Return the samples of one JSON file, which is a list of samples or a single one.
+def read_rows(
+    path: str, what: str, *, single: str | None = None, setting: str = "dataset.path"
+) -> tuple[list[tuple[SourceFile, int, Any]], list[SourceFile]]:
+    """Return the elements of the lists in the JSON files at `path` (see json_files), each with its
+    file and its index there, and the files. An object with the field `single` stands for a list of
+    itself.
 
-    Raises InputError as read_json does, and if the file has another shape or a sample has no id
-    or a reserved one.
+    Raises InputError, which says `what` they are, if a file is no list of one or more.
     """
-    value, source = read_json(path)
-    if isinstance(value, dict) and "conversation" in value:
-        value = [value]
-    if not isinstance(value, list) or not value:
-        raise InputError(
-            f"{path.name}: must be a list of samples, each an object with sample_id, conversation "
-            "and qa (see data/README.md)"
-        )
-    samples = []
-    for number, raw in enumerate(value, 1):
-        where = Location(path.name, f"#{number}")
-        sample_id = parse(_Named, raw, where).sample_id
-        if sample_id == POOLED:
-            raise InputError(
-                f"{path.name}: sample #{number}: sample_id {POOLED} is the name of the store of "
-                "dataset.pooled=true; use another"
-            )
-        samples.append(RawSample(Location(path.name, sample_id), raw))
-    return samples, source
-
-
-def read_list(path: Path, what: str) -> tuple[list[Any], SourceFile]:
-    """Return the elements of a JSON file, and the file; `what` they are in the InputError if it is
-    no list of one or more, or cannot be read.
-    """
-    value, source = read_json(path)
-    if not isinstance(value, list) or not value:
-        raise InputError(f"{path.name}: must be a list of {what}")
-    return value, source
+    rows: list[tuple[SourceFile, int, Any]] = []
+    files: list[SourceFile] = []
+    for file in json_files(path, setting):
+        value, source = read_json(file)
+        if isinstance(value, dict) and single in value:
+            value = [value]
+        if not isinstance(value, list) or not value:
+            raise InputError(f"{file.name}: must be a list of {what}")
+        rows += [(source, index, row) for index, row in enumerate(value)]
+        files.append(source)
+    return rows, files
 
 
 def read_json(path: Path) -> tuple[Any, SourceFile]:

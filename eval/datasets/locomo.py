@@ -17,6 +17,7 @@ from eval.datasets.answer_key import KEYS, read_key
 from eval.datasets.checks import (
     Answer,
     Ids,
+    Line,
     Location,
     Row,
     Text,
@@ -24,18 +25,15 @@ from eval.datasets.checks import (
     check_distinct,
     key_of,
     parse,
-    turn_ids,
 )
 from eval.datasets.files import (
     SHIPPED_DATA,
-    RawSample,
-    json_files,
     load_sources,
     public_file,
-    read_samples,
+    read_rows,
 )
 from eval.datasets.overlays import Entries, Overlay, find_overlay, read_overlay
-from eval.datasets.pooled import Poolable, pool
+from eval.datasets.pooled import POOLED, Poolable, pool
 from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import read_conversation
 from eval.datasets.splits import LOCOMO, SplitName, in_split
@@ -46,6 +44,13 @@ from memsys.core.errors import InputError, check_choice
 
 _CATEGORIES = ", ".join(f"{number} {name}" for number, name in TYPES.items())
 _WORD = re.compile(r"(?!(?:an?|the|and)\b)\b\w", re.IGNORECASE)  # that F1 counts
+
+
+_SAMPLES = "samples, each an object with sample_id, conversation and qa (see data/README.md)"
+
+
+class _Named(Row):
+    sample_id: Line
 
 
 class _Question(Row):
@@ -99,23 +104,21 @@ class LoCoMo(Filters, Poolable):
         samples, files = read_locomo(self.path)
         ids = list(samples)
         of_split = in_split(self.split, ids, LOCOMO, "LoCoMo's ten conversations: use its file")
-        self.check(TYPES.values(), of_split)
         subset = None if self.subset is None else open_subset(self.subset, files, ids)
         key = read_key(self.key, self.key_file, files, ids)
         evidence = read_evidence(self.evidence, files)
 
-        def part(sample: RawSample) -> Part:
-            where = sample.where
-            conversation = read_conversation(sample.raw, where, captions=self.captions)
+        def part(where: Location, raw: dict[str, Any]) -> Part:
+            conversation = read_conversation(raw, where, captions=self.captions)
             turns = [turn.id for session in conversation.sessions for turn in session.turns]
-            asked = key.apply(where.sample, _questions(sample.raw, TurnIds(turns), where))
+            asked = key.apply(where.sample, _questions(raw, TurnIds(turns), where))
             if evidence is not None:
                 asked = evidence.apply(where.sample, asked, turns)
             if subset is not None:
                 asked = subset.select(where.sample, asked)
-            return Part(conversation, self.select(asked), where.repairs)
+            return Part(conversation, asked, where.repairs)
 
-        parts = (part(samples[id_]) for id_ in self.wanted(of_split))
+        parts = (part(*samples[id_]) for id_ in self.wanted(of_split))
         dataset = self.collect(parts, files, TYPES, keep_all=self.pooled)
         dataset = replace(
             dataset,
@@ -127,26 +130,33 @@ class LoCoMo(Filters, Poolable):
         return pool(dataset) if self.pooled else dataset
 
 
+Samples = dict[str, tuple[Location, dict[str, Any]]]
+
+
 def read_locomo(
     path: str | None, setting: str = "dataset.path"
-) -> tuple[dict[str, RawSample], list[SourceFile]]:
-    """Return the samples at `path` by id, and their files; None for the published file.
+) -> tuple[Samples, list[SourceFile]]:
+    """Return place and JSON of the samples at `path` by id, and their files; None for the published
+    file.
 
     `setting`: what gave the path. The published file, identified by its sha256, is read leniently
-    (see Location). Raises InputError if a file is missing or wrong, or an id is used twice,
-    up to case and blanks.
+    (see Location). Raises InputError if a file is missing or wrong, or an id is reserved or used
+    twice, up to case and blanks.
     """
-    samples: dict[str, RawSample] = {}
+    samples: Samples = {}
     names: dict[str, Location] = {}
-    files: list[SourceFile] = []
     published = load_sources()["locomo"].sha256
-    for file in json_files(path or public_file("locomo", "LoCoMo"), setting):
-        in_file, source = read_samples(file)
-        files.append(source)
-        for sample in in_file:
-            where = replace(sample.where, lenient=source.sha256 == published)
-            check_distinct(names, where, "sample_id")
-            samples[where.sample] = replace(sample, where=where)
+    path = path or public_file("locomo", "LoCoMo")
+    rows, files = read_rows(path, _SAMPLES, single="conversation", setting=setting)
+    for file, index, raw in rows:
+        place = Location(file.name, f"#{index + 1}")
+        sample_id = parse(_Named, raw, place).sample_id
+        if sample_id == POOLED:
+            problem = f"{POOLED} is the name of the store of dataset.pooled=true; use another"
+            raise place.error("sample_id", problem)
+        where = Location(file.name, sample_id, lenient=file.sha256 == published)
+        check_distinct(names, where, "sample_id")
+        samples[sample_id] = where, raw
     return samples, files
 
 
@@ -154,7 +164,7 @@ def _questions(raw: dict[str, Any], turns: TurnIds, where: Location) -> list[Que
     questions: list[Question] = []
     for index, row in enumerate(parse(_Questions, raw, where).qa):
         field = f"qa[{index}]"
-        evidence = turn_ids(row.evidence, turns, where, f"{field}.evidence")
+        evidence = turns.cited(row.evidence, where, f"{field}.evidence")
         gold = row.answer
         if row.category == ADVERSARIAL and gold is not None:
             # Two published items have one: it denies the premise, where the type asks to abstain.

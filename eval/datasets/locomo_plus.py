@@ -10,14 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import accumulate, islice
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import AfterValidator
 
 from eval.datasets.checks import Location, Row, Text, key_of, parse
-from eval.datasets.files import RawSample, json_files, public_file, read_list
+from eval.datasets.files import public_file, read_rows
 from eval.datasets.locomo import read_locomo
 from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import read_conversation
-from eval.datasets.types import Dataset, Question, SourceFile
+from eval.datasets.types import Dataset, Question
 from memsys.core.declared import PathText
 from memsys.core.numbers import ONES
 from memsys.core.types import Conversation, Session, Turn
@@ -26,16 +28,33 @@ from memsys.core.types import Conversation, Session, Turn
 LOCOMO_PLUS_TYPES: dict[int, str] = {17: "causal", 18: "state", 19: "goal", 20: "value"}
 _ASKED_AFTER = timedelta(days=7)  # after the conversation's last session
 _LINE = re.compile(r"([AB]):\s*(\S.*)")
+# Days of a gap such as "two weeks later".
 _DAYS = {"week": 7, "month": 30, "year": 365}
 _NUMBERS = {"a": 1, "an": 1, **{word: number for number, word in enumerate(ONES[1:13], 1)}}
 _GAP = re.compile(rf"\b([0-9]{{1,4}}|{'|'.join(_NUMBERS)})\s*({'|'.join(_DAYS)})", re.IGNORECASE)
 
 
+Dialogue = tuple[tuple[str, str], ...]
+
+
+def _dialogue(value: str) -> Dialogue:
+    """Return speaker and text of each line, "A: ..." or "B: ..."; blank lines are ignored."""
+    lines = [line.strip() for line in value.splitlines()]
+    for number, line in enumerate(lines, 1):
+        if line and not _LINE.fullmatch(line):
+            problem = f'{line!r:.60} is no line of dialogue; write "A: ..." or "B: ..."'
+            raise ValueError(f"line {number}: {problem}")
+    return tuple((match[1], match[2]) for match in map(_LINE.fullmatch, lines) if match)
+
+
+_Dialogue = Annotated[Text, AfterValidator(_dialogue)]
+
+
 class _Row(Row):
     relation_type: Annotated[int, key_of({name: id_ for id_, name in LOCOMO_PLUS_TYPES.items()})]
     time_gap: Text
-    cue_dialogue: Text
-    trigger_query: Text
+    cue_dialogue: _Dialogue
+    trigger_query: _Dialogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +67,8 @@ class _Sample:
     index: int
     where: Location
     category: int
-    cue: tuple[tuple[str, str], ...]
-    trigger: tuple[tuple[str, str], ...]
+    cue: Dialogue
+    trigger: Dialogue
     days: int
 
     @property
@@ -90,18 +109,22 @@ class LoCoMoPlus(Filters):
         """
         self.check(LOCOMO_PLUS_TYPES.values())
         raw, locomo_files = read_locomo(self.locomo, "dataset.locomo")
-        self.check(LOCOMO_PLUS_TYPES.values(), raw)
-        samples, files = _read(self.path or public_file("locomo_plus", "LoCoMo-Plus"))
+        path = self.path or public_file("locomo_plus", "LoCoMo-Plus")
+        rows, files = read_rows(path, "LoCoMo-Plus samples")
         ids = list(raw)
         of_conversation: dict[str, list[_Sample]] = defaultdict(list)
-        for sample in samples:
-            of_conversation[ids[sample.index % len(ids)]].append(sample)
+        for index, (file, _, row) in enumerate(rows):
+            of_conversation[ids[index % len(ids)]].append(_sample(index, row, file.name))
         parts = (
-            part for id_ in self.wanted(ids) for part in self._parts(raw[id_], of_conversation[id_])
+            part
+            for id_ in self.wanted(ids)
+            for part in self._parts(*raw[id_], of_conversation[id_])
         )
         return self.collect(parts, (*files, *locomo_files), LOCOMO_PLUS_TYPES)
 
-    def _parts(self, raw: RawSample, samples: Sequence[_Sample]) -> Iterator[Part]:
+    def _parts(
+        self, where: Location, raw: dict[str, Any], samples: Sequence[_Sample]
+    ) -> Iterator[Part]:
         """Yield a conversation of LoCoMo with the cues of all its `samples` and the questions of
         those that the filters admit, or a conversation for each of these.
         """
@@ -109,8 +132,7 @@ class LoCoMoPlus(Filters):
         asked = list(islice(of_types, self.limit))
         if not asked:
             return
-        where = raw.where
-        plain = read_conversation(raw.raw, where, captions=self.captions)
+        plain = read_conversation(raw, where, captions=self.captions)
         if len(plain.speakers) < 2:
             raise where.error("conversation.speaker_b", "missing; a cue needs two speakers")
         together = [(samples, asked)] if self.stitch == "all" else [([one], [one]) for one in asked]
@@ -174,43 +196,13 @@ def _named(
         yield names[letter], said
 
 
-def _read(path: str) -> tuple[list[_Sample], list[SourceFile]]:
-    """Return the samples at `path`, numbered over all files, and the files."""
-    samples: list[_Sample] = []
-    files: list[SourceFile] = []
-    for file in json_files(path):
-        rows, source = read_list(file, "LoCoMo-Plus samples")
-        files.append(source)
-        for raw in rows:
-            samples.append(_sample(len(samples), raw, file.name))
-    return samples, files
-
-
 def _sample(index: int, raw: Any, file: str) -> _Sample:
     where = Location(file, str(index))
     row = parse(_Row, raw, where)
     gap = _GAP.search(row.time_gap)
     if gap is None:
         where.repaired("time_gap", f"{row.time_gap!r:.60} has no number: counted as 0 days")
-    cue = _dialogue(row.cue_dialogue, where, "cue_dialogue")
-    trigger = _dialogue(row.trigger_query, where, "trigger_query")
-    return _Sample(index, where, row.relation_type, cue, trigger, _days(gap) if gap else 0)
-
-
-def _days(gap: re.Match[str]) -> int:
-    """Return the days of a gap such as "two weeks later": 7 a week, 30 a month, 365 a year."""
-    number, unit = gap[1].lower(), gap[2].lower()
-    return (_NUMBERS.get(number) or int(number)) * _DAYS[unit]
-
-
-def _dialogue(text: str, where: Location, field: str) -> tuple[tuple[str, str], ...]:
-    """Return speaker and text of each line, "A: ..." or "B: ..."; blank lines are ignored."""
-    said: list[tuple[str, str]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        match = _LINE.fullmatch(line.strip())
-        if match:
-            said.append((match[1], match[2]))
-        elif line.strip():
-            problem = f'{line.strip()!r:.60} is no line of dialogue; write "A: ..." or "B: ..."'
-            raise where.error(f"{field}, line {number}", problem)
-    return tuple(said)
+    number, unit = (gap[1].lower(), gap[2].lower()) if gap else ("0", "week")
+    days = (_NUMBERS.get(number) or int(number)) * _DAYS[unit]
+    cue, trigger = cast(Dialogue, row.cue_dialogue), cast(Dialogue, row.trigger_query)
+    return _Sample(index, where, row.relation_type, cue, trigger, days)

@@ -15,9 +15,10 @@ from pydantic import BeforeValidator, StrictBool
 
 from eval.datasets.answer_key import read_key
 from eval.datasets.checks import Answer, Location, Row, Text, check_distinct, key_of, parse
-from eval.datasets.files import SHIPPED_DATA, json_files, public_file, read_list
+from eval.datasets.files import SHIPPED_DATA, public_file, read_rows
+from eval.datasets.pooled import Renaming
 from eval.datasets.selection import Filters, Part
-from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
+from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question
 from memsys.core.declared import PathText
 from memsys.core.types import Conversation, Session, Turn
 
@@ -96,29 +97,26 @@ class LongMemEval(Filters):
         also if a filter names something unknown or no question is left.
         """
         self.check(LONGMEMEVAL_TYPES.values())
+        path = self.path or public_file("longmemeval", "LongMemEval", _SAMPLE)
+        rows, files = read_rows(path, "LongMemEval instances")
         instances: dict[str, Part] = {}
         ids: dict[str, Location] = {}
-        files: list[SourceFile] = []
-        for path in json_files(self.path or public_file("longmemeval", "LongMemEval", _SAMPLE)):
-            rows, source = read_list(path, "LongMemEval instances")
-            files.append(source)
-            for index, raw in enumerate(rows):
-                instance = _instance(path.name, index, raw)
-                id_ = instance.conversation.id
-                check_distinct(ids, Location(path.name, id_), "question_id")
-                instances[id_] = instance
-        self.check(LONGMEMEVAL_TYPES.values(), instances)
+        for file, index, raw in rows:
+            instance = _instance(file.name, index, raw)
+            id_ = instance.conversation.id
+            check_distinct(ids, Location(file.name, id_), "question_id")
+            instances[id_] = instance
+        wanted = [instances[id_] for id_ in self.wanted(instances)]
         key = read_key(self.key, self.key_file, files, list(instances), _ERRORS)
         parts = [
-            part._replace(questions=key.apply(id_, part.questions))
-            for id_ in self.wanted(instances)
-            if self.select((part := instances[id_]).questions)
+            one._replace(questions=key.apply(one.conversation.id, one.questions))
+            for one in wanted
+            if self.select(one.questions)
         ][: self.limit]
         published: dict[str, Mapping[str, str]] = {}
         if self.session_ids == "neutral":
-            for n, (conversation, (question,), repairs) in enumerate(parts):
-                changed, asked, published[conversation.id] = _neutral(conversation, question)
-                parts[n] = Part(changed, (asked,), repairs)
+            for n, part in enumerate(parts):
+                parts[n], published[part.conversation.id] = _neutral(part)
         dataset = self.collect(parts, files, LONGMEMEVAL_TYPES)
         return replace(dataset, key=key.describe(dataset.questions), published_sessions=published)
 
@@ -195,30 +193,18 @@ def _chats(item: _Instance, where: Location) -> tuple[list[Session], list[str]]:
     return sessions, evidence
 
 
-def _neutral(
-    conversation: Conversation, question: Question
-) -> tuple[Conversation, Question, Mapping[str, str]]:
-    """Return both with the sessions' ids replaced by s1, s2, ... in their order, and the new ids by
-    the former ones. A turn's id is `<session id>:<n>` before and after, with the same n.
+def _neutral(part: Part) -> tuple[Part, Mapping[str, str]]:
+    """Return `part` with the sessions' ids replaced by s1, s2, ... in their order, and the new ids
+    by the former ones. A turn's id is `<session id>:<n>` before and after, with the same n.
     """
+    conversation = part.conversation
     names = {session.id: f"s{n}" for n, session in enumerate(conversation.sessions, 1)}
-    sessions = tuple(
-        replace(
-            session,
-            id=names[session.id],
-            turns=tuple(replace(turn, id=_renamed(turn.id, names)) for turn in session.turns),
-        )
-        for session in conversation.sessions
-    )
-    cited = question.evidence_sessions
-    question = replace(
-        question,
-        evidence=tuple(_renamed(id_, names) for id_ in question.evidence),
-        evidence_sessions=None if cited is None else tuple(names[id_] for id_ in cited),
-    )
-    return replace(conversation, sessions=sessions), question, names
 
+    def of_turn(id_: str) -> str:
+        session, _, number = id_.rpartition(":")
+        return f"{names[session]}:{number}"
 
-def _renamed(id_: str, names: Mapping[str, str]) -> str:
-    session, _, number = id_.rpartition(":")
-    return f"{names[session]}:{number}"
+    renaming = Renaming(names.__getitem__, of_turn)
+    sessions = tuple(map(renaming.session, conversation.sessions))
+    questions = tuple(map(renaming.question, part.questions))
+    return Part(replace(conversation, sessions=sessions), questions, part.repairs), names

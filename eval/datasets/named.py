@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eval.datasets.beir_folder import QUERIES
+from eval.datasets.beir import QUERIES
 from eval.datasets.files import find_file
 from memsys.core.errors import InputError
 

@@ -10,12 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import StrictInt
 
@@ -33,12 +31,7 @@ Gold = Literal["text", "none", "original"] | tuple[tuple[int, int], ...]
 _BY_POSITION = re.compile(r"locomo_([0-9]{1,4})_qa([0-9]{1,6})")
 
 
-class _Entry(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-E = TypeVar("E", bound=_Entry)
+E = TypeVar("E")
 AnyOverlay = TypeVar("AnyOverlay", bound="Overlay")
 
 
@@ -139,35 +132,35 @@ def write_overlay(path: Path, overlay: Overlay) -> None:
 
 @dataclass(frozen=True)
 class Entries(Generic[E]):
-    """Entries by question id; `file`: the overlay or list of errors, as messages name it."""
+    """Entries by question id; `file`: the overlay, list of errors or subset, as messages name it,
+    and `remedy` what they say to do.
+    """
 
     file: str
     by_id: Mapping[str, E]
+    remedy: str = "correct the entry, or load the file it was made for"
 
-    @cached_property
-    def of_conversation(self) -> Mapping[str, Sequence[E]]:
-        """The entries by conversation."""
-        found: dict[str, list[E]] = defaultdict(list)
-        for id_, entry in self.by_id.items():
-            found[id_.rpartition("/")[0]].append(entry)
-        return dict(found)
+    def check_conversations(self, conversations: Collection[str]) -> None:
+        """Raise InputError naming the first entry whose conversation is not among these."""
+        known = set(conversations)
+        for id_ in self.by_id:
+            if id_.rpartition("/")[0] not in known:
+                raise self.mismatch(id_, "the data set has no such conversation")
 
     def matched(
         self, conversation: str, questions: Sequence[Question]
     ) -> Iterator[tuple[E, Question]]:
         """Yield each entry of a conversation with its question; InputError if there is none."""
-        by_id = {question.id: question for question in questions}
-        for entry in self.of_conversation.get(conversation, ()):
-            if entry.id not in by_id:
-                raise self.mismatch(entry.id, "the data set has no such question")
-            yield entry, by_id[entry.id]
+        asked = {question.id: question for question in questions}
+        for id_, entry in self.by_id.items():
+            if id_.rpartition("/")[0] == conversation:
+                if id_ not in asked:
+                    raise self.mismatch(id_, "the data set has no such question")
+                yield entry, asked[id_]
 
     def mismatch(self, id_: str, problem: str) -> InputError:
         """Return the error for an entry that does not match the data set."""
-        return InputError(
-            f"{self.file}: entry {id_}: {problem}; correct the entry, or load the file it was made "
-            "for"
-        )
+        return InputError(f"{self.file}: entry {id_}: {problem}; {self.remedy}")
 
 
 @dataclass(frozen=True, slots=True)

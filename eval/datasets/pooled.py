@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import accumulate
+from typing import NamedTuple
 
-from eval.datasets.types import Dataset, Plant, Question
+from eval.datasets.types import Dataset, Question
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session
 
@@ -29,6 +30,36 @@ class Poolable:
             raise InputError(
                 "dataset.owner_filter=true: filters a pooled store; add dataset.pooled=true"
             )
+
+
+class Renaming(NamedTuple):
+    """New ids of sessions and of turns, by the former ones."""
+
+    of_session: Callable[[str], str]
+    of_turn: Callable[[str], str]
+
+    def session(self, session: Session) -> Session:
+        """Return `session` with new ids, also where it refers to turns."""
+        return replace(
+            session,
+            id=self.of_session(session.id),
+            turns=tuple(replace(turn, id=self.of_turn(turn.id)) for turn in session.turns),
+            observations=tuple(
+                replace(fact, turns=tuple(map(self.of_turn, fact.turns)))
+                for fact in session.observations
+            ),
+            forgets=tuple(map(self.of_turn, session.forgets)),
+        )
+
+    def question(self, question: Question) -> Question:
+        """Return `question` with the new ids of its evidence."""
+        original, sessions = question.evidence_original, question.evidence_sessions
+        return replace(
+            question,
+            evidence=tuple(map(self.of_turn, question.evidence)),
+            evidence_original=None if original is None else tuple(map(self.of_turn, original)),
+            evidence_sessions=None if sessions is None else tuple(map(self.of_session, sessions)),
+        )
 
 
 def pool(dataset: Dataset) -> Dataset:
@@ -60,37 +91,18 @@ def timed(conversation: Conversation) -> Iterator[tuple[datetime, Session]]:
 
 def owned(session: Session, owner: str) -> Session:
     """Return `session` with `owner`, which prefixes its id and those of its turns."""
-    return replace(
-        session,
-        id=f"{owner}:{session.id}",
-        turns=tuple(replace(turn, id=f"{owner}:{turn.id}") for turn in session.turns),
-        observations=tuple(
-            replace(fact, turns=_of(owner, fact.turns)) for fact in session.observations
-        ),
-        owner=owner,
-        forgets=_of(owner, session.forgets),
-    )
+    return replace(_prefixing(owner).session(session), owner=owner)
 
 
 def _asked_of_all(question: Question) -> Question:
-    owner, original = question.conversation, question.evidence_original
-    sessions = question.evidence_sessions
-    return replace(
-        question,
-        store=POOLED,
-        evidence=_of(owner, question.evidence),
-        evidence_original=None if original is None else _of(owner, original),
-        evidence_sessions=None if sessions is None else _of(owner, sessions),
-        plant=None if question.plant is None else _in_pool(owner, question.plant),
-    )
+    renaming, plant = _prefixing(question.conversation), question.plant
+    if plant is not None and plant.kind != "other_owner":  # has the prefix of the other owner
+        plant = replace(plant, turns=tuple(map(renaming.of_turn, plant.turns)))
+    return replace(renaming.question(question), store=POOLED, plant=plant)
 
 
-def _in_pool(owner: str, plant: Plant) -> Plant:
-    """Return `plant` with the ids that its turns have in the pool."""
-    if plant.kind == "other_owner":  # has the prefix of the other owner
-        return plant
-    return replace(plant, turns=_of(owner, plant.turns))
+def _prefixing(owner: str) -> Renaming:
+    def prefixed(id_: str) -> str:
+        return f"{owner}:{id_}"
 
-
-def _of(owner: str, ids: Iterable[str]) -> tuple[str, ...]:
-    return tuple(f"{owner}:{id_}" for id_ in ids)
+    return Renaming(prefixed, prefixed)

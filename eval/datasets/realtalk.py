@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from eval.datasets.checks import (
-    Answer,
+    NO_TURN,
+    Given,
     Ids,
     Line,
     Location,
@@ -31,12 +32,12 @@ from eval.datasets.checks import (
 )
 from eval.datasets.files import json_files, load_sources, public_file, read_json
 from eval.datasets.selection import Filters, Part
-from eval.datasets.sessions import ImageAddress, session_keys
+from eval.datasets.sessions import TurnRow, conversation_of, read_sessions
 from eval.datasets.splits import REALTALK, SplitName, in_split
 from eval.datasets.types import TYPES, Dataset, Question, SourceFile
 from memsys.core.declared import PathText
 from memsys.core.errors import InputError
-from memsys.core.types import Conversation, Session, Turn
+from memsys.core.types import Turn
 
 REALTALK_TYPES = {id_: TYPES[id_] for id_ in (1, 2, 3)}  # its "commonsense" is LoCoMo's open_domain
 _NAME = re.compile(r"Chat_([0-9]{1,9})(?:_.*)?\.json")
@@ -64,18 +65,18 @@ def _time(value: Any) -> datetime:
 _Time = Annotated[datetime, BeforeValidator(_time)]
 
 
-class _Turn(Row):
-    dia_id: Text
-    speaker: Line
-    clean_text: Text
+class _Turn(TurnRow):
+    text: Text = Field(validation_alias="clean_text")
     date_time: _Time
-    blip_caption: Text | None
-    img_url: ImageAddress
+
+    def turn(self, captions: bool) -> Turn:
+        """Return the turn, with its time."""
+        return replace(super().turn(captions), time=self.date_time)
 
 
 class _Question(Row):
     question: Text
-    answer: Answer
+    answer: Given
     evidence: Ids
     category: Annotated[int, key_of({id_: id_ for id_ in REALTALK_TYPES})]
 
@@ -118,9 +119,7 @@ class RealTalk(Filters):
         """
         self.check(REALTALK_TYPES.values())
         chats, files = _read(self.path)
-        ids = list(chats)
-        of_split = in_split(self.split, ids, REALTALK, "its ten chats: use its folder")
-        self.check(REALTALK_TYPES.values(), of_split)
+        of_split = in_split(self.split, [*chats], REALTALK, "its ten chats: use its folder")
         counts: Counter[str] = Counter()
         parts = (self._part(*chats[id_], counts) for id_ in self.wanted(of_split))
         dataset = self.collect(parts, files, REALTALK_TYPES)
@@ -130,26 +129,29 @@ class RealTalk(Filters):
         return replace(dataset, repairs=(*dataset.repairs, f"evidence: {reasons}"))
 
     def _part(self, where: Location, raw: dict[str, Any], counts: Counter[str]) -> Part:
-        conversation = _conversation(raw, where, captions=self.captions)
-        turns = [turn for session in conversation.sessions for turn in session.turns]
-        citations = _Citations([turn.id for turn in turns], where, counts)
-        questions: list[Question] = []
-        for index, row in enumerate(parse(_Chat, raw, where).qa):
-            if row.answer is None:
-                raise where.error(f"qa[{index}].answer", "missing or empty; add it")
-            questions.append(
-                Question(
-                    id=f"{where.sample}/{index}",
-                    conversation=where.sample,
-                    category=row.category,
-                    type=REALTALK_TYPES[row.category],
-                    text=row.question,
-                    gold=row.answer,
-                    evidence=citations.turns(row.evidence, f"qa[{index}].evidence"),
-                    asked_at=turns[-1].time,
-                )
+        fields = {name: value for name, value in raw.items() if not _OTHER.match(name)}
+        sessions = read_sessions(fields, where, list[_Turn], _Time, captions=self.captions)
+        if not sessions:
+            raise where.error("session_1", "no turns; add session_1 and session_1_date_time")
+        chat = parse(_Chat, raw, where)
+        turns = [turn for session in sessions for turn in session.turns]
+        places = {turn.id: place for place, turn in enumerate(turns)}
+        citations = _Citations([*places], places, where, counts)
+        questions = [
+            Question(
+                id=f"{where.sample}/{index}",
+                conversation=where.sample,
+                category=row.category,
+                type=REALTALK_TYPES[row.category],
+                text=row.question,
+                gold=row.answer,
+                evidence=citations.turns(row.evidence, f"qa[{index}].evidence"),
+                asked_at=turns[-1].time,
             )
-        return Part(conversation, self.select(questions), where.repairs)
+            for index, row in enumerate(chat.qa)
+        ]
+        named = chat.name.speaker_1, chat.name.speaker_2
+        return Part(conversation_of(where.sample, named, sessions), questions, where.repairs)
 
 
 def _read(path: str | None) -> tuple[dict[str, tuple[Location, dict[str, Any]]], list[SourceFile]]:
@@ -175,45 +177,16 @@ def _read(path: str | None) -> tuple[dict[str, tuple[Location, dict[str, Any]]],
     return chats, files
 
 
-def _conversation(raw: dict[str, Any], where: Location, *, captions: bool) -> Conversation:
-    sessions: list[Session] = []
-    seen: set[str] = set()
-    fields = {name: value for name, value in raw.items() if not _OTHER.match(name)}
-    for key in session_keys(fields, where):
-        rows = parse(list[_Turn], raw[key], where, key)
-        turns = tuple(_turn(row, captions=captions) for row in rows)
-        for index, turn in enumerate(turns):
-            if turn.id in seen:
-                problem = f"{turn.id!r:.60} is used twice; give each turn its own"
-                raise where.error(f"{key}[{index}].dia_id", problem)
-            seen.add(turn.id)
-        if turns:
-            start = f"{key}_date_time"
-            sessions.append(Session(key, parse(_Time, raw.get(start), where, start), turns))
-    if not sessions:
-        raise where.error("session_1", "no turns; add session_1 and session_1_date_time")
-    names = parse(_Chat, raw, where).name
-    spoke = [turn.speaker for session in sessions for turn in session.turns]
-    speakers = [name for name in (names.speaker_1, names.speaker_2, *spoke) if name]
-    return Conversation(where.sample, tuple(dict.fromkeys(speakers)), tuple(sessions))
-
-
-def _turn(row: _Turn, *, captions: bool) -> Turn:
-    caption = row.blip_caption if captions else None
-    return Turn(row.dia_id, row.speaker, row.clean_text, caption, row.img_url, row.date_time)
-
-
 @dataclass(frozen=True)
 class _Citations:
-    """Reads the evidence of one chat with the turns `ids`, in order, and adds to `counts`."""
+    """Reads the evidence of one chat with the turns `ids`, in order and by their `places`, and adds
+    to `counts`.
+    """
 
     ids: Sequence[str]
+    places: Mapping[str, int]
     where: Location
     counts: Counter[str]
-    places: dict[str, int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "places", {id_: place for place, id_ in enumerate(self.ids)})
 
     def turns(self, evidence: Sequence[str], field: str) -> tuple[str, ...]:
         """Return the turns that `evidence` names, without repetition."""
@@ -248,8 +221,7 @@ class _Citations:
 
     def _drop(self, raw: str, part: str, field: str) -> None:
         if not self.where.lenient:
-            problem = f"{part!r:.60} is no turn's dia_id; correct or remove it"
-            raise self.where.error(field, problem)
+            raise self.where.error(field, NO_TURN.format(part))
         well_formed = re.fullmatch(_ID, part)
         reason = "no such turn" if well_formed else "no id" if part else "empty"
         self.counts[f"dropped ({reason})"] += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -34,20 +34,19 @@ class Filters:
     types: Sequence[str] | None = None
     limit: Count | None = None
 
-    def check(
-        self, types: Iterable[str] | None = None, conversations: Iterable[str] | None = None
-    ) -> None:
-        """Raise InputError unless every setting is valid, and the filters name `types` and
-        `conversations` of the data; None: these are not read yet.
+    def check(self, types: Iterable[str] | None = None) -> None:
+        """Raise InputError unless every setting is valid, and the filter names `types` of the data;
+        None: these are not read yet.
         """
         check_fields(self, "dataset")
         if types is not None:
             check_names("types", self.types, types)
-        if conversations is not None:
-            check_names("conversations", self.conversations, conversations)
 
-    def wanted(self, ids: Iterable[str]) -> list[str]:
-        """Return those of the conversations `ids` that the filters admit, in order."""
+    def wanted(self, ids: Collection[str]) -> list[str]:
+        """Return those of the conversations `ids` that the filter admits, in order; InputError if
+        it names another.
+        """
+        check_names("conversations", self.conversations, ids)
         wanted = None if self.conversations is None else set(self.conversations)
         return [id_ for id_ in ids if wanted is None or id_ in wanted]
 
@@ -64,10 +63,11 @@ class Filters:
         *,
         keep_all: bool = False,
     ) -> Dataset:
-        """Return the data set of `parts`, whose questions are selected already; conversations
+        """Return the data set of `parts` with the questions that the filters admit; conversations
         without one are omitted unless `keep_all`. Raises InputError if no question is left.
         """
-        kept = [part for part in parts if part.questions or keep_all]
+        selected = (part._replace(questions=self.select(part.questions)) for part in parts)
+        kept = [part for part in selected if part.questions or keep_all]
         questions = tuple(question for part in kept for question in part.questions)
         if not questions:
             names = ", ".join(file.name for file in files[:3]) + (" ..." if files[3:] else "")

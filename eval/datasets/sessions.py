@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -21,7 +21,6 @@ from eval.datasets.checks import (
     TurnIds,
     is_visible,
     parse,
-    turn_ids,
 )
 from memsys.core.dates import MONTH_NUMBERS
 from memsys.core.types import Conversation, Observation, Session, Turn
@@ -47,7 +46,34 @@ def _address(value: Any) -> str | None:
 ImageAddress = Annotated[str | None, BeforeValidator(_address)]  # of a list, the first
 
 
-class _Turn(Row):
+def parse_time(raw: str) -> datetime:
+    """Return the naive time of "1:56 pm on 8 May, 2023" or of ISO 8601, whose offset is ignored.
+
+    Month names are English in any locale. Raises ValueError for another form.
+    """
+    match = _TIME.fullmatch(raw.strip())
+    if match is None:
+        return datetime.fromisoformat(raw.strip()).replace(tzinfo=None)
+    hour, minute, half, day, month, year = match.groups()
+    if not 1 <= int(hour) <= 12 or month.lower() not in MONTH_NUMBERS:
+        raise ValueError(raw)
+    hours = int(hour) % 12 + (12 if half.lower() == "p" else 0)
+    return datetime(int(year), MONTH_NUMBERS[month.lower()], int(day), hours, int(minute))
+
+
+def _time(value: Any) -> datetime:
+    try:
+        return parse_time(value)
+    except (AttributeError, ValueError):  # AttributeError: no text
+        state = "missing" if value is None else f"{value!r:.60} is no time"
+        remedy = 'write it as "1:56 pm on 8 May, 2023" or "2023-05-08 13:56"'
+        raise ValueError(f"{state}; {remedy}") from None
+
+
+_Time = Annotated[datetime, BeforeValidator(_time)]  # naive
+
+
+class TurnRow(Row):
     """A turn. `query` is not read: it has the search words for an image, which nobody said."""
 
     dia_id: Text
@@ -55,6 +81,11 @@ class _Turn(Row):
     text: Text
     blip_caption: Text | None
     img_url: ImageAddress
+
+    def turn(self, captions: bool) -> Turn:
+        """Return the turn, with its image's caption or without."""
+        caption = self.blip_caption if captions else None
+        return Turn(self.dia_id, self.speaker, self.text, caption, self.img_url)
 
 
 class _Fact(NamedTuple):
@@ -92,24 +123,51 @@ def read_conversation(raw: dict[str, Any], where: Location, *, captions: bool) -
     used twice, or no turn at all.
     """
     row = parse(_Conversation, raw, where)
-    fields = row.conversation
-    sessions: list[Session] = []
-    seen: set[str] = set()
-    for key in session_keys(fields, where):
-        turns = _turns(parse(list[_Turn], fields[key], where, key), where, key, seen, captions)
-        if turns:
-            sessions.append(Session(key, _time(fields, f"{key}_date_time", where), turns))
+    sessions = read_sessions(row.conversation, where, list[TurnRow], _Time, captions=captions)
     if not sessions:
         raise where.error("conversation", "no turns; add session_1 and session_1_date_time")
     _note_order(sessions, where)
-    named = parse(_Speakers, fields, where)
-    speaking = [turn.speaker for session in sessions for turn in session.turns]
-    speakers = [name for name in (named.speaker_a, named.speaker_b, *speaking) if name]
-    observed = _observed(row.observation or {}, sessions, where)
-    return Conversation(where.sample, tuple(dict.fromkeys(speakers)), tuple(observed))
+    named = parse(_Speakers, row.conversation, where)
+    observed = list(_observed(row.observation or {}, sessions, where))
+    return conversation_of(where.sample, (named.speaker_a, named.speaker_b), observed)
 
 
-def session_keys(fields: dict[str, Any], where: Location) -> list[str]:
+def read_sessions(
+    fields: dict[str, Any],
+    where: Location,
+    rows: type[Sequence[TurnRow]],
+    time: Any,
+    *,
+    captions: bool,
+) -> list[Session]:
+    """Return the sessions with turns: the lists session_N of `fields`, of the type `rows`, and
+    their times, of the type `time`. Raises InputError as read_conversation does.
+    """
+    sessions: list[Session] = []
+    seen: set[str] = set()
+    for key in _session_keys(fields, where):
+        turns = [row.turn(captions) for row in parse(rows, fields[key], where, key)]
+        for index, turn in enumerate(turns):
+            if turn.id in seen:
+                problem = f"{turn.id!r:.60} is used twice; give each turn its own"
+                raise where.error(f"{key}[{index}].dia_id", problem)
+            seen.add(turn.id)
+        if turns:
+            at = f"{key}_date_time"
+            sessions.append(Session(key, parse(time, fields.get(at), where, at), tuple(turns)))
+    return sessions
+
+
+def conversation_of(
+    id_: str, named: Iterable[str | None], sessions: Sequence[Session]
+) -> Conversation:
+    """Return the conversation of the `named` speakers and any other who speaks in `sessions`."""
+    spoke = (turn.speaker for session in sessions for turn in session.turns)
+    speakers = dict.fromkeys(name for name in (*named, *spoke) if name)
+    return Conversation(id_, tuple(speakers), tuple(sessions))
+
+
+def _session_keys(fields: dict[str, Any], where: Location) -> list[str]:
     """Return the keys of sessions in numeric order: session_10 follows session_9.
 
     Dates without a session are ignored: the published file has some.
@@ -147,48 +205,6 @@ def _note_order(sessions: list[Session], where: Location) -> None:
         )
 
 
-def _turns(
-    rows: list[_Turn], where: Location, session: str, seen: set[str], captions: bool
-) -> tuple[Turn, ...]:
-    """Return the turns of one session and add their ids to `seen`, the conversation's ids."""
-    turns: list[Turn] = []
-    for index, row in enumerate(rows):
-        if row.dia_id in seen:
-            problem = f"{row.dia_id!r:.60} is used twice; give each turn its own"
-            raise where.error(f"{session}[{index}].dia_id", problem)
-        seen.add(row.dia_id)
-        caption = row.blip_caption if captions else None
-        turns.append(Turn(row.dia_id, row.speaker, row.text, caption, row.img_url))
-    return tuple(turns)
-
-
-def _time(fields: dict[str, Any], field: str, where: Location) -> datetime:
-    raw = fields.get(field)
-    try:
-        if isinstance(raw, str):
-            return parse_time(raw)
-    except ValueError:
-        pass
-    state = "missing" if raw is None else f"{raw!r:.60} is no time"
-    remedy = 'write it as "1:56 pm on 8 May, 2023" or "2023-05-08 13:56"'
-    raise where.error(field, f"{state}; {remedy}")
-
-
-def parse_time(raw: str) -> datetime:
-    """Return the naive time of "1:56 pm on 8 May, 2023" or of ISO 8601, whose offset is ignored.
-
-    Month names are English in any locale. Raises ValueError for another form.
-    """
-    match = _TIME.fullmatch(raw.strip())
-    if match is None:
-        return datetime.fromisoformat(raw.strip()).replace(tzinfo=None)
-    hour, minute, half, day, month, year = match.groups()
-    if not 1 <= int(hour) <= 12 or month.lower() not in MONTH_NUMBERS:
-        raise ValueError(raw)
-    hours = int(hour) % 12 + (12 if half.lower() == "p" else 0)
-    return datetime(int(year), MONTH_NUMBERS[month.lower()], int(day), hours, int(minute))
-
-
 def _observed(
     by_key: dict[str, dict[str, list[_Fact]]], sessions: list[Session], where: Location
 ) -> Iterator[Session]:
@@ -219,7 +235,7 @@ def _observed(
 def _observation(
     speaker: str, fact: _Fact, past: TurnIds, where: Location, field: str
 ) -> Observation:
-    turns = turn_ids(fact.turns, past, where, field)
+    turns = past.cited(fact.turns, where, field)
     if not turns and not where.lenient:
         raise where.error(field, "names no turn; add the dia_id it is taken from")
     return Observation(speaker, fact.text, turns)

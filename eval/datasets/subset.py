@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from eval.datasets.files import SHIPPED_DATA, find_file, read_json, validate
+from eval.datasets.overlays import Entries
 from eval.datasets.types import Question, SourceFile, SubsetUsed
 from memsys.core.errors import InputError
 
@@ -80,32 +80,18 @@ class Subset:
 
 @dataclass(frozen=True, slots=True)
 class OpenSubset:
-    """A subset that matches the loaded data: its question ids by conversation."""
+    """A subset that matches the loaded data."""
 
     used: SubsetUsed
-    ids: dict[str, set[str]]
+    entries: Entries[Chosen]
 
     def select(self, conversation: str, questions: Sequence[Question]) -> list[Question]:
         """Return the conversation's `questions` that are in the subset, in order.
 
         Raises InputError if the subset has a question of the conversation that is not among them.
         """
-        wanted = self.ids.get(conversation, set())
-        selected = [question for question in questions if question.id in wanted]
-        self._refuse(wanted - {question.id for question in selected})
-        return selected
-
-    def check(self, conversations: Collection[str]) -> None:
-        """Raise InputError if the subset has questions of a conversation that is not listed."""
-        for name in self.ids.keys() - set(conversations):
-            self._refuse(self.ids[name])
-
-    def _refuse(self, ids: Collection[str]) -> None:
-        if ids:
-            raise InputError(
-                f"dataset.subset: {self.used.file.name} has {min(ids)}, which is no question of "
-                f"the data; {_REBUILD}, or set dataset.subset=null"
-            )
+        chosen = {question.id for _, question in self.entries.matched(conversation, questions)}
+        return [question for question in questions if question.id in chosen]
 
 
 def open_subset(
@@ -124,13 +110,11 @@ def open_subset(
             f"{min(others)[:12]}...); get that one by python -m eval fetch locomo, or set "
             "dataset.subset=null"
         )
-    ids: dict[str, set[str]] = defaultdict(set)
-    for question in subset.questions:
-        ids[question.id.rpartition("/")[0]].add(question.id)
-    used = SubsetUsed(subset.name, file, len(subset.questions), subset.of)
-    opened = OpenSubset(used, dict(ids))
-    opened.check(conversations)
-    return opened
+    chosen = {question.id: question for question in subset.questions}
+    remedy = f"{_REBUILD}, or set dataset.subset=null"
+    entries = Entries(f"dataset.subset: {file.name}", chosen, remedy)
+    entries.check_conversations(conversations)
+    return OpenSubset(SubsetUsed(subset.name, file, len(chosen), subset.of), entries)
 
 
 def read_subset(name: str) -> tuple[Subset, SourceFile]:

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, count, groupby
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from eval.datasets.checks import Location
+from eval.datasets.checks import Location, parse
 from eval.datasets.pooled import POOLED
 from eval.datasets.sessions import read_conversation
-from eval.transcripts.agents import ClaudeCode, Codex
-from eval.transcripts.assistants import chatgpt, claude
-from eval.transcripts.chats import Chat, Message, Place, Tally
+from eval.transcripts.formats import Chat, ClaudeCode, Codex, Message, Tally, chatgpt, claude
 from eval.transcripts.sources import HalfWrittenError, files_at, json_values
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError
@@ -65,7 +63,7 @@ def read_transcripts(path: Path, wanted: Wanted) -> Imported:
     or if no file is of a known format or none contains a message.
     """
     imported = Imported()
-    chats: dict[int, Chat] = {}
+    chats: list[Chat] = []
     code = ClaudeCode(imported.tally)
     with files_at(path) as files:
         for name, file in files:
@@ -79,9 +77,9 @@ def read_transcripts(path: Path, wanted: Wanted) -> Imported:
                         break
                     if kind is None or (is_line and not isinstance(value, dict)):
                         continue
-                    where = Place(name, place)
-                    for chat in _chats(kind, value, where, imported, code, rollout):
-                        chats[id(chat)] = chat
+                    where = Location(name, place, unit="")
+                    if chat := _chats(kind, value, where, imported, code, rollout):
+                        chats.append(chat)
             except InputError as error:
                 if file == path or (kind and not isinstance(error, HalfWrittenError)):
                     raise
@@ -97,7 +95,7 @@ def read_transcripts(path: Path, wanted: Wanted) -> Imported:
         unread = f"; not readable: {imported.unreadable[0]}" if imported.unreadable else ""
         raise InputError(f"{path}: no export of a known format; name {KNOWN}{unread}")
     taken = {POOLED, *(one.id for one in imported.conversations)}
-    made = _assembled(chats.values(), wanted, imported.tally, taken)
+    made = _assembled(chats, wanted, imported.tally, taken)
     imported.conversations.extend(made)
     if not imported.conversations:
         raise InputError(f"{path}: contains no message of user or assistant")
@@ -129,27 +127,25 @@ def _chats(
     imported: Imported,
     code: ClaudeCode,
     rollout: Codex,
-) -> Iterator[Chat]:
-    """Yield the new chats of an element or line; add a conversation of LoCoMo's layout whole."""
-    if not isinstance(value, Mapping):
-        raise where.error("value", "must be an object {...}")
+) -> Chat | None:
+    """Return the chat of an element or line if it is new; add a conversation of LoCoMo's layout
+    whole.
+    """
+    raw = parse(dict, value, where, "value")
     if kind == "Claude Code":
-        chat = code.add(value, where)
-    elif kind == "Codex CLI":
-        chat = rollout.add(value, where)
-    elif kind == "ChatGPT":
-        chat = chatgpt(value, where, imported.tally)
-    elif kind == "Claude":
-        chat = claude(value, where, imported.tally)
-    else:
-        place = Location(where.file, str(value.get("sample_id")))
-        found = read_conversation(dict(value), place, captions=True)
-        if any(one.id == found.id for one in imported.conversations):
-            raise place.error("sample_id", "used twice; give each sample its own")
-        imported.conversations.append(found)
-        return
-    if chat is not None:
-        yield chat
+        return code.add(raw, where)
+    if kind == "Codex CLI":
+        return rollout.add(raw, where)
+    if kind == "ChatGPT":
+        return chatgpt(raw, where, imported.tally)
+    if kind == "Claude":
+        return claude(raw, where, imported.tally)
+    place = Location(where.file, str(raw.get("sample_id")))
+    found = read_conversation(raw, place, captions=True)
+    if any(one.id == found.id for one in imported.conversations):
+        raise place.error("sample_id", "used twice; give each sample its own")
+    imported.conversations.append(found)
+    return None
 
 
 def _assembled(

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Final
 
-from eval.transcripts.history import Cue, History, Said
-from eval.transcripts.values import Kind, Value, values
+from eval.transcripts.history import Cue, History, Kind, Said, Value, values
 from memsys.core.dates import write_day
 from memsys.core.terms import terms
 from memsys.core.types import Conversation

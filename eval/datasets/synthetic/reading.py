@@ -112,14 +112,24 @@ def entities_of(fact: WorldFact) -> Mapping[str, str]:
     return {name: kind for name, kind in kinds.items() if name}
 
 
+def contents_of(body: Mapping[str, Any]) -> list[str]:
+    """Return the contents of a chat request's messages; an empty one if there is none."""
+    return [str(message["content"]) for message in body["messages"]] or [""]
+
+
 def tool_names(body: Mapping[str, Any]) -> list[str]:
     """Return the names of the tools that a chat request offers."""
     return [tool["function"]["name"] for tool in body.get("tools", ())]
 
 
+def text_message(content: str) -> dict[str, Any]:
+    """Return a message of this content."""
+    return {"role": "assistant", "content": content}
+
+
 def json_message(value: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message whose content is a JSON object."""
-    return {"role": "assistant", "content": json.dumps(value, ensure_ascii=False)}
+    return text_message(json.dumps(value, ensure_ascii=False))
 
 
 def calling(calls: Iterable[tuple[str, Mapping[str, Any]]], otherwise: str) -> dict[str, Any]:
@@ -135,5 +145,5 @@ def calling(calls: Iterable[tuple[str, Mapping[str, Any]]], otherwise: str) -> d
         for number, (name, arguments) in enumerate(calls)
     ]
     if not rows:
-        return {"role": "assistant", "content": otherwise}
+        return text_message(otherwise)
     return {"role": "assistant", "content": None, "tool_calls": rows}

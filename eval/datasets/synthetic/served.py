@@ -16,18 +16,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
 from eval.datasets.synthetic.languages import VISIT, WorldFact, parse_question
-from eval.datasets.synthetic.libraries import (
-    cognee,
-    graphiti,
-    hipporag,
-    langmem,
-    letta,
-    lightrag,
-    mem0ai,
-)
+from eval.datasets.synthetic.libraries.graphiti import graphiti
+from eval.datasets.synthetic.libraries.graphs import cognee, hipporag, lightrag
+from eval.datasets.synthetic.libraries.mem0ai import mem0ai
+from eval.datasets.synthetic.libraries.tools import langmem, letta
 from eval.datasets.synthetic.reading import (
     MissingPartError,
     calling,
+    contents_of,
     day_in,
     entities_of,
     json_message,
@@ -36,13 +32,14 @@ from eval.datasets.synthetic.reading import (
     part,
     read,
     stated,
+    text_message,
     tool_names,
     triple,
 )
 from memsys.core.tokens import count_tokens
 
-# Modules with `message_of(body, misses)`: the message that answers a chat request of the library,
-# with `content` and, if tools are called, `tool_calls`; None for a request of another library.
+# Each gives the message that answers a chat request of its library, with `content` and, if tools
+# are called, `tool_calls`; None for a request of another library.
 _LIBRARIES: Final = (cognee, graphiti, hipporag, langmem, letta, lightrag, mem0ai)
 _TOOLS: Final = {
     "extract_entities": "entities",
@@ -111,7 +108,7 @@ def reply(body: Mapping[str, Any]) -> dict[str, Any]:
     Raises UnknownPromptError for a prompt that the model cannot answer.
     """
     misses = body.get("misses", 0.0)
-    answers = (library.message_of(body, misses) for library in _LIBRARIES)
+    answers = (library(body, misses) for library in _LIBRARIES)
     message = next((one for one in answers if one is not None), None) or _own_message(body, misses)
     calls = message.get("tool_calls", ())
     texts = [message["content"] or "", *(call["function"]["arguments"] for call in calls)]
@@ -138,7 +135,7 @@ def _own_message(body: Mapping[str, Any], misses: float) -> dict[str, Any]:
     step = _TOOLS.get(tools[0], "") if tools else schema or "summary"
     answered = answer(step, _prompt(body), misses)
     if isinstance(answered, str):
-        return {"role": "assistant", "content": answered}
+        return text_message(answered)
     if not tools:
         wanted = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
         more = [name for name in wanted.get("properties", ()) if name != step]
@@ -153,7 +150,7 @@ def _own_message(body: Mapping[str, Any], misses: float) -> dict[str, Any]:
 
 
 def _prompt(body: Mapping[str, Any]) -> str:
-    return "\n".join(str(message["content"]) for message in body["messages"])
+    return "\n".join(contents_of(body))
 
 
 Rows = list[dict[str, Any]]

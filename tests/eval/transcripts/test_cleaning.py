@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.transcripts.chats import Tally
+from eval.transcripts.formats import Tally
 from eval.transcripts.importing import MASK, cleaned, split
 
 FAKE = "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0fR"  # of no service

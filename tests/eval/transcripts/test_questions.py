@@ -7,8 +7,8 @@ from datetime import date, datetime
 
 import pytest
 
+from eval.transcripts.history import values
 from eval.transcripts.questions import RULES, Silver, questions
-from eval.transcripts.values import values
 from memsys.core.types import Conversation, Session, Turn
 
 SAYINGS = (

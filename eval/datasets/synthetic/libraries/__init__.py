@@ -1,1 +1,1 @@
-"""Answers of `llm=grammar` to the prompts of real libraries, one library per file."""
+"""Answers of `llm=grammar` to the prompts of real libraries."""

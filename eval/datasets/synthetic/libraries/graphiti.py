@@ -30,7 +30,7 @@ Rows = list[dict[str, Any]]
 _MOST_CHARACTERS: Final = 1000  # of a summary, as the prompt demands
 
 
-def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
+def graphiti(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
     """Return the answer to a request of the library, else None.
 
     Entities and facts are overlooked independently; a fact with an overlooked entity is dropped, as

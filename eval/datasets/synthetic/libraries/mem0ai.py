@@ -15,6 +15,7 @@ from eval.datasets.synthetic.languages import VISIT, WorldFact, parse_question
 from eval.datasets.synthetic.reading import (
     PromptMessage,
     calling,
+    contents_of,
     entities_of,
     json_message,
     lines_as_messages,
@@ -30,7 +31,7 @@ _LIST: Final = re.compile(r"```\s*(\[.*?\])\s*```", re.DOTALL)
 _ROLE: Final = re.compile(r"(?:user|assistant|system): ")
 
 
-def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
+def mem0ai(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
     """Return the answer to a request of the library, else None.
 
     In version 1, a new value replaces the former one in facts and graph. Both are written by
@@ -38,7 +39,7 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
     """
     if (added := _added(body, misses)) is not None:
         return added
-    contents = [str(message["content"]) for message in body["messages"]]
+    contents = contents_of(body)
     if len(contents) > 1:  # memsys offers tools of the same names, in one message
         for name in _TOOLS.keys() & tool_names(body):
             return _TOOLS[name](contents[-1], misses)

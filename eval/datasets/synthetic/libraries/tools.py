@@ -1,11 +1,10 @@
-"""Answers to the prompt of langmem 0.0.30's memory manager.
-
-The prompt contains messages, similar stored memories, and tools that create a memory (Memory) or
-patch one (PatchDoc). It has no time, so relative days remain as stated.
+"""Answers to libraries that write memories by calling tools. The prompts have no time, so relative
+days remain as stated.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from ast import literal_eval
 from collections.abc import Iterator, Mapping
@@ -32,8 +31,9 @@ class _Stated(NamedTuple):
     words: str  # the fact as a sentence
 
 
-def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
-    """Return the answer to a request of the library, else None.
+def langmem(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
+    """Return the answer to a request of langmem 0.0.30's memory manager, else None. The prompt has
+    messages, similar stored memories, and tools that create a memory or patch one.
 
     Patches each stored memory of a changed fact and creates one of each new fact. If nothing
     changes but a tool call is required, returns a patch without edits.
@@ -85,3 +85,32 @@ def _facts(text: str) -> Iterator[_Stated]:
         for match in re.finditer(language.visit.format(**language.patterns), text):
             key = match["s"], f"{VISIT}{match['v']} {match['d']}"
             yield _Stated(key, match["d"], language.frames[0].format(match[0]))
+
+
+_INSERT: Final = "archival_memory_insert"
+
+
+def letta(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
+    """Return the answer to a request of a Letta 0.16 agent that can insert into its archive, else
+    None.
+
+    The agent inserts the facts of the last user message, one per step, in their own words: its
+    request says neither the day of the session nor what the archive contains.
+    """
+    if _INSERT not in tool_names(body):
+        return None
+    said = [one for one in body["messages"] if one["role"] != "system"]
+    last = max((i for i, one in enumerate(said) if one["role"] == "user"), default=0)
+    inserted = {text for one in said[last:] for text in _inserted(one)}
+    lines = lines_as_messages(str(said[last]["content"]), ANY_DAY)
+    for message in noticed(lines, "letta", misses):
+        if message.text not in inserted and any(read(message.text, message.day)):
+            answer = calling([(_INSERT, {"content": message.text})], "")
+            answer["tool_calls"][0]["id"] = f"call_{len(said)}"  # the library merges equal ids
+            return answer
+    return calling([], "Noted.")
+
+
+def _inserted(message: Mapping[str, Any]) -> Iterator[str]:
+    for call in message.get("tool_calls") or ():
+        yield json.loads(call["function"]["arguments"])["content"]
