@@ -13,7 +13,7 @@ from memsys.context.writers import Layered
 from memsys.core.errors import InputError
 from memsys.core.tokens import count_tokens
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
-from memsys.knowledge.relations.relation_graph import RelationGraphSettings
+from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.llm.base import LLMError
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.size import lines

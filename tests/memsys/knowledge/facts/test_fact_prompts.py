@@ -11,8 +11,7 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.knowledge.facts.extract import FactExtractor, for_roles
-from memsys.knowledge.facts.extraction_reply import extraction_schema
-from memsys.knowledge.facts.fact import Event, subject_of
+from memsys.knowledge.facts.fact import Event, extraction_schema, subject_of
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import Prompt
 from memsys.llm.reply import violation

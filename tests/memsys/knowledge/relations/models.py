@@ -11,8 +11,9 @@ from memsys.core.types import Session
 from memsys.embed.cache import CachedEmbedder
 from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.relations.extract import RelationExtractor
+from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.graph_writer import GraphWriter
-from memsys.knowledge.relations.relation_graph import RelationGraph, RelationGraphSettings
+from memsys.knowledge.relations.relation_graph import RelationGraph
 from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import Relation, RelationStore

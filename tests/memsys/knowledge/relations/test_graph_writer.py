@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memsys.knowledge.relations.unsaid import Unsaid
+from memsys.knowledge.relations.triples import Unsaid
 from memsys.llm.base import LLMError
 from tests.memsys.build import session
 from tests.memsys.knowledge.relations.models import (
