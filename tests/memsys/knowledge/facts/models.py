@@ -67,7 +67,8 @@ def completion(reply: Reply, name: str, finish: str = "stop") -> Completion:
 
 
 class Planned(LLM):
-    """Answers calls by kind from lists, the last entry for ever; remembers what it was asked.
+    """Answers calls by kind from lists, the last entry for ever; remembers what it was asked, the
+    messages that it was sent, and the schemas.
 
     Kinds: `extract`, `decide` (by tools or schema) and `summary`.
     """
@@ -84,6 +85,8 @@ class Planned(LLM):
         self._finish = finish
         self._plans: dict[str, Any] = {"extract": extract, "decide": decide, "summary": summary}
         self.asked: dict[str, list[str]] = {kind: [] for kind in self._plans}
+        self.sent: list[Sequence[Message]] = []
+        self.schemas: list[Any] = []
         self.by_tools = 0
 
     def complete(
@@ -97,6 +100,8 @@ class Planned(LLM):
     ) -> Completion:
         title = (schema or {}).get("title")
         kind = "decide" if tools or title == "operations" else "extract" if schema else "summary"
+        self.sent.append(messages)
+        self.schemas.append(schema)
         self.by_tools += bool(tools)
         reply = planned(self._plans[kind], str(messages[0]["content"]), self.asked[kind])
         return completion(reply, self.name, self._finish)
