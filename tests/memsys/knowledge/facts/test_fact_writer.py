@@ -111,7 +111,7 @@ def test_adding_deletes_nothing_and_nothing_changes_by_noop(bag_of_words):
 
 def test_only_facts_of_the_same_speaker_are_compared(bag_of_words):
     one, llm = written(bag_of_words, [BADMINTON], [])
-    llm._plans["extract"] = [facts(fact("Theo likes badminton", "Theo", 2))]
+    llm.plans["extract"] = [facts(fact("Theo likes badminton", "Theo", 2))]
     one.write(session(2, DAY.replace(day=2), ("Theo", "Me too")))
     assert contents(one) == ["Mara likes badminton", "Theo likes badminton"]
     assert llm.asked["decide"] == []
