@@ -98,7 +98,7 @@ class Planned(LLM):
         sample: int = 0,
         max_tokens: int | None = None,
     ) -> Completion:
-        kind = self.kind_of((schema or {}).get("title", ""), [tool.name for tool in tools])
+        kind = self.kind_of(schema or {}, [tool.name for tool in tools])
         self.sent.append(messages)
         self.schemas.append(tools[0].parameters if tools else schema or {})
         self.by_tools += bool(tools)
@@ -110,9 +110,11 @@ class Planned(LLM):
             reply = ((tools[0].name, value),) if tools else value
         return completion(reply, self.name, self._finish)
 
-    def kind_of(self, title: str, tools: Sequence[str]) -> str:
-        """The kind of a call with a schema of this title, or with these tools."""
-        return "decide" if tools or title == "operations" else "extract" if title else "summary"
+    def kind_of(self, schema: Mapping[str, Any], tools: Sequence[str]) -> str:
+        """The kind of a call with this schema, or with these tools."""
+        if tools or schema.get("title") == "operations":
+            return "decide"
+        return "extract" if schema else "summary"
 
 
 class BookWriter(FactWriter):

@@ -64,8 +64,8 @@ class Scripted(Planned):
         self.plans = {"facts": [[]], "operations": [[]], "conflicts": [[]], **plans}
         self.asked = {}
 
-    def kind_of(self, title: str, tools: Sequence[str]) -> str:
-        return TOOLS.get(tools[0], "operations") if tools else title
+    def kind_of(self, schema: Mapping[str, Any], tools: Sequence[str]) -> str:
+        return TOOLS.get(tools[0], "operations") if tools else str(schema["title"])
 
 
 def settings(**own: Any) -> RelationGraphSettings:
