@@ -138,15 +138,6 @@ def test_relations_take_part_in_the_budget_and_are_escaped(parts):
     assert 0 < len(found.candidates) < len(whole.candidates)
 
 
-def test_on_delete_the_old_relation_is_gone(parts):
-    graph = {**GRAPH, "on_conflict": "delete"}
-    strategy = ingested(strategy_of(parts(llm=model()), graph=graph))
-    found = strategy.retrieve(query("Does Mara like badminton?"))
-    contents = {one.memory.content for one in found.candidates}
-    assert "Mara does not like badminton" in contents
-    assert not any("likes" in content for content in contents)
-
-
 def test_its_size_counts_nodes_and_edges_and_closing_clears_its_own(parts):
     store = NetworkxRelations()
     one = ingested(strategy_of(parts(llm=model()), store=store))
