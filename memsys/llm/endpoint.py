@@ -196,14 +196,6 @@ def check_server(field: str, model: object, key: object) -> None:
     """Raise InputError, naming the setting below `field`, on a model or a variable of the key that
     is none.
     """
-    if not isinstance(model, str) or not model.strip() or not _is_text(model):
+    if not isinstance(model, str) or not model.strip() or not model.isprintable():
         raise InputError(f"{field}.model: {model!r:.60}; name the model as the endpoint knows it")
     check_variable(key, f"{field}.key_variable")
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
