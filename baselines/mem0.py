@@ -20,8 +20,9 @@ from memsys.knowledge.facts.fact_book import FactBook
 from memsys.knowledge.facts.fact_writer import FactChange, FactWriter, UpdateSettings
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.find import RelationFinder, RelationSettings
+from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.graph_writer import GraphWriter
-from memsys.knowledge.relations.relation_graph import RelationGraph, RelationGraphSettings
+from memsys.knowledge.relations.relation_graph import RelationGraph
 from memsys.stores.relations import RelationStore
 from memsys.stores.size import together
 from memsys.stores.vectors import VectorStore

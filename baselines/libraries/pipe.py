@@ -18,7 +18,7 @@ from typing import IO, Any
 from baselines.libraries.gateway import GatewayRequest
 
 _MOST_BYTES = 64 * 2**20  # of a reply
-_TAIL = 600  # characters of what the library wrote on stderr
+TAIL = 600  # characters of what a process wrote on stderr
 _PATIENCE_S = 5  # for an orderly exit
 _PASSED = ("PATH", "LANG", "LC_ALL", "TMPDIR")  # of this environment: no key, no proxy
 
@@ -81,7 +81,7 @@ class Pipe:
         if reply.get("id") != self._count:
             raise self._end("answered a different request")
         if "error" in reply:
-            raise LibraryError(f"{self._name}: {str(reply['error'])[:_TAIL]}")
+            raise LibraryError(f"{self._name}: {str(reply['error'])[:TAIL]}")
         return reply
 
     def _reply(self, serve: Callable[[GatewayRequest], None]) -> dict[str, Any]:
@@ -132,12 +132,17 @@ class Pipe:
     def _end(self, why: str) -> LibraryError:
         """Kill the process; return the error to raise now and at every later request."""
         self._stop()
-        with suppress(OSError):
-            words = self._stderr_path.read_bytes()[-4 * _TAIL :].decode(errors="replace")
-            if last := " ".join(words.split())[-_TAIL:]:
-                why = f"{why}; its last output: {last}"
-        self._dead = why
+        self._dead = why = with_last_output(why, self._stderr_path)
         return LibraryError(f"{self._name}: {why}")
+
+
+def with_last_output(why: str, stderr: Path) -> str:
+    """Return `why` a process has ended, with the last words in the file of its messages."""
+    with suppress(OSError):
+        words = stderr.read_bytes()[-4 * TAIL :].decode(errors="replace")
+        if last := " ".join(words.split())[-TAIL:]:
+            return f"{why}; its last output: {last}"
+    return why
 
 
 def _read(stdout: IO[bytes], inbox: queue.SimpleQueue[bytes | GatewayRequest]) -> None:

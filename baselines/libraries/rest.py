@@ -16,8 +16,8 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from memsys.core.addresses import check_address, check_variable, json_without_secrets
-from memsys.core.declared import Count, check_values
-from memsys.core.errors import InputError, check_timeout
+from memsys.core.declared import Count, Seconds, check_values
+from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
 from memsys.core.turns import line
 from memsys.core.types import Candidate, Memory, Query, Retrieval, Session, Turn
@@ -41,14 +41,14 @@ class Client:
     # Addresses that have answered this process; if one fails later, the input is not at fault.
     _reached: ClassVar[set[str]] = set()
 
-    def __init__(self, url: str, key_variable: str, timeout_s: float) -> None:
+    def __init__(self, url: str, key_variable: str, timeout_s: Seconds) -> None:
         """`key_variable`: environment variable of the key, which is sent as a bearer token and
         never logged. `timeout_s`: time limit of one request, to the last byte of its answer.
         Raises InputError on an invalid argument.
         """
         check_address(url, "strategy.url")
         check_variable(key_variable, "strategy.key_variable")
-        check_timeout("strategy.timeout_s", timeout_s)
+        check_values(Client, {"timeout_s": timeout_s}, "strategy", later=None)
         self.url, self._key_variable, self._timeout_s = url.rstrip("/"), key_variable, timeout_s
         self._network: Network | None = None
 

@@ -164,14 +164,22 @@ class _Deriving:
         return {name: filled[name] for name in properties if name in filled} or _NONE
 
     def _value(self, name: str, schema: Schema, needed: bool, depth: int) -> Any:
-        slot = self._slot(snake(name), needed)
-        kind = schema.get("type")
+        """Return what fills an argument; _NONE if nothing does."""
+        slot, kind = self._slot(snake(name), needed), schema.get("type")
         if slot in _ONCE and self._has_text and not needed:
             return _NONE
         if kind == "array":
-            return self._list(name, self._plain(schema.get("items") or {}), slot, needed, depth)
-        if kind == "object" or "properties" in schema:
-            return self._object(name, schema, slot, needed, depth)
+            items = self._plain(schema.get("items") or {})
+            if "properties" not in items and (slot == "{words}" or slot is _NONE):
+                return slot
+            value = self._value(name, items, needed, depth) if items else slot
+            return _NONE if value is _NONE else [value]
+        if "properties" in schema:
+            filled = (slot == "{text}" or needed) and depth <= _DEEPEST
+            return self.fields(schema, depth + 1) if filled else _NONE
+        if kind == "object":
+            free = self._role == "add" and snake(name) == "metadata"
+            return {"turns": "{turns}"} if free else _NONE
         if slot == "{k}":
             return "{k}" if kind in {"integer", "number"} else _NONE
         if slot == "{words}" or (kind not in {"string", None} and slot != "{id}"):
@@ -187,25 +195,6 @@ class _Deriving:
             return _NONE
         self._has_text |= slot in _ONCE
         return slot
-
-    def _list(self, name: str, items: Schema, slot: Any, needed: bool, depth: int) -> Any:
-        if "properties" in items:
-            if (slot != "{text}" and not needed) or depth > _DEEPEST:
-                return _NONE
-            inner = self.fields(items, depth + 1)
-            return _NONE if inner is _NONE else [inner]
-        if slot == "{words}" or slot is _NONE:
-            return slot
-        value = self._value(name, items, needed, depth) if items else slot
-        return _NONE if value is _NONE else [value]
-
-    def _object(self, name: str, schema: Schema, slot: Any, needed: bool, depth: int) -> Any:
-        if "properties" in schema:
-            if (slot != "{text}" and not needed) or depth > _DEEPEST:
-                return _NONE
-            return self.fields(schema, depth + 1)
-        free = self._role == "add" and snake(name) == "metadata"
-        return {"turns": "{turns}"} if free else _NONE
 
     def _slot(self, name: str, needed: bool) -> Any:
         single = _single(name)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from baselines.libraries.pipe import LibraryError
+from baselines.libraries.pipe import TAIL, LibraryError, with_last_output
 from baselines.mcp.tools import Tool
 from memsys.core.addresses import json_without_secrets, without_secrets
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp.types import CallToolResult
 
-_TAIL = 600  # characters of what the server wrote on stderr
 _CLOSING_S = 15  # the client asks, ends and kills a process within seven
 _ENDING_S = 1  # for the calls of a session that has ended
 _PAGES = 100  # of the list of tools
@@ -73,7 +72,7 @@ class Connection:
         }
         texts = [one.text for one in result.content if one.type == "text"]
         if result.is_error:
-            raise LibraryError(without_secrets(f"{tool}: {' '.join(texts)[:_TAIL]}"))
+            raise LibraryError(without_secrets(f"{tool}: {' '.join(texts)[:TAIL]}"))
         # A server may repeat a key.
         found = {"structured": result.structured_content, "texts": texts}
         cleaned: Mapping[str, Any] = json_without_secrets(found)
@@ -152,7 +151,7 @@ class Connection:
             raise self._end(f"{what}: the server has ended") from None
         except Exception as error:
             if type(error).__name__ == "MCPError" and "closed" not in str(error).lower():
-                raise LibraryError(without_secrets(f"{what}: {error}"[:_TAIL])) from None
+                raise LibraryError(without_secrets(f"{what}: {error}"[:TAIL])) from None
             raise self._end(f"{what}: {_words(error)}") from None
         except BaseException:
             self.close()  # the run ends
@@ -162,10 +161,7 @@ class Connection:
         """Close the server; return the error to raise now and at every later call."""
         self.close()
         if self._stderr is not None:
-            with suppress(OSError):
-                words = self._stderr.read_bytes()[-4 * _TAIL :].decode(errors="replace")
-                if last := " ".join(words.split())[-_TAIL:]:
-                    why = f"{why}; its last output: {last}"
+            why = with_last_output(why, self._stderr)
         self._dead = without_secrets(why)
         return LibraryError(self._dead)
 

@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
 
 from tqdm import tqdm
@@ -16,8 +16,8 @@ from baselines.mcp.session import OwnerMemory
 from baselines.mcp.tools import Wanted
 from baselines.mcp.transports import Address, Command
 from memsys.core.addresses import check_open
-from memsys.core.declared import Count, check_values
-from memsys.core.errors import InputError, check_number, check_timeout
+from memsys.core.declared import Count, Range, Seconds, check_values
+from memsys.core.errors import InputError
 from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
@@ -114,8 +114,8 @@ def server_of(
     env: Mapping[str, Any] | None = None,
     variables: Sequence[str] = (),
     key_variable: str = "",
-    timeout_s: float = 60,
-    settle_s: float = 0,
+    timeout_s: Seconds = 60,
+    settle_s: Annotated[float, Range(0, 600)] = 0,
     **wanted: Any,
 ) -> Server:
     """Return how a server is reached and used.
@@ -126,15 +126,14 @@ def server_of(
     `timeout_s`: of a call. `settle_s`: wait after an ingestion. `wanted`: see Wanted. Raises
     InputError on a wrong value.
     """
+    check_values(server_of, locals(), "strategy")
     if importlib.util.find_spec("mcp") is None:
         raise InputError("strategy=mcp: not installed; pip install -e '.[mcp]'")
     if (command is None) == (url is None):
         raise InputError("strategy=mcp: set either strategy.command or strategy.url")
-    check_timeout("strategy.timeout_s", timeout_s)
-    check_number("strategy.settle_s", settle_s, 0, 600, "seconds")
     at: Command | Address
     if command is not None:
-        at = Command(str(command), dict(env or {}), tuple(variables))
+        at = Command(command, dict(env or {}), tuple(variables))
     else:
         at = Address(str(url), key_variable)
     plain = {name: _plain(value) for name, value in wanted.items()}

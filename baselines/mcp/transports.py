@@ -7,7 +7,7 @@ import shlex
 import shutil
 import signal
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -146,18 +146,15 @@ class Address:
         """Return the transport of a new session."""
         return self._connected
 
-    def _connected(self) -> AbstractAsyncContextManager[Any]:
-        return _streams(self.url, os.environ.get(self.key_variable))
+    @asynccontextmanager
+    async def _connected(self) -> AsyncIterator[Any]:
+        import httpx2  # noqa: PLC0415 - half a second to import
+        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 
-
-@asynccontextmanager
-async def _streams(url: str, key: str | None) -> AsyncIterator[Any]:
-    import httpx2  # noqa: PLC0415 - half a second to import
-    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
-
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=None) as client,
-        streamable_http_client(url, http_client=client) as streams,
-    ):
-        yield streams
+        key = os.environ.get(self.key_variable)
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=None) as client,
+            streamable_http_client(self.url, http_client=client) as streams,
+        ):
+            yield streams

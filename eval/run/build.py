@@ -30,10 +30,9 @@ from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.knowledge.memory.base import MemoryBuilder
-from memsys.llm.base import LLM
+from memsys.llm.base import LLM, instructed
 from memsys.llm.budget import Budget, CallLedger
 from memsys.llm.client import ChatSettings, NoModel
-from memsys.llm.instructions import instructed
 from memsys.llm.meter import Meter
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
 from memsys.llm.prompt import Prompt

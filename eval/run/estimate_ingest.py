@@ -12,7 +12,7 @@ from memsys.core.tokens import count_tokens
 from memsys.core.turns import line
 from memsys.core.types import Conversation, Memory, Usage
 from memsys.knowledge.facts.extract import ExtractSettings
-from memsys.knowledge.facts.extraction_reply import MOST, extraction_schema
+from memsys.knowledge.facts.fact import MOST, extraction_schema
 from memsys.knowledge.facts.fact_writer import UpdateSettings
 from memsys.knowledge.facts.operations import TOOLS
 from memsys.knowledge.memory.observations import Observations

@@ -17,7 +17,6 @@ class InputError(Exception):
     """Bad input or configuration. The message names file, place and remedy; the exit code is 2."""
 
 
-_DAY_S = 86_400
 _OF_THE_MACHINE = frozenset(
     getattr(errno, name)
     for name in (
@@ -62,15 +61,14 @@ def check_whole(name: str, value: object, least: int = 1) -> int:
     return value
 
 
-def check_number(name: str, value: object, least: float, most: float, unit: str = "") -> None:
+def check_number(name: str, value: object, least: float, most: float) -> None:
     """Raise InputError with `name` unless `value` is a number from `least` to `most`."""
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float)
         or not least <= value <= most  # NaN is not
     ):
-        words = f"use a number from {least:g} to {most:g}{f' {unit}' if unit else ''}"
-        raise InputError(f"{name}: {value!r:.60}; {words}")
+        raise InputError(f"{name}: {value!r:.60}; use a number from {least:g} to {most:g}")
 
 
 def check_bool(name: str, value: object) -> None:
@@ -83,8 +81,3 @@ def check_choice(name: str, value: object, options: Sequence[str]) -> None:
     """Raise InputError naming `name` unless `value` is one of `options`."""
     if value not in options:
         raise InputError(f"{name}: {value!r:.60} is none of {', '.join(options)}")
-
-
-def check_timeout(name: str, value: object) -> None:
-    """Raise InputError with `name` unless `value` is a number of seconds, at most a day."""
-    check_number(name, value, 0.001, _DAY_S, "seconds")

@@ -10,7 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
@@ -44,7 +44,6 @@ class CachedEmbedder:
         anew, at the time that it takes now. Raises InputError if the file there is not a cache,
         here or at a later look-up.
         """
-        self._fresh_queries = fresh_queries
         self._embedder = embedder
         self.asked = False  # set to True by every look-up
         self.cut_off: set[str] = set()  # documents of which the embedder reads only the beginning
@@ -52,25 +51,26 @@ class CachedEmbedder:
         self.typical_by_language = embedder.typical_by_language
         self.languages = embedder.languages
         self.is_fallback = False  # True where it replaces the run's embedder in a conversation
-        self._meter = meter
         path = Path(folder) / f"{_file_name(embedder.name)}.sqlite"
         self._tokens_path = path.with_name(f"{path.stem}-tokens.sqlite")
-        self._rows = VectorRows(embedder, path, meter)
-        self._rows.fresh_queries = fresh_queries
+        self._rows = VectorRows(embedder, path, meter, fresh_queries)
+        self._open_tokens = partial(TokenRows, embedder, self._tokens_path, meter, fresh_queries)
         self._token_rows: TokenRows | None = None
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), d); missing ones are embedded in batches."""
-        self._note_cut_off(texts)
-        return self._look_up("document", texts)
+        self.cut_off.update(text for text in texts if not self._embedder.reads(text))
+        self.asked = True
+        return np.stack(self._rows.look_up("document", texts))
 
     def query(self, text: str) -> Vectors:
         """Return the unit vector of one query, shape (d,)."""
-        return np.asarray(self._look_up("query", [text])[0])
+        self.asked = True
+        return np.array(self._rows.look_up("query", [text])[0])
 
     def document_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return the token vectors of each text, from a cache beside that of the vectors."""
-        self._note_cut_off(texts)
+        self.cut_off.update(text for text in texts if not self._embedder.reads(text))
         return self.token_rows.look_up("document", texts)
 
     def query_tokens(self, text: str) -> TokenVectors:
@@ -89,8 +89,7 @@ class CachedEmbedder:
         """
         self.asked = True
         if self._token_rows is None:
-            self._token_rows = TokenRows(self._embedder, self._tokens_path, self._meter)
-            self._token_rows.fresh_queries = self._fresh_queries
+            self._token_rows = self._open_tokens()
         return self._token_rows
 
     def clear(self) -> None:
@@ -100,13 +99,6 @@ class CachedEmbedder:
         self._rows.clear()
         if self.has_tokens and (self._token_rows or self._tokens_path.exists()):
             self.token_rows.clear()
-
-    def _note_cut_off(self, texts: Sequence[str]) -> None:
-        self.cut_off.update(text for text in texts if not self._embedder.reads(text))
-
-    def _look_up(self, kind: Kind, texts: Sequence[str]) -> Vectors:
-        self.asked = True
-        return np.stack(self._rows.look_up(kind, texts))
 
 
 def _file_name(name: str) -> str:
@@ -130,17 +122,17 @@ class _Rows(ABC, Generic[V]):
     column: ClassVar[str]
     content: ClassVar[str]
 
-    # Whether to compute those of queries anew, at the time that they take now. What was computed
-    # since then is read as from a store: at the time of the reading.
-    fresh_queries = False
-
-    def __init__(self, embedder: Embedder, path: Path, meter: Meter) -> None:
-        """Open the file at `path`, created if absent. Raises InputError if the file there is not a
-        cache, here or at a later look-up.
+    def __init__(self, embedder: Embedder, path: Path, meter: Meter, fresh_queries: bool) -> None:
+        """Open the file at `path`, created if absent. `fresh_queries`: compute the values of
+        queries anew, at the time that they take now; what was computed since then is read as from a
+        store, at the time of the reading. Raises InputError if the file there is not a cache, here
+        or at a later look-up.
         """
         self._embedder, self._path, self._meter = embedder, path, meter
+        self._fresh_queries = fresh_queries
         self._warm = self._warned = False
         self._computed: set[str] = set()  # keys of the values that are new in the file
+        self._errors = partial(cache_errors, path, self.content)
         row = f"key TEXT PRIMARY KEY, {self.column} BLOB, ms REAL"
         with self._errors():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -168,8 +160,13 @@ class _Rows(ABC, Generic[V]):
         """Return `value` as it is stored."""
 
     @abstractmethod
+    def _unpacked(self, key: str, blob: object) -> V | None:
+        """Return the value stored under `key`, None if it cannot be the embedder's."""
+
     def _usable(self, stored: Mapping[str, tuple[object, float]]) -> dict[str, V]:
         """Return the values, by key, of those of `stored` that can be the embedder's."""
+        read = {key: self._unpacked(key, blob) for key, (blob, _) in stored.items()}
+        return {key: value for key, value in read.items() if value is not None}
 
     def _batch(self, kind: Kind, texts: Sequence[str]) -> Sequence[V]:
         prefix = self._embedder.prefix(kind)  # not part of the key, which has the kind
@@ -181,11 +178,11 @@ class _Rows(ABC, Generic[V]):
         names = f"key, {self.column}, ms"
         select = f"SELECT {names} FROM {self.table} WHERE key IN ({marks})"  # noqa: S608
         with self._errors():
-            anew = self.fresh_queries and kind == "query"
+            anew = self._fresh_queries and kind == "query"
             rows = [] if anew else self._db.execute(select, keys).fetchall()
-        stored = {key: (blob, ms) for key, blob, ms in rows if is_latency(ms)}
+        stored = {key: (blob, ms) for key, blob, ms in rows if _is_time(ms)}
         values = self._usable(stored)
-        own = self._computed & values.keys() if self.fresh_queries else set()
+        own = self._computed & values.keys() if self._fresh_queries else set()
         cached = values.keys() - own
         live_ms, usage, fresh_ms = sum(stored[key][1] for key in cached), Usage(), 0.0
         missing = {k: prefix + t for k, t in zip(keys, texts, strict=True) if k not in values}
@@ -227,42 +224,33 @@ class _Rows(ABC, Generic[V]):
             )
         return live_ms, usage, dict(zip(missing, values, strict=True))
 
-    def _errors(self) -> AbstractContextManager[None]:
-        return cache_errors(self._path, self.content)
-
 
 class VectorRows(_Rows[Vectors]):
     """Unit vectors of texts, float32 of shape (d,)."""
 
     table, column, content = "vectors", "vector", "a vector cache"
 
-    def __init__(self, embedder: Embedder, path: Path, meter: Meter) -> None:
-        super().__init__(embedder, path, meter)
-        self._length: int | None = None  # of the model's vectors, once one was embedded
-        self._zeros: set[str] = set()  # keys of texts that the model maps to zeros
+    _length: int | None = None  # of the model's vectors, once one was embedded
 
     def _embed(self, texts: Sequence[str]) -> tuple[Sequence[Vectors], Usage]:
         vectors, usage = self._embedder.embed(texts)
         self._length = vectors.shape[1]
         return list(vectors), usage
 
-    def _add(
-        self, missing: Mapping[str, str], former: Mapping[str, object]
-    ) -> tuple[float, Usage, dict[str, Vectors]]:
-        live_ms, usage, fresh = super()._add(missing, former)
-        self._zeros.update(key for key, vector in fresh.items() if not vector.any())
-        return live_ms, usage, fresh
-
     def _packed(self, value: Vectors) -> bytes:
         return value.tobytes()
 
+    def _unpacked(self, key: str, blob: object) -> Vectors | None:
+        """Return a unit vector, or zeros where the model was seen to map the text to them."""
+        if not isinstance(blob, bytes) or not blob or len(blob) % 4:
+            return None
+        vector: Vectors = np.frombuffer(blob, dtype=np.float32)
+        is_zero = key in self._computed and not vector.any()
+        return vector if is_zero or _are_unit(vector[None]) else None
+
     def _usable(self, stored: Mapping[str, tuple[object, float]]) -> dict[str, Vectors]:
         """Return vectors of one length: the model's, or before it is known that of the most."""
-        read = {
-            key: vector
-            for key, (blob, _) in stored.items()
-            if (vector := _vector(blob, may_be_zero=key in self._zeros)) is not None
-        }
+        read = super()._usable(stored)
         sizes = Counter(map(len, read.values()))
         length = self._length or (sizes.most_common(1)[0][0] if sizes else 0)
         return {key: vector for key, vector in read.items() if len(vector) == length}
@@ -273,7 +261,7 @@ class TokenRows(_Rows[TokenVectors]):
 
     table, column, content = "tokens", "tokens", "a cache of token vectors"
 
-    def __init__(self, embedder: Embedder, path: Path, meter: Meter) -> None:
+    def __init__(self, embedder: Embedder, path: Path, meter: Meter, fresh_queries: bool) -> None:
         """Raises InputError also if the embedder has no token vectors."""
         if not embedder.token_length:
             raise InputError(
@@ -281,7 +269,7 @@ class TokenRows(_Rows[TokenVectors]):
                 "embedder=minilm embedder.pooling=tokens embedder.fallback=none"
             )
         self._length = embedder.token_length
-        super().__init__(embedder, path, meter)
+        super().__init__(embedder, path, meter, fresh_queries)
 
     def _embed(self, texts: Sequence[str]) -> tuple[Sequence[TokenVectors], Usage]:
         return self._embedder.embed_tokens(texts), Usage()
@@ -289,39 +277,24 @@ class TokenRows(_Rows[TokenVectors]):
     def _packed(self, value: TokenVectors) -> bytes:
         return value.ids.tobytes() + value.vectors.tobytes()
 
-    def _usable(self, stored: Mapping[str, tuple[object, float]]) -> dict[str, TokenVectors]:
-        read = {key: _tokens(blob, self._length) for key, (blob, _) in stored.items()}
-        return {key: tokens for key, tokens in read.items() if tokens is not None}
+    def _unpacked(self, key: str, blob: object) -> TokenVectors | None:  # noqa: ARG002
+        """Return ids of 0 or more with unit vectors."""
+        if not isinstance(blob, bytes) or len(blob) % (4 + 2 * self._length):
+            return None
+        n = len(blob) // (4 + 2 * self._length)
+        ids = np.frombuffer(blob, dtype=np.int32, count=n)
+        vectors = np.frombuffer(blob, dtype=np.float16, offset=4 * n).reshape(n, self._length)
+        is_usable = _are_unit(vectors.astype(np.float32)) and (ids >= 0).all()
+        return TokenVectors(ids, vectors) if is_usable else None
 
 
-def is_latency(ms: object) -> bool:
-    """Return whether `ms` is a number of milliseconds, 0 or more."""
+def _is_time(ms: object) -> bool:
     return isinstance(ms, float) and 0 <= ms < math.inf
 
 
-def _vector(blob: object, *, may_be_zero: bool) -> Vectors | None:
-    """Return a stored vector; None unless it is finite and of length 1, or zero if it
-    `may_be_zero`.
+def _are_unit(rows: Vectors) -> bool:
+    """Return whether each row is finite and of length 1. Half precision changes a square length by
+    less than the error that single precision may have.
     """
-    if not isinstance(blob, bytes) or not blob or len(blob) % 4:
-        return None
-    vector: Vectors = np.frombuffer(blob, dtype=np.float32)
-    square = float(vector @ vector)  # NaN or infinite if any number is
-    is_unit = abs(square - 1) < 2 * UNIT_ERROR
-    return vector if is_unit or (may_be_zero and square == 0) else None
-
-
-def _tokens(blob: object, length: int) -> TokenVectors | None:
-    """Return stored tokens: n ids, then n vectors of `length` numbers. None unless every id is 0 or
-    more and every vector finite and of length 1.
-    """
-    if not isinstance(blob, bytes) or len(blob) % (4 + 2 * length):
-        return None
-    n = len(blob) // (4 + 2 * length)
-    ids = np.frombuffer(blob, dtype=np.int32, count=n)
-    vectors = np.frombuffer(blob, dtype=np.float16, offset=4 * n).reshape(n, length)
-    wide = vectors.astype(np.float32)
-    squares = np.einsum("ij,ij->i", wide, wide)  # NaN or infinite if any number is
-    # Half precision changes a square length by less than the error that single precision may have.
-    is_unit = bool((np.abs(squares - 1) < 2 * UNIT_ERROR).all())
-    return TokenVectors(ids, vectors) if is_unit and (ids >= 0).all() else None
+    squares = np.einsum("ij,ij->i", rows, rows)  # NaN or infinite if any number is
+    return bool((np.abs(squares - 1) < 2 * UNIT_ERROR).all())

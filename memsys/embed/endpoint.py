@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memsys.core.addresses import check_address, check_key
-from memsys.core.declared import Cosine, CountFrom0, Seconds
+from memsys.core.declared import Cosine, CountFrom0, Seconds, check_values
 from memsys.core.types import Usage, Vectors
 from memsys.embed.base import Embedder, unit_rows
 from memsys.llm.base import LLMError
@@ -44,7 +44,8 @@ class EndpointEmbedder(Embedder):
         a wrong argument.
         """
         host = check_address(base_url, "embedder.base_url")
-        check_server("embedder", model, key_variable, timeout_s, retries)
+        check_server("embedder", model, key_variable)
+        check_values(EndpointEmbedder, locals(), "embedder")
         self.typical_similarity = typical_similarity
         self.model, self._base_url, self._host = model, base_url, host
         self._key_variable = key_variable

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -203,27 +203,17 @@ def _is_punctuation(char: str) -> bool:
     )
 
 
-def _basic_words(text: str) -> Iterator[str]:
-    """Yield lowercase words without accents; a punctuation or Chinese character is one word."""
-    word: list[str] = []
+def _basic_words(text: str) -> list[str]:
+    """Return lowercase words without accents; a punctuation or Chinese character is one word."""
+    parts: list[str] = []
     for char in unicodedata.normalize("NFD", text.lower()):
         category = unicodedata.category(char)
-        if category == "Mn" or char in "\x00\ufffd":
+        if char.isspace():
+            parts.append(" ")
+        elif category == "Mn" or category.startswith("C") or char == "\ufffd":
             continue
-        if char.isspace() or category.startswith("C"):
-            # Line ends and tabs separate words; other control characters are dropped.
-            if not char.isspace():
-                continue
-            piece = ""
         elif _is_punctuation(char) or any(low <= ord(char) <= high for low, high in _CJK_RANGES):
-            piece = char
+            parts.append(f" {char} ")
         else:
-            word.append(char)
-            continue
-        if word:
-            yield "".join(word)
-            word.clear()
-        if piece:
-            yield piece
-    if word:
-        yield "".join(word)
+            parts.append(char)
+    return "".join(parts).split()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol, cast
 
-from memsys.core.errors import InputError, check_whole
+from memsys.core.errors import InputError
 from memsys.core.types import Usage
 from memsys.llm.pricing import Price, Pricing, input_tokens, output_limit
 
@@ -24,12 +24,7 @@ class Limits:
     """
 
     def __init__(self, concurrency: int, requests_per_minute: float | None) -> None:
-        """`requests_per_minute` None: no limit. Raises InputError on a number out of range."""
-        check_whole("llm.concurrency", concurrency)
-        if requests_per_minute is not None and not _above_0(requests_per_minute):
-            raise InputError(
-                f"llm.requests_per_minute: {requests_per_minute!r}; use a number above 0, or null"
-            )
+        """Both are above 0; `requests_per_minute` None: no limit."""
         self._free = threading.BoundedSemaphore(concurrency)
         self._apart_s = 60 / requests_per_minute if requests_per_minute else 0.0
         self._lock = threading.Lock()

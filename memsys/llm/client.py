@@ -58,7 +58,7 @@ class ChatSettings:
         """Raise InputError on unusable settings; the key is checked by `open`."""
         if not hasattr(self.base_url, "start"):
             check_address(self.base_url, "llm.base_url")
-        check_server("llm", self.model, self.key_variable, self.timeout_s, self.retries)
+        check_server("llm", self.model, self.key_variable)
         check_fields(self, "llm")
         if reserved := _RESERVED & set(self.extra):
             name = min(reserved)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from memsys.core.addresses import check_variable
-from memsys.core.errors import InputError, check_timeout, check_whole
+from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
 from memsys.core.types import Usage
 from memsys.llm.base import LLMError, RequestTooLongError
@@ -192,22 +192,10 @@ def _checked(answer: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]
     return answer
 
 
-def check_server(
-    field: str, model: object, key: object, timeout_s: object, retries: object
-) -> None:
-    """Raise InputError, naming the setting below `field`, on a model, a variable of the key, a
-    time-out or a number of retries that is none.
+def check_server(field: str, model: object, key: object) -> None:
+    """Raise InputError, naming the setting below `field`, on a model or a variable of the key that
+    is none.
     """
-    if not isinstance(model, str) or not model.strip() or not _is_text(model):
+    if not isinstance(model, str) or not model.strip() or not model.isprintable():
         raise InputError(f"{field}.model: {model!r:.60}; name the model as the endpoint knows it")
     check_variable(key, f"{field}.key_variable")
-    check_timeout(f"{field}.timeout_s", timeout_s)
-    check_whole(f"{field}.retries", retries, 0)
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -7,7 +7,7 @@ import importlib.util
 import threading
 import weakref
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final
 
 from memsys.core.declared import Range, Threads
 from memsys.core.errors import InputError
@@ -23,7 +23,7 @@ class LocalServer:
     """SmolLM2-135M-Instruct (4-bit weights) on llama.cpp; nothing is loaded before `start`.
 
     It serves one request at a time, without state between requests: an answer at temperature 0
-    depends on its request alone. Used in a `with`, it stops at the end of the block.
+    depends on its request alone.
     """
 
     model = MODEL
@@ -68,14 +68,6 @@ class LocalServer:
             if self._stop is not None:
                 self._stop()
                 self._stop = None
-
-    def __enter__(self) -> Self:
-        """Return the server, not started."""
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Stop the server if it was started."""
-        self.stop()
 
     def _load(self) -> list[Any]:
         """Return a new list that contains the running engine; clearing the list ends the engine."""

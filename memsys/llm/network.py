@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -111,28 +111,25 @@ def _left(timeout: float | None, late: type[httpcore2.TimeoutException]) -> floa
     return left if timeout is None else min(left, timeout)
 
 
-class _Backend(httpcore2.NetworkBackend):
-    """Opens connections within the deadline of the current request."""
+class _Backend:
+    """A network backend of httpcore that opens connections within the deadline of the current
+    request.
+    """
 
     def __init__(self, backend: httpcore2.NetworkBackend) -> None:
         self._backend = backend
 
     def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore2.NetworkStream:
+        self, host: str, port: int, timeout: float | None = None, **more: Any
+    ) -> _Stream:
         left = _left(timeout, httpcore2.ConnectTimeout)
-        return _Stream(self._backend.connect_tcp(host, port, left, local_address, socket_options))
+        return _Stream(self._backend.connect_tcp(host, port, left, **more))
 
-    def sleep(self, seconds: float) -> None:
-        self._backend.sleep(seconds)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
 
 
-class _Stream(httpcore2.NetworkStream):
+class _Stream:
     """A connection; each read and write ends at the deadline of the current request."""
 
     def __init__(self, stream: httpcore2.NetworkStream) -> None:
@@ -146,17 +143,14 @@ class _Stream(httpcore2.NetworkStream):
             left = _left(timeout, httpcore2.WriteTimeout)
             self._stream.write(buffer[start : start + _PART], left)
 
-    def close(self) -> None:
-        self._stream.close()
-
     def start_tls(
         self,
         ssl_context: ssl.SSLContext,
         server_hostname: str | None = None,
         timeout: float | None = None,
-    ) -> httpcore2.NetworkStream:
+    ) -> _Stream:
         left = _left(timeout, httpcore2.ConnectTimeout)
         return _Stream(self._stream.start_tls(ssl_context, server_hostname, left))
 
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

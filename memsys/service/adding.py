@@ -16,8 +16,7 @@ from memsys.knowledge.facts.fact import Event, Fact, as_memory, plain, subject_o
 from memsys.knowledge.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
 from memsys.knowledge.facts.procedure import procedure
 from memsys.knowledge.memory.base import verbatim
-from memsys.llm.base import LLM
-from memsys.llm.instructions import instructed
+from memsys.llm.base import LLM, instructed
 from memsys.service.messages import (
     Messages,
     ParsedMessages,

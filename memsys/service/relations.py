@@ -14,10 +14,10 @@ from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.facts.fact_writer import Compare
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.find import RelationFinder, RelationSettings
+from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.graph_writer import GraphWriter
 from memsys.knowledge.relations.relation_graph import (
     RelationGraph,
-    RelationGraphSettings,
     forget_turns,
 )
 from memsys.knowledge.relations.triples import as_memory, id_of

@@ -19,9 +19,8 @@ from memsys.knowledge.facts.procedure import ProcedureSettings
 from memsys.knowledge.memory.base import MemoryBuilder, WrittenByModel
 from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.relations.find import RelationSettings
-from memsys.knowledge.relations.relation_graph import RelationGraphSettings
-from memsys.llm.base import LLM
-from memsys.llm.instructions import instructed
+from memsys.knowledge.relations.forms import RelationGraphSettings
+from memsys.llm.base import LLM, instructed
 from memsys.service.configuration import (
     OPTIONS,
     SETTINGS,

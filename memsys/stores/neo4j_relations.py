@@ -77,7 +77,9 @@ class Neo4jRelations:
                 "n.embedding = row.embedding, n.mentions = row.mentions, "
                 "n.created = row.created, n.last_seen = row.last_seen",
                 [
-                    {"key": key_of(owner, node.id), "owner": owner, **_properties(node)}
+                    {"key": key_of(owner, node.id), "owner": owner, **row_of(node)}
+                    # all engines store a list
+                    | {"embedding": np.asarray(node.vector, dtype=np.float32).tolist()}
                     for node in latest
                 ],
             )
@@ -199,11 +201,6 @@ def key_of(owner: str, id_: str) -> str:
     """Return the property that identifies a node, as not every engine has indexes over two."""
     # The length of the owner makes the joined text unambiguous.
     return f"{len(owner)} {owner}{id_}"
-
-
-def _properties(node: Node) -> dict[str, Any]:
-    vector = np.asarray(node.vector, dtype=np.float32)
-    return {**row_of(node), "embedding": vector.tolist()}  # all engines store a list
 
 
 def _node(row: Mapping[str, Any]) -> Node:

@@ -1,7 +1,9 @@
-"""The default relation store: networkx graphs in this process, one per owner."""
+"""The default relation store: a networkx graph per owner in this process, over an SQLite file."""
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,9 +15,31 @@ import numpy as np
 from memsys.core.errors import InputError
 from memsys.core.types import Vectors
 from memsys.stores.faiss_vectors import FaissVectors
-from memsys.stores.relation_file import RelationFile
-from memsys.stores.relations import NearNode, Node, Relation, require_ends
+from memsys.stores.relations import (
+    NearNode,
+    Node,
+    Relation,
+    node_of,
+    relation_of,
+    require_ends,
+    row_of,
+)
+from memsys.stores.sqlite import open_store, rewrite
 from memsys.stores.vectors import checked
+
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS nodes (
+    owner TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
+    vector BLOB NOT NULL, mentions INTEGER NOT NULL, created TEXT NOT NULL,
+    last_seen TEXT NOT NULL, PRIMARY KEY (owner, id))""",
+    """CREATE TABLE IF NOT EXISTS relations (
+    owner TEXT NOT NULL, source TEXT NOT NULL, name TEXT NOT NULL, target TEXT NOT NULL,
+    mentions INTEGER NOT NULL, created TEXT NOT NULL, last_seen TEXT NOT NULL, ended TEXT,
+    turns TEXT NOT NULL, PRIMARY KEY (owner, source, name, target))""",
+    # One row for each owner with nodes. A change gives it a number that was never used before.
+    """CREATE TABLE IF NOT EXISTS owners (
+    version INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT NOT NULL UNIQUE)""",
+)
 
 
 class NetworkxRelations:
@@ -31,7 +55,10 @@ class NetworkxRelations:
         self._vectors = FaissVectors()
         self._dimension: int | None = None
         self._lock = RLock()  # a run asks from several threads
-        self._file = None if path is None else RelationFile(path)
+        self._db = open_store(path, _TABLES, "relation_store")
+        self._db.row_factory = sqlite3.Row
+        self._db.isolation_level = None  # transactions are begun here only
+        self._data_version = -1  # of the file; another connection's change gives it a new one
         self._versions: dict[str, int] = {}  # of the graphs, in the file
         self._current: set[str] = set()  # owners whose graph is that of the file
         self._changed: set[str] | None = None  # owners changed in the open transaction
@@ -40,17 +67,21 @@ class NetworkxRelations:
     def writing(self) -> Iterator[None]:
         """See RelationStore."""
         with self._lock:
-            if self._file is None or self._changed is not None:
+            if self._changed is not None:
                 yield
                 return
             changed = set[str]()
             try:
-                with self._file.writing():
+                self._db.execute("BEGIN IMMEDIATE")  # locks out other writers
+                with self._db:
                     self._changed = changed
                     self._current.clear()  # another process may have written since
                     yield
                     for owner in sorted(one for one in changed if self._graphs[one]):
-                        self._versions[owner] = self._file.renew_version(owner)
+                        renewed = self._db.execute(
+                            "REPLACE INTO owners (owner) VALUES (?)", (owner,)
+                        )
+                        self._versions[owner] = int(renewed.lastrowid or 0)
             except BaseException:
                 for owner in changed:
                     self._forget(owner)
@@ -67,8 +98,11 @@ class NetworkxRelations:
                 return
             if len({len(node.vector) for node in latest}) > 1:
                 raise InputError("relation_store: nodes with vectors of different dimensions")
-            if self._file is not None:
-                self._file.put_nodes(owner, latest)
+            self._db.executemany(
+                "REPLACE INTO nodes VALUES"
+                " (:owner, :id, :name, :kind, :vector, :mentions, :created, :last_seen)",
+                [{**row_of(n), "owner": owner, "vector": n.vector.tobytes()} for n in latest],
+            )
             self._dimension = len(latest[0].vector)
             self._insert(owner, graph, latest)
 
@@ -76,15 +110,20 @@ class NetworkxRelations:
         """See RelationStore."""
         with self._change(owner) as graph:
             require_ends(relations, graph, owner)
-            if self._file is not None:
-                self._file.put_relations(owner, relations)
+            self._db.executemany(
+                "REPLACE INTO relations VALUES (:owner, :source, :name, :target, :mentions,"
+                " :created, :last_seen, :ended, :turns)",
+                [{**row_of(r), "owner": owner, "turns": json.dumps(r.turns)} for r in relations],
+            )
             _connect(graph, relations)
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
         """See RelationStore."""
         with self._change(owner) as graph:
-            if self._file is not None:
-                self._file.drop_relations(owner, keys)
+            self._db.executemany(
+                "DELETE FROM relations WHERE owner = ? AND source = ? AND name = ? AND target = ?",
+                [(owner, *key) for key in keys],
+            )
             for source, name, target in keys:
                 if graph.has_edge(source, target, name):
                     graph.remove_edge(source, target, name)
@@ -92,8 +131,12 @@ class NetworkxRelations:
     def drop_nodes(self, owner: str, ids: Collection[str]) -> None:
         """See RelationStore."""
         with self._change(owner) as graph:
-            if self._file is not None:
-                self._file.drop_nodes(owner, ids)
+            rows = [{"owner": owner, "id": id_} for id_ in ids]
+            for statement in (
+                "DELETE FROM relations WHERE owner = :owner AND :id IN (source, target)",
+                "DELETE FROM nodes WHERE owner = :owner AND id = :id",
+            ):
+                self._db.executemany(statement, rows)
             graph.remove_nodes_from(list(ids))
             self._vectors.drop(owner, ids)
 
@@ -129,8 +172,8 @@ class NetworkxRelations:
     def clear(self, owner: str) -> None:
         """See RelationStore."""
         with self._change(owner) as graph:
-            if self._file is not None:
-                self._file.clear(owner)
+            for table in ("relations", "nodes", "owners"):
+                self._db.execute(f"DELETE FROM {table} WHERE owner = ?", (owner,))  # noqa: S608
             graph.clear()
             self._vectors.clear(owner)
             self._versions.pop(owner, None)
@@ -138,15 +181,13 @@ class NetworkxRelations:
     def compact(self) -> bool:
         """See RelationStore."""
         with self._lock:
-            if self._file is not None:
-                self._file.compact()
+            rewrite(self._db)
             return True
 
     def close(self) -> None:
         """See RelationStore."""
         with self._lock:
-            if self._file is not None:
-                self._file.close()
+            self._db.close()
 
     @contextmanager
     def _change(self, owner: str) -> Iterator[nx.MultiDiGraph]:
@@ -159,23 +200,41 @@ class NetworkxRelations:
 
     def _graph(self, owner: str) -> nx.MultiDiGraph:
         """Return the graph of an owner, as the file has it now."""
-        if self._file is not None:
-            if self._changed is None and self._file.changed_by_others():
+        if self._changed is None:
+            version = self._db.execute("PRAGMA data_version").fetchone()[0]
+            if version != self._data_version:
                 self._current.clear()
-            if owner not in self._current:
-                with self._file.reading():
-                    self._refresh(owner, self._file)
-                self._current.add(owner)
-        return self._graphs.setdefault(owner, nx.MultiDiGraph())
+            self._data_version = version
+        if owner not in self._current:
+            if self._db.in_transaction:
+                self._refresh(owner)
+            else:
+                self._db.execute("BEGIN")  # all is read from one state of the file
+                with self._db:
+                    self._refresh(owner)
+            self._current.add(owner)
+        return self._graphs[owner]
 
-    def _refresh(self, owner: str, file: RelationFile) -> None:
-        version = file.version(owner)
+    def _refresh(self, owner: str) -> None:
+        row = self._db.execute("SELECT version FROM owners WHERE owner = ?", (owner,)).fetchone()
+        version = 0 if row is None else int(row[0])  # 0: it has no nodes
         if owner in self._graphs and self._versions.get(owner, 0) == version:
             return
         self._forget(owner)
         graph = nx.MultiDiGraph()
-        self._insert(owner, graph, file.nodes(owner))
-        _connect(graph, file.relations(owner))
+        rows = self._db.execute("SELECT * FROM nodes WHERE owner = ?", (owner,))
+        nodes = [node_of(one, np.frombuffer(one["vector"], dtype=np.float32)) for one in rows]
+        self._insert(owner, graph, nodes)
+        rows = self._db.execute("SELECT * FROM relations WHERE owner = ?", (owner,))
+        _connect(
+            graph,
+            [
+                relation_of(
+                    one["source"], {**one, "turns": json.loads(one["turns"])}, one["target"]
+                )
+                for one in rows
+            ],
+        )
         self._graphs[owner], self._versions[owner] = graph, version
 
     def _forget(self, owner: str) -> None:
@@ -196,8 +255,9 @@ class NetworkxRelations:
         return replace(node, vector=rows[0])
 
     def _known_dimension(self) -> int | None:
-        if self._dimension is None and self._file is not None:
-            self._dimension = self._file.dimension()
+        if self._dimension is None:
+            row = self._db.execute("SELECT length(vector) / 4 FROM nodes LIMIT 1").fetchone()
+            self._dimension = None if row is None else int(row[0])
         return self._dimension
 
 

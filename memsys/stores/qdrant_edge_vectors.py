@@ -117,12 +117,9 @@ class QdrantEdgeVectors(QdrantPoints):
         ]
         self._shard.update(edge.UpdateOperation.upsert_points(edge_points))
 
-    def _delete(self, points: Sequence[str]) -> None:
+    def _delete(self, owner: str, points: Sequence[str] | None) -> None:
         operation = _engine().UpdateOperation
-        self._shard.update(operation.delete_points([UUID(point) for point in points]))
-
-    def _delete_owner(self, owner: str) -> None:
-        self._shard.update(_engine().UpdateOperation.delete_points_by_filter(_only(owner)))
+        self._shard.update(operation.delete_points_by_filter(_only(owner, points)))
 
     def _search(self, owner: str, query: Vectors, most: int, points: Sequence[str] | None) -> Any:
         edge = _engine()

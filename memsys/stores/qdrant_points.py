@@ -55,7 +55,7 @@ class QdrantPoints(ABC):
         with self._lock:
             points = [point_of(owner, id_) for id_ in ids]
             if points and self._dimension() is not None:
-                self._delete(points)
+                self._delete(owner, points)
 
     def nearest(
         self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
@@ -90,7 +90,7 @@ class QdrantPoints(ABC):
         """See VectorStore."""
         with self._lock:
             if self._dimension() is not None:
-                self._delete_owner(owner)
+                self._delete(owner, None)
 
     @abstractmethod
     def compact(self) -> bool:
@@ -111,10 +111,7 @@ class QdrantPoints(ABC):
     def _upsert(self, points: Sequence[Point]) -> None: ...
 
     @abstractmethod
-    def _delete(self, points: Sequence[str]) -> None: ...
-
-    @abstractmethod
-    def _delete_owner(self, owner: str) -> None: ...
+    def _delete(self, owner: str, points: Sequence[str] | None) -> None: ...
 
     @abstractmethod
     def _search(self, owner: str, query: Vectors, most: int, points: Sequence[str] | None) -> Any:

@@ -104,11 +104,8 @@ class QdrantVectors(QdrantPoints):
         ]
         self._ask(lambda: self._client.upsert(self._collection, structs, wait=True))
 
-    def _delete(self, points: Sequence[str]) -> None:
-        self._ask(lambda: self._client.delete(self._collection, list(points), wait=True))
-
-    def _delete_owner(self, owner: str) -> None:
-        selected = _models().FilterSelector(filter=_only(owner))
+    def _delete(self, owner: str, points: Sequence[str] | None) -> None:
+        selected = _models().FilterSelector(filter=_only(owner, points))
         self._ask(lambda: self._client.delete(self._collection, selected, wait=True))
 
     def _search(self, owner: str, query: Vectors, most: int, points: Sequence[str] | None) -> Any:

@@ -64,8 +64,8 @@ class RelationStore(Protocol):
     def writing(self) -> AbstractContextManager[None]:
         """Return a block whose reads and changes are one: no other thread changes the store during
         it, and in a file no other process, and all its changes are stored, or, after an error,
-        none. Blocks may be nested. In memory or on a server, an error leaves the changes made so
-        far, and a server may be changed by other processes.
+        none. Blocks may be nested. On a server, an error leaves the changes made so far, and other
+        processes may change it.
         """
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:

@@ -76,12 +76,12 @@ def cache_errors(path: Path, content: str) -> Iterator[None]:
         ) from error
 
 
-def open_store(path: str, tables: tuple[str, ...], store: str) -> sqlite3.Connection:
-    """Return a connection to a store's file, created with its folder and `tables` (SQL) if absent.
-    Each write is on disk when it returns. Raises InputError, naming the setting `store`, if the
-    file cannot be opened.
+def open_store(path: str | None, tables: tuple[str, ...], store: str) -> sqlite3.Connection:
+    """Return a connection to a store's file, created with its folder and `tables` (SQL) if absent;
+    None: to tables in memory. Each write is on disk when it returns. Raises InputError, naming the
+    setting `store`, if the file cannot be opened.
     """
-    file = Path(path).expanduser()
+    file = Path(":memory:" if path is None else path).expanduser()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         db = open_shared(file, *tables)

@@ -18,7 +18,7 @@ from memsys.core.turns import line
 from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.index.rank import Dense, Ranking, Scores, Start
 from memsys.knowledge.memory.base import builder_for
-from memsys.knowledge.relations.unsaid import Unsaid
+from memsys.knowledge.relations.triples import Unsaid
 from memsys.knowledge.relations.written_graph import WrittenByModel, WrittenGraph
 from memsys.llm.prompt import Prompt
 from memsys.strategies.store import Parts, Store

@@ -13,7 +13,7 @@ import pytest
 from omegaconf import OmegaConf
 
 import memsys.core.types
-from memsys.core.types import Conversation, Memory, Query, Retrieval, Session, Turn
+from memsys.core.types import Query
 
 CONF = Path(__file__).parents[2] / "conf" / "strategy"
 GOLD = {"gold", "answer", "evidence", "category", "type", "adversarial", "adversarial_answer"}
@@ -49,17 +49,10 @@ def test_only_the_oracle_sees_evidence(name):
     assert not (GOLD - {"evidence"}) & set(signature(strategy).parameters)
 
 
-@pytest.mark.parametrize("record", [Turn, Session, Conversation, Memory, Query, Retrieval])
-def test_nothing_that_passes_a_strategy_has_room_for_gold(record):
-    assert not GOLD & {field.name for field in fields(record)}
-    one = record.__new__(record)
-    with pytest.raises((AttributeError, TypeError)):
-        object.__setattr__(one, "gold", "a fig tree")  # slots: nothing can be slipped in
-
-
-def test_every_record_is_frozen_and_has_slots():
+def test_nothing_that_passes_a_strategy_has_room_for_gold():
     records = [one for one in vars(memsys.core.types).values() if is_dataclass(one)]
     assert len(records) >= 9
     for record in records:
+        assert not GOLD & {field.name for field in fields(record)}
         assert record.__dataclass_params__.frozen  # type: ignore[attr-defined]
-        assert "__slots__" in vars(record)
+        assert "__slots__" in vars(record)  # nothing can be slipped in

@@ -24,8 +24,6 @@ from tests.memsys.knowledge.facts.models import (
     call,
     fact,
     facts,
-    operation,
-    operations,
 )
 from tests.memsys.reach import mentions
 
@@ -64,13 +62,10 @@ class TestRawMessages(Contract):
         return mem0(parts, k, budget, infer=False)
 
 
-@pytest.mark.parametrize("calls", ["tools", "schema"])
-def test_facts_of_both_speakers_are_found_and_what_was_dropped_is_not(parts, calls):
+def test_facts_of_both_speakers_are_found_and_what_was_dropped_is_not(parts):
     drop: Reply = (call("DELETE", id=1),)
     add: Reply = (call("ADD"),)
-    if calls == "schema":
-        drop, add = operations(operation("DELETE", 1)), operations(operation("ADD"))
-    own = {"update": {**UPDATE, "calls": calls}, "k": 9}
+    own = {"k": 9}
     strategy, grown = ingested(parts, add, **own)
     assert grown == [2, 1, 2]
     assert contents(strategy, "allotment") > {"Mara sold a bowl", "Theo has an allotment"}

@@ -13,7 +13,7 @@ from memsys.context.writers import Layered
 from memsys.core.errors import InputError
 from memsys.core.tokens import count_tokens
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
-from memsys.knowledge.relations.relation_graph import RelationGraphSettings
+from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.llm.base import LLMError
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.size import lines
@@ -136,15 +136,6 @@ def test_relations_take_part_in_the_budget_and_are_escaped(parts):
     found = tight.retrieve(query("Who owns a kiln?"))
     assert count_tokens(found.context) == found.context_tokens <= budget
     assert 0 < len(found.candidates) < len(whole.candidates)
-
-
-def test_on_delete_the_old_relation_is_gone(parts):
-    graph = {**GRAPH, "on_conflict": "delete"}
-    strategy = ingested(strategy_of(parts(llm=model()), graph=graph))
-    found = strategy.retrieve(query("Does Mara like badminton?"))
-    contents = {one.memory.content for one in found.candidates}
-    assert "Mara does not like badminton" in contents
-    assert not any("likes" in content for content in contents)
 
 
 def test_its_size_counts_nodes_and_edges_and_closing_clears_its_own(parts):

@@ -15,12 +15,16 @@ from memsys.core.declared import Count, CountFrom0, check_fields
 from memsys.core.errors import InputError
 from memsys.core.turns import ROLES, line
 from memsys.core.types import Session, Turn
-from memsys.knowledge.facts.extraction_reply import (
+from memsys.knowledge.facts.fact import (
+    Event,
+    Fact,
+    Subject,
     TimedTurn,
     extraction_schema,
+    fault,
     read_facts,
+    tokens,
 )
-from memsys.knowledge.facts.fact import Event, Fact, Subject, fault, tokens
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
 

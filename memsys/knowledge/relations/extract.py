@@ -15,6 +15,7 @@ from memsys.knowledge.facts.fact import Event, fault, plain
 from memsys.knowledge.relations.forms import (
     LONGEST,
     Form,
+    RelationGraphSettings,
     ask,
     checked,
     conflicts_form,
@@ -22,7 +23,6 @@ from memsys.knowledge.relations.forms import (
     relations_form,
     reply_forms,
 )
-from memsys.knowledge.relations.relation_graph import RelationGraphSettings
 from memsys.knowledge.relations.triples import Entity, Triple, is_self, names_self, shown
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import load_prompt

@@ -1,4 +1,4 @@
-"""Lists that a model fills in, by a tool call or by a schema, and the parsing of its reply."""
+"""What a model is asked about relations: settings, lists to fill in, the parsing of its reply."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, Literal
 
+from memsys.core.declared import Cosine, Count, check_fields
 from memsys.knowledge.facts.fact import Event, fault, tokens
 from memsys.knowledge.facts.operations import Calls
 from memsys.llm.base import LLM, Completion, Tool
+from memsys.llm.prompt import Prompt, load_prompt
 from memsys.llm.reply import object_schema, violation
 
 _MOST_A_MESSAGE = 8  # entities, and also relations
@@ -21,6 +24,46 @@ _TEXT = {"type": "string"}
 _SHORT, _TYPE = (
     {**_TEXT, "pattern": rf'^[^"\\\n]{{1,{most}}}$'} for most in (LONGEST, _LONGEST_TYPE)
 )
+
+
+OnConflict = Literal["delete", "invalidate"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelationGraphSettings:
+    """Settings of extraction and update of a relation graph. `calls`: by tool calls, or by JSON of
+    a schema for servers without tools. `on_conflict`: whether a contradicted relation is deleted or
+    marked as ended. `exchange`: messages per call. `threshold`: least cosine of names at which a
+    stored entity matches a mentioned one; `nodes`: most matches per name; `merge`: least cosine at
+    which two names are one entity. `shown`: most stored relations that a model is asked about.
+    Prompts are names of shipped prompts or paths. `place`: the name of these settings in error
+    messages.
+    """
+
+    calls: Calls
+    on_conflict: OnConflict
+    exchange: Count
+    threshold: Cosine
+    merge: Cosine
+    nodes: Count
+    shown: Count
+    entities: str = "graph_entities"
+    relations: str = "graph_relations"
+    conflicts: str = "graph_conflicts"
+    place: str = "strategy.graph"
+
+    def __post_init__(self) -> None:
+        """Raises InputError on a value out of range."""
+        check_fields(self, self.place)
+
+    @cached_property
+    def prompts(self) -> dict[str, Prompt]:
+        """The prompts by role. Raises InputError if one is missing or lacks a placeholder."""
+        return {
+            "entities": load_prompt(self.entities, ["messages"]),
+            "relations": load_prompt(self.relations, ["messages", "entities"]),
+            "conflicts": load_prompt(self.conflicts, ["messages", "stored", "new"]),
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,8 @@ from typing import NamedTuple
 from memsys.core.types import Session, Turn
 from memsys.knowledge.facts.fact import Event, fault
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
-from memsys.knowledge.relations.relation_graph import (
-    Applied,
-    Planned,
-    RelationGraph,
-    RelationGraphSettings,
-)
+from memsys.knowledge.relations.forms import RelationGraphSettings
+from memsys.knowledge.relations.relation_graph import Applied, Planned, RelationGraph
 from memsys.knowledge.relations.triples import Entity, Triple, dated, id_of, verbalised
 from memsys.llm.base import LLMError
 from memsys.stores.relations import Relation

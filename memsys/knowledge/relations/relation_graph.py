@@ -6,62 +6,20 @@ from collections.abc import Collection, Container, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from memsys.core.declared import Cosine, Count, check_fields
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.knowledge.facts.fact import plain
-from memsys.knowledge.facts.operations import Calls
-from memsys.knowledge.relations.owners import OwnersView
+from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.triples import Entity, Triple, verbalised
-from memsys.llm.prompt import Prompt, load_prompt
-from memsys.stores.relations import Node, Relation, RelationStore, row_of
+from memsys.stores.relations import NearNode, Node, Relation, RelationStore, row_of
 from memsys.stores.size import lines, singles
 
-OnConflict = Literal["delete", "invalidate"]
 Applied = Literal["ADD", "MENTION", "RENEW", "DELETE", "END"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RelationGraphSettings:
-    """Settings of extraction and update of a relation graph. `calls`: by tool calls, or by JSON of
-    a schema for servers without tools. `on_conflict`: whether a contradicted relation is deleted or
-    marked as ended. `exchange`: messages per call. `threshold`: least cosine of names at which a
-    stored entity matches a mentioned one; `nodes`: most matches per name; `merge`: least cosine at
-    which two names are one entity. `shown`: most stored relations that a model is asked about.
-    Prompts are names of shipped prompts or paths. `place`: the name of these settings in error
-    messages.
-    """
-
-    calls: Calls
-    on_conflict: OnConflict
-    exchange: Count
-    threshold: Cosine
-    merge: Cosine
-    nodes: Count
-    shown: Count
-    entities: str = "graph_entities"
-    relations: str = "graph_relations"
-    conflicts: str = "graph_conflicts"
-    place: str = "strategy.graph"
-
-    def __post_init__(self) -> None:
-        """Raises InputError on a value out of range."""
-        check_fields(self, self.place)
-
-    @cached_property
-    def prompts(self) -> dict[str, Prompt]:
-        """The prompts by role. Raises InputError if one is missing or lacks a placeholder."""
-        return {
-            "entities": load_prompt(self.entities, ["messages"]),
-            "relations": load_prompt(self.relations, ["messages", "entities"]),
-            "conflicts": load_prompt(self.conflicts, ["messages", "stored", "new"]),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +35,57 @@ class Planned:
         return self.ends[0].id, self.triple.name, self.ends[1].id
 
 
+class _OwnersView:
+    """A view of the parts of `owners` in `store`. A node of several owners is that of the first; a
+    relation of several is one, which is valid while it is valid for any of them.
+    """
+
+    def __init__(self, store: RelationStore, owners: Iterable[str]) -> None:
+        self._store = store
+        self.owners = tuple(dict.fromkeys(owners))
+
+    def nodes(self, ids: Collection[str] | None = None) -> list[Node]:
+        """Return the nodes with these ids (None: all), sorted by id."""
+        found: dict[str, Node] = {}
+        for owner in self.owners:
+            found = {node.id: node for node in self._store.nodes(owner, ids)} | found
+        return [found[id_] for id_ in sorted(found)]
+
+    def similar(self, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
+        """Return up to `most` nodes: see RelationStore.similar."""
+        found: dict[str, NearNode] = {}
+        for owner in self.owners:
+            for near in self._store.similar(owner, vector, threshold, most):
+                found.setdefault(near.node.id, near)
+        return sorted(found.values(), key=lambda near: (-near.cosine, near.node.id))[:most]
+
+    def relations(self, nodes: Collection[str] | None = None) -> list[Relation]:
+        """Return the relations from or to one of `nodes` (None: all), sorted by key."""
+        found: dict[tuple[str, str, str], Relation] = {}
+        for owner in self.owners:
+            for one in self._store.relations(owner, nodes):
+                found[one.key] = _united(found[one.key], one) if one.key in found else one
+        return [found[key] for key in sorted(found)]
+
+
+def _united(one: Relation, other: Relation) -> Relation:
+    ended = (one.ended, other.ended)
+    return Relation(
+        *one.key,
+        mentions=one.mentions + other.mentions,
+        created=min(one.created, other.created),
+        last_seen=max(one.last_seen, other.last_seen),
+        ended=None if None in ended else max(time for time in ended if time is not None),
+        turns=tuple(dict.fromkeys((*one.turns, *other.turns))),
+    )
+
+
 class RelationGraph:
     """One owner's part of a relation store. A node's id is its plain name, so that equal names are
     one node even if their vectors differ.
 
     `others` are further owners whose nodes and relations are found, and whose relations are ended,
-    as if they were this owner's (see OwnersView); `add` and `clear` change `owner` only.
+    as if they were this owner's (see _OwnersView); `add` and `clear` change `owner` only.
     """
 
     def __init__(
@@ -94,7 +97,7 @@ class RelationGraph:
         others: Iterable[str] = (),
     ) -> None:
         self._store, self._owner = store, owner
-        self._view = OwnersView(store, (owner, *others))
+        self._view = _OwnersView(store, (owner, *others))
         self._embedder, self._settings = embedder, settings
 
     def writing(self) -> AbstractContextManager[None]:
@@ -263,9 +266,7 @@ class RelationGraph:
         return stored
 
     def _vectors(self, names: Iterable[str]) -> Vectors:
-        """Return unit vectors of `names`, embedded as documents, since names are compared with
-        names.
-        """
+        """Return unit vectors of `names` as documents: names are compared with names."""
         found = list(names)
         return self._embedder.documents(found) if found else np.zeros((0, 1), dtype=np.float32)
 

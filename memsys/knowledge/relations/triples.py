@@ -1,7 +1,11 @@
-"""Extracted entities and triples, and the conversion of stored relations to memories."""
+"""Extracted entities and triples, the conversion of stored relations to memories, and names that
+have to be deleted with texts.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -10,6 +14,7 @@ from memsys.core.terms import words
 from memsys.core.titles import title_of
 from memsys.core.turns import importance
 from memsys.core.types import Memory
+from memsys.knowledge.facts.fact import plain
 from memsys.stores.relations import Node, Relation
 
 _FIRST_PERSON = frozenset("i me my mine myself".split())
@@ -108,3 +113,31 @@ def as_memory(relation: Relation, ends: tuple[Node, Node]) -> Memory:
         importance=importance(text),
         title=title_of(text),
     )
+
+
+# Characters of scripts without spaces between words: kana, Chinese characters, Hangul syllables.
+_UNSPACED = re.compile(
+    "[\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+
+
+class Unsaid:
+    """The names whose words are in a deleted text and in no remaining one."""
+
+    def __init__(self, deleted: Iterable[str], remaining: Iterable[str]) -> None:
+        self._deleted, self._remaining = _joined(deleted), _joined(remaining)
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether a deleted text has `name`, by whole words, and no remaining one has."""
+        words = _spaced(str(name))
+        return bool(words.strip()) and words in self._deleted and words not in self._remaining
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return "\n".join(map(_spaced, texts))
+
+
+def _spaced(text: str) -> str:
+    """Return the words of `text` with a space around each; an unspaced character is a word."""
+    words = _UNSPACED.sub(r" \g<0> ", plain(text)).split()
+    return f" {' '.join(words)} "

@@ -19,8 +19,9 @@ from memsys.graph.entities import key_of
 from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore, Statement
 from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
+from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.graph_writer import GraphWriter
-from memsys.knowledge.relations.relation_graph import RelationGraph, RelationGraphSettings
+from memsys.knowledge.relations.relation_graph import RelationGraph
 from memsys.knowledge.relations.triples import as_memory
 from memsys.llm.base import LLM
 from memsys.stores.relations import Node, Relation, RelationStore

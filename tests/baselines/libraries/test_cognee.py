@@ -6,11 +6,8 @@ import json
 import re
 from typing import Any
 
-import pytest
-
-from baselines.libraries.pipe import LibraryError
-from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
-from tests.memsys.build import SESSIONS, query
+from tests.baselines.libraries.real import asking, ingested, needs
+from tests.memsys.build import query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
@@ -36,26 +33,6 @@ def graph(body: dict[str, Any]) -> Behaviour:
     return faults.says(json.dumps({"nodes": [ada, *nodes], "edges": edges}))
 
 
-def test_messages_are_found_with_their_turns_and_forgotten_without_a_model(parts):
-    own = {"infer": False, "timeout_s": SLOW_START}
-    with ingested("cognee", parts(), SESSIONS, k=3, **own) as strategy:
-        asked = query("sold a bowl at the Lantern market")
-        first = strategy.retrieve(asked)
-        assert first.candidates[0].memory.turns == ("D3:1",)
-        assert first.candidates[0].memory.time == SESSIONS[2].time
-        assert len(first.candidates) == 3
-        strategy.retrieve(query("Who will drain the field?"))
-        assert strategy.retrieve(asked) == first
-        assert strategy.retrieve(query("")).candidates == ()
-        assert strategy.size()["memories"] == 10
-        assert strategy.details["version"] == MADE["cognee"]
-        assert "blocked" not in strategy.details
-        assert strategy.events == []
-        assert strategy.forget(["D3:1"]) == 1
-        assert ("D3:1",) not in {one.memory.turns for one in strategy.retrieve(asked).candidates}
-        assert strategy.size()["memories"] == 9
-
-
 def test_passages_have_the_turns_of_their_exchange_and_facts_have_none(parts, tmp_path):
     texts = []
     with FaultyServer(graph) as server:
@@ -74,12 +51,3 @@ def test_passages_have_the_turns_of_their_exchange_and_facts_have_none(parts, tm
         "Ada: I do not like badminton any more": (),
         "Ada: I also love burgers": (),
     }
-
-
-def test_a_graph_that_is_not_written_is_an_error_of_the_session(parts, tmp_path):
-    with (
-        FaultyServer(lambda _: faults.status(400)) as server,
-        pytest.raises(LibraryError, match="cognee"),
-        ingested("cognee", asking(parts, server, tmp_path), TALK[:1], timeout_s=SLOW_START),
-    ):
-        pass

@@ -6,9 +6,6 @@ import json
 import re
 from typing import Any
 
-import pytest
-
-from baselines.libraries.pipe import LibraryError
 from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
 from tests.memsys.build import query
 from tests.memsys.llm import faults
@@ -89,9 +86,3 @@ def test_a_changed_mind_ends_the_old_fact_and_both_foods_are_kept(parts, tmp_pat
         assert strategy.details["version"] == MADE["graphiti"]
         assert "blocked" not in strategy.details
         assert "2023-05-20" in str(server.bodies[-1]), "relative dates are the session's"
-
-
-def test_without_a_model_it_says_so(parts):
-    wanted = pytest.raises(LibraryError, match=r"nothing without a model; use strategy\.infer=true")
-    with wanted, ingested("graphiti", parts(), infer=False):
-        pass

@@ -114,9 +114,3 @@ def test_an_unanswered_call_is_an_error(parts, tmp_path, step):
         library = ingested("hipporag", given, TALK[:1], exchange=1)
         with pytest.raises(LibraryError, match="no such model"), library as strategy:
             strategy.retrieve(LIKES)
-
-
-def test_without_a_model_it_says_so(parts):
-    wanted = pytest.raises(LibraryError, match=r"without a model; use strategy\.infer=true")
-    with wanted, ingested("hipporag", parts(), infer=False):
-        pass

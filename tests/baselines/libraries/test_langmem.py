@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.baselines.libraries.real import MADE, asking, ingested, needs
-from tests.memsys.build import SESSIONS, query
+from tests.baselines.libraries.real import asking, ingested, needs
+from tests.memsys.build import query
 from tests.memsys.llm.server import Behaviour, FaultyServer
 from tests.memsys.llm.tool_calls import calls
 
@@ -27,20 +27,6 @@ def manager(body: dict[str, Any]) -> Behaviour:
         else:
             made.append(("Memory", {"content": said}))
     return calls(*made)
-
-
-def test_messages_are_found_with_their_turns_without_a_model(parts):
-    with ingested("langmem", parts(), SESSIONS, k=3, infer=False) as strategy:
-        asked = query("sold a bowl at the Lantern market")
-        first = strategy.retrieve(asked)
-        assert first.candidates[0].memory.turns == ("D3:1",)
-        assert first.candidates[0].memory.time == SESSIONS[2].time
-        assert len(first.candidates) == 3
-        assert strategy.retrieve(asked) == first
-        assert strategy.retrieve(query("")).candidates == ()
-        assert strategy.size() == {"memories": 10}
-        assert strategy.details["version"] == MADE["langmem"]
-        assert "blocked" not in strategy.details
 
 
 def test_a_changed_mind_is_patched_and_both_foods_are_kept(parts, tmp_path):

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
-from baselines.libraries.pipe import LibraryError
-from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
-from tests.memsys.build import SESSIONS, query
+from tests.baselines.libraries.real import asking, ingested, needs
+from tests.memsys.build import query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 from tests.memsys.llm.tool_calls import calls
@@ -31,26 +28,6 @@ def agent(body: dict[str, Any]) -> Behaviour:
     return calls(insert, prefix=f"{len(said)}_")  # the library merges equal ids
 
 
-def test_messages_are_found_with_their_turns_and_forgotten_without_a_model(parts):
-    own = {"infer": False, "timeout_s": SLOW_START}
-    with ingested("letta", parts(), SESSIONS, k=3, **own) as strategy:
-        asked = query("sold a bowl at the Lantern market")
-        first = strategy.retrieve(asked)
-        assert first.candidates[0].memory.turns == ("D3:1",)
-        assert first.candidates[0].memory.time == SESSIONS[2].time
-        assert len(first.candidates) == 3
-        strategy.retrieve(query("Who will drain the field?"))
-        assert strategy.retrieve(asked) == first
-        assert strategy.retrieve(query("")).candidates == ()
-        assert strategy.size()["memories"] == 10
-        assert strategy.details["version"] == MADE["letta"]
-        assert "blocked" not in strategy.details
-        assert strategy.events == []
-        assert strategy.forget(["D3:1"]) == 1
-        assert ("D3:1",) not in {one.memory.turns for one in strategy.retrieve(asked).candidates}
-        assert strategy.size()["memories"] == 9
-
-
 def test_what_the_agent_inserts_has_the_turns_of_its_exchange(parts, tmp_path):
     texts = []
     with FaultyServer(agent) as server:
@@ -70,15 +47,3 @@ def test_what_the_agent_inserts_has_the_turns_of_its_exchange(parts, tmp_path):
         "Ada: I also love burgers.": ("D2:1", "D2:2"),
     }
     assert "2023-05-20" in prompt, "the agent's time is the session's"
-
-
-def test_an_agent_without_a_reply_is_an_error_of_the_session(parts, tmp_path):
-    def refuse(_: dict[str, Any]) -> Behaviour:
-        return faults.status(400)
-
-    with (
-        FaultyServer(refuse) as server,
-        pytest.raises(LibraryError, match="letta"),
-        ingested("letta", asking(parts, server, tmp_path), TALK[:1], timeout_s=SLOW_START),
-    ):
-        pass

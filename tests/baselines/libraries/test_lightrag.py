@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
-
-from baselines.libraries.pipe import LibraryError
-from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs, written_with
-from tests.memsys.build import SESSIONS, query
+from tests.baselines.libraries.real import asking, ingested, needs, written_with
+from tests.memsys.build import query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
@@ -29,32 +26,6 @@ def graph(body: dict[str, Any]) -> Behaviour:
     rows = [("entity", "Ada", "person", row), ("entity", said[2], "thing", row)]
     rows += [("relation", "Ada", said[2], "taste", row)]
     return faults.says("\n".join([*("<|#|>".join(one) for one in rows), "<|COMPLETE|>"]))
-
-
-def test_messages_are_found_with_their_turns_without_a_model(parts):
-    with ingested("lightrag", parts(), SESSIONS, k=3, infer=False) as strategy:
-        asked = query("sold a bowl at the Lantern market")
-        first = strategy.retrieve(asked)
-        assert first.candidates[0].memory.turns == ("D3:1",)
-        assert first.candidates[0].memory.time == SESSIONS[2].time
-        assert first.candidates[0].memory.speaker == "Mara"
-        assert len(first.candidates) == 3
-        strategy.retrieve(query("Who will drain the field?"))
-        assert strategy.retrieve(asked) == first
-        assert strategy.retrieve(query("")).candidates == ()
-        assert strategy.size() == {"documents": 10, "nodes": 0, "edges": 0}
-        assert strategy.details["version"] == MADE["lightrag"]
-        assert [why.partition(":")[0] for why in strategy.details["degraded"]] == [
-            "no reranker",
-            "a token is counted as four characters",
-            "no graph",
-        ]
-        assert "blocked" not in strategy.details
-        with ingested("lightrag", parts(), SESSIONS[:1], k=30, infer=False) as other:
-            assert other.size()["documents"] == 4
-        assert strategy.forget(["D3:1", "D9:9"]) == 1
-        assert "D3:1" not in str(strategy.retrieve(asked).candidates)
-        assert strategy.size()["documents"] == 9
 
 
 def test_passages_have_their_turns_and_the_graph_has_none(parts, tmp_path):
@@ -92,13 +63,3 @@ def test_what_is_forgotten_is_in_no_description_and_in_no_file(parts, tmp_path):
             assert strategy.size() == {"documents": 2, "nodes": 3, "edges": 2}
             assert written_with("badminton", strategy) == []
             assert written_with("pizza", strategy)
-
-
-def test_an_unanswered_call_is_an_error_of_its_session(parts, tmp_path):
-    with FaultyServer(lambda _: faults.status(400, "no such model")) as server:
-        given = asking(parts, server, tmp_path)
-        with (
-            pytest.raises(LibraryError, match="FAILED"),
-            ingested("lightrag", given, TALK[:1], exchange=1),
-        ):
-            pass

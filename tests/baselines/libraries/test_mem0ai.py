@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
-from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
-from tests.memsys.build import SESSIONS, query
+from tests.baselines.libraries.real import TALK, asking, ingested, needs
+from tests.memsys.build import query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
@@ -21,28 +21,6 @@ def facts(body: dict[str, Any]) -> Behaviour:
     said = re.findall(r"(Ada: [^\"\n]+\.)", new)
     rows = [{"id": str(i), "text": one, "attributed_to": "user"} for i, one in enumerate(said)]
     return faults.says(json.dumps({"memory": rows}))
-
-
-def test_messages_are_found_with_their_turns_without_a_model(parts):
-    with ingested("mem0ai", parts(), SESSIONS, k=3, infer=False) as strategy:
-        asked = query("sold a bowl at the Lantern market")
-        first = strategy.retrieve(asked)
-        assert first.candidates[0].memory.turns == ("D3:1",)
-        assert first.candidates[0].memory.time == SESSIONS[2].time
-        assert first.candidates[0].memory.speaker == "Mara"
-        assert len(first.candidates) == 3
-        strategy.retrieve(query("Who will drain the field?"))
-        assert strategy.retrieve(asked) == first
-        assert strategy.retrieve(query("")).candidates == ()
-        size = strategy.size()
-        assert size["memories"] == 10
-        assert size["bytes"] > 10 * 4 * 384  # at least the vectors
-        assert strategy.details["version"] == MADE["mem0ai"]
-        assert [why.partition(":")[0] for why in strategy.details["degraded"]] == [
-            "no keyword search",
-            "no entities and no lemmas",
-        ]
-        assert "blocked" not in strategy.details
 
 
 def test_a_changed_mind_stays_beside_the_old_one_and_both_foods_are_kept(parts, tmp_path):

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
-from tests.memsys.build import SESSIONS, query
+from tests.memsys.build import query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 from tests.memsys.llm.tool_calls import calls
@@ -87,14 +87,3 @@ def test_a_changed_mind_replaces_the_old_and_both_foods_are_kept(parts, tmp_path
         assert "blocked" not in strategy.details
         days = re.findall(r"Today's date is (\S+)\.", json.dumps(server.bodies))
         assert days == [str(one.time.date()) for one in TALK]
-
-
-def test_messages_are_found_with_their_turns_without_a_model(parts):
-    with ingested("mem0ai_graph", parts(), SESSIONS, k=3, infer=False) as strategy:
-        found = strategy.retrieve(query("sold a bowl at the Lantern market")).candidates
-        assert found[0].memory.turns == ("D3:1",)
-        assert len(found) == 3
-        scores = [one.score for one in found]
-        assert scores == sorted(scores, reverse=True)
-        assert strategy.retrieve(query("")).candidates == ()
-        assert strategy.details["degraded"] == ["no graph: only a model writes relations"]

@@ -66,17 +66,15 @@ def test_one_line_says_why_a_server_is_not_admitted(kind, there, words):
     assert "\n" not in str(raised.value)
 
 
-def test_a_server_at_an_address_has_owners_by_argument():
-    assert check(server_of("owned", there=True)).chosen.owners == "user_id"
-
-
 def test_probes_that_an_address_does_not_delete_are_noted(monkeypatch):
     async def nothing(self: Toy, memory_id: str, user_id: str) -> str:
         return f"deleted {memory_id} of {user_id}"
 
     monkeypatch.setattr(Toy, "delete_memory", nothing)
     server = server_of("owned", there=True)
-    note = check(server).checks[-1]
+    admission = check(server)
+    note = admission.checks[-1]
+    assert admission.chosen.owners == "user_id"
     assert note.startswith("2 of 2 probes may remain, of owners memsys-probe-")
     assert all(row["user"] in note for row in rows_at(server))
     assert check(server_of("owned")).checks[-1] == "an unknown query is no error"

@@ -156,6 +156,9 @@ def test_a_tool_that_deletes_nothing_is_an_error_and_its_leak_is_seen(mcp_of, pa
     assert strategy.forget(["D1:3"]) == 1  # the answer that nothing was found repeats the query
 
 
+KEY = "sk-live-0123456789"
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
@@ -166,20 +169,6 @@ def test_a_tool_that_deletes_nothing_is_an_error_and_its_leak_is_seen(mcp_of, pa
         ({"command": "ls", "variables": ["NOT_SET_HERE"]}, "NOT_SET_HERE is not set"),
         ({"url": "ftp://x"}, "strategy.url"),
         ({"command": "ls", "timeout_s": 0}, "strategy.timeout_s"),
-    ],
-)
-def test_a_wrong_setting_is_one_clear_line(settings, words):
-    with pytest.raises(InputError) as raised:
-        from_settings(**settings)
-    assert words in str(raised.value)
-
-
-KEY = "sk-live-0123456789"
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
         (
             {"command": "ls", "env": {"SOME_API_KEY": KEY}},
             "strategy.env.SOME_API_KEY: looks like a key, which the manifest would record; set it "
@@ -198,7 +187,7 @@ KEY = "sk-live-0123456789"
         ),
     ],
 )
-def test_a_key_in_a_setting_is_refused_and_not_repeated(settings, words):
+def test_a_wrong_setting_is_one_clear_line_and_no_key_is_repeated(settings, words):
     with pytest.raises(InputError) as raised:
         from_settings(**settings)
     assert words in str(raised.value)

@@ -10,7 +10,7 @@ import pytest
 from memsys.core.errors import InputError
 from memsys.core.types import Usage
 from memsys.llm.base import LLMError
-from memsys.llm.budget import Budget, BudgetReached, Limits
+from memsys.llm.budget import Budget, BudgetReached
 from memsys.llm.pricing import Price, load_pricing
 from tests.memsys.llm import faults
 from tests.memsys.llm.conftest import HELLO
@@ -171,16 +171,6 @@ NAN, INF = float("nan"), float("inf")
 def test_a_limit_is_a_number_above_0(limit):
     with pytest.raises(InputError, match=r"llm\.budget_usd: .*number above 0"):
         budget(limit)
-
-
-@pytest.mark.parametrize(
-    ("concurrency", "per_minute"),
-    [(n, None) for n in (True, 0, 2.5, "4", NAN)]
-    + [(1, rate) for rate in (True, 0, -1, NAN, INF, "60")],
-)
-def test_limits_of_calls_are_numbers(concurrency, per_minute):
-    with pytest.raises(InputError, match=r"llm\.(concurrency|requests_per_minute): "):
-        Limits(concurrency, per_minute)
 
 
 def test_prices():

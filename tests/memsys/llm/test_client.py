@@ -226,20 +226,14 @@ def test_phases_of_several_threads_are_apart(make):
     assert len({key for _, keys in done for key in keys}) == 6
 
 
-NO_TIMES = (NAN, float("inf"), -1, 0, True, "9", [9], 10**400, None)
+# What a range or a type admits is tested in core/test_declared.
 WRONG: list[tuple[str, Any, str]] = [
     *(("model", value, "") for value in ("", 5, None, " ", True, "\udc80")),
-    *(("timeout_s", value, "") for value in NO_TIMES),
-    ("timeout_s", 10**9, ".* 86400 seconds"),
-    *(("requests_per_minute", value, "") for value in NO_TIMES[:-1]),
-    *(("temperature", value, "") for value in (NAN, float("inf"), -1, True, "9", [9], 10**400)),
+    ("timeout_s", 10**9, ".* 86,400"),
     *(
-        (name, value, "")
-        for name in ("retries", "concurrency", "max_tokens", "seed")
-        for value in (NAN, float("inf"), 1.5, True, "9", [9])
+        (name, NAN, "")
+        for name in ("requests_per_minute", "temperature", "retries", "concurrency", "seed")
     ),
-    *(("retries", value, "") for value in (-1, None)),
-    ("concurrency", 0, ""),
     ("max_tokens", 0, ""),
     ("extra", 5, ""),
     ("extra", {"top_p": NAN}, ""),

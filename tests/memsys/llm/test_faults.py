@@ -48,11 +48,7 @@ PASSING = {
     "drip": Passing(faults.drip(0.05), r"no whole answer within 0\.3 s", timeout_s=0.3),
 }
 OF_THE_ANSWER = {
-    "wrong shape": (faults.answer({"hello": 1}), "no choices"),
-    "empty choices": (faults.answer({"choices": []}), "no choices"),
-    "no message": (faults.answer({"choices": [{}]}), "no message"),
-    "no content": (faults.says(None), "no content"),
-    "error with status 200": (faults.answer({"error": {"message": "busy"}}), "busy"),
+    "no content": (faults.says(None), "no content"),  # for others see replies.py
     "too long": (
         faults.status(400, "This model's maximum context length is 5", "context_length_exceeded"),
         "longer than the model's context",

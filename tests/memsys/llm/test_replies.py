@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from memsys.llm import network
-from memsys.llm.base import LLMError, Tool
+from memsys.llm.base import InstructedLLM, LLMError, Tool
 from memsys.llm.client import ChatClient, ChatSettings
-from memsys.llm.instructions import InstructedLLM
 from memsys.llm.meter import Meter, rejected_key
 from memsys.llm.recording import Recording
 from tests.memsys.llm import faults

@@ -11,8 +11,7 @@ import pytest
 from memsys.core.errors import InputError
 from memsys.knowledge.facts import procedure
 from memsys.knowledge.facts.extract import ExtractSettings
-from memsys.llm.base import Completion, LLMError
-from memsys.llm.instructions import InstructedLLM, instructed
+from memsys.llm.base import Completion, InstructedLLM, LLMError, instructed
 from memsys.service.owners import NoModelError
 from memsys.service.setup import load_setup
 from tests.memsys.build import BagOfWords

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -104,24 +103,6 @@ def test_ranks_alike_beyond_single_precision(store):
         assert [n.node.id for n in near] == model.similar(question, -1, 5)
 
 
-def test_owners_never_mix(store):
-    rows = pool(4, 3)
-    for owner, row in zip(OWNERS, rows, strict=True):
-        store.put_nodes(owner, [node("a", row), node(owner, row)])
-        store.put_relations(owner, [relation("a", "knows", owner)])
-    with pytest.raises(InputError, match="no node"):
-        store.put_relations(OWNERS[0], [relation("a", "knows", OWNERS[1])])
-    for owner, row in zip(OWNERS, rows, strict=True):
-        near = store.similar(owner, row, 0.99, 9)
-        assert [n.node.id for n in near] == ["a", owner]
-        assert store.relations(owner, ["a"]) == [relation("a", "knows", owner)]
-        assert [n.id for n in store.nodes(owner)] == ["a", owner]
-    store.clear(OWNERS[0])
-    store.drop_relations(OWNERS[1], [("a", "knows", OWNERS[1]), ("a", "knows", OWNERS[2])])
-    assert [len(store.nodes(owner)) for owner in OWNERS] == [0, 2, 2]
-    assert [len(store.relations(owner)) for owner in OWNERS] == [0, 0, 1]
-
-
 def test_an_existing_node_is_replaced_and_its_relations_stay(store):
     rows = pool(5, 3)
     store.put_nodes("ann", [node("a", rows[0]), node("b", rows[1])])
@@ -131,18 +112,6 @@ def test_an_existing_node_is_replaced_and_its_relations_stay(store):
     assert store.nodes("ann", ["a"]) == [newer]
     assert [n.node for n in store.similar("ann", rows[2], 0.999, 9)] == [newer]
     assert store.relations("ann") == [relation("a", "knows", "b")]
-
-
-def test_a_relation_that_is_there_is_replaced(store):
-    store.put_nodes("ann", [node("a", pool(6, 1)[0])])
-    first = relation("a", "knows", "a", mentions=5)
-    store.put_relations("ann", [first, relation("a", "likes", "a")])
-    newer = replace(first, mentions=6, ended=None, turns=("D1:1", "D2:2"))
-    store.put_relations("ann", [first, newer])
-    assert store.relations("ann", ["a"]) == [newer, relation("a", "likes", "a")]
-    store.drop_relations("ann", [newer.key, ("a", "unknown", "a"), ("no", "such", "node")])
-    assert store.relations("ann") == [relation("a", "likes", "a")]
-    assert [n.id for n in store.nodes("ann")] == ["a"]
 
 
 def test_a_relation_without_a_node_is_refused_with_its_batch(store):

@@ -114,5 +114,5 @@ def test_a_cleared_owner_leaves_no_name_in_the_file(two, tmp_path):
     one.put_nodes("somebody", [node("a", pool(0, 1)[0])])
     one.clear("somebody")
     one.put_nodes("ann", [node("a", pool(0, 1)[0])])
-    rows = one._file._db.execute("SELECT owner FROM owners").fetchall()
+    rows = one._db.execute("SELECT owner FROM owners").fetchall()
     assert [row["owner"] for row in rows] == ["ann"]

@@ -76,19 +76,6 @@ def test_ranks_alike_beyond_single_precision(store):
         assert found(store.nearest("ann", question, 5)) == expected(kept, question, 5)
 
 
-def test_owners_never_mix(store):
-    rows = pool(2, 6)
-    store.put(OWNERS[0], ["a", "b"], rows[:2])
-    store.put(OWNERS[1], ["a", "c"], rows[2:4])
-    store.put(OWNERS[2], ["a", "d"], rows[4:])
-    assert [store.ids(owner) for owner in OWNERS] == [["a", "b"], ["a", "c"], ["a", "d"]]
-    assert found(store.nearest(OWNERS[1], rows[0], 9, among=["a", "b"])) == ["a"]
-    store.drop(OWNERS[0], ["a"])
-    store.clear(OWNERS[2])
-    assert [store.ids(owner) for owner in OWNERS] == [["b"], ["a", "c"], []]
-    assert store.nearest(OWNERS[1], rows[2], 1)[0].cosine == pytest.approx(1, abs=1e-6)
-
-
 def test_an_id_that_is_there_is_replaced_and_of_twins_the_last_counts(store):
     rows = pool(3, 4)
     store.put("ann", ["a", "b", "a"], rows[:3])

@@ -67,7 +67,8 @@ def completion(reply: Reply, name: str, finish: str = "stop") -> Completion:
 
 
 class Planned(LLM):
-    """Answers calls by kind from lists, the last entry for ever; remembers what it was asked.
+    """Answers calls by kind from lists, the last entry for ever; remembers what it was asked, the
+    messages that it was sent, and the schemas.
 
     Kinds: `extract`, `decide` (by tools or schema) and `summary`.
     """
@@ -82,8 +83,10 @@ class Planned(LLM):
         finish: str = "stop",
     ) -> None:
         self._finish = finish
-        self._plans: dict[str, Any] = {"extract": extract, "decide": decide, "summary": summary}
-        self.asked: dict[str, list[str]] = {kind: [] for kind in self._plans}
+        self.plans: dict[str, Any] = {"extract": extract, "decide": decide, "summary": summary}
+        self.asked: dict[str, list[str]] = {kind: [] for kind in self.plans}
+        self.sent: list[Sequence[Message]] = []
+        self.schemas: list[Any] = []
         self.by_tools = 0
 
     def complete(
@@ -95,11 +98,23 @@ class Planned(LLM):
         sample: int = 0,
         max_tokens: int | None = None,
     ) -> Completion:
-        title = (schema or {}).get("title")
-        kind = "decide" if tools or title == "operations" else "extract" if schema else "summary"
+        kind = self.kind_of(schema or {}, [tool.name for tool in tools])
+        self.sent.append(messages)
+        self.schemas.append(tools[0].parameters if tools else schema or {})
         self.by_tools += bool(tools)
-        reply = planned(self._plans[kind], str(messages[0]["content"]), self.asked[kind])
+        reply = planned(
+            self.plans[kind], str(messages[0]["content"]), self.asked.setdefault(kind, [])
+        )
+        if isinstance(reply, list):
+            value = json.dumps({kind: reply})
+            reply = ((tools[0].name, value),) if tools else value
         return completion(reply, self.name, self._finish)
+
+    def kind_of(self, schema: Mapping[str, Any], tools: Sequence[str]) -> str:
+        """The kind of a call with this schema, or with these tools."""
+        if tools or schema.get("title") == "operations":
+            return "decide"
+        return "extract" if schema else "summary"
 
 
 class BookWriter(FactWriter):

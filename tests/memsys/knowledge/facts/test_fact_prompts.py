@@ -11,8 +11,7 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.knowledge.facts.extract import FactExtractor, for_roles
-from memsys.knowledge.facts.extraction_reply import extraction_schema
-from memsys.knowledge.facts.fact import Event, subject_of
+from memsys.knowledge.facts.fact import Event, extraction_schema, subject_of
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import Prompt
 from memsys.llm.reply import violation
@@ -95,7 +94,7 @@ def test_facts_of_an_assistant_have_their_own_prompt(assistant_prompt, own):
 def test_the_text_of_a_system_prompt_replaces_what_is_to_be_extracted():
     """For both subjects; an example in it is no fact."""
     example = "<example>Zephyrine likes rooibos.</example>"
-    llm = Recorder([facts(fact("Mara eats rye", "Mara", 1), fact("Zephyrine likes rooibos"))])
+    llm = Planned([facts(fact("Mara eats rye", "Mara", 1), fact("Zephyrine likes rooibos"))])
     own = settings(system=f"Only food. {example}", assistant_prompt="facts_assistant")
     extractor, log = FactExtractor(llm, own), list[Event]()
     assert extractor.prompts["system"].text.startswith("Only food.")
@@ -110,16 +109,6 @@ def test_the_text_of_a_system_prompt_replaces_what_is_to_be_extracted():
         for field in ("title", "content", "when", "speaker", "turns"):
             assert f'"{field}"' in user["content"]
     assert {one.get("fault") for one in log} == {"prompt_example", None}
-
-
-class Recorder(Planned):
-    """A model that notes the messages it is sent."""
-
-    sent: list[Any]
-
-    def complete(self, messages: Any, **given: Any) -> Any:
-        self.sent = [*getattr(self, "sent", []), messages]
-        return super().complete(messages, **given)
 
 
 @pytest.mark.parametrize(
@@ -181,19 +170,9 @@ class Moods:
         log.append({"step": "moods"})
 
 
-class Noting(Planned):
-    """A model that notes the schemas it is given."""
-
-    schemas: list[Any]
-
-    def complete(self, messages: Any, **given: Any) -> Any:
-        self.schemas = [*getattr(self, "schemas", []), given.get("schema")]
-        return super().complete(messages, **given)
-
-
 def test_one_reply_can_have_further_lists_beside_the_facts():
     reply = json.dumps({"facts": [fact("Mara has a kiln", "Mara", 1)], "moods": ["gay"]})
-    llm, moods, log = Noting(["no JSON", reply]), Moods(), []
+    llm, moods, log = Planned(["no JSON", reply]), Moods(), []
     extractor = FactExtractor(llm, settings(relations="same_reply", exchange=6), moods)
     (turns,) = extractor.exchanges(FIRST)
     with pytest.raises(LLMError):
@@ -213,7 +192,7 @@ def test_one_reply_can_have_further_lists_beside_the_facts():
 
 
 def test_further_lists_are_asked_for_only_if_that_is_set():
-    llm, moods = Noting([facts()]), Moods()
+    llm, moods = Planned([facts()]), Moods()
     extractor = FactExtractor(llm, settings(exchange=6), moods)
     (turns,) = extractor.exchanges(FIRST)
     extractor.facts(turns, FIRST.time, [])

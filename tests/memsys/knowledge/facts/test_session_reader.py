@@ -35,14 +35,24 @@ def contents(one: BookWriter) -> list[str]:
     return [memory.content for memory in one.book.memories]
 
 
-def test_a_lost_exchange_is_had_at_the_end_and_in_its_place(bag_of_words):
+@pytest.mark.parametrize("retries", [0, 1])
+def test_a_lost_exchange_is_had_at_the_end_or_the_next_time_and_nothing_twice(
+    bag_of_words, retries
+):
     plan: list[Reply] = [facts(ROWS[0]), OUT, facts(ROWS[2]), facts(ROWS[1])]
     llm = Planned(plan, [(call("ADD"),)])
-    one = writer(llm, bag_of_words)
-    one.write(TALK)
-    assert contents(one) == ["Mara pots", "Mara rows", "Mara swims"]
+    one = writer(llm, bag_of_words, retries)
+    for time in (1, 2, 3):
+        one.write(TALK)
+        if time == 1 and not retries:
+            assert contents(one) == ["Mara pots", "Mara swims"]
+            assert one.log[-1] == {"step": "session", "ADD": 2, "faults": 1, "lost": 1, "of": 3}
+            continue
+        assert set(contents(one)) == {"Mara pots", "Mara rows", "Mara swims"}
+        assert one.log[-1]["lost"] == 0
+    assert contents(one) == ["Mara pots", "Mara rows", "Mara swims"] if retries else True
     assert llm.asked["extract"][3] == llm.asked["extract"][1]  # so that a recording is found
-    assert one.log[-1] == {"step": "session", "ADD": 3, "faults": 1, "lost": 0, "of": 3}
+    assert [len(llm.asked[kind]) for kind in ("extract", "decide")] == [4, 2]
     assert [e["turns"] for e in one.log if "fault" in e] == [["D1:2"]]
 
 

@@ -18,25 +18,18 @@ FIRST = SESSIONS[0]
 LINES = [f"{turn.speaker}: {turn.text}" for turn in FIRST.turns]
 
 
-def test_a_turn_is_one_memory():
-    made = Turns("turns", lead=0).build(FIRST)
+def test_a_turn_is_one_memory_and_the_lead_is_matched_but_not_shown():
+    made = Turns("turns", lead=2).build(FIRST)
     assert [memory.id for memory in made] == ["D1:1", "D1:2", "D1:3", "D1:4"]
     assert [memory.content for memory in made] == LINES
-    assert [memory.index_text for memory in made] == LINES
     assert [memory.turns for memory in made] == [("D1:1",), ("D1:2",), ("D1:3",), ("D1:4",)]
     assert [memory.speaker for memory in made] == ["Mara", "Theo", "Mara", "Theo"]
     assert {memory.time for memory in made} == {FIRST.time}
-
-
-def test_the_lead_is_matched_but_not_shown():
-    made = Turns("turns", lead=2).build(FIRST)
-    assert [memory.content for memory in made] == LINES
-    assert made[0].index_text == LINES[0]
-    assert made[1].index_text == "\n".join(LINES[0:2])
-    assert made[3].index_text == "\n".join(LINES[1:4])
-    assert made[3].turns == ("D1:4",)
+    texts = [made[0].index_text, made[1].index_text, made[3].index_text]
+    assert texts == [LINES[0], "\n".join(LINES[0:2]), "\n".join(LINES[1:4])]
     assert [memory.importance for memory in made] == [importance(line) for line in LINES]
     assert 0 < made[3].importance < made[0].importance < 1
+    assert [memory.index_text for memory in Turns("turns", lead=0).build(FIRST)] == LINES
 
 
 def test_a_window_ends_with_its_session():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -11,13 +10,14 @@ from memsys.core.types import Session
 from memsys.embed.cache import CachedEmbedder
 from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.relations.extract import RelationExtractor
+from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.graph_writer import GraphWriter
-from memsys.knowledge.relations.relation_graph import RelationGraph, RelationGraphSettings
-from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
+from memsys.knowledge.relations.relation_graph import RelationGraph
+from memsys.llm.base import LLM, LLMError
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import Relation, RelationStore
 from tests.memsys.build import session
-from tests.memsys.knowledge.facts.models import completion, planned
+from tests.memsys.knowledge.facts.models import Planned
 
 DAY = datetime(2024, 3, 2, 10, 0)
 TOOLS = {
@@ -52,39 +52,20 @@ LIKES: Reply = [relation("Mara", "likes", "badminton")]
 NO_MORE: Reply = [relation("Mara", "does not like", "badminton")]
 
 
-class Scripted(LLM):
+class Scripted(Planned):
     """Answers calls by kind (facts, operations, entities, relations, conflicts) from lists, the
-    last entry for ever, or by a function of the prompt. Remembers what it was asked.
+    last entry for ever, or by a function of the prompt. Rows are replied in the form asked for.
     """
 
     name = "scripted"
 
     def __init__(self, **plans: Plan) -> None:
-        self.plans: dict[str, Plan] = {
-            "facts": [[]],
-            "operations": [[]],
-            "conflicts": [[]],
-            **plans,
-        }
-        self.asked: dict[str, list[str]] = {}
-        self.schemas: list[Mapping[str, Any]] = []
+        super().__init__()
+        self.plans = {"facts": [[]], "operations": [[]], "conflicts": [[]], **plans}
+        self.asked = {}
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        tools: Sequence[Tool] = (),
-        sample: int = 0,
-    ) -> Completion:
-        kind = TOOLS.get(tools[0].name, "operations") if tools else (schema or {})["title"]
-        self.schemas.append(tools[0].parameters if tools else schema or {})
-        text = str(messages[0]["content"])
-        reply = planned(self.plans[kind], text, self.asked.setdefault(kind, []))
-        if isinstance(reply, list):
-            value = json.dumps({kind: reply})
-            reply = ((tools[0].name, value),) if tools else value
-        return completion(reply, self.name)
+    def kind_of(self, schema: Mapping[str, Any], tools: Sequence[str]) -> str:
+        return TOOLS.get(tools[0], "operations") if tools else str(schema["title"])
 
 
 def settings(**own: Any) -> RelationGraphSettings:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memsys.knowledge.relations.unsaid import Unsaid
+from memsys.knowledge.relations.triples import Unsaid
 from memsys.llm.base import LLMError
 from tests.memsys.build import session
 from tests.memsys.knowledge.relations.models import (
@@ -167,20 +167,6 @@ def test_what_is_no_name_is_no_relation(bag_of_words):
     assert set(written.relations) == {"Mara grows kelp"}
     assert written.relations["Mara grows kelp"].mentions == 1
     assert written.faults == ["bad_argument"] * 4
-
-
-def test_two_owners_of_one_store_see_nothing_of_each_other(bag_of_words):
-    one = changed(bag_of_words, "delete")
-    llm = Scripted(entities=[BADMINTON], relations=[LIKES])
-    other = Written(llm, bag_of_words, one.store, "them")
-    other.read(2, "I like badminton.")
-    assert set(other.relations) == {"Mara likes badminton"}
-    held = one.graph.size()
-    assert (held["nodes"], held["edges"]) == (2, 1)
-    other.graph.clear()
-    assert other.graph.size() == dict.fromkeys(("nodes", "edges", "tokens", "bytes"), 0)
-    assert one.graph.size() == held
-    assert set(one.relations) == {"Mara does not like badminton"}
 
 
 @pytest.mark.parametrize(
