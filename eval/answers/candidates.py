@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
-from eval.answers.answer_column import answer_column
+from eval.answers.answer_columns import answer_column, verdict_columns
 from eval.answers.column_names import is_key, named, rank_of
 from eval.answers.contents import Contents
-from eval.answers.verdict_columns import verdict_columns
 from eval.metrics.registry import reported
 
 _MOST = 0.5  # share of values from which contents give a column its meaning

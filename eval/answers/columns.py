@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from eval.answers.answer_columns import against
 from eval.answers.candidates import FURTHER, IDENTIFYING, SHARES, Columns, Draft
 from eval.answers.containers import BY_ROWS, RowList
 from eval.answers.contents import Contents, cell, contents_of
 from eval.answers.layout import Layout, expand
 from eval.answers.questions import QuestionIndex, normalise
-from eval.answers.verdict_columns import against
 from eval.datasets.types import Dataset
 from memsys.core.files import shown
 

@@ -120,3 +120,8 @@ def overlap_f1(common: int, answer_size: int, gold_size: int) -> float:
         return 0.0
     precision, recall = common / answer_size, common / gold_size
     return 2 * precision * recall / (precision + recall)
+
+
+def bag_f1(found: Sequence[str], wanted: Sequence[str]) -> float:
+    """Return the F1, 0 to 1, of two bags of tokens."""
+    return overlap_f1(in_common(found, wanted), len(found), len(wanted))

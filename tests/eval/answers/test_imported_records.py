@@ -6,8 +6,8 @@ import pytest
 
 from eval.answers import values
 from eval.answers.files import AnswerRow
+from eval.imports.rescore.account import Labels
 from eval.imports.rescore.imports import record
-from eval.imports.rescore.labels import Labels
 from memsys.core.errors import InputError
 
 

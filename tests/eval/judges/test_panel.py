@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from eval.judges.judge import NoJudge
 from eval.judges.llm import LLMJudge, LLMJudgeSettings
 from eval.judges.panel import Panel, PanelSettings
-from eval.metrics.stats.verdicts import majority, panel_statistics, run_statistics
+from eval.metrics.stats.agreement import majority, panel_statistics, run_statistics
 from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from tests.eval.judges.scripted import CORRECT, WRONG, Scripted

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.metrics.ranking import RECORDED
+from eval.metrics.evidence import RECORDED
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import parse
 from eval.records.run import Run, load_run
