@@ -124,8 +124,10 @@ def _conversation_ids(contents: Contents, column: str) -> float | None:
     """Return the share of values that are ids of conversations; None if they are something else."""
     conversations = contents.index.conversations if contents.index else {}
     ids = contents.share(column, lambda one: str(one).strip() in conversations)
+    if ids < _MOST:
+        return None
     agreeing = contents.agreement(column, _conversation_of)
-    return ids if ids >= _MOST and (agreeing is None or agreeing >= _MOST) else None
+    return ids if agreeing is None or agreeing >= _MOST else None
 
 
 def _are_labels(contents: Contents, column: str) -> bool:

@@ -108,7 +108,8 @@ def in_common(found: Sequence[str], wanted: Sequence[str]) -> int:
     shared = distinct.intersection(wanted)
     if not shared or len(distinct) == len(found):
         return len(shared)
-    return (Counter(found) & Counter(wanted)).total()
+    have, want = Counter(found), Counter(wanted)
+    return sum(min(have[token], want[token]) for token in shared)
 
 
 def overlap_f1(common: int, answer_size: int, gold_size: int) -> float:
