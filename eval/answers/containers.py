@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.answers.documents import CSV, JSON, LINES, Document, read_document
-from eval.answers.fields import fields
-from eval.answers.places import ELEMENT, Place, Spot
+from eval.answers.places import ELEMENT, Place, Spot, fields
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
 from memsys.core.files import is_there, shown
