@@ -26,8 +26,8 @@ from tests.eval.answers.published_fixtures import (
     Container,
     Row,
     Style,
+    file_of,
     in_order,
-    json_of,
     official,
     read_rows,
 )
@@ -79,7 +79,7 @@ def test_two_models_beside_each_other_are_not_guessed(few, dataset, tmp_path):
             one["qa"] = [a | b for a, b in zip(one["qa"], two["qa"], strict=True)]
         return found
 
-    path = json_of(both)(tmp_path, few, Style("both", {}))
+    path = file_of(both)(tmp_path, few, Style({}))
     with pytest.raises(InputError, match="several columns may be the answer: gpt-4o_prediction"):
         read_import(path, None, "both", dataset)
 
