@@ -10,7 +10,6 @@ from eval.imports.rescore.imports import read_import, write_import
 from eval.imports.rescore.recompute import recompute
 from eval.records.jsonl import read_lines, write_lines
 from eval.records.manifest import load_manifest
-from memsys.core.errors import InputError
 
 Rows = list[dict[str, Any]]
 
@@ -76,25 +75,3 @@ def test_evidence_is_counted_where_retrieval_is_known(run):
     again = [record["scores"] for record in read_lines(run / "records.jsonl")]
     assert [scores["evidence_recall"] for scores in again[:4]] == [1.0, 0.0, None, None]
     assert set(again[2].values()) == {None}
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"status": "interrupted"}, "the run is interrupted; resume it to its end first"),
-        ({"schema_version": 0}, "written by another version of memsys"),
-    ],
-)
-def test_runs_that_cannot_be_scored(change, says, run):
-    path = run / "manifest.json"
-    path.write_text(json.dumps(load_manifest(run) | change), encoding="utf-8")
-    before = _read(run)
-    with pytest.raises(InputError, match=says):
-        recompute(run)
-    assert _read(run) == before
-
-
-def test_a_folder_without_records(run):
-    (run / "records.jsonl").unlink()
-    with pytest.raises(InputError, match="holds no records"):
-        recompute(run)
