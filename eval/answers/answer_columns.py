@@ -47,9 +47,20 @@ _STATE = re.compile(  # the last word of a name that says whether something was 
     r"|applied|used|changed|truncated|flagged"
 )
 
+Columns = dict[str, tuple[str, ...]]  # by field
 
-def answer_column(contents: Contents, free: Sequence[str]) -> list[str]:
-    """Return the column of answers; several if it is not clear which, none if there is none.
+
+def answer_columns(contents: Contents, free: Sequence[str]) -> Columns:
+    """Return the column of `answer`; several if it is not clear which, none if there is none.
+
+    `free`: columns without a meaning.
+    """
+    several = _answers(contents, free)
+    return {"answer": tuple(several)} if several else {}
+
+
+def _answers(contents: Contents, free: Sequence[str]) -> list[str]:
+    """Return the columns that may be the answer.
 
     A column of gold answers is the answer only if no other column may be. Of listed names, the
     first is read, unless another column has other texts, such as a chain of thought, that are known
@@ -114,9 +125,7 @@ def _may_answer(contents: Contents, column: str) -> bool:
     )
 
 
-def verdict_columns(
-    contents: Contents, free: Sequence[str], answer: str | None
-) -> dict[str, tuple[str, ...]]:
+def verdict_columns(contents: Contents, free: Sequence[str], answer: str | None) -> Columns:
     """Return the columns of `judge`, whose mean is the score, and of `judge_runs` beside it.
 
     `free`: columns without a meaning; `answer`: the column of answers.
