@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 
-from eval.answers.answer_column import answer_column
+from eval.answers.answer_columns import Columns, answer_columns, verdict_columns
 from eval.answers.column_names import is_key, named, rank_of
 from eval.answers.contents import Contents
-from eval.answers.verdict_columns import verdict_columns
 from eval.metrics.registry import reported
 
 _MOST = 0.5  # share of values from which contents give a column its meaning
@@ -26,7 +25,6 @@ _TWO_SEARCHES = (
     ("speaker1_memory_time", "speaker2_memory_time"),
 )
 _category_of, _conversation_of = attrgetter("category"), attrgetter("conversation")
-Columns = dict[str, tuple[str, ...]]  # by field
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +123,10 @@ def _conversation_ids(contents: Contents, column: str) -> float | None:
     """Return the share of values that are ids of conversations; None if they are something else."""
     conversations = contents.index.conversations if contents.index else {}
     ids = contents.share(column, lambda one: str(one).strip() in conversations)
+    if ids < _MOST:
+        return None
     agreeing = contents.agreement(column, _conversation_of)
-    return ids if ids >= _MOST and (agreeing is None or agreeing >= _MOST) else None
+    return ids if agreeing is None or agreeing >= _MOST else None
 
 
 def _are_labels(contents: Contents, column: str) -> bool:
@@ -151,11 +151,6 @@ def _index(draft: Draft) -> Columns:
 def _position(draft: Draft, column: str) -> float | None:
     conversation = draft.first("conversation")
     return None if conversation is None else draft.contents.positions(column, conversation)
-
-
-def _answer(draft: Draft) -> Columns:
-    several = answer_column(draft.contents, draft.free)
-    return {"answer": tuple(several)} if several else {}
 
 
 def _gold(draft: Draft) -> Columns:
@@ -186,10 +181,6 @@ def _are_categories(contents: Contents, column: str) -> bool:
     distinct = contents.distinct(column)
     few = is_key(column) or 5 * distinct <= len(contents.filled(column))
     return 2 <= distinct <= _CATEGORIES and few
-
-
-def _judge(draft: Draft) -> Columns:
-    return verdict_columns(draft.contents, draft.own, draft.first("answer"))
 
 
 def _amount(field: str, draft: Draft) -> Columns:
@@ -240,10 +231,14 @@ IDENTIFYING = (
 FURTHER = (  # need the question of each row
     Field("conversation", _conversation, _in_conversation),
     Field("index", _index, _position),
-    Field("answer", _answer, _fullness),
+    Field("answer", lambda draft: answer_columns(draft.contents, draft.free), _fullness),
     Field("gold", _gold, lambda draft, column: draft.contents.gold(column)),
     Field("category", _category, lambda draft, c: draft.contents.agreement(c, _category_of)),
-    Field("judge", _judge, _judge_share),
+    Field(
+        "judge",
+        lambda draft: verdict_columns(draft.contents, draft.own, draft.first("answer")),
+        _judge_share,
+    ),
     *(
         Field(name, partial(_amount, name), lambda draft, column: draft.contents.amounts(column))
         for name in (*_AMOUNTS, *reported())

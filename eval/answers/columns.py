@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from eval.answers.answer_columns import against
 from eval.answers.candidates import FURTHER, IDENTIFYING, SHARES, Columns, Draft
 from eval.answers.containers import BY_ROWS, RowList
 from eval.answers.contents import Contents, cell, contents_of
 from eval.answers.layout import Layout, expand
 from eval.answers.questions import QuestionIndex, normalise
-from eval.answers.verdict_columns import against
 from eval.datasets.types import Dataset
 from memsys.core.files import shown
 
@@ -83,24 +83,20 @@ def propose(
 
 
 def _propose(rows: RowList, index: QuestionIndex | None, given: Layout) -> Proposal:
-    assigned = assign(contents_of(rows.sample, index), given)
-    contents = assigned.contents
-    meanings = {one: field for field, columns in assigned.columns.items() for one in columns}
+    draft, problem, doubt = assign(contents_of(rows.sample, index), given)
+    contents, columns = draft.contents, draft.columns
+    meanings = {one: field for field, several in columns.items() for one in several}
+    shares = {one: SHARES[field](draft, one) for one, field in meanings.items()}
     table = tuple(
-        Column(
-            name,
-            meanings.get(name),
-            assigned.share(name, meanings.get(name)),
-            contents.example(name),
-        )
+        Column(name, meanings.get(name), shares.get(name), contents.example(name))
         for name in contents.columns
     )
     known = sum(map(bool, contents.known)) if index is not None else contents.rows
-    texts = {*assigned.columns.get("question", ()), *assigned.columns.get("answer", ())}
+    texts = {*columns.get("question", ()), *columns.get("answer", ())}
     if len(texts) > 1 and texts <= contents.inherited:
         known = 0  # a list within a row, such as what was retrieved
     matched = rows.count * known / max(1, contents.rows)
-    return Proposal(rows, assigned.columns, table, assigned.problem, matched, assigned.doubt)
+    return Proposal(rows, columns, table, problem, matched, doubt)
 
 
 def _are_rivals(one: Proposal, other: Proposal) -> bool:
@@ -126,25 +122,10 @@ def _answers(one: Proposal) -> dict[str, str]:
 _BY_COLUMNS = 10  # columns that contain questions, from which the columns are rows
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment(Draft):
-    """The columns of each field; a column has at most one meaning.
-
-    `problem`: why the list cannot be read, None if it can. `doubt`: why a column that the user
-    names may not be what it is said to be.
-    """
-
-    problem: str | None
-    doubt: str | None
-
-    def share(self, column: str, field: str | None) -> float | None:
-        """Return the share of values that fit the meaning `field`; None if that is not known."""
-        return None if field is None else SHARES[field](self, column)
-
-
-def assign(contents: Contents, given: Layout) -> Assignment:
-    """Return the columns of each field; those that the user has `given` go first, and others are
-    looked for unless `given` is whole.
+def assign(contents: Contents, given: Layout) -> tuple[Draft, str | None, str | None]:
+    """Return the columns of each field, a column for one field at most, with `problem` and `doubt`
+    as of a Proposal. Those that the user has `given` go first, and others are looked for unless
+    `given` is whole.
     """
     columns, problem = _given(contents, given)
     for field in () if given.whole else IDENTIFYING:
@@ -173,7 +154,7 @@ def assign(contents: Contents, given: Layout) -> Assignment:
     problem = problem or _missing(draft, given)
     if problem is not None and _is_by_columns(contents):
         problem = f"is a table by columns; {BY_ROWS}"
-    return Assignment(contents, draft.columns, problem, doubt)
+    return draft, problem, doubt
 
 
 def _given(contents: Contents, given: Layout) -> tuple[Columns, str | None]:

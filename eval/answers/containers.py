@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.answers.documents import CSV, JSON, LINES, Document, read_document
-from eval.answers.fields import fields
-from eval.answers.places import ELEMENT, Place, Spot
+from eval.answers.places import ELEMENT, Place, Spot, fields
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
 from memsys.core.files import is_there, shown
@@ -50,10 +49,15 @@ class RowList:
         self._place, self._name = place, name
 
     @cached_property
+    def _sampled(self) -> Mapping[int, Item]:
+        """Up to 2,000 rows spread over the list, by position."""
+        spread = range(0, self.count, -(-self.count // _SAMPLE))
+        return {position: _item(self._place.objects[position]) for position in spread}
+
+    @cached_property
     def sample(self) -> Sequence[Item]:
         """Up to 2,000 rows spread over the list; long texts are cut."""
-        rows = map(_item, self._place.objects[:: -(-self.count // _SAMPLE)])
-        return [replace(row, fields=_cut(row.fields)) for row in rows]
+        return [replace(row, fields=_cut(row.fields)) for row in self._sampled.values()]
 
     def items(self) -> Iterator[Item]:
         """Yield the rows in file order.
@@ -64,7 +68,8 @@ class RowList:
         if other is not None:
             place = ": ".join(part for part in (self._name, str(other)) if part)
             raise InputError(f"{place}: must be an object {{...}} with question and answer")
-        yield from map(_item, self._place.objects)
+        for position, row in enumerate(self._place.objects):
+            yield self._sampled.get(position) or _item(row)
 
 
 @dataclass(frozen=True, slots=True)

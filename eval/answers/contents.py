@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -71,18 +71,12 @@ class Contents:
     known: Sequence[Sequence[Question]]
     inherited: frozenset[str]
     index: QuestionIndex | None
+    _filled: Mapping[str, list[Any]]
 
     @property
     def rows(self) -> int:
         """Number of rows."""
         return len(self.known)
-
-    @cached_property
-    def _filled(self) -> Mapping[str, list[Any]]:
-        return {
-            name: [one for one in cells if not values.blank(one)]
-            for name, cells in self.columns.items()
-        }
 
     def filled(self, column: str) -> list[Any]:
         """Return the values that are not blank."""
@@ -232,11 +226,13 @@ def contents_of(sample: Sequence[Item], index: QuestionIndex | None) -> Contents
     """Return some rows of the sample by column; `index`: None without a data set."""
     names = [*_columns(sample), *dict.fromkeys(key for one in sample for key in keys(one))]
     sample = _thinned(sample, names)
+    columns = {name: [cell(item, name) for item in sample] for name in names}
     return Contents(
-        columns={name: [cell(item, name) for item in sample] for name in names},
+        columns=columns,
         known=[[]] * len(sample),
         inherited=frozenset(name for item in sample for name in item.inherited),
         index=index,
+        _filled={name: [v for v in all_ if not values.blank(v)] for name, all_ in columns.items()},
     )
 
 

@@ -156,38 +156,36 @@ class _Reader:
     def row(self, item: Item) -> AnswerRow:
         """Return the answer in `item`; raise InputError naming the value that cannot be read."""
         place = f"{self._name}: {item.place}"
-        fields = {name: self._value(item, name, parse) for name, parse in _PARSERS.items()}
-        fields |= {name: self._sum(item, name, parse) for name, parse in _SUMS.items()}
-        identity = self._value(item, "id", values.text)
-        named = self._value(item, "conversation", values.text)
+        value, total = partial(self._value, item, place), partial(self._sum, item, place)
+        fields = {name: value(name, parse) for name, parse in _PARSERS.items()}
+        fields |= {name: total(name, parse) for name, parse in _SUMS.items()}
+        identity, named = value("id", values.text), value("conversation", values.text)
         conversation, index = self._place(place, identity, named)
         fields["answer"] = fields["answer"] or ""
         if fields["error"] is None and is_error(fields["answer"]):
             fields["error"] = fields["answer"]
         fields["index"] = fields["index"] if index is None else index
-        scores = {name: self._value(item, name, values.amount) for name in reported()}
-        runs = self._runs(item, place)
+        scores = {name: value(name, values.amount) for name in reported()}
         return AnswerRow(
             place=item.place,
             conversation=conversation,
-            category=self._value(item, "category", self._label),
+            category=value("category", self._label),
             judge=self._judge(item, place),
-            verdicts=runs,
+            verdicts=self._runs(item, place),
             reported={name: score for name, score in scores.items() if score is not None},
             **fields,
         )
 
-    def _value(self, item: Item, name: str, parse: Parse) -> Any:
+    def _value(self, item: Item, place: str, name: str, parse: Parse) -> Any:
         if name not in self._columns:
             return None
         column = self._columns[name][0]
-        return parse(cell(item, column), f"{self._name}: {item.place}", column)
+        return parse(cell(item, column), place, column)
 
-    def _sum(self, item: Item, name: str, parse: Parse) -> Any:
+    def _sum(self, item: Item, place: str, name: str, parse: Parse) -> Any:
         """Return the sum over the columns of the field, in seconds; None if one is blank."""
         if name not in self._columns:
             return None
-        place = f"{self._name}: {item.place}"
         parts = []
         for column in self._columns[name]:
             part = parse(cell(item, column), place, column)

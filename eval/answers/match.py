@@ -12,8 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eval.answers.files import AnswerRow
-from eval.answers.numbering import first_index
-from eval.answers.questions import QuestionIndex, golds, normalise
+from eval.answers.questions import QuestionIndex, first_index, golds, normalise
 from eval.datasets.types import Dataset, Question
 
 # Why a row is not scored.

@@ -1,19 +1,20 @@
-"""The places of documents: where lists of objects are, and which of them are one list in parts."""
+"""The places of documents: where lists of objects are, which of them are one list in parts, and the
+fields of a row: nested ones flattened, those of enclosing objects inherited.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
-
-from eval.answers.fields import outer
 
 _MANY = 100  # lists and objects under different keys: more are always parts of one list
 _SHAPES = 50  # objects whose columns are compared
 _ALIKE = 0.5  # share of columns in common, and of texts
 _LONG = 500  # characters of a text that is compared
 _SHORT = 8
+_SMALL = 256  # numbers and texts of a nested list or object that stays in a row
 _DEEPEST = 8  # lists and objects around a row
 _LABEL = re.compile(  # of a single conversation or category
     r"(?:conv|conversation|sample|dialog|dialogue|user|group|cat|category|type|q|question)?"
@@ -22,6 +23,48 @@ _LABEL = re.compile(  # of a single conversation or category
 )
 _KEY = "key "
 ELEMENT = "[]"  # ends the path of a place in lists
+
+
+def fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of `row`.
+
+    A small nested object is there twice: whole under its key, and flattened with dots
+    (`metrics.f1`). Small lists stay lists.
+    """
+    found: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, dict | list):
+            for name, one in _flat(key, value)[0]:
+                found.setdefault(name, one)
+        else:
+            found[key] = value
+    return found
+
+
+def _flat(name: str, value: Any) -> tuple[list[tuple[str, Any]], int, bool]:
+    """Return the fields that `value` under `name` becomes, the number of its texts and numbers, and
+    whether it is whole: what is not small is left out.
+    """
+    if not isinstance(value, dict):
+        found, size, whole = [(name, value)], _size(value), True
+    else:
+        parts = [_flat(f"{name}.{key}", one) for key, one in value.items()]
+        size, whole = sum(part[1] for part in parts), all(part[2] for part in parts)
+        found = [(name, value)] * whole + [field for part in parts for field in part[0]]
+    return (found, size, whole) if size <= _SMALL else ([], 0, False)
+
+
+def _size(value: Any) -> int:
+    """Return the number of texts and numbers in `value`."""
+    if not isinstance(value, dict | list):
+        return 1
+    return sum(map(_size, value.values() if isinstance(value, dict) else value))
+
+
+def _outer(value: Mapping[str, Any], without: Collection[str]) -> dict[str, Any]:
+    """Return the numbers and texts of an enclosing object, but for the members `without`."""
+    own = fields({key: one for key, one in value.items() if key not in without})
+    return {key: one for key, one in own.items() if not isinstance(one, dict | list)}
 
 
 class Spot:
@@ -61,7 +104,7 @@ class Spot:
         if not isinstance(self.value, dict):
             return self.inherited()
         if self._handed_on is None:
-            own = outer(self.value, self.place.keys_of_rows)
+            own = _outer(self.value, self.place.keys_of_rows)
             self._handed_on = {**self.inherited(), **own}
         return self._handed_on
 
@@ -178,7 +221,7 @@ def _pooled(members: Mapping[str, Sequence[Spot]], objects: int, room: int) -> s
     if len(members) > _MANY:
         return set(members)
     values = {key: [spot.value for spot in spots] for key, spots in members.items()}
-    lists = {key: _rows_in(each) for key, each in values.items()} if room > 1 else {}
+    lists = {key: _elements(each) for key, each in values.items()} if room > 1 else {}
     found = _parts({key: rows for key, rows in lists.items() if rows}, values, room)
     if found:
         return found
@@ -204,7 +247,8 @@ def _parts(
     """
     columns = {key: {name for one in each[:_SHAPES] for name in one} for key, each in rows.items()}
     for first in sorted(rows, key=lambda key: -_count(values[key], room)):
-        like = [key for key in rows if _alike(columns[key], columns[first])]
+        own = columns[first]
+        like = [key for key, one in columns.items() if len(one & own) >= _ALIKE * len(one | own)]
         if len(like) == 1:
             if _LABEL.fullmatch(first):
                 return {first}
@@ -219,11 +263,7 @@ def _differ(texts: Sequence[set[str]]) -> bool:
     return not any(sum(counts[one] > 1 for one in each) > _ALIKE * len(each) for each in texts)
 
 
-def _alike(one: set[str], other: set[str]) -> bool:
-    return len(one & other) >= _ALIKE * len(one | other)
-
-
-def _rows_in(values: Iterable[Any]) -> list[dict[str, Any]]:
+def _elements(values: Iterable[Any]) -> list[dict[str, Any]]:
     """Return the objects that are elements of the lists among `values`."""
     lists = (one for one in values if isinstance(one, list))
     return [one for each in lists for one in each if isinstance(one, dict)]
@@ -231,13 +271,8 @@ def _rows_in(values: Iterable[Any]) -> list[dict[str, Any]]:
 
 def _count(values: Sequence[Any], room: int) -> int:
     """Return the number of objects among `values`, and of those in lists below."""
-    below = [
-        member
-        for value, left in _nested(values, room)
-        if isinstance(value, list) and left > 1
-        for member in value
-    ]
-    return sum(isinstance(one, dict) for one in (*values, *below))
+    below = _elements(value for value, left in _nested(values, room) if left > 1)
+    return sum(isinstance(one, dict) for one in values) + len(below)
 
 
 def _texts(values: Iterable[Any], room: int) -> set[str]:

@@ -62,21 +62,16 @@ def doubtful_answers(rows: Sequence[AnswerRow]) -> str | None:
     """Return why the answers may be none, in a line with a remedy; None if they may be."""
     answers = Counter(row.answer.strip() for row in rows if row.error is None)
     total = answers.total()
-    held = sum(count for text, count in answers.items() if text.lower() in _PLACEHOLDERS)
-    if held >= _SHARE * total > 0:
-        first = next(text for text in answers if text.lower() in _PLACEHOLDERS)
-        found = f"{held:,} of {total:,} answers are texts such as {first!r}"
+    none = {text: n for text, n in answers.items() if text.lower() in _PLACEHOLDERS}
+    wrapped = {text: n for text, n in answers.items() if _WRAPPED.match(text)}
+    if (held := sum(none.values())) >= _SHARE * total > 0:
+        found = f"{held:,} of {total:,} answers are texts such as {next(iter(none))!r}"
     elif len(answers) == 1 and total >= _ALIKE and not abstains(text := next(iter(answers))):
         found = f"all {total:,} answers are {text!r:.60}"
-    elif (
-        (held := sum(n for text, n in answers.items() if _WRAPPED.match(text)))
-        >= _SHARE * total
-        > 0
-    ):
-        first = next(text for text in answers if _WRAPPED.match(text))
+    elif (held := sum(wrapped.values())) >= _SHARE * total > 0:
         return (
-            f"{held:,} of {total:,} answers are whole replies, such as {first!r:.60}; write the "
-            "answer in them alone, or add --as-written"
+            f"{held:,} of {total:,} answers are whole replies, such as "
+            f"{next(iter(wrapped))!r:.60}; write the answer in them alone, or add --as-written"
         )
     else:
         return None

@@ -19,7 +19,7 @@ from eval.datasets.types import ADVERSARIAL, Question
 from eval.judges.judge import Judge
 from eval.metrics.abstention import abstains
 from eval.metrics.normalise import terms
-from eval.metrics.stats.verdicts import majority
+from eval.metrics.stats.agreement import majority
 from memsys.core.concurrency import run_jobs
 from memsys.core.dates import MONTHS
 from memsys.core.terms import STOPWORDS, is_cjk

@@ -10,13 +10,14 @@ from eval.audit_judge.probes import KINDS, RIGHT, ProbeOutcome
 from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.metrics.stats.agreement import (
     CorrectedShare,
+    PanelStatistics,
     Rate,
     corrected_share,
     fleiss_interval,
+    panel_statistics,
     rate,
 )
 from eval.metrics.stats.interval import ClusterBootstrap, Interval
-from eval.metrics.stats.verdicts import PanelStatistics, panel_statistics
 from eval.records.run import Run
 from eval.records.schema import Record
 from memsys.core.errors import InputError

@@ -11,8 +11,8 @@ from eval.answers.files import read_answers
 from eval.answers.match import match
 from eval.datasets.files import shared_folder
 from eval.datasets.types import Dataset, Question
-from eval.metrics.alternatives import alternatives
 from eval.metrics.normalise import normalise, terms
+from eval.metrics.strict_f1 import alternatives
 from memsys.core.errors import InputError
 from memsys.core.terms import is_cjk
 

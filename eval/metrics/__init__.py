@@ -108,7 +108,8 @@ def in_common(found: Sequence[str], wanted: Sequence[str]) -> int:
     shared = distinct.intersection(wanted)
     if not shared or len(distinct) == len(found):
         return len(shared)
-    return (Counter(found) & Counter(wanted)).total()
+    have, want = Counter(found), Counter(wanted)
+    return sum(min(have[token], want[token]) for token in shared)
 
 
 def overlap_f1(common: int, answer_size: int, gold_size: int) -> float:
@@ -120,3 +121,8 @@ def overlap_f1(common: int, answer_size: int, gold_size: int) -> float:
         return 0.0
     precision, recall = common / answer_size, common / gold_size
     return 2 * precision * recall / (precision + recall)
+
+
+def bag_f1(found: Sequence[str], wanted: Sequence[str]) -> float:
+    """Return the F1, 0 to 1, of two bags of tokens."""
+    return overlap_f1(in_common(found, wanted), len(found), len(wanted))

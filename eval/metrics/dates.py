@@ -77,7 +77,7 @@ _REWRITE: dict[str, Callable[[re.Match[str]], str]] = {
     "name": lambda m: _months(m[0]),
     "on_the_day": lambda m: f"on day{m['day']}",
 }
-_RULES = [(re.compile(pattern), _REWRITE[rule]) for rule, pattern in _TABLE["rules"]]
+_RULES = [(part, re.compile(row), _REWRITE[rule]) for rule, part, row in _TABLE["rules"]]
 _DIGIT, _LETTERS = re.compile(r"\d"), re.compile("[a-z]+")
 
 
@@ -86,8 +86,10 @@ def in_parts(text: str) -> str:
 
     5/7/2023 may be May or July: it gives the year and two plain numbers.
     """
-    if not _DIGIT.search(text) and MONTH_NUMBERS.keys().isdisjoint(_LETTERS.findall(text)):
+    named = not MONTH_NUMBERS.keys().isdisjoint(_LETTERS.findall(text))
+    if not named and not _DIGIT.search(text):
         return text
-    for pattern, rewrite in _RULES:
-        text = pattern.sub(rewrite, text)
+    for part, pattern, rewrite in _RULES:
+        if part in text or (named and part == "month"):
+            text = pattern.sub(rewrite, text)
     return text

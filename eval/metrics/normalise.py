@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import lru_cache
+from itertools import cycle
 from pathlib import Path
 from unicodedata import normalize
 
@@ -55,15 +56,6 @@ def fold(text: str) -> str:
     return re.sub(r"\d", lambda m: str(int(m[0])), folded)
 
 
-def _respell(plain: str) -> str:
-    """Apply all rules once to folded text with single spaces."""
-    for rewrite in (_respell_words, in_figures, in_parts):
-        rewritten = rewrite(plain)
-        if rewritten is not plain:
-            plain = _spaced(rewritten)
-    return plain
-
-
 def _respell_words(text: str) -> str:
     for part, pattern, replacement in (*(_CONTRACTIONS if "'" in text else ()), *_SIGNS):
         if part in text:
@@ -83,9 +75,14 @@ def normalise(text: str) -> str:
     Nothing but apostrophes, currency and percent signs is removed. Normalising twice changes
     nothing: rules are applied until the text is stable ("5/7/2023may").
     """
-    before, plain = "", _spaced(fold(text))
-    while before != plain:
-        before, plain = plain, _respell(plain)
+    plain, settled = _spaced(fold(text)), 0
+    for rewrite in cycle(_REWRITES):
+        before, rewritten = plain, rewrite(plain)
+        if rewritten is not plain:
+            plain = _spaced(rewritten)
+        settled = settled + 1 if plain == before else 0
+        if settled == len(_REWRITES):
+            break
     return plain
 
 
@@ -237,3 +234,6 @@ def in_figures(text: str) -> str:
     if not _WORDS.isdisjoint(_LETTERS.findall(text)):
         text = _RUN.sub(_read, text)
     return text if text.isascii() else _ZH_RUN.sub(_read_zh, text)
+
+
+_REWRITES = (_respell_words, in_figures, in_parts)

@@ -40,6 +40,14 @@ NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pric
 OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
 )
+_FILES = {  # fields on what was read besides the configuration: words on a change
+    "data": "the data files have",
+    "weights": "the file of index.fusion has",
+    "memories": "the files of memories have",
+    "subset": "the subset's file has",
+    "evidence": "the known wrong citations have",
+    "key": "the known errors of the answer key have",
+}
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 
 
@@ -212,20 +220,9 @@ def check_same_run(old: Manifest, new: Manifest) -> None:
             f"{where}: the configuration differs in {', '.join(fields) or 'a choice'}; "
             f"repeat the run's own command ({old['command']}) or start a new run"
         )
-    if old["data"] != new["data"]:
-        raise InputError(f"{where}: the data files have changed since; start a new run")
-    if old.get("weights") != new.get("weights"):
-        raise InputError(f"{where}: the file of index.fusion has changed since; start a new run")
-    if old.get("memories") != new.get("memories"):
-        raise InputError(f"{where}: the files of memories have changed since; start a new run")
-    if old["subset"] != new["subset"]:
-        raise InputError(f"{where}: the subset's file has changed since; start a new run")
-    if old.get("evidence") != new.get("evidence"):
-        raise InputError(f"{where}: the known wrong citations have changed since; start a new run")
-    if old["key"] != new["key"]:
-        raise InputError(
-            f"{where}: the known errors of the answer key have changed since; start a new run"
-        )
+    for name, words in _FILES.items():
+        if old.get(name) != new.get(name):
+            raise InputError(f"{where}: {words} changed since; start a new run")
 
 
 def leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

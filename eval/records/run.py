@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -211,34 +211,32 @@ def _check_whole(folder: Path, manifest: Manifest, records: Mapping[str, Record]
     """Raise InputError unless `records` are what the complete run asked: what is missing, or has no
     answer or gold answer, would be in no mean, and what has another type in another.
     """
+    for fault in _faults(folder, manifest, records):
+        raise InputError(f"{folder / RECORDS}: {fault}; restore it from a copy, or run it again")
+
+
+def _faults(folder: Path, manifest: Manifest, records: Mapping[str, Record]) -> Iterator[str]:
+    """Yield each fault of the records of a complete run."""
     asked = manifest.get("questions")
     if manifest.get("kind") == "imported":  # from a file that may lack some
         asked = manifest.get("matching", {}).get("matched", asked)
-    remedy = "restore it from a copy, or run it again"
-    path = folder / RECORDS
     if asked is not None and len(records) != asked:
-        raise InputError(
-            f"{path}: holds {len(records):,} questions, and the complete run asked {asked!r:.20}; "
-            f"{remedy}"
-        )
+        yield f"holds {len(records):,} questions, and the complete run asked {asked!r:.20}"
     if other := ranked_ids(folder) - records.keys():
-        raise InputError(f"{path}: lacks {min(other):.60}, which was ranked; {remedy}")
+        yield f"lacks {min(other):.60}, which was ranked"
     types: dict[int, str] = {}
     for id_, record in records.items():
         of_type = types.setdefault(record["category"], record["type"])
         if of_type != record["type"] or record["type"] in _NO_TYPES:
-            raise InputError(
-                f"{path}: type: {id_:.60} is of {record['type']!r:.60}, unlike others of category "
-                f"{record['category']}; {remedy}"
+            yield (
+                f"type: {id_:.60} is of {record['type']!r:.60}, unlike others of category "
+                f"{record['category']}"
             )
     judged = (manifest["judge"] or {}).get("score")
     for id_, record in records.items():
         lacks = record["status"] == "ok" and record["scores"].get(judged or "") is None
         if judged is not None and record["judge"] and lacks:
-            raise InputError(
-                f"{path}: scores: {id_:.60} lacks {judged!r:.60}, the score of the manifest's "
-                f"judge; {remedy}"
-            )
+            yield f"scores: {id_:.60} lacks {judged!r:.60}, the score of the manifest's judge"
     f1 = protocols(manifest["scoring"])[0].f1
     for name, of in (("answer", "run"), ("gold", "type"), (f1, "type")):
         known: dict[int | None, bool] = {}
@@ -248,10 +246,8 @@ def _check_whole(folder: Path, manifest: Manifest, records: Mapping[str, Record]
             present = (record["scores"] if name == f1 else record).get(name) is not None
             group = record["category"] if of == "type" else None
             if known.setdefault(group, present) is not present:
-                raise InputError(
-                    f"{path}: {name}: {id_:.60} {'has' if present else 'lacks'} one, unlike others "
-                    f"of its {of}; {remedy}"
-                )
+                has = "has" if present else "lacks"
+                yield f"{name}: {id_:.60} {has} one, unlike others of its {of}"
 
 
 def _label(manifest: Manifest, manifests: Sequence[Manifest]) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.datasets.types import Question
-from eval.metrics.locomo_f1 import stems
+from eval.metrics.published import stems
 from eval.metrics.tokens import word_tokens
 from eval.records.jsonl import Row
 from eval.records.rankings import ranked_turns, ranking_line

@@ -13,8 +13,8 @@ import numpy as np
 from eval.datasets.types import ADVERSARIAL, types_in
 from eval.metrics import registry
 from eval.metrics.protocols import protocols
+from eval.metrics.stats.agreement import panel_statistics
 from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval, scope
-from eval.metrics.stats.verdicts import panel_statistics
 from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
 from eval.records.prices import SYSTEM, of_records, pricing_of
 from eval.records.schema import Cell, Manifest, Record, Summary

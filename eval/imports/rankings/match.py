@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from eval.answers.numbering import UNCLEAR, first_index, place_of
-from eval.answers.questions import QuestionIndex, normalise
+from eval.answers.questions import UNCLEAR, QuestionIndex, first_index, normalise, place_of
 from eval.answers.ranking_files import RankingRow
 from eval.datasets.types import Dataset, Question
 from eval.metrics.retrieval.registry import Unit

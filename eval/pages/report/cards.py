@@ -8,7 +8,7 @@ from typing import Any
 
 from eval.analyse.diagnose.retrieval_vs_reading import Marking
 from eval.datasets.types import ADVERSARIAL
-from eval.metrics.ranking import RECORDED
+from eval.metrics.evidence import RECORDED
 from eval.pages.report.runs import ReportedRun, Texts
 from eval.records.answer_key_views import left_out
 from eval.records.rankings import Ranked, session_of

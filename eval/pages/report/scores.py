@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from eval.metrics.ranking import RECORDED
+from eval.metrics.evidence import RECORDED
 from eval.metrics.stats.interval import Interval
 from eval.pages.report.runs import ReportedRun, interval_of, looks_of
 from eval.records.head import heads

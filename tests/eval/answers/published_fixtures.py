@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 Row = dict[str, Any]
 MEM0_NAMES = {1: "3", 2: "2", 3: "4", 4: "1", 5: "5"}  # the category names of Mem0's tables
 OFFICIAL = {1: "multi_hop", 2: "temporal", 3: "open_domain", 4: "single_hop", 5: "adversarial"}
+MEASURED = frozenset(("judge", "runs", "search", "answering", "total", "tokens"))
 EVERY = 31  # of a system's rows, for a small file
 IDS = [f"conv-{n}" for n in (26, 30, 41, 42, 43, 44, 47, 48, 49, 50)]
 
@@ -25,20 +26,57 @@ IDS = [f"conv-{n}" for n in (26, 30, 41, 42, 43, 44, 47, 48, 49, 50)]
 def read_rows(path: Path, every: int = 1) -> list[Row]:
     """Return rows of a normalised file in the data set's order, with numbers made up."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    rows = in_order(rows)
+        rows = in_order([json.loads(line) for line in lines])
     for n, row in enumerate(rows):
         verdict = bool(row["judge"])
+        search, answering = round(0.1 + n / 1000, 3), round(1 + n / 1000, 3)
         row |= {
+            "gold": row["gold"] if row["gold"] is not None else "",
             "judge": verdict,
             "runs": [verdict, n % 5 > 0, verdict],
             "tokens": 900 + n,
-            "search": round(0.1 + n / 1000, 3),
-            "answering": round(1 + n / 1000, 3),
+            "search": search,
+            "answering": answering,
+            "total": round(search + answering, 3),
         }
-        row["total"] = round(row["search"] + row["answering"], 3)
-        row["gold"] = row["gold"] if row["gold"] is not None else ""
+        row.update(_in_other_forms(row))
     return rows[::every]
+
+
+def _in_other_forms(row: Row) -> Row:
+    """Return values of `row` as files write them, by the name of the value and of its form."""
+    question, gold, answer, verdict = row["question"], row["gold"], row["answer"], row["judge"]
+    number = IDS.index(row["sample_id"])
+    return {
+        "beside_runs": row["runs"],  # of which the file has the verdict as well
+        **{f"{name}_ms": row[name] * 1000 for name in ("search", "answering", "total")},
+        "total_text": f"{row['total'] * 1000:.1f}",
+        "search_half": row["search"] / 2,
+        "search_nested": {"search_ms": row["search"] * 1000},
+        "tokens_text": str(row["tokens"]),
+        "number": number,
+        "number_text": str(number),
+        "index_text": str(row["qa_index"]),
+        "id_text": f"{row['sample_id']}_{row['qa_index']}",
+        "category_mem0": MEM0_NAMES[row["category"]],
+        "category_official": OFFICIAL[row["category"]],
+        "judge_bit": int(verdict),
+        "judge_text": str(int(verdict)),
+        "judge_decimal": f"{float(verdict):.1f}",
+        "judge_word": "CORRECT" if verdict else "WRONG",
+        "judge_cell": "TRUE" if verdict else "FALSE",
+        "judge_nested": {"correct": verdict, "reason": "as the gold says"},
+        "question_capitals": " ".join(question.upper().replace("'", "’").split()) + " ",
+        "question_and_gold": {"q": question, "a": gold},
+        "gold_text": str(gold),
+        "answer_nested": {"text": answer, "tokens": 7},
+        "context": f"{gold} {question} " * 20,
+        "prompt": f"Answer: {question}",
+        "reasoning": f"The answer {answer!r} is fine.",
+        "hit": row["qa_index"] % 2 == 0,
+        "speaker": "A",
+        "quarter": 0.25,
+    }
 
 
 def in_order(rows: Sequence[Row]) -> list[Row]:
@@ -47,109 +85,77 @@ def in_order(rows: Sequence[Row]) -> list[Row]:
 
 
 class Style(NamedTuple):
-    """Columns of a row: the file's name and the value from a row; `kept`: what has to be read."""
+    """Columns of a row: the file's name, and the name of the value in a row of read_rows."""
 
-    name: str
-    columns: Mapping[str, Callable[[Row], Any]]
-    kept: frozenset[str] = frozenset()
+    columns: Mapping[str, str]
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """The measured values that have to be read."""
+        return MEASURED & {value.partition("_")[0] for value in self.columns.values()}
 
     def row(self, row: Row) -> Row:
         """Return `row` as this style writes it."""
-        return {name: value(row) for name, value in self.columns.items()}
-
-
-def _of(field: str) -> Callable[[Row], Any]:
-    return lambda row: row[field]
-
-
-def _ms(field: str) -> Callable[[Row], Any]:
-    return lambda row: row[field] * 1000
-
-
-def _named(
-    question: str, answer: str, gold: str, conversation: str | None, **more: Callable[[Row], Any]
-) -> dict[str, Callable[[Row], Any]]:
-    """Return the four columns that every style has, and more of them."""
-    place = {} if conversation is None else {conversation: _of("sample_id")}
-    texts = {question: _of("question"), gold: _of("gold"), answer: _of("answer")}
-    return {**place, **texts, "category": _of("category"), **more}
-
-
-def _number(row: Row) -> int:
-    return IDS.index(row["sample_id"])
+        return {column: row[value] for column, value in self.columns.items()}
 
 
 PLAIN = Style(
-    "plain",
-    _named(
-        "question",
-        "generated_answer",
-        "golden_answer",
-        None,
-        llm_judgments=_of("runs"),
-        search_duration_ms=_ms("search"),
-        response_duration_ms=_ms("answering"),
-        total_duration_ms=_ms("total"),
-        context_tokens=_of("tokens"),
-    ),
-    frozenset({"runs", "search", "answering", "total", "tokens"}),
+    {
+        "question": "question",
+        "golden_answer": "gold",
+        "generated_answer": "answer",
+        "category": "category",
+        "llm_judgments": "runs",
+        "search_duration_ms": "search_ms",
+        "response_duration_ms": "answering_ms",
+        "total_duration_ms": "total_ms",
+        "context_tokens": "tokens",
+    }
 )
 MEM0 = Style(
-    "Mem0",
     {
-        "question": _of("question"),
-        "answer": _of("gold"),
-        "response": _of("answer"),
-        "category": lambda row: MEM0_NAMES[row["category"]],
-        "llm_score": lambda row: int(row["judge"]),
-        "speaker_1_memory_time": lambda row: row["search"] / 2,
-        "speaker_2_memory_time": lambda row: row["search"] / 2,
-        "response_time": _of("answering"),
-    },
-    frozenset({"judge", "search", "answering"}),
+        "question": "question",
+        "answer": "gold",
+        "response": "answer",
+        "category": "category_mem0",
+        "llm_score": "judge_bit",
+        "speaker_1_memory_time": "search_half",
+        "speaker_2_memory_time": "search_half",
+        "response_time": "answering",
+    }
 )
 OWN = Style(
-    "this project's columns",
     {
-        "sample_id": _of("sample_id"),
-        "qa_index": _of("qa_index"),
-        "question": _of("question"),
-        "gold": _of("gold"),
-        "answer": _of("answer"),
-        "category": _of("category"),
-        "judge": _of("judge"),
-        "judgments": _of("runs"),
-        "context_tokens": _of("tokens"),
-        "search_seconds": _of("search"),
-        "total_seconds": _of("total"),
-    },
-    frozenset({"judge", "search", "total", "tokens"}),
+        **{name: name for name in ("sample_id", "qa_index", "question", "gold", "answer")},
+        "category": "category",
+        "judge": "judge",
+        "judgments": "beside_runs",
+        "context_tokens": "tokens",
+        "search_seconds": "search",
+        "total_seconds": "total",
+    }
 )
 BARE = Style(
-    "bare",
     {
-        "query": _of("question"),
-        "expected": _of("gold"),
-        "predicted": _of("answer"),
-        "result": lambda row: "CORRECT" if row["judge"] else "WRONG",
-        "time_cost": _of("total"),
-        "token_usage": _of("tokens"),
-    },
-    frozenset({"judge", "total", "tokens"}),
+        "query": "question",
+        "expected": "gold",
+        "predicted": "answer",
+        "result": "judge_word",
+        "time_cost": "total",
+        "token_usage": "tokens",
+    }
 )
 NUMBERED = Style(
-    "conversations by number",
-    _named("question", "pred", "reference", None) | {"conv": _number, "grade": _of("judge")},
-    frozenset({"judge"}),
+    {
+        "question": "question",
+        "reference": "gold",
+        "pred": "answer",
+        "category": "category",
+        "conv": "number",
+        "grade": "judge",
+    }
 )
-
-
-def groups(rows: Sequence[Row], key: Callable[[Row], Any]) -> dict[str, list[Row]]:
-    """Return rows by the text of `key`, in order."""
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(str(key(row)), []).append(row)
-    return found
+Make = Callable[[Sequence[Row], Style], Any]
 
 
 class Container(NamedTuple):
@@ -160,14 +166,12 @@ class Container(NamedTuple):
     write: Callable[[Path, Sequence[Row], Style], Path]
 
 
-def json_of(make: Callable[[Sequence[Row], Style], Any], name: str = "out.json") -> Any:
-    def write(folder: Path, rows: Sequence[Row], style: Style) -> Path:
-        data = json.dumps(make(rows, style), ensure_ascii=False).encode()
-        path = folder / name
-        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-        return path
-
-    return write
+def groups(rows: Sequence[Row], value: str) -> dict[str, list[Row]]:
+    """Return rows by the text of a value, in order."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(str(row[value]), []).append(row)
+    return found
 
 
 def array(rows: Sequence[Row], style: Style) -> list[Row]:
@@ -175,91 +179,44 @@ def array(rows: Sequence[Row], style: Style) -> list[Row]:
     return [style.row(row) for row in rows]
 
 
-def _by(key: Callable[[Row], Any]) -> Callable[[Sequence[Row], Style], Any]:
+def _by(value: str) -> Make:
     return lambda rows, style: {
-        name: array(part, style) for name, part in groups(rows, key).items()
+        name: array(part, style) for name, part in groups(rows, value).items()
     }
 
 
 def _conversations(rows: Sequence[Row], style: Style) -> Any:
-    return {
-        "config": {"model": "m", "top_k": 10},
-        "conversations": [
-            {
-                "conversation_id": name,
-                "total_tokens": 5_000,
-                "duration": 12.5,
-                "accuracy": 0.5,
-                "results": array(part, style),
-            }
-            for name, part in groups(rows, _of("sample_id")).items()
-        ],
-    }
+    means = {"total_tokens": 5_000, "duration": 12.5, "accuracy": 0.5}
+    found = [
+        {"conversation_id": name, **means, "results": array(part, style)}
+        for name, part in groups(rows, "sample_id").items()
+    ]
+    return {"config": {"model": "m", "top_k": 10}, "conversations": found}
 
 
 def _items(rows: Sequence[Row], style: Style) -> Any:
-    return {
-        "item_results": [
-            {
-                "item_id": name,
-                "metrics": {"accuracy": 0.5, "detailed_results": array(part, style)},
-                "sessions": [{"session": n, "memories": 3} for n in range(5)],
-            }
-            for name, part in groups(rows, _of("sample_id")).items()
-        ]
-    }
+    sessions = [{"session": n, "memories": 3} for n in range(5)]
+    found = [
+        {
+            "item_id": name,
+            "metrics": {"accuracy": 0.5, "detailed_results": array(part, style)},
+            "sessions": sessions,
+        }
+        for name, part in groups(rows, "sample_id").items()
+    ]
+    return {"item_results": found}
 
 
 def official(rows: Sequence[Row], style: Style, model: str = "gpt-4o") -> Any:
     """The official LoCoMo output: the data set's questions with `<model>_prediction` beside."""
     del style
+    columns = {"question": "question", "answer": "gold", "category": "category"}
+    written = Style({**columns, f"{model}_prediction": "answer"})
+    more = {"evidence": ["D1:3"], f"{model}_f1": 0.5}
     return [
-        {
-            "sample_id": name,
-            "qa": [
-                {
-                    "question": row["question"],
-                    "answer": row["gold"],
-                    "evidence": ["D1:3"],
-                    "category": row["category"],
-                    f"{model}_prediction": row["answer"],
-                    f"{model}_f1": 0.5,
-                }
-                for row in part
-            ],
-        }
-        for name, part in groups(rows, _of("sample_id")).items()
+        {"sample_id": name, "qa": [row | more for row in array(part, written)]}
+        for name, part in groups(rows, "sample_id").items()
     ]
-
-
-def _lines(name: str) -> Any:
-    def write(folder: Path, rows: Sequence[Row], style: Style) -> Path:
-        text = "".join(json.dumps(style.row(row)) + "\n" for row in rows).encode()
-        (folder / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
-        return folder / name
-
-    return write
-
-
-def _csv(name: str) -> Any:
-    def write(folder: Path, rows: Sequence[Row], style: Style) -> Path:
-        text = io.StringIO()
-        table = csv.DictWriter(text, list(style.columns))
-        table.writeheader()
-        table.writerows(style.row(row) for row in rows)
-        data = text.getvalue().encode()
-        (folder / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-        return folder / name
-
-    return write
-
-
-def _folder(rows_folder: Path, rows: Sequence[Row], style: Style) -> Path:
-    made = rows_folder / "answers"
-    made.mkdir()
-    for name, part in groups(rows, _of("sample_id")).items():
-        json_of(_wrapped, f"sample_{IDS.index(name)}.json")(made, part, style)
-    return made
 
 
 def _wrapped(rows: Sequence[Row], style: Style) -> Any:
@@ -274,125 +231,113 @@ def _beside(rows: Sequence[Row], style: Style) -> Any:
     }
 
 
-CONTAINERS = [
-    Container("array", PLAIN, json_of(array)),
-    Container("array of this project's columns", OWN, json_of(array)),
-    Container("individual_results", BARE, json_of(_beside)),
-    Container("conversations[].results", PLAIN, json_of(_conversations)),
-    Container("item_results[].metrics.detailed_results", PLAIN, json_of(_items)),
-    Container("official", Style("official", {}), json_of(official)),
-    Container("Mem0", MEM0, json_of(_by(_number))),
-    Container("by category of Mem0", BARE, json_of(_by(lambda row: MEM0_NAMES[row["category"]]))),
-    Container("by name of category", PLAIN, json_of(_by(lambda row: OFFICIAL[row["category"]]))),
-    Container("JSON lines, gzip", PLAIN, _lines("out.jsonl.gz")),
-    Container("CSV, conversations by number", NUMBERED, _csv("out.csv")),
-    Container("folder of results", BARE, _folder),
-]
-
-
 def _summaries(rows: Sequence[Row], style: Style) -> Any:
+    summary = {"overall": "0.5", "temporal": "0.4"}
     return {
         "summary": [
-            {"question": "overall", "answer": "0.5", "count": len(rows)},
-            {"question": "temporal", "answer": "0.4", "count": len(rows)},
+            {"question": name, "answer": mean, "count": len(rows)} for name, mean in summary.items()
         ],
         "failures": array(rows[:3], style),
         "rows": array(rows, style),
     }
 
 
-def _swapped_case(row: Row) -> str:
-    return " ".join(str(row["question"]).upper().replace("'", "’").split()) + " "
+def _lines(rows: Sequence[Row], style: Style) -> str:
+    return "".join(json.dumps(row) + "\n" for row in array(rows, style))
 
 
-def _qa(row: Row) -> Row:
-    return {"q": row["question"], "a": row["gold"]}
+def _csv(rows: Sequence[Row], style: Style) -> str:
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(style.columns))
+    table.writeheader()
+    table.writerows(array(rows, style))
+    return text.getvalue()
 
 
+def file_of(make: Make, name: str = "out.json") -> Any:
+    """Return a writer of what `make` returns: a text as it is, anything else as JSON."""
+
+    def write(folder: Path, rows: Sequence[Row], style: Style) -> Path:
+        made = make(rows, style)
+        text = made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
+        data = text.encode()
+        (folder / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return folder / name
+
+    return write
+
+
+def _folder(rows_folder: Path, rows: Sequence[Row], style: Style) -> Path:
+    made = rows_folder / "answers"
+    made.mkdir()
+    for name, part in groups(rows, "sample_id").items():
+        file_of(_wrapped, f"sample_{IDS.index(name)}.json")(made, part, style)
+    return made
+
+
+CONTAINERS = [
+    Container("array", PLAIN, file_of(array)),
+    Container("array of this project's columns", OWN, file_of(array)),
+    Container("individual_results", BARE, file_of(_beside)),
+    Container("conversations[].results", PLAIN, file_of(_conversations)),
+    Container("item_results[].metrics.detailed_results", PLAIN, file_of(_items)),
+    Container("official", Style({}), file_of(official)),
+    Container("Mem0", MEM0, file_of(_by("number"))),
+    Container("by category of Mem0", BARE, file_of(_by("category_mem0"))),
+    Container("by name of category", PLAIN, file_of(_by("category_official"))),
+    Container("JSON lines, gzip", PLAIN, file_of(_lines, "out.jsonl.gz")),
+    Container("CSV, conversations by number", NUMBERED, file_of(_csv, "out.csv")),
+    Container("folder of results", BARE, _folder),
+]
+CAPITALS = {
+    "Question": "question_capitals",
+    "Correct Answer": "gold",
+    "Model Answer": "answer",
+    "Judge Score": "judge_text",
+}
+TEXTS = {
+    "conversation_idx": "number_text",
+    "question_idx": "index_text",
+    "question": "question",
+    "ground_truth": "gold_text",
+    "prediction": "answer",
+    "llm_judge_score": "judge_decimal",
+    "latency_ms": "total_text",
+    "context_token_count": "tokens_text",
+}
+NESTED = {
+    "qa": "question_and_gold",
+    "output": "answer_nested",
+    "eval": "judge_nested",
+    "timing": "search_nested",
+}
+CROWDED = {
+    "id": "id_text",
+    "speaker": "speaker",
+    "query": "question",
+    "retrieved_context": "context",
+    "answer_prompt": "prompt",
+    "answer": "gold",
+    "final_response": "answer",
+    "judge_reasoning": "reasoning",
+    "judge_verdict": "judge_word",
+    "retrieval_hit": "hit",
+    "f1": "quarter",
+}
+TABLE = {
+    "": "qa_index",
+    "Conversation ID": "sample_id",
+    "Question": "question",
+    "Expected Answer": "gold",
+    "Generated Answer": "answer",
+    "Correct?": "judge_cell",
+    "Latency (s)": "total",
+}
 UNLISTED = [
-    Container("summaries beside the rows", PLAIN, json_of(_summaries)),
-    Container(
-        "questions in capitals with other quotes",
-        Style(
-            "capitals",
-            {
-                "Question": _swapped_case,
-                "Correct Answer": _of("gold"),
-                "Model Answer": _of("answer"),
-                "Judge Score": lambda row: str(int(row["judge"])),
-            },
-            frozenset({"judge"}),
-        ),
-        json_of(array),
-    ),
-    Container(
-        "numbers as texts",
-        Style(
-            "numbers as texts",
-            {
-                "conversation_idx": lambda row: str(_number(row)),
-                "question_idx": lambda row: str(row["qa_index"]),
-                "question": _of("question"),
-                "ground_truth": lambda row: str(row["gold"]),
-                "prediction": _of("answer"),
-                "llm_judge_score": lambda row: f"{float(row['judge']):.1f}",
-                "latency_ms": lambda row: f"{row['total'] * 1000:.1f}",
-                "context_token_count": lambda row: str(row["tokens"]),
-            },
-            frozenset({"judge", "total", "tokens"}),
-        ),
-        json_of(array),
-    ),
-    Container(
-        "question and gold in an object",
-        Style(
-            "nested",
-            {
-                "qa": _qa,
-                "output": lambda row: {"text": row["answer"], "tokens": 7},
-                "eval": lambda row: {"correct": row["judge"], "reason": "as the gold says"},
-                "timing": lambda row: {"search_ms": row["search"] * 1000},
-            },
-            frozenset({"judge", "search"}),
-        ),
-        json_of(array),
-    ),
-    Container(
-        "judge's reasons, contexts and prompts beside",
-        Style(
-            "crowded",
-            {
-                "id": lambda row: f"{row['sample_id']}_{row['qa_index']}",
-                "speaker": lambda row: "A",
-                "query": _of("question"),
-                "retrieved_context": lambda row: f"{row['gold']} {row['question']} " * 20,
-                "answer_prompt": lambda row: f"Answer: {row['question']}",
-                "answer": _of("gold"),
-                "final_response": _of("answer"),
-                "judge_reasoning": lambda row: f"The answer {row['answer']!r} is fine.",
-                "judge_verdict": lambda row: "CORRECT" if row["judge"] else "WRONG",
-                "retrieval_hit": lambda row: row["qa_index"] % 2 == 0,
-                "f1": lambda row: 0.25,
-            },
-            frozenset({"judge"}),
-        ),
-        json_of(array),
-    ),
-    Container(
-        "a table with an index column",
-        Style(
-            "table",
-            {
-                "": _of("qa_index"),
-                "Conversation ID": _of("sample_id"),
-                "Question": _of("question"),
-                "Expected Answer": _of("gold"),
-                "Generated Answer": _of("answer"),
-                "Correct?": lambda row: "TRUE" if row["judge"] else "FALSE",
-                "Latency (s)": _of("total"),
-            },
-            frozenset({"judge", "total"}),
-        ),
-        _csv("out.csv"),
-    ),
+    Container("summaries beside the rows", PLAIN, file_of(_summaries)),
+    Container("questions in capitals with other quotes", Style(CAPITALS), file_of(array)),
+    Container("numbers as texts", Style(TEXTS), file_of(array)),
+    Container("question and gold in an object", Style(NESTED), file_of(array)),
+    Container("judge's reasons, contexts and prompts beside", Style(CROWDED), file_of(array)),
+    Container("a table with an index column", Style(TABLE), file_of(_csv, "out.csv")),
 ]

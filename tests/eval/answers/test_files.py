@@ -62,14 +62,6 @@ def test_line_separators_of_unicode_do_not_cut_lines(tmp_path):
     assert [row.answer for row in read_answers(path, None).rows] == ["a\u2028b\x85c"]
 
 
-def test_spreadsheets_of_other_countries(rows, tmp_path):
-    rows[0]["answer"] = 'figs; "really"\nand plums, too'
-    path = _write_csv(tmp_path / "a.csv", rows, delimiter=";", start="\ufeff")
-    file = read_answers(path, None)
-    assert file.rows[0].answer == rows[0]["answer"]
-    assert len(file.rows) == len(rows)
-
-
 def test_times_of_mem0(rows, mem0):
     path = mem0(
         rows, IN_ORDER, speaker_1_memory_time=0.25, speaker_2_memory_time=0.5, response_time=2
@@ -83,21 +75,6 @@ def test_our_own_records_can_be_read(tmp_path):
     path.write_text('{"id": "first/3", "conversation": "first", "question": "Q", "answer": "a"}')
     row = read_answers(path, None).rows[0]
     assert (row.conversation, row.index) == ("first", 3)
-
-
-@pytest.mark.parametrize("value", [None, "", "  ", float("nan")])
-def test_blank_answers_are_answers(value, lines):
-    (row,) = read_answers(lines([{"sample_id": "s", "question": "Q", "answer": value}]), None).rows
-    assert (row.answer, row.error) == ("", None)
-
-
-@pytest.mark.parametrize(
-    ("error", "expected"),
-    [("timed out", "timed out"), (True, "no message"), (None, None), (False, None), ("", None)],
-)
-def test_error_fields(error, expected, lines):
-    row = {"sample_id": "s", "question": "Q", "answer": None, "error": error}
-    assert read_answers(lines([row]), None).rows[0].error == expected
 
 
 @pytest.mark.parametrize(

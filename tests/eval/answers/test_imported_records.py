@@ -1,14 +1,24 @@
-"""Records of imported answers: verdicts and labels in any form, and what a row does not say."""
+"""Records of imported answers: verdicts and labels in any form, what a row does not say, and what
+becomes of them when they are scored again.
+"""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from eval.answers import values
 from eval.answers.files import AnswerRow
-from eval.imports.rescore.imports import record
-from eval.imports.rescore.labels import Labels
-from memsys.core.errors import InputError
+from eval.datasets.types import Dataset
+from eval.imports.rescore.account import Labels
+from eval.imports.rescore.imports import read_import, record, write_import
+from eval.imports.rescore.recompute import recompute
+from eval.records.jsonl import read_lines, write_lines
+from eval.records.manifest import load_manifest
 
 
 def _row(**fields: object) -> AnswerRow:
@@ -95,12 +105,6 @@ def test_verdicts(written, expected):
     assert values.verdict(written, "a: line 1", "judge") == expected
 
 
-@pytest.mark.parametrize("written", [4, -1, "maybe", "85%", ["maybe"], "nan"])
-def test_what_is_no_verdict(written):
-    with pytest.raises(InputError, match=r"a: line 1: judge .* is no verdict"):
-        values.verdict(written, "a: line 1", "judge")
-
-
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
@@ -149,3 +153,69 @@ def test_labels_that_are_mixed_up_are_counted():
     sentence = Labels({("1", 1): 4, ("1", 4): 2, ("4", 4): 1_000}).sentence() or ""
     assert "Another category than the official one: 2 of 1,006 rows" in sentence
     assert "permutation" not in sentence
+
+
+Rows = list[dict[str, Any]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, rows: Rows, lines: Callable[..., Path], dataset: Dataset) -> Path:
+    """The folder of an import with one judged row."""
+    rows[0] |= {"judge": False, "context_tokens": 7}
+    folder = tmp_path / "run"
+    write_import(read_import(lines(rows), None, "mine", dataset), folder, {"dataset": "talks"})
+    return folder
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    """Every file of the folder but the lock."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("[!.]*")}
+    return {name: json.loads(t) if name.endswith(".json") else t for name, t in texts.items()}
+
+
+def test_scores_come_back_and_nothing_else_moves(run):
+    before = _read(run)
+    records = list(read_lines(run / "records.jsonl"))
+    for one in records:
+        one["scores"] |= {"locomo_f1": 0.123, "bleu1": None}
+    write_lines(run / "records.jsonl", records)
+    (run / "summary.json").unlink()
+    (run / "report.md").unlink()
+    summary, changed = recompute(run)
+    assert changed == len(records)
+    after = _read(run)
+    assert len(after["manifest.json"].pop("rescored")) == 1
+    assert after == before
+    assert summary == before["summary.json"]
+    assert recompute(run)[1] == 0
+    assert len(load_manifest(run)["rescored"]) == 2
+
+
+def test_verdicts_and_answers_stay(run):
+    records = list(read_lines(run / "records.jsonl"))
+    records[1]["scores"]["judge"] = 0.5
+    records[1]["scores"]["by_hand"] = 1.0
+    records[1]["answer"] = "in another year"
+    write_lines(run / "records.jsonl", records)
+    recompute(run)
+    again = list(read_lines(run / "records.jsonl"))
+    assert again[0]["scores"]["judge"] == 0.0
+    assert (again[1]["scores"]["judge"], again[1]["scores"]["by_hand"]) == (0.5, 1.0)
+    assert (again[1]["answer"], again[1]["scores"]["locomo_f1"]) == ("in another year", 0.0)
+
+
+def test_evidence_is_counted_where_retrieval_is_known(run):
+    records = list(read_lines(run / "records.jsonl"))
+    records[0]["retrieved"] = [["m1", ["D1:1"], 0.5, "direct"], ["m2", [], 0.1, "expanded"]]
+    records[1]["retrieved"] = []
+    records[2] |= {
+        "status": "error",
+        "error": {"phase": "answer", "kind": "E", "message": "m"},
+        "answer": None,
+        "scores": dict.fromkeys(records[2]["scores"]),
+    }
+    write_lines(run / "records.jsonl", records)
+    recompute(run)
+    again = [one["scores"] for one in read_lines(run / "records.jsonl")]
+    assert [scores["evidence_recall"] for scores in again[:4]] == [1.0, 0.0, None, None]
+    assert set(again[2].values()) == {None}

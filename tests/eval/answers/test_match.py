@@ -59,14 +59,6 @@ def test_an_index_that_contradicts_the_question_is_not_believed(rows, lines, dat
     assert len(found.answers) == len(rows) - 3
 
 
-def test_an_index_alone_is_taken_and_counted(rows, lines, dataset):
-    found = _matched(
-        lines([{k: v for k, v in r.items() if k != "question"} for r in rows]), dataset
-    )
-    assert _answers(found) == _expected(rows)
-    assert found.unchecked == len(rows)
-
-
 def test_by_words_with_duplicates(rows, by_words, lines, dataset):
     for number, row in enumerate(by_words):
         row["answer"] = f"answer {number}"

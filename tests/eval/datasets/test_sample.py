@@ -11,7 +11,7 @@ import pytest
 
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset, Question
-from eval.metrics.locomo_f1 import locomo_f1
+from eval.metrics.published import locomo_f1
 from eval.readers.extractive import ExtractiveReader
 from eval.regress.pins import EXPECTED, load_pin
 from memsys.core.types import Candidate, Memory, Retrieval

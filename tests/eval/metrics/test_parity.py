@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from eval.metrics.locomo_f1 import locomo_f1
-from eval.metrics.word_overlap import bleu1, mem0_f1
+from eval.metrics.published import bleu1, locomo_f1, mem0_f1
 
 ROOT = Path(__file__).parents[3]
 LOCOMO = Path(os.environ.get("MEMSYS_SHARED", ROOT.parent / "shared")) / "locomo"

@@ -19,7 +19,7 @@ from eval.exchange.track.finished import read
 from eval.imports.rescore import __main__ as rescore
 from eval.pages.browse import __main__ as browse
 from eval.pages.report import __main__ as report
-from eval.records.files import write_text
+from eval.records.files import replacing, write_text
 from eval.records.folder import begin, locked
 from eval.records.jsonl import LineWriter
 from eval.records.manifest import load_manifest
@@ -142,3 +142,11 @@ def test_no_file_behind_a_link_is_uploaded_or_cut(run, tmp_path):
         pass
     assert secret.read_text() == '{"id": "conv-1/0"}\nsecret'
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("name", ["", ".", ".."])
+def test_a_folder_is_not_replaced(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="is a folder"), replacing(Path(name)):
+        pass
+    assert list(tmp_path.iterdir()) == []

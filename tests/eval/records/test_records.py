@@ -46,12 +46,6 @@ def test_a_line_is_on_disk_when_written(tmp_path):
     writer.close()
 
 
-def test_a_broken_line_is_named(tmp_path):
-    (tmp_path / "lines").write_text('{"a": 1}\n{"a"\n')
-    with pytest.raises(InputError, match="lines: line 2 is not JSON"):
-        list(read_lines(tmp_path / "lines"))
-
-
 def test_nan_is_never_written(tmp_path):
     (tmp_path / "a").write_text("old")
     with pytest.raises(ValueError, match="JSON"):

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from eval.metrics.ranking import RECORDED
+from eval.metrics.evidence import RECORDED
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import parse
 from eval.records.run import Run, load_run
 from eval.summary.measures import value as recorded
 from eval.summary.retrieval import by_type, evidence_of, value
 from tests.eval.commands import run_main, runs_in
-from tests.eval.metrics.retrieval.test_parity import differences
+from tests.eval.metrics.retrieval.test_metrics import differences
 
 ROOT = Path(__file__).parents[4]
 LOCOMO = Path(os.environ.get("MEMSYS_SHARED", ROOT.parent / "shared")) / "locomo/locomo10.json"

@@ -1,14 +1,39 @@
-"""Each metric on rankings whose score is known by hand."""
+"""Each metric by hand, and on generated rankings of many shapes as ir_measures and ranx have it."""
 
 from __future__ import annotations
 
+import os
+import random
+from collections.abc import Mapping
 from math import log2
 
 import pytest
 
 from eval.metrics.retrieval import Judged
-from eval.metrics.retrieval.registry import all_measures, parse
-from tests.eval.metrics.retrieval.shapes import judged_of, shapes
+from eval.metrics.retrieval.registry import CUTOFFS, all_measures, parse
+
+
+def judged_of(ranked: str, relevant: str, size: int | None = None) -> Judged:
+    """A ranking of one-letter ids."""
+    return Judged(tuple(ranked), tuple(relevant), size)
+
+
+def shapes(count: int = 400, seed: int = 7) -> dict[str, Judged]:
+    """Rankings by question id; every evidence set has units that the ranking may lack."""
+    draw = random.Random(seed)  # noqa: S311 - shapes, not secrets
+    found = {}
+    for number in range(count):
+        store = [f"c:D{i // 7}:{i}" for i in range(draw.choice([1, 2, 5, 30, 130, 400]))]
+        ranked = draw.sample(store, draw.randint(1, min(len(store), 120)))
+        relevant = set(draw.sample(store, draw.randint(1, min(len(store), 25))))
+        if draw.random() < 0.3:
+            relevant = relevant - set(ranked) or {"c:D99:1"}  # nothing is found
+        elif draw.random() < 0.3:
+            relevant = set(ranked[: len(relevant)])  # everything comes first
+        tokens = tuple(30 * (i + 1) for i in range(len(ranked)))
+        found[f"c/{number}"] = Judged(tuple(ranked), sorted(relevant), len(store), tokens)
+    return found
+
 
 # Evidence at ranks 2 and 5, and one unit that is not found.
 RANKED = judged_of("axbcydef", "xyz", size=20)
@@ -106,3 +131,64 @@ def test_scores_are_shares_and_grow_with_the_cutoff():
             scores = [parse(f"{name}@{k}").score(one) or 0.0 for k in (1, 3, 5, 10, 20, 50, 100)]
             assert scores == sorted(scores), name
             assert 0.0 <= scores[0] <= scores[-1] <= 1.0
+
+
+# Name of a measure, and of the same one in ir_measures; recall_all is R@k rounded down.
+AT = {"recall": "R", "recall_any": "Success", "precision": "P", "ndcg": "nDCG", "mrr": "RR"}
+AT |= {"map": "AP"}
+WHOLE = {"ndcg": "nDCG", "mrr": "RR", "map": "AP", "r_precision": "Rprec"}
+NAMES = {f"{ours}@{k}": f"{theirs}@{k}" for ours, theirs in AT.items() for k in CUTOFFS} | WHOLE
+RANX = {"recall": "recall", "recall_any": "hit_rate", "precision": "precision", "ndcg": "ndcg"}
+RANX |= {"mrr": "mrr", "map": "map"}
+
+
+def differences(questions: Mapping[str, Judged]) -> dict[str, float]:
+    """By measure, the largest difference to ir_measures on a question."""
+    measures = pytest.importorskip("ir_measures")
+    qrels = {id_: dict.fromkeys(one.relevant, 1) for id_, one in questions.items()}
+    runs = {
+        id_: {unit: float(len(one.ranked) - rank) for rank, unit in enumerate(one.ranked)}
+        for id_, one in questions.items()
+    }
+    theirs = {measures.parse_measure(name): ours for ours, name in NAMES.items()}
+    largest = dict.fromkeys(NAMES, 0.0)
+    seen = 0
+    for row in measures.iter_calc(list(theirs), qrels, runs):
+        ours = theirs[row.measure]
+        mine = parse(ours).score(questions[row.query_id])
+        assert mine is not None
+        largest[ours] = max(largest[ours], abs(mine - row.value))
+        seen += 1
+        if ours.startswith("recall@"):
+            every = parse(ours.replace("recall", "recall_all")).score(questions[row.query_id])
+            assert every == float(row.value == 1.0)
+    assert seen == len(NAMES) * len(questions)
+    return largest
+
+
+def test_generated_rankings_score_as_in_ir_measures():
+    assert max(differences(shapes()).values()) < 1e-9
+
+
+@pytest.mark.skipif(
+    not os.environ.get("MEMSYS_RANX"),
+    reason="ranx compiles its metrics for minutes on import: set MEMSYS_RANX=1",
+)
+def test_generated_rankings_score_as_in_ranx():
+    import ranx  # noqa: PLC0415 - compiles
+
+    questions = shapes(60)
+    qrels = ranx.Qrels({id_: dict.fromkeys(one.relevant, 1) for id_, one in questions.items()})
+    run = ranx.Run(
+        {
+            id_: {unit: float(len(one.ranked) - rank) for rank, unit in enumerate(one.ranked)}
+            for id_, one in questions.items()
+        }
+    )
+    names = {f"{ours}@{k}": f"{theirs}@{k}" for ours, theirs in RANX.items() for k in (1, 10, 100)}
+    names |= {"mrr": "mrr", "map": "map", "ndcg": "ndcg", "r_precision": "r-precision"}
+    found = ranx.evaluate(qrels, run, list(names.values()), return_mean=False)
+    order = list(qrels.keys())
+    for ours, theirs in names.items():
+        mine = [parse(ours).score(questions[id_]) for id_ in order]
+        assert mine == pytest.approx(list(found[theirs]), abs=1e-9), ours

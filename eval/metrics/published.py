@@ -1,22 +1,36 @@
-"""Token F1 as the LoCoMo benchmark scores it, a rule for each question type.
+"""F1 and BLEU-1 of one answer against one gold answer, as other projects report them.
 
-Source: snap-research/locomo, task_eval/evaluation.py (Maharana et al., 2024). It differs from
-every other F1 here: bags rather than sets, Porter stems, commas split the lists of type 1, and
-type 5 is a phrase match, not an F1.
+`locomo_f1`: a rule for each question type. Source: snap-research/locomo, task_eval/evaluation.py
+(Maharana et al., 2024). It differs from every other F1 here: bags rather than sets, Porter stems,
+commas split the lists of type 1, and type 5 is a phrase match, not an F1.
+
+`mem0_f1`: unchanged words. Source: mem0ai/mem0, evaluation/metrics/utils.py (Chhikara et al.,
+2025), after A-MEM. It differs from the official F1: no stems, articles count, quotes and brackets
+are part of the word; a repeated word adds nothing.
+
+`memos_f1`: lowercase Treebank tokens. Source: MemTensor/MemOS, evaluation/scripts/locomo/
+locomo_eval.py. Punctuation counts as a word: two sentences have at least their full stop in common.
+
+`bleu1`: as Mem0, MemOS and A-MEM report it. Formula: Papineni et al., 2002, with weight on unigrams
+alone; source: mem0ai/mem0, evaluation/metrics/utils.py over
+nltk.translate.bleu_score.sentence_bleu. Its smoothing touches higher orders only, so none is left.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from math import exp
 from string import punctuation
 from typing import TYPE_CHECKING
 
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.metrics import Answered, Metric, in_common, overlap_f1
+from eval.metrics import Answered, Metric, TextMetric, bag_f1, in_common, overlap_f1
 from eval.metrics.lean_import import import_alone
 from eval.metrics.registry import register
+from eval.metrics.tokens import word_tokens
 from memsys.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +39,7 @@ if TYPE_CHECKING:
 REFUSALS = ("no information available", "not mentioned")  # what type 5 accepts
 
 _PUNCTUATION = str.maketrans("", "", punctuation)
+_SPACES = str.maketrans(".,!?", "    ")
 _PLAIN = 4  # the type whose F1 has no rule beyond the bag of stems
 # An accent that follows its letter is part of the word, as in the official `regex` boundaries.
 _DROPPED = re.compile(r"(?<![\w\u0300-\u036f])(?:a|an|the|and)(?![\w\u0300-\u036f])")
@@ -49,8 +64,7 @@ def stems(text: str) -> tuple[str, ...]:
 
 
 def _bag_f1(answer: str, gold: str) -> float:
-    found, wanted = stems(answer), stems(gold)
-    return overlap_f1(in_common(found, wanted), len(found), len(wanted))
+    return bag_f1(stems(answer), stems(gold))
 
 
 def locomo_f1(answer: str, gold: str | None, category: int) -> float:
@@ -88,7 +102,39 @@ class LoCoMoF1(Metric):
         return locomo_f1(answered.answer, answered.gold, rule)
 
 
-register(
+@lru_cache(maxsize=65_536)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.lower().translate(_SPACES).split())
+
+
+def _set_f1(found: AbstractSet[str], wanted: AbstractSet[str]) -> float:
+    return overlap_f1(len(found & wanted), len(found), len(wanted))
+
+
+def mem0_f1(answer: str, gold: str) -> float:
+    """Return the F1, 0 to 1, of the sets of lowercase words, with . , ! ? as spaces."""
+    return _set_f1(_words(answer), _words(gold))
+
+
+def memos_f1(answer: str, gold: str) -> float:
+    """Return the F1, 0 to 1, of the sets of `word_tokens`; 0 if one is empty."""
+    return _set_f1(set(word_tokens(answer)), set(word_tokens(gold)))
+
+
+def bleu1(answer: str, gold: str) -> float:
+    """Return the clipped unigram precision times min(1, e^(1 - r/c)), 0 to 1.
+
+    It is computed over lowercase `word_tokens`; r and c are the numbers of tokens of gold and
+    answer. Without a common token the score is 0.
+    """
+    found, wanted = word_tokens(answer), word_tokens(gold)
+    clipped = in_common(found, wanted)
+    if clipped == 0:
+        return 0.0
+    return clipped / len(found) * min(1.0, exp(1 - len(wanted) / len(found)))
+
+
+for _metric in (
     LoCoMoF1(
         name="locomo_f1",
         title="F1 locomo",
@@ -96,5 +142,26 @@ register(
         applies_to="answer",
         order=10,
         in_tables=False,
-    )
-)
+    ),
+    TextMetric(
+        name="mem0_f1",
+        title="F1 mem0",
+        column="f1_mem0",
+        compute=mem0_f1,
+        order=20,
+        in_tables=False,
+        reported_as="f1_score",
+    ),
+    TextMetric(
+        name="memos_f1",
+        title="F1 memos",
+        column="f1_memos",
+        compute=memos_f1,
+        order=30,
+        in_tables=False,
+    ),
+    TextMetric(
+        name="bleu1", title="BLEU-1", compute=bleu1, order=50, pinned=True, reported_as="bleu_score"
+    ),
+):
+    register(_metric)
