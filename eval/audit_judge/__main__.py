@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,21 +13,33 @@ from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from eval.audit_judge.probes import Probe, judge_probes, make_probes
-from eval.audit_judge.statistics import audit, correct, judged_records
-from eval.audit_judge.tables import as_json, corrected_note, corrected_table, report
+from eval.audit_judge.probes import KINDS, Probe, judge_probes, make_probes
+from eval.audit_judge.statistics import (
+    ENOUGH,
+    OVERALL,
+    Audit,
+    CorrectedType,
+    as_json,
+    audit,
+    correct,
+    judged_records,
+)
 from eval.audit_judge.wrong_answers import published_answers, published_files
 from eval.cli import code_of
 from eval.cli import parser as command_parser
 from eval.datasets.types import Dataset
 from eval.judges.judge import Judge
 from eval.judges.recorded import RecordedJudge, RecordedSettings, read_judged
+from eval.metrics.stats.agreement import CorrectedShare, Rate
+from eval.metrics.stats.interval import FEWEST, Interval, scope
 from eval.records.jsonl import write_json
 from eval.records.run import load_run
 from eval.records.schema import Record
 from eval.rendering.blocks import Table
 from eval.rendering.errors import blame
+from eval.rendering.numbers import interval, share
 from eval.rendering.run_tables import as_text
+from eval.rendering.tables import type_name
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, cache_folder
 from memsys.llm.base import LLM
@@ -184,6 +197,102 @@ def _new_folder(name: str | None) -> Path | None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"out={name}: exists and is not empty; name another folder")
     return folder
+
+
+def report(audit: Audit) -> list[str | Table]:
+    """Return the table of the kinds of probes and the sentences below it."""
+    return [kinds_table(audit), "\n".join(f"- {x}" for x in sentences(audit))]
+
+
+def kinds_table(audit: Audit) -> Table:
+    """Return the rate of wrong verdicts, a row per kind of probe."""
+    rows = []
+    for one in audit.kinds:
+        right, description = KINDS[one.kind]
+        probe = [f"{one.kind} ({description})", "pass" if right else "reject"]
+        counts = [str(one.mistaken.n if one.mistaken else 0), str(one.errors)]
+        rows.append([*probe, *counts, *_rate(one.mistaken)])
+    header = ["probe", "should", "n", "errors", "wrong verdicts", "Wilson 95%", "clustered"]
+    return Table(header, rows)
+
+
+def sentences(audit: Audit) -> list[str]:
+    """Return false rejects, effects of length and agreement, one sentence each."""
+    lines = []
+    if audit.false_rejects is not None:
+        rejected, wilson, _ = _rate(audit.false_rejects)
+        lines.append(f"False rejects over all right probes: {rejected} {wilson}.")
+    for bare, rise in audit.lengths.items():
+        lines.append(
+            f"Length: in a long text, {bare} passes {100 * rise.value:+.1f} points "
+            f"[{100 * rise.low:+.1f}, {100 * rise.high:+.1f}] more often than bare "
+            f"({rise.n} questions)."
+        )
+    for kind, (shorter, longer) in audit.halves.items():
+        halves = f"{shorter:.1%} of its shorter half, {longer:.1%} of its longer"
+        lines.append(f"Length: {kind} passes {halves}.")
+    for name, kappa in audit.self_agreement.items():
+        lines.append(f"Self-agreement of {name} over its runs: Fleiss' kappa {_kappa(kappa)}.")
+    if audit.panel is not None:
+        for (one, other), kappa in audit.panel.pairs.items():
+            lines.append(f"Agreement of {one} and {other}: Cohen's kappa {_kappa(kappa)}.")
+        if (together := audit.panel.all_members) is not None:
+            lines.append(f"Agreement of all members: Fleiss' kappa {_kappa(together)}.")
+    if 0 < audit.conversations < FEWEST:
+        lines.append(f"Intervals are {scope([audit.conversations])}.")
+    return lines
+
+
+def corrected_table(corrections: Sequence[CorrectedType], name: str) -> Table:
+    """Return a row per type: `name` (J) as judged, and corrected by kind of wrong answer."""
+    kinds = list(corrections[0].corrected)
+    rows = []
+    for one in corrections:
+        apparent = interval(one.apparent, 1, share)
+        shares = (_corrected(one.corrected[kind]) for kind in kinds)
+        rates = "own" if one.own_rates or one.type == OVERALL else "all types'"
+        rows.append([type_name(one.type), str(one.apparent.n), apparent, *shares, rates])
+    return Table(["type", "n", name, *(f"if {kind}" for kind in kinds), "rates"], rows)
+
+
+def corrected_note(corrections: Sequence[CorrectedType], rejects_probed: bool) -> str:
+    """Return an explanation of the table of corrected shares."""
+    note = (
+        "Rogan-Gladen estimator, 95% by the delta method with the uncertainty of both rates. Which "
+        "wrong answers a system gives is unknown: each column assumes that all are of one kind."
+    )
+    if any(not one.own_rates and one.type != OVERALL for one in corrections):
+        note += f" A type with fewer than {ENOUGH} probes of a kind uses the rates of all types."
+    if not rejects_probed:
+        note += " False rejects were not probed and count as none."
+    if any(one and one.outside for row in corrections for one in row.corrected.values()):
+        note += (
+            " (!): the estimate (impossible: the whole interval) is outside of 0 to 1, so J and "
+            "these rates contradict each other."
+        )
+    return note
+
+
+def _rate(rate: Rate | None) -> list[str]:
+    if rate is None:
+        return ["-", "-", "-"]
+    both = (rate.wilson, rate.clustered)
+    return [share(rate.share), *(f"[{one[0]:.1%}, {one[1]:.1%}]" if one else "-" for one in both)]
+
+
+def _kappa(kappa: Interval) -> str:
+    if math.isnan(kappa.value):
+        return f"undefined, one verdict throughout (n {kappa.n})"
+    return f"{interval(kappa)} (n {kappa.n})"
+
+
+def _corrected(one: CorrectedShare | None) -> str:
+    if one is None:
+        return "no correction"
+    if one.low == one.high:
+        return "impossible (!)"  # the whole interval is outside
+    mark = " (!)" if one.outside else ""
+    return interval(Interval(one.value, one.low, one.high), 1, share) + mark
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from statistics import fmean
+from typing import Any
 
 from eval.audit_judge.probes import KINDS, RIGHT, ProbeOutcome
 from eval.datasets.types import ADVERSARIAL, TYPES
@@ -217,3 +219,22 @@ def _by_kind(
                 apparent.value, apparent.error, accepts, rejects, apparent.degrees
             )
     return shares
+
+
+def as_json(audit: Audit, corrected: Sequence[CorrectedType]) -> dict[str, Any]:
+    """Return all statistics as plain JSON; nan and infinity become null."""
+    plain = asdict(audit) | {"corrected": [asdict(one) for one in corrected]}
+    if (panel := audit.panel) is not None:
+        plain["panel"]["pairs"] = [
+            {"members": pair, **asdict(one)} for pair, one in panel.pairs.items()
+        ]
+        plain["panel"]["all"] = plain["panel"].pop("all_members")
+    return _finite(plain)  # type: ignore[no-any-return]
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -24,8 +24,7 @@ from eval.records.run import error_of
 from eval.records.schema import Record
 from eval.regress.by_question import of_records
 from eval.regress.pins import DIGITS, SCORES, Outcome, Pin, load_pins, save_pin
-from eval.regress.tables import report
-from eval.regress.verdicts import Result, Verdict, judge, worst
+from eval.regress.verdicts import Result, Verdict, judge, report, worst
 from eval.rendering.errors import blame, one_line
 from eval.run.build import build
 from eval.run.composing import composed

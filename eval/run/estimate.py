@@ -13,6 +13,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
+from eval.datasets.types import Dataset
 from eval.records.prices import FULL_CONTEXT, break_even, each
 from eval.rendering.numbers import ABSENT, number, questions
 from eval.rendering.terminal import fitted
@@ -37,8 +38,18 @@ _NOTE = (
 _SYSTEM = ("ingest", "retrieve", "answer")
 _REASONING = " The model's reasoning is billed as output: it is part of the figures at most alone."
 # Settings that the rows of a table share.
-_SHARED = ["dataset", "questions", "only", "memory", "context", "embedder"]
-_SHARED += ["llm", "judge_llm", "reader", "judge", "pricing"]
+_OF_DATA = ["dataset", "questions", "only"]
+_SHARED = [
+    *_OF_DATA,
+    "memory",
+    "context",
+    "embedder",
+    "llm",
+    "judge_llm",
+    "reader",
+    "judge",
+    "pricing",
+]
 
 
 class _Row(NamedTuple):
@@ -66,6 +77,7 @@ class _Group:
 
 
 _groups: dict[str, _Group] = {}
+_datasets: dict[str, Dataset] = {}
 
 
 def add_estimate(
@@ -144,6 +156,7 @@ def show_estimates() -> None:
         for model in sorted(group.unpriced):
             print(f"No price is known for {model}: give one by pricing=FILE.")
     _groups.clear()
+    _datasets.clear()
 
 
 def _names(group: _Group) -> dict[_Row, str]:
@@ -163,8 +176,7 @@ def _group_of(config: DictConfig) -> _Group:
     shared = {name: config[name] for name in _SHARED}
     key = json.dumps(OmegaConf.to_container(OmegaConf.create(shared), resolve=True), sort_keys=True)
     if key not in _groups:
-        loaded = limited(instantiate(config.dataset).load(), config.questions)
-        dataset = selected(loaded, config.only)
+        dataset = _dataset_of(config)
         pricing = load_pricing(PRICING if config.pricing is None else config.pricing)
         title = (
             f"{dataset.name}: {len(dataset.conversations)} conversations, "
@@ -174,6 +186,16 @@ def _group_of(config: DictConfig) -> _Group:
     group = _groups[key]
     Budget(config.llm.budget_usd, group.pricing)  # refuses, as a run would
     return group
+
+
+def _dataset_of(config: DictConfig) -> Dataset:
+    """Return the data set of `config`; groups that have the same one share it."""
+    chosen = OmegaConf.create({name: config[name] for name in _OF_DATA})
+    key = json.dumps(OmegaConf.to_container(chosen, resolve=True), sort_keys=True)
+    if key not in _datasets:
+        loaded = limited(instantiate(config.dataset).load(), config.questions)
+        _datasets[key] = selected(loaded, config.only)
+    return _datasets[key]
 
 
 def _settings(strategy: str, config: DictConfig) -> dict[str, Any]:

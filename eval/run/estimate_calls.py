@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from statistics import fmean
 from typing import Any, Literal, cast
 
@@ -42,7 +43,7 @@ from eval.run.estimate_questions import (
 )
 from memsys.core.errors import InputError
 from memsys.core.tokens import count_tokens
-from memsys.core.types import Candidate, Memory, Usage
+from memsys.core.types import UNDATED, Candidate, Conversation, Memory, Session, Usage
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.knowledge.memory.base import WrittenByModel, all_of
 from memsys.knowledge.relations import written_graph
@@ -227,12 +228,30 @@ class Estimator:
                     for memory in (
                         stand_ins(conversation)
                         if facts
-                        else all_of(self._memory, conversation.sessions)
+                        else all_of(self._memory, self._sessions(conversation))
                     )
                 ]
                 for conversation in self.dataset.conversations
             }
         return self._lines[facts]
+
+    def _sessions(self, conversation: Conversation) -> Sequence[Session]:
+        """Return the sessions, those of one owner as a single one where memories go on in the next
+        session, as each session builds the incomplete memory of the former anew.
+        """
+        if not self._memory.goes_on:
+            return conversation.sessions
+        return [
+            Session(
+                owner,
+                UNDATED,
+                tuple(
+                    replace(turn, time=turn.time or one.time) for one in of for turn in one.turns
+                ),
+                owner,
+            )
+            for owner, of in groupby(conversation.sessions, key=lambda one: one.owner)
+        ]
 
     def _given(self, settings: Mapping[str, Any]) -> dict[str, list[Line]]:
         """Return the memories by conversation that somebody else wrote; see read_memories."""

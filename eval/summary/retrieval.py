@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eval.metrics.retrieval import Judged
-from eval.metrics.retrieval.registry import Measure, Unit, parse
+from eval.metrics.retrieval.registry import UNITS, Measure, Unit, parse
 from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import RANKINGS
@@ -259,3 +259,35 @@ def _no_ranking(run: Run, question: str) -> str:
         more = "" if run.manifest.get("memories") else "; run it again with retrieval.depth=100"
         return f"{run.label}: no rankings are recorded{more}"
     return f"{run.label}: {RANKINGS}: no ranking of {question:.60}; run it again whole"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRanks:
+    """Rank, from 1, of each evidence `unit` (turn or session) of a question in its ranking.
+
+    A rank is None where the ranking does not contain the id. `listed`: number of ids in the
+    ranking. `complete`: the ranking contains the whole store. `selected`: it has no order.
+    """
+
+    unit: Unit
+    ranks: dict[str, int | None]
+    listed: int
+    complete: bool
+    selected: bool
+
+
+def evidence_ranks(run: Run, record: Record) -> EvidenceRanks | None:
+    """Return the ranks of a question's evidence turns, or of its sessions where it names no turns
+    or only sessions were ranked; None without evidence or a recorded ranking.
+    """
+    ranked = run.rankings.get(record["id"])
+    if ranked is None:
+        return None
+    for unit in UNITS:
+        ranking = ranked.turns if unit == "turn" else ranked.sessions
+        wanted = evidence_of(record, unit)
+        if ranking is not None and wanted:
+            ids = ranking.ids
+            ranks = {id_: ids.index(id_) + 1 if id_ in ids else None for id_ in wanted}
+            return EvidenceRanks(unit, ranks, len(ranking.ids), ranking.complete, ranked.selected)
+    return None

@@ -10,8 +10,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval.analyse.compare.comparable import Compared, best_first, compared
-from eval.analyse.compare.conclusions import notes, title
+from eval.analyse.compare.comparable import Compared, best_first, compared, notes, title
 from eval.cli import add_runs, add_wide, code_of, parser
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text

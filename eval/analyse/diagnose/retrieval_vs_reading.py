@@ -13,8 +13,8 @@ from eval.records.schema import Record
 from eval.rendering.blocks import Section, Table
 from eval.rendering.numbers import interval, points
 from eval.rendering.tables import type_name
-from eval.summary.evidence_ranks import evidence_ranks
 from eval.summary.measures import types_of
+from eval.summary.retrieval import evidence_ranks
 from eval.summary.sample import Sample, by_type, wilson_share
 from memsys.core.errors import InputError
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from eval.analyse.retrieval import tables
 from eval.analyse.retrieval.differences import (
     both_keys,
     comparable,
@@ -15,12 +14,18 @@ from eval.analyse.retrieval.differences import (
 )
 from eval.analyse.retrieval.measured import (
     KINDS,
+    SELECTED,
     Measured,
+    about,
+    by_type,
     compared,
     definitions,
     main_measures,
     measured,
+    of_runs,
+    of_sets,
     set_measures,
+    side_by_side,
 )
 from eval.metrics.retrieval.registry import Measure, Unit
 from eval.records.run import Run
@@ -81,13 +86,13 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
         notes += more
     if selected:
         notes += _not_applied(selected, request, request.measures if ranked else ())
-        of_sets = set_measures(unit)
+        measures = set_measures(unit)
         if request.measures and not ranked:
-            of_sets = list(request.measures)
-            _refuse({run.label: unknown(run, of_sets) for run in selected})
-        found = [measured(run, of_sets, request.seed) for run in selected]
+            measures = list(request.measures)
+            _refuse({run.label: unknown(run, measures) for run in selected})
+        found = [measured(run, measures, request.seed) for run in selected]
         _check_type(found, request.type)
-        sections.append(Section(tables.SELECTED, tables.of_sets(found, of_sets, types)))
+        sections.append(Section(SELECTED, of_sets(found, measures, types)))
     if ranked and (both := both_keys(ranked, chosen, types, request.seed)):
         sections.append(both)
     if len(ranked) > 1 and not request.every:
@@ -95,7 +100,7 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
         notes += why_none
     if rows:
         sections.append(section(rows, ranked))
-    start = Section("Runs", [tables.of_runs(runs), *(f"note: {note}" for note in notes)])
+    start = Section("Runs", [of_runs(runs), *(f"note: {note}" for note in notes)])
     return Evaluation(ranked, selected, unit, types, [start, *sections], rows)
 
 
@@ -115,8 +120,8 @@ def _of_ranked(
             for run in runs
         ]
         _check_type(found, request.type)
-        table = tables.side_by_side if request.every else tables.by_type
-        sections.append(Section(title, [tables.about(found, types), table(found, measures, types)]))
+        table = side_by_side if request.every else by_type
+        sections.append(Section(title, [about(found, types), table(found, measures, types)]))
     return [*_unknown(reasons), *_ended(runs, asked, reasons)], sections
 
 

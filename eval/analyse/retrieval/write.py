@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval.analyse.retrieval import tables
 from eval.analyse.retrieval.evaluation import Evaluation, Request
 from eval.analyse.retrieval.measured import (
     Measured,
     Point,
+    about,
     definitions,
     known,
     measured,
     points,
     set_measures,
+    side_by_side,
 )
 from eval.metrics.retrieval.registry import UNITS, Measure, all_measures
 from eval.metrics.stats.interval import Interval
@@ -169,9 +170,9 @@ def _definitions(
     known = types_of([one.run for one in found])
     for type_ in types:
         if any(one.n(type_) for one in found):
-            table = tables.side_by_side(found, measures, [type_])
+            table = side_by_side(found, measures, [type_])
             title = f"All definitions: {type_name(type_, known)}"
-            yield Section(title, [tables.about(found, [type_]), table])
+            yield Section(title, [about(found, [type_]), table])
 
 
 def _markdown(

@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from hydra import compose, initialize_config_dir
+from omegaconf import DictConfig, OmegaConf
 from pydantic import BaseModel, ConfigDict
 
 from eval.analyse.tabulate.grid import Grid, Job, find_folders, load_grid, load_job
@@ -27,6 +29,7 @@ from memsys.core.yaml_text import load_yaml
 
 PUBLISHED = "published"  # request of an experiment
 _NOT_MEASURED = "not measured"
+_VALUES = ("k", "memory.tokens")  # settings of chunks, set without composing anew, which is slow
 
 
 class _Row(BaseModel):
@@ -136,14 +139,19 @@ def load_paper(grid: Grid, overrides: Sequence[str], runs: Path) -> Paper:
 
 def _owns(grid: Grid, runs: Path) -> Iterator[Own]:
     """Yield each job of `grid` with its run, or what that is expected to take."""
+    composed: dict[tuple[str, ...], DictConfig] = {}
     for job, folder in zip(grid.jobs, find_folders(grid, runs), strict=True):
         if folder is not None:
             yield Own(job, load_job(grid, job, folder))
             continue
+        values = [one for one in job.overrides if one.partition("=")[0] in _VALUES]
+        options = tuple(one for one in job.overrides if one not in values)
         try:
             with configuration_errors(), initialize_config_dir(str(CONF), version_base="1.3"):
-                config = compose("config", [f"experiment={grid.name}", *job.overrides])
-                own = Own(job, None, expected(config))
+                if options not in composed:
+                    composed[options] = compose("config", [f"experiment={grid.name}", *options])
+                config = OmegaConf.merge(composed[options], OmegaConf.from_dotlist(values))
+                own = Own(job, None, expected(cast(DictConfig, config)))
         except NotHereError as error:
             own = Own(job, None, unknown=str(error))
         yield own

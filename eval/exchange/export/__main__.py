@@ -12,8 +12,14 @@ from pathlib import Path
 
 from eval.cli import add_run, code_of, parser
 from eval.datasets.files import load_sources
-from eval.exchange.export import beir, tables, trec
-from eval.exchange.export.collection import UnitName
+from eval.exchange.export import tables
+from eval.exchange.export.collection import (
+    BEIR_TEXTS,
+    TREC_TEXTS,
+    UnitName,
+    write_beir,
+    write_trec,
+)
 from eval.records.files import writing
 from eval.records.rankings import SESSION
 from eval.records.run import Run, load_run
@@ -25,7 +31,7 @@ _OPTIONAL = {  # patterns of files that only some exports have
     "beir": ["candidates.jsonl"],
     "parquet": ["rankings.parquet"],
 }
-_TEXTS = {"trec": trec.TEXTS, "beir": beir.TEXTS}
+_TEXTS = {"trec": TREC_TEXTS, "beir": BEIR_TEXTS}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,8 +80,8 @@ def _write(options: argparse.Namespace, run: Run, folder: Path) -> list[str]:
     used = run.manifest["retrieval"]
     unit: UnitName = options.unit or (SESSION if used and used["unit"] == SESSION else "turn")
     if options.to == "trec":
-        return trec.write(run, unit, options.depth, folder)
-    return beir.write(run, unit, folder)
+        return write_trec(run, unit, options.depth, folder)
+    return write_beir(run, unit, folder)
 
 
 def _licence(run: Run, files: str) -> str:

@@ -1,23 +1,41 @@
-"""The test collection behind a run: documents, topics, judgements and pools, with encoded ids."""
+"""The test collection of a run (documents, topics, judgements, pools) as files of TREC and BEIR.
+
+TREC: run.trec, qrels.trec, topics.tsv and corpus.jsonl, and qrels by question type. BEIR:
+corpus.jsonl, queries.jsonl and qrels/test.tsv, and the pools of LMEB. Sources: Thakur et al., 2021
+(https://github.com/beir-cellar/beir/wiki) and, for candidates.jsonl, Zhao et al., 2026
+(https://github.com/KaLM-Embedding/LMEB): there, a question is ranked among the documents of its
+conversation alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import Literal
+from urllib.parse import quote
 
 from eval.datasets.pooled import POOLED
 from eval.datasets.reload import load_original
-from eval.records.rankings import SESSION, session_of
+from eval.datasets.types import ADVERSARIAL
+from eval.records.answer_key_views import left_out
+from eval.records.jsonl import write_lines
+from eval.records.rankings import SESSION, Ranked, UnitRanking, session_of
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.records.trec import document_of, encode
+from eval.records.trec import document_of, encode, qrels_lines, run_lines
 from eval.summary.retrieval import evidence_of
+from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 from memsys.core.turns import are_documents, line
 from memsys.core.types import UNDATED, Session, Turn
 
 UnitName = Literal["turn", "session"]
+TREC_TEXTS = "corpus.jsonl and topics.tsv"
+BEIR_TEXTS = "corpus.jsonl and queries.jsonl"
+_NO_FIELD = re.compile(r"^\s+|\s+$|[\x00-\x1f\x7f-\x9f\ufeff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +124,169 @@ class Collection:
             None if session.time == UNDATED else session.time.isoformat(),
             tuple(dict.fromkeys(turn.speaker for turn in turns)),
         )
+
+
+def write_trec(run: Run, unit: UnitName, depth: int | None, folder: Path) -> list[str]:
+    """Write the files into `folder`, with at most `depth` documents a question; returns notes.
+
+    Judged are the questions that count in means. qrels.trec has those of all types, qrels/TYPE.trec
+    those of one, and qrels/overall.trec those that tables count as overall: all but type 5.
+
+    Raises InputError if the run has no rankings in `unit`, or if they end before `depth`.
+    """
+    check_ranked(run, unit, depth)
+    collection = Collection(run, unit)
+    tag = encode(run.manifest["run_id"])
+    rankings = {
+        id_: [collection.id_of(ranked.store, one) for one in _unit(run, ranked, unit).ids]
+        for id_, ranked in _counted(run).items()
+    }
+    ranked = (run_lines(encode(id_), ids[:depth], tag) for id_, ids in rankings.items())
+    _write_lines(folder / "run.trec", chain.from_iterable(ranked))
+    _write_qrels(folder, [(one, collection.relevant(one)) for one in run.counted])
+    topics = (f"{id_}\t{text}\n" for id_, text in collection.topics())
+    _write_lines(folder / "topics.tsv", topics)
+    documents = collection.documents.values()
+    rows = ({"id": one.id, "text": one.text, **one.fields()} for one in documents)
+    write_lines(folder / "corpus.jsonl", rows)
+    return [*_ends(run, unit, depth), *_notes(run)]
+
+
+def _write_qrels(folder: Path, judged: Sequence[tuple[Record, list[str]]]) -> None:
+    found: dict[str, list[str]] = {"qrels.trec": []}
+    for record, documents in judged:
+        names = ["qrels.trec", f"qrels/{quote(record['type'], safe='')}.trec"]
+        names += [f"qrels/{OVERALL}.trec"] * (record["category"] != ADVERSARIAL)
+        for name in names if documents else []:
+            found.setdefault(name, []).extend(qrels_lines(encode(record["id"]), documents))
+    (folder / "qrels").mkdir()
+    for name, lines in found.items():
+        _write_lines(folder / name, lines)
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(lines)
+
+
+def check_ranked(run: Run, unit: UnitName, depth: int | None) -> None:
+    """Raise InputError unless the run has rankings in `unit` that reach `depth` (None: any)."""
+    used = run.manifest["retrieval"]
+    if used is None or not run.rankings:
+        raise InputError(
+            f"{run.label}: has no rankings; run it again with retrieval.depth=100, or export "
+            "--to beir, parquet or csv"
+        )
+    for id_, ranked in _counted(run).items():
+        known = _unit(run, ranked, unit)
+        if depth is None:
+            continue
+        if ranked.selected:
+            raise InputError(
+                f"{run.label}: {id_}: its strategy only selects memories, in no order; leave out "
+                "--depth"
+            )
+        reached = used["depth"] is None or used["depth"] >= depth
+        if unit == used["unit"] and not (reached or known.complete or len(known.ids) >= depth):
+            deeper = (
+                "import a deeper one"
+                if unit == SESSION
+                else (f"run it with retrieval.depth={depth} or more")
+            )
+            raise InputError(
+                f"{run.label}: depth {used['depth']}: what follows to --depth {depth} is unknown; "
+                f"{deeper}"
+            )
+
+
+def _counted(run: Run) -> dict[str, Ranked]:
+    """Return the rankings of the questions that count, in the order of the records."""
+    ids = (record["id"] for record in run.counted)
+    return {id_: run.rankings[id_] for id_ in ids if id_ in run.rankings}
+
+
+def _unit(run: Run, ranked: Ranked, unit: UnitName) -> UnitRanking:
+    found = ranked.sessions if unit == SESSION else ranked.turns
+    if found is None:
+        other = "turn" if unit == SESSION else SESSION
+        raise InputError(
+            f"{run.label}: {ranked.question}: has no ranking of {unit}s; use --unit {other}"
+        )
+    return found
+
+
+def _ends(run: Run, unit: UnitName, depth: int | None) -> list[str]:
+    """Return a note on rankings that end although more could follow."""
+    used, rankings = run.manifest["retrieval"], _counted(run).values()
+    units = [_unit(run, one, unit) for one in rankings if not one.selected]
+    if used is None or used["depth"] is None:
+        return []
+    if unit != used["unit"]:
+        short = sum(not one.complete and (not depth or len(one.ids) < depth) for one in units)
+        return [
+            f"sessions are those of the best {used['depth']} memories: {short:,} rankings end "
+            + (f"before --depth {depth}" if depth else "before the last session of the store")
+        ] * bool(short)
+    end = min(depth or used["depth"], used["depth"])
+    return [f"rankings end at {end}: measures at cutoffs beyond are unknown"] * (
+        any(not one.complete for one in units)
+    )
+
+
+def _notes(run: Run) -> list[str]:
+    rankings, notes = _counted(run), []
+    if selected := sum(one.selected for one in rankings.values()):
+        notes.append(
+            f"{selected:,} of {len(rankings):,} rankings are in no order, as the strategy only "
+            "selects: measure recall or precision of the whole list alone"
+        )
+    if left := len(run.records) - len(run.counted):
+        notes.append(f"in topics.tsv only, since they failed or are excluded by the key: {left:,}")
+    if unranked := len(run.counted) - len(rankings):
+        notes.append(f"questions without a ranking, which tools count as 0: {unranked:,}")
+    return notes
+
+
+def as_field(id_: str) -> str:
+    """Return an id as a field between tabs: itself, unless it has control characters, or blanks at
+    an end; these are percent-encoded (UTF-8).
+    """
+    return _NO_FIELD.sub(lambda found: quote(found.group(), safe=""), id_)
+
+
+def write_beir(run: Run, unit: UnitName, folder: Path) -> list[str]:
+    """Write the files into `folder`; returns notes. Without
+    candidates.jsonl, each question is ranked among all documents.
+    """
+    collection = Collection(run, unit, as_field)
+    records = run.records.values()
+    corpus = (
+        {"_id": one.id, "title": "", "text": one.text, "metadata": one.fields()}
+        for one in collection.documents.values()
+    )
+    write_lines(folder / "corpus.jsonl", corpus)
+    queries = (
+        {"_id": id_, "text": text, "metadata": {"type": record["type"]}}
+        for record, (id_, text) in zip(records, collection.topics(), strict=True)
+    )
+    write_lines(folder / "queries.jsonl", queries)
+    (folder / "qrels").mkdir()
+    judged = (
+        f"{as_field(record['id'])}\t{document}\t1\n"
+        for record in records
+        if not left_out(record)
+        for document in collection.relevant(record)
+    )
+    _write_lines(folder / "qrels" / "test.tsv", ["query-id\tcorpus-id\tscore\n", *judged])
+    if collection.pools is None:
+        return []
+    lines = (
+        # LMEB's own programs read scene_id, some copies of its data sets have query_id.
+        {
+            **dict.fromkeys(("query_id", "scene_id"), as_field(record["id"])),
+            "candidate_doc_ids": collection.pools[record["conversation"]],
+        }
+        for record in records
+    )
+    write_lines(folder / "candidates.jsonl", lines)
+    return ["candidates.jsonl has the documents that each question is ranked among"]

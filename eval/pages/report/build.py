@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from eval.analyse.compare.comparable import objections
-from eval.analyse.compare.conclusions import notes, title
+from eval.analyse.compare.comparable import notes, objections, title
 from eval.analyse.diagnose.__main__ import report
 from eval.analyse.diagnose.pairing import pair_with_direct, pair_with_expanded
 from eval.analyse.diagnose.retrieval_vs_reading import points_lost

@@ -15,8 +15,7 @@ from eval.records.rankings import Ranked, session_of
 from eval.records.run import Run, error_of
 from eval.records.schema import Record, store_of
 from eval.rendering.blocks import Card, CardLine, ModelCall, Side
-from eval.summary.evidence_ranks import evidence_ranks
-from eval.summary.retrieval import evidence_of
+from eval.summary.retrieval import evidence_of, evidence_ranks
 
 SHOWN = 12  # memories without evidence that a card shows of a context
 RIGHT, WRONG, ERROR, UNSCORED = "right", "wrong", "error", "not scored"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated, ClassVar
 
 from memsys.context.writers import dated
@@ -10,6 +11,8 @@ from memsys.core.tokens import tokens_of
 from memsys.core.turns import line
 from memsys.core.types import UNDATED, Memory, Session
 from memsys.knowledge.memory.base import MemoryBuilder, verbatim
+
+_tokens_of = lru_cache(maxsize=16_384)(tokens_of)  # an estimate cuts a conversation several times
 
 
 class Chunks(MemoryBuilder):
@@ -40,7 +43,7 @@ class Chunks(MemoryBuilder):
         self._owner = session.owner
         for turn in session.turns:
             text = dated(line(turn), turn.time or session.time)
-            self._open += ((token, turn.id) for token in tokens_of(text))
+            self._open += ((token, turn.id) for token in _tokens_of(text))
         memories = []
         while len(self._open) > self._size:
             memories.append(self._first())

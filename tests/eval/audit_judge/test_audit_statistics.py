@@ -6,9 +6,14 @@ import json
 
 import pytest
 
+from eval.audit_judge.__main__ import (
+    corrected_note,
+    corrected_table,
+    kinds_table,
+    sentences,
+)
 from eval.audit_judge.probes import Probe, ProbeOutcome, judge_probes
-from eval.audit_judge.statistics import ENOUGH, audit, correct, judged_records
-from eval.audit_judge.tables import as_json, corrected_note, corrected_table, kinds_table, sentences
+from eval.audit_judge.statistics import ENOUGH, as_json, audit, correct, judged_records
 from eval.judges.judge import Judgement
 from memsys.core.errors import InputError
 from memsys.llm.base import LLMError

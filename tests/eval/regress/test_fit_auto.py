@@ -43,7 +43,7 @@ def test_a_fit_repeats_is_checked_and_names_its_data(tmp_path, capsys, monkeypat
     weights = load_auto_weights(one)
     assert all(getattr(weights, name).keys() == set(SETS[name]) for name in SETS)
     changed = replace(weights, remark={"window_cosine": weights.remark["window_cosine"] + 0.06})
-    two.write_text(fit_auto.written(changed, MADE), "utf-8")
+    two.write_text(fit_auto.written(changed, "auto", {}), "utf-8")
     load_auto_weights.cache_clear()
     assert main(["--check", "--out", str(two)]) == 1
     assert "remark.window_cosine: " in capsys.readouterr().out

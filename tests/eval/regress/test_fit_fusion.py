@@ -88,7 +88,7 @@ def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, capsys, m
         other = replace(
             fit, all={**fit.all, "words": words + weight}, coverage=(none, full + share)
         )
-        out.write_text(written(other, {}), "utf-8")
+        out.write_text(written(other, "fusion", {}), "utf-8")
         before = out.read_bytes()
         load_weights.cache_clear()
         assert main(["--check", "--out", str(out)]) == (len(told) == 2)

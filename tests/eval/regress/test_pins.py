@@ -8,8 +8,7 @@ import pytest
 
 from eval.regress.__main__ import check, repin
 from eval.regress.pins import EXPECTED, load_pin, load_pins, save_pin
-from eval.regress.tables import report
-from eval.regress.verdicts import Result, Verdict, judge
+from eval.regress.verdicts import Result, Verdict, judge, report
 from memsys.core.errors import InputError
 from tests.eval.commands import PROJECT
 from tests.eval.regress.made import outcome

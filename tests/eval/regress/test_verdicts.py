@@ -8,8 +8,7 @@ import pytest
 
 from eval.regress.by_question import Scored, pair
 from eval.regress.pins import Pin
-from eval.regress.tables import report
-from eval.regress.verdicts import Result, Verdict, judge, worst
+from eval.regress.verdicts import Result, Verdict, judge, report, worst
 from eval.summary.contrast import NOT_SHOWN, Contrast
 from tests.eval.regress.made import changed, outcome, scores, without
 

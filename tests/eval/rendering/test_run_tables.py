@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from eval.analyse.compare.conclusions import notes
+from eval.analyse.compare.comparable import notes
 from eval.metrics.stats.interval import scope
 from eval.records.run import Run
 from eval.records.schema import Summary

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval.datasets.reload import load_dataset_of
-from eval.exchange.export import beir
+from eval.exchange.export import collection
 from eval.exchange.export.__main__ import main
 from eval.records.run import load_run
 from tests.eval.datasets import made_beir
@@ -155,7 +155,7 @@ def test_ids_with_blanks_come_back_as_they_are(tmp_path):
 
 
 def test_ids_that_fit_no_field_are_encoded():
-    assert [beir.as_field(id_) for id_ in ("a\tb", " a b ", "a\nb")] == [
+    assert [collection.as_field(id_) for id_ in ("a\tb", " a b ", "a\nb")] == [
         "a%09b",
         "%20a b%20",
         "a%0Ab",

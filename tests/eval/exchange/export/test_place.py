@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.exchange.export import beir
+from eval.exchange.export import collection
 from eval.exchange.export.__main__ import main
 from tests.eval import factory
 from tests.eval.exchange.export import ranked
@@ -46,7 +46,9 @@ def test_nothing_is_left_of_an_export_that_fails(run, tmp_path, monkeypatch, cap
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(beir, "left_out", full)  # after the corpus and the queries are written
+    monkeypatch.setattr(
+        collection, "left_out", full
+    )  # after the corpus and the queries are written
     assert "No space left" in error_of(capsys, run, "--to", "beir", "--out", tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
