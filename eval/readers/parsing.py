@@ -110,10 +110,13 @@ def roots_by_speaker(
         everything |= sentence.roots
         if not (sentence.asks or sentence.addresses):
             claimed |= sentence.roots
-    return {
-        who: (frozenset(everything), frozenset(claimed))
-        for who, (everything, claimed) in said.items()
-    }
+    return {who: _frozen(*both) for who, both in said.items()}
+
+
+def _frozen(everything: set[str], claimed: set[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return both, which are mostly equal, and then one object."""
+    whole = frozenset(everything)
+    return whole, whole if len(claimed) == len(whole) else frozenset(claimed)
 
 
 @lru_cache(maxsize=16_384)

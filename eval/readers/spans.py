@@ -113,22 +113,27 @@ def _tokens(text: str) -> tuple[_Token, ...]:
     words = TOKEN.findall(text)
     lows = [word.lower() for word in words]
     found = []
-    for i, (word, low) in enumerate(zip(words, lows, strict=True)):
+    for i, word in enumerate(words):
         inside = i > 0 and (words[i - 1].isalnum() or words[i - 1] in ",&'\"“")
-        is_word = word[0].isalnum()
-        part = FILLER_SHARE if low in _FILLERS else COMMON_SHARE if low in _COMMON else 1.0
-        found.append(
-            _Token(
-                low,
-                root(low) if is_word else "",
-                capital=word[0].isupper() and inside,
-                placed=not _PLACES.isdisjoint(lows[max(0, i - 3) : i]),
-                digit=word[0].isdigit(),
-                mark=None if is_word else SOFT if word in ",'‘’&/" else HARD,
-                part=None if is_light(low) else part,
-            )
-        )
+        placed = not _PLACES.isdisjoint(lows[max(0, i - 3) : i])
+        found.append(_token(word, inside, placed))
     return tuple(found)
+
+
+@lru_cache(maxsize=65_536)  # so that equal tokens of many sentences are one object
+def _token(word: str, inside: bool, placed: bool) -> _Token:
+    """Return a token; `inside` of a sentence, and `placed`: see _Token."""
+    low, is_word = word.lower(), word[0].isalnum()
+    part = FILLER_SHARE if low in _FILLERS else COMMON_SHARE if low in _COMMON else 1.0
+    return _Token(
+        low,
+        root(low) if is_word else "",
+        capital=word[0].isupper() and inside,
+        placed=placed,
+        digit=word[0].isdigit(),
+        mark=None if is_word else SOFT if word in ",'‘’&/" else HARD,
+        part=None if is_light(low) else part,
+    )
 
 
 @lru_cache(maxsize=4_096)

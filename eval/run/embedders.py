@@ -8,7 +8,7 @@ from typing import Any, cast
 from hydra.utils import instantiate
 
 from memsys.core.errors import InputError
-from memsys.core.language import covers, language_of
+from memsys.core.language import covers, language_of, unload_classifier
 from memsys.core.places import CONF
 from memsys.core.types import Conversation
 from memsys.core.yaml_text import load_yaml
@@ -38,6 +38,7 @@ class Embedders:
         option of the group embedder, or is behind an endpoint.
         """
         self.languages = {one.id: language_of(_texts(one)) for one in conversations}
+        unload_classifier()
         self.foreign = [id_ for id_ in self.languages if not self._knows(embedder, id_)]
         fallback = _fallback(embedder.fallback)
         suited = [id_ for id_ in self.foreign if fallback and self._knows(fallback, id_)]

@@ -30,7 +30,6 @@ def is_cjk(text: str) -> bool:
     return not text.isascii() and _CJK.search(text) is not None
 
 
-@lru_cache(maxsize=65_536)
 def words(text: str) -> tuple[str, ...]:
     """Return the lowercase words in order; a run of Chinese characters is one word."""
     return tuple(map(_lower, written(text)))
@@ -72,5 +71,6 @@ def word_terms(word: str) -> tuple[str, ...]:
     return () if lower in STOPWORDS else (stem(lower),)
 
 
+@lru_cache(maxsize=65_536)  # so that equal words of many texts are one string
 def _lower(word: str) -> str:
     return word.lower().replace("’", "'")

