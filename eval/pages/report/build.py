@@ -13,7 +13,7 @@ from eval.analyse.diagnose.pairing import pair_with_direct, pair_with_expanded
 from eval.analyse.diagnose.retrieval_vs_reading import points_lost
 from eval.metrics.stats.interval import Interval
 from eval.metrics.stats.pareto import pareto
-from eval.pages.report.changes import changes_block
+from eval.pages.report.cards import changes_block
 from eval.pages.report.costs import costs_block, latency_block
 from eval.pages.report.retrieval import retrieval_block
 from eval.pages.report.runs import ReportedRun, interval_of, looks_of

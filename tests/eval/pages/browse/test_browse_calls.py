@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from eval.pages.browse.__main__ import main
-from eval.pages.browse.calls import RecordedCalls
-from eval.pages.browse.questions import Questions
+from eval.pages.browse.questions import Questions, RecordedCalls
 from eval.pages.browse.site import Site
 from eval.pages.report.runs import ReportedRun
 from eval.rendering.page import card_html
