@@ -12,7 +12,6 @@ from typing import Any
 from eval.analyse.diagnose.retrieval_vs_reading import Marking
 from eval.datasets.reload import build_trusted, load_original
 from eval.datasets.types import Dataset
-from eval.metrics.stats.interval import Interval
 from eval.records.run import Run, load_runs
 from eval.records.schema import Cell, Summary
 from eval.rendering.palette import Look, looks
@@ -146,14 +145,6 @@ def missing_texts(runs: Sequence[ReportedRun]) -> list[str]:
         for run in runs
         if run.without_texts is not None
     ]
-
-
-def interval_of(cell: Cell, column: str) -> Interval | None:
-    """Return a mean of a summary's cell with its interval; None if it is unknown."""
-    if cell[column] is None:
-        return None
-    low, high = cell[f"{column}_ci"]
-    return Interval(cell[column], low, high, n=cell["n"] - cell["errors"])
 
 
 def load(names: Sequence[str]) -> list[ReportedRun]:
