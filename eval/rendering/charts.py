@@ -165,24 +165,23 @@ def trends(
     title: str, series: Sequence[Points], looks: Sequence[Look], names: tuple[str, str]
 ) -> str:
     """Return a line with intervals for each series of points (x, value), x above 0 and ascending on
-    a logarithmic axis. At least one has a point.
+    a logarithmic axis.
     """
     across = sorted({x for points in series for x, _ in points})
     x = Scale(across[0], across[-1], _LEFT + 12, _RIGHT - 12, log=True)
     high = max(value.high for points in series for _, value in points)
     y = Scale(0, high * _TALL or 1.0, 215, 22)
     parts = frame(x, y, (across, linear_ticks(0, y.high)), names)
-    drawn = [i for i, points in enumerate(series) if points]
-    for i in drawn:
-        aside = 3 * (drawn.index(i) - (len(drawn) - 1) / 2)  # intervals side by side
-        at = [(x(place) + aside, value) for place, value in series[i]]
+    for i, (points, look) in enumerate(zip(series, looks, strict=True)):
+        aside = 3 * (i - (len(series) - 1) / 2)  # intervals side by side
+        at = [(x(place) + aside, value) for place, value in points]
         path = "L".join(f"{left:.1f},{y(value.value):.1f}" for left, value in at)
-        kind = f"s{looks[i].colour}"
+        kind = f"s{look.colour}"
         parts.append(f'<path class="c {kind}" d="M{path}"/>')
-        for (left, value), (place, _) in zip(at, series[i], strict=True):
+        for (left, value), (place, _) in zip(at, points, strict=True):
             parts.append(line(left, y(value.low), left, y(value.high), f"w {kind}"))
-            tip = f"{looks[i].name}, {short(place)}: {interval(value)}"
-            parts.append(mark(left, y(value.value), looks[i], tip))
+            tip = f"{look.name}, {short(place)}: {interval(value)}"
+            parts.append(mark(left, y(value.value), look, tip))
     return picture(_WIDTH, 250, title, parts)
 
 

@@ -118,7 +118,7 @@ def picture(width: float, height: float, title: str, parts: Sequence[str]) -> st
 
 
 def grid(x: Scale, ticks: Sequence[float], ends: tuple[float, float], foot: float) -> Iterator[str]:
-    """Yield a vertical line between the `ends` at each of the `ticks`, and its label below `foot`."""
+    """Yield a vertical line between `ends` at each of the `ticks`, and its label below `foot`."""
     for value in ticks:
         yield line(x(value), ends[0], x(value), ends[1], "g")
         yield label(x(value), foot + 13, short(value), "middle")

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from eval.cards.card.data import load_keys
+from eval.cards.card.scores import load_keys
 from eval.cards.leaderboard.board import Board, scores_of, write
 from eval.cards.leaderboard.page import of_protocols, page, title
 from eval.cards.leaderboard.systems import (
