@@ -8,8 +8,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
 from eval.answers.layout import PLUS
 from eval.cards.card.schema import (
     ANSWERS,
@@ -50,7 +48,7 @@ from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
 from eval.summary.imported import IMPORTED
 from memsys.core.addresses import without_secrets
-from memsys.core.errors import InputError, first_problem
+from memsys.core.errors import InputError, problems
 from memsys.core.places import RECORDS
 
 _MODELS = ("reader", "judge", "embedder", "llm")
@@ -113,10 +111,8 @@ def card_of(
         "files": [*files_of(datasets), *weights_of(manifest), *files.values()],
         "scores": [rounded(mean) for mean in computed.means],
     }
-    try:
+    with problems(loaded.folder):
         return Card.model_validate(fields)
-    except ValidationError as error:
-        raise InputError(f"{loaded.folder}: {first_problem(error)}") from error
 
 
 def kind_of(manifest: Manifest) -> Literal["run", "imported"]:

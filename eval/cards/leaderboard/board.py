@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,6 +13,7 @@ from eval.cards.scores import ByQuestion, Column, Mean, Scores, of_protocols, of
 from eval.datasets.types import Dataset
 from eval.metrics.stats.interval import Interval
 from eval.records.answer_key_views import ORIGINAL, key_name
+from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
@@ -150,7 +150,5 @@ def write(boards: Sequence[Board], folder: Path) -> None:
     """Write scores.csv, ranks.csv and groups.csv: the rows of all boards."""
     for name in ("scores", "ranks", "groups"):
         rows = [row for board in boards for row in board.rows()[name]]
-        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, rows[0] if rows else (), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        text = text_of([*rows[0]] if rows else [], rows)
+        (folder / f"{name}.csv").write_text(text, encoding="utf-8", newline="")

@@ -11,8 +11,7 @@ import pytest
 
 from eval.cards.card.schema import Card
 from eval.cards.site.__main__ import main
-from eval.cards.site.cards import Entry, read_entries
-from eval.cards.site.system import command_to_verify, link
+from eval.cards.site.cards import Entry, command_to_verify, link, read_entries
 from tests.eval.cards.site.made_cards import HOSTILE, card, keyless, write
 
 _VOID = {"meta", "link", "wbr"}
