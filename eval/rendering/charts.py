@@ -12,6 +12,7 @@ from eval.rendering.svg import (
     Scale,
     bar,
     frame,
+    grid,
     label,
     line,
     linear_ticks,
@@ -24,6 +25,7 @@ from eval.rendering.svg import (
 _WIDTH, _LEFT, _RIGHT = 360.0, 44.0, 350.0
 _TALL = 1.06  # height of the axis by the highest value
 _WIDE_LOG = 8  # ratio of values from which the axis is logarithmic
+_QUARTERS = (0, 0.25, 0.5, 0.75, 1)
 _ENDS = (0.25, 0.5, 1.0)  # of the axis of a share
 _ROOM = 14  # of a point's name: a chart grows with its points
 Points = Sequence[tuple[float, Interval]]
@@ -121,10 +123,7 @@ def dots(
     step = 21 + 11 * len(used)
     foot = 26 + step * len(rows)
     x = Scale(low, high, 12, _RIGHT)
-    parts = []
-    for tick in linear_ticks(low, high):
-        parts.append(line(x(tick), 18, x(tick), foot, "g"))
-        parts.append(label(x(tick), foot + 13, short(tick), "middle"))
+    parts = [*grid(x, linear_ticks(low, high), (18, foot), foot)]
     parts += [line(x(0), 18, x(0), foot, "a"), label(181, foot + 28, across, "middle", "n")]
     for r, (name, values) in enumerate(rows):
         top = 32 + r * step
@@ -149,7 +148,7 @@ def curves(
     values = [value for points in series for value, _ in points]
     low, high = min(values) / 1.1, max(values) * 1.1
     x, y = Scale(low, high, _LEFT, _RIGHT, log=True), Scale(0, 1, 215, 22)
-    parts = frame(x, y, (log_ticks(low, high), [0, 0.25, 0.5, 0.75, 1]), names)
+    parts = frame(x, y, (log_ticks(low, high), _QUARTERS), names)
     for look, points in zip(looks, series, strict=True):
         path = "L".join(f"{x(value):.1f},{y(share):.1f}" for value, share in points)
         parts.append(f'<path class="c s{look.colour}" d="M{path}"/>')
@@ -166,24 +165,23 @@ def trends(
     title: str, series: Sequence[Points], looks: Sequence[Look], names: tuple[str, str]
 ) -> str:
     """Return a line with intervals for each series of points (x, value), x above 0 and ascending on
-    a logarithmic axis. At least one has a point.
+    a logarithmic axis.
     """
     across = sorted({x for points in series for x, _ in points})
     x = Scale(across[0], across[-1], _LEFT + 12, _RIGHT - 12, log=True)
     high = max(value.high for points in series for _, value in points)
     y = Scale(0, high * _TALL or 1.0, 215, 22)
     parts = frame(x, y, (across, linear_ticks(0, y.high)), names)
-    drawn = [i for i, points in enumerate(series) if points]
-    for i in drawn:
-        aside = 3 * (drawn.index(i) - (len(drawn) - 1) / 2)  # intervals side by side
-        at = [(x(place) + aside, value) for place, value in series[i]]
+    for i, (points, look) in enumerate(zip(series, looks, strict=True)):
+        aside = 3 * (i - (len(series) - 1) / 2)  # intervals side by side
+        at = [(x(place) + aside, value) for place, value in points]
         path = "L".join(f"{left:.1f},{y(value.value):.1f}" for left, value in at)
-        kind = f"s{looks[i].colour}"
+        kind = f"s{look.colour}"
         parts.append(f'<path class="c {kind}" d="M{path}"/>')
-        for (left, value), (place, _) in zip(at, series[i], strict=True):
+        for (left, value), (place, _) in zip(at, points, strict=True):
             parts.append(line(left, y(value.low), left, y(value.high), f"w {kind}"))
-            tip = f"{looks[i].name}, {short(place)}: {interval(value)}"
-            parts.append(mark(left, y(value.value), looks[i], tip))
+            tip = f"{look.name}, {short(place)}: {interval(value)}"
+            parts.append(mark(left, y(value.value), look, tip))
     return picture(_WIDTH, 250, title, parts)
 
 
@@ -193,10 +191,7 @@ def stacked(
     """Return one bar from 0 to 1 per name, split into parts; negative parts are not drawn."""
     x = Scale(0, 1, 12, _RIGHT)
     foot = 20 + 34 * len(rows)
-    parts = []
-    for value in (0, 0.25, 0.5, 0.75, 1):
-        parts.append(line(x(value), 12, x(value), foot, "g"))
-        parts.append(label(x(value), foot + 13, short(value), "middle"))
+    parts = [*grid(x, _QUARTERS, (12, foot), foot)]
     for r, (name, values) in enumerate(rows):
         top, at = 24 + 34 * r, 0.0
         parts.append(label(14, top, name, kind="t halo"))

@@ -1,29 +1,76 @@
-"""Charts of data frames on matplotlib's axes: bars, dots, curves, shares and a Pareto front.
+"""Pictures with matplotlib: files of one style, and charts of data frames as bars, dots, curves,
+shares and a Pareto front.
 
-Every function draws on `ax`, or on new axes, and returns them. The interval of a column `f1` is in
-`f1_low` and `f1_high`, or else in `low` and `high`. A strategy has its colour, and in charts with
-points its marker, wherever its name or label is a value of `colour`.
+Every function of a chart draws on `ax`, or on new axes, and returns them. The interval of a column
+`f1` is in `f1_low` and `f1_high`, or else in `low` and `high`. A strategy has its colour, and in
+charts with points its marker, wherever its name or label is a value of `colour`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.metrics.stats.pareto import pareto
-from eval.rendering.figures import log_axis, reach
 from eval.rendering.palette import GREY, Look, looks
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
+WIDTH = 8.3  # inches of a file: at the 830 pixels of a README, a point of type is 1.4 pixels
+_FORMATS = ("png", "svg")
+_SHARP = 200  # dots an inch of a file
+_STYLE: dict[str, Any] = {
+    "font.size": 9.5,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 6,
+    "lines.markeredgecolor": "white",
+    "lines.markeredgewidth": 0.6,
+}
 _OF_RUNS = ("run", "strategy")  # columns with a strategy in each value
 _WIDTH, _DPI = 9, 72  # inches; a notebook contains each picture
 _REST = "#DDDDDD"
 _JUMP = 5
 _HATCHES = ("", "///", "...", "xxx")  # of series of one colour
 _BAND = 0.8  # share of a place that its bars or dots fill
+
+
+@contextmanager
+def figure(
+    path: Path, height: float, width: float = WIDTH, style: Mapping[str, Any] | None = None
+) -> Iterator[Figure]:
+    """Yield a figure, of inches, and write it at the end as PATH.png and PATH.svg: the same files
+    on every day. `style`: settings of matplotlib besides those of all pictures.
+    """
+    from matplotlib import rc_context  # noqa: PLC0415 - takes half a second
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    settings: Any = _STYLE | {"svg.hashsalt": path.name} | dict(style or {})
+    with rc_context(settings):  # else ids in an SVG are random
+        drawn = Figure(figsize=(width, height), layout="constrained")
+        yield drawn
+        for name in files_of(path):
+            about = {"Date": None} if name.endswith("svg") else {}
+            drawn.savefig(path.with_name(name), dpi=_SHARP, metadata=about)
+
+
+def files_of(path: Path) -> list[str]:
+    """Return the names of the files that `figure` writes."""
+    return [f"{path.name}.{ending}" for ending in _FORMATS]
 
 
 def plot(
@@ -46,7 +93,7 @@ def plot(
     width = _BAND / max(len(series), 1)
     for number, look in enumerate(series):
         rows = known[known[colour] == look.name]
-        bounds = reach(rows[score], rows[low], rows[high])
+        bounds = _reach(rows[score], rows[low], rows[high])
         at = [places.index(name) + _shift(number, len(series)) for name in rows[by]]
         before = sum(one.hex == look.hex for one in series[:number])  # bars have no markers
         style: dict[str, Any] = {"hatch": _HATCHES[before % len(_HATCHES)], "edgecolor": "white"}
@@ -80,7 +127,7 @@ def dots(
     low, high = ends(table, score)
     for number, look in enumerate(series):
         rows = known[known[colour or by] == look.name]
-        bounds = reach(rows[score], rows[low], rows[high])
+        bounds = _reach(rows[score], rows[low], rows[high])
         shift = _shift(number, each) if each > 1 else 0.0
         at = [places.index(name) + shift for name in rows[by]]
         style: dict[str, Any] = {"fmt": look.symbol, "color": look.hex, "label": look.name}
@@ -101,7 +148,7 @@ def curves(
     for (_, row), look in zip(table.iterrows(), _looks(table[colour]), strict=True):
         values = [row[score] for score in scores]
         axes.plot(across, values, color=look.hex, marker=look.symbol, label=look.name)
-    log_axis(axes, across)
+    _log_axis(axes, across)
     axes.set(xlabel="cutoff", ylabel=str(scores[0]).rpartition("@")[0], ylim=(0, 1.02))
     return _finished(axes, len(table))
 
@@ -163,7 +210,7 @@ def front(
     least, most = table[cost].min(), table[cost].max()
     if most > _JUMP * least > 0:
         ticks = [m * 10**power for power in range(8) for m in (1, 2, 5)]
-        log_axis(axes, [one for one in ticks if least / 2 < one < most * 2])
+        _log_axis(axes, [one for one in ticks if least / 2 < one < most * 2])
     axes.set(xlabel=cost, ylabel=score)
     return _finished(axes, len(table))
 
@@ -218,3 +265,18 @@ def _looks(column: pd.Series) -> list[Look]:
 
 def _shift(number: int, count: int) -> float:
     return (number - (count - 1) / 2) * _BAND / max(count, 1)
+
+
+def _log_axis(axes: Axes, values: Sequence[float]) -> None:
+    """Give `axes` a logarithmic horizontal axis with ticks at `values` alone."""
+    axes.set_xscale("log")
+    ticks = sorted({*values})
+    axes.set_xticks(ticks, [f"{tick:,g}" for tick in ticks])
+    axes.minorticks_off()
+
+
+def _reach(means: Any, lows: Any, highs: Any) -> list[Any]:
+    """Return the distances of the ends of intervals (data frame columns) from their means; rounding
+    may put an end on the wrong side.
+    """
+    return [(means - lows).clip(0), (highs - means).clip(0)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -117,26 +117,23 @@ def picture(width: float, height: float, title: str, parts: Sequence[str]) -> st
     )
 
 
+def grid(x: Scale, ticks: Sequence[float], ends: tuple[float, float], foot: float) -> Iterator[str]:
+    """Yield a vertical line between `ends` at each of the `ticks`, and its label below `foot`."""
+    for value in ticks:
+        yield line(x(value), ends[0], x(value), ends[1], "g")
+        yield label(x(value), foot + 13, short(value), "middle")
+
+
 def frame(
-    x: Scale,
-    y: Scale,
-    ticks: tuple[Sequence[float], Sequence[float]],
-    names: tuple[str, str],
-    write: Callable[[float], str] = short,
+    x: Scale, y: Scale, ticks: tuple[Sequence[float], Sequence[float]], names: tuple[str, str]
 ) -> list[str]:
     """Return grid, tick labels and names of two axes; `y.start` is the bottom of the chart."""
     parts, left = [], x.start if x.zero is None else x.zero - _SIZE
     for value in ticks[1]:
-        at = y(value)
-        parts.append(line(left, at, x.end, at, "g"))
-        parts.append(label(left - 5, at + 3.5, write(value), "end"))
-    for value in ticks[0]:
-        at = x(value)
-        parts.append(line(at, y.start, at, y.end, "g"))
-        parts.append(label(at, y.start + 13, write(value), "middle"))
-    if x.zero is not None:
-        parts.append(line(x.zero, y.start, x.zero, y.end, "g"))
-        parts.append(label(x.zero, y.start + 13, "0", "middle"))
+        parts.append(line(left, y(value), x.end, y(value), "g"))
+        parts.append(label(left - 5, y(value) + 3.5, short(value), "end"))
+    across = ticks[0] if x.zero is None else [*ticks[0], 0]
+    parts += grid(x, across, (y.start, y.end), y.start)
     parts.append(line(x.start, y.start, x.end, y.start, "a"))
     parts.append(label((left + x.end) / 2, y.start + 28, names[0], "middle", "n"))
     parts.append(label(left - 30, y.end - 8, names[1], "start", "n"))

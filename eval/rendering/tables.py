@@ -211,5 +211,15 @@ def _mean(column: str, digits: int = 3) -> Column:
 
 
 def _interval(cell: Mapping[str, Any], column: str, digits: int = 3) -> str:
+    return interval(interval_of(cell, column), digits)
+
+
+def interval_of(cell: Mapping[str, Any], column: str) -> Interval | None:
+    """Return a mean of a summary's cell with its interval, whose ends are the mean itself where
+    none is stated; None if it is unknown.
+    """
     mean = cell.get(column)
-    return interval(None if mean is None else Interval(mean, *cell[f"{column}_ci"]), digits)
+    if mean is None:
+        return None
+    low, high = cell.get(f"{column}_ci", (mean, mean))
+    return Interval(mean, low, high, n=cell["n"] - cell.get("errors", 0))

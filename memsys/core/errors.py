@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memsys.core.program import as_started
@@ -52,6 +53,19 @@ def first_problem(error: ValidationError) -> str:
     if not place and first["type"] == "value_error":  # of ours, which names the field
         return first["msg"].removeprefix("Value error, ")
     return f"{place.lstrip('.') or 'the whole'}: {first['msg'].removeprefix('Value error, ')}"
+
+
+@contextmanager
+def problems(where: object, remedy: str = "") -> Iterator[None]:
+    """Raise InputError with `where`, the first problem and the `remedy` in place of an error of
+    pydantic.
+    """
+    from pydantic import ValidationError  # noqa: PLC0415 - takes a tenth of a second
+
+    try:
+        yield
+    except ValidationError as error:
+        raise InputError(f"{where}: {first_problem(error)}{remedy}") from error
 
 
 def check_whole(name: str, value: object, least: int = 1) -> int:

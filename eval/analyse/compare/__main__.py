@@ -25,8 +25,8 @@ from eval.rendering.contrasts import (
     pairs,
     table,
 )
-from eval.rendering.figures import WIDTH, figure, names
 from eval.rendering.palette import Look, looks
+from eval.rendering.plots import WIDTH, figure, files_of
 from eval.rendering.tables import type_name
 from eval.rendering.width import sentence
 from eval.summary.contrast import NOT_SHOWN, Row
@@ -154,7 +154,7 @@ def write(
         heatmap(titled, runs, folder / "heatmap")
     except OSError as error:
         raise InputError(f"--out {folder}: cannot be written ({error}); name another") from error
-    return [*texts, *(name for chart in ("forest", "heatmap") for name in names(Path(chart)))]
+    return [*texts, *(name for chart in ("forest", "heatmap") for name in files_of(Path(chart)))]
 
 
 def _markdown(

@@ -25,9 +25,9 @@ from eval.records.comma_separated import text_of
 from eval.records.files import write_text
 from eval.rendering.blocks import Block, Section
 from eval.rendering.contrasts import comma_separated
-from eval.rendering.figures import figure, names
 from eval.rendering.markdown import report_markdown
 from eval.rendering.palette import GREY, Look, looks
+from eval.rendering.plots import figure, files_of
 from eval.rendering.tables import type_name
 from eval.summary.measures import types_of
 from eval.summary.retrieval import FIRST_RANK
@@ -232,7 +232,7 @@ def draw(chart: Chart, lines: Sequence[Line], folder: Path) -> list[str]:
             }
             axes.plot([], [], "o", label=chart.marks, **hollow)
         axes.legend(loc="lower right")
-    return names(path)
+    return files_of(path)
 
 
 def _curve(axes: Axes, line: Line, look: Look) -> None:

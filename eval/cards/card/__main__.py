@@ -7,15 +7,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from eval.answers.layout import load_layout
 from eval.cards.card.make import card_of
 from eval.cards.card.schema import Origin, load_card, save_card
 from eval.cards.card.verify import Verification, verify
 from eval.cli import FAILED, code_of, parser
 from eval.datasets.named import NAMES
-from memsys.core.errors import InputError, first_problem
+from memsys.core.errors import InputError, problems
 from memsys.core.files import shown
 from memsys.core.places import find_run
 
@@ -153,10 +151,8 @@ def _origin(options: argparse.Namespace) -> Origin | None:
     fields["url"] = options.answers_url
     if not any(fields.values()):
         return None
-    try:
+    with problems("--origin-... or --answers-url"):
         return Origin(**fields)
-    except ValidationError as error:
-        raise InputError(f"--origin-... or --answers-url: {first_problem(error)}") from error
 
 
 if __name__ == "__main__":

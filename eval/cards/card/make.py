@@ -8,10 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
 from eval.answers.layout import PLUS
-from eval.cards.card.data import files_of, load_keys, named, option_of, published, settings_of
 from eval.cards.card.schema import (
     ANSWERS,
     RANKINGS,
@@ -23,7 +20,17 @@ from eval.cards.card.schema import (
     Role,
     is_absolute,
 )
-from eval.cards.card.scores import Computed, compute
+from eval.cards.card.scores import (
+    Computed,
+    compute,
+    files_of,
+    load_keys,
+    named,
+    option_of,
+    published,
+    rounded,
+    settings_of,
+)
 from eval.cards.card.sources import (
     Answers,
     answers_from,
@@ -41,7 +48,7 @@ from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
 from eval.summary.imported import IMPORTED
 from memsys.core.addresses import without_secrets
-from memsys.core.errors import InputError, first_problem
+from memsys.core.errors import InputError, problems
 from memsys.core.places import RECORDS
 
 _MODELS = ("reader", "judge", "embedder", "llm")
@@ -82,10 +89,10 @@ def card_of(
             ranked = rankings_from(rankings, config, first)
         computed = compute(datasets, given, ranked)
         _check_same({ANSWERS: answers, RANKINGS: rankings}, computed, own, loaded.folder)
-    if not computed.scores:
+    if not computed.means:
         raise InputError(f"{loaded.folder}: has no score; name a run with answers or rankings")
     files = dict(computed.files)
-    if not any(is_of_rankings(number.measure) for number in computed.scores):
+    if not any(is_of_rankings(mean.column.measure) for mean in computed.means):
         files.pop(RANKINGS, None)
     fields = {
         "system": manifest["strategy"],
@@ -102,12 +109,10 @@ def card_of(
         "reading": _reading(manifest),
         "rows": computed.rows,
         "files": [*files_of(datasets), *weights_of(manifest), *files.values()],
-        "scores": [number.rounded() for number in computed.scores],
+        "scores": [rounded(mean) for mean in computed.means],
     }
-    try:
+    with problems(loaded.folder):
         return Card.model_validate(fields)
-    except ValidationError as error:
-        raise InputError(f"{loaded.folder}: {first_problem(error)}") from error
 
 
 def kind_of(manifest: Manifest) -> Literal["run", "imported"]:

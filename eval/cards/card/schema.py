@@ -13,13 +13,12 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
 from eval.records.files import replacing
-from memsys.core.errors import InputError, first_problem
+from memsys.core.errors import InputError, problems
 from memsys.core.files import decode, read_bytes, shown
 from memsys.core.json_text import parse_json
 
@@ -219,12 +218,8 @@ def load_card(path: Path) -> Card:
             f"{shown(path)}: version {value['version']!r:.20} of score cards, and this program "
             "reads version 1; use the version of memsys that made it"
         )
-    try:
+    with problems(shown(path), "; docs/cards.md lists the fields"):
         return Card.model_validate_json(data, strict=True)
-    except ValidationError as error:
-        raise InputError(
-            f"{shown(path)}: {first_problem(error)}; docs/cards.md lists the fields"
-        ) from error
 
 
 def save_card(card: Card, path: Path) -> None:

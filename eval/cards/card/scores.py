@@ -1,66 +1,162 @@
-"""The scores of a card, computed from answers and rankings alone, the same for all who do so."""
+"""The scores of a card, computed from answers and rankings alone, the same for all who do so; and
+the data set behind it, under each of its answer keys.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
 
-from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, CardFile, Role, Score
-from eval.cards.card.sources import Answers, Rankings
-from eval.cards.scores import BLEU1, TOKENS, Column, Scores, of_protocols, of_records, under_keys
+from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, CardFile, Role, Score, is_absolute
+from eval.cards.card.sources import Answers, Rankings, file_entry
+from eval.cards.scores import (
+    BLEU1,
+    TOKENS,
+    Column,
+    Mean,
+    Scores,
+    of_protocols,
+    of_records,
+    under_keys,
+)
+from eval.datasets.answer_key import KEYS
+from eval.datasets.named import config_of
+from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset, Question
 from eval.metrics.protocols import PROTOCOLS
-from eval.metrics.stats.interval import RESAMPLES, Interval
-from eval.records.answer_key_views import left_out
-from eval.records.schema import Record
+from eval.metrics.stats.interval import RESAMPLES
+from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name, left_out
+from eval.records.schema import Manifest, Record
 from eval.summary import retrieval
 from eval.summary.imported import unanswered
 from eval.summary.measures import ABSTAINED, JUDGE
 from eval.summary.summarise import OVERALL
+from memsys.core.errors import InputError
 
 SEED = 0  # of all intervals of cards, whatever the seed of the run
 REPORTED = (JUDGE, TOKENS)  # by the file of answers
+_DEFAULT = "locomo"
+
+
+def settings_of(manifest: Manifest) -> dict[str, Any]:
+    """Return the configuration that loads the data set of a run, under the run's keys.
+
+    An import names its data set in its command.
+    """
+    config = dict(manifest["config"].get("dataset") or {})
+    key, evidence = key_name(manifest), evidence_name(manifest)
+    if "_target_" not in config:
+        name = option_of(manifest, "--dataset") or _DEFAULT
+        config = config_of(name, key, option_of(manifest, "--key-file"), evidence)
+    if "key" in config or "key_file" in config:
+        config["key"] = key
+    return {
+        name: value for name, value in config.items() if name == "key_file" or value is not None
+    }
+
+
+def option_of(manifest: Manifest, name: str) -> str | None:
+    """Return the value of the option `name` in the command of a run; None if it has none."""
+    words = shlex.split(manifest["command"])
+    return words[words.index(name) + 1] if name in words[:-1] else None
+
+
+def published(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `config` without the folders of this machine: an absolute path becomes its name."""
+    return {
+        name: Path(value).name if isinstance(value, str) and is_absolute(value) else value
+        for name, value in config.items()
+    }
+
+
+def named(config: Mapping[str, Any], dataset: str | None, key_file: str | None) -> dict[str, Any]:
+    """Return `config` with the files that the options `--dataset` and `--key-file` name. A path
+    is of a file in the format that `config` says.
+    """
+    found = dict(config)
+    if dataset is not None:
+        given = config_of(dataset, ORIGINAL, None)
+        chosen = ("path",) if given.get("path") == dataset else ("_target_", "path")
+        found.pop("path", None)
+        found |= {name: given[name] for name in chosen if given.get(name) is not None}
+    return found | ({} if key_file is None else {"key_file": key_file})
+
+
+def load_keys(config: Mapping[str, Any]) -> tuple[dict[str, Dataset], dict[str, str]]:
+    """Return the data set by answer key, that of `config` first, and why others cannot be loaded.
+
+    A data set without known errors has one key. Raises InputError if the data set itself cannot
+    be loaded.
+    """
+    own = str(config.get("key") or ORIGINAL)
+    try:
+        first = _load(json.dumps(dict(config), sort_keys=True))
+    except InputError as error:
+        raise InputError(f"{error} (--dataset says where the data set is)") from error
+    found, missing = {own: first}, dict[str, str]()
+    if first.key.overlay is None:
+        return found, missing
+    for key in KEYS:
+        if key != own:
+            try:
+                found[key] = _load(json.dumps({**config, "key": key}, sort_keys=True))
+            except InputError as error:
+                missing[key] = str(error)
+    return found, missing
+
+
+def files_of(datasets: Mapping[str, Dataset]) -> list[CardFile]:
+    """Return the files of the data set, its answer keys, its evidence key and its subset.
+
+    The list of errors of the answer key fixes each corrected answer by its hash, in whatever file
+    the texts are.
+    """
+    first = next(iter(datasets.values()))
+    found = [file_entry("data", file) for file in first.files]
+    if first.key.overlay is not None:
+        found.append(file_entry("key", first.key.overlay))
+    if first.evidence is not None:
+        found.append(file_entry("evidence", first.evidence.overlay))
+    if first.subset is not None:
+        found.append(file_entry("subset", first.subset.file))
+    return found
+
+
+@lru_cache(maxsize=len(KEYS))  # cards of one data set are mostly verified together
+def _load(config: str) -> Dataset:
+    return load_dataset_of(json.loads(config))
 
 
 @dataclass(frozen=True)
 class Computed:
-    """What a card says that follows from the files: scores, unrounded, the counts `rows` and the
-    `files` of answers and rankings by role.
+    """What a card says that follows from the files: the means, the counts `rows` and the `files` of
+    answers and rankings by role.
     """
 
-    scores: list[Number]
+    means: list[Mean]
     rows: dict[str, int]
     files: Mapping[Role, CardFile]
 
 
-class Number(NamedTuple):
-    """A score before it is rounded: a mean with its interval, whose ends may be nan."""
+def exact(mean: Mean) -> dict[str, float]:
+    """Return the numbers of a Score by name, unrounded, without those that are not determined."""
+    found = mean.interval
+    numbers = {"n": found.n, "mean": found.value, "low": found.low, "high": found.high}
+    return {name: number for name, number in numbers.items() if not math.isnan(number)}
 
-    key: str
-    protocol: str | None
-    type: str
-    measure: str
-    interval: Interval
 
-    @property
-    def identity(self) -> tuple[str, str | None, str, str]:
-        """What is measured, as of a Score."""
-        return self[:4]
-
-    @property
-    def exact(self) -> dict[str, float]:
-        """The numbers of a Score by name, without those that are not determined."""
-        mean = self.interval
-        numbers = {"n": mean.n, "mean": mean.value, "low": mean.low, "high": mean.high}
-        return {name: number for name, number in numbers.items() if not math.isnan(number)}
-
-    def rounded(self) -> Score:
-        """Return the entry of a card."""
-        what = {name: part for name, part in self._asdict().items() if name != "interval"}
-        numbers = {name: round(number, DIGITS) for name, number in self.exact.items()}
-        return Score.model_validate({**what, **numbers, "reported": self.measure in REPORTED})
+def rounded(mean: Mean) -> Score:
+    """Return the entry of a card."""
+    protocol, measure, key = mean.column
+    what = {"key": key, "protocol": protocol or None, "type": mean.type, "measure": measure}
+    numbers = {name: round(number, DIGITS) for name, number in exact(mean).items()}
+    return Score.model_validate({**what, **numbers, "reported": measure in REPORTED})
 
 
 def compute(
@@ -73,7 +169,7 @@ def compute(
     """
     own, dataset = next(iter(datasets.items()))
     rows = [] if answers is None else answers.records(dataset.questions)
-    scores = _of_answers(datasets, rows) if rows else []
+    means = _of_answers(datasets, rows) if rows else []
     if rankings is not None and not rows:
         asked = (one for one in dataset.questions if one.id in rankings.run.rankings)
         rows = [cast(Record, unanswered(question)) for question in asked]
@@ -82,7 +178,7 @@ def compute(
     if answers is not None:
         files[ANSWERS] = answers.card_file(dataset.questions)
     if rankings is not None:
-        scores += _of_rankings(own, counted, rankings)
+        means += _of_rankings(own, counted, rankings)
         files[RANKINGS] = rankings.card_file(row["id"] for row in counted)
     counts = {
         "questions": len(dataset.questions),
@@ -90,10 +186,10 @@ def compute(
         "conversations": len({row["conversation"] for row in rows}),
         "errors": sum(row["status"] != "ok" for row in rows),
     }
-    return Computed(scores, counts | (dict(answers.read) if answers is not None else {}), files)
+    return Computed(means, counts | (dict(answers.read) if answers is not None else {}), files)
 
 
-def _of_answers(datasets: Mapping[str, Dataset], rows: Sequence[Record]) -> list[Number]:
+def _of_answers(datasets: Mapping[str, Dataset], rows: Sequence[Record]) -> list[Mean]:
     """Return the means by answer key, protocol, type and measure."""
     own, dataset = next(iter(datasets.items()))
     columns: dict[Column, Mapping[str, float]] = {}
@@ -102,28 +198,29 @@ def _of_answers(datasets: Mapping[str, Dataset], rows: Sequence[Record]) -> list
         for measure in (ABSTAINED, JUDGE, TOKENS) if key == own else ():
             columns |= of_records(records, key, measure)
     table = Scores.of({"": columns}, dataset.questions)
-    numbers = [
-        Number(column.key, column.protocol or None, type_, column.measure, interval)
-        for column, type_, _, interval in table.means(SEED)
-        if type_ == OVERALL or (column.key == own and column.measure != TOKENS)
-        if column.key == own or column.measure != BLEU1
+    means = [
+        mean
+        for mean in table.means(SEED)
+        if mean.type == OVERALL or (mean.column.key == own and mean.column.measure != TOKENS)
+        if mean.column.key == own or mean.column.measure != BLEU1
     ]
-    keys, protocols, types = [*datasets], [*PROTOCOLS, None], [*table.order, OVERALL]
+    keys, protocols, types = [*datasets], [*PROTOCOLS, ""], [*table.order, OVERALL]
 
-    def place(one: Number) -> tuple[int, int, int]:
-        return keys.index(one.key), protocols.index(one.protocol), types.index(one.type)
+    def place(one: Mean) -> tuple[int, int, int]:
+        column = one.column
+        return keys.index(column.key), protocols.index(column.protocol), types.index(one.type)
 
-    return sorted(numbers, key=place)
+    return sorted(means, key=place)
 
 
-def _of_rankings(key: str, rows: Sequence[Record], rankings: Rankings) -> Iterator[Number]:
+def _of_rankings(key: str, rows: Sequence[Record], rankings: Rankings) -> Iterator[Mean]:
     of_store = [_in_store(row, rankings.questions[row["id"]]) for row in rows]
     run, measures = rankings.measured(of_store)
     if not measures or not run.counted:
         return
     for type_, means in retrieval.by_type(run, measures, SEED, RESAMPLES).items():
         for measure, mean in means.items():
-            yield Number(key, None, type_, measure, mean)
+            yield Mean(Column("", measure, key), type_, "", mean)
 
 
 def _in_store(row: Record, question: Question) -> Record:

@@ -9,10 +9,18 @@ from pathlib import Path
 
 from eval.answers.layout import Layout
 from eval.answers.questions import normalise
-from eval.cards.card.data import files_of, load_keys, named
 from eval.cards.card.make import kind_of, weights_of
 from eval.cards.card.schema import ANSWERS, DIGITS, RANKINGS, Card, CardFile, Role, Score
-from eval.cards.card.scores import REPORTED, Computed, Number, compute
+from eval.cards.card.scores import (
+    REPORTED,
+    Computed,
+    compute,
+    exact,
+    files_of,
+    load_keys,
+    named,
+    rounded,
+)
 from eval.cards.card.sources import (
     Answers,
     Rankings,
@@ -20,6 +28,7 @@ from eval.cards.card.sources import (
     is_of_rankings,
     rankings_from,
 )
+from eval.cards.scores import Mean
 from eval.datasets.types import Dataset
 from eval.imports.rescore.sentences import COPIED
 from eval.records.run import Run
@@ -215,12 +224,12 @@ def _compare_scores(
     found: Verification,
 ) -> None:
     """Compare all numbers; a card has to have all scores that follow from its files."""
-    here = {number.identity: number for number in computed.scores}
-    scored = {number.measure for number in computed.scores}
+    here = {rounded(mean).identity: mean for mean in computed.means}
+    scored = {mean.column.measure for mean in computed.means}
     for score in card.scores:
-        number = here.pop(score.identity, None)
-        if number is not None:
-            _compare(score, number, found)
+        mean = here.pop(score.identity, None)
+        if mean is not None:
+            _compare(score, mean, found)
         elif is_of_rankings(score.measure) and rankings is None and card.of_role(RANKINGS):
             found.unverified["rankings are not given"] += len(_numbers(score))
         elif (
@@ -235,27 +244,26 @@ def _compare_scores(
             found.unverified[missing[score.key]] += len(_numbers(score))
         else:
             found.differences.append(f"{score.label}: on the card, and does not follow from files")
-    for number in here.values():
-        mean = f"{number.interval.value:.{DIGITS}f}"
-        label = number.rounded().label
-        found.differences.append(f"{label}: left out of the card, recomputed {mean}")
+    for mean in here.values():
+        value = f"{mean.interval.value:.{DIGITS}f}"
+        found.differences.append(f"{rounded(mean).label}: left out of the card, recomputed {value}")
 
 
-def _compare(score: Score, number: Number, found: Verification) -> None:
-    rounded = number.rounded()
-    there, here, exact = _numbers(score), _numbers(rounded), number.exact
+def _compare(score: Score, mean: Mean, found: Verification) -> None:
+    computed, unrounded = rounded(mean), exact(mean)
+    there, here = _numbers(score), _numbers(computed)
     for name in dict.fromkeys([*there, *here]):
         found.compared += 1
-        one, other = there.get(name), exact.get(name)
+        one, other = there.get(name), unrounded.get(name)
         if one is not None and other is not None and abs(one - other) <= _ROUNDING:
             found.equal += 1
         else:
             found.differences.append(
                 f"{score.label}: {name}: {one} on the card, {here.get(name)} recomputed"
             )
-    if score.reported != rounded.reported:
+    if score.reported != computed.reported:
         found.differences.append(
-            f"{score.label}: reported: {score.reported} on the card, {rounded.reported} recomputed"
+            f"{score.label}: reported: {score.reported} on the card, {computed.reported} recomputed"
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from eval.cards.card.data import load_keys
+from eval.cards.card.scores import load_keys
 from eval.cards.leaderboard.board import Board, scores_of, write
 from eval.cards.leaderboard.page import of_protocols, page, title
 from eval.cards.leaderboard.systems import (
@@ -33,6 +33,7 @@ from eval.records.answer_key_views import ORIGINAL
 from eval.records.run import load_run
 from eval.rendering.palette import COLOURS as PALETTE
 from eval.rendering.palette import GREY
+from eval.rendering.plots import figure
 from memsys.core.errors import InputError
 from memsys.core.places import SHIPPED
 
@@ -100,7 +101,7 @@ COLOURS: Mapping[Kind, str] = {
     "written to be wrong": PALETTE["amber"][0],
     "not stated": GREY,
 }
-_DPI = 200
+_NAME = "leaderboard"
 _WIDTH = 8.8  # inches; the README shows it 880 pixels wide
 
 
@@ -108,15 +109,14 @@ def draw(board: Board, known: Mapping[str, SystemFacts], folder: Path) -> None:
     """Draw the rank of each system against the protocol, a line each with its name at both ends,
     into leaderboard.png and leaderboard.svg in `folder`.
     """
-    import matplotlib.pyplot as plt  # noqa: PLC0415 - takes half a second
-    from matplotlib.lines import Line2D  # noqa: PLC0415
+    from matplotlib.lines import Line2D  # noqa: PLC0415 - takes half a second
 
     columns = [column for column in of_protocols() if column in board.pairs]
     rankings = [board.overall(column) for column in columns]
     most = max(map(len, rankings))
-    with plt.rc_context({"svg.hashsalt": "leaderboard", "svg.fonttype": "none"}):
-        size = (_WIDTH, 0.9 + 0.29 * most)
-        figure, panel = plt.subplots(figsize=size, layout="constrained")
+    with figure(folder / _NAME, 0.9 + 0.29 * most, _WIDTH, {"svg.fonttype": "none"}) as drawn:
+        panel = drawn.subplots()
+        panel.grid(visible=False)
         for system in board.scores.names:
             at = [i for i, ranking in enumerate(rankings) if system in ranking]
             ranks = [rankings[i][system].rank for i in at]
@@ -132,10 +132,7 @@ def draw(board: Board, known: Mapping[str, SystemFacts], folder: Path) -> None:
         kinds = [kind for kind in COLOURS if any(one.kind == kind for one in known.values())]
         handles = [Line2D([], [], color=COLOURS[kind], linewidth=3) for kind in kinds]
         where: Any = {"loc": "outside lower center", "ncols": len(kinds), "frameon": False}
-        figure.legend(handles, list[str](kinds), fontsize=9, **where)
-        for ending, metadata in (("png", {}), ("svg", {"Date": None})):
-            figure.savefig(folder / f"leaderboard.{ending}", dpi=_DPI, metadata=metadata)
-        plt.close(figure)
+        drawn.legend(handles, list[str](kinds), fontsize=9, **where)
 
 
 def _line(

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from eval.cards.leaderboard.ranks import TOPS, Pairs, Rank, correlation, pairs, ranked, ranks
+from eval.cards.leaderboard.ranks import TOPS, Pairs, Rank, correlation, pairs, places, ranks
 from eval.cards.scores import ByQuestion, Column, Mean, Scores, of_protocols, of_records, under_keys
 from eval.datasets.types import Dataset
 from eval.metrics.stats.interval import Interval
 from eval.records.answer_key_views import ORIGINAL, key_name
+from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
@@ -71,7 +69,7 @@ class Board:
     def _move(self, one: Column, other: Column) -> Move:
         first, second = self.overall(one), self.overall(other)
         common = [system for system in first if system in second]
-        before, after = (_places(ranking, common) for ranking in (first, second))
+        before, after = (places({s: ranks[s].rank for s in common}) for ranks in (first, second))
         moved = {system: abs(before[system] - after[system]) for system in common}
         most = max(moved.values(), default=0.0)
         furthest = tuple((s, before[s], after[s]) for s in common if moved[s] == most > 0)
@@ -83,17 +81,17 @@ class Board:
 
     def _scores(self) -> Iterator[dict[str, Any]]:
         for one in self.means:
-            where = self._where(one.column) | {"type": one.type, "system": one.system}
-            yield where | {"n": one.interval.n, **_interval("mean", one.interval)}
+            about = {"type": one.type, "system": one.system, "n": one.interval.n}
+            yield self._row(one.column, about, "mean", one.interval)
 
     def _ranks(self) -> Iterator[dict[str, Any]]:
         for one in self.ranks:
             pairs = self.pairs.get(one.column) if one.type == OVERALL else None
             least, most = pairs.possible(one.system) if pairs else ("", "")
+            counts = {"systems": one.systems, "n": one.mean.n}
+            about = {"type": one.type, "system": one.system, **counts}
             yield {
-                **self._where(one.column),
-                **{"type": one.type, "system": one.system, "systems": one.systems, "n": one.mean.n},
-                **_interval("mean", one.mean),
+                **self._row(one.column, about, "mean", one.mean),
                 **{"rank": one.rank, "rank_low": one.low, "rank_high": one.high},
                 **{f"top{k}": round(one.top[k], _DIGITS) for k in TOPS},
                 **{"best_left": least, "worst_left": most},
@@ -103,16 +101,19 @@ class Board:
     def _groups(self) -> Iterator[dict[str, Any]]:
         for column, of_column in self.pairs.items():
             for pair in of_column.pairs:
+                about = {"first": pair.first, "second": pair.second, "n": pair.difference.n}
                 yield {
-                    **self._where(column),
-                    **{"first": pair.first, "second": pair.second, "n": pair.difference.n},
-                    **_interval("difference", pair.difference),
+                    **self._row(column, about, "difference", pair.difference),
                     **{"p_holm": round(pair.p_holm, _DIGITS), "verdict": pair.verdict},
                     "groups": of_column.letters(pair.first, pair.second),
                 }
 
-    def _where(self, column: Column) -> dict[str, str]:
-        return {"table": self.name, **column._asdict()}
+    def _row(
+        self, column: Column, about: Mapping[str, object], name: str, found: Interval
+    ) -> dict[str, Any]:
+        numbers = {name: found.value, "low": found.low, "high": found.high}
+        rounded = {part: round(value, _DIGITS) for part, value in numbers.items()}
+        return {"table": self.name, **column._asdict(), **about, **rounded}
 
 
 def scores_of(runs: Iterable[tuple[str, Run]], datasets: Mapping[str, Dataset]) -> Scores:
@@ -145,22 +146,9 @@ def _check(run: Run, dataset: Dataset) -> None:
         )
 
 
-def _places(ranking: Mapping[str, Rank], systems: Sequence[str]) -> dict[str, float]:
-    """Return the ranks of `systems` among themselves; ties share their mean."""
-    ranks = ranked(-np.array([[ranking[system].rank for system in systems]]))[0]
-    return dict(zip(systems, map(float, ranks), strict=True))
-
-
 def write(boards: Sequence[Board], folder: Path) -> None:
     """Write scores.csv, ranks.csv and groups.csv: the rows of all boards."""
     for name in ("scores", "ranks", "groups"):
         rows = [row for board in boards for row in board.rows()[name]]
-        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, rows[0] if rows else (), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-
-
-def _interval(name: str, found: Interval) -> dict[str, float]:
-    values = {name: found.value, "low": found.low, "high": found.high}
-    return {column: round(value, _DIGITS) for column, value in values.items()}
+        text = text_of([*rows[0]] if rows else [], rows)
+        (folder / f"{name}.csv").write_text(text, encoding="utf-8", newline="")

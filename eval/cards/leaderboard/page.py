@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 
 from eval.cards.leaderboard.board import Board, Move
@@ -13,14 +12,14 @@ from eval.datasets.answer_key import KEYS
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import PROTOCOLS
 from eval.records.answer_key_views import ORIGINAL
-from eval.rendering.numbers import ABSENT, interval, number, share
-from eval.rendering.terminal import markdown
+from eval.rendering.blocks import Table, Value
+from eval.rendering.numbers import ABSENT, number, share
 from eval.summary.measures import JUDGE
 from eval.summary.summarise import OVERALL
 
 COMMAND = "python -m eval leaderboard"
 BLEU = Column(next(iter(PROTOCOLS)), BLEU1, ORIGINAL)
-Cell = Callable[[str], str]  # the text of a system
+Cell = Callable[[str], Value]  # of a system
 UNKNOWN = "not known"
 
 
@@ -114,8 +113,7 @@ def _order(board: Board) -> list[str]:
 
 def _table(systems: Sequence[str], columns: Mapping[str, Cell], heading: str = "system") -> str:
     """Return a table with a row for each of `systems` and the cell of each column."""
-    rows = [[system, *(cell(system) for cell in columns.values())] for system in systems]
-    return markdown([heading, *columns], rows)
+    return Table.of(systems, {heading: str, **columns}).markdown()
 
 
 def _by_column(
@@ -139,17 +137,17 @@ def title(column: Column) -> str:
 def _main(board: Board, known: Mapping[str, SystemFacts]) -> str:
     def score(column: Column) -> Cell:
         ranks = board.overall(column)
-        return lambda system: interval(ranks[system].mean if system in ranks else None)
+        return lambda system: ranks[system].mean if system in ranks else None
 
     columns: dict[str, Cell] = {}
     if known:
         columns["reader"] = lambda system: known[system].reader or UNKNOWN
         columns["judge"] = lambda system: known[system].judge or "no judge"
     first = board.overall(of_protocols()[0])
-    columns["n"] = lambda system: str(first[system].mean.n)
+    columns["n"] = lambda system: first[system].mean.n
     scores = {title(column): score(column) for column in _ranked(board)}
     judge = {name: scores.pop(name) for name in [*scores][len(PROTOCOLS) :]}
-    columns |= scores | {"BLEU-1": lambda system: interval(board.mean(BLEU, OVERALL, system))}
+    columns |= scores | {"BLEU-1": lambda system: board.mean(BLEU, OVERALL, system)}
     return _table(_order(board), columns | judge)
 
 
@@ -170,15 +168,14 @@ def _types(board: Board) -> str:
     first = of_protocols()[0]
 
     def mean(type_: str) -> Cell:
-        return lambda system: interval(board.mean(first, type_, system))
+        return lambda system: board.mean(first, type_, system)
 
-    def count(system: str) -> str:
+    def count(system: str) -> int:
         overall = board.mean(first, OVERALL, system)
-        return str(overall.n if overall else 0)
+        return overall.n if overall else 0
 
-    return _table(
-        _order(board), {type_: mean(type_) for type_ in (*TYPES.values(), OVERALL)} | {"n": count}
-    )
+    types = {type_: mean(type_) for type_ in (*TYPES.values(), OVERALL)}
+    return _table(_order(board), types | {"n": count})
 
 
 def _keys(board: Board) -> str:
@@ -194,33 +191,34 @@ def _keys(board: Board) -> str:
 
 
 def _moves(moves: Sequence[Move]) -> str:
-    rows = []
-    for move in moves:
-        furthest = "; ".join(f"{s} {one:g} to {two:g}" for s, one, two in move.furthest)
-        rho = ABSENT if math.isnan(move.rho) else f"{move.rho:.3f}"
-        rows.append([*_names(move), str(move.systems), rho, furthest or "none moves"])
-    return markdown(["from", "to", "systems", "Spearman's rho", "furthest"], rows)
+    return Table.of(
+        moves,
+        {
+            "from": lambda move: _name(move, move.one),
+            "to": lambda move: _name(move, move.other),
+            "systems": lambda move: move.systems,
+            "Spearman's rho": lambda move: number(move.rho),
+            "furthest": lambda move: (
+                "; ".join(f"{s} {one:g} to {two:g}" for s, one, two in move.furthest)
+                or "none moves"
+            ),
+        },
+    ).markdown()
 
 
-def _names(move: Move) -> tuple[str, str]:
-    if move.one.key == move.other.key:
-        return title(move.one), title(move.other)
-    one, other = (f"{title(column)}, {column.key}" for column in (move.one, move.other))
-    return one, other
+def _name(move: Move, column: Column) -> str:
+    """Return the title of a column of a move; with the answer key, where these differ."""
+    return title(column) + ("" if move.one.key == move.other.key else f", {column.key}")
 
 
 def _sources(board: Board, known: Mapping[str, SystemFacts]) -> str:
+    def fact(name: str) -> Cell:
+        return lambda system: getattr(known[system], name) or UNKNOWN
+
     def judge(system: str) -> str:
         runs = known[system].judge_runs
         return (known[system].judge or "none") + (f" x {runs}" if runs else "")
 
-    columns: dict[str, Cell] = {
-        "what": lambda system: known[system].what,
-        "repository": lambda system: known[system].repository or UNKNOWN,
-        "commit": lambda system: known[system].commit or UNKNOWN,
-        "licence": lambda system: known[system].licence or UNKNOWN,
-        "reader": lambda system: known[system].reader or UNKNOWN,
-        "judge": judge,
-        "sha256 of the file": lambda system: known[system].sha256[:12],
-    }
-    return _table(sorted(board.scores.names), columns)
+    columns = {name: fact(name) for name in ("repository", "commit", "licence", "reader")}
+    columns |= {"judge": judge, "sha256 of the file": lambda system: known[system].sha256[:12]}
+    return _table(sorted(board.scores.names), {"what": fact("what"), **columns})

@@ -102,17 +102,21 @@ def shares(drawn: Floats, places: int) -> Floats:
     return np.asarray((np.clip(places - first + 1, 0, tied) / tied).mean(axis=0))
 
 
-def correlation(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Return Spearman's rho of two rankings over the systems in both; nan where fewer than two
-    differ.
+def places(ranking: Mapping[str, float]) -> dict[str, float]:
+    """Return the ranks of systems among themselves, as of a part of a ranking; ties share their
+    mean.
     """
-    common = [system for system in one if system in other]
-    if any(len({ranking[system] for system in common}) < 2 for ranking in (one, other)):
+    found = ranked(-np.array([[*ranking.values()]]))[0]
+    return dict(zip(ranking, map(float, found), strict=True))
+
+
+def correlation(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """Return Spearman's rho of two rankings of the same systems by their `places`; nan where fewer
+    than two differ.
+    """
+    if any(len({*ranking.values()}) < 2 for ranking in (one, other)):
         return float("nan")
-    first, second = (
-        ranked(-np.array([[ranking[system] for system in common]]))[0] for ranking in (one, other)
-    )
-    return float(np.corrcoef(first, second)[0, 1])
+    return float(np.corrcoef([*one.values()], [other[system] for system in one])[0, 1])
 
 
 @dataclass(frozen=True, slots=True)

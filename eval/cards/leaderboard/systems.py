@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from eval.cards.card.make import card_of
 from eval.cards.card.schema import Origin, Strict, save_card
@@ -15,7 +15,7 @@ from eval.datasets.types import Dataset
 from eval.imports.rescore.imports import read_import, write_import
 from eval.records.manifest import load_manifest
 from eval.summary.imported import IMPORTED, system_name
-from memsys.core.errors import InputError, first_problem
+from memsys.core.errors import InputError, problems
 from memsys.core.places import MANIFEST, RUNS, SHIPPED, find_run
 from memsys.core.yaml_text import load_yaml
 
@@ -96,10 +96,8 @@ class Facts(Strict):
 
 def load_facts(path: Path = FACTS) -> Facts:
     """Load and validate the file. Raises InputError naming file and field."""
-    try:
+    with problems(path, "; correct it"):
         return Facts.model_validate(load_yaml(path))
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_problem(error)}; correct it") from error
 
 
 @dataclass(frozen=True, slots=True)

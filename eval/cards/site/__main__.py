@@ -15,8 +15,16 @@ from markupsafe import Markup
 
 from eval.cards.scores import F1
 from eval.cards.site.board import Board, board
-from eval.cards.site.cards import Entry, protocols_of, read_entries
-from eval.cards.site.system import answers_link, command_to_verify, facts, repeated, score_tables
+from eval.cards.site.cards import (
+    Entry,
+    answers_link,
+    command_to_verify,
+    facts,
+    protocols_of,
+    read_entries,
+    repeated,
+    score_tables,
+)
 from eval.cli import code_of, parser
 from eval.datasets.answer_key import KEYS
 from eval.metrics.protocols import PROTOCOLS

@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 
 from eval.cards.card.schema import Score
 from eval.cards.scores import BLEU1, F1
-from eval.cards.site.cards import Entry
-from eval.metrics.stats.interval import Interval
-from eval.rendering.numbers import ABSENT, interval, number
+from eval.cards.site.cards import Entry, score_text
+from eval.rendering.numbers import ABSENT
 from eval.summary.measures import JUDGE
 from eval.summary.summarise import OVERALL
 from memsys.core.files import shown
 
 HASH = 12  # characters of a hash in a table
-_LARGE = 100  # a mean, as of tokens, from which on it is shown without decimals
 _NAME = 40  # characters of a model's name
 
 
@@ -188,14 +186,6 @@ def _score(found: Score | None, *, marked: bool = True) -> Cell:
     if found is None:
         return Cell(ABSENT)
     return Cell(score_text(found), found.mean, "reported" if marked and found.reported else "")
-
-
-def score_text(found: Score) -> str:
-    """Return the mean with its interval, if one is determined: `0.292 [0.254, 0.329]`."""
-    digits = 3 if abs(found.mean) < _LARGE else 0
-    if found.low is None or found.high is None:
-        return number(found.mean, digits)
-    return interval(Interval(found.mean, found.low, found.high), digits)
 
 
 def _answered(entry: Entry) -> Cell:

@@ -122,25 +122,19 @@ class ConversationPage:
         for one in asked:
             for id_, _ in one.evidence:
                 uses.setdefault(id_, []).append(one)
-        sessions = [
-            SessionTurns(
-                self._anchors[session.id],
-                session.id,
-                "" if session.time == UNDATED else stamp(session.time),
-                [
-                    ShownTurn(
-                        self._anchors[turn.id],
-                        turn,
-                        count_tokens(turn.text),
-                        uses.get(turn.id, ()),
-                    )
-                    for turn in session.turns
-                    if not self.shortened or turn.id in uses
-                ],
-            )
-            for session in (self.whole.sessions if self.whole else ())
-        ]
-        return [session for session in sessions if session.turns]
+        sessions = []
+        for session in self.whole.sessions if self.whole else ():
+            turns = [
+                ShownTurn(
+                    self._anchors[turn.id], turn, count_tokens(turn.text), uses.get(turn.id, ())
+                )
+                for turn in session.turns
+                if turn.id in uses or not self.shortened
+            ]
+            if turns:
+                time = "" if session.time == UNDATED else stamp(session.time)
+                sessions.append(SessionTurns(self._anchors[session.id], session.id, time, turns))
+        return sessions
 
     @cached_property
     def _anchors(self) -> dict[str, str]:
@@ -159,8 +153,8 @@ class Conversations:
 
     def __init__(self, questions: Questions) -> None:
         runs = questions.runs
-        shown = next((run for run in runs if run.texts), None)
-        whole = shown.texts.conversations if shown and shown.texts else {}
+        shown = next((run for run in runs if run.without_texts is None), None)
+        whole = shown.texts.conversations if shown else {}
         ids: dict[str, list[str]] = {}
         for id_ in questions.ids:
             ids.setdefault(store_of(questions.asked(id_)), []).append(id_)

@@ -11,7 +11,7 @@ from eval.cli import add_runs, code_of
 from eval.cli import parser as command_parser
 from eval.pages.report.build import build_report
 from eval.pages.report.runs import load, missing_texts
-from eval.records.files import write_text
+from eval.records.files import write_text, writing
 from memsys.core.errors import InputError
 from memsys.core.places import find_run
 
@@ -62,8 +62,10 @@ def _report(options: argparse.Namespace) -> None:
     for sentence in missing_texts(runs):
         print(f"note: {sentence}")
     report = build_report(runs)
-    _write("--out", out, report.html())
-    _write("--markdown", markdown, report.markdown())
+    for path, text in ((out, report.html()), (markdown, report.markdown())):
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
     print(f"written: {out} ({out.stat().st_size:,} bytes), {markdown}")
     print("Both contain text of the data set: check its licence before you publish them.")
 
@@ -74,16 +76,6 @@ def _in_order(names: Sequence[str], reference: str | None) -> list[str]:
         return list(names)
     folder = find_run(reference).resolve()
     return [reference, *(name for name in names if find_run(name).resolve() != folder)]
-
-
-def _write(option: str, path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, text)
-    except OSError as error:
-        raise InputError(
-            f"{option} {path}: cannot be written ({error}); name another file"
-        ) from error
 
 
 if __name__ == "__main__":

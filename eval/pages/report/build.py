@@ -12,10 +12,10 @@ from eval.analyse.diagnose.pairing import pair_with_direct, pair_with_expanded
 from eval.analyse.diagnose.retrieval_vs_reading import points_lost
 from eval.metrics.stats.interval import Interval
 from eval.metrics.stats.pareto import pareto
-from eval.pages.report.changes import changes_block
+from eval.pages.report.cards import changes_block
 from eval.pages.report.costs import costs_block, latency_block
 from eval.pages.report.retrieval import retrieval_block
-from eval.pages.report.runs import ReportedRun, interval_of, looks_of
+from eval.pages.report.runs import ReportedRun, looks_of
 from eval.pages.report.scores import headline_block, judges_block, types_block
 from eval.records.run import Run
 from eval.rendering.blocks import Block, Chart, Fold, Part, Section, Table, Verbatim
@@ -24,7 +24,8 @@ from eval.rendering.contrasts import brief, method, table
 from eval.rendering.markdown import report_markdown
 from eval.rendering.numbers import interval, number
 from eval.rendering.page import report_page
-from eval.rendering.tables import type_name
+from eval.rendering.palette import Look
+from eval.rendering.tables import interval_of, type_name
 from eval.summary.contrast import Row, contrast
 from eval.summary.measures import choose, types_of
 from eval.summary.sample import by_type
@@ -73,21 +74,19 @@ def build_report(runs: Sequence[ReportedRun]) -> Report:
 
 
 def _manifests_block(runs: Sequence[ReportedRun]) -> Block:
-    rows = [
-        [
-            run.label,
-            run.manifest["run_id"],
-            run.manifest["started"],
-            str((run.manifest["git"] or {}).get("commit", "-"))[:12],
-            run.manifest["command"],
-        ]
-        for run in runs
-    ]
-    parts: list[Part] = [Table(["run", "id", "started", "commit", "command"], rows)]
-    for run in runs:
-        text = json.dumps(run.manifest, indent=1, ensure_ascii=False)
-        parts.append(Verbatim(f"Manifest of {run.label}", text))
-    return Block("manifests", "Manifests", parts)
+    table = Table.of(
+        runs,
+        {
+            "run": lambda run: run.label,
+            "id": lambda run: run.manifest["run_id"],
+            "started": lambda run: run.manifest["started"],
+            "commit": lambda run: str((run.manifest["git"] or {}).get("commit", "-"))[:12],
+            "command": lambda run: run.manifest["command"],
+        },
+    )
+    texts = {run.label: json.dumps(run.manifest, indent=1, ensure_ascii=False) for run in runs}
+    wholes = [Verbatim(f"Manifest of {label}", text) for label, text in texts.items()]
+    return Block("manifests", "Manifests", [table, *wholes])
 
 
 _PARTS = ("scored", "lost in retrieval", "lost in reading")
@@ -237,39 +236,27 @@ def _tradeoff_chart(
     runs: Sequence[ReportedRun], score: tuple[str, str], cost: tuple[str, str, int]
 ) -> list[Part]:
     column, across, digits = cost
-    known: list[tuple[ReportedRun, Interval, Interval]] = []
-    for run in runs:
-        x, y = run.overall[column], interval_of(run.overall, score[0])
+    known: list[tuple[ReportedRun, Look, Interval, Interval]] = []
+    for run, look in zip(runs, looks_of(runs), strict=True):
+        x, y = (interval_of(run.overall, name) for name in (column, score[0]))
         if x is not None and y is not None:
-            exact = f"{column}_ci" not in run.overall
-            at = Interval(x, x, x) if exact else interval_of(run.overall, column)
-            known.append((run, at or Interval(x, x, x), y))
+            known.append((run, look, x, y))
     if len(known) < 2:
         return []
-    fair = [(x.value, y.value) for run, x, y in known if not run.sees_evidence]
+    fair = [(x.value, y.value) for run, _, x, y in known if not run.sees_evidence]
     front = {place for place, on in zip(fair, pareto(fair), strict=True) if on}
-    looks = dict(zip([run.label for run in runs], looks_of(runs), strict=True))
-    points = [
-        ChartPoint(looks[run.label], x, y, not run.sees_evidence and (x.value, y.value) in front)
-        for run, x, y in known
-    ]
-    lines = [
-        [
-            *(point.look.name, str(point.y.n), interval(point.y)),
-            number(point.x.value, digits)
-            if point.x.low == point.x.high
-            else interval(point.x, digits),
-            "sees the evidence" if run.sees_evidence else "yes" if point.front else "no",
-        ]
-        for (run, _, _), point in zip(known, points, strict=True)
-    ]
+    points, lines = [], []
+    for run, look, x, y in known:
+        on = not run.sees_evidence and (x.value, y.value) in front
+        points.append(ChartPoint(look, x, y, on))
+        cost_text = number(x.value, digits) if x.low == x.high else interval(x, digits)
+        place = "sees the evidence" if run.sees_evidence else "yes" if on else "no"
+        lines.append([run.label, str(y.n), interval(y), cost_text, place])
     caption = f"{score[1]} against {across}, types 1-4"
-    alternative = Table(["run", "n answered", score[1], across, "on the front"], lines)
-    shown = [point.look for point in points]
-    parts: list[Part] = [
-        Chart(caption, scatter(caption, points, (across, score[1])), alternative, shown)
-    ]
-    names = {look.name for look in shown}
+    table = Table(["run", "n answered", score[1], across, "on the front"], lines)
+    svg = scatter(caption, points, (across, score[1]))
+    parts: list[Part] = [Chart(caption, svg, table, [look for _, look, _, _ in known])]
+    names = {run.label for run, *_ in known}
     if missing := [run.label for run in runs if run.label not in names]:
         parts.append(f"Not in this chart: {', '.join(missing)} (unknown).")
     return parts

@@ -1,22 +1,30 @@
-"""Question cards from the records of several runs, and the verdict on an answer."""
+"""Question cards from the records of several runs: answers with verdicts, and the questions with
+the largest gains and losses of a run against the first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from eval.analyse.compare.comparable import objections
 from eval.analyse.diagnose.retrieval_vs_reading import Marking
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.evidence import RECORDED
-from eval.pages.report.runs import ReportedRun, Texts
+from eval.metrics.retrieval.registry import parse
+from eval.pages.report.runs import ReportedRun, Texts, missing_texts
 from eval.records.answer_key_views import left_out
 from eval.records.rankings import Ranked, session_of
 from eval.records.run import Run, error_of
 from eval.records.schema import Record, store_of
-from eval.rendering.blocks import Card, CardLine, ModelCall, Side
-from eval.summary.retrieval import evidence_of, evidence_ranks
+from eval.rendering.blocks import Block, Card, CardLine, Deck, ModelCall, Part, Side
+from eval.rendering.numbers import signed
+from eval.rendering.tables import answered
+from eval.summary.measures import JUDGE, Measure, has_key, types_of, unanswered
+from eval.summary.retrieval import evidence_of, evidence_ranks, unit_of
+from memsys.core.errors import InputError
 
+LARGEST = 10  # gains, and losses, that are shown
 SHOWN = 12  # memories without evidence that a card shows of a context
 RIGHT, WRONG, ERROR, UNSCORED = "right", "wrong", "error", "not scored"
 _SCORES = ("evidence_recall", "judge")  # shown besides the score that decides
@@ -28,9 +36,7 @@ def verdict(record: Record, marking: Marking) -> str:
     """
     if record["status"] != "ok":
         return ERROR
-    if left_out(record):
-        return UNSCORED
-    if record["answer"] is None:
+    if left_out(record) or record["answer"] is None:
         return UNSCORED
     if record["category"] == ADVERSARIAL:
         return RIGHT if record["abstained"] else WRONG
@@ -42,11 +48,12 @@ def question_card(
     id_: str,
     runs: Iterable[ReportedRun],
     calls: Callable[[ReportedRun], Sequence[ModelCall]] = lambda _: (),
+    change: str = "",
 ) -> Card:
     """Return the card of a question with the answers of those `runs`, at least one, that asked it.
 
     Evidence, gold answer and type are those of the first of them; `calls` returns the calls to
-    models that a run made for the question.
+    models that a run made for the question, `change` is that of its score.
     """
     asked = [run for run in runs if id_ in run.records]
     first = asked[0].records[id_]
@@ -58,19 +65,18 @@ def question_card(
         left_out(first),
         tuple(first["evidence"]),
         [
-            replace(
-                side(
-                    run.label,
-                    run.records[id_],
-                    run.marking,
-                    run.texts,
-                    run.rankings.get(id_),
-                ),
+            side(
+                run.label,
+                run.records[id_],
+                run.marking,
+                run.texts,
+                run.rankings.get(id_),
                 ranks=ranks_of_evidence(run, id_),
                 calls=calls(run),
             )
             for run in asked
         ],
+        change,
     )
 
 
@@ -78,11 +84,14 @@ def side(
     label: str,
     record: Record,
     marking: Marking,
-    texts: Texts | None,
+    texts: Texts,
     ranked: Ranked | None = None,
+    *,
+    ranks: str = "",
+    calls: Sequence[ModelCall] = (),
 ) -> Side:
     """Return the answer and the retrieval of one run: what was `ranked`, where no context is
-    recorded. Without `texts`, memories have only ids.
+    recorded. `ranks`, `calls`: as of Side.
     """
     failed = record["status"] != "ok"
     ranking = record["retrieved"] is None and ranked is not None
@@ -104,7 +113,9 @@ def side(
         len(lines or ()) - len(shown or ()),
         _missed(record, lines, texts),
         list(_judged(record)),
-        ranking=ranking,
+        ranks,
+        ranking,
+        calls,
     )
 
 
@@ -138,27 +149,25 @@ def _judged(record: Record) -> Iterator[str]:
         yield f"no verdict: {error['kind']}: {error['message']}"
 
 
-def _lines(record: Record, texts: Texts | None) -> list[CardLine]:
+def _lines(record: Record, texts: Texts) -> list[CardLine]:
     evidence = set(record["evidence"])
     steps = {step["memory"]: step for step in record["trace"].get("expansion") or ()}
     lines = []
     for id_, turns, score, origin in record["retrieved"] or ():
-        found = texts.memory(store_of(record), id_, turns) if texts else None
-        text, time = found or (None, None)
+        text, time = texts.memory(store_of(record), id_, turns)
         via = _via(steps.get(id_, {})) if origin == "expanded" else None
         hit = not evidence.isdisjoint(turns)
         lines.append(CardLine(id_, tuple(turns), text, time, score, origin, hit, via))
     return lines
 
 
-def _ranked_lines(record: Record, ranked: Ranked, texts: Texts | None) -> list[CardLine]:
+def _ranked_lines(record: Record, ranked: Ranked, texts: Texts) -> list[CardLine]:
     """Return the recorded ranks of turns or sessions; the turns of a session are its evidence."""
     sessions = evidence_of(record, "session") if ranked.turns is None else ()
     lines = []
     for id_, score in ranked.memories:
         turns = [turn for turn in record["evidence"] if id_ in {turn, session_of(turn)}]
-        found = texts.turn(ranked.store, id_) if texts else None
-        text, time = found or (None, None)
+        text, time = texts.turn(ranked.store, id_)
         hit = bool(turns) or id_ in sessions
         lines.append(CardLine(id_, turns or [id_], text, time, score, "direct", hit))
     return lines
@@ -180,16 +189,87 @@ def _shown(lines: Sequence[CardLine]) -> list[CardLine]:
     return shown
 
 
-def _missed(
-    record: Record, lines: Sequence[CardLine] | None, texts: Texts | None
-) -> list[CardLine]:
+def _missed(record: Record, lines: Sequence[CardLine] | None, texts: Texts) -> list[CardLine]:
+    """Return the evidence that is not among the `lines` of a context, or of a ranking."""
     if lines is None:
         return []
     retrieved = {turn for line in lines for turn in line.turns}
-    missed = []
-    for turn in dict.fromkeys(record["evidence"]):
-        if turn not in retrieved:
-            found = texts.turn(store_of(record), turn) if texts else None
-            text, time = found or (None, None)
-            missed.append(CardLine(turn, (turn,), text, time, None, "missed", evidence=True))
-    return missed
+    missed = [turn for turn in dict.fromkeys(record["evidence"]) if turn not in retrieved]
+    return [
+        CardLine(one, (one,), *texts.turn(store_of(record), one), None, "missed", evidence=True)
+        for one in missed
+    ]
+
+
+def changes_block(runs: Sequence[ReportedRun]) -> Block | None:
+    """Return the largest gains and losses of each run against the first; None with one run."""
+    if len(runs) < 2:
+        return None
+    first, parts = runs[0], list[Part]()
+    measure = score_of(runs)
+    key = measure.key
+    for run in runs[1:]:
+        if objections([first, run], [measure], [key]):
+            parts.append(f"{run.label}: not compared with {first.label} (see the differences).")
+            continue
+        found = gains_and_losses(first, run, measure)
+        for name, all_ in zip(("gains", "losses"), found, strict=True):
+            if not all_:
+                parts.append(f"{run.label} has no {name} against {first.label} in {key}.")
+                continue
+            shown = all_[:LARGEST]
+            ends = dict.fromkeys(signed(difference, 2) for _, difference in (shown[0], shown[-1]))
+            title = f"{run.label} against {first.label}: {len(shown)} of {len(all_)} {name} in "
+            title += f"{key} ({' to '.join(ends)})"
+            cards = [
+                question_card(id_, (first, run), change=signed(difference, 2))
+                for id_, difference in shown
+            ]
+            parts.append(Deck(title, cards))
+    parts.append(
+        f"By {key} on {answered(types_of(runs))}; equal changes are in the order of the data set. "
+        "These are examples, not statistics. Evidence is marked in the contexts."
+    )
+    parts += [f"{sentence}." for sentence in missing_texts(runs)]
+    return Block("changes", "Largest gains and losses", parts)
+
+
+def score_of(runs: Sequence[ReportedRun]) -> Measure:
+    """Return the score that ranks changes: the judge's if all runs have it, else the first F1;
+    recall of evidence, which records have for turns alone, where a run has no answers, or where
+    there are neither gold answers nor verdicts.
+    """
+    unscored = not any(map(has_key, runs)) and not all(run.judged for run in runs)
+    if unscored or not all(run.has_answers for run in runs):
+        name = unanswered(runs)[0]
+        return Measure(name, (), parse(name) if unit_of(runs) == "session" else None)
+    return Measure(JUDGE if all(run.judged for run in runs) else runs[0].own_f1, ())
+
+
+def score_in(run: Run, asked: Record, measure: Measure) -> float | None:
+    """Return the score of a question in `run`; None if it did not ask it with the same text as the
+    record `asked`, or has no score.
+    """
+    record = run.records.get(asked["id"])
+    if record is None or record["question"] != asked["question"]:
+        return None
+    try:
+        return measure.score(run, asked["id"])
+    except InputError:  # the rankings do not determine it, as the differences say
+        return None
+
+
+def gains_and_losses(
+    first: Run, run: Run, measure: Measure
+) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    """Return all gains and all losses of types 1 to 4, each sorted from the largest: the id of a
+    question, and its score in `run` minus that in the first run.
+    """
+    found = []
+    for id_, record in first.records.items():
+        before, after = (score_in(one, record, measure) for one in (first, run))
+        if record["category"] != ADVERSARIAL and before is not None and after is not None:
+            found.append((id_, after - before))
+    gains = sorted((one for one in found if one[1] > 0), key=lambda one: -one[1])
+    losses = sorted((one for one in found if one[1] < 0), key=lambda one: one[1])
+    return gains, losses

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
@@ -31,7 +31,7 @@ _UNKNOWN = "unknown"
 _PHASES = ("retrieve", "answer", "total")
 _DRAWN = ("retrieve", "total")
 _PERCENTS = (5, 25, 50, 75, 95, 99, 100)
-_COLUMNS = (*(f"p{percent}" for percent in _PERCENTS[:-1]), "max")
+_COLUMNS = ("n", *(f"p{percent}" for percent in _PERCENTS[:-1]), "max")
 _POINTS = 60  # of a curve
 
 
@@ -73,14 +73,10 @@ def _dollars(run: ReportedRun, spent: Spending) -> list[str]:
     return [
         run.label,
         f"{len(costs):,}" + ("" if complete else f" ({known:,} known)"),
-        interval(mean, 4, _per_thousand, _UNKNOWN),
+        interval(mean, 4, lambda value, digits: number(1000 * value, digits), _UNKNOWN),
         dollars(spent.conversation.usd, _UNKNOWN),
         verdicts if run.judged else "no judge",
     ]
-
-
-def _per_thousand(value: float, digits: int) -> str:
-    return number(1000 * value, digits)
 
 
 def _prices(runs: Sequence[ReportedRun]) -> str:
@@ -97,13 +93,10 @@ def _usage(run: ReportedRun) -> list[list[str]]:
     records = [record for record in run.records.values() if record["usage"]]
     for phase in PHASES:
         usages = [(record["usage"] or {}).get(phase) or {} for record in records]
-        if not any(usage.get("calls") for usage in usages):
-            continue
-        cells = []
-        for field in _FIELDS:
-            values = [float(cast(int, usage.get(field, 0))) for usage in usages]
-            cells.append(interval(Sample.of(records, values, run.seed).mean(0.0), 1))
-        rows.append([run.label, phase, f"{len(records):,}", *cells])
+        if any(usage.get("calls") for usage in usages):
+            amounts = ([float(cast(int, one.get(field, 0))) for one in usages] for field in _FIELDS)
+            means = (Sample.of(records, values, run.seed).mean(0.0) for values in amounts)
+            rows.append([run.label, phase, f"{len(records):,}", *(interval(m, 1) for m in means)])
     return rows
 
 
@@ -123,30 +116,36 @@ def _break_even(runs: Sequence[ReportedRun], spent: Sequence[Spending]) -> list[
     if rows:
         header = ["run", "against", "break-even, questions of a conversation"]
         return ["Break-even against runs whose ingestion was free:", Table(header, rows)]
-    if not free:
-        return ["No run ingested for free, so there is no break-even."]
-    return ["Ingestion was free in all of these runs, so there is no break-even."]
+    none = "Ingestion was free in all of these runs" if free else "No run ingested for free"
+    return [f"{none}, so there is no break-even."]
 
 
 def latency_block(runs: Sequence[ReportedRun]) -> Block:
     """Return percentiles by run and phase, and cumulative curves of retrieval and total."""
-    title = "Latency"
-    known = [run for run in runs if _values(run, "total")]
+    answered = {
+        run.label: [record for record in run.records.values() if record["status"] == "ok"]
+        for run in runs
+    }
+    times = {
+        phase: {label: values for label in answered if (values := _times(answered[label], phase))}
+        for phase in _PHASES
+    }
+    known = times["total"]
     if not known:
-        return Block("latency", title, ["Unknown: no record has a latency."])
-    labels = {run.label for run in known}
+        return Block("latency", "Latency", ["Unknown: no record has a latency."])
+    looks = [look for look in looks_of(runs) if look.name in known]
     parts: list[Part] = [
-        _chart(known, [look for look in looks_of(runs) if look.name in labels], phase)
+        _chart(looks, times[phase], phase)
         for phase in _DRAWN
-        if all(_values(run, phase) for run in known)
+        if known.keys() <= times[phase].keys()
     ]
     rows = [
-        [run.label, phase, f"{len(values):,}", *_percentiles(values), *_sources(run)]
-        for run in known
+        [label, phase, *_percentiles(times[phase][label]), *_sources(answered[label])]
+        for label in known
         for phase in _PHASES
-        if (values := _values(run, phase))
+        if label in times[phase]
     ]
-    parts.append(Table(["run", "phase", "n", *_COLUMNS, "recorded", "vectors", "waited"], rows))
+    parts.append(Table(["run", "phase", *_COLUMNS, "recorded", "vectors", "waited"], rows))
     parts.append(
         "Milliseconds per answered question, all types. Retrieval includes embedding the query; "
         "the judge is excluded. recorded: share of questions with a call that was replayed from "
@@ -154,39 +153,35 @@ def latency_block(runs: Sequence[ReportedRun]) -> Block:
         "came from the cache, at the time that they took. waited: share of questions that waited "
         "for a queue, a rate limit or a failed attempt, which no latency includes."
     )
-    return Block("latency", title, parts)
+    return Block("latency", "Latency", parts)
 
 
-def _answered(run: ReportedRun) -> list[Record]:
-    return [record for record in run.records.values() if record["status"] == "ok"]
-
-
-def _values(run: ReportedRun, phase: str) -> list[float]:
-    values = (record["latency_ms"].get(phase) for record in _answered(run))
+def _times(records: Sequence[Record], phase: str) -> list[float]:
+    values = (record["latency_ms"].get(phase) for record in records)
     return [value for value in values if isinstance(value, float | int)]
 
 
 def _percentiles(values: Sequence[float]) -> list[str]:
-    """Return percentiles by linear interpolation between order statistics, as in the summary."""
-    return [number(value, 1) for value in np.percentile(values, _PERCENTS)]
+    """Return the number of values, and percentiles by linear interpolation between order
+    statistics, as in the summary.
+    """
+    return [f"{len(values):,}", *(number(one, 1) for one in np.percentile(values, _PERCENTS))]
 
 
-def _sources(run: ReportedRun) -> list[str]:
-    answered = _answered(run)
+def _sources(answered: Sequence[Record]) -> list[str]:
     sources = [record["latency_source"] for record in answered]
     waited = sum(any(record["waited_ms"].values()) for record in answered)
     counts = (sources.count("recorded"), sources.count("vectors"), waited)
     return [share(count / len(answered), 0) for count in counts]
 
 
-def _chart(runs: Sequence[ReportedRun], looks: Sequence[Look], phase: str) -> Chart:
+def _chart(looks: Sequence[Look], times: Mapping[str, Sequence[float]], phase: str) -> Chart:
     shares = np.linspace(0.005, 0.995, _POINTS)
-    series, rows = [], []
-    for run in runs:
-        values = _values(run, phase)
-        quantiles = np.maximum(np.quantile(values, shares), 0.01)
+    series = []
+    for look in looks:
+        quantiles = np.maximum(np.quantile(times[look.name], shares), 0.01)
         series.append(list(zip(quantiles.tolist(), shares.tolist(), strict=True)))
-        rows.append([run.label, f"{len(values):,}", *_percentiles(values)])
     title = f"Share of questions answered within a time: {phase}"
     svg = curves(title, series, looks, ("ms (log scale)", "share of questions"))
-    return Chart(title, svg, Table(["run", "n", *_COLUMNS], rows), looks)
+    rows = [[look.name, *_percentiles(times[look.name])] for look in looks]
+    return Chart(title, svg, Table(["run", *_COLUMNS], rows), looks)

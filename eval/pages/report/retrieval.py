@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.metrics.retrieval.registry import CUTOFFS, UNITS, Unit, parse
@@ -39,13 +39,6 @@ class _Measured:
     shown: tuple[str, ...]
     means: Mapping[str, Mapping[str, Interval]]
     unknown: Sequence[str]
-
-    @property
-    def curve(self) -> list[tuple[float, Interval]]:
-        """Recall by cutoff, of types 1 to 4; [] without an order."""
-        means = self.means.get(OVERALL, {})
-        found = [(float(cutoff), means.get(name)) for cutoff, name in _curve(self.unit).items()]
-        return [(cutoff, value) for cutoff, value in found if value is not None]
 
 
 def retrieval_block(runs: Sequence[ReportedRun]) -> Block | None:
@@ -95,27 +88,25 @@ def _curve(unit: Unit) -> dict[int, str]:
     return {cutoff: _of(unit, f"recall@{cutoff}") for cutoff in CUTOFFS}
 
 
-def _charts(runs: Sequence[ReportedRun], found: Sequence[_Measured]) -> list[Part]:
-    """Return a chart of recall against the cutoff for each unit in which a run has a curve."""
-    parts: list[Part] = []
+def _charts(runs: Sequence[ReportedRun], found: Sequence[_Measured]) -> Iterator[Chart]:
+    """Yield a chart of recall against the cutoff for each unit in which a run has a curve."""
     for unit in UNITS:
-        curves = {one.run.label: one.curve for one in found if one.unit == unit}
-        series = [curves.get(run.label, []) for run in runs]
-        if not any(series):
-            continue
-        rows = [
-            [label, f"{points[0][1].n:,}", *(interval(dict(points).get(k)) for k in CUTOFFS)]
-            for label, points in curves.items()
-            if points
+        means = {one.run.label: one.means.get(OVERALL, {}) for one in found if one.unit == unit}
+        names = _curve(unit)
+        series = [
+            [(float(at), of_run[name]) for at, name in names.items() if name in of_run]
+            for of_run in (means.get(run.label, {}) for run in runs)
         ]
-        where = answered(types_of(runs))
-        caption = f"Recall of evidence {unit}s against the cutoff, {where}, 95% interval"
-        looks = looks_of(runs)
-        svg = trends(caption, series, looks, (f"{unit}s (log scale)", "recall"))
-        legend = [look for look, points in zip(looks, series, strict=True) if points]
-        table = Table(["run", "n", *_titles(tuple(_curve(unit).values()))], rows)
-        parts.append(Chart(caption, svg, table, legend))
-    return parts
+        looks = [look for look, points in zip(looks_of(runs), series, strict=True) if points]
+        if looks:
+            cells = [[one.name, *_cells(means[one.name], names.values())] for one in looks]
+            caption = (
+                f"Recall of evidence {unit}s against the cutoff, {answered(types_of(runs))}, "
+                "95% interval"
+            )
+            axes = (f"{unit}s (log scale)", "recall")
+            svg = trends(caption, [points for points in series if points], looks, axes)
+            yield Chart(caption, svg, Table(["run", "n", *_titles(names.values())], cells), looks)
 
 
 def _tables(found: Sequence[_Measured]) -> list[Part]:
@@ -148,10 +139,10 @@ def _types(one: _Measured) -> list[Part]:
     return [Table(["type", "n", *_titles(one.shown)], rows)] if rows else []
 
 
-def _titles(names: Sequence[str]) -> list[str]:
+def _titles(names: Iterable[str]) -> list[str]:
     return [parse(name).title for name in names]
 
 
-def _cells(means: Mapping[str, Interval], names: Sequence[str]) -> list[str]:
+def _cells(means: Mapping[str, Interval], names: Collection[str]) -> list[str]:
     counts = dict.fromkeys(f"{means[name].n:,}" for name in names if name in means)
     return ["/".join(counts) or "0", *(interval(means.get(name)) for name in names)]

@@ -12,7 +12,6 @@ from typing import Any
 from eval.analyse.diagnose.retrieval_vs_reading import Marking
 from eval.datasets.reload import build_trusted, load_original
 from eval.datasets.types import Dataset
-from eval.metrics.stats.interval import Interval
 from eval.records.run import Run, load_runs
 from eval.records.schema import Cell, Summary
 from eval.rendering.palette import Look, looks
@@ -24,17 +23,23 @@ from memsys.core.turns import line
 from memsys.knowledge.memory.base import MemoryBuilder
 
 _CORRECT = 0.5  # least F1 of a right answer that no judge has seen, as in memsys diagnose
+TextAndTime = tuple[str | None, str | None]
 
 
 class Texts:
-    """Text and session time of memories and turns, by conversation and id."""
+    """Text and session time of memories and turns, by conversation and id; None of both where
+    there is no such memory or turn.
+    """
 
-    def __init__(self, dataset: Dataset, builder: MemoryBuilder | None) -> None:
-        """Without a `builder`, only turns have texts."""
-        self.conversations = {one.id: one for one in dataset.conversations}
+    def __init__(
+        self, dataset: Dataset | None = None, builder: MemoryBuilder | None = None
+    ) -> None:
+        """Without a `dataset` nothing has texts, without a `builder` only turns have."""
+        conversations = dataset.conversations if dataset else ()
+        self.conversations = {one.id: one for one in conversations}
         self._turns: dict[tuple[str, str], tuple[str, str]] = {}
         self._memories: dict[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {}
-        for conversation in dataset.conversations:
+        for conversation in conversations:
             opened = builder and builder.opened()
             for session in conversation.sessions:
                 time = stamp(session.time)
@@ -44,16 +49,14 @@ class Texts:
                     key = (conversation.id, memory.id)
                     self._memories[key] = (memory.content, time, memory.turns)
 
-    def memory(self, conversation: str, id_: str, turns: Sequence[str]) -> tuple[str, str] | None:
-        """Return text and time of the memory built from `turns`; None if there is none."""
+    def memory(self, conversation: str, id_: str, turns: Sequence[str]) -> TextAndTime:
+        """Return text and time of the memory built from `turns`."""
         found = self._memories.get((conversation, id_))
-        if found is None or set(found[2]) != set(turns):
-            return None
-        return found[0], found[1]
+        return found[:2] if found and {*found[2]} == {*turns} else (None, None)
 
-    def turn(self, conversation: str, id_: str) -> tuple[str, str] | None:
-        """Return text and time of a turn; None if there is no such turn."""
-        return self._turns.get((conversation, id_))
+    def turn(self, conversation: str, id_: str) -> TextAndTime:
+        """Return text and time of a turn."""
+        return self._turns.get((conversation, id_), (None, None))
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class ReportedRun(Run):
 
     summary: Summary = field(repr=False)
     # Texts by the settings that determine them, shared by the runs that are loaded together.
-    shared: dict[str, tuple[Texts | None, str | None]] = field(default_factory=dict, repr=False)
+    shared: dict[str, tuple[Texts, str | None]] = field(default_factory=dict, repr=False)
 
     @property
     def overall(self) -> Cell:
@@ -93,8 +96,8 @@ class ReportedRun(Run):
             return False
 
     @property
-    def texts(self) -> Texts | None:
-        """Texts of memories and turns; None where they cannot be loaded."""
+    def texts(self) -> Texts:
+        """Texts of memories and turns, without any where they cannot be loaded."""
         return self._loaded[0]
 
     @property
@@ -103,14 +106,14 @@ class ReportedRun(Run):
         return self._loaded[1]
 
     @cached_property
-    def _loaded(self) -> tuple[Texts | None, str | None]:
+    def _loaded(self) -> tuple[Texts, str | None]:
         config = self.manifest["config"]
         of = json.dumps([config.get("dataset"), config.get("memory"), self.manifest["data"]])
         if of not in self.shared:
             try:
                 self.shared[of] = load_texts(self.manifest), None
             except InputError as error:
-                self.shared[of] = None, str(error)
+                self.shared[of] = Texts(), str(error)
         return self.shared[of]
 
 
@@ -144,25 +147,17 @@ def missing_texts(runs: Sequence[ReportedRun]) -> list[str]:
     ]
 
 
-def interval_of(cell: Cell, column: str) -> Interval | None:
-    """Return a mean of a summary's cell with its interval; None if it is unknown."""
-    if cell[column] is None:
-        return None
-    low, high = cell[f"{column}_ci"]
-    return Interval(cell[column], low, high, n=cell["n"] - cell["errors"])
-
-
 def load(names: Sequence[str]) -> list[ReportedRun]:
     """Load complete runs by folder or id, in order; see load_runs.
 
     Raises InputError if one cannot be read, is unfinished, is named twice, has no question that
     counts, or has an answered question without the F1 that the run reports.
     """
-    shared: dict[str, tuple[Texts | None, str | None]] = {}
+    shared: dict[str, tuple[Texts, str | None]] = {}
     return [_reported(run, shared) for run in load_runs(names)]
 
 
-def _reported(run: Run, shared: dict[str, tuple[Texts | None, str | None]]) -> ReportedRun:
+def _reported(run: Run, shared: dict[str, tuple[Texts, str | None]]) -> ReportedRun:
     for record in run.counted if run.has_answers else ():
         if run.own_f1 not in record["scores"]:
             raise InputError(

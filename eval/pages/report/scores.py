@@ -8,13 +8,13 @@ from typing import Any
 
 from eval.metrics.evidence import RECORDED
 from eval.metrics.stats.interval import Interval
-from eval.pages.report.runs import ReportedRun, interval_of, looks_of
+from eval.pages.report.runs import ReportedRun, looks_of
 from eval.records.head import heads
 from eval.rendering.blocks import Block, Chart, Fold, Part, Table
 from eval.rendering.charts import dots
 from eval.rendering.numbers import interval, number, percent
 from eval.rendering.run_tables import run_tables
-from eval.rendering.tables import answered, by_run, scope_of, type_name
+from eval.rendering.tables import answered, by_run, interval_of, scope_of, type_name
 from eval.summary.sample import Sample
 from eval.summary.subset_score import estimate_sentences
 
@@ -39,7 +39,7 @@ def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> B
     parts += [
         f"{run.label} on {estimate}" for run in runs for estimate in estimate_sentences(run.summary)
     ]
-    if shown is not table:
+    if len(shown.header) < len(table.header):
         parts.append(Fold("All columns", [table]))
     parts += [
         f"Warning, {run.label}: {warning}" for run in runs for warning in run.summary["warnings"]
@@ -53,12 +53,8 @@ def _fitting(table: Table) -> Table:
     for name in (*_DISPENSABLE, *reversed(table.header)):
         if len(kept) > _FIT:
             kept = [i for i in kept if table.header[i] != name]
-    return table if len(kept) == len(table.header) else _columns(table, kept)
-
-
-def _columns(table: Table, kept: Sequence[int]) -> Table:
-    rows = [[row[i] for i in kept] for row in table.rows]
-    return Table([table.header[i] for i in kept], rows)
+    header, *rows = ([row[i] for i in kept] for row in (table.header, *table.rows))
+    return Table(header, rows)
 
 
 def types_block(runs: Sequence[ReportedRun]) -> Block | None:
@@ -115,26 +111,20 @@ def _sentence(run: ReportedRun) -> str:
 
 
 def _chart(runs: Sequence[ReportedRun], column: str, name: str) -> Chart:
-    rows = []
-    for type_ in runs[0].summary["by_type"]:
-        values = [interval_of(run.summary["by_type"][type_], column) for run in runs]
-        if any(value is not None for value in values):
-            rows.append((type_, values))
-    lines = []
-    for type_, values in rows:
-        for run, value in zip(runs, values, strict=True):
-            cell = run.summary["by_type"][type_]
-            n = str(cell["n"] - cell["errors"])
-            lines.append(
-                [type_name(type_, runs[0].summary["by_type"]), run.label, n, interval(value)]
-            )
-    caption = f"{name} by question type, 95% interval"
+    rows, lines, looks = [], [], looks_of(runs)
     types = runs[0].summary["by_type"]
-    looks = looks_of(runs)
-    named = [(type_name(type_, types), values) for type_, values in rows]
-    svg = dots(caption, named, looks, name, shares=True)
-    drawn = [any(of_run) for of_run in zip(*(values for _, values in rows), strict=True)]
-    legend = [look for look, there in zip(looks, drawn, strict=True) if there]
+    for type_ in types:
+        cells = [run.summary["by_type"][type_] for run in runs]
+        values = [interval_of(cell, column) for cell in cells]
+        if any(values):
+            where = type_name(type_, types)
+            rows.append((where, values))
+            for run, cell, value in zip(runs, cells, values, strict=True):
+                lines.append([where, run.label, str(cell["n"] - cell["errors"]), interval(value)])
+    caption = f"{name} by question type, 95% interval"
+    svg = dots(caption, rows, looks, name, shares=True)
+    by_run = zip(*(values for _, values in rows), strict=True)
+    legend = [look for look, of_run in zip(looks, by_run, strict=True) if any(of_run)]
     return Chart(caption, svg, Table(["type", "run", "n answered", name], lines), legend)
 
 
@@ -143,20 +133,19 @@ def judges_block(runs: Sequence[ReportedRun]) -> Block | None:
     judged = [(run, judge) for run in runs if (judge := run.summary["judge"]) is not None]
     if not judged:
         return None
-    means = [
-        [
-            run.label,
-            judge["name"],
-            judge["score"],
-            f"{judge['n']:,}",
-            _mean(judge),
-            _settings(judge),
-        ]
-        for run, judge in judged
-    ]
     members = [row for run, judge in judged for row in _members(run, judge)]
     parts: list[Part] = [
-        Table(["run", "judge", "score", "n judged", "mean, all types", "settings"], means),
+        Table.of(
+            judged,
+            {
+                "run": lambda one: one[0].label,
+                "judge": lambda one: one[1]["name"],
+                "score": lambda one: one[1]["score"],
+                "n judged": lambda one: f"{one[1]['n']:,}",
+                "mean, all types": lambda one: interval_of(one[1], "mean"),
+                "settings": lambda one: _settings(one[1]),
+            },
+        ),
         "Share of answers that each judge passed, as the mean of its repetitions over the same "
         "answers, with the standard deviation between these:",
         Table(["run", "member", "n judged", "share passed", "repetitions", "deviation"], members),
@@ -169,11 +158,6 @@ def judges_block(runs: Sequence[ReportedRun]) -> Block | None:
         "accuracy of judges."
     )
     return Block("judges", "Judges", parts)
-
-
-def _mean(judge: Mapping[str, Any]) -> str:
-    mean = judge["mean"]
-    return interval(None if mean is None else Interval(mean, *judge["mean_ci"]))
 
 
 def _settings(judge: Mapping[str, Any]) -> str:

@@ -47,11 +47,8 @@ def test_runs_of_one_strategy_differ():
     assert len({look.marker for look in beside[1:]}) == 3
     alone = looks([f"graph_expand k={k}" for k in range(6)])
     assert len({look.colour for look in alone}) == 6
-
-
-def test_more_runs_than_looks_do_not_fail():
-    assert len(looks([f"bm25 k={k}" for k in range(200)])) == 200
-    assert len(looks([f"mine_{k}" for k in range(200)])) == 200
+    for name in ("bm25 k=", "mine_"):  # there are fewer looks
+        assert len(looks([f"{name}{k}" for k in range(200)])) == 200
 
 
 @pytest.mark.parametrize("ground", [0, 1])
@@ -77,7 +74,4 @@ def test_names_cover_neither_points_nor_names():
     for one, other in [*combinations(areas, 2), *((a, m) for a in areas for m in marks)]:
         apart = one[2] <= other[0] or other[2] <= one[0]
         assert apart or one[3] <= other[1] or other[3] <= one[1]
-
-
-def test_a_name_without_room_is_left_out():
     assert places([(60.0, 60.0)], ["a very long name of a run"], (44, 14, 100, 100)) == [None]

@@ -32,34 +32,22 @@ def run(conversations: int, each: int = 8, f1: float = 0.2, label: str = "plain"
     return factory.run_of(rows, label)
 
 
-@pytest.mark.parametrize("conversations", [1, 2, 4])
-def test_a_summary_of_few_conversations_says_so(conversations):
-    one = run(conversations)
+@pytest.mark.parametrize("count", [1, 2, 4, 5])
+def test_tables_of_few_conversations_say_what_intervals_are_over(count):
+    one, over = run(count), scope([count])
     summary = summarise(list(one.records.values()), one.manifest, seed=0)
-    over = scope([conversations])
-    assert summary["interval"].endswith(f"; {over}")
+    old = {"interval": "95%, ClusterBootstrap, 1000 resamples, seed 0"}  # over conversations
     assert scope_of([summary]) == over
-    assert scope_note([summary]) == f"Intervals are {over}.\n"
-    assert over in report_md(one.manifest, summary, [])
-
-
-def test_of_five_conversations_nothing_is_said_and_old_summaries_are_over_conversations():
-    one = run(5)
-    summary = summarise(list(one.records.values()), one.manifest, seed=0)
-    old = {"interval": "95%, ClusterBootstrap, 1000 resamples, seed 0"}
-    assert scope_of([summary, old]) == "over conversations"
-    assert scope_note([summary, old]) == ""
-
-
-def test_a_comparison_of_few_conversations_says_so_beside_every_table():
-    for count in (2, 5):
-        runs = [run(count), run(count, f1=0.4, label="better")]
-        measures = [(F1, share(runs, F1))]
-        tables = contrast(measures, seed=0)
-        over = scope([count])
-        assert f"95% interval {over}. p:" in method(tables, runs)
-        warned = [note for note in notes(runs, measures) if "conversations" in note]
-        assert warned == ([f"few conversations: intervals are {over}"] if count < 5 else [])
+    assert scope_note([summary]) == ("" if count == 5 else f"Intervals are {over}.\n")
+    assert (scope_of([summary, old]) == "over conversations") == (count == 5)
+    if count < 5:
+        assert summary["interval"].endswith(f"; {over}")
+        assert over in report_md(one.manifest, summary, [])
+    runs = [one, run(count, f1=0.4, label="better")]
+    measures = [(F1, share(runs, F1))]
+    assert f"95% interval {over}. p:" in method(contrast(measures, seed=0), runs)
+    warned = [note for note in notes(runs, measures) if "conversations" in note]
+    assert warned == ([f"few conversations: intervals are {over}"] if count < 5 else [])
 
 
 def test_a_difference_that_nothing_could_show_is_not_printed_beyond_1():
@@ -89,11 +77,7 @@ def test_columns_without_a_value_are_left_out():
     assert "Nobody answered the questions" in text
     assert "F1" not in text
     assert "0.250" in text
-
-
-def test_a_run_with_answers_or_only_with_errors_has_its_usual_tables():
-    failed = factory.error()
-    for summary in (summary_of(), summary_of(**failed)):
+    for summary in (summary_of(), summary_of(**factory.error())):  # as usual
         text = as_text(run_tables(summary), lambda one: plain(*one))
         assert "F1" in text
         assert "Nobody answered" not in text

@@ -25,6 +25,7 @@ ROWS = [
         *("0.208 [0.161, 0.256]", "no judge", "0.647 [0.593, 0.702]", "438 [424, 453]", "123.6"),
     ],
 ]
+FOUND = Interval(0.292, 0.254, 0.3291)
 CONTRASTS = ["type", "run", "n", "mean", "difference", "p (Holm)", "d_z", "verdict"]
 CONTRAST = [
     *("overall (types 1-4)", "graph_expand", "230", "0.216 [0.167, 0.265]"),
@@ -114,6 +115,8 @@ def test_the_difference_keeps_its_interval_p_and_verdict_in_the_first_block(monk
         assert shown in first
     assert "0.167, 0.265" in rest
     assert "+0.09" in text
+    monkeypatch.setenv("COLUMNS", "10")  # a heading too wide is better than no table
+    assert "0.216" in fitted(HEADER, ROWS)
 
 
 @pytest.mark.parametrize("name", ["2026-11-23_00-58-13-992047_graph_expand", "x" * 50])
@@ -143,41 +146,34 @@ def test_a_command_wider_than_the_terminal_goes_on_as_a_shell_reads_it(monkeypat
     assert shlex.split(command_lines(text).replace("\\\n", "")) == shlex.split(text)
 
 
-def test_a_heading_too_wide_is_better_than_no_table(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "10")
-    assert "0.216" in fitted(HEADER, ROWS)
-
-
 @pytest.mark.parametrize(
-    ("usd", "text"),
-    [(None, "-"), (0.0, "0"), (0.0000123, "0.0123"), (0.01, "10.0"), (1.2345, "1,234")],
+    ("text", "expected"),
+    [
+        (number(1234.5), "1,234.500"),
+        (number(-0.0004), "0.000"),  # never a negative zero
+        (number(None), "-"),
+        (signed(0.0123), "+0.012"),
+        (signed(-0.0004), "0.000"),
+        (signed(-0.5, 1), "-0.5"),
+        (share(0.3125), "31.2%"),
+        (share(0.5, 0), "50%"),
+        (share(None, absent="unknown"), "unknown"),
+        (p_value(0.04567), "0.0457"),
+        (p_value(0.00001), "< 0.0001"),
+        (price(None), "-"),
+        (price(0.0), "0"),
+        (price(0.0000123), "0.0123"),  # of 1,000 questions, to three digits
+        (price(0.01), "10.0"),
+        (price(1.2345), "1,234"),
+        (dollars(None), "-"),
+        (dollars(0.0), "0.0000"),
+        (dollars(1234.5), "1,234.5000"),
+        (dollars(0.00012345), "0.00012345"),  # below a tenth of a cent
+        (interval(FOUND), "0.292 [0.254, 0.329]"),
+        (interval(FOUND, form=signed), "+0.292 [+0.254, +0.329]"),
+        (interval(FOUND, 0, share), "29% [25%, 33%]"),
+        (interval(None), "-"),
+    ],
 )
-def test_the_price_of_1000_questions_has_three_digits(usd, text):
-    assert price(usd) == text
-
-
-def test_numbers_never_show_a_negative_zero():
-    assert (number(1234.5), number(-0.0004), number(None)) == ("1,234.500", "0.000", "-")
-    assert (signed(0.0123), signed(-0.0004), signed(-0.5, 1)) == ("+0.012", "0.000", "-0.5")
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(None, "-"), (0.0, "0.0000"), (1234.5, "1,234.5000"), (0.00012345, "0.00012345")],
-)
-def test_dollars_below_a_tenth_of_a_cent_show_eight_decimals(value, text):
-    assert dollars(value) == text
-
-
-def test_shares_and_p_values():
-    assert (share(0.3125), share(0.5, 0)) == ("31.2%", "50%")
-    assert share(None, absent="unknown") == "unknown"
-    assert (p_value(0.04567), p_value(0.00001)) == ("0.0457", "< 0.0001")
-
-
-def test_an_interval_is_formatted_by_the_form_of_its_parts():
-    found = Interval(0.292, 0.254, 0.3291)
-    assert interval(found) == "0.292 [0.254, 0.329]"
-    assert interval(found, form=signed) == "+0.292 [+0.254, +0.329]"
-    assert interval(found, 0, share) == "29% [25%, 33%]"
-    assert interval(None) == "-"
+def test_numbers_as_text(text, expected):
+    assert text == expected

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from eval.analyse.compare.__main__ import main
-from eval.pages.report.changes import changes_block
+from eval.pages.report.cards import changes_block
 from eval.pages.report.runs import load as load_reported
 from eval.rendering.blocks import Deck
 from eval.summary.measures import choose

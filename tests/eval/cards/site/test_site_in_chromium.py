@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,11 +13,10 @@ from selenium.webdriver.common.keys import Keys
 from eval.cards.site.__main__ import main
 from tests.eval.cards.site.made_cards import HALF, HOSTILE, card, keyless, write
 from tests.eval.pages.browse.driven import needs_driver, start
-from tests.eval.pages.report.chromium import DARK, dump, needs_chromium, shoot
+from tests.eval.pages.shown import ground, measured, needs_chromium
 
-# Reports the width of the page and the number of parts that stick out of it or are invisible. A
-# window cannot be narrower than 500 pixels, but a frame can.
-_MEASURE = """<script>
+# The width of the page, the number of parts that stick out of it, and whether names stay in sight.
+_MEASURE = """
 const parts = [...document.querySelectorAll("p, h1, h2, h3, li, dd, nav, pre, .scroll")];
 const outside = parts.filter((one) => one.getBoundingClientRect().right > innerWidth + 1);
 const first = document.querySelector("table.systems tbody th");
@@ -26,11 +24,7 @@ const box = document.querySelector(".scroll");
 box.scrollLeft = 10000;
 const stays = !first || Math.abs(first.getBoundingClientRect().left -
   box.getBoundingClientRect().left) <= 2 || box.scrollLeft < 70;
-parent.postMessage([document.documentElement.scrollWidth, outside.length, stays].join(" "), "*");
-</script>"""
-_FRAME = """<!doctype html><title></title><script>onmessage = (event) => {
-document.title = event.data; }</script><iframe src="%s" width="%d" height="1200"
-style="border:0"></iframe>"""
+parent.postMessage([document.documentElement.scrollWidth, outside.length, stays].join(" "), "*");"""
 
 
 @pytest.fixture
@@ -54,27 +48,14 @@ def pages(site: Path) -> dict[str, Path]:
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("name", ["table", "card"])
-def test_only_tables_scroll_sideways(site, tmp_path, name, width):
-    page = pages(site)[name]
-    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
-    page.write_text(html.replace("</body>", f"{_MEASURE}</body>"))
-    frame = tmp_path / "frame.html"
-    frame.write_text(_FRAME % (page.as_uri(), width))
-    found = re.search(r"<title>(.*)</title>", dump(frame.as_uri(), tmp_path / "profile"))
-    assert found is not None
-    assert found[1] == f"{width} 0 true"
+def test_only_tables_scroll_sideways(site, name, width):
+    assert measured(pages(site)[name], _MEASURE, width) == [str(width), "0", "true"]
 
 
 @needs_chromium
-@pytest.mark.parametrize(("more", "light"), [((), True), ((DARK,), False)])
-def test_light_and_dark(site, tmp_path, more, light):
-    from PIL import Image  # noqa: PLC0415 - comes with matplotlib
-
-    address = pages(site)["table"].as_uri()
-    with Image.open(shoot(address, tmp_path / "profile", tmp_path / "p.png", 390, *more)) as shot:
-        ground = shot.convert("RGB").getpixel((2, 2))
-    assert isinstance(ground, tuple)
-    assert (sum(ground) > 700, sum(ground) < 100) == (light, not light)
+@pytest.mark.parametrize("dark", [False, True])
+def test_light_and_dark(site, tmp_path, dark):
+    assert ground(pages(site)["table"], tmp_path / "p.png", dark=dark)[:2] == (not dark, dark)
 
 
 @pytest.fixture

@@ -4,42 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from eval.cards.card.schema import Card
 from eval.cards.site.__main__ import main
-from eval.cards.site.cards import Entry, read_entries
-from eval.cards.site.system import command_to_verify, link
+from eval.cards.site.cards import Entry, command_to_verify, link, read_entries
 from tests.eval.cards.site.made_cards import HOSTILE, card, keyless, write
-
-_VOID = {"meta", "link", "wbr"}
-
-
-class Parsed(HTMLParser):
-    """Tags and attributes of a page, and whether its tags are nested as they should be."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.words, self.open = "", list[str]()
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.words += data
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.tags if name == tag]
+from tests.eval.pages.shown import Parsed
 
 
 def site(tmp_path: Path, *cards: Card, options: tuple[str, ...] = ()) -> Path:
@@ -85,9 +58,9 @@ def test_words_of_cards_stay_words(tmp_path):
     for path in out.rglob("*.html"):
         page = Parsed(path.read_text(encoding="utf-8"))
         assert page.open == []
-        assert not {"img", "i", "iframe", "object"} & {tag for tag, _ in page.tags}
+        assert not {"img", "i", "iframe", "object"} & {*page.tags}
         assert len(page.all("script")) == (path.parent == out)
-        assert not [name for _, found in page.tags for name in found if name.startswith("on")]
+        assert not [name for name, _ in page.attributes if name.startswith("on")]
     words = Parsed(next((out / "cards").glob("*.html")).read_text(encoding="utf-8")).words
     for word in ("reader", "unknown", "data", "command"):
         assert f"{word} {HOSTILE}" in words
@@ -104,9 +77,11 @@ def test_pages_have_safe_names(tmp_path, name):
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9-]{1,75}\.(html|json)", file) for file in files)
 
 
-def test_no_card_renames_a_published_data_set(tmp_path):
+def test_no_card_renames_a_published_data_set_or_hides_letters(tmp_path):
     forged = {"_target_": "eval.datasets.locomo.LoCoMo", "name": "the official ranking"}
     assert entry(card("x", dataset=forged), tmp_path).dataset == "locomo"
+    unseen = card("mem0\u202egnp.exe\u200b", dataset=forged)
+    assert entry(unseen, tmp_path / "z").system == "mem0\\u202egnp.exe\\u200b"
     part = forged | {"types": ["temporal"]}
     assert entry(card("y", dataset=part), tmp_path / "y").dataset == "the official ranking"
 
@@ -120,11 +95,6 @@ def test_verdicts_on_fewer_questions_are_marked(tmp_path):
     page = (out / "index.html").read_text(encoding="utf-8")
     assert page.count("n=756") == 1
     assert "n=1,540" not in page
-
-
-def test_names_that_cannot_be_seen_are_escaped(tmp_path):
-    shown = entry(card("mem0\u202egnp.exe\u200b"), tmp_path).system
-    assert shown == "mem0\\u202egnp.exe\\u200b"
 
 
 @pytest.mark.parametrize(
@@ -150,6 +120,8 @@ def test_links_lead_to_web_pages_only(address, safe):
 def test_two_builds_are_equal_and_the_order_of_cards_does_not_matter(tmp_path):
     cards = (card("one"), card("other", 0.3), keyless("own"))
     assert content(site(tmp_path / "a", *cards)) == content(site(tmp_path / "b", *cards[::-1]))
+    folder = tmp_path / "a" / "cards"
+    assert len(read_entries([folder, folder / "0.json"])) == 3  # a card named twice is one
 
 
 def test_building_again_removes_the_pages_of_cards_that_are_gone(tmp_path, capsys):
@@ -162,17 +134,14 @@ def test_building_again_removes_the_pages_of_cards_that_are_gone(tmp_path, capsy
     assert names == ["mine.txt", "one", "one"]
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path, capsys):
+def test_nothing_is_written_over_something_else_or_of_what_is_no_card(tmp_path, capsys):
     (tmp_path / "cards").mkdir()
     folder = write(tmp_path / "cards", card("one"))
     before = content(folder)
     assert main([str(folder), "--out", str(folder)]) == 2
     assert "is a folder of something else" in capsys.readouterr().err
     assert content(folder) == before
-
-
-def test_a_file_that_is_no_card_and_a_folder_without_cards_are_named(tmp_path, capsys):
-    folder = write(tmp_path / "cards", card("one"))
+    # a file that is no card, and a folder without cards
     (folder / "bad.json").write_text('{"system": "x"}')
     (tmp_path / "empty").mkdir()
     for given, says in ((folder, "bad.json"), (tmp_path / "empty", "empty")):
@@ -181,25 +150,15 @@ def test_a_file_that_is_no_card_and_a_folder_without_cards_are_named(tmp_path, c
         assert not (tmp_path / "site").exists()
 
 
-def test_a_card_that_is_named_twice_is_shown_once(tmp_path):
-    folder = write(tmp_path / "cards", card("one"))
-    assert len(read_entries([folder, folder / "0.json"])) == 1
-
-
-def test_the_first_page_is_the_chosen_table(tmp_path):
-    out = site(tmp_path, card("one"), options=("--protocol", "strict", "--key", "excluded"))
+def test_the_first_page_is_the_chosen_table_and_programs_get_a_list(tmp_path):
+    given = card("one", 0.41)
+    out = site(tmp_path, given, options=("--protocol", "strict", "--key", "excluded"))
     current = re.findall(r'aria-current="page">(\w+)<', (out / "index.html").read_text())
     assert current == ["strict", "excluded"]
     assert (out / "original-mem0.html").is_file()
     assert not (out / "excluded-strict.html").exists()
-
-
-def test_the_list_of_cards_for_programs(tmp_path):
-    out = site(tmp_path, card("one", 0.41))
-    found = json.loads((out / "index.json").read_text(encoding="utf-8"))
-    (listed,) = found["cards"]
-    assert listed["system"] == "one"
-    assert listed["answers"] == "https://example.org/answers.json"
+    (listed,) = json.loads((out / "index.json").read_text(encoding="utf-8"))["cards"]
+    assert (listed["system"], listed["answers"]) == ("one", "https://example.org/answers.json")
     assert (out / listed["page"]).is_file()
     assert (out / listed["card"]).read_bytes() == (tmp_path / "cards" / "0.json").read_bytes()
     mem0 = {"key": "original", "protocol": "mem0", "f1": 0.4, "interval": [0.37, 0.43], "n": 1540}
@@ -214,19 +173,14 @@ def test_the_command_to_verify_is_exact_and_quoted(tmp_path):
         "curl -fL -o answers.json 'https://example.org/a.json?x=$(id)&y=1'",
         f"python -m eval card --verify {one.page}.json --answers answers.json --dataset locomo",
     ]
-
-
-@pytest.mark.parametrize("name", ["$(id).json", "-rf", "a b", "..", ";x"])
-def test_a_file_name_that_a_shell_reads_otherwise_is_not_used(tmp_path, name):
-    assert "--answers answers --dataset" in command_to_verify(
-        entry(card("x", answers=name), tmp_path)
-    )
-
-
-def test_the_command_of_other_data_leaves_the_path_to_the_card(tmp_path):
-    command = command_to_verify(entry(card("x", data="0" * 64, url=None), tmp_path))
-    assert command.startswith("python -m eval card --verify x-")
-    assert command.endswith("--answers answers.json")
+    for number, name in enumerate(("$(id).json", "-rf", "a b", "..", ";x")):
+        odd = entry(card("x", answers=name), tmp_path / str(number))
+        assert "--answers answers --dataset" in command_to_verify(odd)
+    other = command_to_verify(entry(card("x", data="0" * 64, url=None), tmp_path / "other data"))
+    assert other.startswith("python -m eval card --verify x-")
+    assert other.endswith("--answers answers.json")
+    own = command_to_verify(entry(keyless("own"), tmp_path / "own"))
+    assert own.endswith(".json --answers RUN --dataset locomo")
 
 
 def test_the_page_of_a_card_has_all_its_scores_and_hashes(tmp_path):
@@ -254,8 +208,6 @@ def test_a_table_is_accessible(tmp_path):
 
 
 def test_pages_say_how_answers_without_a_link_are_had(tmp_path):
-    command = command_to_verify(entry(keyless("own"), tmp_path))
-    assert command.endswith(".json --answers RUN --dataset locomo")
     out = site(tmp_path, keyless("own"), card("with"), card("without", url=None))
     pages = {path.name.partition("-")[0]: path for path in (out / "cards").glob("*.html")}
     for said, where in (("RUN is the folder", "own"), ("no link to the answers", "without")):

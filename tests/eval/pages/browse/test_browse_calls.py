@@ -9,15 +9,14 @@ from typing import Any
 import pytest
 
 from eval.pages.browse.__main__ import main
-from eval.pages.browse.calls import RecordedCalls
-from eval.pages.browse.questions import Questions
+from eval.pages.browse.questions import Questions, RecordedCalls
 from eval.pages.browse.site import Site
 from eval.pages.report.runs import ReportedRun
 from eval.rendering.page import card_html
 from memsys.core.errors import InputError
 from memsys.llm.recording import RecordedAnswer, Recording
 from tests.eval.pages.report.made_report import HOSTILE, MARKED, data_file, made, records, write_run
-from tests.eval.pages.report.test_hostile_words import Parsed
+from tests.eval.pages.shown import Parsed
 
 NOW = "2026-01-01T00:00:00+00:00"
 CHAT, VECTORS = "/v1/chat/completions", "/v1/embeddings"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.eval.pages.report.chromium import dump, needs_chromium
+from tests.eval.pages.shown import dump, needs_chromium
 
 pytestmark = needs_chromium
 

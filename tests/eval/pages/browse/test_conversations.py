@@ -10,7 +10,7 @@ from eval.pages.browse.questions import Questions
 from eval.pages.browse.site import Site
 from memsys.core.tokens import count_tokens
 from tests.eval.pages.report.made_report import HOSTILE, data_file, made, records, write_run
-from tests.eval.pages.report.test_hostile_words import Parsed
+from tests.eval.pages.shown import Parsed
 
 
 def test_each_turn_names_its_questions_and_tokens(questions):

@@ -1,43 +1,13 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
 from eval.pages.report.build import Report, build_report
 from eval.rendering.markdown import plain
 from tests.eval.pages.report.made_report import HOSTILE, MARKED, made, records, write_run
-
-_VOID = {"meta", "link", "br", "circle", "rect", "polygon", "line", "path", "input"}
-
-
-class Parsed(HTMLParser):
-    """Tags, attributes and text of a page, and whether its tags are nested as they should."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str]] = []
-        self.words = ""
-        self.open: list[str] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list) -> None:
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list) -> None:
-        self.tags.append(tag)
-        self.attributes += attrs
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.words += data
+from tests.eval.pages.shown import Parsed
 
 
 def _report(*folders: Path) -> Report:

@@ -8,7 +8,7 @@ import pytest
 from eval.analyse.diagnose.retrieval_vs_reading import Marking
 from eval.pages.report.build import build_report
 from eval.pages.report.cards import SHOWN, question_card, side, verdict
-from eval.pages.report.runs import load_texts
+from eval.pages.report.runs import Texts, load_texts
 from eval.rendering.blocks import Side
 from memsys.core.errors import InputError
 from tests.eval.factory import hashed, write_rankings
@@ -18,7 +18,7 @@ MARKING = Marking("locomo_f1", 0.5)
 
 
 def _side(row: dict[str, Any]) -> Side:
-    return side("a run", row, MARKING, None)
+    return side("a run", row, MARKING, Texts())
 
 
 @pytest.mark.parametrize(
@@ -77,15 +77,15 @@ def test_words_come_from_the_data_set(first):
     words = f"Ada: said D2:1 beech {HOSTILE}"
     assert texts.memory("beech", "D2:1", ["D2:1"]) == (words, "2 May 2023, 13:56")
     assert texts.turn("beech", "D2:1") == (words, "2 May 2023, 13:56")
-    assert texts.memory("beech", "D2:1", ["D2:1", "D2:2"]) is None  # cut otherwise
-    assert texts.memory("beech", "D9:1", ["D9:1"]) is None
-    assert texts.turn("oak", "D1:1") is None
+    assert texts.memory("beech", "D2:1", ["D2:1", "D2:2"]) == (None, None)  # cut otherwise
+    assert texts.memory("beech", "D9:1", ["D9:1"]) == (None, None)
+    assert texts.turn("oak", "D1:1") == (None, None)
     # Memories that only a model could cut again leave the turns.
     manifest = json.loads((first / "manifest.json").read_text())
     manifest["config"]["memory"] = {"_target_": "memsys.knowledge.memory.facts.Facts", "llm": {}}
     texts = load_texts(manifest)
-    assert texts.memory("ash", "D1:1", ["D1:1"]) is None
-    assert texts.turn("ash", "D1:1") is not None
+    assert texts.memory("ash", "D1:1", ["D1:1"]) == (None, None)
+    assert texts.turn("ash", "D1:1") != (None, None)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_manifest_cannot_have_anything_called(target, first):
 def test_the_reason_for_missing_texts_is_given(first, data):
     data.unlink()
     (run,) = made(first)
-    assert run.texts is None
+    assert run.texts.turn("ash", "D1:1") == (None, None)
     assert "no such file" in run.without_texts
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from eval.metrics.stats.interval import Interval
 from eval.pages.report.build import counterparts, tradeoffs_block
-from eval.pages.report.changes import gains_and_losses
+from eval.pages.report.cards import gains_and_losses
 from eval.pages.report.costs import costs_block, latency_block
 from eval.pages.report.scores import judges_block, types_block
 from eval.records.schema import Record
@@ -109,9 +109,9 @@ def test_largest_changes(tmp_path, data, first):
     next(row for row in rows if row["id"] == "cedar/3")["scores"]["locomo_f1"] = 0.0
     runs = made(first, write_run(tmp_path / "b", rows, "b", data))
     gains, losses = gains_and_losses(*runs, Measure("locomo_f1", ()))
-    assert [one.id for one in gains] == ["beech/1", "ash/2"]  # ash/4 is of type 5
-    assert [one.id for one in losses] == ["cedar/3"]
-    assert losses[0].difference == pytest.approx(-0.15)
+    assert [id_ for id_, _ in gains] == ["beech/1", "ash/2"]  # ash/4 is of type 5
+    assert [id_ for id_, _ in losses] == ["cedar/3"]
+    assert losses[0][1] == pytest.approx(-0.15)
 
 
 def test_counterparts_are_found_among_the_runs(tmp_path, data):
