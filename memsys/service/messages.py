@@ -20,7 +20,7 @@ from memsys.knowledge.memory.base import MemoryBuilder, verbatim
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
 from memsys.service.owners import NoModelError, check_text, turn_key
-from memsys.service.setup import Setup
+from memsys.service.settings import Setup
 
 Messages = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 _FIELDS = {"role", "content", "name", "id", "tool_calls", "tool_call_id"}

@@ -6,10 +6,8 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from threading import Lock
 
-from memsys.core.declared import check_fields
 from memsys.core.turns import importance
 from memsys.core.types import Session
 from memsys.knowledge.facts.extract import FactExtractor
@@ -17,24 +15,10 @@ from memsys.knowledge.facts.fact import Event, fault
 from memsys.knowledge.memory.base import verbatim
 from memsys.service.owners import Owner
 from memsys.service.results import MemoryChange
+from memsys.service.settings import SummarySettings
 from memsys.service.writing import About, Writer
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SummarySettings:
-    """Settings of the summary. `background`: `add` returns before the summary is refreshed, and the
-    owner's next `add` waits for it. `searchable`: the summary is a memory of the owner, of the kind
-    "summary", which is replaced at each refresh.
-    """
-
-    background: bool = False
-    searchable: bool = False
-
-    def __post_init__(self) -> None:
-        """Raises InputError on a value that is not true or false."""
-        check_fields(self, "summary")
 
 
 class Summaries:

@@ -11,7 +11,7 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.service.memory import Memory
-from memsys.service.summaries import SummarySettings
+from memsys.service.settings import SummarySettings
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.neo4j_relations import Neo4jRelations
 from memsys.stores.networkx_relations import NetworkxRelations
@@ -50,7 +50,7 @@ def test_a_message_is_in_no_file(tmp_path, kind):
     with memory(tmp_path, vectors=STORES[kind](tmp_path), embedder=BagOfTokens()) as store:
         said = [message("I fed the zebra", "m1"), message("It likes pears", "m2")]
         store.add(said, user_id="mara", time=MAY)
-        store._writer._embedder.document_tokens(["Mara: I fed the zebra"])
+        store._writer.embedder.document_tokens(["Mara: I fed the zebra"])
         id_ = by_id(store, "m1")
         store.update(id_, "I fed the quagga")
         store.search("quagga", user_id="mara", time=MAY)
@@ -145,7 +145,7 @@ def test_relations_of_a_memory_that_was_deleted_before_are_in_no_file(tmp_path):
 def test_a_part_that_another_process_deletes_meanwhile_is_not_made_again(tmp_path, monkeypatch):
     with opened(tmp_path, model(facts=remembered)) as store:
         say(store, "Mara - owns - kiln", "m1")
-        db = store._database.connection
+        db = store._writer.database.connection
 
         def slow(*_: Any) -> None:
             db.execute("DELETE FROM relation_parts")
