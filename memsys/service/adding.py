@@ -83,11 +83,11 @@ class Adder:
                 "infer: there is no model to write facts with; set llm= (openai, local), or add "
                 "with infer=False"
             )
-        setup, summaries, database = self.setup, self.summaries, self.writer.database
+        setup, summaries, dialogues = self.setup, self.summaries, self.writer.dialogues
         owner, session = about.owner, parsed.session
         log += summaries.wait(owner)
         with self.writer.lock:
-            dialogue, summary = database.dialogue(owner)
+            dialogue, summary = dialogues.of(owner)
         earlier = {id_: public for _, id_, _, _, public in dialogue}
         about = replace(about, public={**earlier, **about.public})
         storage = _OwnerFacts(self.writer, about, setup.update.compare)
@@ -103,11 +103,11 @@ class Adder:
             for turn in session.turns
         ]
         with self.writer.lock:
-            with database.writing():  # another add may have changed them meanwhile, or a deletion
-                stored, current = database.dialogue(owner)
+            with self.writer.database.writing():  # another add or deletion may have changed them
+                stored, current = dialogues.of(owner)
                 current = facts.extractor.summary if current == summary else current
                 last = [*stored, *said][-setup.facts.recent :] if setup.facts.recent else []
-                database.set_dialogue(owner, last, current)
+                dialogues.put(owner, last, current)
             if not summaries.background:
                 storage.changes += summaries.store(owner, current, session)
         if summaries.background:

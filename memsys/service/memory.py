@@ -241,7 +241,7 @@ class Memory(AbstractContextManager["Memory"]):
         with self._writer.lock:
             self._relations.delete(owner)
             with self._writer.database.writing():
-                self._writer.database.drop_dialogues(owner)
+                self._writer.dialogues.drop(owner)
             return self._writer.delete([one.id for one in self._writer.database.owned(owner)])
 
     def history(self, memory_id: str) -> list[MemoryChange]:

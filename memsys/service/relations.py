@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, astuple
 from uuid import uuid4
@@ -227,17 +226,13 @@ class RelationParts:
     def __init__(self, database: MemoryDatabase) -> None:
         self._database = database
 
-    @property
-    def _db(self) -> sqlite3.Connection:
-        return self._database.connection
-
     def of(self, owner: Owner | None) -> list[tuple[str, int]]:
         """Return key and version of every part that belongs to `owner` (None: to anybody), sorted
         by key.
         """
         condition, values = owner_condition(owner)
         query = f"SELECT key, version FROM relation_parts WHERE {condition} ORDER BY key"  # noqa: S608
-        return [(key, version) for key, version in self._db.execute(query, values)]
+        return [(key, version) for key, version in self._database.execute(query, values)]
 
     def open(self, owner: Owner) -> list[str]:
         """Return the key of the part of exactly `owner`, which is created if absent, and those of
@@ -245,10 +240,10 @@ class RelationParts:
         """
         ids = astuple(owner)
         query = "SELECT key FROM relation_parts WHERE (user_id, agent_id, run_id) IS (?, ?, ?)"
-        row = self._db.execute(query, ids).fetchone()
+        row = self._database.execute(query, ids).fetchone()
         key = row[0] if row else uuid4().hex
         if row is None:
-            self._db.execute("INSERT INTO relation_parts VALUES (?, ?, ?, ?, 0)", (key, *ids))
+            self._database.execute("INSERT INTO relation_parts VALUES (?, ?, ?, ?, 0)", (key, *ids))
         return [key, *(other for other, _ in self.of(owner) if other != key)]
 
     def behind(self, owner: Owner) -> list[str]:
@@ -258,7 +253,7 @@ class RelationParts:
         ids = asdict(owner)
         condition = " AND ".join(f"({name} IS NULL OR {name}=?)" for name in ids)
         query = f"SELECT key FROM relation_parts WHERE {condition} ORDER BY key"  # noqa: S608
-        return [key for (key,) in self._db.execute(query, list(ids.values()))]
+        return [key for (key,) in self._database.execute(query, list(ids.values()))]
 
     def changed(self, owner: Owner, keys: Sequence[str]) -> None:
         """Count a change of the parts `keys`, the first that of exactly `owner`; one that was
@@ -266,15 +261,15 @@ class RelationParts:
         """
         ids = astuple(owner)
         insert = "INSERT OR IGNORE INTO relation_parts VALUES (?, ?, ?, ?, 0)"
-        self._db.execute(insert, (keys[0], *ids))
+        self._database.execute(insert, (keys[0], *ids))
         self.count(keys)
 
     def count(self, keys: Sequence[str]) -> None:
         """Count a change of the parts `keys`, of those that exist still."""
         update = f"UPDATE relation_parts SET version = version + 1 WHERE key {IN_LIST}"  # noqa: S608
-        self._db.execute(update, (json.dumps(list(keys)),))
+        self._database.execute(update, (json.dumps(list(keys)),))
 
     def drop(self, keys: Sequence[str]) -> None:
         """Delete the rows of the parts `keys`."""
         query = f"DELETE FROM relation_parts WHERE key {IN_LIST}"  # noqa: S608
-        self._db.execute(query, (json.dumps(list(keys)),))
+        self._database.execute(query, (json.dumps(list(keys)),))

@@ -10,8 +10,8 @@ from typing import Any
 from memsys.core.errors import check_bool, check_whole
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Candidate
-from memsys.service.arguments import check_query, narrowed
-from memsys.service.owners import Owner, naive
+from memsys.service.arguments import narrowed
+from memsys.service.owners import Owner, check_text, naive
 from memsys.service.ranking import Ranker
 from memsys.service.relations import RelationMemory
 from memsys.service.results import MemoryContext, Rows, SearchResult
@@ -62,7 +62,7 @@ class Searcher:
     ) -> Request:
         """Return the request with these arguments of Memory.search. Raises InputError like it."""
         owner, wanted = narrowed(owner, filters)
-        check_query(query)
+        check_text(query, "query")
         most = check_whole("top_k", self._setup.k if top_k is None else top_k)
         searched = self.finds_relations if enable_graph is None else enable_graph
         check_bool("enable_graph", searched)

@@ -55,10 +55,9 @@ class Relevance(Strategy):
         return self.best(self.store.relevance(query.text, self._by)), {}
 
 
-def plain(start: Start) -> partial[Strategy]:
+def plain(start: Start) -> partial[Any]:
     """Return the strategy that ranks by `start` alone."""
-    kind: type[Any] = Relevance
-    return partial(kind, k=None, start=start)
+    return partial(Relevance, k=None, start=start)
 
 
 class StrategyRanker:

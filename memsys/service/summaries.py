@@ -84,14 +84,14 @@ class Summaries:
         log = before.result() if before is not None else []
         start = len(log)
         try:
-            database = self._writer.database
+            dialogues = self._writer.dialogues
             with self._writer.lock:
-                _, extractor.summary = database.dialogue(owner)
+                _, extractor.summary = dialogues.of(owner)
             extractor.refresh(session, log)
             with self._writer.lock:
-                with database.writing():
+                with self._writer.database.writing():
                     last = session.turns[-1].id
-                    current = database.set_summary(owner, extractor.summary, last)
+                    current = dialogues.set_summary(owner, extractor.summary, last)
                 if current:  # else the owner was deleted meanwhile
                     self.store(owner, extractor.summary, session)
         except Exception as error:

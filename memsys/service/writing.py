@@ -18,10 +18,12 @@ from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
 from memsys.service.database import MemoryDatabase
+from memsys.service.dialogues import Dialogues
 from memsys.service.owners import Owner, now
 from memsys.service.results import MemoryChange, MemoryRecord, RecordKind
 from memsys.service.settings import Setup
 from memsys.service.vector_sync import VectorSync
+from memsys.stores.sqlite import rewrite
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -74,6 +76,7 @@ class Writer:
         self.database = MemoryDatabase(folder, setup.embedder.name)
         self.vectors = VectorSync(self.database, setup.vectors)
         self.embedder = SharedEmbedder(setup.embedder, folder / "cache", Meter())
+        self.dialogues = Dialogues(self.database)
         self.lock = RLock()
         # Called with the texts of memories that are deleted or rewritten.
         self.on_removal: Callable[[Iterable[str]], None] = lambda _texts: None
@@ -148,6 +151,7 @@ class Writer:
                 relations(owner, turns)
             with self.database.writing():
                 change = self.database.erase(id_, owner)
+                self.dialogues.drop_shared(owner)
                 for text in texts:
                     for one in self.database.with_words(text, owner):
                         rest = f"\n{one.index_text}\n".replace(f"\n{text}\n", "\n")[1:-1]
@@ -162,6 +166,7 @@ class Writer:
         with self.lock:
             with self.database.writing():
                 texts = [one.memory for one in self.database.owned(owner)]
+                self.dialogues.drop(owner)
                 if owner is None:
                     self.database.clear()
                 else:
@@ -172,7 +177,7 @@ class Writer:
     def compact(self) -> bool:
         """Write database, vector store and embedding cache anew; see VectorStore.compact."""
         with self.lock:
-            self.database.compact()
+            rewrite(self.database.connection)
             self.embedder.clear()
             return self.vectors.compact()
 
