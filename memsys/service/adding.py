@@ -26,10 +26,9 @@ from memsys.service.messages import (
     parse_messages,
 )
 from memsys.service.owners import NoModelError
-from memsys.service.ranking import Ranker
 from memsys.service.relations import RelationMemory
 from memsys.service.results import AddResult, MemoryChange, MemoryRecord, RelationChange
-from memsys.service.setup import Setup
+from memsys.service.settings import Setup
 from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
 
@@ -40,7 +39,6 @@ class Adder:
 
     setup: Setup
     writer: Writer
-    ranker: Ranker
     summaries: Summaries
     relations: RelationMemory
 
@@ -84,14 +82,14 @@ class Adder:
                 "infer: there is no model to write facts with; set llm= (openai, local), or add "
                 "with infer=False"
             )
-        setup, summaries, database = self.setup, self.summaries, self.writer.database
+        setup, summaries, dialogues = self.setup, self.summaries, self.writer.dialogues
         owner, session = about.owner, parsed.session
         log += summaries.wait(owner)
         with self.writer.lock:
-            dialogue, summary = database.dialogue(owner)
+            dialogue, summary = dialogues.of(owner)
         earlier = {id_: public for _, id_, _, _, public in dialogue}
         about = replace(about, public={**earlier, **about.public})
-        storage = _OwnerFacts(self.writer, self.ranker, about, setup.update.compare)
+        storage = _OwnerFacts(self.writer, about, setup.update.compare)
         part = self.relations.reply_part(owner) if self.relations.enabled else None
         facts = FactWriter(llm, setup.facts, setup.update, storage, part)
         facts.extractor.summary = summary
@@ -104,11 +102,11 @@ class Adder:
             for turn in session.turns
         ]
         with self.writer.lock:
-            with database.writing():  # another add may have changed them meanwhile, or a deletion
-                stored, current = database.dialogue(owner)
+            with self.writer.database.writing():  # another add or deletion may have changed them
+                stored, current = dialogues.of(owner)
                 current = facts.extractor.summary if current == summary else current
                 last = [*stored, *said][-setup.facts.recent :] if setup.facts.recent else []
-                database.set_dialogue(owner, last, current)
+                dialogues.put(owner, last, current)
             if not summaries.background:
                 storage.changes += summaries.store(owner, current, session)
         if summaries.background:
@@ -150,16 +148,20 @@ class _OwnerFacts:
     are the owner's; a changed one remains with its owner.
     """
 
-    def __init__(self, writer: Writer, ranker: Ranker, about: About, compare: Compare) -> None:
-        self._writer, self._ranker, self._about = writer, ranker, about
-        self._compare = compare
+    def __init__(self, writer: Writer, about: About, compare: Compare) -> None:
+        self._writer, self._about, self._compare = writer, about, compare
         self.changes: list[MemoryChange] = []
 
     def similar(self, fact: Fact, most: int) -> Sequence[StoredFact]:
-        (vector,) = self._writer.embed([fact.text])
+        (vector,) = self._writer.embedder.documents([fact.text])
+        vectors = self._writer.vectors
         with self._writer.lock:
-            near = self._ranker.similar(vector, self._comparable(fact), most)
-        return [StoredFact(record.id, record.memory, cosine) for record, cosine in near]
+            vectors.catch_up()
+            by_id = {one.id: one for one in self._comparable(fact)}
+            shelves = dict.fromkeys(one.owner.shelf for one in by_id.values())
+            found = [vectors.nearest(shelf, vector, most, list(by_id)) for shelf in shelves]
+        near = sorted((one for some in found for one in some), key=lambda one: -one.cosine)
+        return [StoredFact(one.id, by_id[one.id].memory, one.cosine) for one in near[:most]]
 
     def add(self, fact: Fact, time: datetime) -> FactChange | None:
         with self._writer.lock:

@@ -13,19 +13,19 @@ from memsys.core.errors import InputError, check_choice
 from memsys.core.relative_dates import iso_date
 from memsys.core.turns import importance
 from memsys.service.owners import (
-    TITLE_MOST,
     MemoryKind,
     NoModelError,
     Owner,
     check_owner_id,
     check_text,
     naive,
-    nested_deeper,
 )
 
 MemoryType = Literal["procedural_memory"]
 METADATA_DEPTH = 20  # nested lists and objects
 METADATA_BYTES = 65_536  # as JSON in UTF-8
+TITLE_MOST = 256  # characters
+NOT_EMPTY = "use text that is not empty"
 Version = Literal["v1.1"]  # of the results: a dictionary with `results` and `relations`
 
 
@@ -70,20 +70,11 @@ def check_version(version: Version | None) -> None:
         check_choice("version", version, get_args(Version))
 
 
-def check_query(query: str) -> None:
-    """Raises InputError if `query` is no text."""
-    if not isinstance(query, str):
-        raise InputError("query: use text")
-    check_text(query, "query")
-
-
 def check_prompt(prompt: str | None, writes: bool) -> None:
     """Raises InputError if `prompt` is no text, NoModelError if no model `writes`."""
     if prompt is None:
         return
-    if not isinstance(prompt, str) or not prompt.strip():
-        raise InputError("prompt: use text that is not empty")
-    check_text(prompt, "prompt")
+    check_text(prompt.strip() if isinstance(prompt, str) else prompt, "prompt", NOT_EMPTY, 1)
     if not writes:
         raise NoModelError("prompt: no model writes these messages; add with infer=True")
 
@@ -100,10 +91,7 @@ def path_of(value: object, name: str) -> Path:
 
 def check_id(memory_id: object) -> str:
     """Return the id of a memory; raises InputError unless it is a text of valid Unicode."""
-    if not isinstance(memory_id, str):
-        raise InputError(f"memory_id: {memory_id!r:.60}; use the id of a memory, a text")
-    check_text(memory_id, "memory_id")
-    return memory_id
+    return check_text(memory_id, "memory_id", f"{memory_id!r:.60}; use the id of a memory, a text")
 
 
 def check_metadata(metadata: Mapping[str, Any] | None, name: str = "metadata") -> dict[str, Any]:
@@ -114,14 +102,14 @@ def check_metadata(metadata: Mapping[str, Any] | None, name: str = "metadata") -
     try:
         if not isinstance(value, Mapping) or any(not isinstance(key, str) for key in value):
             raise TypeError("use an object whose names are text")
-        text = json.dumps(dict(value), ensure_ascii=False, allow_nan=False)
-        check_text(text, name)
+        text = check_text(json.dumps(dict(value), ensure_ascii=False, allow_nan=False), name)
         copy: dict[str, Any] = json.loads(text)
+        too_deep = _nested_deeper(copy, METADATA_DEPTH)
     except RecursionError:
-        raise InputError(f"{name}: nested more than {METADATA_DEPTH} deep") from None
+        too_deep = True
     except (TypeError, ValueError) as error:
         raise InputError(f"{name}: not a JSON object ({error})") from error
-    if nested_deeper(copy, METADATA_DEPTH):
+    if too_deep:
         raise InputError(f"{name}: nested more than {METADATA_DEPTH} deep")
     if len(text.encode()) > METADATA_BYTES:
         raise InputError(f"{name}: over {METADATA_BYTES:,} bytes; store less")
@@ -138,28 +126,36 @@ def check_fields(
     """Return the fields of a record that an update replaces (None: unchanged). Raises InputError on
     an invalid value, or if none is given.
     """
-    if all(one is None for one in (text, metadata, time, title, event_time)):
-        raise InputError("update: give text, metadata, time, title or event_time")
     fields: dict[str, Any] = {}
     if text is not None:
-        if not isinstance(text, str) or not text:
-            raise InputError("text: use text that is not empty")
-        check_text(text, "text")
-        fields |= {"memory": text, "importance": importance(text)}
+        fields["memory"] = check_text(text, "text", NOT_EMPTY, 1)
+        fields["importance"] = importance(text)
     if title is not None:
-        if not isinstance(title, str) or len(title) > TITLE_MOST:
-            raise InputError(f"title: use text of at most {TITLE_MOST} characters")
-        check_text(title, "title")
-        fields["title"] = title
+        remedy = f"use text of at most {TITLE_MOST} characters"
+        fields["title"] = check_text(title, "title", remedy, most=TITLE_MOST)
     if metadata is not None:
         fields["metadata"] = check_metadata(metadata)
     if time is not None:
         fields["time"] = naive(time)
     if event_time is not None:
-        if not isinstance(event_time, str) or (event_time and iso_date(event_time) is None):
+        date = iso_date(event_time) if isinstance(event_time, str) else None
+        if date is None and event_time != "":
             raise InputError(
                 f"event_time: {event_time!r:.40}; use ISO 8601 (2031, 2031-05, 2031-05-02 or "
                 "2031-05-02/2031-05-08), or an empty text for no date"
             )
-        fields["event_time"] = iso_date(event_time)  # None of an empty text
+        fields["event_time"] = date
+    if not fields:
+        raise InputError("update: give text, metadata, time, title or event_time")
     return fields
+
+
+def _nested_deeper(value: Any, most: int) -> bool:
+    """Return whether `value` has more than `most` dicts and lists within each other."""
+    level = [value]
+    for _ in range(most + 1):
+        level = [one for one in level if isinstance(one, dict | list)]
+        if not level:
+            return False
+        level = [x for one in level for x in (one.values() if isinstance(one, dict) else one)]
+    return True

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from hydra import compose, initialize_config_dir
@@ -140,18 +141,23 @@ def _replaced(base: Mapping[str, Any], own: Mapping[str, Any], place: str) -> di
     """Return the settings `base` with the values of `own`, also within groups of settings. Raises
     InputError on an unknown name.
     """
-    names = sorted(name for name in base if not name.startswith("_"))
+    _check_known(own, [name for name in base if not name.startswith("_")], place)
     found = dict(base)
     for name, value in own.items():
-        if name not in names:
-            raise InputError(
-                f"{place}.{name}: no such setting; there are {', '.join(names) or 'none'}"
-            )
         inner = base[name]
         if isinstance(inner, Mapping) and inner and isinstance(value, Mapping):
             value = _replaced(inner, value, f"{place}.{name}")  # noqa: PLW2901
         found[name] = value
     return found
+
+
+def _check_known(given: Iterable[Any], known: Iterable[str], place: str) -> None:
+    """Raises InputError on a name that is not known."""
+    names = sorted(known)
+    if unknown := sorted(set(given) - set(names), key=str):
+        raise InputError(
+            f"{place}.{unknown[0]}: no such setting; there are {', '.join(names) or 'none'}"
+        )
 
 
 def resolved(config: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -164,13 +170,14 @@ def resolved(config: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The composed groups and numbers of a configuration, named `where` in error messages, and the
-    class of its strategy.
+    """A configuration, named `where` in error messages: its composed groups and numbers, the class
+    of its strategy, and the further `settings` of a memory.
     """
 
     where: str
     config: Mapping[str, Any]
     kind: type[Strategy]
+    settings: Mapping[str, Any]
 
     @classmethod
     def of(cls, wanted: Mapping[str, Any], where: str) -> Groups:
@@ -182,7 +189,13 @@ class Groups:
         config = composed({name: whole[name] for name in (*NUMBERS, *OPTIONS)}, where)
         check_references(config, where)
         kind = _strategy_class(config["strategy"], where)
-        return cls(where, resolved(config, where), kind)
+        settings = {name: one for name, one in wanted.items() if name in SETTINGS}
+        return cls(where, resolved(config, where), kind, settings)
+
+    @property
+    def links(self) -> bool:
+        """Whether relations that a model writes link the memories, in place of a graph by rules."""
+        return self.kind.uses_graph and "relation_store" in self.config["graph"]
 
     @property
     def strategy(self) -> Mapping[str, Any]:
@@ -237,23 +250,26 @@ class Groups:
         is_usual = config.get("_target_") == f"{usual.__module__}.{usual.__qualname__}"
         return None if is_usual and config.get("path") is None else self.build(name)
 
-
-def section(
-    kind: type[T], name: str, settings: Mapping[str, Any], base: Mapping[str, Any], where: str
-) -> T:
-    """Return the settings of the dataclass `kind`: those of `base`, changed by the section `name`
-    of a memory's `settings`. Raises InputError on an unknown one, TypeError on a missing one.
-    """
-    own = settings.get(name)
-    own = {} if own is None else own
-    if not isinstance(own, Mapping):
-        raise InputError(f"{where}: {name}: {own!r:.40}; give names with values")
-    known = {one.name for one in fields(kind)}  # type: ignore[arg-type]
-    if unknown := sorted({*base, *own} - known, key=str):
-        raise InputError(
-            f"{where}: {name}.{unknown[0]}: no such setting; there are {', '.join(sorted(known))}"
-        )
-    return kind(**{**base, **own})
+    def section(
+        self, kind: type[T], name: str, base: object = MappingProxyType({}), place: str = ""
+    ) -> T:
+        """Return the settings of the dataclass `kind`: those of `base`, found at `place`, changed
+        by the section `name` of the memory's settings. Raises InputError on an unknown or missing
+        one.
+        """
+        where, own = f"{self.where}: {name}", self.settings.get(name)
+        if not isinstance(base, Mapping):
+            raise InputError(
+                f"{self.where}: {place} is missing; name an option of conf/strategy, or give all "
+                "of its settings"
+            )
+        if not isinstance(own, Mapping | None):
+            raise InputError(f"{where}: {own!r:.40}; give names with values")
+        _check_known({*base, *(own or {})}, [one.name for one in fields(kind)], where)  # type: ignore[arg-type]
+        try:
+            return kind(**{**base, **(own or {})})
+        except TypeError as error:
+            raise InputError(f"{self.where}: {error}") from error
 
 
 def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:

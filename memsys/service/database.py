@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from memsys.core.files import shown
 from memsys.core.types import Vectors
 from memsys.service.owners import Owner, now
 from memsys.service.results import EventName, MemoryChange, MemoryRecord
-from memsys.stores.sqlite import open_shared, rewrite
+from memsys.stores.sqlite import open_shared
 
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
 # The column of each field of a record; `touch` alone changes the last two.
@@ -44,14 +44,14 @@ class MemoryDatabase:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._open: sqlite3.Connection | None = open_shared(self.path, _SCHEMA[0])
-            self._db.isolation_level = None  # transactions are begun by `writing`
+            self.connection.isolation_level = None  # transactions are begun by `writing`
             with self.writing():
                 for statement in _SCHEMA[1:]:
-                    self._db.execute(statement)
-                columns = self._db.execute("PRAGMA table_info(memories)").fetchall()
+                    self.execute(statement)
+                columns = self.execute("PRAGMA table_info(memories)").fetchall()
                 if "event_time" not in {row[1] for row in columns}:  # of an earlier version
-                    self._db.execute("ALTER TABLE memories ADD COLUMN event_time TEXT")
-                self._db.execute(f"SELECT {_COLUMNS} FROM memories LIMIT 0")  # noqa: S608
+                    self.execute("ALTER TABLE memories ADD COLUMN event_time TEXT")
+                self.execute(f"SELECT {_COLUMNS} FROM memories LIMIT 0")  # noqa: S608
                 stored = self.state("embedder", embedder)
         except (OSError, ValueError, sqlite3.DatabaseError) as error:  # ValueError: a NUL
             raise InputError(
@@ -67,23 +67,23 @@ class MemoryDatabase:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Open one transaction that locks out other writers from its beginning."""
-        self._db.execute("BEGIN IMMEDIATE")
-        with self._db:
+        self.execute("BEGIN IMMEDIATE")
+        with self.connection:
             yield
 
     def state(self, name: str, first: str) -> str:
         """Return the value under `name`, set to `first` if there is none."""
-        self._db.execute("INSERT OR IGNORE INTO state VALUES (?, ?)", (name, first))
-        return str(self._db.execute("SELECT value FROM state WHERE name=?", (name,)).fetchone()[0])
+        self.execute("INSERT OR IGNORE INTO state VALUES (?, ?)", (name, first))
+        return str(self.execute("SELECT value FROM state WHERE name=?", (name,)).fetchone()[0])
 
     def set_state(self, name: str, value: str) -> None:
         """Store `value` under `name`."""
-        self._db.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value))
+        self.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value))
 
     @property
     def last(self) -> int:
         """The number of the last change by any process; 0 before the first."""
-        row = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name='changes'").fetchone()
+        row = self.execute("SELECT seq FROM sqlite_sequence WHERE name='changes'").fetchone()
         return int(row[0]) if row else 0
 
     def put(self, record: MemoryRecord, vector: Vectors) -> MemoryChange:
@@ -93,7 +93,7 @@ class MemoryDatabase:
         row["shelf"] = record.owner.shelf
         row["vector"] = vector.astype(np.float32).tobytes()
         sets = ", ".join(f"{name}=excluded.{name}" for name in row if name != "id")
-        self._db.execute(
+        self.execute(
             f"INSERT INTO memories ({', '.join(row)}) "  # noqa: S608
             f"VALUES (:{', :'.join(row)}) ON CONFLICT (id) DO UPDATE SET {sets}",
             row,
@@ -103,16 +103,16 @@ class MemoryDatabase:
 
     def drop(self, record: MemoryRecord) -> MemoryChange:
         """Delete `record`; its history remains."""
-        self._db.execute("DELETE FROM memories WHERE id=?", (record.id,))
+        self.execute("DELETE FROM memories WHERE id=?", (record.id,))
         return self._log_change(record, "DELETE", record.memory, None)
 
     def clear(self) -> None:
-        """Delete everything including the history; the numbers of changes continue."""
-        shelves = [row[0] for row in self._db.execute("SELECT DISTINCT shelf FROM changes")]
-        self.set_state("cleared_shelves", _json(shelves))  # until their vectors are deleted too
-        for table in ("memories", "changes", "dialogues"):
-            self._db.execute(f"DELETE FROM {table}")  # noqa: S608
-        self._db.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'changes'")
+        """Delete all memories and their history; the numbers of changes continue."""
+        shelves = [row[0] for row in self.execute("SELECT DISTINCT shelf FROM changes")]
+        self.set_state("cleared_shelves", as_json(shelves))  # until their vectors are deleted too
+        for table in ("memories", "changes"):
+            self.execute(f"DELETE FROM {table}")  # noqa: S608
+        self.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'changes'")
         self.set_state("cleared", str(self.last))
 
     def forget(self, owner: Owner) -> None:
@@ -122,20 +122,16 @@ class MemoryDatabase:
         for record in self.owned(owner):
             self.drop(record)
         self._forget_history(*owner_condition(owner))
-        self.drop_dialogues(owner)
 
     def erase(self, id_: str, owner: Owner) -> MemoryChange | None:
-        """Delete the memory `id_` of `owner` and the texts of its history; also the messages and
-        summaries from which a model writes memories of the owner. Return the change of the memory,
-        None if it was deleted before.
+        """Delete the memory `id_` of `owner`, the texts of its history, and the summaries from
+        which a model writes memories of the owner. Return the change of the memory, None if it was
+        deleted before.
         """
-        summaries = [one for one in self._records("kind='summary'", []) if _share(one.owner, owner)]
+        summaries = [one for one in self._records("kind='summary'", []) if owner.shares(one.owner)]
         records = self.of([id_]) | {one.id: one for one in summaries}
         changes = {one.id: self.drop(one) for one in records.values()}
         self._forget_history(f"memory {IN_LIST}", [json.dumps([id_, *records])])
-        for (key,) in self._db.execute("SELECT owner FROM dialogues").fetchall():
-            if _share(Owner(**json.loads(key)), owner):
-                self._db.execute("DELETE FROM dialogues WHERE owner=?", (key,))
         return changes.get(id_)
 
     def with_words(self, text: str, owner: Owner) -> list[MemoryRecord]:
@@ -167,7 +163,7 @@ class MemoryDatabase:
             return [owner.shelf]
         condition, values = owner_condition(owner)
         query = f"SELECT DISTINCT shelf FROM memories WHERE {condition} ORDER BY shelf"  # noqa: S608
-        return [row[0] for row in self._db.execute(query, values)]
+        return [row[0] for row in self.execute(query, values)]
 
     def vectors(self, after: int = 0) -> Iterator[tuple[str, str, Vectors | None]]:
         """Yield shelf, id and vector (None: deleted) of changes with a number above `after`."""
@@ -175,25 +171,25 @@ class MemoryDatabase:
             "SELECT DISTINCT c.shelf, c.memory, m.vector FROM changes c "
             "LEFT JOIN memories m ON m.id = c.memory WHERE c.number > ? ORDER BY c.shelf, m.seq"
         )
-        for shelf, id_, blob in self._db.execute(query, (after,)):
+        for shelf, id_, blob in self.execute(query, (after,)):
             yield shelf, id_, None if blob is None else np.frombuffer(blob, dtype=np.float32)
 
     def by_shelf(self) -> dict[str, set[str]]:
         """Return the ids of all memories by shelf (see Owner.shelf)."""
         shelves: dict[str, set[str]] = {}
-        for shelf, id_ in self._db.execute("SELECT shelf, id FROM memories"):
+        for shelf, id_ in self.execute("SELECT shelf, id FROM memories"):
             shelves.setdefault(shelf, set()).add(id_)
         return shelves
 
     def vectors_of(self, ids: Sequence[str]) -> Vectors:
         """Return the vectors of stored `ids`, sorted by id, shape (len(ids), d)."""
         query = f"SELECT vector FROM memories WHERE id {IN_LIST} ORDER BY id"  # noqa: S608
-        rows = self._db.execute(query, (json.dumps(list(ids)),))
+        rows = self.execute(query, (json.dumps(list(ids)),))
         return np.stack([np.frombuffer(blob, dtype=np.float32) for (blob,) in rows])
 
     def history(self, id_: str) -> list[MemoryChange]:
         """Return every change of this id, oldest first."""
-        rows = self._db.execute(
+        rows = self.execute(
             "SELECT user_id, agent_id, run_id, number, memory, event, old, new, time "
             "FROM changes WHERE memory=? AND coalesce(old, new) IS NOT NULL ORDER BY number",
             (id_,),
@@ -210,12 +206,12 @@ class MemoryDatabase:
             "SELECT turns FROM memories WHERE id=? "
             "UNION ALL SELECT turns FROM changes WHERE memory=? AND turns IS NOT NULL"
         )
-        row = self._db.execute(query, (id_, id_)).fetchone()
+        row = self.execute(query, (id_, id_)).fetchone()
         return tuple(json.loads(row[0])) if row else ()
 
     def touch(self, ids: Sequence[str], time: datetime) -> None:
         """Count one access of each memory."""
-        self._db.executemany(
+        self.connection.executemany(
             "UPDATE memories SET accesses = accesses + 1, accessed = ? WHERE id = ?",
             [(time.isoformat(), id_) for id_ in ids],
         )
@@ -223,45 +219,8 @@ class MemoryDatabase:
     def accesses(self, ids: Sequence[str]) -> dict[str, tuple[int, datetime | None]]:
         """Return, by id, how often a memory was accessed and when last."""
         query = f"SELECT id, accesses, accessed FROM memories WHERE id {IN_LIST}"  # noqa: S608
-        rows = self._db.execute(query, (json.dumps(list(ids)),))
+        rows = self.execute(query, (json.dumps(list(ids)),))
         return {id_: (count, time and datetime.fromisoformat(time)) for id_, count, time in rows}
-
-    def dialogue(self, owner: Owner) -> tuple[list[Any], str]:
-        """Return the stored last messages of `owner` and their summary."""
-        row = self._db.execute(
-            "SELECT said, summary FROM dialogues WHERE owner=?", (_json(owner.named),)
-        ).fetchone()
-        return (json.loads(row[0]), row[1]) if row else ([], "")
-
-    def set_dialogue(self, owner: Owner, messages: Sequence[Any], summary: str) -> None:
-        """Store the last messages of `owner` and their summary."""
-        self._db.execute(
-            "INSERT OR REPLACE INTO dialogues VALUES (?, ?, ?)",
-            (_json(owner.named), _json(messages), summary),
-        )
-
-    def set_summary(self, owner: Owner, summary: str, turn: str) -> bool:
-        """Replace the summary of `owner` if the message `turn` is stored still, or none is; return
-        whether it was replaced.
-        """
-        condition = "owner=? AND (said='[]' OR instr(said, ?) > 0)"
-        query = f"UPDATE dialogues SET summary=? WHERE {condition}"  # noqa: S608
-        return self._db.execute(query, (summary, _json(owner.named), turn)).rowcount > 0
-
-    def drop_dialogues(self, owner: Owner | None) -> None:
-        """Delete the messages and summaries of `owner` (None: of all)."""
-        for (key,) in self._db.execute("SELECT owner FROM dialogues").fetchall():
-            if owner is None or owner.named.items() <= json.loads(key).items():
-                self._db.execute("DELETE FROM dialogues WHERE owner=?", (key,))
-
-    def compact(self) -> None:
-        """Write the file anew; see memsys.stores.sqlite.rewrite."""
-        rewrite(self._db)
-
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The connection, for tables of others in the same file."""
-        return self._db
 
     def close(self) -> None:
         """Close the file; closing it again does nothing."""
@@ -269,8 +228,12 @@ class MemoryDatabase:
             self._open.close()
         self._open = None
 
+    def execute(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> sqlite3.Cursor:
+        """Run one statement, also on a table of others. Raises InputError after close()."""
+        return self.connection.execute(query, values)
+
     @property
-    def _db(self) -> sqlite3.Connection:
+    def connection(self) -> sqlite3.Connection:
         """The open connection; raises InputError after close()."""
         if self._open is None:
             raise InputError(f"{self.path}: this memory is closed; open it again with Memory(...)")
@@ -278,7 +241,7 @@ class MemoryDatabase:
 
     def _records(self, condition: str, values: Sequence[str]) -> Iterator[MemoryRecord]:
         query = f"SELECT {_COLUMNS} FROM memories WHERE {condition} ORDER BY seq"  # noqa: S608
-        for row in self._db.execute(query, values):
+        for row in self.execute(query, values):
             fields = dict(zip(_FIELDS, row, strict=True))
             fields |= {name: json.loads(fields[name]) for name in ("metadata", "turn_keys")}
             yield MemoryRecord(**fields)
@@ -286,11 +249,11 @@ class MemoryDatabase:
     def _forget_history(self, condition: str, values: Sequence[str]) -> None:
         """Delete the texts of the changes that meet `condition`, and all but the last of each."""
         latest = f"SELECT max(number) FROM changes WHERE {condition} GROUP BY memory"  # noqa: S608
-        self._db.execute(
+        self.execute(
             f"DELETE FROM changes WHERE {condition} AND number NOT IN ({latest})",  # noqa: S608
             [*values, *values],
         )
-        self._db.execute(
+        self.execute(
             f"UPDATE changes SET old=NULL, new=NULL, turns=NULL WHERE {condition}",  # noqa: S608
             values,
         )
@@ -299,26 +262,18 @@ class MemoryDatabase:
         self, record: MemoryRecord, event: EventName, old: str | None, new: str | None
     ) -> MemoryChange:
         time, owner = now(), record.owner
-        row = (record.id, owner.shelf, event, old, new, time.isoformat())
-        turns = _json(record.turn_keys) if event == "DELETE" else None  # unknown afterwards
-        cursor = self._db.execute(
+        turns = as_json(record.turn_keys) if event == "DELETE" else None  # unknown afterwards
+        values = (event, old, new, time.isoformat(), *astuple(owner), turns)
+        number = self.execute(
             "INSERT INTO changes (memory, shelf, event, old, new, time, user_id, agent_id, run_id, "
             "turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*row, owner.user_id, owner.agent_id, owner.run_id, turns),
-        )
-        assert cursor.lastrowid is not None  # noqa: S101 - for the type checker
-        return MemoryChange(
-            number=cursor.lastrowid,
-            id=record.id,
-            event=event,
-            old=old,
-            new=new,
-            time=time,
-            **asdict(owner),
-        )
+            (record.id, owner.shelf, *values),
+        ).lastrowid
+        change: dict[str, Any] = {"id": record.id, "number": number, "time": time}
+        return MemoryChange(event=event, old=old, new=new, **change, **asdict(owner))
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
     """Return `value` as JSON. Raises ValueError on NaN and infinity."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
@@ -327,7 +282,7 @@ def _encoded(value: Any) -> Any:
     """Return a field of a record as a value of its column."""
     if isinstance(value, datetime):
         return value.isoformat()
-    return value if isinstance(value, str | float | int | None) else _json(value)
+    return value if isinstance(value, str | float | int | None) else as_json(value)
 
 
 def owner_condition(owner: Owner | None) -> tuple[str, list[str]]:
@@ -338,12 +293,6 @@ def owner_condition(owner: Owner | None) -> tuple[str, list[str]]:
         return "1", []
     named = owner.check().named
     return " AND ".join(f"{name}=?" for name in named), list(named.values())
-
-
-def _share(one: Owner, other: Owner) -> bool:
-    """Return whether the ids of one owner are among those of the other."""
-    items, others = one.named.items(), other.named.items()
-    return items <= others or others <= items
 
 
 def _fits(metadata: Mapping[str, Any], filters: Mapping[str, Any]) -> bool:

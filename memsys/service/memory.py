@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Self, Unpack
 
 from memsys.core.errors import check_bool, check_number, check_whole
-from memsys.llm.meter import Meter
 from memsys.service.adding import Adder
 from memsys.service.arguments import (
     MemoryType,
@@ -26,7 +25,6 @@ from memsys.service.arguments import (
     path_of,
 )
 from memsys.service.configuration import Source
-from memsys.service.database import MemoryDatabase
 from memsys.service.messages import Messages
 from memsys.service.owners import MemoryKind, Owner, Whose, naive
 from memsys.service.relations import RelationMemory
@@ -39,10 +37,10 @@ from memsys.service.results import (
     SearchResult,
 )
 from memsys.service.searching import Searcher
-from memsys.service.setup import Setup, load_setup
+from memsys.service.settings import Setup
+from memsys.service.setup import load_setup
 from memsys.service.summaries import Summaries
-from memsys.service.vector_sync import VectorSync
-from memsys.service.writing import About, SharedEmbedder, Writer
+from memsys.service.writing import About, Writer
 
 FOLDER = "memories"
 
@@ -61,17 +59,11 @@ class Memory(AbstractContextManager["Memory"]):
         or the defaults, without a model. Raises InputError if folder or setup cannot be used.
         """
         self._setup = setup = setup or load_setup(None)
-        path = path_of(folder, "folder")
-        self._database = database = MemoryDatabase(path, setup.embedder.name)
-        self._vectors = vectors = VectorSync(database, setup.vectors)
-        embedder = SharedEmbedder(setup.embedder, path / "cache", Meter())
-        self._writer = Writer(database, vectors, embedder)
-        self._relations = RelationMemory(setup.relations, database, embedder, self._writer.lock)
-        self._ranker = setup.ranker(database, vectors, embedder, self._writer.lock, self._relations)
-        self._searcher = Searcher(setup, self._writer, self._ranker, self._relations)
-        self._summaries = Summaries(self._writer, setup.summary)
-        parts = self._writer, self._ranker, self._summaries, self._relations
-        self._adder = Adder(setup, *parts)
+        self._writer = writer = Writer(path_of(folder, "folder"), setup)
+        self._relations = relations = RelationMemory(setup.relations, writer)
+        self._searcher = Searcher(setup, writer, relations)
+        self._summaries = Summaries(writer, setup.summary)
+        self._adder = Adder(setup, writer, self._summaries, relations)
 
     @classmethod
     def from_config(cls, source: Source, folder: str | Path = FOLDER) -> Self:
@@ -180,7 +172,7 @@ class Memory(AbstractContextManager["Memory"]):
     def get(self, memory_id: str) -> MemoryRecord | None:
         """Return the memory of this id, or None."""
         with self._writer.lock:
-            return self._database.get(check_id(memory_id))
+            return self._writer.database.get(check_id(memory_id))
 
     def get_all(
         self,
@@ -202,7 +194,7 @@ class Memory(AbstractContextManager["Memory"]):
         first, most = check_whole("offset", offset, 0), either("limit", limit, "top_k", top_k)
         last = None if most is None else first + check_whole("limit", most, 0)
         with self._writer.lock:
-            return Rows(self._database.owned(owner, wanted)[first:last])
+            return Rows(self._writer.database.owned(owner, wanted)[first:last])
 
     def update(
         self,
@@ -248,14 +240,14 @@ class Memory(AbstractContextManager["Memory"]):
         owner = Owner(user_id, agent_id, run_id).check_bulk(all)
         with self._writer.lock:
             self._relations.delete(owner)
-            with self._database.writing():
-                self._database.drop_dialogues(owner)
-            return self._writer.delete([one.id for one in self._database.owned(owner)])
+            with self._writer.database.writing():
+                self._writer.dialogues.drop(owner)
+            return self._writer.delete([one.id for one in self._writer.database.owned(owner)])
 
     def history(self, memory_id: str) -> list[MemoryChange]:
         """Return every change of a memory, oldest first; also of a deleted one, [] if unknown."""
         with self._writer.lock:
-            return self._database.history(check_id(memory_id))
+            return self._writer.database.history(check_id(memory_id))
 
     def reset(self, **whose: Unpack[Whose]) -> None:
         """Delete everything of an owner, or of every owner (`all`, or no argument at all),
@@ -280,9 +272,8 @@ class Memory(AbstractContextManager["Memory"]):
         """Close files and connections, after the summaries that are refreshed in the background."""
         self._summaries.close()
         with self._writer.lock:
-            self._vectors.close()
             self._relations.close()
-            self._database.close()
+            self._writer.close()
 
     def __exit__(self, *error: object) -> None:
         """Close the memory at the end of a `with` block."""

@@ -19,8 +19,9 @@ from memsys.knowledge.facts.procedure import tool_calls
 from memsys.knowledge.memory.base import MemoryBuilder, verbatim
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
+from memsys.service.arguments import NOT_EMPTY
 from memsys.service.owners import NoModelError, check_text, turn_key
-from memsys.service.setup import Setup
+from memsys.service.settings import Setup
 
 Messages = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 _FIELDS = {"role", "content", "name", "id", "tool_calls", "tool_call_id"}
@@ -68,13 +69,9 @@ def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
         calls = [f"calls {name}({given})" for name, given in tool_calls(message, where)]
         if calls and (content is None or isinstance(content, str)):
             content = "\n".join(filter(None, [content, *calls]))
-        if not isinstance(content, str) or not content:
-            raise InputError(f"{where}.content: use text that is not empty")
-        name, id_ = message.get("name") or role, message.get("id") or uuid4().hex
-        for field, value in (("content", content), ("name", name), ("id", id_)):
-            if not isinstance(value, str):
-                raise InputError(f"{where}.{field}: use text")
-            check_text(value, f"{where}.{field}")
+        content = check_text(content, f"{where}.content", NOT_EMPTY, 1)
+        name = check_text(message.get("name") or role, f"{where}.name")
+        id_ = check_text(message.get("id") or uuid4().hex, f"{where}.id")
         if role == "system":
             continue
         turn = Turn(uuid4().hex, name, content)
@@ -130,11 +127,7 @@ def _is_known(part: object) -> bool:
 
 
 def _words(part: Mapping[str, Any], where: str) -> str:
-    words = part.get("text")
-    if not isinstance(words, str):
-        raise InputError(f"{where}.content: a part of type text has no text")
-    check_text(words, f"{where}.content")
-    return words
+    return check_text(part.get("text"), f"{where}.content", "a part of type text has no text")
 
 
 def _descriptions(

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Any, Literal, TypedDict
+from math import inf
+from typing import Literal, TypedDict
 
 from memsys.core.errors import InputError, check_bool
 from memsys.core.types import Turn
@@ -16,7 +17,6 @@ MemoryKind = Literal["fact", "procedural"]  # of memories that a caller adds
 _MOST = 256  # characters of an owner's id
 _KEY_SEPARATOR = "\x1f"
 _KEY_END = re.compile(f"{_KEY_SEPARATOR}[0-9a-f]{{32}}$")
-TITLE_MOST = 256  # characters
 
 
 class NoModelError(InputError):
@@ -70,6 +70,11 @@ class Owner:
         """The ids that are not None, by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
+    def shares(self, other: Owner) -> bool:
+        """Return whether the ids of one of the two are among those of the other."""
+        own, others = self.named.items(), other.named.items()
+        return own <= others or others <= own
+
     @property
     def shelf(self) -> str:
         """The partition of the vector store, named by the first id that is set. All memories of a
@@ -77,13 +82,6 @@ class Owner:
         """
         name, value = next(iter(self.named.items()))
         return f"{name}:{value}"
-
-
-def check_owner_id(value: object, name: str) -> None:
-    """Raises InputError, naming `name`, unless `value` is a text of 1 to 256 characters."""
-    if not isinstance(value, str) or not 1 <= len(value) <= _MOST:
-        raise InputError(f"{name}: {value!r:.40}; use text of 1 to {_MOST} characters")
-    check_text(value, name)
 
 
 def naive(time: datetime | None) -> datetime:
@@ -120,20 +118,22 @@ def public_ids(keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_KEY_END.sub("", key) for key in keys))
 
 
-def check_text(text: str, name: str) -> None:
-    """Raises InputError on a lone surrogate, which cannot be encoded as UTF-8."""
+def check_text(
+    value: object, name: str, remedy: str = "use text", least: int = 0, most: float = inf
+) -> str:
+    """Return `value`. Raises InputError with `name` and the `remedy` unless it is a text of `least`
+    to `most` characters; also on a lone surrogate, which cannot be encoded as UTF-8.
+    """
+    if not isinstance(value, str) or not least <= len(value) <= most:
+        raise InputError(f"{name}: {remedy}")
     try:
-        text.encode()
+        value.encode()
     except UnicodeEncodeError as error:
         raise InputError(f"{name}: not valid Unicode (character {error.start})") from None
+    return value
 
 
-def nested_deeper(value: Any, most: int) -> bool:
-    """Return whether `value` has more than `most` dicts and lists within each other."""
-    level = [value]
-    for _ in range(most + 1):
-        level = [one for one in level if isinstance(one, dict | list)]
-        if not level:
-            return False
-        level = [x for one in level for x in (one.values() if isinstance(one, dict) else one)]
-    return True
+def check_owner_id(value: object, name: str) -> str:
+    """Return `value`, the id of an owner. Raises InputError like check_text."""
+    remedy = f"{value!r:.40}; use text of 1 to {_MOST} characters"
+    return check_text(value, name, remedy, 1, _MOST)

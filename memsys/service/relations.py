@@ -2,53 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from threading import RLock
+from dataclasses import asdict, astuple
+from uuid import uuid4
 
 from memsys.core.errors import InputError
 from memsys.core.types import Session
-from memsys.embed.cache import CachedEmbedder
-from memsys.index.rank import IndexSettings
 from memsys.knowledge.facts.fact import Event
-from memsys.knowledge.facts.fact_writer import Compare
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
-from memsys.knowledge.relations.find import RelationFinder, RelationSettings
-from memsys.knowledge.relations.forms import RelationGraphSettings
+from memsys.knowledge.relations.find import RelationFinder
 from memsys.knowledge.relations.graph_writer import GraphWriter
-from memsys.knowledge.relations.relation_graph import (
-    RelationGraph,
-    forget_turns,
-)
+from memsys.knowledge.relations.relation_graph import RelationGraph, forget_turns
 from memsys.knowledge.relations.triples import as_memory, id_of
 from memsys.knowledge.relations.written_graph import WrittenGraph
-from memsys.llm.base import LLM
-from memsys.service.database import MemoryDatabase
+from memsys.service.database import IN_LIST, MemoryDatabase, owner_condition
 from memsys.service.owners import NoModelError, Owner, public_ids
-from memsys.service.relation_parts import RelationParts
 from memsys.service.results import FoundRelation, RelationChange
+from memsys.service.settings import RelationSetup
+from memsys.service.writing import Writer
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import RelationStore
 
 _FILE = "relations.sqlite"  # in the memory's folder
 _FINDERS = 64  # cached, one per owner that is searched for
-
-
-@dataclass(frozen=True, slots=True)
-class RelationSetup:
-    """How a model writes relations, and how they are found. `compare`: new ones with all that match
-    the ids given, or only with those of exactly these ids. `max_share`: see link_memories; None if
-    the relations are found beside memories, which they do not link. `store`: None for a file in the
-    memory's folder.
-    """
-
-    llm: LLM
-    index: IndexSettings
-    graph: RelationGraphSettings
-    search: RelationSettings
-    compare: Compare = "filter"
-    max_share: float | None = None
-    store: RelationStore | None = None
 
 
 class RelationMemory:
@@ -59,20 +36,14 @@ class RelationMemory:
     them, and in a query, is the node of the user_id.
     """
 
-    def __init__(
-        self,
-        setup: RelationSetup | None,
-        database: MemoryDatabase,
-        embedder: CachedEmbedder,
-        lock: RLock,
-    ) -> None:
+    def __init__(self, setup: RelationSetup | None, writer: Writer) -> None:
         """`setup`: None to delete relations only. Raises InputError if a prompt or the store cannot
         be used.
         """
-        self._database, self._embedder, self._lock = database, embedder, lock
-        self._owned = RelationParts(database)
+        self._database, self._embedder = writer.database, writer.embedder
+        self._lock, self._owned = writer.lock, RelationParts(writer.database)
         self._setup, self._store = setup, setup.store if setup else None
-        file = database.path.with_name(_FILE)
+        file = self._database.path.with_name(_FILE)
         if self._store is None and (setup or file.exists()):
             self._store = NetworkxRelations(str(file))
         if setup is not None:
@@ -244,3 +215,61 @@ def _found(finder: RelationFinder, query: str) -> list[FoundRelation]:
         )
         for (relation, score), (source, destination) in zip(found, ends, strict=True)
     ]
+
+
+class RelationParts:
+    """A table of the database: a part of a relation store per user, agent and run, its random key,
+    and a version that changes with its relations. Callers hold the lock of the database, and a
+    transaction for changes.
+    """
+
+    def __init__(self, database: MemoryDatabase) -> None:
+        self._database = database
+
+    def of(self, owner: Owner | None) -> list[tuple[str, int]]:
+        """Return key and version of every part that belongs to `owner` (None: to anybody), sorted
+        by key.
+        """
+        condition, values = owner_condition(owner)
+        query = f"SELECT key, version FROM relation_parts WHERE {condition} ORDER BY key"  # noqa: S608
+        return [(key, version) for key, version in self._database.execute(query, values)]
+
+    def open(self, owner: Owner) -> list[str]:
+        """Return the key of the part of exactly `owner`, which is created if absent, and those of
+        the other parts that belong to `owner`.
+        """
+        ids = astuple(owner)
+        query = "SELECT key FROM relation_parts WHERE (user_id, agent_id, run_id) IS (?, ?, ?)"
+        row = self._database.execute(query, ids).fetchone()
+        key = row[0] if row else uuid4().hex
+        if row is None:
+            self._database.execute("INSERT INTO relation_parts VALUES (?, ?, ?, ?, 0)", (key, *ids))
+        return [key, *(other for other, _ in self.of(owner) if other != key)]
+
+    def behind(self, owner: Owner) -> list[str]:
+        """Return the keys of the parts of exactly `owner`, or of some of its ids and no other: of
+        the messages from which a memory of `owner` may be written.
+        """
+        ids = asdict(owner)
+        condition = " AND ".join(f"({name} IS NULL OR {name}=?)" for name in ids)
+        query = f"SELECT key FROM relation_parts WHERE {condition} ORDER BY key"  # noqa: S608
+        return [key for (key,) in self._database.execute(query, list(ids.values()))]
+
+    def changed(self, owner: Owner, keys: Sequence[str]) -> None:
+        """Count a change of the parts `keys`, the first that of exactly `owner`; one that was
+        deleted meanwhile is created again.
+        """
+        ids = astuple(owner)
+        insert = "INSERT OR IGNORE INTO relation_parts VALUES (?, ?, ?, ?, 0)"
+        self._database.execute(insert, (keys[0], *ids))
+        self.count(keys)
+
+    def count(self, keys: Sequence[str]) -> None:
+        """Count a change of the parts `keys`, of those that exist still."""
+        update = f"UPDATE relation_parts SET version = version + 1 WHERE key {IN_LIST}"  # noqa: S608
+        self._database.execute(update, (json.dumps(list(keys)),))
+
+    def drop(self, keys: Sequence[str]) -> None:
+        """Delete the rows of the parts `keys`."""
+        query = f"DELETE FROM relation_parts WHERE key {IN_LIST}"  # noqa: S608
+        self._database.execute(query, (json.dumps(list(keys)),))

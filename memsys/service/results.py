@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple, SupportsIndex, TypeVar, overload
+from typing import Annotated, Any, Literal, SupportsIndex, TypeVar, overload
 
 from pydantic import (
     BaseModel,
@@ -135,14 +135,16 @@ class SearchResult(MemoryRecord):
     trace: Mapping[str, Any]
 
     @classmethod
-    def of(cls, hit: Hit, score: float) -> SearchResult:
-        """Return the result of `hit`."""
+    def of(
+        cls,
+        record: MemoryRecord,
+        relevance: float,
+        origin: Origin = "direct",
+        trace: Mapping[str, Any] = MappingProxyType({}),
+    ) -> SearchResult:
+        """Return the result of finding `record`, with its relevance as score."""
         return cls.model_construct(
-            **vars(hit.record),
-            score=score,
-            relevance=hit.score,
-            origin=hit.origin,
-            trace=dict(hit.trace),
+            **vars(record), score=relevance, relevance=relevance, origin=origin, trace=dict(trace)
         )
 
     @property
@@ -150,15 +152,6 @@ class SearchResult(MemoryRecord):
         """The memory that was found."""
         fields = {name: getattr(self, name) for name in MemoryRecord.model_fields}
         return MemoryRecord.model_construct(**fields)
-
-
-class Hit(NamedTuple):
-    """A memory that a ranking found, its score there, and where it comes from; see SearchResult."""
-
-    record: MemoryRecord
-    score: float
-    origin: Origin = "direct"
-    trace: Mapping[str, Any] = MappingProxyType({})
 
 
 class MemoryContext(Row):

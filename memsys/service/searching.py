@@ -10,12 +10,12 @@ from typing import Any
 from memsys.core.errors import check_bool, check_whole
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Candidate
-from memsys.service.arguments import check_query, narrowed
-from memsys.service.owners import Owner, naive
+from memsys.service.arguments import narrowed
+from memsys.service.owners import Owner, check_text, naive
 from memsys.service.ranking import Ranker
 from memsys.service.relations import RelationMemory
 from memsys.service.results import MemoryContext, Rows, SearchResult
-from memsys.service.setup import Setup
+from memsys.service.settings import Setup
 from memsys.service.strategy_ranking import Found
 from memsys.service.writing import Writer
 from memsys.strategies.strategy import with_beside
@@ -38,12 +38,10 @@ class Request:
 class Searcher:
     """Searches memories and relations, and writes contexts. Thread-safe."""
 
-    def __init__(
-        self, setup: Setup, writer: Writer, ranker: Ranker, relations: RelationMemory
-    ) -> None:
-        """Raises InputError if the context has to be summarised and there is no model."""
-        self._setup, self._writer, self._ranker = setup, writer, ranker
-        self._relations = relations
+    def __init__(self, setup: Setup, writer: Writer, relations: RelationMemory) -> None:
+        """Raises InputError like Ranker, or if the context has to be summarised without a model."""
+        self._setup, self._writer, self._relations = setup, writer, relations
+        self._ranker = Ranker(setup, writer, relations)
         self._summariser = setup.context.summariser(setup.llm)
         if self._summariser is not None:
             writer.on_removal = self._summariser.forget
@@ -64,7 +62,7 @@ class Searcher:
     ) -> Request:
         """Return the request with these arguments of Memory.search. Raises InputError like it."""
         owner, wanted = narrowed(owner, filters)
-        check_query(query)
+        check_text(query, "query")
         most = check_whole("top_k", self._setup.k if top_k is None else top_k)
         searched = self.finds_relations if enable_graph is None else enable_graph
         check_bool("enable_graph", searched)
@@ -109,10 +107,7 @@ class Searcher:
         )
 
     def _found(self, asked: Request) -> Found:
-        vector = self._writer.embed_query(asked.query) if self._ranker.wants_vector else None
-        return self._ranker.search(
-            asked.query, vector, asked.owner, asked.filters, asked.top_k, asked.time
-        )
+        return self._ranker.search(asked.query, asked.owner, asked.filters, asked.top_k, asked.time)
 
     def _forget_changed(self, results: Sequence[SearchResult]) -> None:
         """Delete the summaries of those of `results` that were deleted or rewritten while the model

@@ -1,18 +1,13 @@
-"""The configuration of a memory: that of a benchmarked run, or of a file with the same groups."""
+"""The setup of a memory from a configuration: that of a benchmarked run, or of a file with the same
+groups.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from threading import RLock
-from typing import Any
+from dataclasses import replace
 
-from memsys.context.writers import ContextWriter, Flat
 from memsys.core.errors import InputError, check_number, check_whole
 from memsys.core.trusted import addresses, check_addresses, check_config
-from memsys.embed.base import Embedder
-from memsys.embed.cache import CachedEmbedder
-from memsys.index.rank import IndexSettings, Start
 from memsys.knowledge.facts.extract import ExtractSettings, for_roles
 from memsys.knowledge.facts.fact_writer import UpdateSettings
 from memsys.knowledge.facts.procedure import ProcedureSettings
@@ -21,90 +16,21 @@ from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.relations.find import RelationSettings
 from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.llm.base import LLM, instructed
-from memsys.service.configuration import (
-    OPTIONS,
-    SETTINGS,
-    Groups,
-    Source,
-    composed,
-    read,
-    section,
+from memsys.service.configuration import OPTIONS, Groups, Source, composed, read
+from memsys.service.settings import (
+    RelationSetup,
+    SearchWeights,
+    Setup,
+    StrategySetup,
+    SummarySettings,
 )
-from memsys.service.database import MemoryDatabase
-from memsys.service.ranking import Ranker, SearchWeights
-from memsys.service.relations import RelationMemory, RelationSetup
-from memsys.service.strategy_ranking import StrategyRanker, StrategySetup
-from memsys.service.summaries import SummarySettings
-from memsys.service.vector_sync import VectorSync
+from memsys.service.strategy_ranking import plain
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations
-from memsys.stores.vectors import VectorStore
 from memsys.strategies.plain import FullContext
-from memsys.strategies.store import Parts
 
 _ALL = 10**9  # memories: full_context has no k
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """The parts of a memory. `start`: the ranking by vectors, words or both, unless `strategy`
-    ranks. `vectors`: None for an index in this process's memory, rebuilt from the folder; `facts`
-    and `update`: how a model writes facts; `relations`: how it writes relations, None if it writes
-    none. `context` and `budget`: layout and most o200k tokens of a context, None for any number.
-    `infer`: the default of `add`. `calls`: the servers that receive texts, each with the variable
-    of its key.
-    """
-
-    embedder: Embedder
-    index: IndexSettings
-    builder: MemoryBuilder
-    facts: ExtractSettings
-    update: UpdateSettings
-    start: Start = "vector"
-    strategy: StrategySetup | None = None
-    context: ContextWriter = field(default_factory=lambda: Flat("flat"))
-    budget: int | None = 2048
-    k: int = 10
-    llm: LLM | None = None
-    infer: bool = False
-    relations: RelationSetup | None = None
-    vectors: VectorStore | None = None
-    weights: SearchWeights = field(default_factory=SearchWeights)
-    summary: SummarySettings = field(default_factory=SummarySettings)
-    procedure: ProcedureSettings = field(default_factory=ProcedureSettings)
-    calls: tuple[str, ...] = ()
-
-    def ranker(
-        self,
-        database: MemoryDatabase,
-        vectors: VectorSync,
-        embedder: CachedEmbedder,
-        lock: RLock,
-        relations: RelationMemory,
-    ) -> Ranker:
-        """Return the ranker of stored memories. Raises InputError if a setting of the strategy
-        cannot be used.
-        """
-        by_strategy = None
-        if self.strategy is not None:
-            linking = relations if self.strategy.graph is None else None
-            by_strategy = StrategyRanker(
-                self.strategy,
-                Parts(
-                    memory=self.builder,
-                    embedder=embedder,
-                    context=self.context,
-                    index=self.index,
-                    graph=self.strategy.graph or relations.linking([]),
-                    llm=self.llm,
-                ),
-                database,
-                lock,
-                self.k,
-                linking,
-            )
-        settings = self.index, self.start, self.weights
-        return Ranker(database, vectors, *settings, lock, by_strategy)
+_UNUSED = {"_target_": f"{NetworkxRelations.__module__}.{NetworkxRelations.__qualname__}"}
 
 
 def load_setup(source: Source | None) -> Setup:
@@ -115,57 +41,35 @@ def load_setup(source: Source | None) -> Setup:
     name. Raises InputError if it cannot be used, or if a store of memories cannot rank like the
     run's strategy.
     """
-    where, settings, foreign = read(source)
-    groups = Groups.of({k: v for k, v in settings.items() if k not in SETTINGS}, where)
-    links = groups.kind.uses_graph and groups.config["graph"].get("relation_store") is not None
-    groups = _with_relation_store(groups, links)
-    built = {name: group for name, group in groups.config.items() if name in OPTIONS}
-    strategy = built.pop("strategy")
-    for name, group in built.items():
-        check_config(group, name, where)
-    if foreign:
-        _check_foreign(built, where)
-    llm = groups.llm()
-    if not foreign:  # somebody else's run gives no instructions
-        llm = instructed(llm, settings.get("instructions"))
-    kind, relations = groups.kind, None
-    try:
-        facts, update = _writing(groups, settings)
-        if kind.writes_relations or links:
-            relations = _relations(groups, links, llm, update)
-        setup = Setup(
-            embedder=groups.embedder(),
-            index=groups.build("index"),
-            builder=_builder(groups),
-            start=kind.start or "vector",
-            strategy=None if kind.start else ranked_by(groups, links),
-            context=groups.build("context"),
-            budget=groups.budget,
-            k=check_whole(f"{where}: k", _ALL if kind is FullContext else groups.k),
-            llm=llm,
-            infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
-            facts=facts,
-            update=update,
-            relations=relations,
-            vectors=groups.store("vector_store", FaissVectors),
-            weights=section(SearchWeights, "weights", settings, {}, where),
-            summary=section(SummarySettings, "summary", settings, {}, where),
-            procedure=section(ProcedureSettings, "procedure", settings, {}, where),
-            calls=tuple(
-                f"{place}: {server}" + (f", with the key in {key}" if key else "")
-                for place, server, key in addresses(built)
-            ),
-        )
-    except KeyError as error:
-        raise InputError(
-            f"{where}: strategy: {error} is missing; name an option of conf/strategy, or give all "
-            "of its settings"
-        ) from error
-    except TypeError as error:
-        raise InputError(f"{where}: {error}") from error
-    _check_same_reply(setup, where)
-    _ = setup.facts.prompts, setup.update.loaded, setup.procedure.loaded  # shows a wrong one now
-    return setup
+    where, given, foreign = read(source)
+    groups = _with_relation_store(Groups.of(given, where))
+    called = _check_built(groups, foreign)
+    kind, strategy = groups.kind, groups.strategy
+    llm = instructed(groups.llm(), groups.settings.get("instructions"))
+    facts, update = _writing(groups)
+    relations = _relations(groups, llm, update)
+    _check_same_reply(facts, relations, where)
+    procedure = groups.section(ProcedureSettings, "procedure")
+    _ = facts.prompts, update.loaded, procedure.loaded  # shows a wrong one now
+    return Setup(
+        embedder=groups.embedder(),
+        index=groups.build("index"),
+        builder=_builder(groups),
+        strategy=_ranking(groups),
+        context=groups.build("context"),
+        budget=groups.budget,
+        k=check_whole(f"{where}: k", _ALL if kind is FullContext else groups.k),
+        llm=llm,
+        infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
+        facts=facts,
+        update=update,
+        relations=relations,
+        vectors=groups.store("vector_store", FaissVectors),
+        weights=groups.section(SearchWeights, "weights"),
+        summary=groups.section(SummarySettings, "summary"),
+        procedure=procedure,
+        calls=called,
+    )
 
 
 def ranked_by(groups: Groups, links: bool = False) -> StrategySetup:
@@ -180,31 +84,53 @@ def ranked_by(groups: Groups, links: bool = False) -> StrategySetup:
     )
 
 
-def _with_relation_store(groups: Groups, links: bool) -> Groups:
-    """Return `groups` with the store of relations that is used as their relation_store, if any:
-    that of the strategy, that of the graph if its relations link memories (`links`), or the
-    group's own.
+def _ranking(groups: Groups) -> StrategySetup | None:
+    """Return the strategy that ranks stored memories; None for the index of vectors. One that ranks
+    as a plain store does gives scores of 0 to 1.
+    """
+    start = groups.kind.start
+    if start == "vector":
+        return None
+    ranked = ranked_by(groups, groups.links)
+    return ranked if start is None else replace(ranked, make=plain(start))
+
+
+def _with_relation_store(groups: Groups) -> Groups:
+    """Return `groups` with the store of relations that the memory opens as their relation_store, if
+    any: that of the strategy, that of a graph whose relations link memories, or the group's own.
     """
     config = dict(groups.config)
-    graph = config["graph"] = dict(config["graph"])
-    store, own = graph.pop("relation_store", None), config.pop("relation_store")
+    graph, own = config["graph"], config.pop("relation_store")
     if groups.kind.writes_relations:
-        store = groups.strategy.get("store") or own
-    if groups.kind.writes_relations or links:
-        config["relation_store"] = store
+        config["relation_store"] = groups.strategy.get("store") or own
+    elif groups.links:
+        config["relation_store"] = graph["relation_store"]
+    if "relation_store" in graph:
+        config["graph"] = {**graph, "relation_store": _UNUSED}
     return replace(groups, config=config)
 
 
-def _check_foreign(built: Mapping[str, Any], where: str) -> None:
-    """Raise InputError if `built` names a server that is not trusted, or a file."""
-    check_addresses(built, where)
-    files = ("vector_store", "path"), ("relation_store", "path"), ("index", "fusion")
-    for name, setting in files:
-        if path := built.get(name, {}).get(setting):
-            raise InputError(
-                f"{where}: {name}.{setting}: {path!r:.80}: a file outside of the run; name it in "
-                "a YAML file of your own"
-            )
+def _check_built(groups: Groups, foreign: bool) -> tuple[str, ...]:
+    """Return the servers that `groups` calls. Raises InputError on a class that is not trusted; if
+    they are `foreign`, those of somebody else's run, also on a server that is not, or on a file.
+    """
+    where = groups.where
+    built = {n: one for n, one in groups.config.items() if n in OPTIONS and n != "strategy"}
+    for name, group in built.items():
+        check_config(group, name, where)
+    if foreign:
+        check_addresses(built, where)
+        files = ("vector_store", "path"), ("relation_store", "path"), ("index", "fusion")
+        for name, setting in files:
+            if path := built.get(name, {}).get(setting):
+                raise InputError(
+                    f"{where}: {name}.{setting}: {path!r:.80}: a file outside of the run; name it "
+                    "in a YAML file of your own"
+                )
+    return tuple(
+        f"{place}: {server}" + (f", with the key in {key}" if key else "")
+        for place, server, key in addresses(built)
+    )
 
 
 def _builder(groups: Groups) -> MemoryBuilder:
@@ -218,56 +144,51 @@ def _builder(groups: Groups) -> MemoryBuilder:
     return builder  # type: ignore[no-any-return]
 
 
-def _writing(groups: Groups, settings: Mapping[str, Any]) -> tuple[ExtractSettings, UpdateSettings]:
-    """Return how a model writes facts: as in the strategy, else as in mem0, changed by `settings`.
-    Raises InputError if the strategy lacks a setting.
+def _writing(groups: Groups) -> tuple[ExtractSettings, UpdateSettings]:
+    """Return how a model writes facts: as in the strategy, else as in mem0, changed by the memory's
+    own settings. Raises InputError if the strategy lacks a setting.
     """
-    where = groups.where
     strategy = groups.strategy
     if not groups.kind.writes_memory:
-        strategy = composed({"strategy": "mem0"}, where)["strategy"]
-    for name in ("facts", "update"):
-        if not isinstance(strategy.get(name), Mapping):
-            raise InputError(
-                f"{where}: strategy.{name} is missing; name an option of conf/strategy, or give "
-                "all of its settings"
-            )
-    facts = section(ExtractSettings, "facts", settings, strategy["facts"], where)
-    update = section(UpdateSettings, "update", settings, strategy["update"], where)
+        strategy = composed({"strategy": "mem0"}, groups.where)["strategy"]
+    section = groups.section
+    facts = section(ExtractSettings, "facts", strategy.get("facts"), "strategy.facts")
+    update = section(UpdateSettings, "update", strategy.get("update"), "strategy.update")
     return for_roles(facts), update
 
 
-def _relations(
-    groups: Groups, links: bool, llm: LLM | None, update: UpdateSettings
-) -> RelationSetup:
-    """Return how relations are written and found, or link memories (`links`). Raises KeyError on a
-    missing setting, InputError without a model.
+def _relations(groups: Groups, llm: LLM | None, update: UpdateSettings) -> RelationSetup | None:
+    """Return how relations are written and found, or link memories; None if they are not written.
+    Raises InputError on a missing setting, or without a model.
     """
-    where = groups.where
+    where, strategy, share = groups.where, groups.strategy, None
+    if "relation_store" not in groups.config:
+        return None
     if llm is None:
         raise InputError(f"{where}: no model to write relations with; set llm= (openai, local)")
-    strategy, share = groups.strategy, None
-    if links:
-        written = groups.config["graph"]
-        graph = {n: v for n, v in written.items() if n not in ("_target_", "name")}
-        share = graph.pop("max_share")
+    if groups.links:
+        graph = dict(groups.config["graph"])
+        share = graph.pop("max_share", None)
         check_number(f"{where}: graph.max_share", share, 0, 1)
+        own = {n: v for n, v in graph.items() if n not in ("_target_", "name", "relation_store")}
         search = composed({"strategy": "mem0_graph"}, where)["strategy"]["relations"]
-        strategy = {"graph": {**graph, "place": "graph"}, "relations": search}
+        strategy = {"graph": {**own, "place": "graph"}, "relations": search}
+    section = groups.section
     return RelationSetup(
         llm=llm,
         index=groups.build("index"),
-        graph=RelationGraphSettings(**strategy["graph"]),
-        search=RelationSettings(**strategy["relations"]),
+        graph=section(RelationGraphSettings, "graph", strategy.get("graph"), "strategy.graph"),
+        search=section(
+            RelationSettings, "relations", strategy.get("relations"), "strategy.relations"
+        ),
         compare=update.compare,
         max_share=share,
         store=groups.store("relation_store", NetworkxRelations),
     )
 
 
-def _check_same_reply(setup: Setup, where: str) -> None:
+def _check_same_reply(facts: ExtractSettings, relations: RelationSetup | None, where: str) -> None:
     """Raises InputError if relations should come with the facts, and cannot."""
-    facts, relations = setup.facts, setup.relations
     if facts.relations != "same_reply":
         return
     if relations is None:

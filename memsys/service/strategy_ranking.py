@@ -1,4 +1,4 @@
-"""Ranking of stored memories by the classes that were benchmarked."""
+"""Search by the strategies that were benchmarked, over stores that follow an owner's memories."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
-from threading import RLock
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from memsys.core.errors import InputError
 from memsys.core.types import Candidate, Query, Vectors
-from memsys.graph.build import GraphSettings
 from memsys.graph.score import Connectivity, GraphStatistics, connectivity
 from memsys.graph.store import ENTITY
-from memsys.service.database import MemoryDatabase
+from memsys.index.rank import Start, check_start
 from memsys.service.owners import Owner
 from memsys.service.relations import RelationMemory
-from memsys.service.results import Hit, MemoryRecord, SearchResult
+from memsys.service.results import MemoryRecord, SearchResult
+from memsys.service.settings import Setup, StrategySetup
+from memsys.service.writing import Writer
 from memsys.strategies.plain import FullContext
 from memsys.strategies.store import Parts, Store
 from memsys.strategies.strategy import Strategy
@@ -31,91 +30,71 @@ _STRATEGIES = 8  # cached over a store, one per k
 _Accesses = Mapping[str, tuple[int, datetime | None]]  # by memory id: number, time of the last
 
 
-@dataclass(frozen=True, slots=True)
-class StrategySetup:
-    """A strategy's class with its settings, and the parts that it needs besides those of every
-    memory. `graph`: None if relations link the memories. `where`: the configuration's name for
-    error messages.
+class Found(NamedTuple):
+    """What a search found: results, best first, or `by_time`, oldest first; the relations shown
+    beside them; and the strategy's decision.
     """
 
-    make: partial[Strategy]
-    graph: GraphSettings | None
-    where: str
-
-    def open(self, parts: Parts, k: int) -> Strategy:
-        """Return the strategy for `k` results, or as many as it reserves for an expansion; its pool
-        is at least as large. It has no budget, which is that of a context. Raises InputError if a
-        setting is missing or cannot be used.
-        """
-        settings = self.make.keywords
-        own: dict[str, Any] = {"budget": None} if "budget" in settings else {}
-        if "k" in settings:
-            own["k"] = k = max(k, settings.get("expansion", {}).get("reserved", 0))
-        if "pool" in settings:
-            own["pool"] = max(settings["pool"], k)
-        try:
-            return self.make(parts=parts, **own)
-        except TypeError as error:
-            raise InputError(
-                f"{self.where}: strategy: {error}; name an option of conf/strategy, or give all of "
-                "its settings"
-            ) from error
-
-
-class Ranked(NamedTuple):
-    """A ranking, best first, or `by_time`, oldest first; the relations shown beside it; and the
-    strategy's decision.
-    """
-
-    hits: Sequence[Hit]
+    results: Sequence[SearchResult]
     beside: Sequence[Candidate] = ()
     trace: Mapping[str, Any] = MappingProxyType({})
     by_time: bool = False
 
 
-class Found(NamedTuple):
-    """What a search found: see Ranked."""
+class Relevance(Strategy):
+    """The order of `start`, with scores of 0 to 1."""
 
-    results: Sequence[SearchResult]
-    beside: Sequence[Candidate]
-    trace: Mapping[str, Any]
-    by_time: bool
+    def __init__(self, parts: Parts, k: int | None, start: Start) -> None:
+        """Raises InputError on an unknown start."""
+        check_start(start)
+        super().__init__(parts, k)
+        self._by = start
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Rank by words, or words and vectors."""
+        return self.best(self.store.relevance(query.text, self._by)), {}
+
+
+def plain(start: Start) -> partial[Any]:
+    """Return the strategy that ranks by `start` alone."""
+    return partial(Relevance, k=None, start=start)
 
 
 class StrategyRanker:
     """Ranks an owner's memories by a strategy. Stores are cached, with their graphs, until a memory
-    that they contain changes. Thread-safe; `lock`, that of the database, is not held while a
-    strategy ranks, because it may ask a model.
+    that they contain changes. Thread-safe; the lock of the database is not held while a strategy
+    ranks, because it may ask a model.
     """
 
     def __init__(
-        self,
-        setup: StrategySetup,
-        parts: Parts,
-        database: MemoryDatabase,
-        lock: RLock,
-        k: int,
-        relations: RelationMemory | None,
+        self, setup: Setup, strategy: StrategySetup, writer: Writer, relations: RelationMemory
     ) -> None:
-        """`parts`: see Parts; `relations`: those that link the memories, if any do. Raises
-        InputError like StrategySetup.open.
-        """
-        self._setup, self._parts, self._database, self._lock = setup, parts, database, lock
-        self._relations = relations
+        """Raises InputError like StrategySetup.open."""
+        self._setup, self._database, self._lock = strategy, writer.database, writer.lock
+        self._relations = relations if strategy.graph is None else None
+        self._parts = Parts(
+            memory=setup.builder,
+            embedder=writer.embedder,
+            context=setup.context,
+            index=setup.index,
+            graph=strategy.graph or relations.linking([]),
+            llm=setup.llm,
+        )
         self._cached: dict[str, _Cached] = {}
-        setup.open(parts, k)  # shows an invalid setting before the first search
+        strategy.open(self._parts, setup.k)  # shows an invalid setting before the first search
 
     def rank(
         self, query: str, owner: Owner, filters: Mapping[str, Any], k: int, now: datetime
-    ) -> Ranked:
+    ) -> Found:
         """Return at most `k` memories with their scores, in the strategy's order. The newest k of
         full_context, oldest first.
         """
         with self._lock:
             cached = self._current(owner, filters)
             if not cached.state:
-                self._parts.embedder.query(query)  # the first search loads the model, as by vectors
-                return Ranked([])
+                if self._setup.make.keywords.get("start") != "lexical":
+                    self._parts.embedder.query(query)  # the first search loads the model
+                return Found([])
             strategy = cached.strategies.get(k)
             if strategy is None:
                 strategy = self._setup.open(self._parts, k)
@@ -128,17 +107,17 @@ class StrategyRanker:
         ranked = [one for one in ranked if not one.beside]
         by_time = isinstance(strategy, FullContext)
         best = ranked[-k:] if by_time else ranked[:k]
-        ids = [id_ for id_, _ in cached.state]
+        ids = [state[0] for state in cached.state]
         traces, decision = _by_memory(trace, ids)
         rated = [(ids[int(one.memory.id)], one) for one in best]
         with self._lock:
             found = self._database.of([id_ for id_, _ in rated])  # accesses as they are now
-        hits = [
-            Hit(found[id_], one.score, one.origin, traces.get(id_, {}))
+        results = [
+            SearchResult.of(found[id_], one.score, one.origin, traces.get(id_, {}))
             for id_, one in rated
             if id_ in found
         ]
-        return Ranked(hits, beside, decision, by_time)
+        return Found(results, beside, decision, by_time)
 
     def _current(self, owner: Owner, filters: Mapping[str, Any]) -> _Cached:
         """Return the store of the owner's memories; a new one if any of them has changed."""
@@ -150,7 +129,7 @@ class StrategyRanker:
         with self._database.writing():  # no process changes a record before its vector is read
             last = self._database.last
             records = self._database.owned(owner, filters)
-            state = [(one.id, one.updated) for one in records]
+            state = [(one.id, one.updated, one.index_text) for one in records]
             if cached is not None and (cached.state, cached.linked) == (state, linked):
                 cached.last = last  # others' memories changed
                 return cached
@@ -211,12 +190,13 @@ class RecordStore(Store):
 
 @dataclass(slots=True)
 class _Cached:
-    """A store with the number of the last change that it has seen, ids and times of update of its
-    memories, and the parts of the relations that link them; strategies over it by k.
+    """A store with the number of the last change that it has seen; of its memories id, time of
+    update and text for words (from which `erase` takes deleted ones), and the parts of the
+    relations that link them; strategies over it by k.
     """
 
     last: int
-    state: list[tuple[str, datetime]]
+    state: list[tuple[str, datetime, str]]
     linked: list[tuple[str, int]]
     store: Store
     strategies: dict[int, Strategy] = field(default_factory=dict)

@@ -6,10 +6,8 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from threading import Lock
 
-from memsys.core.declared import check_fields
 from memsys.core.turns import importance
 from memsys.core.types import Session
 from memsys.knowledge.facts.extract import FactExtractor
@@ -17,24 +15,10 @@ from memsys.knowledge.facts.fact import Event, fault
 from memsys.knowledge.memory.base import verbatim
 from memsys.service.owners import Owner
 from memsys.service.results import MemoryChange
+from memsys.service.settings import SummarySettings
 from memsys.service.writing import About, Writer
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SummarySettings:
-    """Settings of the summary. `background`: `add` returns before the summary is refreshed, and the
-    owner's next `add` waits for it. `searchable`: the summary is a memory of the owner, of the kind
-    "summary", which is replaced at each refresh.
-    """
-
-    background: bool = False
-    searchable: bool = False
-
-    def __post_init__(self) -> None:
-        """Raises InputError on a value that is not true or false."""
-        check_fields(self, "summary")
 
 
 class Summaries:
@@ -100,14 +84,14 @@ class Summaries:
         log = before.result() if before is not None else []
         start = len(log)
         try:
-            database = self._writer.database
+            dialogues = self._writer.dialogues
             with self._writer.lock:
-                _, extractor.summary = database.dialogue(owner)
+                _, extractor.summary = dialogues.of(owner)
             extractor.refresh(session, log)
             with self._writer.lock:
-                with database.writing():
+                with self._writer.database.writing():
                     last = session.turns[-1].id
-                    current = database.set_summary(owner, extractor.summary, last)
+                    current = dialogues.set_summary(owner, extractor.summary, last)
                 if current:  # else the owner was deleted meanwhile
                     self.store(owner, extractor.summary, session)
         except Exception as error:

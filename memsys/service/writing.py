@@ -5,22 +5,28 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import wraps
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import uuid4
 
 from memsys.core.language import covers, language_of
 from memsys.core.titles import title_of
-from memsys.core.types import Memory, Vectors
-from memsys.embed.base import Embedder, TokenVectors
+from memsys.core.types import Memory
+from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
 from memsys.service.database import MemoryDatabase
+from memsys.service.dialogues import Dialogues
 from memsys.service.owners import Owner, now
 from memsys.service.results import MemoryChange, MemoryRecord, RecordKind
+from memsys.service.settings import Setup
 from memsys.service.vector_sync import VectorSync
+from memsys.stores.sqlite import rewrite
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _log = logging.getLogger(__name__)
 _ENOUGH = 20  # memories for LanguageWatch: of a single short one the language is often uncertain
 _TEXTS = "memory", "title", "index_text"  # fields of a record that depend on each other
@@ -63,35 +69,31 @@ class Writer:
     language model is asked.
     """
 
-    def __init__(
-        self, database: MemoryDatabase, vectors: VectorSync, embedder: CachedEmbedder
-    ) -> None:
-        self.database, self._vectors, self._embedder = database, vectors, embedder
+    def __init__(self, folder: Path, setup: Setup) -> None:
+        """Create `folder` if absent. Raises InputError if it cannot be used, or belongs to another
+        embedder.
+        """
+        self.database = MemoryDatabase(folder, setup.embedder.name)
+        self.vectors = VectorSync(self.database, setup.vectors)
+        self.embedder = SharedEmbedder(setup.embedder, folder / "cache", Meter())
+        self.dialogues = Dialogues(self.database)
         self.lock = RLock()
         # Called with the texts of memories that are deleted or rewritten.
         self.on_removal: Callable[[Iterable[str]], None] = lambda _texts: None
-        self._watch = LanguageWatch(embedder)
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors of memories, shape (len(texts), d)."""
-        return self._embedder.documents(texts)
-
-    def embed_query(self, text: str) -> Vectors:
-        """Return the unit vector of a query, shape (d,)."""
-        return self._embedder.query(text)
+        self._watch = LanguageWatch(self.embedder)
 
     def add(self, memories: Sequence[Memory], about: About) -> list[MemoryChange]:
         """Store `memories` under random ids, in one transaction."""
         if not memories:
             return []
         contents = [memory.content for memory in memories]
-        vectors = self.embed(contents)  # before the transaction
+        vectors = self.embedder.documents(contents)  # before the transaction
         with self.lock:
             self._watch.note(contents)
             with self.database.writing():
                 pairs = zip(map(about.record, memories), vectors, strict=True)
                 changes = [self.database.put(record, vector) for record, vector in pairs]
-            self._vectors.catch_up()
+            self.vectors.catch_up()
         return changes
 
     def change(self, id_: str, fields: Mapping[str, Any]) -> MemoryChange | None:
@@ -105,7 +107,7 @@ class Writer:
             if old is None:
                 return None
             new = _completed(old, fields)
-            (vector,) = self.embed([new["memory"]])  # before the transaction
+            (vector,) = self.embedder.documents([new["memory"]])  # before the transaction
             with self.lock:
                 with self.database.writing():
                     current = self.database.get(id_)
@@ -116,7 +118,7 @@ class Writer:
                     change = self.database.put(
                         current.model_copy(update=new | {"updated": now()}), vector
                     )
-                self._vectors.catch_up()
+                self.vectors.catch_up()
                 if new["memory"] != current.memory:
                     self.on_removal([current.memory])
             return change
@@ -127,7 +129,7 @@ class Writer:
             with self.database.writing():
                 found = self.database.of(ids)
                 changes = [self.database.drop(found[id_]) for id_ in ids if id_ in found]
-            self._vectors.catch_up()
+            self.vectors.catch_up()
             self.on_removal(one.memory for one in found.values())
         return changes
 
@@ -149,12 +151,13 @@ class Writer:
                 relations(owner, turns)
             with self.database.writing():
                 change = self.database.erase(id_, owner)
+                self.dialogues.drop_shared(owner)
                 for text in texts:
                     for one in self.database.with_words(text, owner):
                         rest = f"\n{one.index_text}\n".replace(f"\n{text}\n", "\n")[1:-1]
                         (vector,) = self.database.vectors_of([one.id])
                         self.database.put(one.model_copy(update={"index_text": rest}), vector)
-            self._vectors.catch_up()
+            self.vectors.catch_up()
             self.on_removal(texts)
         return change or history[-1]
 
@@ -163,19 +166,25 @@ class Writer:
         with self.lock:
             with self.database.writing():
                 texts = [one.memory for one in self.database.owned(owner)]
+                self.dialogues.drop(owner)
                 if owner is None:
                     self.database.clear()
                 else:
                     self.database.forget(owner)
-            self._vectors.catch_up()
+            self.vectors.catch_up()
             self.on_removal(texts)
 
     def compact(self) -> bool:
         """Write database, vector store and embedding cache anew; see VectorStore.compact."""
         with self.lock:
-            self.database.compact()
-            self._embedder.clear()
-            return self._vectors.compact()
+            rewrite(self.database.connection)
+            self.embedder.clear()
+            return self.vectors.compact()
+
+    def close(self) -> None:
+        """Close the files."""
+        self.vectors.close()
+        self.database.close()
 
 
 def _completed(old: MemoryRecord, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,34 +229,26 @@ class LanguageWatch:
             )
 
 
+def _locked(look_up: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """Return a method of CachedEmbedder as one that holds the lock of a SharedEmbedder."""
+
+    @wraps(look_up)
+    def run(self: SharedEmbedder, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self.lock:
+            return look_up(self, *args, **kwargs)
+
+    return run
+
+
 class SharedEmbedder(CachedEmbedder):
     """A CachedEmbedder that one thread uses at a time."""
 
     def __init__(self, embedder: Embedder, folder: Path, meter: Meter) -> None:
         super().__init__(embedder, folder, meter)
-        self._lock = RLock()
+        self.lock = RLock()
 
-    def documents(self, texts: Sequence[str]) -> Vectors:
-        """See CachedEmbedder."""
-        with self._lock:
-            return super().documents(texts)
-
-    def query(self, text: str) -> Vectors:
-        """See CachedEmbedder."""
-        with self._lock:
-            return super().query(text)
-
-    def document_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """See CachedEmbedder."""
-        with self._lock:
-            return super().document_tokens(texts)
-
-    def query_tokens(self, text: str) -> TokenVectors:
-        """See CachedEmbedder."""
-        with self._lock:
-            return super().query_tokens(text)
-
-    def clear(self) -> None:
-        """See CachedEmbedder."""
-        with self._lock:
-            super().clear()
+    documents = _locked(CachedEmbedder.documents)
+    query = _locked(CachedEmbedder.query)
+    document_tokens = _locked(CachedEmbedder.document_tokens)
+    query_tokens = _locked(CachedEmbedder.query_tokens)
+    clear = _locked(CachedEmbedder.clear)

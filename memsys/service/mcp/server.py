@@ -39,7 +39,7 @@ def make_server(memory: Memory, user: str | None = None) -> Server[Any]:
         types.Tool(
             name=name,
             description=tool.description,
-            input_schema=tool.arguments.schema_for(user),
+            input_schema=tool.schema_for(user),
             annotations=types.ToolAnnotations(
                 read_only_hint=tool.reads, destructive_hint=tool.destroys, open_world_hint=False
             ),

@@ -6,52 +6,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from inspect import signature
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from memsys.core.errors import InputError, first_problem
 from memsys.service.memory import Memory
+from memsys.service.rest.chat import ShortText, Text
 from memsys.service.rest.schemas import (
     PAGE_MOST,
     Budget,
     Metadata,
-    ShortText,
-    Text,
     Time,
     TopK,
-    page,
+    check_size,
 )
 from memsys.service.results import MemoryRecord
 
 Reply = dict[str, Any]
+_User = Annotated[
+    ShortText, Field(description="Whose memories: only those of this user are seen or changed.")
+]
 _MemoryId = Annotated[ShortText, Field(description="The id of a memory, as other tools return it.")]
-_Time = Annotated[Time, Field(description="RFC 3339 with a zone, such as 2026-05-08T13:56:00Z.")]
-_Note = "An object of your own values, such as a source or the ids of messages."
+_Query = Annotated[Text, Field(description="A question or words that describe what is wanted.")]
+_Limit = Annotated[TopK | None, Field(description="The most results. Default: set by the server.")]
+_Filters = Annotated[
+    Metadata | None, Field(description="Values that the metadata of a result must have.")
+]
+_NOTE = "An object of your own values, such as a source or the ids of messages."
 
 
-class Arguments(BaseModel):
-    """The argument that every tool has. Unknown arguments are refused: a misspelt one would widen
-    what is found.
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool. `arguments`: the model of its arguments; `reads`: it changes nothing; `destroys`:
+    it may overwrite or delete.
     """
 
-    model_config = ConfigDict(strict=True, extra="forbid")
+    description: str
+    arguments: type[BaseModel]
+    call: Callable[..., Reply]
+    reads: bool
+    destroys: bool
 
-    user_id: Annotated[
-        ShortText, Field(description="Whose memories: only those of this user are seen or changed.")
-    ]
-
-    @classmethod
-    def schema_for(cls, user: str | None) -> dict[str, Any]:
-        """Return the JSON Schema. `user`: the value of user_id if it is left out, None: it must be
-        given.
+    def schema_for(self, user: str | None) -> dict[str, Any]:
+        """Return the JSON Schema of the arguments. `user`: the value of user_id if it is left out,
+        None: it must be given.
         """
-        schema = cls.model_json_schema()
+        schema = self.arguments.model_json_schema()
         fields = {
             name: {key: value for key, value in _plain(one).items() if key != "title"}
             for name, one in schema["properties"].items()
         }
-        required = schema.get("required", [])
+        required = schema["required"]
         if user is not None:
             fields["user_id"]["default"] = user
             required = [name for name in required if name != "user_id"]
@@ -63,84 +70,24 @@ class Arguments(BaseModel):
         }
 
 
-class Add(Arguments):
-    """Arguments of add_memory."""
-
-    text: Annotated[Text, Field(description="What to remember: one fact, message or note.")]
-    metadata: Annotated[Metadata | None, Field(description=f"{_Note} Returned unchanged.")] = None
-    time: Annotated[
-        _Time | None, Field(description="When it was said, in RFC 3339 with a zone. Default: now.")
-    ] = None
-
-
-class Search(Arguments):
-    """Arguments of search_memory."""
-
-    query: Annotated[Text, Field(description="A question or words that describe what is wanted.")]
-    limit: Annotated[
-        TopK | None, Field(description="The most results. Default: set by the server.")
-    ] = None
-    filters: Annotated[
-        Metadata | None, Field(description="Values that the metadata of a result must have.")
-    ] = None
-
-
-class Context(Search):
-    """Arguments of memory_context."""
-
-    budget: Annotated[
-        Budget | None, Field(description="The most tokens of the text. Default: set by the server.")
-    ] = None
-
-
-class Listing(Arguments):
-    """Arguments of list_memories."""
-
-    limit: Annotated[int, Field(ge=1, le=PAGE_MOST, description="The most results.")] = 100
-    offset: Annotated[int, Field(ge=0, le=10**9, description="How many to skip.")] = 0
-
-
-class One(Arguments):
-    """Arguments of get_memory and delete_memory."""
-
-    id: _MemoryId
-
-
-class Update(One):
-    """Arguments of update_memory."""
-
-    text: Annotated[Text | None, Field(description="The new text. Default: unchanged.")] = None
-    metadata: Annotated[
-        Metadata | None, Field(description=f"{_Note} Replaces the former. Default: unchanged.")
-    ] = None
-    time: Annotated[
-        _Time | None, Field(description="The new time, in RFC 3339. Default: unchanged.")
-    ] = None
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """One tool. `reads`: it changes nothing; `destroys`: it may overwrite or delete."""
-
-    description: str
-    arguments: type[Arguments]
-    call: Callable[[Memory, Any], Reply]
-    reads: bool
-    destroys: bool
-
-
 TOOLS: dict[str, Tool] = {}
-_Call = Callable[[Memory, Any], Reply]
+_Call = TypeVar("_Call", bound=Callable[..., Reply])
 
 
-def _tool(
-    arguments: type[Arguments], *, reads: bool = False, destroys: bool = False
-) -> Callable[[_Call], _Call]:
-    """Return the decorator that makes a function the tool of its name; its docstring is the
-    description that an agent reads.
+def _tool(*, reads: bool = False, destroys: bool = False) -> Callable[[_Call], _Call]:
+    """Return the decorator that makes a function the tool of its name. An agent reads its docstring
+    as the description, and its parameters after the memory as the arguments. Unknown arguments are
+    refused: a misspelt one would widen what is found.
     """
 
     def register(call: _Call) -> _Call:
+        _, *parameters = signature(call, eval_str=True).parameters.values()
+        fields: dict[str, Any] = {
+            one.name: (one.annotation, ... if one.default is one.empty else one.default)
+            for one in parameters
+        }
+        config = ConfigDict(strict=True, extra="forbid")
+        arguments = create_model(call.__name__, __config__=config, **fields)
         description = " ".join(str(call.__doc__).split())
         TOOLS[call.__name__] = Tool(description, arguments, call, reads, destroys)
         return call
@@ -164,17 +111,23 @@ def call_tool(
         checked = tool.arguments.model_validate(given)
     except ValidationError as error:
         raise InputError(f"{name}: {first_problem(error)}") from None
-    return tool.call(memory, checked)
+    return tool.call(memory, **dict(checked))
 
 
-@_tool(Add)
-def add_memory(memory: Memory, given: Add) -> Reply:
+@_tool()
+def add_memory(
+    memory: Memory,
+    user_id: _User,
+    text: Annotated[Text, Field(description="What to remember: one fact, message or note.")],
+    metadata: Annotated[Metadata | None, Field(description=f"{_NOTE} Returned unchanged.")] = None,
+    time: Annotated[
+        Time | None, Field(description="When it was said, in RFC 3339 with a zone. Default: now.")
+    ] = None,
+) -> Reply:
     """Store something worth remembering about a user: a fact, a preference, a decision or a
     message. Returns the memories that were stored, with their ids.
     """
-    added = memory.add(
-        given.text, user_id=given.user_id, metadata=given.metadata, time=given.time
-    ).as_json()
+    added = memory.add(text, user_id=user_id, metadata=metadata, time=time).as_json()
     results = []
     for change in added["results"]:
         record = memory.get(change["id"])  # None: deleted by this add, or since
@@ -183,74 +136,93 @@ def add_memory(memory: Memory, given: Add) -> Reply:
     return {"results": results, "faults": added["faults"]}
 
 
-@_tool(Search, reads=True)
-def search_memory(memory: Memory, given: Search) -> Reply:
+@_tool(reads=True)
+def search_memory(
+    memory: Memory, user_id: _User, query: _Query, limit: _Limit = None, filters: _Filters = None
+) -> Reply:
     """Find what is remembered about a user. Returns id, text, score, time and metadata of the
     memories that fit the query, best first. Search before you answer a question that may depend on
     an earlier conversation.
     """
-    found = memory.search(
-        given.query, user_id=given.user_id, filters=given.filters, top_k=given.limit
-    )
-    page(found, "limit")
+    found = memory.search(query, user_id=user_id, filters=filters, top_k=limit)
+    check_size(found, "limit")
     reply: Reply = {"results": [{**_row(one), "score": one.score} for one in found]}
     if memory.enable_graph:
         reply["relations"] = [one.as_json() for one in found.relations]
     return reply
 
 
-@_tool(Context, reads=True)
-def memory_context(memory: Memory, given: Context) -> Reply:
+@_tool(reads=True)
+def memory_context(
+    memory: Memory,
+    user_id: _User,
+    query: _Query,
+    limit: _Limit = None,
+    filters: _Filters = None,
+    budget: Annotated[
+        Budget | None, Field(description="The most tokens of the text. Default: set by the server.")
+    ] = None,
+) -> Reply:
     """Get what is remembered about a user as one text, ready to be read before an answer: the
     memories that fit the query and what they are related to. Returns the text, its tokens and the
     ids of its memories.
     """
-    written = memory.context(
-        given.query,
-        user_id=given.user_id,
-        filters=given.filters,
-        top_k=given.limit,
-        budget=given.budget,
-    )
+    written = memory.context(query, user_id=user_id, filters=filters, top_k=limit, budget=budget)
     ids = [one.id for one in written.results]
     return {"text": written.text, "tokens": written.tokens, "ids": ids}
 
 
-@_tool(Listing, reads=True)
-def list_memories(memory: Memory, given: Listing) -> Reply:
+@_tool(reads=True)
+def list_memories(
+    memory: Memory,
+    user_id: _User,
+    limit: Annotated[int, Field(ge=1, le=PAGE_MOST, description="The most results.")] = 100,
+    offset: Annotated[int, Field(ge=0, le=10**9, description="How many to skip.")] = 0,
+) -> Reply:
     """List the memories of a user, oldest first: id, text, time and metadata."""
-    found = memory.get_all(user_id=given.user_id, limit=given.limit, offset=given.offset)
-    page(found, "limit")
+    found = memory.get_all(user_id=user_id, limit=limit, offset=offset)
+    check_size(found, "limit")
     return {"results": [_row(one) for one in found]}
 
 
-@_tool(One, reads=True)
-def get_memory(memory: Memory, given: One) -> Reply:
+@_tool(reads=True)
+def get_memory(memory: Memory, user_id: _User, id: _MemoryId) -> Reply:  # noqa: A002 - as the tool
     """Read one memory by its id."""
-    return _row(_of_user(memory, given))
+    return _row(_of_user(memory, user_id, id))
 
 
-@_tool(Update, destroys=True)
-def update_memory(memory: Memory, given: Update) -> Reply:
+@_tool(destroys=True)
+def update_memory(
+    memory: Memory,
+    user_id: _User,
+    id: _MemoryId,  # noqa: A002
+    text: Annotated[Text | None, Field(description="The new text. Default: unchanged.")] = None,
+    metadata: Annotated[
+        Metadata | None, Field(description=f"{_NOTE} Replaces the former. Default: unchanged.")
+    ] = None,
+    time: Annotated[
+        Time | None, Field(description="The new time, in RFC 3339. Default: unchanged.")
+    ] = None,
+) -> Reply:
     """Replace text, metadata or time of one memory, for example if it is no longer true."""
-    _of_user(memory, given)
-    memory.update(given.id, given.text, metadata=given.metadata, time=given.time)
-    return _row(_of_user(memory, given))
+    _of_user(memory, user_id, id)
+    memory.update(id, text, metadata=metadata, time=time)
+    return _row(_of_user(memory, user_id, id))
 
 
-@_tool(One, destroys=True)
-def delete_memory(memory: Memory, given: One) -> Reply:
+@_tool(destroys=True)
+def delete_memory(memory: Memory, user_id: _User, id: _MemoryId) -> Reply:  # noqa: A002
     """Delete one memory, for example if the user asks to forget it."""
-    _of_user(memory, given)
-    memory.delete(given.id)
-    return {"id": given.id, "event": "DELETE"}
+    _of_user(memory, user_id, id)
+    memory.delete(id)
+    return {"id": id, "event": "DELETE"}
 
 
-def _of_user(memory: Memory, given: One) -> MemoryRecord:
-    """Return the memory `given.id`. Raises InputError if the user has none of this id."""
-    record = memory.get(given.id)
-    if record is None or record.owner.user_id != given.user_id:
-        raise InputError(f"id: {given.id!r:.60}: this user has no such memory; use an id from list")
+def _of_user(memory: Memory, user_id: str, id_: str) -> MemoryRecord:
+    """Return the memory `id_`. Raises InputError if the user has none of this id."""
+    record = memory.get(id_)
+    if record is None or record.owner.user_id != user_id:
+        raise InputError(f"id: {id_!r:.60}: this user has no such memory; use an id from list")
     return record
 
 

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
+from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Depends, FastAPI, HTTPException, Query, Security
+from fastapi import Depends, FastAPI, Query, Request, Security
 from fastapi import Path as InPath
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from fastapi.security import APIKeyHeader, HTTPBearer
 from jinja2 import Environment
+from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 
 from memsys.core.errors import InputError
+from memsys.llm.base import LLMError
+from memsys.llm.budget import BudgetReached
 from memsys.service.memory import Memory
-from memsys.service.owners import Owner
+from memsys.service.owners import NoModelError, Owner
 from memsys.service.rest import schemas
-from memsys.service.rest.access import AccessControl, AccessPolicy
-from memsys.service.rest.failures import documented, install, refuse_unknown
-from memsys.service.rest.schemas import page
+from memsys.service.rest.access import AccessControl, AccessPolicy, body_of
+from memsys.service.rest.chat import FORMS
+from memsys.service.rest.schemas import Error, page
 from memsys.service.results import MemoryChange, MemoryContext, MemoryRecord
 
 _ABOUT = (
@@ -31,6 +39,7 @@ _PAGE = Path(__file__).with_name("docs.html.j2").read_text(encoding="utf-8")
 MemoryId = Annotated[str, InPath(pattern="^[0-9a-f]{32}$", description="of a memory")]
 T = TypeVar("T")
 _NOBODY = "0" * 32  # an id of no memory
+_STATUSES = {NoModelError: 409, InputError: 422, LLMError: 502, BudgetReached: 502}
 OwnerQuery = Annotated[str | None, Query(min_length=1, max_length=256)]
 
 
@@ -45,12 +54,12 @@ def make_app(memory: Memory, policy: AccessPolicy) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         dependencies=[
-            Depends(refuse_unknown),
+            Depends(_refuse_unknown),
             *(Security(one) for one in keys if policy.key is not None),
         ],
     )
     app.add_middleware(AccessControl, policy=policy)
-    install(app)
+    _install(app)
     _one(app, memory)
     _many(app, memory)
 
@@ -76,14 +85,17 @@ def make_app(memory: Memory, policy: AccessPolicy) -> FastAPI:
 
 def _many(app: FastAPI, memory: Memory) -> None:
     @app.post(
-        "/memories", status_code=201, response_model=schemas.Changes, responses=documented(409, 502)
+        "/memories",
+        status_code=201,
+        response_model=schemas.Changes,
+        responses=_errors(409, 502),
     )
     def add(body: schemas.AddRequest) -> dict[str, Any]:
         """Store a text or messages. infer=true lets a model extract facts (409 without one)."""
         added = memory.add(**body.model_dump())
         return {"results": added.changes, "relations": added.relations, "faults": added.faults}
 
-    @app.get("/memories", response_model=schemas.Memories, responses=documented())
+    @app.get("/memories", response_model=schemas.Memories, responses=_errors())
     def get_all(
         user_id: OwnerQuery = None,
         agent_id: OwnerQuery = None,
@@ -97,7 +109,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         )
         return page(found, "limit")
 
-    @app.delete("/memories", response_model=schemas.Changes, responses=documented())
+    @app.delete("/memories", response_model=schemas.Changes, responses=_errors())
     def delete_all(
         user_id: OwnerQuery = None,
         agent_id: OwnerQuery = None,
@@ -109,14 +121,14 @@ def _many(app: FastAPI, memory: Memory) -> None:
         deleted = memory.delete_all(user_id=user_id, agent_id=agent_id, run_id=run_id, all=all)
         return {"results": deleted}
 
-    @app.post("/search", response_model=schemas.Results, responses=documented(409, 502))
+    @app.post("/search", response_model=schemas.Results, responses=_errors(409, 502))
     def search(body: schemas.SearchRequest) -> dict[str, Any]:
         """Find the best memories of an owner for a query, and beside them the relations that a
         model wrote (enable_graph=true: 409 if there are none).
         """
         return page(memory.search(**body.model_dump()), "top_k")
 
-    @app.post("/context", responses=documented(409, 502))
+    @app.post("/context", responses=_errors(409, 502))
     def context(body: schemas.ContextRequest) -> MemoryContext:
         """Find the best memories of an owner for a query, and the relations beside them, as text
         for a model: as much as fits the budget of tokens.
@@ -125,7 +137,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         schemas.check_size(written.results, "top_k")
         return written
 
-    @app.post("/reset", response_model=schemas.Done, responses=documented())
+    @app.post("/reset", response_model=schemas.Done, responses=_errors())
     def reset(body: schemas.ResetRequest | None = None) -> dict[str, Any]:
         """Delete everything of an owner, or of every owner (all=true, or no body), including the
         history.
@@ -138,7 +150,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         of = ", ".join(f"{name}={value}" for name, value in owner.named.items())
         return {"message": f"everything{of and ' of '}{of} is deleted"}
 
-    @app.post("/compact", response_model=schemas.Done, responses=documented())
+    @app.post("/compact", response_model=schemas.Done, responses=_errors())
     def compact() -> dict[str, Any]:
         """Write all files anew, so that none contains what was deleted."""
         left = memory.compact()
@@ -147,22 +159,22 @@ def _many(app: FastAPI, memory: Memory) -> None:
 
 
 def _one(app: FastAPI, memory: Memory) -> None:
-    @app.get("/memories/{id}", responses=documented(404))
+    @app.get("/memories/{id}", responses=_errors(404))
     def get(id: MemoryId) -> MemoryRecord:  # noqa: A002 - the name in the address
         """Return one memory."""
         return _there(memory.get(id))
 
-    @app.put("/memories/{id}", responses=documented(404, 502))
+    @app.put("/memories/{id}", responses=_errors(404, 502))
     def update(id: MemoryId, body: schemas.UpdateRequest) -> MemoryChange:  # noqa: A002
         """Change text, metadata, time, title or event time of a memory."""
         return _there(memory.update(id, **body.model_dump()))
 
-    @app.delete("/memories/{id}", responses=documented(404))
+    @app.delete("/memories/{id}", responses=_errors(404))
     def delete(id: MemoryId, history: bool = True) -> MemoryChange:  # noqa: A002
         """Delete one memory; its history remains, except with history=false."""
         return _there(memory.delete(id, history=history))
 
-    @app.get("/memories/{id}/history", responses=documented(404))
+    @app.get("/memories/{id}/history", responses=_errors(404))
     def history(id: MemoryId) -> list[MemoryChange]:  # noqa: A002
         """List every change of a memory, oldest first."""
         return _there(memory.history(id) or None)
@@ -180,3 +192,85 @@ def _there(found: T | None) -> T:
     if found is None:
         raise HTTPException(404, "there is no such memory")
     return found
+
+
+def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the error responses of an operation for OpenAPI: `statuses` and the common ones."""
+    every = (400, 401, 403, 408, 413, 422, 500)
+    return {
+        status: {"model": Error, "description": HTTPStatus(status).phrase}
+        for status in sorted({*every, *statuses})
+    }
+
+
+async def _refuse_unknown(request: Request) -> None:
+    """Refuse what an operation would ignore: query parameters that it does not have or that are
+    sent twice, and a body where none is read. A misspelt owner would widen what is deleted.
+    """
+    route = request.scope["route"]
+    known = {field.alias for field in route.dependant.query_params}
+    names = [name for name, _ in request.query_params.multi_items()]
+    wrong = [(name, "there is no such parameter here") for name in names if name not in known]
+    wrong += [(name, "is given twice") for name in known if names.count(name) > 1]
+    errors = [{"loc": ("query", name), "msg": reason} for name, reason in wrong]
+    if route.body_field is None and await request.body():
+        errors.append({"loc": ("body",), "msg": "this operation reads no body"})
+    if errors:
+        raise RequestValidationError(errors)
+
+
+def _install(app: FastAPI) -> None:
+    """Register the handlers of errors: JSON of one schema, without internal details."""
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        # The input is not echoed: it may be long, or not encodable.
+        details = [
+            {"place": _place(one["loc"]), "message": _printable(one["msg"])}
+            for one in error.errors()[:20]
+        ]
+        first = f"{details[0]['place']}: {details[0]['message']}" if details else ""
+        message = f"the request does not match the OpenAPI document ({first})"
+        return _json(422, message, details)
+
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: HTTPException) -> JSONResponse:
+        headers = dict(error.headers or {})
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = ", ".join(_allowed(app, request))
+        return _json(error.status_code, str(error.detail), headers=headers)
+
+    for kind, status in _STATUSES.items():
+        app.add_exception_handler(kind, partial(_message, status))
+
+    @app.exception_handler(Exception)
+    async def broken(_request: Request, _error: Exception) -> JSONResponse:
+        return _json(500, "internal error; see the server's log")
+
+
+async def _message(status: int, _: Request, error: Exception) -> JSONResponse:
+    return _json(status, str(error))
+
+
+def _json(
+    status: int,
+    message: str,
+    details: Sequence[dict[str, str]] = (),
+    headers: dict[str, str] | None = None,
+) -> JSONResponse:
+    return JSONResponse(body_of(status, _printable(message), details), status, headers=headers)
+
+
+def _place(parts: Sequence[str | int]) -> str:
+    return ".".join(_printable(part) for part in parts if part not in FORMS)
+
+
+def _printable(text: object) -> str:
+    """Return `text` encodable as UTF-8, cut to 500 characters."""
+    return str(text)[:500].encode("utf-8", "replace").decode()
+
+
+def _allowed(app: FastAPI, request: Request) -> list[str]:
+    routes = [route for route in app.routes if isinstance(route, Route)]
+    matching = [one for one in routes if one.matches(request.scope)[0] != Match.NONE]
+    return sorted({method for one in matching for method in one.methods or ()})

@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    WithJsonSchema,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
 from memsys.core.errors import InputError
-from memsys.knowledge.facts.extract import Detail
-from memsys.service.arguments import MemoryType, Version
-from memsys.service.owners import TITLE_MOST
+from memsys.service.arguments import TITLE_MOST, MemoryType, Version
+from memsys.service.rest.chat import (
+    IS_LIST,
+    IS_OBJECT,
+    IS_TEXT,
+    TEXT_MOST,
+    ChatMessage,
+    ChatMessages,
+    ImagePart,
+    ShortText,
+    Strict,
+    Text,
+    form,
+    forms,
+)
 from memsys.service.results import MemoryChange, MemoryRecord, Rows, SearchResult
 
-TEXT_MOST = 20_000  # characters of a text
-MESSAGES_MOST = 200
 TOP_K_MOST = 200
 PAGE_MOST = 1_000
-PARTS_MOST = 50  # of a message
 IMAGES_MOST = 50  # of a request: the model is asked about each
-ADDRESS_MOST = 1_000_000  # characters; an image may be in its address (data:image/)
 METADATA_MOST = 50  # names
 BUDGET_MOST = 1_000_000  # tokens of a context
 REPLY_MOST = 16_000_000  # characters of texts and metadata in one answer
@@ -50,8 +48,6 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-ShortText = Annotated[str, Field(min_length=1, max_length=256)]
-Text = Annotated[str, Field(min_length=1, max_length=TEXT_MOST)]
 Time = Annotated[
     datetime,
     BeforeValidator(_time),
@@ -81,14 +77,6 @@ Filters = Annotated[  # values of the metadata, and perhaps ids
     ),
 ]
 Budget = Annotated[int, Field(ge=1, le=BUDGET_MOST), BeforeValidator(_whole)]
-
-
-class _Strict(BaseModel):
-    """Base of schemas that accept neither unknown fields nor values of another type, such as a
-    number for a text.
-    """
-
-    model_config = ConfigDict(strict=True, extra="forbid")
 
 
 def _any_of(**types: str) -> dict[str, Any]:
@@ -122,7 +110,7 @@ _SEARCHED: dict[str, Any] = {
 _ALL: dict[str, Any] = {"required": ["all"], "properties": {"all": {"const": True}}}
 
 
-class _Owned(_Strict):
+class _Owned(Strict):
     model_config = ConfigDict(json_schema_extra=_OWNER)
 
     user_id: ShortText | None = None
@@ -138,128 +126,16 @@ class ResetRequest(_Owned):
     all: bool = False
 
 
-class TextPart(_Strict):
-    """A text in a message of several parts."""
-
-    type: Literal["text"]
-    text: Text
-
-
-class ImageUrl(_Strict):
-    """The address of an image, and the resolution at which the model reads it."""
-
-    url: Annotated[str, Field(max_length=ADDRESS_MOST, pattern="^(https?://|data:image/)")]
-    detail: Detail | None = None
-
-
-class ImagePart(_Strict):
-    """An image in a message; the model of the server describes it."""
-
-    type: Literal["image_url"]
-    image_url: ImageUrl
-
-
-# Tags of the forms that a value may have: an error is that of its form alone, and its place does
-# not name the tag.
-_IS_TEXT, _IS_OBJECT, _IS_LIST, _IS_IMAGE = (
-    Tag("<text>"),
-    Tag("<object>"),
-    Tag("<list>"),
-    Tag("<image>"),
-)
-FORMS = frozenset(one.tag for one in (_IS_TEXT, _IS_OBJECT, _IS_LIST, _IS_IMAGE))
-
-
-def _form(value: object) -> str | None:
-    """Return the tag of a text, a list, or an object."""
-    if isinstance(value, str):
-        return _IS_TEXT.tag
-    if isinstance(value, list):
-        return _IS_LIST.tag
-    return _IS_OBJECT.tag if isinstance(value, dict | BaseModel) else None
-
-
-def _part_form(part: object) -> str | None:
-    """Return the tag of a part of a content, by its type."""
-    type_ = part.get("type") if isinstance(part, dict) else getattr(part, "type", None)
-    return {"text": _IS_TEXT.tag, "image_url": _IS_IMAGE.tag}.get(str(type_))
-
-
-def _forms(select: Callable[[object], str | None], expected: str) -> Discriminator:
-    return Discriminator(select, custom_error_type="form", custom_error_message=f"use {expected}")
-
-
-Part = Annotated[
-    Annotated[TextPart, _IS_TEXT] | Annotated[ImagePart, _IS_IMAGE],
-    _forms(_part_form, "a part of type text or image_url"),
-]
-
-
-class Function(_Strict):
-    """The function that a tool call names, and its arguments as JSON text."""
-
-    name: ShortText
-    arguments: Annotated[str, Field(max_length=TEXT_MOST)] = ""
-
-
-class ToolCall(_Strict):
-    """A tool call by an assistant. `id`: that to which `tool_call_id` of its result refers."""
-
-    id: ShortText | None = None
-    type: Literal["function"] = "function"
-    function: Function
-
-
-ToolCalls = Annotated[list[ToolCall], Field(min_length=1, max_length=PARTS_MOST)]
-Parts = Annotated[list[Part], Field(min_length=1, max_length=PARTS_MOST)]
-_Said = Annotated[str, Field(max_length=TEXT_MOST)]  # "" beside tool calls
-Content = Annotated[
-    Annotated[_Said, _IS_TEXT] | Annotated[Part, _IS_OBJECT] | Annotated[Parts, _IS_LIST],
-    _forms(_form, "a text, a part, or a list of parts"),
-]
-_CONTENT = {"content": {"type": ["string", "object", "array"], "minLength": 1}}
-_SAID: dict[str, Any] = {
-    "anyOf": [
-        {"required": ["content"], "properties": _CONTENT},
-        {"required": ["tool_calls"], "properties": {"tool_calls": {"type": "array"}}},
-    ]
-}
-
-
-class ChatMessage(_Strict):
-    """A chat message, with a content or tool calls. `name`: the speaker; `id`: the caller's id of
-    the message.
-    """
-
-    model_config = ConfigDict(json_schema_extra=_SAID)
-
-    role: Literal["user", "assistant", "system", "tool"]
-    content: Content | None = None
-    name: ShortText | None = None
-    id: ShortText | None = None
-    tool_calls: ToolCalls | None = None
-    tool_call_id: ShortText | None = None
-
-    @model_validator(mode="after")
-    def _says_something(self) -> ChatMessage:
-        if not self.content and self.tool_calls is None:
-            raise ValueError("a message has a content or tool_calls")
-        return self
-
-
-ChatMessages = Annotated[list[ChatMessage], Field(min_length=1, max_length=MESSAGES_MOST)]
-
-
 class AddRequest(_Owned):
     """The body of POST /memories. `prompt`: further instructions to the model, or what replaces the
     template of a procedure. `memory_type`: kind=procedural, under mem0's name.
     """
 
     messages: Annotated[
-        Annotated[Text, _IS_TEXT]
-        | Annotated[ChatMessage, _IS_OBJECT]
-        | Annotated[ChatMessages, _IS_LIST],
-        _forms(_form, "a text, a message, or a list of messages"),
+        Annotated[Text, IS_TEXT]
+        | Annotated[ChatMessage, IS_OBJECT]
+        | Annotated[ChatMessages, IS_LIST],
+        forms(form, "a text, a message, or a list of messages"),
     ]
     metadata: Metadata | None = None
     infer: bool | None = None
@@ -306,7 +182,7 @@ class ContextRequest(_Search):
     budget: Budget | None = None
 
 
-class UpdateRequest(_Strict):
+class UpdateRequest(Strict):
     """The body of PUT /memories/{id}; fields that are missing or null stay unchanged. `data`: the
     text, under mem0's name.
     """

@@ -8,18 +8,22 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from memsys.graph.build import GraphSettings
 from memsys.index.rank import IndexSettings
 from memsys.knowledge.facts.extract import ExtractSettings
 from memsys.knowledge.facts.fact_writer import UpdateSettings
 from memsys.knowledge.memory.turns import Turns
 from memsys.service.memory import Memory
-from memsys.service.setup import Setup
+from memsys.service.settings import Setup, StrategySetup
+from memsys.service.strategy_ranking import plain
 from tests.memsys.build import BagOfWords
 
 PROJECT = Path(__file__).parents[3]
+GRAPH = GraphSettings(max_entities=1, max_share=0.5, keyword_weight=0, name_weight=0)
 
 
-def setup(**own: Any) -> Setup:
+def setup(start: Any = None, **own: Any) -> Setup:
+    """`start`: ranks by words (lexical) or both (hybrid); None: by vectors."""
     fields: dict[str, Any] = {
         "embedder": BagOfWords(),
         "index": IndexSettings(k1=0.9, b=0.4, alpha=0.5),
@@ -29,6 +33,8 @@ def setup(**own: Any) -> Setup:
         ),
         "update": UpdateSettings(calls="tools", similar=3, prompt="mem0_update"),
     }
+    if start is not None:
+        fields["strategy"] = StrategySetup(plain(start), GRAPH, "made")
     return Setup(**{**fields, **own})
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from memsys import AsyncMemory, Memory
 from memsys.core.errors import InputError
+from memsys.service.ranking import Ranker
 from tests.memsys.service.made import setup, texts
 
 OTHERS = {"from_config", "enable_graph"}  # no operations
@@ -32,7 +33,8 @@ def test_operations_of_several_tasks_run_at_once_and_end_with_the_block(tmp_path
     async def run() -> list[Any]:
         async with AsyncMemory(tmp_path, setup()) as store:
             await store.add("the kiln", user_id="mara")
-            monkeypatch.setattr(store.memory._ranker, "search", meeting(store.memory, both))
+            ranker = store.memory._searcher._ranker
+            monkeypatch.setattr(ranker, "search", meeting(ranker, both))
             found = await asyncio.gather(*(store.search("kiln", user_id="mara") for _ in range(2)))
             written = await store.context("kiln", user_id="nobody")
             assert written.text == ""
@@ -45,14 +47,14 @@ def test_operations_of_several_tasks_run_at_once_and_end_with_the_block(tmp_path
     assert [texts(one) for one in asyncio.run(run())] == [["the kiln"]] * 2
 
 
-def meeting(memory: Memory, both: threading.Barrier) -> Any:
-    """The search of `memory`, of which each call for mara waits for another one."""
-    search = memory._ranker.search
+def meeting(ranker: Ranker, both: threading.Barrier) -> Any:
+    """The search of `ranker`, of which each call for mara waits for another one."""
+    search = ranker.search
 
-    def waiting(query: Any, vector: Any, owner: Any, *rest: Any) -> Any:
+    def waiting(query: Any, owner: Any, *rest: Any) -> Any:
         if owner.user_id == "mara":
             both.wait()
-        return search(query, vector, owner, *rest)
+        return search(query, owner, *rest)
 
     return waiting
 

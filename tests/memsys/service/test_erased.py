@@ -11,7 +11,7 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.service.memory import Memory
-from memsys.service.summaries import SummarySettings
+from memsys.service.settings import SummarySettings
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.neo4j_relations import Neo4jRelations
 from memsys.stores.networkx_relations import NetworkxRelations
@@ -50,7 +50,7 @@ def test_a_message_is_in_no_file(tmp_path, kind):
     with memory(tmp_path, vectors=STORES[kind](tmp_path), embedder=BagOfTokens()) as store:
         said = [message("I fed the zebra", "m1"), message("It likes pears", "m2")]
         store.add(said, user_id="mara", time=MAY)
-        store._writer._embedder.document_tokens(["Mara: I fed the zebra"])
+        store._writer.embedder.document_tokens(["Mara: I fed the zebra"])
         id_ = by_id(store, "m1")
         store.update(id_, "I fed the quagga")
         store.search("quagga", user_id="mara", time=MAY)
@@ -142,10 +142,20 @@ def test_relations_of_a_memory_that_was_deleted_before_are_in_no_file(tmp_path):
         assert texts(store.get_all(user_id="theo")) == ["a pear"]
 
 
+def test_another_relation_is_found_in_the_place_of_a_deleted_one(tmp_path):
+    with opened(tmp_path, model(facts=remembered)) as store:
+        for number in range(6):
+            say(store, f"Mara - owns{number} - kiln", f"m{number}")
+        found = store.search("kiln", user_id="mara").relations
+        assert len(found) == 5  # the most of one search
+        store.delete(by_id(store, found[0].turns[0]), history=False)
+        assert len(stated(store)) == 5
+
+
 def test_a_part_that_another_process_deletes_meanwhile_is_not_made_again(tmp_path, monkeypatch):
     with opened(tmp_path, model(facts=remembered)) as store:
         say(store, "Mara - owns - kiln", "m1")
-        db = store._database.connection
+        db = store._writer.database.connection
 
         def slow(*_: Any) -> None:
             db.execute("DELETE FROM relation_parts")
@@ -169,15 +179,20 @@ def test_relations_of_other_messages_with_the_same_id_remain(tmp_path, other):
         assert found["turns"] == ["1"]
 
 
-def test_relations_of_a_message_without_a_run_that_changed_a_memory_of_one(tmp_path):
-    said = [[fact("Mara owns a wheel", "Mara", 1)], [fact("Mara owns a kiln", "Mara", 1)]]
+@pytest.mark.parametrize("before", [False, True])
+def test_relations_of_every_message_of_a_memory_also_if_it_was_deleted_before(tmp_path, before):
+    """Those of a message without a run too, which changed the memory of a run."""
+    said = [[fact("Mara likes badminton", "Mara", 1)], [fact("Mara owns a kiln", "Mara", 1)]]
     update = (call("UPDATE", id=1, content="Mara owns a kiln"),)
     with opened(tmp_path, model(facts=said, operations=[update])) as store:
-        say(store, "Mara - owns - wheel", "1", user_id="mara", run_id="A")
+        say(store, "Mara - likes - badminton", "1", user_id="mara", run_id="A")
         say(store, "Mara - owns - kiln", "2")
         (kiln,) = store.get_all(user_id="mara")
         assert kiln.owner.run_id == "A"
         assert kiln.turns == ("1", "2")
+        if before:
+            store.delete(kiln.id)
+        assert stated(store) == ["Mara likes badminton", "Mara owns kiln"]
         store.delete(kiln.id, history=False)
         assert stated(store) == []
 

@@ -10,7 +10,7 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.core.turns import importance
-from memsys.service.ranking import SearchWeights
+from memsys.service.settings import SearchWeights
 from memsys.strategies.plain import VectorOnly
 from tests.memsys.build import SESSIONS
 from tests.memsys.service.made import memory, texts
@@ -49,9 +49,9 @@ def test_words_rank_as_in_the_store_of_strategies(tmp_path, parts, start):
         assert "a kiln of her own" in texts(store.search("kiln", user_id="talk"))
 
 
-def test_the_fusion_is_a_strategy_not_a_start(tmp_path):
-    with pytest.raises(InputError, match=r"^start: fusion .*strategy=fusion"):
-        memory(tmp_path, start="fusion")
+def test_an_unknown_start_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"^strategy.start: 'nearest' is none of"):
+        memory(tmp_path, start="nearest")
 
 
 def test_the_score_is_the_weighted_sum(tmp_path):

@@ -17,6 +17,7 @@ from memsys.llm.client import ChatClient
 from memsys.service import configuration
 from memsys.service.configuration import OPTIONS
 from memsys.service.memory import Memory
+from memsys.service.settings import Setup
 from memsys.service.setup import load_setup
 from memsys.stores.faiss_vectors import FaissVectors
 
@@ -37,13 +38,18 @@ def run(folder: Path, *overrides: str) -> Path:
     return folder
 
 
+def start_of(made: Setup) -> str | None:
+    """The ranking by words, or by both; None by vectors."""
+    return made.strategy.make.keywords["start"] if made.strategy else None
+
+
 @pytest.mark.parametrize(
     ("strategy", "start"),
-    [("vector_only", "vector"), ("bm25", "lexical"), ("hybrid_rank", "hybrid")],
+    [("vector_only", None), ("bm25", "lexical"), ("hybrid_rank", "hybrid")],
 )
 def test_a_run_gives_its_ranking_its_k_and_its_parts(tmp_path, strategy, start):
     made = load_setup(run(tmp_path / "run", f"strategy={strategy}", "k=7", "index.alpha=0.25"))
-    assert (made.start, made.k, made.index.alpha) == (start, 7, 0.25)
+    assert (start_of(made), made.k, made.index.alpha) == (start, 7, 0.25)
     assert (made.embedder.name, made.builder.name) == (load_setup(None).embedder.name, "turns")
     assert (made.llm, made.infer, made.vectors) == (None, False, None)
 
@@ -57,7 +63,7 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(tmp_path, monkeypatch):
     )
     made = load_setup(folder)
     assert made.llm is not None
-    assert (made.llm.name, made.infer, made.start) == ("tiny", True, "vector")
+    assert (made.llm.name, made.infer, made.strategy) == ("tiny", True, None)
     assert (made.facts.exchange, made.facts.prompt) == (5, "facts_user")
     assert made.facts.assistant_prompt == "facts_assistant"
     assert (made.update.calls, made.update.similar) == ("schema", 4)
@@ -95,7 +101,7 @@ def test_a_file_names_options_or_settings(tmp_path):
         "alpha: 1}\n"
     )
     made = load_setup(path)
-    assert (made.embedder.name, made.builder.name, made.start, made.k) == (
+    assert (made.embedder.name, made.builder.name, start_of(made), made.k) == (
         *("bag", "windows", "hybrid", 4),
     )
     assert (made.weights.relevance, made.weights.recency) == (1.0, 0.5)
@@ -203,7 +209,7 @@ def test_nothing_named_is_the_default():
     for source in (None, {"llm": {}, "embedder": {}}):  # a group without settings is named by none
         made = load_setup(source)
         assert isinstance(made.embedder, MiniLM)
-        assert (made.start, made.k, made.weights.plain, made.llm) == ("vector", 10, True, None)
+        assert (made.strategy, made.k, made.weights.plain, made.llm) == (None, 10, True, None)
 
 
 @pytest.mark.parametrize(

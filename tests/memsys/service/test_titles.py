@@ -49,14 +49,14 @@ def test_an_update_sets_the_title_and_lexical_search_finds_it(tmp_path):
 def test_updates_of_text_and_title_at_once_lose_neither(tmp_path, monkeypatch):
     with memory(tmp_path) as store:
         (one,) = store.add("Mara owns a kiln", user_id="mara").changes
-        writer, embed = store._writer, store._writer.embed
+        embedder, embed = store._writer.embedder, store._writer.embedder.documents
 
         def meanwhile(texts: Any) -> Any:
-            monkeypatch.setattr(writer, "embed", embed)
+            monkeypatch.setattr(embedder, "documents", embed)
             store.update(one.id, "Mara sold the kiln")
             return embed(texts)
 
-        monkeypatch.setattr(writer, "embed", meanwhile)
+        monkeypatch.setattr(embedder, "documents", meanwhile)
         store.update(one.id, title="pottery", metadata={"app": 1})
         found = store.get(one.id)
         assert found is not None
