@@ -134,7 +134,7 @@ def _run(order: Order) -> Ended:
         if left := sweeps.left_behind(folder):
             folders.discard_if_empty(folder)
             folder, resume = left, left.name
-        return Ended(execute(order, folder, resume, sweep))
+        return Ended(execute(order, folder, resume, sweep, sweeps.shared()))
     except (BudgetReached, RepeatedFailure) as error:
         complain(f"{named}{error}", "stopped")
         return Ended(FAILED)

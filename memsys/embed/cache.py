@@ -52,7 +52,7 @@ class CachedEmbedder:
         self.typical_by_language = embedder.typical_by_language
         self.languages = embedder.languages
         self.is_fallback = False  # True where it replaces the run's embedder in a conversation
-        self._meter = meter
+        self.meter = meter
         path = Path(folder) / f"{_file_name(embedder.name)}.sqlite"
         self._tokens_path = path.with_name(f"{path.stem}-tokens.sqlite")
         self._rows = VectorRows(embedder, path, meter)
@@ -89,7 +89,7 @@ class CachedEmbedder:
         """
         self.asked = True
         if self._token_rows is None:
-            self._token_rows = TokenRows(self._embedder, self._tokens_path, self._meter)
+            self._token_rows = TokenRows(self._embedder, self._tokens_path, self.meter)
             self._token_rows.fresh_queries = self._fresh_queries
         return self._token_rows
 
