@@ -16,13 +16,14 @@ from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from eval.rendering.width import widen
 from memsys.core.errors import InputError, complain, fault_of_machine
 from memsys.core.program import as_started
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 FAILED, BAD_INPUT, INTERRUPTED, UNREAD, TERMINATED = 1, 2, 130, 141, 143
 _RUN = "run folder, id under results/runs or a part of it, or last"
@@ -202,6 +203,8 @@ def progress(total: int | None, unit: str, **options: Any) -> tqdm[Any]:
 
     `options`: further arguments of tqdm.
     """
+    from tqdm import tqdm  # noqa: PLC0415 - most commands show no bar
+
     shown = sys.stderr.isatty() or "ipykernel" in sys.modules
     return tqdm(total=total, unit=unit, disable=not shown, leave=False, **options)
 

@@ -237,8 +237,10 @@ class Record(TypedDict):
     """Milliseconds by phase and `total`, which excludes the judge; replayed calls count at their
     recorded latency."""
     latency_source: NotRequired[str | None]
-    """`live`; `vectors` where the vector of the query came from the cache, with the time that it
-    took; `recorded` where an answer of a model was replayed; `as reported` for imported answers."""
+    """`live`; `shared` where an earlier job of the sweep had made an index or a graph, with the
+    time that it took; `vectors` where the vector of the query came from the cache, with the time
+    that it took; `recorded` where an answer of a model was replayed; `as reported` for imported
+    answers."""
     waited_ms: NotRequired[dict[str, Milliseconds]]
     """Milliseconds by phase spent on rate limits, failed attempts and queues; in no latency."""
     recorded: NotRequired[str | None]
@@ -318,7 +320,10 @@ class IngestLine(TypedDict):
     latency_ms: Milliseconds
     """Milliseconds; replayed calls count at their recorded latency."""
     latency_source: str
-    """`live`, `vectors` or `recorded`, as in a record."""
+    """`live`, `shared`, `vectors` or `recorded`, as in a record."""
+    shared_ms: NotRequired[Milliseconds]
+    """Part of `latency_ms` that was measured in an earlier job of the sweep, which made an index or
+    a graph that this one took over; absent where it took over none."""
     waited_ms: Milliseconds
     """Milliseconds spent on rate limits, failed attempts and queues."""
     store: NotRequired[dict[str, NonNegativeInt]]

@@ -26,6 +26,8 @@ from eval.run.compatible import check_compatibility, check_reference
 from eval.run.embedders import Embedders
 from memsys.context.writers import ContextWriter
 from memsys.core.errors import InputError
+from memsys.core.language import language_of, unload_classifier
+from memsys.core.types import Conversation
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
@@ -37,6 +39,7 @@ from memsys.llm.meter import Meter
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
 from memsys.llm.prompt import Prompt
 from memsys.llm.recording import Recording
+from memsys.strategies.shared import Shared
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import MemoryStrategy, Strategy
 
@@ -107,19 +110,32 @@ class Built:
 
 
 def build(
-    config: DictConfig, choices: Mapping[str, str], ledger: CallLedger | None = None
+    config: DictConfig,
+    choices: Mapping[str, str],
+    ledger: CallLedger | None = None,
+    shared: Shared | None = None,
 ) -> Built:
     """Build the objects that `config` names, each shared part once.
 
-    `ledger`: the live calls that the run has paid for; further ones are added to it. Raises
-    InputError on unusable data or configuration.
+    `ledger`: the live calls that the run has paid for; further ones are added to it. `shared`: what
+    earlier runs of a sweep have loaded and made. Raises InputError on unusable data or
+    configuration.
     """
     # Not config.get: where a name is missing, the error that it catches keeps its caller's objects,
     # and with them the run, in memory.
     use_configured(OmegaConf.select(config, "metric"))
     source = instantiate(config.dataset)
     check_compatibility(choices, source, config.llm)
-    dataset = selected(limited(source.load(), config.questions), config.only)
+
+    def load() -> tuple[Dataset, dict[str, str]]:
+        dataset = selected(limited(source.load(), config.questions), config.only)
+        languages = {one.id: language_of(_texts(one)) for one in dataset.conversations}
+        unload_classifier()
+        return dataset, languages
+
+    named = OmegaConf.to_container(config.dataset, resolve=True)
+    key = str((named, config.questions, config.only))
+    dataset, languages = load() if shared is None else shared.loaded(key, load)
     meter = Meter()
     context = instantiate(config.context)
     models = _open_models(config, context, meter, ledger)
@@ -127,7 +143,7 @@ def build(
         check_reference(models.judge.name, models.judge.compares, dataset)
     embedders = Embedders(
         models.embedder,
-        dataset.conversations,
+        languages,
         lambda embedder: CachedEmbedder(
             embedder, config.cache, meter, fresh_queries=config.fresh_queries
         ),
@@ -141,6 +157,7 @@ def build(
         llm=models.llm,
         depth=config.retrieval.depth or 0,
         owner_filter=bool(OmegaConf.select(config, "dataset.owner_filter")),
+        shared=None if config.fresh_queries else shared,  # which asks for live times
     )
     make = instantiate(config.strategy, _convert_="all")
     given: dict[str, Any] = {"parts": parts}
@@ -192,6 +209,10 @@ def build(
     return Built(
         dataset, meter, models, embedders, make_strategy, prompts, depth, weights, memories
     )
+
+
+def _texts(conversation: Conversation) -> list[str]:
+    return [turn.text for session in conversation.sessions for turn in session.turns]
 
 
 def _constructor_error(option: str, settings: Mapping[str, Any], error: str) -> str:

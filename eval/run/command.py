@@ -1,48 +1,26 @@
-"""`python -m eval.run`: one run, a sweep or an estimate, with its exit code."""
+"""`python -m eval.run`: what its arguments ask for, with an exit code."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-import traceback
-from collections.abc import Sequence
-from concurrent.futures import BrokenExecutor
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from hydra._internal.utils import _run_hydra, get_args_parser
-from hydra.core.hydra_config import HydraConfig
-from hydra.errors import HydraException
-from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
 
-from eval.cli import BAD_INPUT, FAILED, WIDE, code_of, heeding_termination
-from eval.records import folder as folders
-from eval.rendering.errors import configuration_errors, explain, one_line
+from eval.cli import WIDE, code_of
+from eval.rendering.errors import configuration_errors
 from eval.rendering.width import widen
-from eval.run import sweep as sweeps
-from eval.run.again import resolve_parent
 from eval.run.arguments import check_arguments, flags_first
-from eval.run.compatible import without_effect
-from eval.run.composing import CONFIG, Order, composition, ordered, readable, register
-from eval.run.experiment import execute
-from eval.run.failures import LOG, RepeatedFailure, log
+from eval.run.composing import CONFIG, readable, register
 from eval.run.option_help import options_help
 from eval.run.settings import check_overrides
-from memsys.core.addresses import without_secrets
-from memsys.core.errors import InputError, complain
 from memsys.core.places import CONF
-from memsys.llm.budget import BudgetReached
 
-_STRATEGY_SETTINGS = {"strategy", "experiment"}  # settings that name the strategies to estimate
 _HYDRA_FLAGS = ("help", "hydra_help", "cfg", "info", "resolve", "shell_completion")  # to Hydra
-_PHASES = {"judge": ("judge",), "answer": ("answer", "judge")}  # of a run, done again by from=
-
-
-class Ended(NamedTuple):
-    """The exit code of a run, and the programming error that ended it; None if none did."""
-
-    code: int
-    fault: str | None = None
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -54,8 +32,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return code_of(lambda: _main(arguments))
     finally:
-        sweeps.show_sweep()
-        _show_estimates()
+        if jobs := sys.modules.get("eval.run.jobs"):
+            jobs.show_end()
 
 
 def _main(arguments: Sequence[str]) -> int:
@@ -69,12 +47,23 @@ def _main(arguments: Sequence[str]) -> int:
     arguments = flags_first(arguments)
     check_overrides(arguments)
     options = get_args_parser().parse_args(arguments)
-    if options.multirun:
-        return _sweep(options, arguments)
-    if any(getattr(options, name) for name in _HYDRA_FLAGS):
+    if not options.multirun and any(getattr(options, name) for name in _HYDRA_FLAGS):
         return _ask_hydra(options)
-    with configuration_errors(), ordered(arguments) as order:
-        return _run(order).code
+    with _uncollected():
+        from eval.run import jobs  # noqa: PLC0415 - half a second that only runs need
+    return jobs.sweep(options, arguments) if options.multirun else jobs.single(arguments)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Do not look for garbage in what is imported, all of which stays: it takes 0.1 s."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def _ask_hydra(options: Any) -> int:
@@ -82,102 +71,5 @@ def _ask_hydra(options: Any) -> int:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what it would print over many lines
     register()
     with configuration_errors(), readable():
-        _run_hydra(options, get_args_parser(), _job, str(CONF), CONFIG)
+        _run_hydra(options, get_args_parser(), _ask_hydra, str(CONF), CONFIG)
     return 0
-
-
-def _sweep(options: Any, arguments: Sequence[str]) -> int:
-    """Make the runs of a sweep, in this process or in those of a launcher."""
-    sweeps.announce(arguments)
-    overrides = [*options.overrides, "hydra.mode=MULTIRUN"]
-    try:
-        with readable(), composition(options.config_dir) as hydra:
-            batches = hydra.multirun(options.config_name or CONFIG, _job, overrides)
-    except BrokenExecutor as error:  # joblib's launcher: it then ends its other workers too
-        complain(f"{type(error).__name__}: a worker of the sweep died")
-        return FAILED
-    except (HydraException, OmegaConfBaseException, InputError, OSError) as error:
-        if (message := explain(error)) is None:
-            raise
-        complain(message)
-        return FAILED if sweeps.runs() else BAD_INPUT
-    ended: list[Ended] = [job.return_value for batch in batches for job in batch]
-    first = next((one for one in ended if one.code), Ended(0))
-    if first.fault is not None:
-        complain(f"a run of the sweep failed: {first.fault}")
-        return FAILED
-    return 0 if not first.code else FAILED if sweeps.runs() else BAD_INPUT
-
-
-def _job(config: DictConfig) -> Ended:
-    """Make one run of a sweep. Launchers send this function to the processes of their jobs."""
-    hydra = HydraConfig.get()
-    with heeding_termination():
-        return _run(Order.of(config, hydra, hydra.runtime.output_dir, sweeps.arguments()))
-
-
-def _run(order: Order) -> Ended:
-    """Make a run, or estimate it. An exception becomes one line and an exit code: 2 for bad input,
-    1 for a reached budget, for failures in a row and for a programming error, whose traceback goes
-    to log.txt of the run folder. In a sweep the line names the run by its values.
-    """
-    named = f"{sweeps.cell()}: " if sweeps.cell() else ""
-    folder, resume, sweep = order.folder, order.config.resume, sweeps.described()
-    try:
-        folder = folders.claim(folder, rename=resume is None and not order.is_named)
-        if order.config.estimate:
-            folders.discard_if_empty(folder)
-            _estimate(order)
-            return Ended(0)
-        if resume is not None and not order.is_named and sweep is None:
-            resume = folder.name  # to which the configuration has resolved it
-        if left := sweeps.left_behind(folder):
-            folders.discard_if_empty(folder)
-            folder, resume = left, left.name
-        return Ended(execute(order, folder, resume, sweep))
-    except (BudgetReached, RepeatedFailure) as error:
-        complain(f"{named}{error}", "stopped")
-        return Ended(FAILED)
-    except Exception as error:
-        if (message := explain(error)) is not None:
-            folders.discard_if_empty(folder)
-            complain(f"{named}{message}")
-            return Ended(BAD_INPUT)
-        fault = without_secrets(one_line(error))
-        try:
-            log(folder, traceback.format_exc())
-            complain(f"{named}{fault}; traceback: {folder / LOG}")
-        except InputError:
-            complain(f"{named}{fault}")
-        return Ended(FAILED, fault)
-
-
-def _estimate(order: Order) -> None:
-    """Estimate this run (with `from=`, the part of another that is done again), or every strategy
-    if a single run names none. A sweep shows one table at its end, but for jobs in other processes,
-    each of which shows its own.
-    """
-    from eval.run import estimate  # noqa: PLC0415 - a run needs none of it
-
-    config, choices, again = resolve_parent(order.config, order.choices, order.overrides)
-    names = {override.lstrip("+~").partition("=")[0] for override in order.overrides}
-    if (
-        sweeps.described()
-        or again
-        or any(name.partition(".")[0] in _STRATEGY_SETTINGS for name in names)
-    ):
-        others = [one for one in order.overrides if not one.startswith("strategy=")]
-        for note in without_effect(config, choices, order.overrides):
-            print(note, file=sys.stderr)
-        phases = _PHASES.get(again.part) if again else None
-        estimate.add_estimate(config, choices["strategy"], others, phases)
-    else:
-        estimate.add_every_strategy(config)
-    if sweeps.in_a_worker():
-        estimate.show_estimates()
-
-
-def _show_estimates() -> None:
-    """Show the table of estimates at the end, if there were any."""
-    if estimate := sys.modules.get("eval.run.estimate"):
-        estimate.show_estimates()

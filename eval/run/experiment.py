@@ -29,6 +29,7 @@ from eval.run.settings import check_settings
 from eval.summary.closing import close
 from memsys.core.places import MANIFEST
 from memsys.llm.budget import BudgetReached
+from memsys.strategies.shared import Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,18 @@ class Plan:
     notes: tuple[str, ...]
 
 
-def prepare(order: Order, folder: Path, resume: str | int | None, sweep: Any = None) -> Plan:
+def prepare(
+    order: Order,
+    folder: Path,
+    resume: str | int | None,
+    sweep: Any = None,
+    shared: Shared | None = None,
+) -> Plan:
     """Return the plan of the run of `order` in `folder`; nothing is written there.
 
-    `resume`: see eval.records.folder.begin. `sweep`: id and job, for the manifest. Raises
-    InputError on unusable settings or data.
+    `resume`: see eval.records.folder.begin. `sweep`: id and job, for the manifest.
+    `shared`: what its earlier jobs have loaded and made. Raises InputError on unusable settings or
+    data.
     """
     if sweep is not None:  # those of a single run were checked when it was composed
         check_settings(order.config)
@@ -64,7 +72,7 @@ def prepare(order: Order, folder: Path, resume: str | int | None, sweep: Any = N
     paid = PaidCalls(folder)
     spending = Spending(paid)
     tracker, policy = tracker_of(config), FailurePolicy(**config.failures)
-    built = build(config, choices, spending)
+    built = build(config, choices, spending, shared)
     if again is not None:
         built.embedders.chosen = again.manifest.get("embedders", {})
     elif resume is not None and (folder / MANIFEST).is_file():
@@ -86,7 +94,13 @@ def prepare(order: Order, folder: Path, resume: str | int | None, sweep: Any = N
     )
 
 
-def execute(order: Order, folder: Path, resume: str | int | None, sweep: Any = None) -> int:
+def execute(
+    order: Order,
+    folder: Path,
+    resume: str | int | None,
+    sweep: Any = None,
+    shared: Shared | None = None,
+) -> int:
     """Make the run of `order` in `folder`, with its start and end on the terminal; parameters as of
     `prepare`. Returns the exit code: 1 if more questions failed than `failures.tolerated` allows.
 
@@ -94,7 +108,7 @@ def execute(order: Order, folder: Path, resume: str | int | None, sweep: Any = N
     other exception the run is marked as interrupted.
     """
     began = time.perf_counter()
-    planned = prepare(order, folder, resume, sweep)
+    planned = prepare(order, folder, resume, sweep, shared)
     with folders.locked(folder):
         manifest = folders.begin(folder, planned.manifest, resume)
         console.show_start(manifest, planned.built, planned.notes)

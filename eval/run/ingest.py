@@ -68,6 +68,8 @@ def ingest(
             "latency_source": reading.source,
             "waited_ms": round(reading.waited_ms, 4),
         }
+        if reading.shared_ms:
+            line["shared_ms"] = round(reading.shared_ms, 4)
         events = _events(strategy)
         if phase == "index" and not failure and (size := strategy.size()):
             line["store"] = dict(size)

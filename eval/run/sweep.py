@@ -33,6 +33,7 @@ from eval.run.console import after_sweep, in_place, show_next
 from memsys.core.errors import InputError
 from memsys.core.files import read_bytes
 from memsys.core.places import MANIFEST
+from memsys.strategies.shared import Shared
 
 # Here, since the worker of a launcher imports this module with the callback that it is sent, and
 # needs the resolvers before it makes a run's folder.
@@ -55,6 +56,7 @@ class _State:
     begun: Sweep | None = None  # by this process
     job: tuple[Sweep, int] | None = None  # under way in this process, with its number
     cell: str = ""  # its values of what the sweep varies
+    shared: Shared | None = None  # by the jobs of this process
 
 
 _state = _State()
@@ -73,7 +75,7 @@ class SweepCallback(Callback):
         folder = Path(config.hydra.sweep.dir)
         before = [path.name for path in folder.iterdir()] if folder.is_dir() else []
         self._sweep = Sweep(uuid.uuid4().hex, folder, _state.arguments, frozenset(before))
-        _state.begun = self._sweep
+        _state.begun, _state.shared = self._sweep, Shared()
 
     def on_job_start(self, config: DictConfig, **_: Any) -> None:
         """Begin a job, in any process; a single run belongs to no sweep."""
@@ -99,6 +101,13 @@ def arguments() -> tuple[str, ...]:
 def described() -> dict[str, Any] | None:
     """Return the sweep's id and the job's number, for the manifest; None if there is no sweep."""
     return None if _state.job is None else {"id": _state.job[0].id, "job": _state.job[1]}
+
+
+def shared() -> Shared | None:
+    """Return what jobs of a sweep share that run in the process of the command, one after another;
+    None for other runs.
+    """
+    return _state.shared
 
 
 def cell() -> str:
@@ -192,7 +201,7 @@ def show_sweep() -> None:
                 + command_lines(in_place(resume_command(manifest), folder)),
                 file=sys.stderr,
             )
-    _state.begun = _state.job = None
+    _state.begun = _state.job = _state.shared = None
     _state.cell = ""
 
 

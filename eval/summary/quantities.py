@@ -22,7 +22,11 @@ Values = NDArray[np.float64]
 EXAMPLES = "context_tokens, cost_usd, total_ms_p95"
 _NAME = re.compile(r"(?P<base>[a-z_]+?)(?:_mean|_p(?P<percent>[1-9]\d?))?")
 _LIVE = "live"
-_SOURCES = {"recorded": "replayed", "vectors": "partly read from the cache of vectors"}
+_SOURCES = {
+    "recorded": "replayed",
+    "vectors": "partly read from the cache of vectors",
+    "shared": "partly measured in an earlier job of the sweep",
+}
 
 
 @dataclass(frozen=True, slots=True)

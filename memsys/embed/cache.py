@@ -51,6 +51,7 @@ class CachedEmbedder:
         self.typical_by_language = embedder.typical_by_language
         self.languages = embedder.languages
         self.is_fallback = False  # True where it replaces the run's embedder in a conversation
+        self.meter = meter
         path = Path(folder) / f"{_file_name(embedder.name)}.sqlite"
         self._tokens_path = path.with_name(f"{path.stem}-tokens.sqlite")
         self._rows = VectorRows(embedder, path, meter, fresh_queries)

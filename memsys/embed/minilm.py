@@ -148,6 +148,7 @@ class WordPiece:
         self._limit = limit
         self._first, self._last = self._ids["[CLS]"], self._ids["[SEP]"]
         self._unknown = self._ids["[UNK]"]
+        self._number = lru_cache(65_536)(self._count)  # of pieces: most words recur
 
     @cached_property
     def word_ids(self) -> frozenset[int]:
@@ -173,11 +174,14 @@ class WordPiece:
         room = self._limit - 2
         if len(unicodedata.normalize("NFD", text.lower())) <= room:  # a piece has a character
             return True
-        for word in _basic_words(text):
-            room -= len(self._pieces(word))
+        for part in text.split():
+            room -= self._number(part) if len(part) <= _LONGEST_WORD else self._count(part)
             if room < 0:
                 return False
         return True
+
+    def _count(self, text: str) -> int:
+        return sum(len(self._pieces(word)) for word in _basic_words(text))
 
     def _pieces(self, word: str) -> list[int]:
         if len(word) > _LONGEST_WORD:

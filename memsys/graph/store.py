@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
@@ -68,6 +69,12 @@ class NetworkXStore:
                 found = [edge for edge in self._sorted[node] if edge.kind == "mentions"]
                 self._mentions[node] = found
         return [self._mentions[node] for node in nodes]
+
+    def unread(self) -> NetworkXStore:
+        """Return a store of the same graph that no node has been looked up in."""
+        twin = copy(self)
+        twin._sorted, twin._mentions = {}, {}
+        return twin
 
     def size(self) -> dict[str, int]:
         """See GraphStore; an edge is a line of JSON: node, node, kind, weight."""

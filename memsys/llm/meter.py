@@ -20,7 +20,7 @@ from typing import Any
 from memsys.core.types import Usage
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-SOURCES = ("live", "vectors", "recorded")  # of a latency, in order of what replaces what
+SOURCES = ("live", "shared", "vectors", "recorded")  # of a latency: what replaces what
 Check = Callable[[Mapping[str, Any]], object]
 
 
@@ -32,7 +32,7 @@ class Call:
     attempt. `waited_ms`: the part of `spent_ms` before that attempt. `attempts`: requests sent now,
     0 for a replayed call. `key`: key of the recorded answer; `recorded`: when it was live (ISO,
     UTC). `model`: the model whose prices apply. `cached`: vectors from a cache, not an answer, were
-    replayed.
+    replayed; `shared`: an index or a graph, which an earlier run of the process had made.
     """
 
     spent_ms: float
@@ -45,6 +45,7 @@ class Call:
     recorded: str | None = None
     model: str | None = None
     cached: bool = False
+    shared: bool = False
 
 
 @dataclass(slots=True)
@@ -144,7 +145,8 @@ class Reading:
 
     `waited_ms` and `attempts` are sums over the calls and not part of `ms`; `keys` are the keys of
     the answers used, in order; `recorded` is the oldest date of a replayed answer. `by_model`: the
-    usage by name of the model. `cached`: whether vectors came from a cache.
+    usage by name of the model. `cached`: whether vectors came from a cache. `shared_ms`: the part
+    of `ms` that was measured in an earlier run, from which an index or a graph was taken over.
     """
 
     ms: float = 0.0
@@ -157,13 +159,17 @@ class Reading:
     recorded: str | None = None
     by_model: dict[str, Usage] = field(default_factory=dict)
     cached: bool = False
+    shared_ms: float = 0.0
 
     @property
     def source(self) -> str:
         """One of SOURCES: `recorded` if an answer was replayed at its recorded latency, `vectors`
-        if only vectors came from a cache, at the time that they took, else `live`.
+        if only vectors came from a cache, at the time that they took, `shared` if an index or a
+        graph came from an earlier run, at the time that it took, else `live`.
         """
-        return "recorded" if self.replayed else "vectors" if self.cached else "live"
+        if self.replayed:
+            return "recorded"
+        return "vectors" if self.cached else "shared" if self.shared_ms else "live"
 
 
 class Meter:
@@ -197,6 +203,7 @@ class Meter:
             reading.ms = max(reading.wall_ms - spent, 0.0) + sum(call.live_ms for call in calls)
             reading.replayed = any(call.replayed for call in calls)
             reading.cached = any(call.cached for call in calls)
+            reading.shared_ms = sum(call.live_ms for call in calls if call.shared)
             reading.usage = total_usage(call.usage for call in calls)
             reading.waited_ms = sum(call.waited_ms for call in calls)
             reading.attempts = sum(call.attempts for call in calls)

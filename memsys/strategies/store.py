@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import GraphSettings, build_graph
 from memsys.graph.csr import CsrStore, build_csr
 from memsys.graph.score import GraphStatistics, graph_statistics
-from memsys.graph.store import MemoryGraph
+from memsys.graph.store import MemoryGraph, NetworkXStore
 from memsys.graph.walk import PageRank
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
@@ -29,11 +30,17 @@ from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.relations.written_graph import WrittenByModel, WrittenGraph
 from memsys.llm.base import LLM
 from memsys.stores.size import lines, singles, together
+from memsys.strategies.shared import Shared
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The components that every strategy of a run shares, so that only the strategies differ."""
+    """The components that every strategy of a run shares, so that only the strategies differ.
+
+    `shared`: what earlier runs of the process made, None to share nothing with them.
+    """
 
     memory: MemoryBuilder
     embedder: CachedEmbedder
@@ -43,6 +50,7 @@ class Parts:
     llm: LLM | None = None  # most strategies do not ask a model
     depth: int = 0  # memories of each ranking that are recorded, besides those that are read
     owner_filter: bool = False  # return only memories of the query's conversation
+    shared: Shared | None = None
 
 
 class Store:
@@ -117,7 +125,8 @@ class Store:
         settings = self._parts.index
         texts = [memory.index_text for memory in self.memories]
         kind = LexicalIndex if settings.lexical == "rank_bm25" else SparseLexicalIndex
-        return kind(texts, settings.k1, settings.b)
+        k1, b = settings.k1, settings.b
+        return self._made(("words", kind, k1, b), lambda: kind(texts, k1, b))
 
     @cached_property
     def by_token(self) -> TokenIndex:
@@ -130,9 +139,14 @@ class Store:
     @cached_property
     def signals(self) -> Signals:
         """Signals of all memories for the fusion ranking."""
-        index = self._parts.index
-        vectors = self.by_vector.vectors() if self.understood else None
-        return Signals(self.memories, self.owners, vectors, index.k1, index.b)
+        k1, b = self._parts.index.k1, self._parts.index.b
+        memories, owners, embedder = tuple(self.memories), tuple(self.owners), None
+        vectors = None
+        if self.understood:
+            vectors, embedder = self.by_vector.vectors(), self._parts.embedder.name
+        return self._made(
+            ("signals", owners, embedder, k1, b), lambda: Signals(memories, owners, vectors, k1, b)
+        )
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
@@ -147,20 +161,29 @@ class Store:
     @cached_property
     def walk(self) -> PageRank:
         """The walk over the graph that rules make of all memories, whatever graph is stored."""
-        assert isinstance(self._parts.graph, GraphSettings)  # noqa: S101 - the strategy checks it
-        graph = build_csr(self.memories, self.rows, self._parts.graph).store
-        assert isinstance(graph, CsrStore)  # noqa: S101 - for the type checker
-        return PageRank(graph)
+        settings = self._parts.graph
+        assert isinstance(settings, GraphSettings)  # noqa: S101 - the strategy checks it
+
+        def make() -> PageRank:
+            graph = build_csr(self.memories, self.rows, settings).store
+            assert isinstance(graph, CsrStore)  # noqa: S101 - for the type checker
+            return PageRank(graph)
+
+        return self._made(("walk", settings), make)
 
     @cached_property
     def statistics(self) -> list[GraphStatistics]:
         """Graph statistics of each memory, in order; independent of the query."""
-        return graph_statistics(self.graph, self.memories)
+        graph, settings = self.graph, self._parts.graph  # the time of the graph is its own
+        if isinstance(settings, WrittenGraph):
+            return graph_statistics(graph, self.memories)
+        return self._made(("statistics", settings), lambda: graph_statistics(graph, self.memories))
 
     @cached_property
     def language(self) -> str:
         """The ISO 639-1 code of the language of most memories; "und" if they say too little."""
-        return language_of([memory.content for memory in self.memories])
+        contents = [memory.content for memory in self.memories]
+        return self._made(("language",), lambda: language_of(contents))
 
     @property
     def understood(self) -> bool:
@@ -297,5 +320,20 @@ class Store:
             return source.build(self.memories)
         assert isinstance(source, GraphSettings)  # noqa: S101 - a strategy that uses it opens it
         if source.store == "csr":
-            return build_csr(self.memories, self.rows, source)
-        return build_graph(self.memories, source)
+            return self._made(
+                ("graph", source), lambda: build_csr(self.memories, self.rows, source)
+            )
+        graph = self._made(("graph", source), lambda: build_graph(self.memories, source))
+        store = graph.store
+        # What another run has looked up would make the same look-ups of this one faster.
+        return replace(graph, store=store.unread()) if isinstance(store, NetworkXStore) else graph
+
+    def _made(self, of: tuple[Hashable, ...], make: Callable[[], T]) -> T:
+        """Return the result of `make`, which depends on the memories and on what `of` names, or
+        that of an earlier run.
+        """
+        shared = self._parts.shared
+        if shared is None:
+            return make()
+        memories = tuple(self.memories)
+        return shared.made((of, memories), len(memories), make, self._parts.embedder.meter)

@@ -29,7 +29,11 @@ INGESTION = (
     "(docs/models.md); - where it is not known. Break-even: questions until ingestion and "
     "questions cost less than the full_context run among these."
 )
-_NOT_LIVE = {"recorded": " (some replayed)", "vectors": " (some vectors cached)"}
+_NOT_LIVE = {
+    "recorded": " (some replayed)",
+    "vectors": " (some vectors cached)",
+    "shared": " (some measured in an earlier job of the sweep)",
+}
 _UNITS = ("memories", "tokens", "nodes", "edges", "bytes")  # of a store; tokens are o200k
 _SCORES = {  # column of a summary's cell -> heading and decimals
     "f1": ("F1", 3),
@@ -96,6 +100,7 @@ def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str,
     known = lines and all(line["usage"] is not None for line in lines)
     seconds = sum(line["latency_ms"] for line in lines) / 1000 if known else None
     sources = {line["latency_source"] for line in lines}
+    sources |= {"shared" for line in lines if "shared_ms" in line}
     notes = [note for source, note in _NOT_LIVE.items() if source in sources]
     column = {
         "sessions": number(sessions or None, 0),

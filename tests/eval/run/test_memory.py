@@ -13,10 +13,14 @@ from memsys.core.types import Conversation
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.store import NetworkXStore
 from memsys.llm.recording import Recording
+from memsys.strategies.shared import Shared
 from memsys.strategies.strategy import MemoryStrategy
 from tests.eval.commands import run_main
 
-HEAVY = (Built, Runner, Conversation, CachedEmbedder, Recording, NetworkXStore, MemoryStrategy)
+HEAVY = (
+    *(Built, Runner, Shared, Conversation, CachedEmbedder, Recording),
+    *(NetworkXStore, MemoryStrategy),
+)
 
 
 @pytest.fixture

@@ -8,7 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.eval.commands import FAULTY, Ended, runs_in
+from eval.datasets.locomo import LoCoMo
+from tests.eval.commands import FAULTY, TIMINGS, Ended, runs_in
+from tests.eval.run.conftest import Make, assert_as_clean
 
 SYNTHETIC = (
     *("dataset=synthetic", "dataset.conversations=1", "dataset.sessions=4", "dataset.turns=12"),
@@ -119,3 +121,33 @@ def test_an_experiment_without_m_is_one_run_and_says_so(start, small):
     said = "note: experiment=injection is a sweep, and this is one run of it"
     assert said in start(*chosen).err
     assert "note: " not in start(*chosen, "context=layered").err
+
+
+OVER = ("strategy=hybrid_rank", "strategy=graph_score", "strategy=graph_walk_fusion")
+
+
+def test_jobs_share_what_they_load_and_make_and_are_equal_to_single_runs(
+    start, tmp_path, small, made: Make, monkeypatch
+):
+    loaded, load = [], LoCoMo.load
+    monkeypatch.setattr(LoCoMo, "load", lambda self: loaded.append(self) or load(self))
+    strategies = ",".join(one.removeprefix("strategy=") for one in OVER)
+    ended = start("-m", f"strategy={strategies}", *small[:2], "k=3,2")
+    assert ended.code == 0, ended.err
+    assert len(loaded) == 1
+    jobs = runs_in(tmp_path)
+    for first, job, strategy in zip(jobs[::2], jobs[1::2], OVER, strict=True):
+        alone = made(strategy)
+        assert_as_clean(job, alone)
+        for name in ("rankings.jsonl", "memories.jsonl", "contexts.jsonl"):
+            assert job.files[name] == alone.files[name]
+        timed = {*TIMINGS, "shared_ms"}
+        mine, its = (
+            [{k: v for k, v in line.items() if k not in timed} for line in run.ingests]
+            for run in (job, alone)
+        )
+        assert mine == its
+        for line, of_first in zip(job.ingests, first.ingests, strict=True):
+            if line["phase"] == "index":
+                assert 0 < line["shared_ms"] <= min(line["latency_ms"], of_first["latency_ms"])
+    assert not any("shared_ms" in line for line in jobs[0].ingests)

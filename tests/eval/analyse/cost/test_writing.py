@@ -146,12 +146,14 @@ def test_what_is_not_known_is_not_nothing(copies, capsys):
         own = {"calls": 1, "input_tokens": 600, "output_tokens": 60}
         lines[0]["usage"] = own | {"by_model": {"nobody's": own}}
         lines[0]["latency_source"], lines[1]["latency_source"] = "recorded", "vectors"
+        lines[1]["shared_ms"] = 0.1
     with edited(unpriced.folder / "records.jsonl") as lines:
         lines[3]["scores"].pop("bleu1")  # of a record from before this score
     found = shown(capsys, without, unpriced)
     assert found["sessions"][0] == "-"
     assert found["seconds a session"][0] == "unknown"
-    assert found["seconds a session"][1].endswith(" (some replayed) (some vectors cached)")
+    for note in ("replayed", "vectors cached", "measured in an earlier job of the sweep"):
+        assert f" (some {note})" in found["seconds a session"][1]
     assert found["input tokens a session"] == ["unknown", "100.0"]
     assert found["input tokens a conversation"] == ["unknown", "200.0"]
     assert found["$ a conversation"] == ["unknown", "unknown"]
