@@ -156,15 +156,20 @@ def curves(
 def trend(
     table: pd.DataFrame, x: str, score: str = "mean", ax: Axes | None = None, *, colour: str = "run"
 ) -> Axes:
-    """Draw `score` with intervals over the numbers of column `x`, a line for each `colour`."""
+    """Draw `score` with intervals over the numbers of column `x`, a line for each `colour`; the
+    axis is logarithmic where the numbers differ by more than a factor of 5.
+    """
     axes = _axes(ax, 3.8)
     known = _known(table, score, colour)
     low, high = ends(table, score)
     for look in _looks(known[colour]):
         rows = known[known[colour] == look.name].sort_values(x)
-        bounds = reach(rows[score], rows[low], rows[high])
+        bounds = _reach(rows[score], rows[low], rows[high])
         style: dict[str, Any] = {"color": look.hex, "marker": look.symbol, "label": look.name}
         axes.errorbar(rows[x], rows[score], yerr=bounds, **style)
+    numbers = sorted({*known[x]})
+    if numbers[-1] > _JUMP * numbers[0] > 0:
+        _log_axis(axes, numbers)
     axes.set(xlabel=x, ylabel=score)
     return axes
 

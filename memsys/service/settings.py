@@ -17,7 +17,7 @@ from memsys.knowledge.facts.fact_writer import Compare, UpdateSettings
 from memsys.knowledge.facts.procedure import ProcedureSettings
 from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.relations.find import RelationSettings
-from memsys.knowledge.relations.relation_graph import RelationGraphSettings
+from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.written_graph import WrittenByModel
 from memsys.llm.base import LLM
 from memsys.stores.relations import RelationStore

@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.analyse.tabulate.effects import RECALL, Effects
-from eval.rendering.figures import figure, log_axis, names
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
-
-_LOG = 8  # greatest over smallest number from which the axis is logarithmic
 
 
 def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:
@@ -21,7 +18,7 @@ def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:
     """
     import pandas as pd  # noqa: PLC0415 - a picture alone needs it
 
-    from eval.rendering.plots import trend  # noqa: PLC0415
+    from eval.rendering.plots import figure, files_of, trend  # noqa: PLC0415
 
     parameter, _, _ = groups[0].group.partition("=")
     rows = []
@@ -35,16 +32,13 @@ def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:
                 ends = {"low": mean.low, "high": mean.high}
                 rows.append(of_run | {"score": title, "mean": mean.value} | ends)
     table = pd.DataFrame(rows)
-    numbers = sorted({*table[parameter]})
     with figure(path, 3.6) as drawn:
         for axes, title in zip(drawn.subplots(1, 2), table["score"].unique(), strict=True):
             trend(table[table["score"] == title], parameter, ax=axes, colour=factor)
             axes.set(title=f"{title}, 95% interval", ylabel="", ylim=(0, None))
-            if numbers[0] > 0 and numbers[-1] >= _LOG * numbers[0]:
-                log_axis(axes, numbers)
         handles, labels = axes.get_legend_handles_labels()
         drawn.legend(handles, labels, loc="outside lower center", ncols=4)
-    return names(path)
+    return files_of(path)
 
 
 def _number(group: str) -> float:
