@@ -143,7 +143,7 @@ _FIELDS: list[tuple[str, dict[str, Any], str | Mapping[str, Any]]] = [
     ),
     *(
         (f"judge {one!r}", {"judge": one}, ALL)
-        for one in (True, 0, "CORRECT", "0.5", None, "", [], [True, False])
+        for one in (True, 0, "CORRECT", "0.5", None, "", "N/A", "Error.", [], [True, False])
     ),
     ("judge with a blank run", {"judge": [True, None]}, _AT + "judge contains a blank"),
     *(

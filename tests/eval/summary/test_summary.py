@@ -17,6 +17,7 @@ from eval.rendering.tables import by_run, by_type
 from eval.rendering.terminal import markdown, plain
 from eval.run.failures import Failure
 from eval.run.question import failed
+from eval.summary.protocols import protocol_score
 from eval.summary.summarise import summarise
 from tests.eval import factory
 
@@ -191,3 +192,11 @@ def test_tokens_of_named_models_are_priced():
     found = summarise(rows, {**MANIFEST, "pricing": prices}, seed=0)["by_type"]
     assert found["adversarial"]["cost_usd"] == pytest.approx(8e-6)
     assert found["single_hop"]["cost_usd"] is None  # not known, which is not free
+
+
+def test_a_failed_question_counts_as_0_where_the_score_applies_to_it():
+    wrong, adversarial = ({"status": "error", "category": one, "scores": {}} for one in (1, 5))
+    assert protocol_score(wrong, "f1") == 0
+    assert protocol_score(adversarial, "f1") is None  # it has no gold answer
+    assert protocol_score(adversarial, "evidence_recall") == 0
+    assert protocol_score(adversarial, "an own metric that is not here") is None
