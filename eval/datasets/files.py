@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from eval.datasets.checks import adapter, problem_in
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
-from memsys.core.files import MOST, decode, is_there, read_bytes, unpack
+from memsys.core.files import MOST, decode, is_there, read_bytes, shown, unpack
 from memsys.core.json_text import parse_json
 from memsys.core.places import HOME, SHIPPED
 from memsys.core.yaml_text import load_yaml
@@ -119,6 +119,17 @@ def find_file(name: str | Path) -> Path | None:
     with suppress(RuntimeError):  # ~ of an unknown user
         given = given.expanduser()
     return next((path for path in (Path.cwd() / given, SHIPPED / given) if is_there(path)), None)
+
+
+def find_folder(name: str, remedy: str, setting: str = "") -> Path:
+    """Return the path of the folder `name`, found as by find_file; InputError with `remedy` if
+    there is none, after the `setting` that named it.
+    """
+    found = find_file(name)
+    if found is None or not found.is_dir():
+        place = f"{setting}: " if setting else ""
+        raise InputError(f"{place}{shown(name)}: no such folder; {remedy}")
+    return found
 
 
 def json_files(path: str, setting: str = "dataset.path") -> list[Path]:

@@ -177,7 +177,7 @@ def test_what_is_no_folder_of_the_repository(tmp_path):
     with pytest.raises(InputError, match="contains no probing_questions"):
         load(tmp_path)
     (tmp_path / "rows.json").write_text("[]")
-    with pytest.raises(InputError, match="a file; name a folder"):
+    with pytest.raises(InputError, match="no such folder; name a folder"):
         load(tmp_path / "rows.json")
     (write(tmp_path / "1") / "chat.json").unlink()
     with pytest.raises(InputError, match=r"neither chat_trunecated\.json nor chat\.json"):

@@ -133,9 +133,9 @@ def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
     ("changed", "told"),
     [
         ({"relation_type": "moral"}, "sample 1: relation_type: 'moral' is unknown; use one of"),
-        ({"cue_dialogue": "A: Hm.\n\nC: Oh."}, "sample 1: cue_dialogue, line 3: 'C: Oh.' is no"),
-        ({"cue_dialogue": "A: "}, "sample 1: cue_dialogue, line 1"),
-        ({"trigger_query": "Well"}, "sample 1: trigger_query, line 1: 'Well' is no line"),
+        ({"cue_dialogue": "A: Hm.\n\nC: Oh."}, "sample 1: cue_dialogue: line 3: 'C: Oh.' is no"),
+        ({"cue_dialogue": "A: "}, "sample 1: cue_dialogue: line 1"),
+        ({"trigger_query": "Well"}, "sample 1: trigger_query: line 1: 'Well' is no line"),
         ({"time_gap": None}, "sample 1: time_gap: missing"),
         ({"time_gap": "9999 years later"}, "sample 1: time_gap: goes back"),
     ],
