@@ -6,9 +6,7 @@ import copy
 import functools
 import gzip
 import json
-import os
 import re
-import socket
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -273,56 +271,3 @@ def test_sessions_out_of_date_order_are_noted(tmp_path):
     assert line.startswith("my.json: sample harbour: session_4_date_time: earlier than that of")
     ids = [one.id for one in dataset.conversations[0].sessions]
     assert ids == [f"session_{number}" for number in range(1, SESSIONS + 1)]
-
-
-def _unusable(kind: str, folder: Path) -> str:
-    path = folder / "x.json"
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "socket":
-        server = socket.socket(socket.AF_UNIX)
-        server.bind(str(path))
-        server.close()
-    elif kind == "loop":
-        path.symlink_to(path)
-    elif kind == "dangling":
-        path.symlink_to(folder / "nowhere")
-    elif kind == "not UTF-8":
-        path = Path(os.fsdecode(os.fsencode(folder) + b"/\xff.json"))
-        path.write_text("[]")
-    elif kind == "folder":
-        path.mkdir()
-    else:
-        return kind
-    return str(path)
-
-
-UNUSABLE = [
-    ("pipe", "is a pipe; name a regular file"),
-    ("socket", "is a socket"),
-    ("loop", "symbolic links"),
-    ("dangling", "no such file or folder"),
-    ("not UTF-8", "its name is not UTF-8; rename it"),
-    ("folder", r"no \*\.json in this folder"),
-    ("/dev/zero", "is a device"),
-    ("/dev/null", "is a device"),
-    ("x" * 300, "name too long"),
-    ("x/" * 3_000, "name too long"),
-    ("~nobody-has-this-name/x", "no such file or folder"),
-    ("a\x00b", "null"),
-    ("\ud800", "cannot be read|no such file"),
-    ("nowhere.json", "no such file or folder"),
-]
-
-
-@pytest.mark.parametrize(("kind", "says"), UNUSABLE)
-def test_what_is_no_readable_file_is_refused_at_once(kind, says, tmp_path):
-    folder = tmp_path / "f"
-    folder.mkdir()
-    line = refusal(LoCoMo(name="mine", path=_unusable(kind, folder)).load)
-    assert re.search(says, line), line
-    if kind in ("pipe", "/dev/zero"):
-        name = _unusable(kind, tmp_path)
-        whole = str(Path(__file__).parents[3] / "data/sample")
-        for option in ({"key": "corrected", "key_file": name}, {"subset": name}):
-            refusal(LoCoMo(name="mine", path=whole, **option).load)  # type: ignore[arg-type]
