@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, StrictInt
 
 from eval.datasets.checks import Location, Row, Text, check_distinct, is_visible, parse
-from eval.datasets.files import find_file, read_json
+from eval.datasets.files import find_folder, read_json
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.core.dates import MONTH_NUMBERS
@@ -104,11 +104,7 @@ def _folders(path: str | None) -> dict[str, Path]:
         raise InputError(
             f"dataset.path is missing: BEAM is not part of this project; name {_WANTED}"
         )
-    found = find_file(path)
-    if found is None:
-        raise InputError(f"{path}: no such folder; name {_WANTED}")
-    if not found.is_dir():
-        raise InputError(f"{path}: a file; name {_WANTED}")
+    found = find_folder(path, f"name {_WANTED}")
     folders = {one.parents[1] for one in found.rglob(str(_QUESTIONS))}
     if not folders:
         raise InputError(f"{path}: contains no {_QUESTIONS}; name {_WANTED}")

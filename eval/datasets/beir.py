@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from eval.datasets.beir_files import candidates, documents, judged_pairs, judgements, queries
-from eval.datasets.files import find_file
+from eval.datasets.files import find_folder
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.core.declared import PathText
@@ -55,9 +55,7 @@ class Beir(Filters):
                 f"dataset={self.name}: which one? Add dataset.path=FOLDER with {CORPUS}, "
                 f"{QUERIES} and qrels"
             )
-        root = find_file(self.path)
-        if root is None or not root.is_dir():
-            raise InputError(f"{shown(self.path)}: no such folder; correct dataset.path")
+        root = find_folder(self.path, "correct dataset.path")
         reading = _Reading(root.resolve(), self.split)
         asked = [one for path in _query_files(reading.root) for one in reading.asked(path)]
         if not any(one.evidence for _, one in asked):

@@ -13,10 +13,10 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
-from eval.datasets.checks import adapter, problem_in
+from eval.datasets.checks import Location, adapter, check_distinct, parse, problem_in
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
-from memsys.core.files import MOST, decode, is_there, read_bytes, unpack
+from memsys.core.files import MOST, decode, is_there, read_bytes, shown, unpack
 from memsys.core.json_text import parse_json
 from memsys.core.places import HOME, SHIPPED
 from memsys.core.yaml_text import load_yaml
@@ -121,6 +121,17 @@ def find_file(name: str | Path) -> Path | None:
     return next((path for path in (Path.cwd() / given, SHIPPED / given) if is_there(path)), None)
 
 
+def find_folder(name: str, remedy: str, setting: str = "") -> Path:
+    """Return the path of the folder `name`, found as by find_file; InputError with `remedy` if
+    there is none, after the `setting` that named it.
+    """
+    found = find_file(name)
+    if found is None or not found.is_dir():
+        place = f"{setting}: " if setting else ""
+        raise InputError(f"{place}{shown(name)}: no such folder; {remedy}")
+    return found
+
+
 def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
     """Return the file at `path`, or a folder's *.json files in name order, without hidden ones.
 
@@ -158,6 +169,36 @@ def read_rows(
         rows += [(source, index, row) for index, row in enumerate(value)]
         files.append(source)
     return rows, files
+
+
+def read_named(
+    path: str,
+    what: str,
+    id_: str,
+    kind: Any,
+    *,
+    published: str | None = None,
+    single: str | None = None,
+    setting: str = "dataset.path",
+) -> tuple[dict[str, tuple[Location, dict[str, Any]]], list[SourceFile]]:
+    """Return the objects that read_rows reads, with their places, by their field `id_`, a text of
+    the type `kind`; and the files. Those of the file with the sha256 `published` are read leniently
+    (see Location).
+
+    Raises InputError as read_rows does, and if an id is missing or used twice, up to case and
+    blanks.
+    """
+    found: dict[str, tuple[Location, dict[str, Any]]] = {}
+    names: dict[str, Location] = {}
+    rows, files = read_rows(path, what, single=single, setting=setting)
+    for file, index, raw in rows:
+        place = Location(file.name, f"#{index + 1}")
+        fields = parse(dict[str, Any], raw, place)
+        name = parse(kind, fields.get(id_), place, id_)
+        where = Location(file.name, name, lenient=file.sha256 == published)
+        check_distinct(names, where, id_)
+        found[name] = where, fields
+    return found, files
 
 
 def read_json(path: Path) -> tuple[Any, SourceFile]:

@@ -17,7 +17,7 @@ from random import Random
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.named import config_of
 from eval.datasets.pooled import owned, timed
-from eval.datasets.selection import check_names
+from eval.datasets.selection import Filters
 from eval.datasets.synthetic.parameters import Parameters
 from eval.datasets.synthetic.world import dialogue
 from eval.datasets.types import TYPES, Dataset, Question, SourceFile
@@ -65,14 +65,13 @@ class Grown:
         generator. Raises InputError as LoCoMo does, and for a parameter out of range.
         """
         check_fields(self, "dataset")
-        check_names("types", self.types, TYPES.values())
+        filters = Filters(name=self.name, conversations=self.conversations, types=self.types)
+        filters.check(TYPES.values())
         whole = self._whole()
-        ids = [one.id for one in whole.conversations]
-        check_names("conversations", self.conversations, ids)
-        wanted = set(ids if self.conversations is None else self.conversations)
-        questions = [
-            question for id_ in ids if id_ in wanted for question in self._asked(id_, whole)
-        ]
+        of: dict[str, list[Question]] = {one.id: [] for one in whole.conversations}
+        for question in filters.select(whole.questions):
+            of[question.conversation].append(question)
+        questions = [one for id_ in filters.wanted(of) for one in self._sample(id_, of[id_])]
         asked = {question.conversation: question.id for question in questions}
         if not asked:
             raise InputError(
@@ -100,13 +99,8 @@ class Grown:
             )
         return LoCoMo(**config).load()
 
-    def _asked(self, conversation: str, whole: Dataset) -> Sequence[Question]:
-        """Return the sampled questions of a conversation, in the order of the file."""
-        questions = [
-            one
-            for one in whole.questions
-            if one.conversation == conversation and (self.types is None or one.type in self.types)
-        ]
+    def _sample(self, conversation: str, questions: Sequence[Question]) -> Sequence[Question]:
+        """Return the sampled `questions` of a conversation, in their order."""
         if self.sample is None or self.sample >= len(questions):
             return questions
         random = Random(f"{self.seed}/questions/{conversation}")  # noqa: S311 - not a secret

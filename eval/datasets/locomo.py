@@ -22,7 +22,6 @@ from eval.datasets.checks import (
     Row,
     Text,
     TurnIds,
-    check_distinct,
     key_of,
     parse,
 )
@@ -30,7 +29,7 @@ from eval.datasets.files import (
     SHIPPED_DATA,
     load_sources,
     public_file,
-    read_rows,
+    read_named,
 )
 from eval.datasets.overlays import Entries, Overlay, find_overlay, read_overlay
 from eval.datasets.pooled import POOLED, Poolable, pool
@@ -44,13 +43,6 @@ from memsys.core.errors import InputError, check_choice
 
 _CATEGORIES = ", ".join(f"{number} {name}" for number, name in TYPES.items())
 _WORD = re.compile(r"(?!(?:an?|the|and)\b)\b\w", re.IGNORECASE)  # that F1 counts
-
-
-_SAMPLES = "samples, each an object with sample_id, conversation and qa (see data/README.md)"
-
-
-class _Named(Row):
-    sample_id: Line
 
 
 class _Question(Row):
@@ -130,33 +122,26 @@ class LoCoMo(Filters, Poolable):
         return pool(dataset) if self.pooled else dataset
 
 
-Samples = dict[str, tuple[Location, dict[str, Any]]]
-
-
 def read_locomo(
     path: str | None, setting: str = "dataset.path"
-) -> tuple[Samples, list[SourceFile]]:
+) -> tuple[dict[str, tuple[Location, dict[str, Any]]], list[SourceFile]]:
     """Return place and JSON of the samples at `path` by id, and their files; None for the published
-    file.
+    file, which is read leniently. `setting`: what gave the path.
 
-    `setting`: what gave the path. The published file, identified by its sha256, is read leniently
-    (see Location). Raises InputError if a file is missing or wrong, or an id is reserved or used
-    twice, up to case and blanks.
+    Raises InputError as read_named does, and for a reserved id.
     """
-    samples: Samples = {}
-    names: dict[str, Location] = {}
-    published = load_sources()["locomo"].sha256
-    path = path or public_file("locomo", "LoCoMo")
-    rows, files = read_rows(path, _SAMPLES, single="conversation", setting=setting)
-    for file, index, raw in rows:
-        place = Location(file.name, f"#{index + 1}")
-        sample_id = parse(_Named, raw, place).sample_id
-        if sample_id == POOLED:
-            problem = f"{POOLED} is the name of the store of dataset.pooled=true; use another"
-            raise place.error("sample_id", problem)
-        where = Location(file.name, sample_id, lenient=file.sha256 == published)
-        check_distinct(names, where, "sample_id")
-        samples[sample_id] = where, raw
+    samples, files = read_named(
+        path or public_file("locomo", "LoCoMo"),
+        "samples, each an object with sample_id, conversation and qa (see data/README.md)",
+        "sample_id",
+        Line,
+        published=load_sources()["locomo"].sha256,
+        single="conversation",
+        setting=setting,
+    )
+    if POOLED in samples:
+        problem = f"{POOLED} is the name of the store of dataset.pooled=true; use another"
+        raise samples[POOLED][0].error("sample_id", problem)
     return samples, files
 
 

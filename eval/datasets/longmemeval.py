@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, StrictBool
 
 from eval.datasets.answer_key import read_key
-from eval.datasets.checks import Answer, Location, Row, Text, check_distinct, key_of, parse
-from eval.datasets.files import SHIPPED_DATA, public_file, read_rows
+from eval.datasets.checks import Answer, Location, Row, Text, key_of, parse
+from eval.datasets.files import SHIPPED_DATA, public_file, read_named
 from eval.datasets.pooled import Renaming
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question
@@ -60,10 +60,6 @@ class _Turn(Row):
     has_answer: StrictBool | None
 
 
-class _Named(Row):
-    question_id: Text
-
-
 class _Instance(Row):
     question: Text
     question_type: Annotated[int, key_of(_CATEGORIES)]
@@ -98,14 +94,8 @@ class LongMemEval(Filters):
         """
         self.check(LONGMEMEVAL_TYPES.values())
         path = self.path or public_file("longmemeval", "LongMemEval", _SAMPLE)
-        rows, files = read_rows(path, "LongMemEval instances")
-        instances: dict[str, Part] = {}
-        ids: dict[str, Location] = {}
-        for file, index, raw in rows:
-            instance = _instance(file.name, index, raw)
-            id_ = instance.conversation.id
-            check_distinct(ids, Location(file.name, id_), "question_id")
-            instances[id_] = instance
+        raw, files = read_named(path, "LongMemEval instances", "question_id", Text)
+        instances = {id_: _instance(*one) for id_, one in raw.items()}
         wanted = [instances[id_] for id_ in self.wanted(instances)]
         key = read_key(self.key, self.key_file, files, list(instances), _ERRORS)
         parts = [
@@ -121,9 +111,8 @@ class LongMemEval(Filters):
         return replace(dataset, key=key.describe(dataset.questions), published_sessions=published)
 
 
-def _instance(file: str, index: int, raw: Any) -> Part:
-    id_ = parse(_Named, raw, Location(file, f"#{index + 1}")).question_id
-    where = Location(file, id_)
+def _instance(where: Location, raw: dict[str, Any]) -> Part:
+    id_ = where.sample
     item = parse(_Instance, raw, where)
     sessions, evidence = _chats(item, where)
     abstain = id_.endswith(_ABSTAIN)

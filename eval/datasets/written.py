@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eval.datasets.files import find_file, load_sources, public_file, read_text
+from eval.datasets.files import find_folder, load_sources, public_file, read_text
 from eval.datasets.types import Dataset, SourceFile
 from memsys.core.errors import InputError
 
@@ -27,9 +27,7 @@ def read_memories(path: str | None, dataset: Dataset) -> tuple[dict[str, str], l
                 "another; name a folder of memories of its conversations"
             )
         path = public_file(_SHIPPED, "strategy=given: OpenAI's memories", setting="strategy.path")
-    folder = find_file(path)
-    if folder is None or not folder.is_dir():
-        raise InputError(f"strategy.path: {path}: no such folder")
+    folder = find_folder(path, "correct it", "strategy.path")
     texts, files = {}, []
     for conversation in dataset.conversations:
         text, file = read_text(_file_of(folder, conversation.id, dataset.order))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.cli import code_of, parser
+from eval.records.files import replacing
 from eval.transcripts.importing import KNOWN, Imported, Wanted, read_transcripts
 from eval.transcripts.questions import RULES, Silver, questions
 from memsys.core.errors import InputError
@@ -163,16 +164,13 @@ def _write(path: Path, samples: Iterable[dict[str, Any]]) -> None:
     """Write `samples` to `path`, a conversation at a time, in place of what was there. Only the
     user can read the file.
     """
-    part = path.with_name(path.name + ".part")
-    with part.open("w", encoding="utf-8") as file:
-        part.chmod(0o600)
+    with replacing(path) as file:
+        Path(file.name).chmod(0o600)
         mark = "[\n"
         for one in samples:
-            file.write(mark)
-            json.dump(one, file, ensure_ascii=False, indent=1)
+            file.write(f"{mark}{json.dumps(one, ensure_ascii=False, indent=1)}".encode())
             mark = ",\n"
-        file.write("\n]\n")
-    part.replace(path)
+        file.write(b"\n]\n")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from typing import Annotated, Final, Literal
 from eval.datasets.selection import check_names
 from eval.datasets.synthetic.languages import RELATIONS, Language, WorldFact
 from eval.datasets.synthetic.plot import Plot, language_in, texts_of
+from eval.datasets.synthetic.world import Names
 from eval.datasets.types import (
     ADVERSARIAL,
     PLANT_KINDS,
@@ -71,32 +72,18 @@ class _Planting:
 
     plot: Plot
     other: Plot | None  # of another owner
-    name: str
+    id: str
     random: Random
-    used: set[str]
-    text: str  # of the whole data set, case-folded
-
-    def invent(self, kind: str, like: str | None = None) -> str:
-        """Return a new name of a `kind`; of a person, it may share a part with the name `like`."""
-        language = self.plot.language
-        while True:
-            name = (
-                language.invent(kind, self.random)
-                if like is None
-                else language.similar(like, self.random)
-            )
-            if name not in self.used and name.casefold() not in self.text:
-                self.used.add(name)
-                return name
+    names: Names
 
     def fact(self, person: str | None = None, but: str = "") -> WorldFact:
         """Return a new fact about `person` (None: a new one), of another relation than `but`."""
         relation = self.random.choice([one for one in _PERSONAL if one != but])
-        return WorldFact(person or self.invent("person"), relation, self.value(relation))
+        return WorldFact(person or self.names.new("person"), relation, self.value(relation))
 
     def value(self, relation: str) -> str:
         """Return a new value of `relation`."""
-        return self.invent(RELATIONS[relation][1])
+        return self.names.new(RELATIONS[relation][1])
 
     def utterance(self, fact: WorldFact) -> str:
         """Return a turn's text that states `fact`."""
@@ -114,7 +101,7 @@ class _Planting:
         control, conversation = "control-" * plant.control, self.plot.conversation.id
         self.plot.questions.append(
             Question(
-                id=f"{conversation}/{plant.kind}-{control}{self.name}",
+                id=f"{conversation}/{plant.kind}-{control}{self.id}",
                 conversation=conversation,
                 category=category,
                 type=_TYPES[category],
@@ -145,7 +132,7 @@ def _absent(it: _Planting, first: int, _: int, speaker: int) -> None:
 def _adjacent(it: _Planting, first: int, later: int, speaker: int) -> None:
     known = it.fact()  # another relation of the person asked of
     it.state(first, speaker, known)
-    near = it.fact(it.invent("person", like=known.subject), but=known.relation)
+    near = it.fact(it.names.new("person", like=known.subject), but=known.relation)
     turn = it.state(later, speaker, near)
     it.control("adjacent", near, turn)
     asked = near._replace(subject=known.subject)
@@ -245,7 +232,8 @@ def planted(dataset: Dataset, settings: PlantSettings, language: Language | None
                 key = f"{settings.seed}/{plot.conversation.id}/{kind}/{index}"
                 random = Random(key)  # noqa: S311 - a world, not a secret
                 other = random.choice(others) if others else None
-                it = _Planting(plot, other, str(index), random, used, text)
+                names = Names(plot.language, random, used, text)
+                it = _Planting(plot, other, str(index), random, names)
                 steps[kind](it, *random.choice(plot.later_sessions), random.randrange(2))
     if not settings.base_questions:
         dataset = replace(dataset, questions=(), key=AnswerKey(), subset=None, evidence=None)

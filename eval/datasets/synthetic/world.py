@@ -25,22 +25,32 @@ _MULTI_HOP, _TEMPORAL, _SINGLE_HOP, _FORMER = 1, 2, 4, 6
 _TYPES = {**TYPES, _FORMER: "former_value"}  # not a type of LoCoMo
 
 
+@dataclass(frozen=True, slots=True)
 class Names:
-    """Invented, unique names of one conversation, which no model can have learnt."""
+    """Invented names, which no model can have learnt: none is in `used`, which they are added to,
+    or in `text`, which is case-folded.
+    """
 
-    def __init__(self, language: Language, random: Random) -> None:
-        self._language, self._random, self._used = language, random, set[str]()
+    language: Language
+    random: Random
+    used: set[str]
+    text: str = ""
 
-    def new(self, kind: str, *, first: bool = False) -> str:
-        """Return an unused name for a `kind` of thing: person, firm, town or dish.
+    def new(self, kind: str, *, first: bool = False, like: str | None = None) -> str:
+        """Return a new name for a `kind` of thing: person, firm, town or dish.
 
-        `first`: only the first word of the name.
+        `first`: only the first word of the name. `like`: a person, with whose name that of another
+        one shares a part.
         """
         while True:
-            name = self._language.invent(kind, self._random)
-            name = name.split()[0] if first else name
-            if name not in self._used:
-                self._used.add(name)
+            invented = (
+                self.language.invent(kind, self.random)
+                if like is None
+                else self.language.similar(like, self.random)
+            )
+            name = invented.split()[0] if first else invented
+            if name not in self.used and name.casefold() not in self.text:
+                self.used.add(name)
                 return name
 
 
@@ -176,7 +186,7 @@ def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Qu
     """Return conversation `number` and its questions; the same for the same arguments."""
     random = Random(f"{parameters.seed}/{number}")  # noqa: S311 - a world, not a secret
     language = LANGUAGES[parameters.language]
-    names = Names(language, random)
+    names = Names(language, random, set())
     world = SmallWorld(names, random, FreeTurns(parameters, random), parameters.past)
     chains = [world.chain(parameters.hops, parameters.updates) for _ in range(parameters.chains)]
     visits = [world.visit(parameters.relative_dates) for _ in range(parameters.visits)]

@@ -39,11 +39,8 @@ def test_documents_are_turns_and_relevant_ones_are_evidence(tmp_path):
     assert data.repairs == (
         "queries.jsonl: 1 of its queries: each has no relevant document, and so no evidence",
     )
-    assert [file.name for file in data.files] == [
-        "corpus.jsonl",
-        "queries.jsonl",
-        "qrels/test.tsv",
-    ]
+    names = [file.name for file in data.files]
+    assert names == ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"]
 
 
 def test_a_memory_is_title_and_text_of_one_document(tmp_path):
@@ -151,14 +148,16 @@ def test_relevant_documents_outside_of_the_pool_are_reported(tmp_path):
 
 def test_types_of_queries_and_ids_of_two_folders(tmp_path):
     typed = [{"_id": "q1", "text": "Bees?", "metadata": {"type": "overall"}}]
-    assert [
-        one.type for one in load(beir(tmp_path / "a", queries=typed, qrels=QRELS[:1])).questions
-    ] == ["overall_queries"]
+    (only,) = load(beir(tmp_path / "a", queries=typed, qrels=QRELS[:1])).questions
+    assert only.type == "overall_queries"
     for name in ("x", "y"):
         beir(tmp_path / "b" / name, queries=QUERIES[:1], qrels=QRELS[:1])
     data = load(tmp_path / "b")
     assert evidence(data) == {"x/q1": ("d1",), "y/q1": ("d1",)}
     assert [one.id for one in data.conversations] == ["x/corpus", "y/corpus"]
+
+
+_POOL = '{{"scene_id": "q1", "candidate_doc_ids": ["{}"]}}'
 
 
 @pytest.mark.parametrize(
@@ -174,12 +173,12 @@ def test_types_of_queries_and_ids_of_two_folders(tmp_path):
         (
             "queries.jsonl",
             '{"_id": "q1", "text": " "}',
-            r"queries\.jsonl: line 1: text: empty; must be a text",
+            r"queries\.jsonl: line 1: text: empty; must",
         ),
         (
             "queries.jsonl",
-            '{"_id": "q1", "text": "Bees?", "metadata": {"type": 3}}',
-            r"queries\.jsonl: line 1: metadata.* is a number; must be a text",
+            '{"_id": "q1", "text": "?", "metadata": {"type": 3}}',
+            "type: is a number",
         ),
         ("qrels/test.tsv", table([("q1", "d9", 1)]), r"test\.tsv: line 2: document 'd9' is not in"),
         ("qrels/test.tsv", table([("q9", "d1", 1)]), r"test\.tsv: line 2: query 'q9' is not in"),
@@ -189,15 +188,11 @@ def test_types_of_queries_and_ids_of_two_folders(tmp_path):
         ("qrels/test.tsv", "q1\td1\t1\nq1\t0\td1\t1\n", r"line 2: 4 fields"),
         ("qrels/test.tsv", table([("q1", "d1", 1), ("q1", "d1", 0)]), r"line 3: .* two scores"),
         ("candidates.jsonl", '{"scene_id": "q1"}', r"candidate_doc_ids: missing; add it"),
+        ("candidates.jsonl", _POOL.format("z"), r"candidates\.jsonl: 'q1': document 'z' is not in"),
         (
             "candidates.jsonl",
-            '{"scene_id": "q1", "candidate_doc_ids": ["z"]}',
-            r"candidates\.jsonl: 'q1': document 'z' is not in corpus\.jsonl",
-        ),
-        (
-            "candidates.jsonl",
-            '{"scene_id": "q1", "candidate_doc_ids": ["d1"]}',
-            r"query 'q2' has no candidates; add a line to candidates\.jsonl",
+            _POOL.format("d1"),
+            "query 'q2' has no candidates; add a line to cand",
         ),
     ],
 )
@@ -209,16 +204,13 @@ def test_a_fault_is_named_with_file_and_line(tmp_path, name, text, message):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("missing", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"])
-def test_a_missing_file_is_named(tmp_path, missing):
-    folder = beir(tmp_path / "one")
-    (folder / missing).unlink()
-    with pytest.raises(InputError, match=re.escape(missing)):
-        load(folder)
-
-
-def test_filters_and_paths_that_cannot_be_used(tmp_path):
-    folder = beir(tmp_path)
+def test_what_is_missing_or_cannot_be_used_is_named(tmp_path):
+    for missing in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
+        folder = beir(tmp_path / missing)
+        (folder / missing).unlink()
+        with pytest.raises(InputError, match=f"no {re.escape(missing)}"):
+            load(folder)
+    folder = beir(tmp_path / "whole")
     for option, value in (("types", ["q"]), ("conversations", ["c"]), ("limit", 0)):
         with pytest.raises(InputError, match=rf"dataset\.{option}"):
             load(folder, **{option: value})
@@ -226,10 +218,6 @@ def test_filters_and_paths_that_cannot_be_used(tmp_path):
         load(folder / "corpus.jsonl")
     with pytest.raises(InputError, match=r"dataset\.path=FOLDER"):
         Beir(name="beir").load()
-
-
-@pytest.mark.parametrize("qrels", [(), [("q1", "d1", 0)]])
-def test_a_folder_without_relevant_documents_is_refused(qrels, tmp_path):
-    beir(tmp_path / "empty", qrels=qrels)
-    with pytest.raises(InputError, match=r"^empty: no query has a relevant document; put them"):
-        Beir(name="beir", path=str(tmp_path / "empty")).load()
+    for qrels in ((), [("q1", "d1", 0)]):
+        with pytest.raises(InputError, match=r"^empty: no query has a relevant document; put them"):
+            load(beir(tmp_path / "empty", qrels=qrels))

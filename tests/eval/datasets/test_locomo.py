@@ -5,6 +5,9 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import os
+import re
+import socket
 from inspect import signature
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from eval.datasets.locomo import LoCoMo
 from eval.datasets.longmemeval import LongMemEval
 from memsys.core.errors import InputError
 from tests.eval.datasets.made_longmemeval import instance
+from tests.eval.datasets.test_data_variants import refusal
 
 PROJECT = Path(__file__).parents[3]
 CONF = PROJECT / "conf" / "dataset"
@@ -159,3 +163,56 @@ def test_the_example_in_the_documentation_loads(load):
     assert [q.type for q in data.questions] == ["temporal", "adversarial"]
     assert len(data.conversations[0].sessions[0].observations) == 1
     assert data.repairs == ()
+
+
+def _unusable(kind: str, folder: Path) -> str:
+    path = folder / "x.json"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        server = socket.socket(socket.AF_UNIX)
+        server.bind(str(path))
+        server.close()
+    elif kind == "loop":
+        path.symlink_to(path)
+    elif kind == "dangling":
+        path.symlink_to(folder / "nowhere")
+    elif kind == "not UTF-8":
+        path = Path(os.fsdecode(os.fsencode(folder) + b"/\xff.json"))
+        path.write_text("[]")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        return kind
+    return str(path)
+
+
+UNUSABLE = [
+    ("pipe", "is a pipe; name a regular file"),
+    ("socket", "is a socket"),
+    ("loop", "symbolic links"),
+    ("dangling", "no such file or folder"),
+    ("not UTF-8", "its name is not UTF-8; rename it"),
+    ("folder", r"no \*\.json in this folder"),
+    ("/dev/zero", "is a device"),
+    ("/dev/null", "is a device"),
+    ("x" * 300, "name too long"),
+    ("x/" * 3_000, "name too long"),
+    ("~nobody-has-this-name/x", "no such file or folder"),
+    ("a\x00b", "null"),
+    ("\ud800", "cannot be read|no such file"),
+    ("nowhere.json", "no such file or folder"),
+]
+
+
+@pytest.mark.parametrize(("kind", "says"), UNUSABLE)
+def test_what_is_no_readable_file_is_refused_at_once(kind, says, tmp_path):
+    folder = tmp_path / "f"
+    folder.mkdir()
+    line = refusal(LoCoMo(name="mine", path=_unusable(kind, folder)).load)
+    assert re.search(says, line), line
+    if kind in ("pipe", "/dev/zero"):
+        name = _unusable(kind, tmp_path)
+        whole = str(PROJECT / "data/sample")
+        for option in ({"key": "corrected", "key_file": name}, {"subset": name}):
+            refusal(LoCoMo(name="mine", path=whole, **option).load)  # type: ignore[arg-type]

@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 
-from eval.datasets import beir
 from eval.datasets.files import load_sources, shared_folder
 from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES, LoCoMoPlus
-from eval.datasets.longmemeval import LONGMEMEVAL_TYPES
-from eval.datasets.types import TYPES, Dataset
+from eval.datasets.types import Dataset
 from memsys.core.errors import InputError
 from tests.eval.datasets.made_locomo_plus import conversation, sample, write
 
@@ -51,11 +49,6 @@ def test_a_cue_is_a_session_of_its_conversation_and_the_evidence(tmp_path):
     assert data.types == LOCOMO_PLUS_TYPES
     assert data.repairs == ()
     assert [file.name for file in data.files] == ["locomo_plus.json", "locomo10.json"]
-
-
-def test_ids_of_types_are_those_of_no_other_data_set():
-    assert not LOCOMO_PLUS_TYPES.keys() & {*TYPES, *LONGMEMEVAL_TYPES}
-    assert max(LOCOMO_PLUS_TYPES) < beir._FIRST
 
 
 def test_all_cues_of_a_conversation_or_a_conversation_a_sample(tmp_path):
@@ -133,9 +126,9 @@ def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
     ("changed", "told"),
     [
         ({"relation_type": "moral"}, "sample 1: relation_type: 'moral' is unknown; use one of"),
-        ({"cue_dialogue": "A: Hm.\n\nC: Oh."}, "sample 1: cue_dialogue, line 3: 'C: Oh.' is no"),
-        ({"cue_dialogue": "A: "}, "sample 1: cue_dialogue, line 1"),
-        ({"trigger_query": "Well"}, "sample 1: trigger_query, line 1: 'Well' is no line"),
+        ({"cue_dialogue": "A: Hm.\n\nC: Oh."}, "sample 1: cue_dialogue: line 3: 'C: Oh.' is no"),
+        ({"cue_dialogue": "A: "}, "sample 1: cue_dialogue: line 1"),
+        ({"trigger_query": "Well"}, "sample 1: trigger_query: line 1: 'Well' is no line"),
         ({"time_gap": None}, "sample 1: time_gap: missing"),
         ({"time_gap": "9999 years later"}, "sample 1: time_gap: goes back"),
     ],
@@ -172,20 +165,14 @@ def test_the_setting_of_a_missing_file_is_named(tmp_path, wrong):
 def test_where_both_files_are_looked_for(tmp_path, monkeypatch):
     monkeypatch.setattr("eval.datasets.files.DATA", tmp_path / "data")
     monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "shared"))
-    read = LoCoMoPlus(name="locomo_plus")
-    with pytest.raises(InputError, match=r"python -m eval fetch locomo`"):
-        read.load()
-    for folder in ("locomo", "locomo_plus", "made"):
-        (tmp_path / "shared" / folder).mkdir(parents=True)
-    plus, locomo = write(tmp_path / "shared" / "made", sample(), ids=("fir",))
-    locomo.rename(tmp_path / "shared" / "locomo" / locomo.name)
-    with pytest.raises(InputError, match=r"python -m eval fetch locomo_plus`"):
-        read.load()
-    plus.rename(tmp_path / "shared" / "locomo_plus" / plus.name)
-    assert read.load().conversations[0].id == "fir"
-    (tmp_path / "data").mkdir()
-    write(tmp_path / "data", sample(), ids=("oak",))
-    assert read.load().conversations[0].id == "oak"
+    plus, locomo = write(tmp_path, sample(), ids=("fir",))
+    for name, path in (("locomo", locomo), ("locomo_plus", plus)):
+        with pytest.raises(InputError, match=f"python -m eval fetch {name}`"):
+            LoCoMoPlus(name="locomo_plus").load()
+        folder = tmp_path / "shared" / name
+        folder.mkdir(parents=True)
+        path.rename(folder / path.name)
+    assert LoCoMoPlus(name="locomo_plus").load().conversations[0].id == "fir"
 
 
 @pytest.mark.skipif(

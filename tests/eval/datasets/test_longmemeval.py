@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import re
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +17,7 @@ from eval.datasets.longmemeval import LONGMEMEVAL_TYPES, LongMemEval
 from eval.datasets.types import TYPES, Dataset
 from memsys.core.errors import InputError
 from tests.eval.datasets.made_longmemeval import instance, turn, write
+from tests.eval.datasets.test_data_variants import LONG, MISSING, put, refusal
 
 _REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
 
@@ -118,3 +122,71 @@ def test_published_instances():
         times = [session.time for session in conversation.sessions]
         assert times == sorted(times)
     assert sum(len(s.turns) for c in data.conversations for s in c.sessions) == 2176
+
+
+_TURN = "haystack_sessions/0/0"
+_IN_TURN = r"q1: haystack_sessions\[0\]\[0\]"
+# Place, values that are put there, and the expectation.
+FIELDS: list[tuple[str, list[Any], int | str]] = [
+    ("question_id", [None, 5, "", [], {}, True], "#1: question_id: .*; must be a text"),
+    ("question_type", [None], "q1: question_type: missing"),
+    ("question_type", [5, "", "x", LONG, "adversarial"], "q1: question_type: "),
+    ("question_type", ["multi_session"], "q1: question_type: 'multi_session' is unknown"),
+    ("answer", [None, MISSING, "", " "], "q1: answer: missing or empty"),
+    ("answer", [True, [], {}], "q1: answer: .* must be a text or a number"),
+    ("answer", ["x", 7, 1.5, LONG], 1),
+    ("question_date", [5, "", "2023-06-01", "1 May 2023"], "q1: question_date: .* is no time"),
+    ("question_date", ["2023/13/01 (Sat) 01:00", "2023/02/30 (Thu) 10:00"], "question_date: '2023"),
+    ("haystack_sessions", [5, {}, "x", [], [[], [], []]], "q1: haystack_sessions"),
+    ("haystack_sessions", [[[], []]], "q1: haystack_sessions: no turns"),
+    ("haystack_sessions/0", [None, 5, {}, "x"], r"haystack_sessions\[0\]: .*; must be a list"),
+    (_TURN, [None, 5, [], "x"], f"{_IN_TURN}: .*; must be an object"),
+    (f"{_TURN}/role", ["system"], rf"{_IN_TURN}\.role: 'system'"),
+    (f"{_TURN}/content", [""], rf"{_IN_TURN}\.content: empty"),
+    (f"{_TURN}/has_answer", ["yes"], rf"{_IN_TURN}\.has_answer: is a text; must be"),
+    ("haystack_session_ids/0", [5, "", []], r"q1: haystack_session_ids\[0\]"),
+    ("haystack_dates/0", [None, 5, "", "soon", LONG], r"q1: haystack_dates\[0\]"),
+    ("haystack_dates", [["2023/05/20 (Sat) 18:30"]], "the three lists must have equal lengths"),
+    ("haystack_dates", [[]], "2 haystack_sessions, 2 haystack_session_ids, 0 haystack_dates"),
+    ("answer_session_ids/1", [None, 5, [], {}], r"answer_session_ids\[1\]: .*; must be a text"),
+    ("answer_session_ids/1", ["x", LONG], r"q1: answer_session_ids\[1\]: .* is no session"),
+    ("answer_session_ids", [[]], 1),
+    ("unknown", [[None]], 1),
+]
+
+
+@pytest.mark.parametrize(("place", "values", "expected"), FIELDS)
+def test_histories_are_loaded_or_refused_in_one_line(place, values, expected, tmp_path):
+    path = tmp_path / "my.json"
+    source = LongMemEval(name="mine", path=str(path))
+    for value in values:
+        path.write_text(json.dumps([put(instance(), place, value)]))
+        if isinstance(expected, str):
+            line = refusal(source.load)
+            assert "my.json" in line
+            assert re.search(expected, line), line
+        else:
+            assert len(source.load().questions) == expected
+
+
+def test_session_ids_never_collide(tmp_path):
+    path = tmp_path / "my.json"
+    sessions = [instance()["haystack_sessions"][0]] * 3
+    dates = ["2023/05/20 (Sat) 18:30"] * 3
+    refused = 0
+    for ids in sorted(set(itertools.permutations(["a", "a", "a#2"]))):
+        made = instance(
+            haystack_sessions=sessions,
+            haystack_dates=dates,
+            haystack_session_ids=list(ids),
+            answer_session_ids=[],
+        )
+        path.write_text(json.dumps([made]))
+        source = LongMemEval(name="mine", path=str(path), session_ids="published")
+        if ids == ("a", "a", "a#2"):
+            [conversation] = source.load().conversations
+            assert [one.id for one in conversation.sessions] == ["a", "a#2", "a#2#2"]
+        else:
+            refused += 1
+            assert "haystack_session_ids[" in refusal(source.load)
+    assert refused == 2

@@ -7,7 +7,7 @@ import hashlib
 
 import pytest
 
-from eval.datasets.checks import TurnIds
+from eval.datasets.checks import Location, TurnIds
 from eval.datasets.files import load_sources
 from memsys.core.errors import InputError
 
@@ -81,5 +81,5 @@ def test_an_id_that_could_be_two_turns_is_not_guessed():
     assert known.find("D1:03") == "D1:03"
     assert known.find("D1:003") is None
     assert known.find("D2:5") == "D2:05"
-    assert known.resolve("a b") == (["a b"], [])
-    assert known.resolve("D2:5，D1:003") == (["D2:05"], ["D1:003"])
+    lenient = Location("my.json", "conv-1", lenient=True)
+    assert known.cited(["a b", "D2:5，D1:003"], lenient, "evidence") == ("a b", "D2:05")

@@ -133,6 +133,9 @@ def test_takes_the_last_sessions_and_the_given_names(tmp_path):
     assert imported.tally.dropped["earlier sessions"] == 2
 
 
+ABSENT = object()
+
+
 def replaced(value: Any, new: Any, *keys: Any) -> Any:
     """`value` with `new` at the path `keys`, or without what is there if `new` is ABSENT."""
     inner = value
@@ -144,37 +147,27 @@ def replaced(value: Any, new: Any, *keys: Any) -> Any:
     return value
 
 
-ABSENT = object()
-N1 = (0, "mapping", "n1")
+def gpt(new: Any, *keys: Any) -> Any:
+    return replaced(exports.chatgpt(), new, 0, "mapping", "n1", *keys)
+
+
+def of_claude(new: Any, *keys: Any) -> Any:
+    return replaced(exports.claude(), new, 0, "chat_messages", *keys)
+
+
+_UNTYPED = [{"type": "text"}]
 BROKEN = [
-    (replaced(exports.chatgpt(), "gone", *N1, "parent"), "conversation 1: current_node"),
-    (replaced(exports.chatgpt(), ABSENT, *N1, "message", "author"), "mapping.n1.message.author"),
-    (
-        replaced(exports.chatgpt(), "x", *N1, "message", "content", "parts"),
-        "mapping.n1.message.content.parts: is a text; must be a list",
-    ),
-    (
-        replaced(exports.chatgpt(), "noon", *N1, "message", "create_time"),
-        "'noon' is no time",
-    ),
-    (
-        replaced(exports.claude(), {}, 1, "chat_messages"),
-        "conversation 2: chat_messages: is an object; must be a list",
-    ),
-    (
-        replaced(exports.claude(), "robot", 0, "chat_messages", 3, "sender"),
-        "chat_messages[3].sender: must be human or assistant",
-    ),
-    (
-        replaced(exports.claude(), 7, 0, "chat_messages", 3, "created_at"),
-        "chat_messages[3].created_at: 7 is no time",
-    ),
-    (
-        replaced(exports.claude(), [{"type": "text"}], 0, "chat_messages", 3, "content"),
-        "chat_messages[3].content[0].text: must be a text",
-    ),
+    (gpt("gone", "parent"), "conversation 1: current_node: 'gone' or a parent of it is not"),
+    (gpt([5], "parent"), "conversation 1: current_node: [5] or a parent of it is not"),
+    (gpt(ABSENT, "message", "author"), "mapping.n1.message.author"),
+    (gpt("x", "message", "content", "parts"), "mapping.n1.message.content.parts: is a text; must"),
+    (gpt("noon", "message", "create_time"), "'noon' is no time"),
+    (of_claude({}), "conversation 1: chat_messages: is an object; must be a list"),
+    (of_claude("robot", 3, "sender"), "chat_messages[3].sender: must be human or assistant"),
+    (of_claude(7, 3, "created_at"), "chat_messages[3].created_at: 7 is no time"),
+    (of_claude(_UNTYPED, 3, "content"), "chat_messages[3].content[0].text: must be a text"),
     ([{"some": "thing"}], "no export of a known format; name conversations.json of"),
-    (replaced(exports.claude(), [], 0, "chat_messages")[:1], "contains no message"),
+    (of_claude([])[:1], "contains no message"),
 ]
 
 

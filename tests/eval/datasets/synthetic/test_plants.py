@@ -294,12 +294,10 @@ def test_in_a_pool_plants_name_the_turns_of_the_pool():
     [
         (generated, {"plants": -1}, "dataset.plants: -1; use a whole number from 0 to 50"),
         (generated, {"kinds": ["stale"]}, "dataset.kinds: 'stale' is not one of absent"),
-        (generated, {"deletion": "maybe"}, "dataset.deletion: 'maybe'; use one of done, said"),
         (generated, {"conversations": 1}, "other_owner needs a second conversation"),
         (generated, {"sessions": 1, "turns": 40}, "sessions of two times; world-0 has fewer"),
         (generated, {"plants": 0}, "dataset.plants: 0; dataset.kinds and"),
         (generated, {"owner_filter": True}, "add dataset.pooled=true"),
-        (generated, {"base_questions": 3}, "dataset.base_questions"),
         (given, {"of": "nowhere"}, "dataset.of nowhere: no such file"),
         (given, {"each": 0}, "dataset.each: 0; use a whole number from 1 to 50"),
         (given, {"conversations": ["harbour"]}, "other_owner needs a second conversation"),

@@ -94,7 +94,7 @@ def test_words_come_from_the_data_set(first):
         "os.system",
         "eval.datasets.files.json.loads",
         "eval.datasets.files.Path",  # imported there, not defined there
-        "eval.datasets.files.read_samples",  # no class
+        "eval.datasets.files.read_rows",  # no class
         "eval.datasets.nowhere.LoCoMo",
         "eval.datasets.locomo",
         "",
