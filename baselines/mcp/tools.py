@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -137,11 +137,12 @@ def why_not(tool: Tool, role: Role) -> str:
     return ""
 
 
-def _ranked(tools: Sequence[Tool], role: Role, free: bool) -> Iterator[tuple[int, str, Tool]]:
-    for tool in tools:
-        worth, words = points(tool, role)
-        if worth and (free or not why_not(tool, role)):
-            yield worth, words, tool
+def _best(tools: Sequence[Tool], role: Role, free: bool) -> list[tuple[Tool, str]]:
+    """Return the tools of most points for `role`, and why; `free`: any arguments fit."""
+    rated = [(tool, *points(tool, role)) for tool in tools]
+    fitting = [one for one in rated if one[1] and (free or not why_not(one[0], role))]
+    most = max((worth for _, worth, _ in fitting), default=0)
+    return [(tool, f"{most} points: {words}") for tool, worth, words in fitting if worth == most]
 
 
 def _one(
@@ -154,17 +155,15 @@ def _one(
             if tool.name == named:
                 return tool, f"set by {setting}"
         raise InputError(f"{setting}: the server has no tool {named!r:.60}; {_listed(tools)}")
-    ranked = sorted(_ranked(tools, role, arguments is not None), key=lambda one: -one[0])
-    if not ranked:
+    best = _best(tools, role, arguments is not None)
+    if not best:
         raise InputError(
             f"{setting}: no tool that {_DOES[role]} was found; name one: {_listed(tools)}"
         )
-    best = [one for one in ranked if one[0] == ranked[0][0]]
     if len(best) > 1:
-        names = " and ".join(tool.name for *_, tool in best)
+        names = " and ".join(tool.name for tool, _ in best)
         raise InputError(f"{setting}: {names} fit equally well; name one of them: {_listed(tools)}")
-    worth, words, tool = best[0]
-    return tool, f"{worth} points: {words}"
+    return best[0]
 
 
 def _filled(
@@ -208,15 +207,10 @@ def _owner(add: Tool, search: Tool, wanted: Wanted) -> str | None:
 
 def _delete(tools: Sequence[Tool], wanted: Wanted, owner: str | None) -> tuple[Choice | None, str]:
     """Return the tool that deletes, if there is exactly one, and its id argument."""
-    if wanted.delete_tool is None:
-        ranked = sorted(_ranked(tools, "delete", free=False), key=lambda one: -one[0])
-        best = [one for one in ranked if one[0] == ranked[0][0]]
-        if len(best) != 1:
-            return None, ""
-        tool, why = best[0][2], f"{best[0][0]} points: {best[0][1]}"
-    else:
-        tool, why = _one(tools, "delete", wanted.delete_tool, None)
-    choice = _filled((tool, why), "delete", None, owner)
+    best = _best(tools, "delete", free=False)
+    if wanted.delete_tool is None and len(best) != 1:
+        return None, ""
+    choice = _filled(_one(tools, "delete", wanted.delete_tool, None), "delete", None, owner)
     return choice, id_name(choice.arguments)
 
 
