@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from baselines.mcp.arguments import (
@@ -79,7 +79,6 @@ class Chosen:
     delete: Choice | None
     owners: str
     id_name: str = ""
-    others: Sequence[str] = field(default=())
 
     def as_json(self) -> dict[str, Any]:
         """Return the entries of the manifest."""
@@ -100,14 +99,12 @@ def choose(tools: Sequence[Tool], wanted: Wanted) -> Chosen:
     search = _one(tools, "search", wanted.search_tool, wanted.search_arguments)
     owner = _owner(add[0], search[0], wanted)
     delete, id_name = _delete(tools, wanted, owner)
-    taken = {add[0].name, search[0].name, delete.tool.name if delete else ""}
     return Chosen(
         _filled(add, "add", wanted.add_arguments, owner),
         _filled(search, "search", wanted.search_arguments, owner),
         delete,
         owner or PROCESS,
         id_name,
-        [tool.name for tool in tools if tool.name not in taken],
     )
 
 
