@@ -40,7 +40,7 @@ _BATCH = 500  # keys per look-up; SQLite takes at least 999
 class RecordedAnswer(NamedTuple):
     """One recorded answer. `body` is the server's JSON; tokens are None if it reported none.
 
-    The request is stored beside it (see Recording.request); its key is enough to find the answer.
+    The request is stored beside it (see Recording.requests); its key is enough to find the answer.
     A failure has the same form: `status` is the server's (not 2xx), or 0 without a complete answer,
     and `body` is {"error": {"message": ...}}.
     """
@@ -110,14 +110,11 @@ class Recording:
             keys = [key for (key,) in self._db.execute("SELECT key FROM calls")]
         return self.find_all(keys)
 
-    def request(self, key: str) -> dict[str, Any] | None:
-        """Return the body of the request whose answer or failure is recorded under `key`; None if
-        it is unknown, as of calls that an earlier version recorded.
-        """
-        return self.requests([key]).get(key)
-
     def requests(self, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return the known request bodies by key. Raises InputError if one is damaged."""
+        """Return the known bodies of the requests whose answers or failures are recorded under
+        `keys`, by key; those of calls that an earlier version recorded are unknown. Raises
+        InputError if one is damaged.
+        """
         rows = [] if self.mode == "off" else self._rows(_SELECT_REQUEST, keys)
         return {key: self._unpacked(key, data) for key, data in rows}
 
