@@ -10,16 +10,16 @@ from __future__ import annotations
 import base64
 import json
 import secrets
-import threading
 import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from memsys.core.loopback import LoopbackServer, Reply, refusal
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Vectors
 from memsys.embed.base import Kind
@@ -27,7 +27,6 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.llm.base import LLM, LLMError
 
 MODEL = "embedder"  # the name of the run's embedder for the library
-_MOST_BYTES = 64 * 2**20  # of a request
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +35,13 @@ class GatewayRequest:
 
     path: str
     body: Mapping[str, Any]
-    reply: Future[tuple[int, Mapping[str, Any]]] = field(default_factory=Future)
+    reply: Future[Reply] = field(default_factory=Future)
 
 
 class Gateway:
-    """Listens from construction until `close`. `kind`: kind of the texts to embed now."""
+    """Listens at `base_url` from construction until `close`. `kind`: kind of the texts to embed
+    now.
+    """
 
     def __init__(
         self, embedder: CachedEmbedder, llm: LLM | None, submit: Callable[[GatewayRequest], None]
@@ -50,13 +51,9 @@ class Gateway:
         self.kind: Kind = "document"
         self.key = secrets.token_urlsafe(24)
         self.refused: list[str] = []  # reasons of calls that were not answered
-        self._server = _Server(self.key, submit)
-        self._stop = weakref.finalize(self, _Server.stop, self._server)
-
-    @property
-    def base_url(self) -> str:
-        """Base URL, with /v1."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        server = LoopbackServer(partial(_passed_on, f"Bearer {self.key}", submit))
+        self.base_url = server.base_url
+        self._stop = weakref.finalize(self, server.stop)
 
     def answer(self, job: GatewayRequest) -> None:
         """Answer `job` in this thread. A fault of one call is returned to the library and added to
@@ -66,9 +63,9 @@ class Gateway:
             answer = self._embed(job.body) if job.path == "/embeddings" else self._chat(job)
         except LLMError as error:
             self.refused.append(str(error))
-            job.reply.set_result((400, _error(str(error))))
+            job.reply.set_result((400, refusal(str(error))))
         except BaseException as error:
-            job.reply.set_result((400, _error(f"the run ends: {type(error).__name__}")))
+            job.reply.set_result((400, refusal(f"the run ends: {type(error).__name__}")))
             raise
         else:
             job.reply.set_result((200, answer))
@@ -113,63 +110,18 @@ def _packed(vector: Vectors) -> str:
     return base64.b64encode(vector.astype("<f4").tobytes()).decode()
 
 
-def _error(message: str) -> Mapping[str, Any]:
-    return {"error": {"message": message, "type": "memsys", "code": None}}
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
-
-    def __init__(self, key: str, submit: Callable[[GatewayRequest], None]) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.key, self.submit = key, submit
-        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore the error: the pipe reports a library that ends during a request."""
-
-    def stop(self) -> None:
-        """Stop listening."""
-        self.shutdown()
-        self.server_close()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_POST(self) -> None:
-        """Pass a request to the run; reply 401 without the key."""
-        length = self.headers.get("Content-Length", "")
-        if not length.isdigit() or int(length) > _MOST_BYTES:
-            self.close_connection = True
-            return self._reply(413, _error(f"give a body of at most {_MOST_BYTES} bytes"))
-        data = self.rfile.read(int(length))
-        if not secrets.compare_digest(
-            self.headers.get("Authorization", "").encode(), f"Bearer {self.server.key}".encode()
-        ):
-            return self._reply(401, _error("not the key of this run"))
-        try:
-            body = json.loads(data)
-        except ValueError:
-            body = None
-        if not isinstance(body, dict):
-            return self._reply(400, _error("the body is not a JSON object"))
-        job = GatewayRequest(self.path.removeprefix("/v1"), body)
-        self.server.submit(job)
-        return self._reply(*job.reply.result())
-
-    def _reply(self, status: int, value: Mapping[str, Any]) -> None:
-        data = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.send_header("x-should-retry", "false")  # the run's own client has retried already
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Log nothing: a request may contain anything."""
+def _passed_on(
+    key: str, submit: Callable[[GatewayRequest], None], path: str, given: str, data: bytes
+) -> Reply:
+    """Pass a request with the key to the run, and return its answer."""
+    if not secrets.compare_digest(given.encode(), key.encode()):
+        return 401, refusal("not the key of this run")
+    try:
+        body = json.loads(data)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        return 400, refusal("the body is not a JSON object")
+    job = GatewayRequest(path.removeprefix("/v1"), body)
+    submit(job)
+    return job.reply.result()

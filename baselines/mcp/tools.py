@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from baselines.mcp.arguments import (
@@ -79,7 +79,6 @@ class Chosen:
     delete: Choice | None
     owners: str
     id_name: str = ""
-    others: Sequence[str] = field(default=())
 
     def as_json(self) -> dict[str, Any]:
         """Return the entries of the manifest."""
@@ -100,14 +99,12 @@ def choose(tools: Sequence[Tool], wanted: Wanted) -> Chosen:
     search = _one(tools, "search", wanted.search_tool, wanted.search_arguments)
     owner = _owner(add[0], search[0], wanted)
     delete, id_name = _delete(tools, wanted, owner)
-    taken = {add[0].name, search[0].name, delete.tool.name if delete else ""}
     return Chosen(
         _filled(add, "add", wanted.add_arguments, owner),
         _filled(search, "search", wanted.search_arguments, owner),
         delete,
         owner or PROCESS,
         id_name,
-        [tool.name for tool in tools if tool.name not in taken],
     )
 
 
@@ -137,11 +134,12 @@ def why_not(tool: Tool, role: Role) -> str:
     return ""
 
 
-def _ranked(tools: Sequence[Tool], role: Role, free: bool) -> Iterator[tuple[int, str, Tool]]:
-    for tool in tools:
-        worth, words = points(tool, role)
-        if worth and (free or not why_not(tool, role)):
-            yield worth, words, tool
+def _best(tools: Sequence[Tool], role: Role, free: bool) -> list[tuple[Tool, str]]:
+    """Return the tools of most points for `role`, and why; `free`: any arguments fit."""
+    rated = [(tool, *points(tool, role)) for tool in tools]
+    fitting = [one for one in rated if one[1] and (free or not why_not(one[0], role))]
+    most = max((worth for _, worth, _ in fitting), default=0)
+    return [(tool, f"{most} points: {words}") for tool, worth, words in fitting if worth == most]
 
 
 def _one(
@@ -154,17 +152,15 @@ def _one(
             if tool.name == named:
                 return tool, f"set by {setting}"
         raise InputError(f"{setting}: the server has no tool {named!r:.60}; {_listed(tools)}")
-    ranked = sorted(_ranked(tools, role, arguments is not None), key=lambda one: -one[0])
-    if not ranked:
+    best = _best(tools, role, arguments is not None)
+    if not best:
         raise InputError(
             f"{setting}: no tool that {_DOES[role]} was found; name one: {_listed(tools)}"
         )
-    best = [one for one in ranked if one[0] == ranked[0][0]]
     if len(best) > 1:
-        names = " and ".join(tool.name for *_, tool in best)
+        names = " and ".join(tool.name for tool, _ in best)
         raise InputError(f"{setting}: {names} fit equally well; name one of them: {_listed(tools)}")
-    worth, words, tool = best[0]
-    return tool, f"{worth} points: {words}"
+    return best[0]
 
 
 def _filled(
@@ -208,15 +204,10 @@ def _owner(add: Tool, search: Tool, wanted: Wanted) -> str | None:
 
 def _delete(tools: Sequence[Tool], wanted: Wanted, owner: str | None) -> tuple[Choice | None, str]:
     """Return the tool that deletes, if there is exactly one, and its id argument."""
-    if wanted.delete_tool is None:
-        ranked = sorted(_ranked(tools, "delete", free=False), key=lambda one: -one[0])
-        best = [one for one in ranked if one[0] == ranked[0][0]]
-        if len(best) != 1:
-            return None, ""
-        tool, why = best[0][2], f"{best[0][0]} points: {best[0][1]}"
-    else:
-        tool, why = _one(tools, "delete", wanted.delete_tool, None)
-    choice = _filled((tool, why), "delete", None, owner)
+    best = _best(tools, "delete", free=False)
+    if wanted.delete_tool is None and len(best) != 1:
+        return None, ""
+    choice = _filled(_one(tools, "delete", wanted.delete_tool, None), "delete", None, owner)
     return choice, id_name(choice.arguments)
 
 

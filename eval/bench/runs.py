@@ -14,16 +14,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 from statistics import median
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, TypeAlias
 
 from eval.bench.generated import write_dataset
 from eval.records.jsonl import SUMMARY
+from memsys.core.loopback import LoopbackServer, Reply
 from memsys.core.places import MANIFEST
 from memsys.core.tokens import count_tokens
 from memsys.llm.client import ChatClient, ChatSettings
@@ -234,46 +234,30 @@ def loopback_model(delay_s: float, log: Path | None = None) -> Iterator[str]:
     process = spawn.Process(target=_run, args=(theirs, delay_s, log), daemon=True)
     process.start()
     try:
-        yield f"http://127.0.0.1:{ours.recv()}/v1"
+        yield ours.recv()
     finally:
         process.terminate()
         process.join()
 
 
 def _run(started: Connection, delay_s: float, log: Path | None) -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Connection, delay_s, log, Lock()))
-    started.send(server.server_address[1])
-    server.serve_forever()
+    server = LoopbackServer(partial(_answered, delay_s, log, Lock()))
+    started.send(server.base_url)
+    Event().wait()
 
 
-class _Connection(BaseHTTPRequestHandler):
-    """Answers the requests of one connection, one after the other."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def __init__(self, delay_s: float, log: Path | None, lock: Lock, *args: Any) -> None:
-        self._delay_s, self._log, self._lock = delay_s, log, lock
-        super().__init__(*args)
-
-    def do_POST(self) -> None:
-        """Answer a chat request, and write it to the log."""
-        began, data = time.time(), self.rfile.read(int(self.headers["content-length"]))
-        time.sleep(self._delay_s)
-        body = json.loads(data)
-        if self._log:
-            row = {"body": body, "began": began, "ended": time.time()}
-            with self._lock, self._log.open("a", encoding="utf-8") as log:
-                log.write(json.dumps(row) + "\n")
-        answer = json.dumps(_completion(body, hashlib.sha256(data).hexdigest())).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *_: Any) -> None:
-        """Print nothing."""
+def _answered(
+    delay_s: float, log: Path | None, lock: Lock, _path: str, _key: str, data: bytes
+) -> Reply:
+    """Answer a chat request, and write it to the log."""
+    began = time.time()
+    time.sleep(delay_s)
+    body = json.loads(data)
+    if log:
+        row = {"body": body, "began": began, "ended": time.time()}
+        with lock, log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+    return 200, _completion(body, hashlib.sha256(data).hexdigest())
 
 
 def _completion(body: dict[str, Any], digest: str) -> dict[str, Any]:

@@ -48,8 +48,7 @@ class EndpointEmbedder(Embedder):
         check_values(EndpointEmbedder, locals(), "embedder")
         self.typical_similarity = typical_similarity
         self.model, self._base_url, self._host = model, base_url, host
-        self._key_variable = key_variable
-        self._timeout_s, self._retries = timeout_s, retries
+        self._key_variable, self._timeout_s, self._retries = key_variable, timeout_s, retries
         # Two servers may give one name to two models: the address is part of the identity.
         self.name = f"{model}-{hashlib.sha256(base_url.encode()).hexdigest()[:8]}"
         self._endpoint: Endpoint | None = None

@@ -20,7 +20,6 @@ class WordLlamaEmbedder(Embedder):
     """Mean of static token vectors, 256 dimensions (extra `wordllama`, weights in its package)."""
 
     languages = frozenset({"en"})
-    extra = "wordllama"
 
     def __init__(
         self,

@@ -144,7 +144,6 @@ class Endpoint:
         finally:
             EXCHANGE.reset(token)
         # Outside the handler, or the error would refer to the request and its headers.
-        exchange.status = status or 0
         exchange.declined = (
             exchange.probing
             and status in _DECLINED

@@ -56,9 +56,9 @@ class Exchange:
     `waited_ms`, the time before that attempt (queue, rate limit, failed attempts and the pauses
     after them); `created`, when the answer was live (ISO, UTC); `stopped`, an error that must not
     be retried; `rejected`, the usage of a complete answer that failed the check, or of no tokens if
-    a server was reached and no answer came. Either failure is recorded under `key`. `status`: HTTP
-    status of the last failure, 0 without one. `probing`: another form of the request follows if
-    the server declines this one; `declined`: it did, and no failure is recorded.
+    a server was reached and no answer came. Either failure is recorded under `key`. `probing`:
+    another form of the request follows if the server declines this one; `declined`: it did, and no
+    failure is recorded.
     """
 
     check: Check
@@ -72,7 +72,6 @@ class Exchange:
     created: str | None = None
     stopped: Exception | None = None
     rejected: Usage | None = None
-    status: int = 0
     probing: bool = False
     declined: bool = False
     started: float = field(default_factory=time.perf_counter)

@@ -27,6 +27,7 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS calls (
 _REQUESTS = "CREATE TABLE IF NOT EXISTS requests (key TEXT PRIMARY KEY, body BLOB NOT NULL)"
 _COLUMNS = "key, path, model, status, body, latency_ms, input_tokens, output_tokens, created"
 _SELECT = f"SELECT {_COLUMNS} FROM calls WHERE key"  # noqa: S608
+_SELECT_REQUEST = "SELECT key, body FROM requests WHERE key"
 _WRITE = f"INTO calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WRITE_REQUEST = "OR IGNORE INTO requests (key, body) VALUES (?, ?)"
 _MOST_BYTES = 2**28  # of a request, unpacked
@@ -39,7 +40,7 @@ _BATCH = 500  # keys per look-up; SQLite takes at least 999
 class RecordedAnswer(NamedTuple):
     """One recorded answer. `body` is the server's JSON; tokens are None if it reported none.
 
-    The request is stored beside it (see Recording.request); its key is enough to find the answer.
+    The request is stored beside it (see Recording.requests); its key is enough to find the answer.
     A failure has the same form: `status` is the server's (not 2xx), or 0 without a complete answer,
     and `body` is {"error": {"message": ...}}.
     """
@@ -77,7 +78,6 @@ class Recording:
         self.mode = mode
         self.path = Path(folder) / CALLS
         self._guard = threading.Lock()
-        self._waiting: dict[str, tuple[threading.Lock, int]] = {}
         if mode == "off":
             return
         with self._errors():
@@ -102,14 +102,7 @@ class Recording:
 
     def find_all(self, keys: Sequence[str]) -> list[RecordedAnswer]:
         """Return the answers recorded under `keys`, each once, by key; unknown keys are skipped."""
-        rows: list[RecordedAnswer] = []
-        for start in range(0, len(keys), _BATCH):
-            part = keys[start : start + _BATCH]
-            marks = ",".join("?" * len(part))
-            with self._errors(), self._guard:
-                found = self._db.execute(f"{_SELECT} IN ({marks})", part).fetchall()
-            rows.extend(map(self._checked, found))
-        return sorted(set(rows))
+        return sorted({self._checked(row) for row in self._rows(_SELECT, keys)})
 
     def all(self) -> list[RecordedAnswer]:
         """Return all recorded answers and failures, by key."""
@@ -117,23 +110,13 @@ class Recording:
             keys = [key for (key,) in self._db.execute("SELECT key FROM calls")]
         return self.find_all(keys)
 
-    def request(self, key: str) -> dict[str, Any] | None:
-        """Return the body of the request whose answer or failure is recorded under `key`; None if
-        it is unknown, as of calls that an earlier version recorded.
-        """
-        return self.requests([key]).get(key)
-
     def requests(self, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return the known request bodies by key. Raises InputError if one is damaged."""
-        bodies: dict[str, dict[str, Any]] = {}
-        for start in range(0, len(keys) if self.mode != "off" else 0, _BATCH):
-            part = keys[start : start + _BATCH]
-            marks = ",".join("?" * len(part))
-            select = f"SELECT key, body FROM requests WHERE key IN ({marks})"  # noqa: S608
-            with self._errors(), self._guard:
-                found = self._db.execute(select, part).fetchall()
-            bodies.update((key, self._unpacked(key, data)) for key, data in found)
-        return bodies
+        """Return the known bodies of the requests whose answers or failures are recorded under
+        `keys`, by key; those of calls that an earlier version recorded are unknown. Raises
+        InputError if one is damaged.
+        """
+        rows = [] if self.mode == "off" else self._rows(_SELECT_REQUEST, keys)
+        return {key: self._unpacked(key, data) for key, data in rows}
 
     def keep(
         self,
@@ -197,27 +180,17 @@ class Recording:
         if self.mode == "off":
             yield
             return
-        with self._guard:
-            lock, users = self._waiting.get(key, (threading.Lock(), 0))
-            self._waiting[key] = lock, users + 1
+        # Keys that begin alike share a file, of 4,096 at most; they wait for each other. The
+        # system frees the lock if this process dies. It is polled, never waited for inside a
+        # system call: two processes whose threads wait for each other would be a deadlock,
+        # although every thread has only one claim.
+        claimed = FileLock(self._claims / key[:_SHARED])
+        with self._errors():
+            claimed.acquire(poll_interval=_POLL_S)
         try:
-            # Keys that begin alike share a file, of 4,096 at most; they wait for each other. The
-            # system frees the lock if this process dies. It is polled, never waited for inside a
-            # system call: two processes whose threads wait for each other would be a deadlock,
-            # although every thread has only one claim.
-            with lock:
-                claimed = FileLock(self._claims / key[:_SHARED])
-                with self._errors():
-                    claimed.acquire(poll_interval=_POLL_S)
-                try:
-                    yield
-                finally:
-                    claimed.release()
+            yield
         finally:
-            with self._guard:
-                lock, users = self._waiting.pop(key)
-                if users > 1:
-                    self._waiting[key] = lock, users - 1
+            claimed.release()
 
     def damaged(self, key: str, fault: str) -> InputError:
         """Return the error for a row that this program did not write."""
@@ -225,6 +198,16 @@ class Recording:
             f"{self.path}: the recorded call {str(key)[:12]} is damaged ({fault[:100]}); delete "
             "the file, or set cache= to another folder"
         )
+
+    def _rows(self, select: str, keys: Sequence[str]) -> list[Any]:
+        """Return the rows of `select`, which ends with `key`, under `keys`."""
+        rows = []
+        for start in range(0, len(keys), _BATCH):
+            part = keys[start : start + _BATCH]
+            marks = ",".join("?" * len(part))
+            with self._errors(), self._guard:
+                rows += self._db.execute(f"{select} IN ({marks})", part).fetchall()
+        return rows
 
     def _checked(self, row: Sequence[Any]) -> RecordedAnswer:
         """Return `row`, typed: SQLite stores any value in any column."""

@@ -65,10 +65,6 @@ class RecordingTransport(httpx2.BaseTransport):
             exchange.stopped = error
             return httpx2.Response(400, headers={"x-should-retry": "false"}, json={})
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._network.close()
-
     def _answer(self, request: httpx2.Request, exchange: Exchange) -> httpx2.Response:
         body = json.loads(request.content)
         path = request.url.path

@@ -27,7 +27,7 @@ class Point(NamedTuple):
 
 
 class QdrantPoints(ABC):
-    """A VectorStore over an engine with one collection for all owners.
+    """Most of a VectorStore over an engine with one collection for all owners.
 
     Searches are exact and filtered by owner. The first `put` creates the collection, with the dot
     product, which leaves vectors unchanged; for unit vectors it is the cosine.
@@ -91,14 +91,6 @@ class QdrantPoints(ABC):
         with self._lock:
             if self._dimension() is not None:
                 self._delete(owner, None)
-
-    @abstractmethod
-    def compact(self) -> bool:
-        """See VectorStore."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """See VectorStore."""
 
     @abstractmethod
     def _dimension(self) -> int | None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -16,52 +14,38 @@ from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError
 from memsys.core.types import Session, Turn
 from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.llm.server import FaultyServer, Handler
 
 Reply = tuple[int, Any]
 
 
-class Service(ThreadingHTTPServer):
+class Service(FaultyServer):
     """Remembers what it was asked; `script` answers, else everything is fine and empty."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.asked: list[tuple[str, str, Any, dict[str, str]]] = []
+        super().__init__(lambda _: self.behave)
         self.script: Callable[[str, str, Any], Reply | None] = lambda *_: None
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        return self.base_url.removesuffix("/v1")
 
+    @property
+    def asked(self) -> list[tuple[str, str, Any, dict[str, str]]]:
+        return list(zip(self.methods, self.paths, self.bodies, self.headers, strict=True))
 
-class Handler(BaseHTTPRequestHandler):
-    server: Service
-    protocol_version = "HTTP/1.1"
-
-    def _do(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "null")
-        self.server.asked.append((self.command, self.path, body, dict(self.headers)))
-        status, answer = self.server.script(self.command, self.path, body) or (200, {"results": []})
+    def behave(self, handler: Handler, body: Any) -> None:
+        status, answer = self.script(handler.command, handler.path, body) or (200, {"results": []})
         data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    do_GET = do_POST = do_DELETE = _do  # noqa: N815
-
-    def log_message(self, *_: object) -> None:
-        pass
+        handler.begin(status, len(data))
+        handler.wfile.write(data)
 
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     monkeypatch.delenv("MEMSYS_API_KEY", raising=False)
     with Service() as made:
-        threading.Thread(target=made.serve_forever, args=(0.02,), daemon=True).start()
         yield made
-        made.shutdown()
 
 
 def make(parts: MakeParts, url: str, **own: Any) -> Rest:
@@ -176,7 +160,7 @@ def test_the_key_is_sent_and_a_refused_one_named(service, parts, monkeypatch):
     monkeypatch.setenv("OTHER_KEY", "a-secret-of-the-tests")
     rest = make(parts, service.url, key_variable="OTHER_KEY")
     rest.retrieve(query("bowl"))
-    assert service.asked[-1][3]["Authorization"] == "Bearer a-secret-of-the-tests"
+    assert service.asked[-1][3]["authorization"] == "Bearer a-secret-of-the-tests"
     service.script = lambda *_: (401, {})
     with pytest.raises(InputError, match=r"refuses the key; .* OTHER_KEY") as caught:
         rest.retrieve(query("bowl"))
@@ -222,7 +206,7 @@ def test_a_key_that_the_service_repeats_goes_no_further(service, parts, monkeypa
     rest = make(parts, service.url, key_variable="MEM_PASS")
     [candidate], _ = rest.rank(query("what?"))
     assert candidate.memory.content == "Bearer $MEM_PASS $MEM_PASS"
-    assert service.asked[-1][3]["Authorization"] == "Bearer correct-horse-9"
+    assert service.asked[-1][3]["authorization"] == "Bearer correct-horse-9"
     refusal = b'{"error": {"message": "not for KEY"}}'.replace(b"KEY", escaped.encode())
     service.script = lambda *_: (500, refusal)
     with pytest.raises(ServiceError, match=r"500 not for \$MEM_PASS"):

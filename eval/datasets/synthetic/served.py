@@ -12,7 +12,6 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping
 from datetime import date
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
 from eval.datasets.synthetic.languages import VISIT, WorldFact, parse_question
@@ -36,6 +35,7 @@ from eval.datasets.synthetic.reading import (
     tool_names,
     triple,
 )
+from memsys.core.loopback import LoopbackServer, Reply, refusal
 from memsys.core.tokens import count_tokens
 
 # Each gives the message that answers a chat request of its library, with `content` and, if tools
@@ -65,39 +65,22 @@ class GrammarServer:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._base_url = ""
+        self._server: LoopbackServer | None = None
 
     def start(self) -> str:
         """Start listening unless already started; return `http://127.0.0.1:PORT/v1`."""
         with self._lock:
-            if not self._base_url:
-                server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-                threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-                weakref.finalize(self, server.server_close)  # first in, last out
-                weakref.finalize(self, server.shutdown)
-                self._base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-            return self._base_url
+            if self._server is None:
+                self._server = LoopbackServer(_answered)
+                weakref.finalize(self, self._server.stop)
+            return self._server.base_url
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        try:
-            status, value = 200, reply(body)
-        except UnknownPromptError as error:
-            status, value = 400, {"error": {"message": f"{_REMEDY} ({error})"}}
-        data = json.dumps(value, ensure_ascii=False).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        pass
+def _answered(_path: str, _key: str, data: bytes) -> Reply:
+    try:
+        return 200, reply(json.loads(data))
+    except UnknownPromptError as error:
+        return 400, refusal(f"{_REMEDY} ({error})")
 
 
 def reply(body: Mapping[str, Any]) -> dict[str, Any]:

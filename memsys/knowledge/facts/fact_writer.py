@@ -131,11 +131,8 @@ class FactWriter:
         self._reader.read(session, subject, summarise=summarise)
 
     def forget(self, turns: Collection[str]) -> set[datetime]:
-        """Delete `turns` and what waits for storage because of them; see FactExtractor.forget. The
-        stored facts stay as they are.
-        """
-        self._reader.forget(turns)
-        return self.extractor.forget(turns)
+        """See SessionReader.forget. The stored facts stay as they are."""
+        return self._reader.forget(turns)
 
     def _decide(self, fact: Fact, session: Session) -> Outcome:
         """Compare `fact` with the stored facts and apply the operations that the model chooses."""
@@ -240,15 +237,16 @@ class SessionReader:
         if failed and len(failed) == len(exchanges):
             raise LLMError(f"none of {len(exchanges)} exchanges was ingested: {error}")
 
-    def forget(self, turns: Collection[str]) -> None:
-        """Delete what waits to be passed on and rests on one of `turns`; a fact without turns rests
-        on all of its session.
+    def forget(self, turns: Collection[str]) -> set[datetime]:
+        """Delete `turns`, see FactExtractor.forget, and what waits to be passed on and rests on one
+        of them; a fact without turns rests on all of its session.
         """
         for key, facts in self._open.items():
             session = self._spoken[key]
             self._open[key] = [
                 one for one in facts if (frozenset(one.turns) or session).isdisjoint(turns)
             ]
+        return self._extractor.forget(turns)
 
     def _extract(
         self, missing: Sequence[Exchange], session: Session, subject: Subject

@@ -61,7 +61,6 @@ class FactMemoryBuilder(MemoryBuilder):
         extractor = FactExtractor(llm, settings, part)
         self.name, self.prompts = name, extractor.prompts
         self._reader = SessionReader(extractor, self._add, self.events, settings.retries)
-        self._extractor = extractor
         self._seen: set[tuple[str, str]] = set()  # speaker and words
         self._added = 0  # facts ever added, for new ids
         self._new: list[Memory] = []
@@ -83,7 +82,6 @@ class FactMemoryBuilder(MemoryBuilder):
         touched = session.without(turns) is not session
         if touched:
             self._reader.forget(turns)
-            self._extractor.forget(turns)
         gone = [
             one
             for one in memories

@@ -32,6 +32,7 @@ class FaultyServer(ThreadingHTTPServer):
         self.choose = script if callable(script) else lambda _: next(left, None)
         self.delay_s = delay_s
         self.lock = threading.Lock()
+        self.methods: list[str] = []
         self.bodies: list[Body] = []
         self.paths: list[str] = []
         self.headers: list[dict[str, str]] = []  # names in lower case
@@ -70,9 +71,10 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "null")
         server = self.server
         with server.lock:
+            server.methods.append(self.command)
             server.bodies.append(body)
             server.paths.append(self.path)
             server.headers.append({name.lower(): value for name, value in self.headers.items()})
@@ -91,6 +93,8 @@ class Handler(BaseHTTPRequestHandler):
         finally:
             with server.lock:
                 server.under_way -= 1
+
+    do_GET = do_DELETE = do_POST  # noqa: N815
 
     def reply(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:
         """Answer with JSON."""

@@ -101,7 +101,6 @@ def test_only_one_has_a_claim(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(200)))
     assert most == 1
-    assert recording._waiting == {}
     with pytest.raises(ValueError, match="x"), recording.claim(_ONE.key):
         raise ValueError("x")
     with recording.claim(_ONE.key):  # it is given up on failure
@@ -155,16 +154,15 @@ def test_a_request_is_recorded_with_its_answer_and_without_secrets(tmp_path, mon
     failed = _ONE._replace(key="cd" * 32, status=500)
     recording.keep_failed(failed, body)
     for key in (_ONE.key, failed.key):
-        request = Recording(tmp_path).request(key)
-        assert request is not None
+        request = Recording(tmp_path).requests([key])[key]
         assert request["messages"][0]["content"] == "of $SOME_API_KEY: é"
-    assert recording.request("ef" * 32) is None
-    assert Recording(tmp_path / "off", "off").request(_ONE.key) is None
+    assert recording.requests(["ef" * 32]) == {}
+    assert Recording(tmp_path / "off", "off").requests([_ONE.key]) == {}
     with recording._db as db:
         db.execute("DROP TABLE requests")
     again = Recording(tmp_path)  # of an earlier version: it gets the table
     assert again.find(_ONE.key) == _ONE
-    assert again.request(_ONE.key) is None
+    assert again.requests([_ONE.key]) == {}
 
 
 DAMAGED = r"calls\.sqlite: the recorded call .* is damaged"
@@ -205,7 +203,7 @@ def test_a_damaged_request_is_named(tmp_path):
         with recording._db as db:
             db.execute("UPDATE requests SET body = ?", (value,))
         with pytest.raises(InputError, match=DAMAGED):
-            recording.request(_ONE.key)
+            recording.requests([_ONE.key])
 
 
 def test_a_claim_of_a_process_that_dies_is_free_again(tmp_path):

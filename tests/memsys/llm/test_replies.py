@@ -72,7 +72,7 @@ def test_a_reply_is_its_answer_or_an_error_live_and_replayed(
     assert said[0] == said[1]
     assert everything.requests == before + 1
     [key] = reading.keys
-    assert Recording(folder).request(key) == everything.bodies[-1]
+    assert Recording(folder).requests([key])[key] == everything.bodies[-1]
     assert KEY not in said[0][0]
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert files
