@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from eval.answers.answer_columns import against
-from eval.answers.candidates import FURTHER, IDENTIFYING, SHARES, Columns, Draft
+from eval.answers.answer_columns import Columns, against
+from eval.answers.candidates import FURTHER, IDENTIFYING, SHARES, Draft
 from eval.answers.containers import BY_ROWS, RowList
 from eval.answers.contents import Contents, cell, contents_of
 from eval.answers.layout import Layout, expand
