@@ -174,18 +174,14 @@ def _clean(reason: object) -> str:
 
 
 def _load(rubric: str) -> Prompt:
-    shipped = f"judge_{rubric}"
-    if (PROMPTS / f"{shipped}.txt").is_file():
-        return _checked(shipped)
-    if rubric in ("", ".") or not Path(rubric).expanduser().is_file():
-        raise InputError(
-            f"judge.rubric={rubric}: no such rubric; use generous, strict, awareness, or the path "
-            "of a prompt"
-        )
-    return _checked(rubric)
-
-
-def _checked(name: str) -> Prompt:
+    name = f"judge_{rubric}"
+    if not (PROMPTS / f"{name}.txt").is_file():
+        name = rubric
+        if rubric in ("", ".") or not Path(rubric).expanduser().is_file():
+            raise InputError(
+                f"judge.rubric={rubric}: no such rubric; use generous, strict, awareness, or the "
+                "path of a prompt"
+            )
     prompt = load_prompt(name, ("question", "answer"))
     return prompt if _compares(prompt) == "cue" else load_prompt(name, _PLACEHOLDERS)
 

@@ -64,7 +64,7 @@ class _Rules:
         starts = zip(("«“‘„`", '"', "`", "\"'", "'"), nltk.STARTING_QUOTES, strict=True)
         marks = (".", ":,", ":,", ".", ";@#$%&", ".", "?!", "'", "*")
         others = (("[](){}<>", nltk.PARENS_BRACKETS), ("-", nltk.DOUBLE_DASHES))
-        ends = ("»”’", "'", '"', whitespace, "'", "'")
+        ends = ("»”’", "'", '"', "'", "'", "'")  # the fourth joins blanks, for those after it
         words = ("cannot", "'ye", "mme", "gonna", "gotta", "mme", "'n", "wanna", "'t", "'t")
         before = (*starts, *zip(marks, nltk.PUNCTUATION, strict=True), *others)
         self.before = [(frozenset(of), *rule) for of, rule in before]

@@ -88,14 +88,12 @@ def _free(model: str, pricing: Pricing) -> bool:
 def of_records(records: Iterable[Record], phases: Iterable[str], pricing: Pricing) -> float | None:
     """Return the US dollars of these phases of the records; None as in cost_usd."""
     wanted = tuple(phases)
-    return cost_usd(
-        (
-            None if (used := record["usage"]) is None else used.get(phase, {})
-            for record in records
-            for phase in wanted
-        ),
-        pricing,
-    )
+    return cost_usd((_used(record, phase) for record in records for phase in wanted), pricing)
+
+
+def _used(record: Record, phase: str) -> UsageEntry | None:
+    used = record["usage"]
+    return None if used is None else used.get(phase, {})
 
 
 def break_even(
@@ -177,19 +175,15 @@ def spending(run: Run) -> Spending:
     usages: dict[str, list[UsageEntry | None]] = {
         INGEST: [line["usage"] for line in run.ingests] or [None]  # unknown without lines
     }
-    for phase in PHASES:
-        usages[phase] = [
-            None if (used := r["usage"]) is None else used.get(phase, {}) for r in records
-        ]
+    usages |= {phase: [_used(record, phase) for record in records] for phase in PHASES}
     return Spending(run, {phase: _summed(used, pricing) for phase, used in usages.items()})
 
 
 def price_dates(run: Run) -> str:
     """Return the dates of the prices of the models that `run` called, as in Pricing.as_of."""
-    records = run.records.values()
-    usages = [line["usage"] or {} for line in run.ingests]
-    usages += [(record["usage"] or {}).get(phase, {}) for record in records for phase in PHASES]
-    used = {model for usage in usages for model in usage.get("by_model", {})}
+    usages = [line["usage"] for line in run.ingests]
+    usages += [_used(record, phase) for record in run.records.values() for phase in PHASES]
+    used = {model for usage in usages if usage for model in usage.get("by_model", {})}
     return pricing_of(run.manifest).of(used).as_of
 
 

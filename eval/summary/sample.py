@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.metrics.stats.interval import FEWEST, ClusterBootstrap, Interval, wilson
+from eval.metrics.stats.agreement import wilson
+from eval.metrics.stats.interval import FEWEST, ClusterBootstrap, Interval
 from eval.records.schema import Record
 from eval.summary.summarise import groups, itself
 

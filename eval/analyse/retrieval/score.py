@@ -72,7 +72,7 @@ def score_rankings(
     rows, questions = rows_of(rankings, _NAME), load_dataset_of(config)
     found = matched(rows, _NAME, questions, _NAME, depth, partial=partial)
     ranked = run_of(found, config)
-    prefix = "session_" if found.matching.unit == SESSION else ""
+    prefix = "session_" if found.unit == SESSION else ""
     names = [f"{prefix}{name}" for name in _MEASURES] if measures is None else measures
     table = pd.DataFrame(_rows(ranked, _parsed(names), seed))
     table.attrs["matching"] = ranked.manifest["matching"]

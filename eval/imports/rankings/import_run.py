@@ -99,8 +99,8 @@ def _manifest(
     command: Sequence[str],
     fields: Mapping[str, Any],
 ) -> Manifest:
-    unit = source.matching.unit
-    config = dict(config) | ({"pooled": True} if source.matching.pooled else {})
+    unit = source.unit
+    config = dict(config) | ({"pooled": True} if source.pooled else {})
     used = {"depth": source.depth, "unit": unit, "rule": _RULES[unit]}
     depth = {} if source.given_depth is None else {"depth": source.given_depth}
     return describe_import(
@@ -121,7 +121,7 @@ def _ranking_lines(source: Import) -> Iterator[RankingLine]:
     """Yield the lines of rankings.jsonl. Without scores, the number of ids from this one to the
     last is one, as in our TREC runs.
     """
-    for id_, one in source.matching.rankings.items():
+    for id_, one in source.rankings.items():
         count = len(one.ranked)
         ranking = [
             (ranked, float(count - place) if score is None else score)
@@ -133,13 +133,13 @@ def _ranking_lines(source: Import) -> Iterator[RankingLine]:
 def _memory_lines(source: Import) -> Iterator[MemoryLine]:
     """Yield the lines of memories.jsonl: each ranked turn or session is a memory."""
     ranked: dict[str, set[str]] = {}
-    for id_, one in source.matching.rankings.items():
-        ranked.setdefault(source.stores[id_], set()).update(scored.id for scored in one.ranked)
+    for id_, one in source.rankings.items():
+        ranked.setdefault(source.stores[id_], set()).update(dict(one.ranked))
     for conversation in source.dataset.conversations:
         ids, store = ranked.get(conversation.id, set()), conversation.id
         for session in conversation.sessions:
             turns = [turn.id for turn in session.turns]
-            if source.matching.unit == "session":
+            if source.unit == "session":
                 if (id_ := session_of(turns[0])) in ids:
                     yield MemoryLine(store=store, id=id_, turns=turns, tokens=None)
                 continue
@@ -161,7 +161,7 @@ def _records(source: Import, ranked: Mapping[str, Ranked]) -> list[Record]:
     found = []
     for question in source.dataset.questions:
         if question.id in ranked:
-            place = source.matching.rankings[question.id].row.place
+            place = source.rankings[question.id].row.place
             record = cast(Record, {**unanswered(question), "source": place})
             scores = score_record(record, ranked=ranked[question.id].turns)
             found.append(cast(Record, {**record, **scores}))
@@ -173,8 +173,7 @@ _NOUN = "ranking"
 
 def account(source: Import) -> Account:
     """Return counts, the first of each kind, and sentences on them."""
-    matching, questions = source.matching, source.dataset.questions
-    rankings = matching.rankings
+    questions, rankings = source.dataset.questions, source.rankings
     missing = missing_by_type(source.dataset, rankings)
     lengths = [len(one.ranked) for one in rankings.values() if one.ranked]
     counts: dict[str, Any] = {
@@ -182,25 +181,25 @@ def account(source: Import) -> Account:
         "matched": len(rankings),
         "questions": len(questions),
         "dataset": source.dataset.name,
-        "unit": matching.unit,
-        "unknown": len(matching.unknown),
+        "unit": source.unit,
+        "unknown": len(source.unknown),
         "unknown_first": [
             {"place": row.place, "reason": reason, "question": f"{row.text or row.id:.80}"}
-            for row, reason in matching.unknown[:SHOWN]
+            for row, reason in source.unknown[:SHOWN]
         ],
-        "doubled": len(matching.doubled),
+        "doubled": len(source.doubled),
         "doubled_first": [
-            {"place": row.place, "question": id_} for row, id_ in matching.doubled[:SHOWN]
+            {"place": row.place, "question": id_} for row, id_ in source.doubled[:SHOWN]
         ],
         "without_ranking": len(questions) - len(rankings),
         "without_ranking_by_type": {
             name: {"without": without, "of": of} for name, (without, of) in missing.items()
         },
         "empty": [id_ for id_, one in rankings.items() if not one.ranked],
-        "first_index": matching.first,
-        "of_other_conversations": matching.strangers,
+        "first_index": source.first,
+        "of_other_conversations": source.strangers,
         "ids": sum(len(one.ranked) for one in rankings.values()),
-        "pooled_size": source.sizes[POOLED][f"{matching.unit}s"] if matching.pooled else None,
+        "pooled_size": source.sizes[POOLED][f"{source.unit}s"] if source.pooled else None,
         "shortest": min(lengths),
         "longest": max(lengths),
         "depth": source.depth,

@@ -1,18 +1,48 @@
-"""Rankings that another system made, matched to a data set."""
+"""Rankings that another system made, matched to the questions, turns and sessions of a data set.
+
+Ids match exactly, the words of questions up to case, blanks and quotes; nothing is guessed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import NamedTuple
 
+from eval.answers.questions import UNCLEAR, QuestionIndex, first_index, normalise, place_of
 from eval.answers.ranking_files import RankingRow
 from eval.datasets.pooled import pool
-from eval.datasets.types import Dataset
-from eval.imports.rankings.match import Matching, Ranking, match
-from eval.records.rankings import manifest_fields
+from eval.datasets.types import Dataset, Question
+from eval.metrics.retrieval.registry import Unit
+from eval.records.rankings import manifest_fields, session_of
 from memsys.core.errors import InputError
+from memsys.core.types import Conversation
+
+# Why a row is not scored.
+NO_QUESTION = "no such question"
+OTHER_QUESTION = "the question of this id is another"
+DOUBLED = "a second ranking of its question"
+SEVERAL = "a question of several conversations; name one by question_id or sample_id"
+_FOUND = 0.95  # share of rows that are the ranking of a question
+Rows = Sequence[tuple[RankingRow, str]]  # with a reason, or the id of a question
+
+
+class Named(NamedTuple):
+    """What an id means: a turn or session, by the id that rankings of its conversation use."""
+
+    conversation: str
+    unit: Unit
+    id: str
+
+
+class Ranking(NamedTuple):
+    """The matched ranking of one question: ids as the data set names them, best first, with their
+    scores; each is None where there is none.
+    """
+
+    row: RankingRow
+    ranked: tuple[tuple[str, float | None], ...]
 
 
 @dataclass(frozen=True)
@@ -20,21 +50,32 @@ class Import:
     """Rankings of the system `name`, matched to a data set.
 
     `dataset`: pooled if the rankings are of the pooled store. `given_depth`: the depth that the
-    user states, or None.
+    user states, or None. `rankings`: by question id, in the data set's order, all of one `unit`.
+    `unknown`: rows that match no question, with the reason. `doubled`: rows whose question, given
+    by its id, has a ranking already. `first`: the index of a conversation's first question in the
+    file, 0 or 1. `strangers`: the number of ids that are of another conversation than the question.
     """
 
     name: str
     rows: Sequence[RankingRow]
     dataset: Dataset
-    matching: Matching
     given_depth: int | None
+    rankings: Mapping[str, Ranking]
+    unit: Unit
+    unknown: Rows
+    doubled: Rows
+    first: int
+    strangers: int
+
+    @property
+    def pooled(self) -> bool:
+        """Whether one store of all conversations was ranked, whose ids contain the conversation."""
+        return self.strangers > 0
 
     @cached_property
     def sizes(self) -> dict[str, dict[str, int]]:
         """Numbers of turns and sessions by store, as in the manifest."""
-        return cast(
-            dict[str, dict[str, int]], manifest_fields(None, self.dataset.conversations)["stores"]
-        )
+        return dict(manifest_fields(None, self.dataset.conversations)["stores"])
 
     @cached_property
     def stores(self) -> dict[str, str]:
@@ -43,14 +84,11 @@ class Import:
 
     @cached_property
     def cut(self) -> list[tuple[str, Ranking]]:
-        """Rankings that are not empty and do not contain the whole store, by question id: something
-        may follow them.
-        """
-        units = f"{self.matching.unit}s"
+        """Rankings that something may follow, by question id: not empty, nor the whole store."""
         return [
             (id_, one)
-            for id_, one in self.matching.rankings.items()
-            if 0 < len(one.ranked) < self.sizes[self.stores[id_]][units]
+            for id_, one in self.rankings.items()
+            if 0 < len(one.ranked) < self.sizes[self.stores[id_]][f"{self.unit}s"]
         ]
 
     @property
@@ -58,9 +96,8 @@ class Import:
         """Number of ids that each ranking has unless nothing follows it; None if nothing follows
         any. It is the length of the shortest one in `cut`, unless the user states another.
         """
-        if self.given_depth is not None:
-            return self.given_depth
-        return min((len(one.ranked) for _, one in self.cut), default=None)
+        shortest = min((len(one.ranked) for _, one in self.cut), default=None)
+        return shortest if self.given_depth is None else self.given_depth
 
 
 def matched(
@@ -72,26 +109,190 @@ def matched(
     *,
     partial: bool = False,
 ) -> Import:
-    """Match the rows of the file `where` to `dataset`; `name` is the system's name in tables.
+    """Match the rows of the file `where` to the questions of `dataset`, and their ids to its turns;
+    `name` is the system's name in tables. The first ranking of a question counts.
 
     `depth`: the number of ids at which rankings were cut, so that shorter ones are complete; None
-    if that is not known. `partial`: accept few rows that match. Raises InputError as match does,
-    and if `depth` contradicts the rankings.
+    if that is not known. `partial`: accept few rows that match. Raises InputError if fewer than 95%
+    of the rows are a question's ranking, if indices may count from 1, if an id is no turn and no
+    session or is repeated, if both are ranked, or if `depth` contradicts the rankings.
     """
     if depth is not None and depth < 1:
         raise InputError(f"depth {depth}: use a whole number above 0")
-    matching = match(rows, dataset, where, partial=partial)
-    found = Import(name, rows, pool(dataset) if matching.pooled else dataset, matching, depth)
-    if depth is not None:
-        _check_depth(found, depth, where)
-    return found
-
-
-def _check_depth(source: Import, depth: int, where: str) -> None:
-    longest = max(source.matching.rankings.values(), key=lambda one: len(one.ranked))
-    if len(longest.ranked) > depth:
+    places = (place for row in rows if (place := place_of(row.id)) and row.text in (None, row.id))
+    first = first_index(places, dataset.questions)
+    if first is None and not partial:
+        raise InputError(f"{where}: {UNCLEAR}")
+    chosen, unknown, doubled = _questions(rows, dataset, first or 0)
+    if not chosen:
+        row, reason = unknown[0]
+        raise InputError(
+            f"{where}: none of the {len(rows):,} rankings is of a question of {dataset.name} (the "
+            f"first: {row.place}: {reason}); correct --dataset or the question ids"
+        )
+    count = len(rows) - len(unknown) - len(doubled)
+    if count < _FOUND * len(rows) and not partial:
+        row, reason = [*unknown, *((row, DOUBLED) for row, _ in doubled)][0]
+        raise InputError(
+            f"{where}: only {count:,} of {len(rows):,} rankings are of a question of "
+            f"{dataset.name} (not {row.place}: {reason}), and {_FOUND:.0%} are "
+            "needed; correct --dataset or the question ids, or add --partial to score the rest"
+        )
+    ids = _Ids(dataset)
+    found = [(row, question, [*_named(row, question, ids, where)]) for question, row in chosen]
+    placed = [(row, one) for row, _, named in found for one in named]
+    if not placed:
+        raise InputError(f"{where}: all rankings are empty; nothing can be scored")
+    unit = _one_unit(placed, where)
+    strangers = sum(
+        one.conversation != question.conversation for _, question, named in found for one in named
+    )
+    rankings = {
+        question.id: _ranking(row, named, where, pooled=strangers > 0)
+        for row, question, named in found
+    }
+    longest = max(rankings.values(), key=lambda one: len(one.ranked))
+    if depth is not None and len(longest.ranked) > depth:
         raise InputError(
             f"{where}: --depth {depth}: {longest.row.place}: has {len(longest.ranked)} "
             "ids, so that rankings were not cut there; use the number at which they were, or leave "
             "out --depth"
         )
+    searched = pool(dataset) if strangers else dataset
+    return Import(
+        *(name, rows, searched, depth, rankings, unit, unknown, doubled, first or 0, strangers)
+    )
+
+
+def _questions_of(
+    row: RankingRow, index: QuestionIndex, first: int
+) -> tuple[Sequence[Question], str]:
+    """Return the questions that `row` means, and why there are none. They are several if one
+    conversation contains the same words more than once.
+    """
+    for id_ in (row.id, row.text):
+        if id_ is not None and (question := index.of_id(id_, first)):
+            words = None if id_ is row.text or row.text == row.id else row.text
+            if words is not None and normalise(words) != normalise(question.text):
+                return [], OTHER_QUESTION
+            return [question], ""
+    found = index.of_words(row.text)
+    if row.conversation is not None:
+        found = [one for one in found if one.conversation == row.conversation]
+    if len({question.conversation for question in found}) > 1:
+        return [], SEVERAL
+    return found, NO_QUESTION
+
+
+def _questions(
+    rows: Sequence[RankingRow], dataset: Dataset, first: int
+) -> tuple[list[tuple[Question, RankingRow]], Rows, Rows]:
+    """Return each question that has a row, with it, and the rows that are `unknown` and `doubled`.
+
+    Rows of the same words are of the questions with these words in their order, and the last one of
+    all that remain.
+    """
+    index = QuestionIndex(dataset)
+    chosen: dict[str, RankingRow] = {}
+    groups: dict[str, Sequence[Question]] = {}
+    unknown, doubled = [], []
+    for row in rows:
+        found, reason = _questions_of(row, index, first)
+        free = [question for question in found if question.id not in chosen]
+        if not found:
+            unknown.append((row, reason))
+        elif not free:
+            doubled.append((row, found[0].id))
+        else:
+            chosen[free[0].id] = row
+            groups[free[0].id] = free[1:]
+    for id_, others in groups.items():
+        for question in others:
+            chosen.setdefault(question.id, chosen[id_])
+    pairs = [(one, chosen[one.id]) for one in dataset.questions if one.id in chosen]
+    return pairs, unknown, doubled
+
+
+class _Ids:
+    """What ids mean: turns and sessions, with and without their conversation before a colon."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        published = dataset.published_sessions
+        self._of = {one.id: _names(one, published.get(one.id, {})) for one in dataset.conversations}
+
+    @cached_property
+    def _prefixed(self) -> Mapping[str, Named]:
+        return {
+            f"{conversation}:{form}": named
+            for conversation, names in self._of.items()
+            for form, named in names.items()
+        }
+
+    def find(self, id_: str, conversation: str) -> Named | None:
+        """Return what `id_` means in a ranking for a question of `conversation`."""
+        return self._of[conversation].get(id_) or self._prefixed.get(id_)
+
+    def example(self, conversation: str) -> str:
+        """Return how a turn of the conversation is written."""
+        return next(iter(self._of[conversation]))
+
+
+def _names(conversation: Conversation, published: Mapping[str, str]) -> dict[str, Named]:
+    """Return what ids without a conversation mean; turns go before sessions of the same id, and ids
+    of the data set before `published` ones, of which the mapping has the data set's.
+    """
+    turns = [turn.id for session in conversation.sessions for turn in session.turns]
+    found = {id_: Named(conversation.id, "turn", id_) for id_ in turns}
+    for session in conversation.sessions:
+        ids = {session_of(turn.id) for turn in session.turns}
+        if len(ids) == 1 and (id_ := ids.pop()):
+            for form in (id_, session.id):
+                found.setdefault(form, Named(conversation.id, "session", id_))
+    former = {new: old for old, new in published.items()}
+    for id_, named in [*found.items()]:
+        name, colon, number = id_.rpartition(":") if named.unit == "turn" else (id_, "", "")
+        if name in former:
+            found.setdefault(f"{former[name]}{colon}{number}", named)
+    return found
+
+
+def _named(row: RankingRow, question: Question, ids: _Ids, name: str) -> Iterator[Named]:
+    for id_, _ in row.ranking:
+        named = ids.find(id_, question.conversation)
+        if named is None:
+            raise InputError(
+                f"{name}: {row.place}: {id_!r:.60} is no turn or session of "
+                f"{question.conversation}, the conversation of {question.id}; write ids as "
+                f"{ids.example(question.conversation)!r:.60}"
+            )
+        yield named
+
+
+def _one_unit(placed: Sequence[tuple[RankingRow, Named]], name: str) -> Unit:
+    """Return whether all ids are of turns or all of sessions; InputError for a mixture."""
+    first = {named.unit: (row.place, named.id) for row, named in reversed(placed)}
+    if len(first) > 1:
+        (turn_in, turn), (session_in, session) = first["turn"], first["session"]
+        raise InputError(
+            f"{name}: ranks turns ({turn!r:.60} in {turn_in}) and sessions ({session!r:.60} in "
+            f"{session_in}); give each unit a file of its own"
+        )
+    return next(iter(first))
+
+
+def _ranking(row: RankingRow, named: Sequence[Named], name: str, *, pooled: bool) -> Ranking:
+    scored: dict[str, float | None] = {}
+    for (given, score), one in zip(row.ranking, named, strict=True):
+        if pooled and not given.startswith(f"{one.conversation}:"):
+            raise InputError(
+                f"{name}: {row.place}: {given!r:.60} names no conversation, but the rankings "
+                f"contain turns of several; write {one.conversation}:{given}"
+            )
+        id_ = f"{one.conversation}:{one.id}" if pooled else one.id
+        if id_ in scored:
+            raise InputError(
+                f"{name}: {row.place}: {given!r:.60} is ranked twice; give each "
+                "turn or session one place, the best"
+            )
+        scored[id_] = score
+    return Ranking(row, tuple(scored.items()))

@@ -16,7 +16,7 @@ from eval.metrics.stats.interval import (
     Floats,
     Interval,
     critical_value,
-    wilson,
+    normal_quantile,
 )
 
 
@@ -47,6 +47,21 @@ class CorrectedShare:
     low: float
     high: float
     outside: bool
+
+
+def wilson(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's score interval (1927) of `successes` in `n` independent trials, in 0 to 1.
+
+    Raises ValueError unless 0 <= successes <= n and n >= 1.
+    """
+    if n < 1 or not 0 <= successes <= n:
+        raise ValueError(f"wilson: {successes} of {n}")
+    z = normal_quantile(1 - (1 - level) / 2)
+    share = successes / n
+    scale = 1 + z * z / n
+    middle = (share + z * z / (2 * n)) / scale
+    reach = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
+    return max(middle - reach, 0.0), min(middle + reach, 1.0)
 
 
 def rate(events: Sequence[bool], clusters: Sequence[str], seed: int = 0) -> Rate | None:

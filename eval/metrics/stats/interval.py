@@ -1,4 +1,4 @@
-"""Confidence intervals over questions that are grouped in conversations, and of proportions."""
+"""Confidence intervals over questions that are grouped in conversations."""
 
 from __future__ import annotations
 
@@ -284,18 +284,3 @@ def critical_value(level: float, degrees: int) -> float:
 def normal_quantile(probability: float) -> float:
     """Return the quantile of the standard normal; `probability` strictly between 0 and 1."""
     return NormalDist().inv_cdf(probability)
-
-
-def wilson(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's score interval (1927) of `successes` in `n` independent trials, in 0 to 1.
-
-    Raises ValueError unless 0 <= successes <= n and n >= 1.
-    """
-    if n < 1 or not 0 <= successes <= n:
-        raise ValueError(f"wilson: {successes} of {n}")
-    z = normal_quantile(1 - (1 - level) / 2)
-    share = successes / n
-    scale = 1 + z * z / n
-    middle = (share + z * z / (2 * n)) / scale
-    reach = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
-    return max(middle - reach, 0.0), min(middle + reach, 1.0)

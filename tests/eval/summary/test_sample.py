@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eval.metrics.stats.interval import Interval, wilson
+from eval.metrics.stats.agreement import wilson
+from eval.metrics.stats.interval import Interval
 from eval.rendering.blocks import Section, Table, as_text
 from eval.rendering.contrasts import difference_cells
 from eval.rendering.numbers import interval, percent, points

@@ -10,8 +10,13 @@ import pytest
 from eval.answers.ranking_files import RankingRow, rows_of
 from eval.datasets.types import Dataset
 from eval.imports.rankings.import_run import run_of
-from eval.imports.rankings.imports import Import, matched
-from eval.imports.rankings.match import NO_QUESTION, OTHER_QUESTION, SEVERAL
+from eval.imports.rankings.imports import (
+    NO_QUESTION,
+    OTHER_QUESTION,
+    SEVERAL,
+    Import,
+    matched,
+)
 from eval.metrics.retrieval.registry import parse
 from eval.summary.retrieval import value
 from memsys.core.errors import InputError
@@ -30,8 +35,8 @@ def row(place: str, ids: list[str], **fields: str | None) -> RankingRow:
 
 
 def ids(found: Import) -> dict[str, list[str]]:
-    rankings = found.matching.rankings.items()
-    return {question: [scored.id for scored in one.ranked] for question, one in rankings}
+    rankings = found.rankings.items()
+    return {question: [id_ for id_, _ in one.ranked] for question, one in rankings}
 
 
 def refused(dataset: Dataset, rankings: dict[str, Any], depth: int | None = None) -> str:
@@ -49,9 +54,7 @@ def test_words_of_several_questions(dataset):
     """Within a conversation the ranking is that of all of them; across conversations of none."""
     found = of(dataset, {"Who sang?": ["D1:1"], "Who came?": ["D1:2"]}, partial=True)
     assert ids(found) == {"fir/1": ["D1:1"], "fir/2": ["D1:1"]}
-    assert [(one.place, reason) for one, reason in found.matching.unknown] == [
-        ("'Who came?'", SEVERAL)
-    ]
+    assert [(one.place, reason) for one, reason in found.unknown] == [("'Who came?'", SEVERAL)]
     rows = [row("a", ["D1:1"], text="Who came?", conversation="fir")]
     assert ids(matched(rows, "mine", dataset, "file")) == {"fir/0": ["D1:1"]}
     rows = [row(place, [f"D1:{place}"], text="Who sang?") for place in "12"]
@@ -71,8 +74,8 @@ def test_unknown_and_doubled_rows_are_not_scored(dataset):
         matched(rows, "mine", dataset, "file")
     found = matched(rows, "mine", dataset, "file", partial=True)
     assert ids(found) == {"ash/0": ["D1:1"], "ash/2": ["D2:1"], "ash/3": ["D1:3"]}
-    assert [(one.place, id_) for one, id_ in found.matching.doubled] == [("line 2", "ash/0")]
-    assert [(one.place, reason) for one, reason in found.matching.unknown] == [
+    assert [(one.place, id_) for one, id_ in found.doubled] == [("line 2", "ash/0")]
+    assert [(one.place, reason) for one, reason in found.unknown] == [
         ("line 4", NO_QUESTION),
         ("line 5", OTHER_QUESTION),
     ]
@@ -88,15 +91,15 @@ def test_a_history_of_one_question_gives_it_its_id(dataset):
 def test_turns_are_known_with_and_without_their_conversation(form, dataset):
     found = of(dataset, {"ash/0": [form, "D1:1"]})
     assert ids(found) == {"ash/0": ["D2:1", "D1:1"]}
-    assert found.matching.unit == "turn"
-    assert not found.matching.pooled
+    assert found.unit == "turn"
+    assert not found.pooled
 
 
 @pytest.mark.parametrize("form", ["D2", "session_2", "ash:D2", "ash:session_2"])
 def test_sessions_are_known_in_each_form(form, dataset):
     found = of(dataset, {"ash/0": [form, "D1"]})
     assert ids(found) == {"ash/0": ["D2", "D1"]}
-    assert found.matching.unit == "session"
+    assert found.unit == "session"
 
 
 @pytest.mark.parametrize("again", ["D1:2", "ash:D1:2"])
@@ -116,15 +119,15 @@ def test_indices_that_count_from_1_are_recognised_or_asked_about(dataset, all_tu
         }
 
     assert ids(of(dataset, moved())) == ranked
-    assert of(dataset, moved()).matching.first == 1
+    assert of(dataset, moved()).first == 1
     assert "no row has the qa_index 0" in refused(dataset, moved("ash/3", "fir/2"))
-    assert of(dataset, {id_: ranked[id_] for id_ in ("ash/1", "fir/2")}).matching.first == 0
+    assert of(dataset, {id_: ranked[id_] for id_ in ("ash/1", "fir/2")}).first == 0
 
 
 def test_turns_of_other_conversations_make_a_pooled_ranking(dataset):
     found = of(dataset, {"ash/0": ["fir:D1:1", "ash:D1:1"], "fir/0": ["fir:D1:2"]})
-    assert found.matching.pooled
-    assert found.matching.strangers == 1
+    assert found.pooled
+    assert found.strangers == 1
     assert ids(found)["fir/0"] == ["fir:D1:2"]
     assert found.sizes == {"pooled": {"turns": 24, "sessions": 6}}
     evidence = {question.id: question.evidence for question in found.dataset.questions}

@@ -12,7 +12,7 @@ from eval.analyse.tabulate.effects import gates, interaction, requested
 from eval.analyse.tabulate.grid import load_grid
 from eval.analyse.tabulate.harm import harm
 from eval.metrics.harm import SHOWN, USED
-from eval.metrics.stats.interval import wilson
+from eval.metrics.stats.agreement import wilson
 from eval.records.manifest import OPERATIONAL
 from eval.records.run import Run
 from memsys.core.errors import InputError

@@ -18,8 +18,8 @@ from eval.metrics.stats.agreement import (
     fleiss_kappa,
     rate,
     rogan_gladen,
+    wilson,
 )
-from eval.metrics.stats.interval import wilson
 from eval.metrics.stats.pareto import pareto
 
 # Fleiss (1971), table 1: 30 patients, 6 psychiatrists each, 5 diagnoses.
