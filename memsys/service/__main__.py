@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsys.core.errors import InputError, complain
@@ -51,20 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.mcp and options.port is None:
             if options.host is not None or options.allow_host:
                 raise InputError("--mcp: --host and --allow-host need --port")
-            serve_stdio(options.config, options.folder, options.user)
+            _serve_stdio(options)
             return 0
         if options.user is not None and not options.mcp:
             raise InputError("--user: needs --mcp; requests name an owner")
-        serve(
-            options.config,
-            options.folder,
-            options.host or _LOCAL,
-            _PORT if options.port is None else options.port,
-            options.allow_host,
-            os.environ.get(KEY) or None,
-            mcp=options.mcp,
-            user=options.user,
-        )
+        _serve(options, os.environ.get(KEY) or None)
     except InputError as error:
         complain(error)
         return 2
@@ -73,43 +63,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def serve_stdio(config: str | None, folder: str | Path, user: str | None) -> None:
-    """Serve the memory in `folder` as tools on stdin and stdout until the client closes them.
-    `config`: see load_setup; `user`: the user_id of calls that name none. Raises InputError on
-    invalid arguments.
+def _serve_stdio(options: argparse.Namespace) -> None:
+    """Serve the tools on stdin and stdout until the client closes them. Raises InputError on an
+    invalid option.
     """
     _check_installed("mcp", ("mcp",))
     from memsys.service.mcp.server import make_server, run_stdio  # noqa: PLC0415 - an extra
 
-    with _opened(config, folder, user) as memory:
+    with _opened(options) as memory:
         # A read of stdin cannot be cancelled, so Ctrl-C ends the process; changes are transactions.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        run_stdio(make_server(memory, user))
+        run_stdio(make_server(memory, options.user))
 
 
-def serve(
-    config: str | None,
-    folder: str | Path,
-    host: str,
-    port: int,
-    allow_hosts: Sequence[str],
-    key: str | None,
-    *,
-    mcp: bool = False,
-    user: str | None = None,
-) -> None:
-    """Serve the memory in `folder` until Ctrl-C. `config`: see load_setup; `port`: 0 for any free
-    one; `allow_hosts`: further host names for a loopback address; `key`: the API key, if any;
-    `mcp`: as tools over streamable HTTP; `user`: the user_id of tool calls that name none.
-
-    Raises InputError on invalid arguments, or if the address cannot be used.
+def _serve(options: argparse.Namespace, key: str | None) -> None:
+    """Serve over HTTP until Ctrl-C. `key`: the API key, if any. Raises InputError on an invalid
+    option, or if the address cannot be used.
     """
-    _check_installed(*(("mcp", ("mcp",)) if mcp else ("server", ("fastapi", "uvicorn"))))
+    _check_installed(*(("mcp", ("mcp",)) if options.mcp else ("server", ("fastapi", "uvicorn"))))
     import uvicorn  # noqa: PLC0415 - an extra, and the next two need it
 
     from memsys.service.rest.access import AccessPolicy  # noqa: PLC0415
     from memsys.service.rest.connections import limited  # noqa: PLC0415
 
+    host, port = options.host or _LOCAL, _PORT if options.port is None else options.port
     if key is not None and key != key.strip():
         raise InputError(f"{KEY}: begins or ends with a blank, which no header can; remove it")
     loopback = is_loopback(host)
@@ -121,10 +98,10 @@ def serve(
     if not 0 <= port <= 65535:
         raise InputError(f"--port {port}: use 0 to 65535")
     listening = _listen(host, port)
-    names = {_LOCAL, "localhost", "::1", host, *allow_hosts}
+    names = {_LOCAL, "localhost", "::1", host, *options.allow_host}
     policy = AccessPolicy(key, {name.lower() for name in names} if loopback else None)
-    with _opened(config, folder, user) as memory:
-        app, path = _app(memory, policy, mcp, user)
+    with _opened(options) as memory:
+        app, path = _app(memory, policy, options)
         settings = uvicorn.Config(
             app,
             http=limited(),
@@ -145,30 +122,30 @@ def _check_installed(extra: str, packages: Sequence[str]) -> None:
 
 
 @contextmanager
-def _opened(config: str | None, folder: str | Path, user: str | None) -> Iterator[Memory]:
+def _opened(options: argparse.Namespace) -> Iterator[Memory]:
     """Open the memory, print what it calls to stderr, and load its embedder. Raises InputError like
-    load_setup, or if `user` is no id.
+    load_setup, or if the user is no id.
     """
     from memsys.service.memory import Memory  # noqa: PLC0415 - needs time
     from memsys.service.owners import Owner  # noqa: PLC0415
     from memsys.service.setup import load_setup  # noqa: PLC0415
 
-    if user is not None:
-        Owner(user).check()
-    setup = load_setup(config)
+    if options.user is not None:
+        Owner(options.user).check()
+    setup = load_setup(options.config)
     for call in setup.calls:
         print(f"calls {call}", file=sys.stderr)
-    with Memory(folder, setup) as memory:
+    with Memory(options.folder, setup) as memory:
         memory.search("warm up", user_id="warm up")
         yield memory
 
 
-def _app(memory: Memory, policy: AccessPolicy, mcp: bool, user: str | None) -> tuple[ASGIApp, str]:
+def _app(memory: Memory, policy: AccessPolicy, options: argparse.Namespace) -> tuple[ASGIApp, str]:
     """Return the application, and the path that a user opens or an agent connects to."""
-    if mcp:
+    if options.mcp:
         from memsys.service.mcp.server import PATH, http_app, make_server  # noqa: PLC0415
 
-        return http_app(make_server(memory, user), policy), PATH
+        return http_app(make_server(memory, options.user), policy), PATH
     from memsys.service.rest.app import make_app  # noqa: PLC0415
 
     return make_app(memory, policy), "/docs"

@@ -12,7 +12,7 @@ import pytest
 
 from memsys import AsyncMemory, Memory
 from memsys.core.errors import InputError
-from memsys.service.ranking import Ranker
+from memsys.service.searching import Ranker
 from tests.memsys.service.made import setup, texts
 
 OTHERS = {"from_config", "enable_graph"}  # no operations
@@ -51,10 +51,10 @@ def meeting(ranker: Ranker, both: threading.Barrier) -> Any:
     """The search of `ranker`, of which each call for mara waits for another one."""
     search = ranker.search
 
-    def waiting(query: Any, owner: Any, *rest: Any) -> Any:
-        if owner.user_id == "mara":
+    def waiting(asked: Any) -> Any:
+        if asked.owner.user_id == "mara":
             both.wait()
-        return search(query, owner, *rest)
+        return search(asked)
 
     return waiting
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-import memsys
 from memsys.core.errors import InputError
 from tests.memsys.knowledge.facts.models import fact, facts
 from tests.memsys.llm import faults
@@ -145,17 +144,6 @@ def test_the_quick_start_runs_without_a_model_and_stores_words(tmp_path, monkeyp
     ]
     assert len(ran["related_memories"]["results"]) == 3
     ran["m"].close()
-
-
-def test_a_configuration_may_be_a_mapping(tmp_path, monkeypatch):
-    monkeypatch.setenv("MEMSYS_TRUSTED", "tests.memsys.build")
-    words = {"embedder": {"_target_": "tests.memsys.build.BagOfWords"}, "k": 1}
-    with memsys.Memory.from_config(words, tmp_path) as memory:
-        for text in ("kiln", "bowl"):
-            memory.add(text, user_id="mara")
-        assert [one["memory"] for one in memory.search("bowl", user_id="mara")] == ["bowl"]
-    with pytest.raises(InputError, match=r"^configuration: embeder is no group"):
-        memsys.Memory.from_config({"embeder": "minilm"}, tmp_path)
 
 
 # Operations and arguments of mem0 2, whose searches have ids among the filters.

@@ -75,9 +75,10 @@ def test_one_message_is_wrapped_and_texts_of_parts_are_joined(tmp_path):
 
 def test_images_become_descriptions_in_the_stored_text(tmp_path):
     llm = Seeing("A kiln  at night.", "A blue bowl.", "A cup.")
-    with memory(tmp_path, llm=llm) as store:
+    settings = ExtractSettings(prompt="p", summary_prompt=None, image_detail="auto")
+    with memory(tmp_path, llm=llm, facts=settings) as store:
         alone = store.add(user(image(detail="high"), id="D1:1"), user_id="mara", infer=False)
-        several = [words("Look!"), image(DATA, detail="auto"), image()]
+        several = [words("Look!"), image(DATA, detail="low"), image()]
         store.add([user(several)], user_id="mara", infer=False)
         assert texts(store.get_all(user_id="mara")) == [
             *(
@@ -85,20 +86,11 @@ def test_images_become_descriptions_in_the_stored_text(tmp_path):
                 "Mara: Look! [image: A blue bowl.] [image: A cup.]",
             )
         ]
-    assert llm.details == ["high", "auto", "low"]  # "low": the setting
+    assert llm.details == ["high", "low", "auto"]  # the last: the setting
     (event,) = alone.events
     assert (event["step"], event["shown"]) == ("image", "A kiln at night.")
     assert event["tokens"]["input_tokens"] == 100
     assert "Mara: Look!" in llm.calls[1][0]["content"][0]["text"]
-
-
-@pytest.mark.parametrize("detail", ["low", "high", "auto"])
-def test_the_detail_can_be_set(tmp_path, detail):
-    settings = ExtractSettings(prompt="p", summary_prompt=None, image_detail=detail)
-    llm = Seeing("A kiln.")
-    with memory(tmp_path, llm=llm, facts=settings) as store:
-        store.add(user(image()), user_id="mara", infer=False)
-    assert llm.details == [detail]
 
 
 def test_the_facts_and_the_procedure_of_a_message_with_an_image(tmp_path):

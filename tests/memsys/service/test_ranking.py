@@ -11,7 +11,6 @@ import pytest
 from memsys.core.errors import InputError
 from memsys.core.turns import importance
 from memsys.service.settings import SearchWeights
-from memsys.strategies.plain import VectorOnly
 from tests.memsys.build import SESSIONS
 from tests.memsys.service.made import memory, texts
 
@@ -27,26 +26,6 @@ def fill(store: Any) -> None:
             for turn in session.turns
         ]
         store.add(said, user_id="talk", time=session.time)
-
-
-@pytest.mark.parametrize("start", ["lexical", "hybrid"])
-def test_words_rank_as_in_the_store_of_strategies(tmp_path, parts, start):
-    from memsys.knowledge.memory.turns import Turns  # noqa: PLC0415
-
-    benchmarked = VectorOnly(parts(memory=Turns("turns")), k=4)  # for its store alone
-    for session in SESSIONS:
-        benchmarked.ingest(session)
-    with memory(tmp_path, start=start) as store:
-        fill(store)
-        for text in WORDS:
-            scores = benchmarked.store.relevance(text, start)
-            found = store.search(text, user_id="talk", top_k=10)
-            by_turn = {c.turns: s for c, s in zip(benchmarked.store.memories, scores, strict=True)}
-            assert len(found) == len(by_turn)
-            for one in found:
-                assert one.relevance == pytest.approx(by_turn[one.record.turns], abs=1e-5)
-        store.add("a kiln of her own", user_id="talk")  # the index is made anew
-        assert "a kiln of her own" in texts(store.search("kiln", user_id="talk"))
 
 
 def test_an_unknown_start_is_refused(tmp_path):

@@ -191,14 +191,6 @@ def test_full_context_is_everything_in_order_or_the_newest(tmp_path):
         assert texts(store.search("anything", user_id="mara", top_k=2)) == said[-2:]
 
 
-def test_weights_are_added_to_the_score_of_a_strategy(tmp_path):
-    weights = {"relevance": 0.0, "recency": 1.0}
-    with opened(tmp_path, "graph_expand", weights=weights) as store:
-        store.add("kiln", user_id="mara", time=datetime(2020, 1, 1))
-        store.add("kiln bowl", user_id="mara", time=datetime(2024, 1, 1))
-        assert texts(store.search("kiln", user_id="mara", top_k=1)) == ["kiln bowl"]
-
-
 # Of the others, test_every_strategy_ranks_as_in_the_benchmark shows that settings are accepted.
 RUNS = [*sorted(FACTS), "graph_walk", "hybrid_gate", "graph_expand graph=relations"]
 RARE = [pytest.param(one, marks=pytest.mark.soak) for one in RANKING if one not in RUNS]

@@ -1,17 +1,14 @@
-"""Every strategy over HTTP: the ranking of a graph, and relations beside the memories."""
+"""Relations and contexts over HTTP."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import pytest
 
 from memsys.context.writers import Layered
 from tests.memsys.knowledge.facts.models import fact
 from tests.memsys.service.made import memory
 from tests.memsys.service.rest.in_process import ask
 from tests.memsys.service.test_relations import model, opened
-from tests.memsys.service.test_strategies import opened as ranked_by
 
 
 def said(text: str, **owner: str) -> dict[str, Any]:
@@ -46,30 +43,14 @@ def test_a_server_without_relations_refuses_to_search_them(tmp_path):
         assert ask(store, "POST", "/search", question).body["relations"] == []
 
 
-@pytest.mark.usefixtures("trusting")
-@pytest.mark.parametrize("strategy", ["graph_expand", "graph_walk", "full_context"])
-def test_a_server_ranks_by_a_strategy(tmp_path, strategy):
-    with ranked_by(tmp_path, strategy) as store:
-        for text in ("the kiln of Mara Lind", "a bowl of Mara Lind", "tomato seedlings"):
-            assert ask(store, "POST", "/memories", said(text)).status == 201
-        question = {"query": "kiln", "user_id": "mara"}
-        found = ask(store, "POST", "/search", question).body["results"]
-        expected = store.search("kiln", user_id="mara")
-        assert [one["id"] for one in found] == [one.record.id for one in expected]
-        assert found
-        assert {one["origin"] for one in found} <= {"direct", "expanded"}
-        written = ask(store, "POST", "/context", {**question, "budget": 60})
-        same = store.context("kiln", user_id="mara", budget=60)
-        assert (written.status, written.body["text"]) == (200, same.text)
-        assert 0 < written.body["tokens"] <= 60
-        assert [one["id"] for one in written.body["results"]] == [one.id for one in same.results]
-
-
 def test_a_context_is_in_the_layout_of_the_configuration(tmp_path):
     with memory(tmp_path, context=Layered("layered")) as store:
         ask(store, "POST", "/memories", said("a kiln"))
         asked = {"query": "kiln", "filters": {"user_id": "mara"}}
-        text = ask(store, "POST", "/context", asked).body["text"]
-        assert text.startswith("<memory_context>\n<direct_matches>\n")
+        written = ask(store, "POST", "/context", {**asked, "budget": 60}).body
+        assert written["text"].startswith("<memory_context>\n<direct_matches>\n")
+        same = store.context("kiln", user_id="mara", budget=60)
+        assert (written["text"], written["tokens"]) == (same.text, same.tokens)
+        assert [one["id"] for one in written["results"]] == [one.id for one in same.results]
         for wrong in ({"budget": 0}, {"limit": 3}, {"user_id": "mara"}, {"filters": {}}):
             assert ask(store, "POST", "/context", asked | wrong).status == 422

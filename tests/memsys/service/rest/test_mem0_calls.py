@@ -102,45 +102,6 @@ def test_create(ask):
     assert seen["results"][0]["memory"] == f"Mine {both}"
 
 
-def test_retrieve_search_update_delete_and_reset(ask):
-    ask(200, "POST", "/reset", {"all": True})
-    body = {"messages": CHAT, **OWNER, "metadata": {"category": "films"}}
-    (first,) = ask(201, "POST", "/memories", body)["results"]
-    ask(201, "POST", "/memories", {"messages": CHAT, **OWNER, "run_id": "r1", "infer": False})
-    # Retrieve and search.
-    everything = ask(200, "GET", "/memories?user_id=alice")["results"]
-    assert len(everything) == 3
-    assert {"id", "memory", "metadata", "created_at", "updated_at", "title"} < set(everything[0])
-    id_ = first["id"]
-    assert ask(200, "GET", f"/memories/{id_}")["metadata"] == {"category": "films"}
-    query = {"query": "science fiction", **OWNER, "limit": 2, "filters": {"category": "films"}}
-    found = ask(200, "POST", "/search", query)
-    assert [one["id"] for one in found["results"]] == [id_]
-    assert found["results"][0]["score"] > 0
-    assert found["relations"] == []
-    assert len(ask(200, "POST", "/search", {**query, "filters": {}})["results"]) == 2
-
-    # Update, history, delete, reset.
-    changed = ask(200, "PUT", f"/memories/{id_}", {"data": "Loves films", "title": "Films"})
-    assert (changed["old_memory"], changed["memory"]) == (first["memory"], "Loves films")
-    assert ask(200, "GET", f"/memories/{id_}")["title"] == "Films"
-    history = ask(200, "GET", f"/memories/{id_}/history")
-    assert [one["event"] for one in history] == ["ADD", "UPDATE"]
-    ask(200, "DELETE", f"/memories/{id_}")
-    ask(404, "GET", f"/memories/{id_}")
-    assert len(ask(200, "DELETE", "/memories?user_id=alice&run_id=r1")["results"]) == 2
-    assert len(ask(200, "GET", "/memories?user_id=alice")["results"]) == 0
-    ask(201, "POST", "/memories", {"messages": "kiln", "user_id": "bob", "infer": False})
-    ask(200, "POST", "/reset", OWNER)
-    assert ask(200, "GET", "/memories?user_id=alice")["results"] == []
-    assert len(ask(200, "GET", "/memories?user_id=bob")["results"]) == 1
-    for wrong in (
-        {"query": "x", **OWNER, "limit": 1, "top_k": 1},
-        {"query": "x", **OWNER, "version": "v2"},
-    ):
-        ask(422, "POST", "/search", wrong)
-
-
 def test_the_key_of_a_model_that_fails_is_told_to_nobody(ask, folder):
     for words, status, kind in ((REFUSED, 422, "invalid_input"), (DOWN, 502, "model_failed")):
         body = ask(
@@ -175,9 +136,10 @@ about = {"user_id": "vera", "metadata": {"category": "films"}}
 added = call("POST", "/memories", {"messages": messages, **about})["results"][0]
 listed = call("GET", "/memories?user_id=vera")["results"]
 one = call("GET", "/memories/" + added["id"])
-found = call("POST", "/search", {"query": "films", "user_id": "vera"})["results"]
+films = {"limit": 2, "filters": {"category": "films"}, "version": "v1.1"}
+found = call("POST", "/search", {"query": "films", "user_id": "vera", **films})["results"]
 same = call("POST", "/search", {"query": "films", "filters": {"user_id": "vera"}})["results"]
-call("PUT", "/memories/" + added["id"], {"text": "Loves musicals"})
+changed = call("PUT", "/memories/" + added["id"], {"data": "Loves musicals", "title": "Music"})
 events = [entry["event"] for entry in call("GET", "/memories/" + added["id"] + "/history")]
 call("DELETE", "/memories/" + added["id"])
 call("DELETE", "/memories?user_id=vera")
@@ -194,6 +156,9 @@ def test_a_client_of_mem0_s_server_runs_with_its_address_changed(ask, running):
     assert (added["memory"], added["data"]) == ("Loves science fiction", "Loves science fiction")
     for (row,) in (ran["listed"], [ran["one"]], ran["found"], ran["same"]):
         assert (row["id"], row["metadata"]) == (added["id"], {"category": "films"})
+        assert {"memory", "created_at", "updated_at", "title"} < set(row)
+    changed = ran["changed"]
+    assert (changed["old_memory"], changed["memory"]) == (added["memory"], "Loves musicals")
     assert ran["events"] == ["ADD", "UPDATE"]
     assert ran["left"] == []
 
