@@ -131,19 +131,6 @@ def test_other_data_and_other_keys_are_refused():
         scores_of([(name, key)], DATASETS)
 
 
-def test_ties_share_a_rank():
-    same = [a_run("one", 0.5), a_run("two", 0.5), a_run("three", 0.2)]
-    board = Board.of("systems", scores_of(same, DATASETS), 0)
-    found = board.overall(F1)
-    assert {name: (one.rank, one.low, one.high) for name, one in found.items()} == {
-        "one": (1.5, 1.5, 1.5),
-        "two": (1.5, 1.5, 1.5),
-        "three": (3, 3, 3),
-    }
-    assert [found[name].top[1] for name in ("one", "two", "three")] == [0.5, 0.5, 0]
-    assert board.pairs[F1].letters("one", "two")
-
-
 def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both():
     some = {one.id for one in DATASET.questions if one.conversation != "c5"}
     runs = [a_run("all", 0.5), a_run("too", 0.4), a_run("some", 0.3, some), a_run("mute", 0.2)]
@@ -167,8 +154,13 @@ def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both
 
 
 def test_files_repeat_the_board_and_no_text(tmp_path):
-    runs = [a_run("one", 0.5), a_run("two", 0.2), a_run("mute", 0.1, judge=None)]
+    runs = [a_run("one", 0.5), a_run("two", 0.2), a_run("mute", 0.2, judge=None)]
     board = Board.of("systems", scores_of(runs, DATASETS), 0)
+    assert {name: (one.rank, one.low, one.high) for name, one in board.overall(F1).items()} == {
+        **{"one": (1, 1, 1), "two": (2.5, 2.5, 2.5), "mute": (2.5, 2.5, 2.5)}  # ties share a rank
+    }
+    assert [board.overall(F1)[name].top[1] for name in ("one", "two", "mute")] == [1, 0, 0]
+    assert board.pairs[F1].letters("two", "mute")
     write([board], tmp_path)
     tables = {path.stem: list(csv.DictReader(path.open())) for path in tmp_path.glob("*.csv")}
     assert set(tables) == {"scores", "ranks", "groups"}
@@ -178,7 +170,7 @@ def test_files_repeat_the_board_and_no_text(tmp_path):
         if (row["protocol"], row["measure"], row["key"]) == F1 and row["type"] == OVERALL
         if row["system"] == "two"
     )
-    assert (found["rank"], found["top1"], found["mean"]) == ("2.0", "0.0", "0.2")
+    assert (found["rank"], found["top1"], found["mean"]) == ("2.5", "0.0", "0.2")
     assert {row["verdict"] for row in tables["groups"]} == {"better", "no difference shown"}
     protocols = {row["protocol"] for row in tables["scores"]}
     assert protocols == {"locomo", "mem0", "memos", "strict", ""}
