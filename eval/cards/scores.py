@@ -49,7 +49,7 @@ class Mean(NamedTuple):
     column: Column
     type: str
     system: str
-    interval: Interval
+    mean: Interval
 
 
 @dataclass(frozen=True)

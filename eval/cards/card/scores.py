@@ -144,18 +144,18 @@ class Computed:
     files: Mapping[Role, CardFile]
 
 
-def exact(mean: Mean) -> dict[str, float]:
+def exact(one: Mean) -> dict[str, float]:
     """Return the numbers of a Score by name, unrounded, without those that are not determined."""
-    found = mean.interval
+    found = one.mean
     numbers = {"n": found.n, "mean": found.value, "low": found.low, "high": found.high}
     return {name: number for name, number in numbers.items() if not math.isnan(number)}
 
 
-def rounded(mean: Mean) -> Score:
+def rounded(one: Mean) -> Score:
     """Return the entry of a card."""
-    protocol, measure, key = mean.column
-    what = {"key": key, "protocol": protocol or None, "type": mean.type, "measure": measure}
-    numbers = {name: round(number, DIGITS) for name, number in exact(mean).items()}
+    protocol, measure, key = one.column
+    what = {"key": key, "protocol": protocol or None, "type": one.type, "measure": measure}
+    numbers = {name: round(number, DIGITS) for name, number in exact(one).items()}
     return Score.model_validate({**what, **numbers, "reported": measure in REPORTED})
 
 

@@ -245,7 +245,7 @@ def _compare_scores(
         else:
             found.differences.append(f"{score.label}: on the card, and does not follow from files")
     for mean in here.values():
-        value = f"{mean.interval.value:.{DIGITS}f}"
+        value = f"{mean.mean.value:.{DIGITS}f}"
         found.differences.append(f"{rounded(mean).label}: left out of the card, recomputed {value}")
 
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from eval.cards.card.scores import load_keys
-from eval.cards.leaderboard.board import Board, scores_of, write
+from eval.cards.leaderboard.board import Board, write
 from eval.cards.leaderboard.page import of_protocols, page, title
 from eval.cards.leaderboard.systems import (
     DATASET,
@@ -21,6 +21,7 @@ from eval.cards.leaderboard.systems import (
     command,
     load_facts,
     published,
+    scores_of,
     strategies_of,
     write_cards,
 )

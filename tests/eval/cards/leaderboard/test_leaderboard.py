@@ -16,7 +16,7 @@ from eval.cards.card.schema import load_card
 from eval.cards.card.verify import verify
 from eval.cards.leaderboard import __main__ as leaderboard
 from eval.cards.leaderboard.__main__ import draw
-from eval.cards.leaderboard.board import Board, scores_of, write
+from eval.cards.leaderboard.board import Board, write
 from eval.cards.leaderboard.page import page
 from eval.cards.leaderboard.systems import (
     NO_FACTS,
@@ -24,6 +24,7 @@ from eval.cards.leaderboard.systems import (
     command,
     load_facts,
     published,
+    scores_of,
     strategies_of,
 )
 from eval.cards.scores import Column
@@ -156,7 +157,9 @@ def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both
 def test_files_repeat_the_board_and_no_text(tmp_path):
     runs = [a_run("one", 0.5), a_run("two", 0.2), a_run("mute", 0.2, judge=None)]
     board = Board.of("systems", scores_of(runs, DATASETS), 0)
-    assert {name: (one.rank, one.low, one.high) for name, one in board.overall(F1).items()} == {
+    assert {
+        name: (one.rank, one.rank_low, one.rank_high) for name, one in board.overall(F1).items()
+    } == {
         **{"one": (1, 1, 1), "two": (2.5, 2.5, 2.5), "mute": (2.5, 2.5, 2.5)}  # ties share a rank
     }
     assert [board.overall(F1)[name].top[1] for name in ("one", "two", "mute")] == [1, 0, 0]
