@@ -63,16 +63,13 @@ class Answers:
             scored["scores"]["judge"] = self.verdicts[question.id].get(question.gold)
         return scored
 
-    def sha256(self, questions: Iterable[Question]) -> str:
-        """Return the hash of id and answer of the answered ones among `questions`, in order."""
-        rows = ((one.id, self.rows[one.id]) for one in questions if one.id in self.rows)
-        return rows_sha256(
-            [id_, None if row.error is not None else row.answer.strip()] for id_, row in rows
-        )
-
     def card_file(self, questions: Iterable[Question]) -> CardFile:
-        """Return the entry of a card."""
-        return file_entry(ANSWERS, self.file, self.sha256(questions))
+        """Return the entry of a card; its rows: id and answer of the answered ones among
+        `questions`, in order.
+        """
+        rows = ((one.id, self.rows[one.id]) for one in questions if one.id in self.rows)
+        texts = ([id_, None if row.error is not None else row.answer.strip()] for id_, row in rows)
+        return file_entry(ANSWERS, self.file, rows_sha256(texts))
 
 
 @dataclass(frozen=True)

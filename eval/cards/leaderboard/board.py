@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from string import ascii_letters
 from typing import Any, NamedTuple
 
@@ -18,7 +17,6 @@ import numpy as np
 from eval.cards.scores import Column, Mean, Scores
 from eval.metrics.stats.interval import Floats, Interval
 from eval.metrics.stats.paired import holm, permutation_tests
-from eval.records.comma_separated import text_of
 from eval.summary.contrast import Verdict, verdict
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
@@ -186,9 +184,10 @@ def ranks(scores: Scores, seed: int) -> Iterator[Rank]:
             systems, both = scores.shared(column, mask)
             if not both.any():
                 fewest = min(systems, key=lambda i: int((~np.isnan(values[i, mask])).sum()))
+                where = column.protocol or column.measure
                 raise InputError(
                     f"{scores.names[fewest]}: no {type_} question that all other systems have a "
-                    f"score of ({column.name}); leave it out, or rank it on its own"
+                    f"score of ({where}); leave it out, or rank it on its own"
                 )
             table = values[systems][:, both]
             bootstrap = scores.bootstrap(both, seed)
@@ -300,11 +299,3 @@ def groups(systems: Sequence[str], found: Sequence[Pair]) -> dict[str, tuple[str
         raise ValueError(f"groups: {len(cliques)} groups for {len(ascii_letters)} letters")
     named = zip(ascii_letters, cliques, strict=False)
     return {letter: tuple(systems[i] for i in one) for letter, one in named}
-
-
-def write(boards: Sequence[Board], folder: Path) -> None:
-    """Write scores.csv, ranks.csv and groups.csv: the rows of all boards."""
-    for name in ("scores", "ranks", "groups"):
-        rows = [row for board in boards for row in board.rows()[name]]
-        text = text_of([*rows[0]] if rows else [], rows)
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8", newline="")

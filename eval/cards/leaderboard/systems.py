@@ -57,17 +57,6 @@ class SystemFacts(Strict):
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
     unknown: list[str]
 
-    @property
-    def origin(self) -> Origin:
-        """The source, as score cards name it."""
-        return Origin(repository=self.repository, commit=self.commit, licence=self.licence)
-
-    @property
-    def models(self) -> dict[str, str]:
-        """The models that are known, by role."""
-        named = {"reader": self.reader, "judge": self.judge}
-        return {role: name for role, name in named.items() if name is not None}
-
 
 class Facts(Strict):
     """Facts by system; `unknown` is unknown of every one."""
@@ -93,10 +82,6 @@ class Facts(Strict):
                 f"{found.sha256[:12]}...; rename the file, or correct the entry"
             )
         return found
-
-    def unknown_of(self, facts: SystemFacts) -> list[str]:
-        """Return what is not known of a system, one sentence each."""
-        return [*facts.unknown, *self.unknown]
 
 
 def load_facts(path: Path = FACTS) -> Facts:
@@ -213,15 +198,16 @@ def write_cards(
     """Write a card of each published system and of each of the `runs` of strategies into the
     folder `cards` in `out`, by name. The run folders of the systems must still be there.
     """
-    cards = {
-        system.name: card_of(
+    cards = {}
+    for system in systems:
+        known = system.facts
+        named = {"reader": known.reader, "judge": known.judge}
+        cards[system.name] = card_of(
             system.folder,
-            origin=system.facts.origin,
-            unknown=facts.unknown_of(system.facts),
-            models=system.facts.models,
+            origin=Origin(repository=known.repository, commit=known.commit, licence=known.licence),
+            unknown=[*known.unknown, *facts.unknown],
+            models={role: name for role, name in named.items() if name is not None},
         )
-        for system in systems
-    }
     cards |= {name: card_of(folder) for name, folder in runs.items()}
     for name, card in cards.items():  # all are made of the same state of the code
         save_card(card, out / CARDS / f"{name}.json")
