@@ -118,14 +118,11 @@ def files_of(datasets: Mapping[str, Dataset]) -> list[CardFile]:
     the texts are.
     """
     first = next(iter(datasets.values()))
-    found = [file_entry("data", file) for file in first.files]
-    if first.key.overlay is not None:
-        found.append(file_entry("key", first.key.overlay))
-    if first.evidence is not None:
-        found.append(file_entry("evidence", first.evidence.overlay))
-    if first.subset is not None:
-        found.append(file_entry("subset", first.subset.file))
-    return found
+    listed = [("data", file) for file in first.files]
+    listed += [("key", first.key.overlay)] if first.key.overlay else []
+    listed += [("evidence", first.evidence.overlay)] if first.evidence else []
+    listed += [("subset", first.subset.file)] if first.subset else []
+    return [file_entry(role, file) for role, file in listed]
 
 
 @lru_cache(maxsize=len(KEYS))  # cards of one data set are mostly verified together

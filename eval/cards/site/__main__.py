@@ -38,11 +38,6 @@ _PAGE = re.compile(r"[a-z0-9-]+-[0-9a-f]{12}\.(html|json)")  # of eval.cards.sit
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the site; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    options = _parser().parse_args(arguments)
-    return code_of(lambda: _write(options))
-
-
-def _parser() -> argparse.ArgumentParser:
     command = parser(
         "site",
         "Write a static site of score cards: tables of comparable systems by protocol and answer "
@@ -54,7 +49,8 @@ def _parser() -> argparse.ArgumentParser:
     first = "of the first page (default: %(default)s)"
     add("--protocol", choices=list(PROTOCOLS), default="mem0", help=f"protocol {first}")
     add("--key", choices=KEYS, default="original", help=f"answer key {first}")
-    return command
+    options = command.parse_args(arguments)
+    return code_of(lambda: _write(options))
 
 
 def _write(options: argparse.Namespace) -> None:
