@@ -34,11 +34,6 @@ class Column(NamedTuple):
     measure: str
     key: str
 
-    @property
-    def name(self) -> str:
-        """The protocol, or the measure that no protocol defines."""
-        return self.protocol or self.measure
-
 
 ByQuestion = Mapping[Column, Mapping[str, float]]  # scores by question id
 
@@ -49,7 +44,7 @@ class Mean(NamedTuple):
     column: Column
     type: str
     system: str
-    interval: Interval
+    mean: Interval
 
 
 @dataclass(frozen=True)

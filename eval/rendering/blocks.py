@@ -9,13 +9,13 @@ from typing import NamedTuple, TypeVar
 
 from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.metrics.stats.interval import Interval
-from eval.rendering.numbers import cell
+from eval.rendering.numbers import interval
 from eval.rendering.palette import Look
 from eval.rendering.terminal import filled, fitted, markdown
 from eval.rendering.width import sentence
 
 T = TypeVar("T")
-Value = str | int | Interval | None  # of a cell: see numbers.cell
+Value = str | int | Interval | None  # of a cell: a text, a count, a mean with its interval
 _WIDTH = 100  # characters of a line of sentences
 _TEX = {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
 _TEX |= {"^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$"}
@@ -32,8 +32,8 @@ class Table(NamedTuple):
         """Return a table with a row for each item; `columns`: the value of an item by heading,
         which becomes text here and not before.
         """
-        rows = [[cell(value(item)) for value in columns.values()] for item in items]
-        return cls([*columns], rows)
+        rows = [[value(item) for value in columns.values()] for item in items]
+        return cls([*columns], [[*map(_cell, row)] for row in rows])
 
     def filled(self) -> Table:
         """Return the table without columns that have no value in any row, but with the first."""
@@ -227,6 +227,10 @@ def as_text(sections: Sequence[Section]) -> str:
 
 def _text(part: str | Table) -> str:
     return sentence(part, _WIDTH) if isinstance(part, str) else part.text()
+
+
+def _cell(value: Value) -> str:
+    return interval(value) if value is None or isinstance(value, Interval) else str(value)
 
 
 def _tex(text: str) -> str:

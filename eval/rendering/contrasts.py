@@ -10,7 +10,7 @@ from eval.metrics.stats.interval import scope
 from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.rendering.blocks import Table
-from eval.rendering.numbers import change, interval, p_value, share, signed
+from eval.rendering.numbers import ABSENT, change, interval, p_value, share, signed
 from eval.rendering.tables import answered, type_name
 from eval.summary.contrast import NOT_SHOWN, Contrast, Row
 from eval.summary.measures import ABSTAINED, lower_is_better, types_of
@@ -116,14 +116,15 @@ def difference_text(row: Row, one: Contrast) -> str:
 
 def _contrast(row: Row, one: Contrast, header: Sequence[str]) -> list[str]:
     """Return the cells of a contrast of `row` below `header`."""
-    if row.quantity is not None:
-        p, least = p_value(one.p_holm), share(one.needed)
-        return [difference_text(row, one), p, one.verdict, least]
-    exact = "-" if one.p_mcnemar is None else p_value(one.p_mcnemar)
-    deciding = interval(one.difference, form=signed), p_value(one.p_holm), one.verdict
-    explaining = signed(one.effect, 2), _detectable(one)
-    cells = (*deciding, exact, *explaining)
-    return [*cells] if len(header) == len(cells) else [*deciding, *explaining]
+    cells = {
+        header[0]: difference_text(row, one),
+        "p (Holm)": p_value(one.p_holm),
+        "verdict": one.verdict,
+        "p (McNemar)": ABSENT if one.p_mcnemar is None else p_value(one.p_mcnemar),
+        "d_z": signed(one.effect, 2),
+        "detectable": _detectable(one) if row.quantity is None else share(one.needed),
+    }
+    return [cells[name] for name in header]
 
 
 def _detectable(one: Contrast) -> str:

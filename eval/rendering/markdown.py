@@ -10,7 +10,6 @@ from eval.rendering.blocks import (
     Card,
     CardLine,
     Chart,
-    Deck,
     Fold,
     Part,
     Side,
@@ -51,16 +50,14 @@ def _part(part: Part, level: int) -> Iterator[str]:
     elif isinstance(part, Chart):
         yield f"**{plain(part.title)}**"
         yield _table(part.alternative)
-    elif isinstance(part, Verbatim):
+    else:
         yield f"{'#' * level} {plain(part.title)}"
-        yield _fenced(part.text)
-    elif isinstance(part, Fold):
-        yield f"{'#' * level} {plain(part.title)}"
-        yield from _parts(part.parts, level + 1)
-    elif isinstance(part, Deck):
-        yield f"{'#' * level} {plain(part.title)}"
-        for number, card in enumerate(part.cards, 1):
-            yield _card(number, card)
+        if isinstance(part, Verbatim):
+            yield _fenced(part.text)
+        elif isinstance(part, Fold):
+            yield from _parts(part.parts, level + 1)
+        else:
+            yield from (_card(number, card) for number, card in enumerate(part.cards, 1))
 
 
 def _table(table: Table) -> str:

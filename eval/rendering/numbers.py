@@ -78,13 +78,6 @@ def interval(
     return f"{value} [{low}, {high}]"
 
 
-def cell(value: str | int | Interval | None) -> str:
-    """Format a cell of a table: text unchanged, a count, a mean with its interval."""
-    if value is None or isinstance(value, Interval):
-        return interval(value)
-    return value if isinstance(value, str) else str(value)
-
-
 def points(value: float, digits: int = 1) -> str:
     """Format a share of 0 to 1 in points of 100, as `31.2`."""
     return number(100 * value, digits)

@@ -79,14 +79,15 @@ def as_text(
 
 def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str:
     """Return the text of a run's report.md; `files` are the other files of the folder."""
+    answered = not answerless(summary)
+    protocol = f"F1 is that of the protocol {summary['scoring'][0]}. " if answered else ""
     parts = [
         f"# {summary['strategy']} on {summary['dataset']}",
         f"Run {summary['run_id']}: `{manifest['command']}`",
         f"Made with: {head(manifest)}",
         as_text(run_tables(summary), Table.markdown, str),
         f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). "
-        f"{'' if answerless(summary) else _protocol(summary)}"
-        f"{summary['errors']} of {summary['n']} questions failed and are in no mean.",
+        f"{protocol}{summary['errors']} of {summary['n']} questions failed and are in no mean.",
         *_other_evidence(manifest),
         *_unjudged(summary),
         *(f"Warning: {warning}" for warning in summary["warnings"]),
@@ -101,10 +102,6 @@ def _other_evidence(manifest: Manifest) -> Iterator[str]:
             f"Retrieval is scored by another evidence key than the data set's: {used['name']}, as "
             f"listed in {used['overlay']['name']} (data/README.md)."
         )
-
-
-def _protocol(summary: Summary) -> str:
-    return f"F1 is that of the protocol {summary['scoring'][0]}. "
 
 
 def _unjudged(summary: Summary) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -117,11 +118,9 @@ def by_protocol(summary: Mapping[str, Any]) -> Table:
     types["overall"] = types.pop("overall", None)  # last
     rows = []
     for name in types:
-        row = [name]
-        for one in protocols.values():
-            cell = one["by_type"].get(name)
-            row += [str(cell["n"]), _interval(cell, "f1")] if cell and cell["n"] else ["-", "-"]
-        rows.append(row)
+        cells = [one["by_type"].get(name) or {"n": 0} for one in protocols.values()]
+        known = ((str(c["n"]), _interval(c, "f1")) if c["n"] else ("-", "-") for c in cells)
+        rows.append([name, *chain(*known)])
     return Table(["type", *(text for name in protocols for text in ("n", f"F1 {name}"))], rows)
 
 

@@ -177,7 +177,8 @@ class Card(Strict):
 
     @model_validator(mode="after")
     def _check_whole(self) -> Self:
-        texts = [one for value in self.dataset.values() for one in _texts(value)]
+        values = [v if isinstance(v, list) else [v] for v in self.dataset.values()]
+        texts = [one for value in values for one in value if isinstance(one, str)]
         if outside := [one for one in texts if is_absolute(one) or ".." in one.split("/")]:
             raise ValueError(f"dataset: {outside[0]:.60} is a path outside of the project")
         identity, times = Counter(score.identity for score in self.scores).most_common(1)[0]
@@ -192,12 +193,6 @@ class Card(Strict):
 def is_absolute(text: str) -> bool:
     """Return whether `text` contains an absolute path, which names folders of a machine."""
     return _ABSOLUTE.search(text) is not None
-
-
-def _texts(value: Setting) -> list[str]:
-    if isinstance(value, list):
-        return value
-    return [value] if isinstance(value, str) else []
 
 
 def load_card(path: Path) -> Card:

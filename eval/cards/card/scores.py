@@ -118,14 +118,11 @@ def files_of(datasets: Mapping[str, Dataset]) -> list[CardFile]:
     the texts are.
     """
     first = next(iter(datasets.values()))
-    found = [file_entry("data", file) for file in first.files]
-    if first.key.overlay is not None:
-        found.append(file_entry("key", first.key.overlay))
-    if first.evidence is not None:
-        found.append(file_entry("evidence", first.evidence.overlay))
-    if first.subset is not None:
-        found.append(file_entry("subset", first.subset.file))
-    return found
+    listed = [("data", file) for file in first.files]
+    listed += [("key", first.key.overlay)] if first.key.overlay else []
+    listed += [("evidence", first.evidence.overlay)] if first.evidence else []
+    listed += [("subset", first.subset.file)] if first.subset else []
+    return [file_entry(role, file) for role, file in listed]
 
 
 @lru_cache(maxsize=len(KEYS))  # cards of one data set are mostly verified together
@@ -144,18 +141,18 @@ class Computed:
     files: Mapping[Role, CardFile]
 
 
-def exact(mean: Mean) -> dict[str, float]:
+def exact(one: Mean) -> dict[str, float]:
     """Return the numbers of a Score by name, unrounded, without those that are not determined."""
-    found = mean.interval
+    found = one.mean
     numbers = {"n": found.n, "mean": found.value, "low": found.low, "high": found.high}
     return {name: number for name, number in numbers.items() if not math.isnan(number)}
 
 
-def rounded(mean: Mean) -> Score:
+def rounded(one: Mean) -> Score:
     """Return the entry of a card."""
-    protocol, measure, key = mean.column
-    what = {"key": key, "protocol": protocol or None, "type": mean.type, "measure": measure}
-    numbers = {name: round(number, DIGITS) for name, number in exact(mean).items()}
+    protocol, measure, key = one.column
+    what = {"key": key, "protocol": protocol or None, "type": one.type, "measure": measure}
+    numbers = {name: round(number, DIGITS) for name, number in exact(one).items()}
     return Score.model_validate({**what, **numbers, "reported": measure in REPORTED})
 
 

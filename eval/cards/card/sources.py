@@ -63,16 +63,13 @@ class Answers:
             scored["scores"]["judge"] = self.verdicts[question.id].get(question.gold)
         return scored
 
-    def sha256(self, questions: Iterable[Question]) -> str:
-        """Return the hash of id and answer of the answered ones among `questions`, in order."""
-        rows = ((one.id, self.rows[one.id]) for one in questions if one.id in self.rows)
-        return rows_sha256(
-            [id_, None if row.error is not None else row.answer.strip()] for id_, row in rows
-        )
-
     def card_file(self, questions: Iterable[Question]) -> CardFile:
-        """Return the entry of a card."""
-        return file_entry(ANSWERS, self.file, self.sha256(questions))
+        """Return the entry of a card; its rows: id and answer of the answered ones among
+        `questions`, in order.
+        """
+        rows = ((one.id, self.rows[one.id]) for one in questions if one.id in self.rows)
+        texts = ([id_, None if row.error is not None else row.answer.strip()] for id_, row in rows)
+        return file_entry(ANSWERS, self.file, rows_sha256(texts))
 
 
 @dataclass(frozen=True)
@@ -159,20 +156,15 @@ def answers_from(
                 "--dataset"
             )
         return found
-    if layout is None and card is not None and card.reading is not None and _is_of(card, path):
-        columns = {name: tuple(given) for name, given in card.reading.columns.items()}
-        layout = Layout(rows=card.reading.rows, columns=columns, whole=True)
+    if layout is None and card is not None and card.reading is not None:
+        own = {file.sha256 for file in card.of_role(ANSWERS)}
+        if path.is_dir() or source_of(path).sha256 in own:
+            columns = {name: tuple(given) for name, given in card.reading.columns.items()}
+            layout = Layout(rows=card.reading.rows, columns=columns, whole=True)
     name = system_name(None, path)
     source = read_import(path, layout, name, dataset, partial=True, as_written=True)
     read = {"rows": len(source.file.rows), "unmatched": len(source.matching.unmatched)}
     return Answers(source.file.source, source.matching.answers, {}, read)
-
-
-def _is_of(card: Card, path: Path) -> bool:
-    """Return whether the file at `path` is that of the card, or a folder."""
-    return path.is_dir() or source_of(path).sha256 in {
-        file.sha256 for file in card.of_role(ANSWERS)
-    }
 
 
 def answers_of(run: Run, file: SourceFile) -> Answers:

@@ -245,7 +245,7 @@ def _compare_scores(
         else:
             found.differences.append(f"{score.label}: on the card, and does not follow from files")
     for mean in here.values():
-        value = f"{mean.interval.value:.{DIGITS}f}"
+        value = f"{mean.mean.value:.{DIGITS}f}"
         found.differences.append(f"{rounded(mean).label}: left out of the card, recomputed {value}")
 
 
@@ -269,8 +269,7 @@ def _compare(score: Score, mean: Mean, found: Verification) -> None:
 
 def _numbers(score: Score) -> dict[str, float]:
     """Return the numbers of a score by their names, without those that it lacks."""
-    values = {"n": score.n, "mean": score.mean, "low": score.low, "high": score.high}
-    return {name: value for name, value in values.items() if value is not None}
+    return score.model_dump(include={"n", "mean", "low", "high"}, exclude_none=True)
 
 
 def _described(file: CardFile) -> str:

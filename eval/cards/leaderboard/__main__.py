@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from eval.cards.card.scores import load_keys
-from eval.cards.leaderboard.board import Board, scores_of, write
+from eval.cards.leaderboard.board import Board
 from eval.cards.leaderboard.page import of_protocols, page, title
 from eval.cards.leaderboard.systems import (
     DATASET,
@@ -21,6 +21,7 @@ from eval.cards.leaderboard.systems import (
     command,
     load_facts,
     published,
+    scores_of,
     strategies_of,
     write_cards,
 )
@@ -30,6 +31,7 @@ from eval.datasets.files import shared_folder
 from eval.datasets.named import config_of
 from eval.datasets.types import Dataset
 from eval.records.answer_key_views import ORIGINAL
+from eval.records.comma_separated import text_of
 from eval.records.run import load_run
 from eval.rendering.palette import COLOURS as PALETTE
 from eval.rendering.palette import GREY
@@ -92,6 +94,14 @@ def _leaderboard(options: argparse.Namespace) -> None:
 
 def _scores(folders: Iterable[tuple[str, Path]], datasets: Mapping[str, Dataset]) -> Scores:
     return scores_of(((name, load_run(folder)) for name, folder in folders), datasets)
+
+
+def write(boards: Sequence[Board], folder: Path) -> None:
+    """Write scores.csv, ranks.csv and groups.csv: the rows of all boards."""
+    for name in ("scores", "ranks", "groups"):
+        rows = [row for board in boards for row in board.rows()[name]]
+        text = text_of([*rows[0]] if rows else [], rows)
+        (folder / f"{name}.csv").write_text(text, encoding="utf-8", newline="")
 
 
 COLOURS: Mapping[Kind, str] = {

@@ -1,24 +1,90 @@
-"""One board: systems that are ranked together, with means, ranks, pairs and moves of ranks."""
+"""One board: systems that are ranked together, with means, ranks, differences between all pairs,
+groups without a difference shown, and moves of ranks.
+
+The uncertainty of all ranks is computed on the same draws of conversations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
-from typing import Any
+from string import ascii_letters
+from typing import Any, NamedTuple
 
-from eval.cards.leaderboard.ranks import TOPS, Pairs, Rank, correlation, pairs, places, ranks
-from eval.cards.scores import ByQuestion, Column, Mean, Scores, of_protocols, of_records, under_keys
-from eval.datasets.types import Dataset
-from eval.metrics.stats.interval import Interval
-from eval.records.answer_key_views import ORIGINAL, key_name
-from eval.records.comma_separated import text_of
-from eval.records.run import Run
+import numpy as np
+
+from eval.cards.scores import Column, Mean, Scores
+from eval.metrics.stats.interval import Floats, Interval
+from eval.metrics.stats.paired import holm, permutation_tests
+from eval.summary.contrast import Verdict, verdict
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 
+TOPS = (1, 3, 5)
+_EQUAL = 12  # digits of means; beyond them, equal scores differ by the order of summation
 _DIGITS = 6  # of numbers in the files
+
+
+class Rank(NamedTuple):
+    """The rank of one system among `systems` by its `mean` on the questions that all have a score
+    on, 1 for the highest; systems with equal means share the mean of their ranks.
+
+    `rank_low`, `rank_high`: 2.5% and 97.5% quantiles of the rank over resamples. `top`: by number
+    of places, the share of resamples in which the system is among them; a tie across the last
+    place counts in part, so that the shares of all systems sum to the number of places.
+    """
+
+    column: Column
+    type: str
+    system: str
+    systems: int
+    mean: Interval
+    rank: float
+    rank_low: float
+    rank_high: float
+    top: Mapping[int, float]
+
+
+class Pair(NamedTuple):
+    """The `first` system minus the `second` on the questions that both have a score on.
+
+    `p_holm` is adjusted over all pairs of the column; `verdict` is on the first.
+    """
+
+    first: str
+    second: str
+    difference: Interval
+    p_holm: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """All pairs of one column, over the questions of all types, and the groups of its `systems`.
+
+    `groups`: letter -> systems. No pair of a group has a difference shown, and no further system
+    could join it; a system may be in several (letters of a compact display: Piepho, 2004).
+    """
+
+    systems: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    groups: Mapping[str, tuple[str, ...]]
+
+    def letters(self, *systems: str) -> str:
+        """Return the letters of the groups that contain all of `systems`."""
+        return "".join(letter for letter, group in self.groups.items() if {*systems} <= {*group})
+
+    def possible(self, system: str) -> tuple[int, int]:
+        """Return the best and the worst rank that the differences shown leave: one more than the
+        number of systems shown to be better, and the number of those not shown to be worse.
+        """
+        better = worse = 0
+        for pair in self.pairs:
+            if pair.verdict != "no difference shown" and system in (pair.first, pair.second):
+                won = (pair.verdict == "better") == (pair.first == system)
+                worse, better = worse + won, better + (not won)
+        return 1 + better, len(self.systems) - worse
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +115,8 @@ class Board:
     @classmethod
     def of(cls, name: str, scores: Scores, seed: int) -> Board:
         """Compute the board of `scores`."""
-        by_column = {one.column: one for one in pairs(scores, seed)}
-        return cls(name, scores, tuple(scores.means(seed)), tuple(ranks(scores, seed)), by_column)
+        means, ranked_ = tuple(scores.means(seed)), tuple(ranks(scores, seed))
+        return cls(name, scores, means, ranked_, pairs(scores, seed))
 
     def overall(self, column: Column) -> dict[str, Rank]:
         """Return the ranks in `column` over all types, by system, the first first."""
@@ -60,7 +126,7 @@ class Board:
     def mean(self, column: Column, type_: str, system: str) -> Interval | None:
         """Return a mean on the system's own questions; None without one."""
         place = (column, type_, system)
-        return next((one.interval for one in self.means if one[:3] == place), None)
+        return next((one.mean for one in self.means if one[:3] == place), None)
 
     def moves(self, columns: Sequence[Column]) -> list[Move]:
         """Return how the ranks of each two of `columns` differ."""
@@ -75,80 +141,161 @@ class Board:
         furthest = tuple((s, before[s], after[s]) for s in common if moved[s] == most > 0)
         return Move(one, other, len(common), correlation(before, after), furthest)
 
-    def rows(self) -> dict[str, Iterator[dict[str, Any]]]:
+    def rows(self) -> dict[str, list[dict[str, Any]]]:
         """Return the rows of each file: numbers, and names of systems alone."""
-        return {"scores": self._scores(), "ranks": self._ranks(), "groups": self._groups()}
-
-    def _scores(self) -> Iterator[dict[str, Any]]:
-        for one in self.means:
-            about = {"type": one.type, "system": one.system, "n": one.interval.n}
-            yield self._row(one.column, about, "mean", one.interval)
-
-    def _ranks(self) -> Iterator[dict[str, Any]]:
+        ranks_ = []
         for one in self.ranks:
-            pairs = self.pairs.get(one.column) if one.type == OVERALL else None
-            least, most = pairs.possible(one.system) if pairs else ("", "")
-            counts = {"systems": one.systems, "n": one.mean.n}
-            about = {"type": one.type, "system": one.system, **counts}
-            yield {
-                **self._row(one.column, about, "mean", one.mean),
-                **{"rank": one.rank, "rank_low": one.low, "rank_high": one.high},
-                **{f"top{k}": round(one.top[k], _DIGITS) for k in TOPS},
-                **{"best_left": least, "worst_left": most},
-                "groups": pairs.letters(one.system) if pairs else "",
-            }
-
-    def _groups(self) -> Iterator[dict[str, Any]]:
-        for column, of_column in self.pairs.items():
-            for pair in of_column.pairs:
-                about = {"first": pair.first, "second": pair.second, "n": pair.difference.n}
-                yield {
-                    **self._row(column, about, "difference", pair.difference),
-                    **{"p_holm": round(pair.p_holm, _DIGITS), "verdict": pair.verdict},
-                    "groups": of_column.letters(pair.first, pair.second),
-                }
+            found = self.pairs.get(one.column) if one.type == OVERALL else None
+            best, worst = found.possible(one.system) if found else ("", "")
+            letters = found.letters(one.system) if found else ""
+            more = {"best_left": best, "worst_left": worst, "groups": letters}
+            ranks_.append(self._row(one.column, one, more))
+        groups_ = [
+            self._row(column, pair, {"groups": found.letters(pair.first, pair.second)})
+            for column, found in self.pairs.items()
+            for pair in found.pairs
+        ]
+        scores = [self._row(one.column, one, {}) for one in self.means]
+        return {"scores": scores, "ranks": ranks_, "groups": groups_}
 
     def _row(
-        self, column: Column, about: Mapping[str, object], name: str, found: Interval
+        self, column: Column, one: Mean | Rank | Pair, more: Mapping[str, object]
     ) -> dict[str, Any]:
-        numbers = {name: found.value, "low": found.low, "high": found.high}
-        rounded = {part: round(value, _DIGITS) for part, value in numbers.items()}
-        return {"table": self.name, **column._asdict(), **about, **rounded}
+        """Return the fields of `one`, each interval as n, value, low and high, then `more`."""
+        row: dict[str, Any] = {"table": self.name, **column._asdict()}
+        for name, value in one._asdict().items():
+            if isinstance(value, Interval):
+                row |= {"n": value.n, name: value.value, "low": value.low, "high": value.high}
+            elif isinstance(value, Mapping):
+                row |= {f"{name}{k}": share for k, share in value.items()}
+            elif name != "column":
+                row[name] = value
+        rounded = {k: round(v, _DIGITS) if isinstance(v, float) else v for k, v in row.items()}
+        return {**rounded, **more}
 
 
-def scores_of(runs: Iterable[tuple[str, Run]], datasets: Mapping[str, Dataset]) -> Scores:
-    """Return the scores of runs, by the names of their systems, under all protocols and answer
-    keys. The runs are read one after the other, and none is needed again.
-
-    `datasets`: the data set of the runs by answer key, the original one first. Raises InputError
-    for a run on other data, or scored under another key than the original one.
+def ranks(scores: Scores, seed: int) -> Iterator[Rank]:
+    """Yield the ranks by column, type and system. Raises InputError where the systems have no
+    question in common.
     """
-    first, systems = datasets[ORIGINAL], dict[str, ByQuestion]()
-    for name, run in runs:
-        _check(run, first)
-        views = under_keys(run.records.values(), datasets)
-        systems[name] = {
-            column: scores
-            for part in (of_protocols, of_records)
-            for key, records in views.items()
-            for column, scores in part(records, key).items()
+    for column in scores.ranked():
+        values = scores.scores[column]
+        for type_, mask in scores.masks(column):
+            systems, both = scores.shared(column, mask)
+            if not both.any():
+                fewest = min(systems, key=lambda i: int((~np.isnan(values[i, mask])).sum()))
+                where = column.protocol or column.measure
+                raise InputError(
+                    f"{scores.names[fewest]}: no {type_} question that all other systems have a "
+                    f"score of ({where}); leave it out, or rank it on its own"
+                )
+            table = values[systems][:, both]
+            bootstrap = scores.bootstrap(both, seed)
+            drawn = bootstrap.sums(table.T)  # the same questions for all: in the order of means
+            order = ranked(table.mean(axis=1)[np.newaxis])[0]
+            places = ranked(drawn)
+            low, high = np.quantile(places, [0.025, 0.975], axis=0, method="inverted_cdf")
+            top = {k: shares(drawn, k) for k in TOPS}
+            for i, system in enumerate(systems):
+                if (mean := bootstrap.mean(table[i].tolist())) is not None:
+                    yield Rank(
+                        column,
+                        type_,
+                        scores.names[system],
+                        len(systems),
+                        mean.within(),
+                        float(order[i]),
+                        float(low[i]),
+                        float(high[i]),
+                        {k: float(share[i]) for k, share in top.items()},
+                    )
+
+
+def ranked(values: Floats) -> Floats:
+    """Return the rank of each column within its row, 1 for the highest; ties share their mean."""
+    from scipy.stats import rankdata  # noqa: PLC0415 - takes a second
+
+    return np.asarray(rankdata(-values.round(_EQUAL), axis=1), dtype=np.float64)
+
+
+def shares(drawn: Floats, places: int) -> Floats:
+    """Return the share of rows of `drawn` (resamples, S) in which each column has one of the first
+    `places`; columns that tie for the last of these share it.
+    """
+    from scipy.stats import rankdata  # noqa: PLC0415 - takes a second
+
+    first, last = (
+        rankdata(-drawn.round(_EQUAL), method=method, axis=1) for method in ("min", "max")
+    )
+    tied = last - first + 1
+    return np.asarray((np.clip(places - first + 1, 0, tied) / tied).mean(axis=0))
+
+
+def places(ranking: Mapping[str, float]) -> dict[str, float]:
+    """Return the ranks of systems among themselves, as of a part of a ranking; ties share their
+    mean.
+    """
+    found = ranked(-np.array([[*ranking.values()]]))[0]
+    return dict(zip(ranking, map(float, found), strict=True))
+
+
+def correlation(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """Return Spearman's rho of two rankings of the same systems by their `places`; nan where fewer
+    than two differ.
+    """
+    if any(len({*ranking.values()}) < 2 for ranking in (one, other)):
+        return float("nan")
+    return float(np.corrcoef([*one.values()], [other[system] for system in one])[0, 1])
+
+
+def pairs(scores: Scores, seed: int) -> dict[Column, Pairs]:
+    """Return the pairs of each column that systems are ranked by, the higher mean first.
+
+    Two systems without a common question form no pair, and are in no group together.
+    """
+    of_columns = {}
+    for column in scores.ranked():
+        mask = dict(scores.masks(column))[OVERALL]
+        values = scores.scores[column][:, mask]
+        systems, both = scores.shared(column, mask)
+        shared = scores.scores[column][:, both]
+        systems.sort(key=lambda i: -float(shared[i].mean()) if both.any() else 0.0)
+        differences = {
+            (i, j): difference
+            for i, j in combinations(systems, 2)
+            if not np.isnan(difference := values[i] - values[j]).all()
         }
-    return Scores.of(systems, first.questions)
-
-
-def _check(run: Run, dataset: Dataset) -> None:
-    if {file["sha256"] for file in run.manifest["data"]} != {one.sha256 for one in dataset.files}:
-        raise InputError(f"{run.folder}: answers other data than {dataset.name}; leave it out")
-    if (key := key_name(run.manifest)) != ORIGINAL:
-        raise InputError(
-            f"{run.folder}: scored under the {key} answer key; first: python -m eval rescore "
-            f"{run.folder} --key {ORIGINAL}"
+        if not differences:
+            continue
+        bootstrap = scores.bootstrap(mask, seed)
+        estimates = [bootstrap.mean(one.tolist()) for one in differences.values()]
+        # nan: a question of one of the two, which a 0 leaves out of the sum
+        raw = permutation_tests(np.nan_to_num(np.array([*differences.values()])), seed)
+        names = scores.names
+        found = tuple(
+            Pair(names[i], names[j], estimate.within(-1.0), p, verdict(estimate, p, lower=False))
+            for (i, j), estimate, p in zip(differences, estimates, holm(raw), strict=True)
+            if estimate is not None
         )
+        ordered = tuple(names[i] for i in systems)
+        of_columns[column] = Pairs(ordered, found, groups(ordered, found))
+    return of_columns
 
 
-def write(boards: Sequence[Board], folder: Path) -> None:
-    """Write scores.csv, ranks.csv and groups.csv: the rows of all boards."""
-    for name in ("scores", "ranks", "groups"):
-        rows = [row for board in boards for row in board.rows()[name]]
-        text = text_of([*rows[0]] if rows else [], rows)
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8", newline="")
+def groups(systems: Sequence[str], found: Sequence[Pair]) -> dict[str, tuple[str, ...]]:
+    """Return the largest groups of `systems` without a difference shown, by letter, in order of
+    their best system: maximal cliques of the graph of such pairs.
+    """
+    import networkx as nx  # noqa: PLC0415 - takes a tenth of a second
+
+    graph = nx.Graph()
+    graph.add_nodes_from(systems)
+    graph.add_edges_from(
+        (pair.first, pair.second) for pair in found if pair.verdict == "no difference shown"
+    )
+    place = {system: i for i, system in enumerate(systems)}
+    cliques = sorted(sorted(place[system] for system in one) for one in nx.find_cliques(graph))
+    if len(cliques) > len(ascii_letters):
+        raise ValueError(f"groups: {len(cliques)} groups for {len(ascii_letters)} letters")
+    named = zip(ascii_letters, cliques, strict=False)
+    return {letter: tuple(systems[i] for i in one) for letter, one in named}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from eval.cards.leaderboard.board import Board, Move
-from eval.cards.leaderboard.ranks import TOPS, Pairs, Rank
+from eval.cards.leaderboard.board import TOPS, Board, Move, Pairs, Rank
 from eval.cards.leaderboard.systems import Facts, SystemFacts
 from eval.cards.scores import BLEU1, F1, Column
 from eval.datasets.answer_key import KEYS
@@ -152,7 +151,7 @@ def _main(board: Board, known: Mapping[str, SystemFacts]) -> str:
 
 
 def _rank(rank: Rank, _: Pairs) -> str:
-    return f"{rank.rank:g} [{rank.low:g}, {rank.high:g}]"
+    return f"{rank.rank:g} [{rank.rank_low:g}, {rank.rank_high:g}]"
 
 
 def _top(rank: Rank, _: Pairs) -> str:

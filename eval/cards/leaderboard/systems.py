@@ -1,8 +1,10 @@
-"""The systems of the leaderboard: published answers with facts about their source, and runs."""
+"""The systems of the leaderboard: published answers with facts about their source, and runs; their
+scores and cards.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,9 +13,12 @@ from pydantic import Field
 
 from eval.cards.card.make import card_of
 from eval.cards.card.schema import Origin, Strict, save_card
+from eval.cards.scores import ByQuestion, Scores, of_protocols, of_records, under_keys
 from eval.datasets.types import Dataset
 from eval.imports.rescore.imports import read_import, write_import
+from eval.records.answer_key_views import ORIGINAL, key_name
 from eval.records.manifest import load_manifest
+from eval.records.run import Run
 from eval.summary.imported import IMPORTED, system_name
 from memsys.core.errors import InputError, problems
 from memsys.core.places import MANIFEST, RUNS, SHIPPED, find_run
@@ -52,17 +57,6 @@ class SystemFacts(Strict):
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
     unknown: list[str]
 
-    @property
-    def origin(self) -> Origin:
-        """The source, as score cards name it."""
-        return Origin(repository=self.repository, commit=self.commit, licence=self.licence)
-
-    @property
-    def models(self) -> dict[str, str]:
-        """The models that are known, by role."""
-        named = {"reader": self.reader, "judge": self.judge}
-        return {role: name for role, name in named.items() if name is not None}
-
 
 class Facts(Strict):
     """Facts by system; `unknown` is unknown of every one."""
@@ -88,10 +82,6 @@ class Facts(Strict):
                 f"{found.sha256[:12]}...; rename the file, or correct the entry"
             )
         return found
-
-    def unknown_of(self, facts: SystemFacts) -> list[str]:
-        """Return what is not known of a system, one sentence each."""
-        return [*facts.unknown, *self.unknown]
 
 
 def load_facts(path: Path = FACTS) -> Facts:
@@ -172,21 +162,52 @@ def _newest() -> dict[str, Path]:
     return {name: latest[name][1] for name in STRATEGIES if name in latest}
 
 
+def scores_of(runs: Iterable[tuple[str, Run]], datasets: Mapping[str, Dataset]) -> Scores:
+    """Return the scores of runs, by the names of their systems, under all protocols and answer
+    keys. The runs are read one after the other, and none is needed again.
+
+    `datasets`: the data set of the runs by answer key, the original one first. Raises InputError
+    for a run on other data, or scored under another key than the original one.
+    """
+    first, systems = datasets[ORIGINAL], dict[str, ByQuestion]()
+    for name, run in runs:
+        _check(run, first)
+        views = under_keys(run.records.values(), datasets)
+        systems[name] = {
+            column: scores
+            for part in (of_protocols, of_records)
+            for key, records in views.items()
+            for column, scores in part(records, key).items()
+        }
+    return Scores.of(systems, first.questions)
+
+
+def _check(run: Run, dataset: Dataset) -> None:
+    if {file["sha256"] for file in run.manifest["data"]} != {one.sha256 for one in dataset.files}:
+        raise InputError(f"{run.folder}: answers other data than {dataset.name}; leave it out")
+    if (key := key_name(run.manifest)) != ORIGINAL:
+        raise InputError(
+            f"{run.folder}: scored under the {key} answer key; first: python -m eval rescore "
+            f"{run.folder} --key {ORIGINAL}"
+        )
+
+
 def write_cards(
     systems: Sequence[Published], runs: Mapping[str, Path], facts: Facts, out: Path
 ) -> None:
     """Write a card of each published system and of each of the `runs` of strategies into the
     folder `cards` in `out`, by name. The run folders of the systems must still be there.
     """
-    cards = {
-        system.name: card_of(
+    cards = {}
+    for system in systems:
+        known = system.facts
+        named = {"reader": known.reader, "judge": known.judge}
+        cards[system.name] = card_of(
             system.folder,
-            origin=system.facts.origin,
-            unknown=facts.unknown_of(system.facts),
-            models=system.facts.models,
+            origin=Origin(repository=known.repository, commit=known.commit, licence=known.licence),
+            unknown=[*known.unknown, *facts.unknown],
+            models={role: name for role, name in named.items() if name is not None},
         )
-        for system in systems
-    }
     cards |= {name: card_of(folder) for name, folder in runs.items()}
     for name, card in cards.items():  # all are made of the same state of the code
         save_card(card, out / CARDS / f"{name}.json")

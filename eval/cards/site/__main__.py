@@ -38,11 +38,6 @@ _PAGE = re.compile(r"[a-z0-9-]+-[0-9a-f]{12}\.(html|json)")  # of eval.cards.sit
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the site; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    options = _parser().parse_args(arguments)
-    return code_of(lambda: _write(options))
-
-
-def _parser() -> argparse.ArgumentParser:
     command = parser(
         "site",
         "Write a static site of score cards: tables of comparable systems by protocol and answer "
@@ -54,7 +49,8 @@ def _parser() -> argparse.ArgumentParser:
     first = "of the first page (default: %(default)s)"
     add("--protocol", choices=list(PROTOCOLS), default="mem0", help=f"protocol {first}")
     add("--key", choices=KEYS, default="original", help=f"answer key {first}")
-    return command
+    options = command.parse_args(arguments)
+    return code_of(lambda: _write(options))
 
 
 def _write(options: argparse.Namespace) -> None:
@@ -74,7 +70,7 @@ def build(entries: Sequence[Entry], out: Path, key: str, protocol: str) -> int:
     if out.is_dir() and any(out.iterdir()) and not (out / "index.json").is_file():
         raise InputError(f"--out {shown(out)}: is a folder of something else; name a new one")
     names = {
-        (a, b): board_name(a, b)
+        (a, b): f"{a}-{b}.html"
         for a, b in product(KEYS, protocols_of(entries))
         if any(one.score(a, b) for one in entries)
     }
@@ -82,7 +78,8 @@ def build(entries: Sequence[Entry], out: Path, key: str, protocol: str) -> int:
     files = {
         name: board_page(board(entries, *place), names).encode() for place, name in names.items()
     }
-    files["index.json"] = index_json(entries).encode()
+    index = {"version": 1, "cards": [_listed(one) for one in entries]}
+    files["index.json"] = f"{json.dumps(index, indent=1)}\n".encode()
     for one in entries:
         files[f"{_CARDS}/{one.page}.html"] = system_page(one).encode()
         files[f"{_CARDS}/{one.page}.json"] = one.content
@@ -100,11 +97,6 @@ _SCRIPT = static(_PACKAGE, "site.js")
 _STYLE = static(_PACKAGE, "site.css")
 _TEXT = 2_000  # characters of a sentence or a command
 INDEX = "index.html"
-
-
-def board_name(key: str, protocol: str) -> str:
-    """Return the file name of the table under `key` and `protocol`."""
-    return f"{key}-{protocol}.html"
 
 
 def board_page(board: Board, names: dict[tuple[str, str], str]) -> str:
@@ -144,11 +136,6 @@ def system_page(entry: Entry) -> str:
         command=shown(entry.card.command, _TEXT),
         dataset=json.dumps(dict(entry.card.dataset), indent=1),
     )
-
-
-def index_json(entries: Sequence[Entry]) -> str:
-    """Return the list of cards as JSON: names, files, hashes, and F1 over all types."""
-    return json.dumps({"version": 1, "cards": [_listed(one) for one in entries]}, indent=1) + "\n"
 
 
 def _listed(entry: Entry) -> dict[str, Any]:

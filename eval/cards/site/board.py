@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from eval.cards.card.schema import Score
@@ -60,10 +60,6 @@ class Column:
     cell: Callable[[Entry], Cell]
     words: bool = False
     note: str = ""
-
-    def known(self, entries: Iterable[Entry]) -> bool:
-        """Return whether the column is known of any of the systems."""
-        return any(self.cell(one).text != ABSENT for one in entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +120,18 @@ class Board:
 
 def board(entries: Sequence[Entry], key: str, protocol: str) -> Board:
     """Return the groups of `entries`: by data set, ranked before others, more questions first."""
-    scopes = by_scope(entries, key, protocol)
+    scopes: dict[Scope, list[Entry]] = {}
+    without = []
+    for one in entries:
+        if one.score(key, protocol) is None:
+            without.append(one)
+        else:
+            scopes.setdefault(_scope(one, key, protocol), []).append(one)
     whole = complete(list(scopes))
     groups = [
         _group(members, scope, scope in whole, key, protocol) for scope, members in scopes.items()
     ]
-    groups.sort(key=_place)
-    without = [one for one in entries if one.score(key, protocol) is None]
-    return Board(key, protocol, groups, without)
+    return Board(key, protocol, sorted(groups, key=_place), without)
 
 
 def _place(group: Group) -> tuple[object, ...]:
@@ -140,10 +140,13 @@ def _place(group: Group) -> tuple[object, ...]:
 
 
 def _group(members: Sequence[Entry], scope: Scope, ranked: bool, key: str, protocol: str) -> Group:
-    scores = [score for one in members if (score := one.score(key, protocol)) is not None]
-    means = [one.mean for one in scores]
+    means = [score.mean for one in members if (score := one.score(key, protocol)) is not None]
     best = sorted(zip(means, members, strict=True), key=lambda found: -found[0])
-    columns = [one for one in _columns(scope, key, protocol, members) if one.known(members)]
+    columns = [
+        one
+        for one in _columns(scope, key, protocol, members)
+        if any(one.cell(member).text != ABSENT for member in members)
+    ]
     rows = [
         Row(
             str(1 + sum(other > mean for other in means)) if ranked else "",
@@ -198,15 +201,6 @@ def _name(name: str | None) -> Cell:
     return Cell(ABSENT if name is None else shown(name, _NAME))
 
 
-def by_scope(entries: Sequence[Entry], key: str, protocol: str) -> dict[Scope, list[Entry]]:
-    """Return the systems with an F1 under `key` and `protocol` by what it is a mean over."""
-    found: dict[Scope, list[Entry]] = {}
-    for entry in entries:
-        if entry.score(key, protocol) is not None:
-            found.setdefault(_scope(entry, key, protocol), []).append(entry)
-    return found
-
-
 def complete(scopes: Sequence[Scope]) -> set[Scope]:
     """Return the scopes that have all questions of their types, as far as the others show.
 
@@ -224,8 +218,8 @@ def complete(scopes: Sequence[Scope]) -> set[Scope]:
 
 def _scope(entry: Entry, key: str, protocol: str) -> Scope:
     types = entry.types(protocol)
-    found = {name: entry.score(key, protocol, name) for name in (*types, OVERALL)}
-    counts = tuple((name, one.n) for name, one in found.items() if one is not None)
+    found = ((name, entry.score(key, protocol, name)) for name in (*types, OVERALL))
+    counts = tuple((name, one.n) for name, one in found if one is not None)
     data = entry.data if key == "original" else f"{entry.data} {entry.hashes('key')}"
     return Scope(data, entry.keyless, tuple(types), counts)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -117,16 +117,13 @@ class Entry:
 
     def types(self, protocol: str) -> list[str]:
         """Return the question types with an F1 under `protocol`, in the official order."""
-        names = {
-            one.type: None
-            for one in self.card.scores
-            if one.protocol == protocol and one.measure == F1 and one.type != OVERALL
-        }
-        return in_order(names)
+        scores = self.card.scores
+        return in_order(one for one in scores if one.protocol == protocol and one.measure == F1)
 
 
-def in_order(types: dict[str, None]) -> list[str]:
-    """Return question types, LoCoMo's in their official order before others."""
+def in_order(scores: Iterable[Score]) -> list[str]:
+    """Return the question types of scores, LoCoMo's in their official order before others."""
+    types = dict.fromkeys(one.type for one in scores if one.type != OVERALL)
     official = [name for name in TYPES.values() if name in types]
     return official + [name for name in types if name not in official]
 
@@ -137,23 +134,19 @@ def read_entries(paths: Sequence[Path]) -> list[Entry]:
     A card that is found twice is returned once. Raises InputError naming a file that is no card, or
     a folder without any.
     """
-    found: dict[bytes, Entry] = {}
-    for file in (file for path in paths for file in _files(path)):
-        content = read_bytes(file, MOST)
-        if content not in found:
-            card = load_card(file)
-            found[content] = Entry(card, content, _page(card.system, content))
-    return sorted(found.values(), key=lambda one: (one.system.casefold(), one.page))
+    files = {read_bytes(file, MOST): file for path in paths for file in _files(path)}
+    found = []
+    for content, file in files.items():
+        card = load_card(file)
+        found.append(Entry(card, content, _page(card.system, content)))
+    return sorted(found, key=lambda one: (one.system.casefold(), one.page))
 
 
-def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        yield path
-        return
-    files = sorted(path.glob("*.json"))
+def _files(path: Path) -> list[Path]:
+    files = sorted(path.glob("*.json")) if path.is_dir() else [path]
     if not files:
         raise InputError(f"{shown(path)}: no score card (*.json) in this folder; name another")
-    yield from files
+    return files
 
 
 def _page(system: str, content: bytes) -> str:
@@ -234,7 +227,7 @@ def score_tables(scores: Sequence[Score]) -> list[tuple[str, Table]]:
 
 def _table(scores: Sequence[Score], column: Callable[[Score], str]) -> Table:
     header = list(dict.fromkeys(map(column, scores)))
-    types = in_order(dict.fromkeys(one.type for one in scores if one.type != OVERALL))
+    types = in_order(scores)
     cells = {(one.type, column(one)): one for one in scores}
     rows = []
     for type_ in (*types, *{one.type for one in scores if one.type == OVERALL}):

@@ -28,11 +28,6 @@ _MARK = '<script type="application/json" id="rows">'  # of a page of questions
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until Ctrl-C, or write a folder. Returns the exit code: 0, or 2 for invalid input."""
-    options = _parser().parse_args(arguments)
-    return code_of(lambda: _browse(options))
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = command_parser(
         "browse",
         description="Show runs in a browser on this machine: all questions with their answers and "
@@ -49,7 +44,8 @@ def _parser() -> argparse.ArgumentParser:
         help="folder of recorded answers, whose prompts and replies the cards show (default: the "
         f"variable MEMSYS_CACHE, else {cache_folder()})",
     )
-    return parser
+    options = parser.parse_args(arguments)
+    return code_of(lambda: _browse(options))
 
 
 def _browse(options: argparse.Namespace) -> None:

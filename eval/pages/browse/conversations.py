@@ -61,12 +61,16 @@ class ConversationPage:
     """
 
     def __init__(
-        self, place: int, name: str, whole: Conversation | None, questions: Questions
+        self,
+        place: int,
+        name: str,
+        whole: Conversation | None,
+        ids: Sequence[str],
+        questions: Questions,
     ) -> None:
         """`place`: among all conversations, from 0."""
-        self.name, self.page, self.whole = name, page_name(place), whole
+        self.name, self.page, self.whole, self.ids = name, page_name(place), whole, ids
         self._questions = questions
-        self.ids: list[str] = []
         self.turns = [turn for session in whole.sessions for turn in session.turns] if whole else []
 
     @property
@@ -97,9 +101,10 @@ class ConversationPage:
             for run in runs
         ]
         most = max(map(len, found))
-        texts = [_mean(scores, run.seed) for scores, run in zip(found, runs, strict=True)]
-        fewer = [f" n={len(one)}" if 0 < len(one) < most else "" for one in found]
-        return most, [text + n for text, n in zip(texts, fewer, strict=True)]
+        return most, [
+            _mean(scores, run.seed) + (f" n={len(scores)}" if 0 < len(scores) < most else "")
+            for scores, run in zip(found, runs, strict=True)
+        ]
 
     def questions(self) -> list[Asked]:
         """Return the questions in order."""
@@ -108,11 +113,10 @@ class ConversationPage:
             record = self._questions.asked(id_)
             evidence = dict.fromkeys(record["evidence"] or record.get("evidence_sessions") or ())
             places = [(turn, self._anchors.get(turn, "")) for turn in evidence]
-            answers = [
-                (run.label, result)
-                for run in self._questions.runs
-                if (result := self._questions.result(run, id_)) is not None
-            ]
+            results = (
+                (run.label, self._questions.result(run, id_)) for run in self._questions.runs
+            )
+            answers = [(label, result) for label, result in results if result is not None]
             asked.append(Asked(number_, record, places, answers))
         return asked
 
@@ -161,8 +165,7 @@ class Conversations:
         self.pages: dict[str, ConversationPage] = {}
         self.places: dict[str, str] = {}
         for place, name in enumerate(dict.fromkeys([*whole, *ids])):
-            page = ConversationPage(place, name, whole.get(name), questions)
-            page.ids += ids.get(name, ())
+            page = ConversationPage(place, name, whole.get(name), ids.get(name, ()), questions)
             self.pages[page.page] = page
             self.places |= {id_: f"{page.page}#q{n}" for n, id_ in enumerate(page.ids, 1)}
         self.missing = "" if shown else runs[0].without_texts or ""

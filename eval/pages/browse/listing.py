@@ -110,10 +110,9 @@ def _of_manifest(folder: Path, manifest: Manifest) -> Listed:
     cell = summary.get("by_type", {}).get(OVERALL, {})
     errors = summary.get("errors") or 0
     detail = f"{errors} of {summary.get('n')} questions failed" if errors else ""
-    means = [_mean(cell, *of) for of in (("f1", 3), ("judge", 3), ("evidence_recall", 3))]
-    tokens = _mean(cell, "context_tokens_mean", 0)
-    count = number(cell.get("n"), 0)
-    return Listed(*named, detail, manifest["command"], scores=(*means, tokens, count))
+    means = [_mean(cell, column, 3) for column in ("f1", "judge", "evidence_recall")]
+    scores = (*means, _mean(cell, "context_tokens_mean", 0), number(cell.get("n"), 0))
+    return Listed(*named, detail, manifest["command"], scores=scores)
 
 
 def _progress(records: Path, state: str, asked: int, total: int | None) -> str:

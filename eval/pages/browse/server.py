@@ -112,10 +112,9 @@ class PageServer(ThreadingHTTPServer):
         """Take the port."""
         try:
             super().__init__((LOOPBACK, port), _Handler)
-        except (OSError, OverflowError) as error:
-            raise InputError(
-                f"--port {port}: not available ({error}); use another, or 0"
-            ) from error
+        except OSError as error:
+            text = f"--port {port}: not available ({error}); use another, or 0"
+            raise InputError(text) from error
 
     @property
     def address(self) -> str:

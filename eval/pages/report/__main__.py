@@ -18,11 +18,6 @@ from memsys.core.places import find_run
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the report and return the exit code: 2 for invalid input, 130 after Ctrl-C."""
-    options = _parser().parse_args(arguments)
-    return code_of(lambda: _report(options))
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = command_parser(
         "report",
         description="Write a report of runs as one self-contained HTML page and as markdown. "
@@ -47,7 +42,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE.md",
         help="the markdown file (default: beside the page)",
     )
-    return parser
+    options = parser.parse_args(arguments)
+    return code_of(lambda: _report(options))
 
 
 def _report(options: argparse.Namespace) -> None:

@@ -84,7 +84,7 @@ def test_published_answers_verify_in_any_layout(published, verified, keyed, tmp_
         assert (code, f"{n} of {n} numbers equal" in out) == (0, True), out
 
 
-def test_verdicts_that_a_file_lacks_are_listed_as_such(published, verified, keyed, tmp_path):
+def test_verdicts_that_a_file_lacks_are_listed_as_such(published, verified, data, keyed, tmp_path):
     rows = [
         {name: row[name] for name in row if name not in ("judge", "context_tokens")}
         for row in rows_of(keyed["original"])
@@ -96,19 +96,13 @@ def test_verdicts_that_a_file_lacks_are_listed_as_such(published, verified, keye
     assert "numbers cannot be recomputed: the answers given contain no context_tokens" in out
     code, out = verified(published / "card.json", "--answers", bare, "--complete")
     assert (code, "are not verified: the answers given contain no judge" in out) == (1, True)
-
-
-def test_verdicts_that_the_file_of_the_card_lacks_are_refused(published, data, keyed, tmp_path):
-    rows = [
-        {name: value for name, value in row.items() if name != "judge"}
-        for row in rows_of(keyed["original"])
-    ]
-    answers, where = write_rows(tmp_path / "unjudged.jsonl", rows), ("--dataset", str(data))
-    path = import_card(answers, data)
+    # of the very file that the card names, they are refused
+    path = import_card(bare, data)
     card, judged = (json.loads(one.read_text()) for one in (path, published / "card.json"))
     card["scores"].append(next(s for s in judged["scores"] if s["measure"] == "judge"))
     path.write_text(json.dumps(card))
-    assert command.main(["--verify", str(path), *where, "--answers", str(answers)]) == 1
+    code, out = verified(path, "--answers", bare)
+    assert (code, "judge: on the card, and does not follow" in out) == (1, True), out
 
 
 def test_answers_are_read_as_they_were_for_the_card(published, data, keyed, tmp_path):

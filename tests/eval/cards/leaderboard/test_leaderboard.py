@@ -15,8 +15,8 @@ import pytest
 from eval.cards.card.schema import load_card
 from eval.cards.card.verify import verify
 from eval.cards.leaderboard import __main__ as leaderboard
-from eval.cards.leaderboard.__main__ import draw
-from eval.cards.leaderboard.board import Board, scores_of, write
+from eval.cards.leaderboard.__main__ import draw, write
+from eval.cards.leaderboard.board import Board
 from eval.cards.leaderboard.page import page
 from eval.cards.leaderboard.systems import (
     NO_FACTS,
@@ -24,6 +24,7 @@ from eval.cards.leaderboard.systems import (
     command,
     load_facts,
     published,
+    scores_of,
     strategies_of,
 )
 from eval.cards.scores import Column
@@ -131,19 +132,6 @@ def test_other_data_and_other_keys_are_refused():
         scores_of([(name, key)], DATASETS)
 
 
-def test_ties_share_a_rank():
-    same = [a_run("one", 0.5), a_run("two", 0.5), a_run("three", 0.2)]
-    board = Board.of("systems", scores_of(same, DATASETS), 0)
-    found = board.overall(F1)
-    assert {name: (one.rank, one.low, one.high) for name, one in found.items()} == {
-        "one": (1.5, 1.5, 1.5),
-        "two": (1.5, 1.5, 1.5),
-        "three": (3, 3, 3),
-    }
-    assert [found[name].top[1] for name in ("one", "two", "three")] == [0.5, 0.5, 0]
-    assert board.pairs[F1].letters("one", "two")
-
-
 def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both():
     some = {one.id for one in DATASET.questions if one.conversation != "c5"}
     runs = [a_run("all", 0.5), a_run("too", 0.4), a_run("some", 0.3, some), a_run("mute", 0.2)]
@@ -167,8 +155,15 @@ def test_ranks_are_on_the_questions_that_all_answered_and_pairs_on_those_of_both
 
 
 def test_files_repeat_the_board_and_no_text(tmp_path):
-    runs = [a_run("one", 0.5), a_run("two", 0.2), a_run("mute", 0.1, judge=None)]
+    runs = [a_run("one", 0.5), a_run("two", 0.2), a_run("mute", 0.2, judge=None)]
     board = Board.of("systems", scores_of(runs, DATASETS), 0)
+    assert {
+        name: (one.rank, one.rank_low, one.rank_high) for name, one in board.overall(F1).items()
+    } == {
+        **{"one": (1, 1, 1), "two": (2.5, 2.5, 2.5), "mute": (2.5, 2.5, 2.5)}  # ties share a rank
+    }
+    assert [board.overall(F1)[name].top[1] for name in ("one", "two", "mute")] == [1, 0, 0]
+    assert board.pairs[F1].letters("two", "mute")
     write([board], tmp_path)
     tables = {path.stem: list(csv.DictReader(path.open())) for path in tmp_path.glob("*.csv")}
     assert set(tables) == {"scores", "ranks", "groups"}
@@ -178,7 +173,7 @@ def test_files_repeat_the_board_and_no_text(tmp_path):
         if (row["protocol"], row["measure"], row["key"]) == F1 and row["type"] == OVERALL
         if row["system"] == "two"
     )
-    assert (found["rank"], found["top1"], found["mean"]) == ("2.0", "0.0", "0.2")
+    assert (found["rank"], found["top1"], found["mean"]) == ("2.5", "0.0", "0.2")
     assert {row["verdict"] for row in tables["groups"]} == {"better", "no difference shown"}
     protocols = {row["protocol"] for row in tables["scores"]}
     assert protocols == {"locomo", "mem0", "memos", "strict", ""}
@@ -202,7 +197,7 @@ def test_facts_name_each_shared_file_and_what_is_not_known(tmp_path):
     facts = load_facts()
     assert len(facts.systems) == 17
     assert all(one.repository and one.commit and one.licence for one in facts.systems.values())
-    assert all(facts.unknown_of(one) for one in facts.systems.values())
+    assert all([*one.unknown, *facts.unknown] for one in facts.systems.values())
     assert facts.of("mine", "0" * 64).unknown == [NO_FACTS]
     with pytest.raises(InputError, match="zep_mirix: the file has sha256 000000000000"):
         facts.of("zep_mirix", "0" * 64)

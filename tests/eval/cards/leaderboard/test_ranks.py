@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eval.cards.leaderboard.board import Board
-from eval.cards.leaderboard.ranks import Pair, correlation, groups, ranked, shares
+from eval.cards.leaderboard.board import Board, Pair, correlation, groups, ranked, shares
 from eval.cards.scores import Column, Scores
 from eval.metrics.stats.interval import ClusterBootstrap, Interval
 from eval.metrics.stats.paired import permutation_test, permutation_tests
@@ -49,7 +48,7 @@ def test_ranks_of_a_board_sum_properly_and_follow_the_means():
             assert sum(one.top[k] for one in of_type) == pytest.approx(k)
         by_mean = sorted(of_type, key=lambda one: -one.mean.value)
         assert [one.rank for one in by_mean] == [1, 2, 3, 4, 5, 6]
-        assert all(one.low <= one.high for one in of_type)
+        assert all(one.rank_low <= one.rank_high for one in of_type)
 
 
 def test_groups_are_the_largest_without_a_difference_shown():

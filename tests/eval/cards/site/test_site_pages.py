@@ -97,24 +97,13 @@ def test_verdicts_on_fewer_questions_are_marked(tmp_path):
     assert "n=1,540" not in page
 
 
-@pytest.mark.parametrize(
-    ("address", "safe"),
-    [
-        ("https://example.org/a.json", True),
-        ("http://example.org/a.json", True),
-        ("javascript:alert(1)", False),
-        ("data:text/html,x", False),
-        ("file:///etc/passwd", False),
-        ("//example.org/a", False),
-        ("https:///a", False),
-        ("https://github.com@example.org/a", False),
-        ("https://example.org/a\nb", False),
-        ("https://[", False),
-        ("/etc/passwd", False),
-    ],
-)
-def test_links_lead_to_web_pages_only(address, safe):
-    assert link(address) == (address if safe else "")
+def test_links_lead_to_web_pages_only():
+    for address in ("https://example.org/a.json", "http://example.org/a.json"):
+        assert link(address) == address
+    schemes = ("javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "/etc/passwd")
+    hosts = ("//example.org/a", "https:///a", "https://github.com@example.org/a", "https://[")
+    for address in (*schemes, *hosts, "https://example.org/a\nb"):
+        assert link(address) == "", address
 
 
 def test_two_builds_are_equal_and_the_order_of_cards_does_not_matter(tmp_path):

@@ -212,9 +212,18 @@ def test_the_keys_are_documented_on_the_page(page):
     assert not dialog.get_property("open")
 
 
-def test_words_are_found_in_any_case_and_order(page):
+def test_words_are_found_in_any_case_and_order_and_by_an_address(page):
     page.type("STRASSE zebra")
     assert page.ids == ["ash/5"]
+    page.chrome.get(f"{page.home}#q=nowhere")
+    page.until(lambda: page.status == "No question matches.")
+    page.chrome.get(f"{page.home}#start=9999999999&type=spatial")  # fits nothing
+    page.until(lambda: page.status == "1 to 30 of 30 questions")
+    page.chrome.get(f"{page.home}#verdict=abstained&run=2&open=ash/1")
+    page.until(lambda: page.all("[data-id='ash/1'][open] .pair .hit"))
+    assert page.ids == ["ash/1", "ash/4"]
+    assert "I do not know." in page.one("[data-id='ash/1']").text
+    assert not page.all("[data-id='ash/4'] .pair, img")  # loaded on demand
 
 
 def test_a_conversation_leads_back_to_a_question(page):

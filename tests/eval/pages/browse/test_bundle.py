@@ -45,17 +45,15 @@ def test_no_page_asks_for_anything(bundle):
         assert not re.findall(r'(?:src|href)="(?:https?:)?//', page), path.name
 
 
-@pytest.mark.parametrize("taken", ["file", "folder", "page"])
-def test_something_else_is_not_replaced(taken, folders, tmp_path, capsys):
-    out = tmp_path / "out"
-    if taken == "file":
-        out.write_text("mine")
-    else:
-        out.mkdir()
-        (out / ("index.html" if taken == "page" else "notes.txt")).write_text("mine")
-    assert main([str(folders[0]), "--out", str(out)]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "is something else already" in line
+def test_something_else_is_not_replaced(folders, tmp_path, capsys):
+    (tmp_path / "file").write_text("mine")
+    for folder, name in (("folder", "notes.txt"), ("page", "index.html")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text("mine")
+    for taken in ("file", "folder", "page"):
+        assert main([str(folders[0]), "--out", str(tmp_path / taken)]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "is something else already" in line
 
 
 @needs_driver

@@ -60,12 +60,9 @@ def test_pages_are_escaped_and_whole(questions):
         assert linked - {"data:,"} <= set(site.names), name
     assert site.page("conversation-3.html") is None
     assert site.page("../index.html") is None
-
-
-def test_a_script_of_the_page_is_not_ended_by_an_answer(questions):
-    page = Site(questions).page("index.html")
-    assert page.count("</script>") == 2
-    assert HOSTILE not in page
+    index = site.page("index.html")  # an answer ends no script of it
+    assert index.count("</script>") == 2
+    assert HOSTILE not in index
 
 
 def test_without_the_data_questions_remain(tmp_path):
@@ -107,6 +104,9 @@ def test_a_row_has_score_answer_and_verdicts_of_every_run(questions):
     assert rows["ash/4"]["runs"][2][2] == ["right", "abstained"]
     assert rows["cedar/9"]["runs"][2] is None  # not asked
     assert questions.key == "locomo_f1"
+    assert [side.label for side in questions.card("ash/0").sides] == ["plain", "better<i>", "odd"]
+    assert [side.label for side in questions.card("cedar/9").sides] == ["plain", "better<i>"]
+    assert questions.card("oak/0") is None
 
 
 def test_another_question_of_the_same_id_has_no_score(tmp_path):
@@ -118,9 +118,3 @@ def test_another_question_of_the_same_id_has_no_score(tmp_path):
     ]
     row = next(row for row in Questions(made(*folders)).rows() if row["id"] == "ash/3")
     assert [one[0] for one in row["runs"]] == [0.15, None]
-
-
-def test_cards_have_every_run_that_was_asked(questions):
-    assert [side.label for side in questions.card("ash/0").sides] == ["plain", "better<i>", "odd"]
-    assert [side.label for side in questions.card("cedar/9").sides] == ["plain", "better<i>"]
-    assert questions.card("oak/0") is None

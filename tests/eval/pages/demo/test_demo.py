@@ -19,7 +19,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[ReportedRun]:
     return load([str(folder) for folder in folders])
 
 
-def test_the_runs_are_of_the_present_sample(runs):
+def test_the_runs_are_of_the_present_sample_and_small_and_name_no_machine(runs):
     labels = [run.label for run in runs]
     assert labels == ["vector_only", "graph_walk", "fusion", "oracle", "no_memory"]
     reasons = [run.without_texts for run in runs]
@@ -27,9 +27,6 @@ def test_the_runs_are_of_the_present_sample(runs):
     scores = {run.label: run.overall["f1"] for run in runs}
     assert scores["no_memory"] < scores["vector_only"] < scores["oracle"]
     assert all(run.manifest["command"].startswith("python -m eval.run strategy=") for run in runs)
-
-
-def test_they_are_small_and_name_no_machine(runs):
     files = [path for path in DEMO.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 1_000_000
     assert {path.parent.parent for path in files} == {DEMO}
@@ -63,10 +60,7 @@ def test_it_serves_until_ctrl_c_and_leaves_nothing(tmp_path, monkeypatch, capsys
     _, second = re.findall(r"http://127\.0\.0\.1:\d+/", capsys.readouterr().out)
     assert opened == [second]
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_installation_without_them_is_one_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(demo, "DEMO", tmp_path)
+    monkeypatch.setattr(demo, "DEMO", tmp_path)  # of an installation without them
     assert main([]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "holds no runs" in line

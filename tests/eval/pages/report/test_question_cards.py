@@ -41,6 +41,16 @@ def test_verdicts(row, expected):
     assert verdict(row, MARKING) == expected
 
 
+def test_judged_runs_count_by_their_verdicts(tmp_path, data):
+    rows = records()
+    for n, row in enumerate(rows):
+        row["scores"]["judge"] = float(n % 2)
+    (run,) = made(write_run(tmp_path / "judged", rows, "judged", data))
+    assert run.judged
+    found = [verdict(run.records[id_], run.marking) for id_ in ("ash/1", "ash/2")]
+    assert found == ["right", "wrong"]
+
+
 def test_a_card_marks_evidence_and_expansion():
     found = _side(record("ash/1", f1=0.25))
     assert [(one.id, one.evidence, one.via) for one in found.lines] == [
@@ -88,40 +98,15 @@ def test_words_come_from_the_data_set(first):
     assert texts.turn("ash", "D1:1") != (None, None)
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        "os.system",
-        "eval.datasets.files.json.loads",
-        "eval.datasets.files.Path",  # imported there, not defined there
-        "eval.datasets.files.read_rows",  # no class
-        "eval.datasets.nowhere.LoCoMo",
-        "eval.datasets.locomo",
-        "",
-    ],
-)
-def test_a_manifest_cannot_have_anything_called(target, first):
+def test_a_manifest_cannot_have_anything_called_and_missing_texts_have_a_reason(first, data):
     manifest = json.loads((first / "manifest.json").read_text())
-    manifest["config"]["dataset"]["_target_"] = target
+    manifest["config"]["dataset"]["_target_"] = "os.system"
     with pytest.raises(InputError, match="manifest"):
         load_texts(manifest)
-
-
-def test_the_reason_for_missing_texts_is_given(first, data):
     data.unlink()
     (run,) = made(first)
     assert run.texts.turn("ash", "D1:1") == (None, None)
     assert "no such file" in run.without_texts
-
-
-def test_judged_runs_count_by_their_verdicts(tmp_path, data):
-    rows = records()
-    for n, row in enumerate(rows):
-        row["scores"]["judge"] = float(n % 2)
-    (run,) = made(write_run(tmp_path / "judged", rows, "judged", data))
-    assert run.judged
-    assert verdict(run.records["ash/1"], run.marking) == "right"
-    assert verdict(run.records["ash/2"], run.marking) == "wrong"
 
 
 def test_each_run_has_memories_of_its_own(first, data, tmp_path):
@@ -135,7 +120,7 @@ def test_each_run_has_memories_of_its_own(first, data, tmp_path):
     assert [text.count("said") for text in words] == [1, 2]
 
 
-def test_verdicts_have_their_reasons_and_errors_beside_the_scores():
+def test_verdicts_have_their_reasons_and_errors_beside_the_scores(first, tmp_path, data):
     judged = {"judge": {"a": [True, False], "b": [False]}, "judge_reasons": {"a": ["same", ""]}}
     assert _side(record("ash/1", **judged)).judged == [
         "a, run 1: right: same",
@@ -147,9 +132,6 @@ def test_verdicts_have_their_reasons_and_errors_beside_the_scores():
     assert unjudged.judged == ["no verdict: LLMError: late"]
     assert ("locomo_f1", 0.25) in unjudged.scores
     assert _side(record("ash/1")).judged == []
-
-
-def test_the_reports_cards_show_reasons(first, tmp_path, data):
     rows = records(0.1, judge={"a": [True]}, judge_reasons={"a": [f"since {HOSTILE}"]})
     report = build_report(made(first, write_run(tmp_path / "judged", rows, "judged", data)))
     assert "a: right: since &lt;/td&gt;" in report.html()

@@ -30,32 +30,22 @@ def _used(tokens: int) -> dict[str, dict]:
     return {"retrieve": {}, "answer": own | {"by_model": {"m": own}}}
 
 
-def test_tradeoffs_name_the_front(tmp_path, data):
-    cheap = write_run(tmp_path / "cheap", records(0.1), "cheap", data)
+def test_tradeoffs_name_the_front_without_a_run_that_sees_the_evidence(tmp_path, data):
+    target = {"strategy": {"_target_": "baselines.rankings.Oracle"}}
+    seeing = write_run(tmp_path / "seeing", records(0.3), "oracle", data, config=target)
+    cheap = write_run(tmp_path / "cheap", records(0.1, context_tokens=300), "cheap", data)
     dear = write_run(tmp_path / "dear", records(0.2, context_tokens=900), "dear", data)
     bad = write_run(tmp_path / "bad", records(0.0, context_tokens=500), "bad", data)
-    block = tradeoffs_block(made(cheap, dear, bad))
+    runs = made(seeing, cheap, dear, bad)
+    assert [run.sees_evidence for run in runs] == [True, False, False, False]
+    block = tradeoffs_block(runs)
     tokens = next(part for part in block.parts if isinstance(part, Chart))
     assert tokens.title == "F1 against context tokens, types 1-4"
     assert [(row[0], row[-1]) for row in tokens.alternative.rows] == [
-        ("cheap", "yes"),
-        ("dear", "yes"),
-        ("bad", "no"),
+        *(("oracle", "sees the evidence"), ("cheap", "yes"), ("dear", "yes"), ("bad", "no"))
     ]
-    assert tradeoffs_block(made(cheap)) is None
-
-
-def test_a_run_that_sees_the_evidence_is_not_on_the_front(tmp_path, data):
-    target = {"strategy": {"_target_": "baselines.rankings.Oracle"}}
-    seeing = write_run(tmp_path / "seeing", records(0.3), "oracle", data, config=target)
-    fair = write_run(tmp_path / "fair", records(0.1, context_tokens=900), "fair", data)
-    worse = write_run(tmp_path / "worse", records(0.0, context_tokens=950), "worse", data)
-    runs = made(seeing, fair, worse)
-    assert [run.sees_evidence for run in runs] == [True, False, False]
-    block = tradeoffs_block(runs)
-    tokens = next(part for part in block.parts if isinstance(part, Chart))
-    assert [row[-1] for row in tokens.alternative.rows] == ["sees the evidence", "yes", "no"]
     assert "Not on the front, since given the evidence: oracle." in str(block.parts[-1])
+    assert tradeoffs_block(runs[1:2]) is None
 
 
 def test_costs_and_break_even(tmp_path, data):
@@ -158,9 +148,7 @@ def test_zero_has_a_place_on_a_logarithmic_axis():
     assert places == sorted(places)
     assert places[1] - places[0] > 20
     assert all(f">{name}</text>" in drawn for name in ("none", "few", "many"))
-
-
-def test_the_axis_of_shares_is_not_stretched():
+    # the axis of shares is not stretched
     rows = [("a type", [Interval(0.05, 0.04, 0.06)])]
     drawn = dots("a title", rows, looks(["one"]), "F1", shares=True)
     assert ">0.25</text>" in drawn
