@@ -78,7 +78,7 @@ def test_differences_have_holms_p_and_the_verdict_of_a_comparison():
     none = [0.1 if i // 8 % 2 else -0.1 for i in range(64)]
 
     def cells_of(*differences: list[float]) -> list[list[str]]:
-        judged = paired_contrasts([(rows, one) for one in differences], 0)
+        judged = paired_contrasts([Sample.of(rows, one, 0) for one in differences])
         return [difference_cells(one) for one in judged]
 
     (alone,) = cells_of(better)
