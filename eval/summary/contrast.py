@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from eval.metrics.stats.interval import ClusterBootstrap, Interval, normal_quantile
 from eval.metrics.stats.paired import Difference, compare, holm, mcnemar
-from eval.summary.measures import Measure, lower_is_better
+from eval.summary.measures import Measure, Shared, lower_is_better
 from eval.summary.quantities import Quantity, Ratio, ratio
 from eval.summary.sample import Sample
-from eval.summary.shared import Shared
 
 LEVEL = 0.05
 _POWER = 0.8

@@ -18,9 +18,8 @@ from eval.rendering.contrasts import COLUMNS, csv_lines, difference_cells
 from eval.rendering.numbers import interval, percent, signed
 from eval.summary.contrast import Contrast, Row, contrast, paired_contrasts
 from eval.summary.gate_cases import Case, cases, gate_shares, sample
-from eval.summary.measures import ABSTAINED, ADVERSARIAL, RECALL, Measure
+from eval.summary.measures import ABSTAINED, ADVERSARIAL, RECALL, Measure, share
 from eval.summary.sample import Sample
-from eval.summary.shared import share
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 

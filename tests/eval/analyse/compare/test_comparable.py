@@ -8,8 +8,7 @@ import pytest
 
 from eval.analyse.compare.comparable import objections
 from eval.metrics.retrieval.registry import parse
-from eval.summary.measures import Measure, choose
-from eval.summary.shared import share
+from eval.summary.measures import Measure, choose, share
 from memsys.core.errors import InputError
 from tests.eval import factory
 from tests.eval.analyse.compare.made_runs import (

@@ -267,28 +267,15 @@ def test_what_should_not_be_compared_is_refused_unless_forced(runs, capsys, tmp_
         (["--out", "{file}"], "is a file"),
         (["--out", "new", "--against", "all"], "use --against first or best"),
         (["nowhere"], "nowhere: no such run"),
+        ([], "name two or more to compare"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(runs, capsys, tmp_path, options, told):
     (tmp_path / "file").touch()
     filled = [option.format(file=tmp_path / "file") for option in options]
-    assert main([*runs, *filled]) == 2
+    assert main([*runs[: len(runs) if options else 1], *filled]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.startswith("error: ")
     assert told in shown.err
     assert shown.err.count("\n") == 1
-
-
-def test_a_single_run_is_refused(runs, capsys):
-    assert main([runs[0]]) == 2
-    assert "name two or more to compare" in capsys.readouterr().err
-
-
-def test_help_shows_how_to_ask(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["-h"])
-    assert stop.value.code == 0
-    out = capsys.readouterr().out
-    assert "--type multi_hop" in out
-    assert "results/runs" in out

@@ -12,8 +12,7 @@ from eval.analyse.compare.__main__ import main
 from eval.metrics.retrieval.registry import parse
 from eval.summary import retrieval
 from eval.summary.contrast import contrast
-from eval.summary.measures import choose
-from eval.summary.shared import share
+from eval.summary.measures import choose, share
 from memsys.core.errors import InputError
 from tests.eval import factory
 from tests.eval.analyse.compare.made_runs import CONVERSATIONS, load, write_run
