@@ -12,6 +12,7 @@ import pytest
 
 from eval.analyse.compare.__main__ import main
 from tests.eval.analyse.compare.made_runs import FILE, edit, judged, noisy, records, write_run
+from tests.eval.factory import error
 
 Patch = pytest.MonkeyPatch
 
@@ -164,14 +165,7 @@ def test_adversarial_is_compared_by_abstention(runs, capsys, tmp_path):
 
 
 def test_names_the_questions_that_do_not_count(runs, capsys, tmp_path):
-    failed = {
-        f"a/{100 + i}": {
-            "status": "error",
-            "error": {"phase": "answer", "kind": "E", "message": "m"},
-            "abstained": None,
-        }
-        for i in range(4)
-    }
+    failed = {f"a/{100 + i}": error() for i in range(4)}
     other = str(write_run(tmp_path / "four", edit(records(), failed), "faulty", status="running"))
     assert main([runs[0], other]) == 0
     out = capsys.readouterr().out

@@ -11,6 +11,7 @@ import pytest
 
 from eval.analyse.retrieval.__main__ import main
 from tests.eval.analyse.retrieval.ranked_runs import CONVERSATIONS, of_sessions, ranked, records
+from tests.eval.factory import error
 
 Capture = pytest.CaptureFixture[str]
 
@@ -249,7 +250,7 @@ def test_what_cannot_be_measured_is_one_line(tmp_path, capsys):
 
 def test_failed_questions_and_unfinished_runs_are_noted(tmp_path, capsys):
     rows = records()
-    rows[0] |= {"status": "error", "error": {"phase": "retrieve", "kind": "E", "message": "no"}}
+    rows[0] |= error()
     out = printed(capsys, ranked(tmp_path / "one", rows=rows, status="running"))
     assert "note: plain: the run is running, not complete" in out
     assert "note: plain: 1 of 60 questions failed, in no mean" in out
