@@ -61,17 +61,6 @@ def test_a_measure_of_rankings_is_compared_as_a_score(tmp_path, capsys):
             assert (mean.value, mean.low, mean.high) == (of_run.value, of_run.low, of_run.high)
 
 
-def test_failed_questions_are_left_out_as_of_any_score(tmp_path):
-    one = ranked(tmp_path / "one", lambda i: i % 9)
-    other = ranked(tmp_path / "other", lambda i: i % 7)
-    runs = load(one, other)
-    runs[1].records["a/3"].update(status="error", error=factory.error()["error"])
-    (measure,) = choose(runs, ["mrr@10"], None)
-    shared = share(runs, measure)
-    assert len(shared.ids) == 12 * len(CONVERSATIONS) - 1
-    assert (shared.left_out, shared.why) == (("a/3",), {"other": {"failed": 1}})
-
-
 def problem(one: Path, other: Path, name: str, capsys: Capture) -> str:
     """The line that compare prints on stderr, with exit code 2."""
     assert main([str(one), str(other), "--score", name]) == 2

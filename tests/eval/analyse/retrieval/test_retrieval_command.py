@@ -78,21 +78,6 @@ def test_named_measures(tmp_path, capsys):
     assert cells(out, "overall")[2:] == means
 
 
-def test_sessions_of_the_first_turns(tmp_path, capsys):
-    run = ranked(tmp_path / "one", (1, 12))  # D8 is the sixth session and begins at the 12th turn
-    named = ("session_recall@11turns", "session_recall@12turns", "session_recall@6")
-    out = printed(capsys, run, *(part for name in named for part in ("--measure", name)))
-    assert [cell.partition(" ")[0] for cell in cells(out, "overall")[2:]] == [
-        "0.500",
-        "1.000",
-        "1.000",
-    ]
-    shallow = ranked(tmp_path / "two", strategy="shallow", length=10, depth=10)
-    error = refused(capsys, shallow, "--measure", "session_recall@20turns")
-    assert "shallow: depth 10: session_recall@20turns is unknown" in error
-    assert "session_recall@10turns" in printed(capsys, shallow, "--all")
-
-
 def test_differences_to_the_first_run(tmp_path, capsys):
     first = ranked(tmp_path / "one", (1, 12), "bm25")
     other = ranked(tmp_path / "two", (1, 2), "hybrid_rank")
@@ -120,6 +105,7 @@ def test_every_definition_side_by_side(tmp_path, capsys):
         "recall@256tokens": ("1.000", "1.000"),
         "session_recall_any@5": ("1.000", "1.000"),
         "session_ndcg@10": None,
+        "session_recall@10turns": None,
         "session_first_rank": ("1 (found in 100.0%)", "2 (found in 100.0%)"),
         "store_share@10": ("1.0%", "1.0%"),
     }
