@@ -123,6 +123,24 @@ def add_runs(
     )
 
 
+def check_answer(options: argparse.Namespace) -> None:
+    """Raise InputError if the option --seed is below 0, or --out names a file."""
+    if options.seed < 0:
+        raise InputError(f"--seed {options.seed}: use a whole number of 0 or more")
+    if options.out is not None and options.out.exists() and not options.out.is_dir():
+        raise InputError(f"--out {options.out}: is a file; name a folder")
+
+
+@contextmanager
+def filling(out: Path) -> Iterator[None]:
+    """Create the folder of --out; a fault of the file system here and within is an InputError."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise InputError(f"--out {out}: cannot be written ({error}); name another") from error
+
+
 def code_of(job: Callable[[], int | None]) -> int:
     """Return the exit code of a command: that of `job` (None: 0), 2 after one line for an
     InputError or a fault of the file system, 130 after Ctrl-C, 143 after SIGTERM or the end of the

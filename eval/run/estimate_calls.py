@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from statistics import fmean
 from typing import Any, Literal, cast
 
@@ -43,9 +42,10 @@ from eval.run.estimate_questions import (
 )
 from memsys.core.errors import InputError
 from memsys.core.tokens import count_tokens
-from memsys.core.types import UNDATED, Candidate, Conversation, Memory, Session, Usage
+from memsys.core.types import UNDATED, Candidate, Conversation, Memory, Usage
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.knowledge.memory.base import WrittenByModel, all_of
+from memsys.knowledge.memory.chunks import Chunks
 from memsys.knowledge.relations import written_graph
 from memsys.llm.client import ChatSettings
 from memsys.llm.meter import total_usage
@@ -223,35 +223,19 @@ class Estimator:
         """Return the memories by conversation; `facts`: those that a model would write."""
         if facts not in self._lines:
             self._lines[facts] = {
-                conversation.id: [
-                    self._line(memory)
-                    for memory in (
-                        stand_ins(conversation)
-                        if facts
-                        else all_of(self._memory, self._sessions(conversation))
-                    )
-                ]
-                for conversation in self.dataset.conversations
+                one.id: [self._line(memory) for memory in self._memories(one, facts=facts)]
+                for one in self.dataset.conversations
             }
         return self._lines[facts]
 
-    def _sessions(self, conversation: Conversation) -> Sequence[Session]:
-        """Return the sessions, those of one owner as a single one where memories go on in the next
-        session, as each session builds the incomplete memory of the former anew.
-        """
-        if not self._memory.goes_on:
-            return conversation.sessions
-        return [
-            Session(
-                owner,
-                UNDATED,
-                tuple(
-                    replace(turn, time=turn.time or one.time) for one in of for turn in one.turns
-                ),
-                owner,
-            )
-            for owner, of in groupby(conversation.sessions, key=lambda one: one.owner)
-        ]
+    def _memories(self, conversation: Conversation, *, facts: bool) -> Iterable[Memory]:
+        if facts:
+            return stand_ins(conversation)
+        if not isinstance(self._memory, Chunks):
+            return all_of(self._memory, conversation.sessions)
+        cut = self._memory.opened().pieces
+        found = {id_: (text, of) for one in conversation.sessions for id_, text, of in cut(one)}
+        return [Memory(id_, text, text, UNDATED, "", of) for id_, (text, of) in found.items()]
 
     def _given(self, settings: Mapping[str, Any]) -> dict[str, list[Line]]:
         """Return the memories by conversation that somebody else wrote; see read_memories."""

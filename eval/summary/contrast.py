@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from eval.metrics.stats.interval import ClusterBootstrap, Interval, normal_quantile
 from eval.metrics.stats.paired import Difference, compare, holm, mcnemar
-from eval.records.schema import Record
-from eval.summary.measures import Measure, lower_is_better
+from eval.summary.measures import Measure, Shared, lower_is_better
 from eval.summary.quantities import Quantity, Ratio, ratio
-from eval.summary.shared import Shared
+from eval.summary.sample import Sample
 
 LEVEL = 0.05
 _POWER = 0.8
@@ -76,22 +75,19 @@ def contrast(measures: Sequence[tuple[Measure, Shared]], seed: int) -> list[list
     return [[draft.row(adjusted, len(raw)) for draft in rows] for rows in drafts]
 
 
-def paired_contrasts(
-    differences: Sequence[tuple[Sequence[Record], Sequence[float]]], seed: int, most: float = 1.0
-) -> list[Contrast]:
-    """Judge mean differences by the rule of `verdict`, p adjusted over all of `differences`.
-
-    Each is a list of records and as many values, -`most` to `most`, paired by question; positive is
-    better.
+def paired_contrasts(differences: Sequence[Sample], most: float = 1.0) -> list[Contrast]:
+    """Judge mean differences by the rule of `verdict`, p adjusted over all of `differences`, whose
+    values, none of them None, are paired by question, -`most` to `most`; positive is better.
     """
+    values = [np.asarray(one.values, dtype=np.float64) for one in differences]
     found = [
-        compare(values, [record["conversation"] for record in records], seed, most=most)
-        for records, values in differences
+        compare(each.tolist(), one.conversations, one.seed, most=most)
+        for each, one in zip(values, differences, strict=True)
     ]
     adjusted = holm([one.p for one in found])
     return [
-        _contrast(one, np.asarray(values), p, len(found), lower=False, binary=False)
-        for (_, values), one, p in zip(differences, found, adjusted, strict=True)
+        _contrast(one, each, p, len(found), lower=False, binary=False)
+        for one, each, p in zip(found, values, adjusted, strict=True)
     ]
 
 

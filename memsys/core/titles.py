@@ -29,32 +29,24 @@ class _Phrase(NamedTuple):
     weight: int
 
 
+@lru_cache(maxsize=65_536)
 def title_of(text: str, ignored: frozenset[str] = frozenset()) -> str:
     """Return the title of `text`: a quoted phrase, else the heaviest of its names and noun-like
     phrases; "" if it has no content word. Letters of a name count twice, of several equal phrases
     the first is taken. `ignored`: names of speakers, which say nothing about a topic.
     """
     names = frozenset(part.casefold() for name in ignored for part in name.split())
+    return max(_phrases(text, names), key=lambda one: one.weight, default=_Phrase("", 0)).text
+
+
+def _phrases(text: str, ignored: frozenset[str]) -> Iterator[_Phrase]:
+    """Yield the phrases of `text`: quoted ones, Chinese ones, and runs of content words."""
     for quoted in QUOTED.findall(text):
-        if any(_is_content(piece, names) or is_cjk(piece) for piece in _PIECE.findall(quoted)):
-            return str(quoted.strip())
-    return max((_of_line(one, names) for one in text.split("\n")), key=_weight).text
-
-
-@lru_cache(maxsize=65_536)  # chunks of a conversation share their lines
-def _of_line(line: str, ignored: frozenset[str]) -> _Phrase:
-    return max(_phrases(line, ignored), key=_weight, default=_Phrase("", 0))
-
-
-def _weight(phrase: _Phrase) -> int:
-    return phrase.weight
-
-
-def _phrases(line: str, ignored: frozenset[str]) -> Iterator[_Phrase]:
-    """Yield the phrases of `line` without quotation marks: Chinese ones, runs of content words."""
+        if any(_is_content(piece, ignored) or is_cjk(piece) for piece in _PIECE.findall(quoted)):
+            yield _Phrase(quoted.strip(), _QUOTE)
     run: list[_Phrase] = []
     starts_sentence = True
-    for piece in [*_PIECE.findall(line), "\n"]:
+    for piece in [*_PIECE.findall(text), "\n"]:
         if not is_cjk(piece) and _is_content(piece, ignored):
             is_name = piece[0].isupper() and not starts_sentence
             run.append(_Phrase(piece, len(piece) * (_NAME if is_name else 1)))

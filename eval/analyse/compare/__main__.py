@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.analyse.compare.comparable import Compared, best_first, compared, notes, title
-from eval.cli import add_runs, add_wide, code_of, parser
+from eval.cli import add_runs, add_wide, check_answer, code_of, filling, parser
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
 from eval.records.run import Run, load_runs
@@ -73,10 +73,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    if options.seed < 0:
-        raise InputError(f"--seed {options.seed}: use a whole number of 0 or more")
-    if options.out is not None and options.out.exists() and not options.out.is_dir():
-        raise InputError(f"--out {options.out}: is a file; name a folder")
+    check_answer(options)
     if len(options.runs) < 2:
         raise InputError("RUN: one run; name two or more to compare")
     if options.out is not None and options.against == "all":
@@ -146,14 +143,11 @@ def write(
             table(rows, runs).latex(_caption(name, rows, runs)) for name, rows in titled
         ),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with filling(folder):
         for name, text in texts.items():
             write_text(folder / name, text)
         forest(titled, runs, folder / "forest")
         heatmap(titled, runs, folder / "heatmap")
-    except OSError as error:
-        raise InputError(f"--out {folder}: cannot be written ({error}); name another") from error
     return [*texts, *(name for chart in ("forest", "heatmap") for name in files_of(Path(chart)))]
 
 

@@ -23,11 +23,14 @@ from eval.summary.measures import (
     F1,
     JUDGE,
     Measure,
+    Shared,
     choose,
+    data_files,
     lower_is_better,
     retrieval_beside,
+    same_data,
+    share,
 )
-from eval.summary.shared import Shared, data_files, same_data, share
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 
@@ -219,7 +222,9 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
     for run in runs[1:]:
         imported = [one.label for one in (first, run) if one.manifest.get("kind") == "imported"]
         settings = _differing(first.manifest, run.manifest)
-        unused = _unused(first, run) if "embedder" in settings else set()
+        # Unless both strategies use vectors, the embedder explains no difference.
+        vectors = first.has_vectors and run.has_vectors
+        unused = {"embedder"} if "embedder" in settings and not vectors else set()
         shown = [name for name in settings if name not in unused]
         if shown and not imported:
             found.append(f"{run.label} differs from {first.label} in: {', '.join(shown)}")
@@ -239,11 +244,6 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
     if any(few):
         found.append(f"few conversations: intervals are {scope(few)}")
     return found
-
-
-def _unused(one: Run, other: Run) -> set[str]:
-    """Return the embedder unless both strategies use vectors: else it explains no difference."""
-    return set() if one.has_vectors and other.has_vectors else {"embedder"}
 
 
 def _left_out(measure: Measure, shared: Shared) -> str:

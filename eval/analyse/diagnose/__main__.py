@@ -194,12 +194,16 @@ def displaced(pairs: Sequence[Pair], seed: int) -> Table:
 def _differences(pairs: Sequence[Pair], seed: int) -> Table:
     groups = _typed(pairs)
     differences = [
-        ([mine for mine, _ in chosen], [recall(mine) - recall(other) for mine, other in chosen])
+        Sample.of(
+            [mine for mine, _ in chosen],
+            [recall(mine) - recall(other) for mine, other in chosen],
+            seed,
+        )
         for _, chosen in groups
     ]
     rows = [
         [type_name(name), str(len(chosen)), *difference_cells(one)]
-        for (name, chosen), one in zip(groups, paired_contrasts(differences, seed), strict=True)
+        for (name, chosen), one in zip(groups, paired_contrasts(differences), strict=True)
     ]
     return Table(["type", "n", "recall difference", "p", "verdict"], rows)
 

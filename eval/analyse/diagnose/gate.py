@@ -130,12 +130,11 @@ def reached(found: Sequence[Case], seed: int) -> Table:
 
 def _differences(found: Sequence[Case], seed: int) -> Table:
     """Return differences of the run's gate to never and always open, types 1 to 4 together."""
-    records = [case.record for case in found]
     others = {
         "never open": [recall(case.record) - case.direct for case in found],
         "always open": [recall(case.record) - case.expanded for case in found],
     }
-    judged = paired_contrasts([(records, values) for values in others.values()], seed)
+    judged = paired_contrasts([sample(found, values, seed) for values in others.values()])
     rows = [
         [name, str(len(found)), *difference_cells(one)]
         for name, one in zip(others, judged, strict=True)

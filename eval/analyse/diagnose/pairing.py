@@ -12,7 +12,7 @@ from typing import Any
 from eval.records.manifest import leaves
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.summary.shared import data_files, same_data
+from eval.summary.measures import data_files, same_data
 from memsys.core.errors import InputError
 
 # Settings that decide which memories are in the context; reader and scoring do not.

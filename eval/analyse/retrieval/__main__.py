@@ -12,7 +12,7 @@ from eval.analyse.retrieval.evaluation import Request, evaluate
 from eval.analyse.retrieval.measured import KINDS
 from eval.analyse.retrieval.write import write
 from eval.answers.ranking_files import LAYOUTS, RankingFile, read_rankings
-from eval.cli import add_wide, code_of, parser
+from eval.cli import add_wide, check_answer, code_of, parser
 from eval.datasets.named import NAMES, config_of
 from eval.datasets.reload import load_dataset_of
 from eval.imports.rankings.import_run import run_of, write_import
@@ -82,10 +82,7 @@ def _retrieval(options: argparse.Namespace) -> None:
 
 
 def _request(options: argparse.Namespace) -> Request:
-    if options.seed < 0:
-        raise InputError(f"--seed {options.seed}: use a whole number of 0 or more")
-    if options.out is not None and options.out.exists() and not options.out.is_dir():
-        raise InputError(f"--out {options.out}: is a file; name a folder")
+    check_answer(options)
     named = [f"--{name}" for name in ("unit", "kind", "at") if getattr(options, name)]
     if options.measure and (named or options.all):
         raise InputError(

@@ -16,8 +16,8 @@ from eval.rendering.numbers import ABSENT, interval
 from eval.rendering.tables import type_name
 from eval.summary import measures as compared
 from eval.summary.contrast import Row, contrast
+from eval.summary.measures import data_files, same_data, share
 from eval.summary.retrieval import FIRST_RANK, evidence_of
-from eval.summary.shared import data_files, same_data, share
 
 _SHOWN = 3  # question ids in a message
 _NO_SCORES = {FIRST_RANK, "store_share"}

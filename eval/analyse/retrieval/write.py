@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from eval.analyse.retrieval.measured import (
     set_measures,
     side_by_side,
 )
+from eval.cli import filling
 from eval.metrics.retrieval.registry import UNITS, Measure, all_measures
 from eval.metrics.stats.interval import Interval
 from eval.records.comma_separated import text_of
@@ -31,7 +31,6 @@ from eval.rendering.plots import figure, files_of
 from eval.rendering.tables import type_name
 from eval.summary.measures import types_of
 from eval.summary.retrieval import FIRST_RANK
-from memsys.core.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +41,14 @@ _MEASURES = (
 )
 _CURVE = ("run", "run_id", "type", "unit", "kind", "cutoff")
 _MEAN = ("recall", "low", "high", "n", "conversations")
+# Name, horizontal axis and meaning of the open marks of each chart, and the place of a point.
+_CHARTS: tuple[tuple[str, str, str, Callable[[Point], float | None]], ...] = (
+    ("recall_at_k", "cutoff k (log scale)", "", lambda one: None if one.within else one.at),
+    (
+        *("recall_by_tokens", "tokens of the context (log scale)", "within a budget of tokens"),
+        lambda one: one.at if one.within else one.tokens,
+    ),
+)
 
 
 def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
@@ -67,15 +74,12 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
         texts["differences.csv"] = comma_separated(found.differences, found.ranked)
     if curves:
         texts |= _curve_tables(curves, found.unit, kind)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
+    with filling(folder):
         charts = list(_draw(curves, found, kind, folder)) if curves else []
         sections = [*found.sections, *_definitions(ranked, defined, found.types)]
         texts["retrieval.md"] = _markdown(found, sections, charts)
         for name, text in texts.items():
             write_text(folder / name, text)
-    except OSError as error:
-        raise InputError(f"--out {folder}: cannot be written ({error}); name another") from error
     return sorted([*texts, *(name for names in charts for name in names)])
 
 
@@ -124,43 +128,60 @@ def _curve_tables(curves: Sequence[Point], unit: str, kind: str) -> dict[str, st
 def _draw(
     curves: Sequence[Point], found: Evaluation, kind: str, folder: Path
 ) -> Iterator[list[str]]:
-    """Draw both charts of the last type of the tables; yield the names of their files."""
+    """Draw both charts of the last type of the tables, a curve with its interval as a band for each
+    run, recall within budgets as open marks; yield the names of their files.
+    """
     type_ = found.types[-1]
-    shown = [
-        [one for one in curves if one.run is run and one.type == type_] for run in found.ranked
-    ]
-    ranks = [
-        Line(run.label, [(one.at, one.recall) for one in points_ if not one.within])
-        for run, points_ in zip(found.ranked, shown, strict=True)
-    ]
-    tokens = [
-        Line(
-            run.label,
-            [(one.tokens, one.recall) for one in points_ if one.tokens],
-            [(one.at, one.recall) for one in points_ if one.within],
-        )
-        for run, points_ in zip(found.ranked, shown, strict=True)
-    ]
+    title = f"Recall of evidence {found.unit}s, {type_name(type_, types_of(found.ranked))}"
     up = f"recall of {found.unit}s ({kind}), 95% interval"
-    where = type_name(type_, types_of(found.ranked))
-    title = f"Recall of evidence {found.unit}s, {where}"
-    charts = [
-        (Chart("recall_at_k", title, "cutoff k (log scale)", up), ranks),
-        (
-            Chart(
-                "recall_by_tokens",
-                title,
-                "tokens of the context (log scale)",
-                up,
-                "within a budget of tokens",
-            ),
-            tokens,
-        ),
-    ]
-    for chart, lines in charts:
-        drawn = [line for line in lines if line.points]
-        if drawn:
-            yield draw(chart, drawn, folder)
+    for name, across, marks, place in _CHARTS:
+        lines = {}
+        for run in found.ranked:
+            of_run = [one for one in curves if one.run is run and one.type == type_]
+            own = [(at, one) for one in of_run if (at := place(one))]
+            if not all(one.within for _, one in own):
+                lines[run.label] = own
+        if not lines:
+            continue
+        with figure(folder / name, 5.0) as drawn:
+            axes = drawn.subplots()
+            for (label, own), look in zip(lines.items(), looks([*lines]), strict=True):
+                _curve(axes, label, own, look)
+            axes.set_xscale("log")
+            places = [at for own in lines.values() for at, _ in own]
+            ticks = _ticks(min(places), max(places))
+            axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+            axes.minorticks_off()
+            axes.set(xlabel=across, ylabel=up, ylim=(0, 1.02), title=title)
+            if marks:
+                axes.plot([], [], "o", label=marks, **_hollow(GREY))
+            axes.legend(loc="lower right")
+        yield names(folder / name)
+
+
+def _curve(axes: Axes, label: str, points: Sequence[tuple[float, Point]], look: Look) -> None:
+    """Draw a curve with its intervals as a band, and what is within a budget as hollow marks."""
+    curve = [(at, one.recall) for at, one in points if not one.within]
+    across, means = [at for at, _ in curve], [mean.value for _, mean in curve]
+    lows, highs = ([getattr(mean, end) for _, mean in curve] for end in ("low", "high"))
+    axes.plot(across, means, color=look.hex, marker=look.symbol, ms=look.size, label=label)
+    axes.fill_between(across, lows, highs, color=look.hex, alpha=0.1, lw=0)
+    budgets, recalls = (
+        [at for at, one in points if one.within],
+        [one.recall.value for _, one in points if one.within],
+    )
+    style: dict[str, Any] = {"linestyle": "none", "marker": look.symbol, "markeredgewidth": 1.2}
+    axes.plot(budgets, recalls, **style, **_hollow(look.hex))
+
+
+def _hollow(colour: str) -> dict[str, Any]:
+    return {"markerfacecolor": "none", "markeredgecolor": colour, "markersize": 9}
+
+
+def _ticks(low: float, high: float) -> list[int]:
+    """Return 1, 2 and 5 times the powers of 10 from `low` to `high`."""
+    ticks = [m * 10**power for power in range(8) for m in (1, 2, 5)]
+    return [tick for tick in ticks if low <= tick <= high]
 
 
 def _definitions(
@@ -184,74 +205,3 @@ def _markdown(
         f"![{names[0].rpartition('.')[0].replace('_', ' ')}]({names[0]})" for names in charts
     ]
     return "\n".join([report_markdown(f"Rankings: {runs}", blocks), *pictures, ""])
-
-
-Points = Sequence[tuple[float, Interval]]  # place on the horizontal axis, and mean
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """The curve of a run by its `label`, and `marks` beside it."""
-
-    label: str
-    points: Points
-    marks: Points = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """Texts of a chart: `name` of its files, title, names of the axes, and what `marks` mean."""
-
-    name: str
-    title: str
-    across: str
-    up: str
-    marks: str = ""
-
-
-def draw(chart: Chart, lines: Sequence[Line], folder: Path) -> list[str]:
-    """Write NAME.png and NAME.svg into `folder` and return their names: curves with 95% intervals
-    over a logarithmic axis, and open marks.
-    """
-    path = folder / chart.name
-    with figure(path, 5.0) as drawn:
-        axes = drawn.subplots()
-        for line, look in zip(lines, looks([line.label for line in lines]), strict=True):
-            _curve(axes, line, look)
-        axes.set_xscale("log")
-        places = [x for line in lines for x, _ in (*line.points, *line.marks)]
-        ticks = _ticks(min(places), max(places))
-        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-        axes.minorticks_off()
-        axes.set(xlabel=chart.across, ylabel=chart.up, ylim=(0, 1.02), title=chart.title)
-        if chart.marks:
-            hollow: dict[str, Any] = {
-                "markerfacecolor": "none",
-                "markeredgecolor": GREY,
-                "markersize": 9,
-            }
-            axes.plot([], [], "o", label=chart.marks, **hollow)
-        axes.legend(loc="lower right")
-    return files_of(path)
-
-
-def _curve(axes: Axes, line: Line, look: Look) -> None:
-    """Draw a curve with its intervals as a band, and its marks hollow."""
-    across = [x for x, _ in line.points]
-    means = [mean.value for _, mean in line.points]
-    lows, highs = ([getattr(mean, end) for _, mean in line.points] for end in ("low", "high"))
-    axes.plot(across, means, color=look.hex, marker=look.symbol, ms=look.size, label=line.label)
-    axes.fill_between(across, lows, highs, color=look.hex, alpha=0.1, lw=0)
-    hollow: dict[str, Any] = {
-        "markerfacecolor": "none",
-        "markeredgecolor": look.hex,
-        "markersize": 9,
-    }
-    marked = [x for x, _ in line.marks], [mean.value for _, mean in line.marks]
-    axes.plot(*marked, linestyle="none", marker=look.symbol, markeredgewidth=1.2, **hollow)
-
-
-def _ticks(low: float, high: float) -> list[int]:
-    """Return 1, 2 and 5 times the powers of 10 from `low` to `high`."""
-    ticks = [m * 10**power for power in range(8) for m in (1, 2, 5)]
-    return [tick for tick in ticks if low <= tick <= high]

@@ -11,17 +11,17 @@ from eval.analyse.tabulate import published
 from eval.analyse.tabulate.effects import (
     Effects,
     effects,
-    has_own_types,
     requested,
     rows_of,
-    types_as_csv,
 )
 from eval.analyse.tabulate.effects import as_csv as effects_as_csv
 from eval.analyse.tabulate.grid import Grid, find_runs, heading, load_grid, made
 from eval.analyse.tabulate.matrix import MATRIX, as_csv, as_page, measure_columns
+from eval.analyse.tabulate.means import types_as_csv
 from eval.analyse.tabulate.paper import PUBLISHED
 from eval.analyse.tabulate.picture import draw
 from eval.cli import beside, code_of, parser
+from eval.datasets.types import TYPES, types_in
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
 from eval.records.run import Run
@@ -86,11 +86,12 @@ def _tabulate(options: argparse.Namespace) -> None:
 def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> str:
     """Return the page: its provenance, the effects, and the tables that the experiment requests."""
     seed = runs[0].seed
+    is_locomo = types_in(runs[0].records.values()) is TYPES
     clusters = (row.clusters for group in groups for rows in group.tables for row in rows)
     parts = [
         *heading(grid),
         _provenance(runs),
-        f"{'All types but 5' if has_own_types(runs) else 'Types 1 to 4'} unless a column says "
+        f"{'Types 1 to 4' if is_locomo else 'All types but 5'} unless a column says "
         "otherwise; scores 0 to 1 with 95% intervals "
         f"{scope(clusters)}. A difference is to the first row of its group, paired by question; it "
         "is better or worse only where p, by Holm's method over all comparisons of the group, is "

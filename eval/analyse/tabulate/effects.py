@@ -6,11 +6,10 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from eval.analyse.tabulate.grid import Grid
-from eval.analyse.tabulate.harm import harm
-from eval.datasets.types import TYPES, types_in
+from eval.analyse.tabulate.grid import Grid, label_of
+from eval.analyse.tabulate.means import by_type, harm
+from eval.datasets.types import TYPES
 from eval.metrics.evidence import SESSIONS
-from eval.metrics.stats.interval import Interval
 from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.records.schema import Record
@@ -19,17 +18,14 @@ from eval.rendering.contrasts import COLUMNS, csv_lines, difference_cells
 from eval.rendering.numbers import interval, percent, signed
 from eval.summary.contrast import Contrast, Row, contrast, paired_contrasts
 from eval.summary.gate_cases import Case, cases, gate_shares, sample
-from eval.summary.measures import ABSTAINED, ADVERSARIAL, Measure, types_of, value
+from eval.summary.measures import ABSTAINED, ADVERSARIAL, RECALL, Measure, share
 from eval.summary.sample import Sample
-from eval.summary.sample import by_type as of_types
-from eval.summary.shared import share
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 
-RECALL, MULTI_HOP = "evidence_recall", TYPES[1]
+MULTI_HOP = TYPES[1]
 _LEAST = 3  # adversarial questions for a column: an interval of two says nothing
 HASH = 10  # digits of a configuration's sha256 in tables
-_TITLES = {RECALL: "Evidence recall, by turn", SESSIONS: "Evidence recall, by session"}
 _TYPES = tuple(name for name in TYPES.values() if name != ADVERSARIAL)
 _NAMES = ("interaction", "by_type", "gates", "harm")
 
@@ -79,8 +75,12 @@ def rows_of(grid: Grid, found: Sequence[Effects], seed: int) -> Table:
         rows = {(row.key, row.type): row for table in one.tables for row in table}
         f1, recall = rows[one.runs[0].own_f1, OVERALL], rows.get((RECALL, OVERALL))
         for i, run in enumerate(one.runs):
-            label = run.label if grouped else run.label.partition("=")[2]
-            line = [f"`{label}`", str(f1.n), interval(f1.means[i]), _difference(f1, i)]
+            line = [
+                label_of(run, grouped=grouped),
+                str(f1.n),
+                interval(f1.means[i]),
+                _difference(f1, i),
+            ]
             line += [interval(recall.means[i]) if recall else "-", _difference(recall, i)]
             line += [_difference(rows.get(key), i) for key in more]
             line += [_tokens(run, seed), f"`{run.manifest['config_sha256'][:HASH]}`"]
@@ -147,58 +147,6 @@ def requested(grid: Grid, runs: Sequence[Run], seed: int) -> Iterator[tuple[str,
             yield f"{title}, by kind of planted fact with the number of questions:", [table]
 
 
-def has_own_types(runs: Sequence[Run]) -> bool:
-    """Return whether the question types are other than LoCoMo's."""
-    return types_in(runs[0].records.values()) is not TYPES
-
-
-def by_type(runs: Sequence[Run], seed: int) -> Iterator[tuple[str, Table]]:
-    """Yield title and table of each score: a column per type with its number of questions, a row
-    per run with means and 95% intervals.
-    """
-    grouped = any(" " in run.label for run in runs)
-    for key in (runs[0].own_f1, RECALL, SESSIONS):
-        means = [_means(run, key, seed) for run in runs]
-        names = [name for name in types_of(runs) if any(name in one for one in means)]
-        if not names:
-            continue
-        counts = {name: next(one[name].n for one in means if name in one) for name in names}
-        rows = [
-            [
-                f"`{run.label if grouped else run.label.partition('=')[2]}`",
-                *(interval(one.get(name)) for name in names),
-            ]
-            for run, one in zip(runs, means, strict=True)
-        ]
-        header = ["by type", *(f"{name} ({counts[name]})" for name in names)]
-        yield _TITLES.get(key, "F1"), Table(header, rows)
-
-
-def types_as_csv(runs: Sequence[Run], seed: int) -> str:
-    """Return the means by type at full precision, as CSV lines with the columns of the effects
-    (empty: reference and difference).
-    """
-    lines = []
-    for key in (runs[0].own_f1, RECALL, SESSIONS):
-        for run in runs:
-            named = {"score": key, "run": run.label, "run_id": run.manifest["run_id"]}
-            for name, mean in _means(run, key, seed).items():
-                rows = [row for row in run.records.values() if row["type"] == name]
-                counts = {"n": mean.n, "conversations": len({row["conversation"] for row in rows})}
-                if name != OVERALL:  # is among the effects
-                    lines.append({**named, **counts, "type": name, "mean": mean})
-    return text_of(COLUMNS, lines, header=False)
-
-
-def _means(run: Run, key: str, seed: int) -> dict[str, Interval]:
-    """Return the mean of each type that has the score, overall last; adversarial has no gold."""
-    samples = {
-        name: Sample.of(rows, [value(row, key) for row in rows], seed)
-        for name, rows in of_types(list(run.records.values()))
-    }
-    return {name: mean for name, one in samples.items() if (mean := one.score()) is not None}
-
-
 def gates(runs: Sequence[Run], never: Run, always: Run, seed: int) -> Table:
     """Return a row per gate on types 1 to 4 with evidence, and last the oracle gate.
 
@@ -214,15 +162,11 @@ def gates(runs: Sequence[Run], never: Run, always: Run, seed: int) -> Table:
         reached = [case.expanded if case.opened else case.direct for case in found]
         cells = (shares.opened, shares.precision, shares.recall, shares.harmful)
         mean = interval(sample(found, reached, seed).score())
-        lines.append([_label(run), str(len(found)), *map(percent, cells), mean])
+        lines.append([label_of(run, grouped=False), str(len(found)), *map(percent, cells), mean])
     best = sample(found, [max(case.direct, case.expanded) for case in found], seed).score()
     raised = percent(gate_shares(found, seed).raised)
     lines.append(["oracle", str(len(found)), raised, "100%", "100%", "0%", interval(best)])
     return Table(header, lines)
-
-
-def _label(run: Run) -> str:
-    return f"`{run.label.partition('=')[2]}`"
 
 
 def _answered(run: Run) -> list[Record]:
@@ -250,33 +194,17 @@ def interaction(
             ("evidence recall", RECALL, _TYPES),
             ("evidence recall, multi_hop", RECALL, (MULTI_HOP,)),
         ):
-            records, weak_gain, strong_gain = _gains(known, key, types)
-            titles.append([f"{strategy} - {plain}", score, str(len(records))])
-            means = [
-                Sample.of(records, each, seed).mean(-1, 1) for each in (strong_gain, weak_gain)
+            both = share(known, Measure(key, types))
+            weak_gain, strong_gain = (both.scores[i] - both.scores[i + 1] for i in (0, 2))
+            titles.append([f"{strategy} - {plain}", score, str(len(both.ids))])
+            samples = [
+                Sample(values.tolist(), both.conversations.tolist(), seed)
+                for values in (strong_gain, weak_gain, weak_gain - strong_gain)
             ]
-            gains.append([interval(mean) for mean in means])
-            both = zip(weak_gain, strong_gain, strict=True)
-            differences.append((records, [mine - other for mine, other in both]))
+            gains.append([interval(one.mean(-1, 1)) for one in samples[:2]])
+            differences.append(samples[2])
     header = ["gain of", "in", "n", f"with {strong}", f"with {weak}", f"{weak} minus {strong}"]
-    judged = [difference_cells(one) for one in paired_contrasts(differences, seed, 2.0)]
+    judged = [difference_cells(one) for one in paired_contrasts(differences, 2.0)]
     parts = zip(titles, gains, judged, strict=True)
     rows = [[*one, *two, *three] for one, two, three in parts]
     return Table([*header, "p (Holm)", "verdict"], rows)
-
-
-def _gains(
-    runs: Sequence[Run], key: str, types: Sequence[str]
-) -> tuple[list[Record], list[float], list[float]]:
-    """Return the questions with scores in all four runs, and the gains within either pair."""
-    records, first, last = [], [], []
-    for id_, record in runs[0].records.items():
-        if record["type"] not in types:
-            continue
-        scores = [value(run.records[id_], key) if id_ in run.records else None for run in runs]
-        known = [score for score in scores if score is not None]
-        if len(known) == len(scores):
-            records.append(record)
-            first.append(known[0] - known[1])
-            last.append(known[2] - known[3])
-    return records, first, last

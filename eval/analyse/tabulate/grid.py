@@ -135,6 +135,13 @@ def _overrides(manifest: Manifest) -> frozenset[str]:
     )
 
 
+def label_of(run: Run, *, grouped: bool) -> str:
+    """Return the label of a row: the value of the sweep's last parameter or, of `grouped` runs, all
+    values.
+    """
+    return f"`{run.label if grouped else run.label.partition('=')[2]}`"
+
+
 def heading(grid: Grid) -> list[str]:
     """Return name, title and commands of an experiment, a part of the page each."""
     return [

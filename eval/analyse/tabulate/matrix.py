@@ -24,10 +24,9 @@ from eval.rendering.blocks import Table
 from eval.rendering.contrasts import COLUMNS, csv_lines
 from eval.rendering.numbers import ABSENT, interval, number
 from eval.summary.contrast import contrast
-from eval.summary.measures import Measure
+from eval.summary.measures import FAILED, Measure, Shared, share
 from eval.summary.retrieval import by_type, is_selected, unknown
 from eval.summary.sample import Sample
-from eval.summary.shared import FAILED, Shared, share
 from eval.summary.summarise import OVERALL, percentile
 from memsys.core.errors import InputError
 
@@ -197,7 +196,9 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
     lines: list[dict[str, object]] = []
     for strategy, run in ordered.items():
         base = next(iter(ordered.values()))
-        if strategy in known.keys() - ranked and (recall := _recall_of_all(run)):
+        if strategy in known.keys() - ranked and (
+            recall := by_type(run, [_ALL], run.seed).get(OVERALL, {}).get(str(_ALL))
+        ):
             cells[RECALL][strategy] = interval(recall) + _SELECTED
             lines.append(_line(str(_ALL), run, base, recall))
         if tokens := _tokens(run):
@@ -256,10 +257,6 @@ def _marked(means: Sequence[Interval], shared: Shared, seed: int) -> Iterator[st
             yield interval(mean) + _ALIKE
         else:
             yield interval(mean)
-
-
-def _recall_of_all(run: Run) -> Interval | None:
-    return by_type(run, [_ALL], run.seed).get(OVERALL, {}).get(str(_ALL))
 
 
 def _failures(shared: Shared) -> list[str]:

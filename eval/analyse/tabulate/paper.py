@@ -19,9 +19,8 @@ from eval.records.run import Run
 from eval.rendering.errors import configuration_errors
 from eval.run.estimate import Expected, expected
 from eval.summary.contrast import contrast
-from eval.summary.measures import Measure
+from eval.summary.measures import Measure, share
 from eval.summary.quantities import Quantity, named, objections, of_score
-from eval.summary.shared import share
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, SHIPPED

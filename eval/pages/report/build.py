@@ -27,9 +27,8 @@ from eval.rendering.page import report_page
 from eval.rendering.palette import Look
 from eval.rendering.tables import interval_of, type_name
 from eval.summary.contrast import Row, contrast
-from eval.summary.measures import choose, types_of
+from eval.summary.measures import choose, share, types_of
 from eval.summary.sample import by_type
-from eval.summary.shared import share
 from memsys.core.errors import InputError
 
 

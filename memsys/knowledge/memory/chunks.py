@@ -38,24 +38,30 @@ class Chunks(MemoryBuilder):
 
     def build(self, session: Session) -> list[Memory]:
         """Return the chunks that `session` completes or begins, in order."""
+        return [verbatim(id_, text, UNDATED, "", of) for id_, text, of in self.pieces(session)]
+
+    def pieces(self, session: Session) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Return id, text and turns of the memories that `build` returns, which makes their titles
+        as well and takes most of its time for them.
+        """
         if session.owner != self._owner and self._open:
             self._close(len(self._open))
         self._owner = session.owner
         for turn in session.turns:
             text = dated(line(turn), turn.time or session.time)
             self._open += ((token, turn.id) for token in _tokens_of(text))
-        memories = []
+        pieces = []
         while len(self._open) > self._size:
-            memories.append(self._first())
+            pieces.append(self._first())
             self._close(self._end())
-        return [*memories, self._first()] if self._open else memories
+        return [*pieces, self._first()] if self._open else pieces
 
-    def _first(self) -> Memory:
+    def _first(self) -> tuple[str, str, tuple[str, ...]]:
         """Return the chunk that begins with the first open token."""
         tokens = self._open[: self._end()]
         text = b"".join(token for token, _ in tokens).decode("utf-8")
         turns = tuple(dict.fromkeys(turn for _, turn in tokens))
-        return verbatim(f"c{self._full + 1}", text, UNDATED, "", turns)
+        return f"c{self._full + 1}", text, turns
 
     def _end(self) -> int:
         """Return the number of open tokens in the next chunk, which ends after a character."""

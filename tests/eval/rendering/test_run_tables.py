@@ -15,8 +15,7 @@ from eval.rendering.run_tables import as_text, report_md, run_tables
 from eval.rendering.tables import scope_note, scope_of
 from eval.rendering.terminal import plain
 from eval.summary.contrast import contrast
-from eval.summary.measures import Measure
-from eval.summary.shared import share
+from eval.summary.measures import Measure, share
 from eval.summary.summarise import summarise
 from tests.eval import factory
 

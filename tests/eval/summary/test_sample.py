@@ -1,4 +1,4 @@
-"""Means, shares and differences, and how they are written."""
+"""Means, shares and differences."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import pytest
 
 from eval.metrics.stats.agreement import wilson
 from eval.metrics.stats.interval import Interval
-from eval.rendering.blocks import Section, Table, as_text
 from eval.rendering.contrasts import difference_cells
-from eval.rendering.numbers import interval, percent, points
 from eval.summary.contrast import paired_contrasts
 from eval.summary.sample import Sample, by_type, wilson_share
 from tests.eval.analyse.diagnose.made_runs import record
@@ -79,7 +77,7 @@ def test_differences_have_holms_p_and_the_verdict_of_a_comparison():
     none = [0.1 if i // 8 % 2 else -0.1 for i in range(64)]
 
     def cells_of(*differences: list[float]) -> list[list[str]]:
-        judged = paired_contrasts([(rows, one) for one in differences], 0)
+        judged = paired_contrasts([Sample.of(rows, one, 0) for one in differences])
         return [difference_cells(one) for one in judged]
 
     (alone,) = cells_of(better)
@@ -97,30 +95,3 @@ def test_differences_have_holms_p_and_the_verdict_of_a_comparison():
         "1.0000",
         "no difference shown (all scores are equal)",
     ]
-
-
-@pytest.mark.parametrize(
-    ("figure", "shown"),
-    [
-        (None, ("-", "-", "-")),
-        (
-            Interval(0.3125, 0.2, 1.0, n=16),
-            ("31.2 [20.0, 100.0]", "31.2% [20.0%, 100.0%]", "31.2% [20.0%, 100.0%] n=16"),
-        ),
-        (
-            Interval(-0.00001, -0.1, 0.1, n=9),
-            ("0.0 [-10.0, 10.0]", "-0.0% [-10.0%, 10.0%]", "-0.0% [-10.0%, 10.0%] n=9"),
-        ),
-    ],
-)
-def test_how_figures_are_written(figure, shown):
-    cells = (interval(figure, 1, points), percent(figure), percent(figure, with_n=True))
-    assert cells == shown
-
-
-def test_sections_are_titles_sentences_and_tables():
-    long = "word " * 30
-    text = as_text([Section("One", [long, Table(["a", "b"], [["x", "12"]])]), Section("Two", [])])
-    assert text.splitlines()[:3] == ["One", "===", ""]
-    assert max(map(len, text.splitlines())) <= 100
-    assert "\n\na   b\n-  --\nx  12\n\nTwo\n===" in text

@@ -14,7 +14,6 @@ from eval.metrics.registry import names
 from eval.records.schema import Record
 from eval.rendering.run_tables import report_md
 from eval.rendering.tables import by_run, by_type
-from eval.rendering.terminal import markdown, plain
 from eval.run.failures import Failure
 from eval.run.question import failed
 from eval.summary.protocols import protocol_score
@@ -122,12 +121,6 @@ def test_table_of_runs_shows_n_and_interval_of_abstention_too():
     assert (row["run"], row["n"], row["n, type 5"]) == ("one", "1", "4")
     assert row["abstained, type 5"].startswith("0.750 [")
     assert row["false refusals, 1-4"] == "0.000 [0.000, 0.000]"
-
-
-def test_tables_as_text_and_as_markdown():
-    lines = plain(["name", "n"], [["a", "1"], ["longer", "1,000"]]).splitlines()
-    assert lines == ["name        n", "------  -----", "a           1", "longer  1,000"]
-    assert markdown(["name", "n"], [["a", "1"]]) == "| name | n |\n| --- | ---: |\n| a | 1 |"
 
 
 def unjudged(index: int) -> Record:

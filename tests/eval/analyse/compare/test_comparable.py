@@ -8,8 +8,7 @@ import pytest
 
 from eval.analyse.compare.comparable import objections
 from eval.metrics.retrieval.registry import parse
-from eval.summary.measures import Measure, choose
-from eval.summary.shared import share
+from eval.summary.measures import Measure, choose, share
 from memsys.core.errors import InputError
 from tests.eval import factory
 from tests.eval.analyse.compare.made_runs import (
@@ -118,13 +117,8 @@ def test_by_default_the_judge_counts_if_every_run_has_verdicts():
 
 
 def test_only_questions_that_every_run_answered_count():
-    failed = {
-        "status": "error",
-        "error": {"phase": "answer", "kind": "E", "message": "m"},
-        "abstained": None,
-    }
     rows = [row for row in records() if row["id"] not in {"a/100", "b/100"}]
-    other = edit(rows, {"c/100": failed, "d/100": {"question": "Another?"}})
+    other = edit(rows, {"c/100": factory.error(), "d/100": {"question": "Another?"}})
     other = [*other, record("z", 1, 4, 0.5)]
     runs = [run("plain"), run("two", other)]
     found = share(runs, F1)
@@ -139,18 +133,10 @@ def test_only_questions_that_every_run_answered_count():
 
 
 def test_a_score_that_applies_nowhere_leaves_no_question_out():
-    failed = {
-        "e/500": {
-            "status": "error",
-            "error": {"phase": "answer", "kind": "E", "message": "m"},
-            "abstained": None,
-            "scores": {},
-        }
-    }
     unscored = {"e/100": {"scores": {"mem0_f1": None}}}
     one = run("plain")
     two = run("two", edit(records(), unscored))
-    three = run("three", edit(records(), failed))
+    three = run("three", edit(records(), {"e/500": factory.error()}))
     measure = Measure("mem0_f1", ALL_TYPES)  # null on type 5
     assert share([one, two], measure).left_out == ("e/100",)
     assert share([one, two], measure).why == {"two": {"without this score": 1}}

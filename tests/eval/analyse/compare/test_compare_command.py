@@ -12,6 +12,7 @@ import pytest
 
 from eval.analyse.compare.__main__ import main
 from tests.eval.analyse.compare.made_runs import FILE, edit, judged, noisy, records, write_run
+from tests.eval.factory import error
 
 Patch = pytest.MonkeyPatch
 
@@ -164,14 +165,7 @@ def test_adversarial_is_compared_by_abstention(runs, capsys, tmp_path):
 
 
 def test_names_the_questions_that_do_not_count(runs, capsys, tmp_path):
-    failed = {
-        f"a/{100 + i}": {
-            "status": "error",
-            "error": {"phase": "answer", "kind": "E", "message": "m"},
-            "abstained": None,
-        }
-        for i in range(4)
-    }
+    failed = {f"a/{100 + i}": error() for i in range(4)}
     other = str(write_run(tmp_path / "four", edit(records(), failed), "faulty", status="running"))
     assert main([runs[0], other]) == 0
     out = capsys.readouterr().out
@@ -267,28 +261,15 @@ def test_what_should_not_be_compared_is_refused_unless_forced(runs, capsys, tmp_
         (["--out", "{file}"], "is a file"),
         (["--out", "new", "--against", "all"], "use --against first or best"),
         (["nowhere"], "nowhere: no such run"),
+        ([], "name two or more to compare"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(runs, capsys, tmp_path, options, told):
     (tmp_path / "file").touch()
     filled = [option.format(file=tmp_path / "file") for option in options]
-    assert main([*runs, *filled]) == 2
+    assert main([*runs[: len(runs) if options else 1], *filled]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.startswith("error: ")
     assert told in shown.err
     assert shown.err.count("\n") == 1
-
-
-def test_a_single_run_is_refused(runs, capsys):
-    assert main([runs[0]]) == 2
-    assert "name two or more to compare" in capsys.readouterr().err
-
-
-def test_help_shows_how_to_ask(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["-h"])
-    assert stop.value.code == 0
-    out = capsys.readouterr().out
-    assert "--type multi_hop" in out
-    assert "results/runs" in out

@@ -9,8 +9,7 @@ from eval.metrics.stats.interval import Interval
 from eval.metrics.stats.paired import holm, mcnemar
 from eval.records.run import Run
 from eval.summary.contrast import Contrast, Row, contrast, needed_difference, verdict
-from eval.summary.measures import Measure
-from eval.summary.shared import share
+from eval.summary.measures import Measure, share
 from tests.eval.analyse.compare.made_runs import (
     ALL_TYPES,
     CONVERSATIONS,

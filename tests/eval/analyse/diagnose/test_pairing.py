@@ -12,6 +12,7 @@ from eval.analyse.diagnose.pairing import memory_ids, pair_with_direct, pair_wit
 from eval.records.run import Run
 from memsys.core.errors import InputError
 from tests.eval.analyse.diagnose.made_runs import FILE, expanded, gated, imported, made_run, record
+from tests.eval.factory import error
 
 DIRECT = [record("a/1", "a", "axy"), record("a/2", "b", "xyz")]
 ALWAYS = [expanded("a/1", "a", "ax", "p"), expanded("a/2", "b", "xy", "b")]
@@ -50,12 +51,7 @@ def test_counterparts_are_paired_by_question(make):
 
 
 def test_what_failed_or_is_left_out_is_in_no_pair(make):
-    failed = {
-        "status": "error",
-        "error": {"phase": "answer", "kind": "E", "message": "m"},
-        "retrieved": [],
-        "abstained": None,
-    }
+    failed = error() | {"retrieved": []}
     run = make(ALWAYS, "graph_expand")
     assert len(pair_with_direct(run, make(change(DIRECT, **failed), "vector_only"))) == 1
     left_out = {"key": EXCLUDED, "scores": {}}

@@ -50,13 +50,6 @@ def test_the_unit_and_the_measures_are_those_of_the_runs(tmp_path):
     assert {"session_recall@10", "session_recall"} <= set(api.retrieval([sessions, selected]))
 
 
-def test_first_rank_has_no_mean(tmp_path):
-    ranked(tmp_path / "one")
-    for name in ("first_rank", "session_first_rank"):
-        with pytest.raises(InputError, match=f"^{name}: has no value where nothing is found; use"):
-            api.retrieval(api.load_runs([tmp_path / "one"]), ["mrr", name])
-
-
 def test_rankings_without_a_folder_have_a_table_by_type(trees, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())

@@ -11,6 +11,7 @@ import pytest
 
 from eval.analyse.retrieval.__main__ import main
 from tests.eval.analyse.retrieval.ranked_runs import CONVERSATIONS, of_sessions, ranked, records
+from tests.eval.factory import error
 
 Capture = pytest.CaptureFixture[str]
 
@@ -77,21 +78,6 @@ def test_named_measures(tmp_path, capsys):
     assert cells(out, "overall")[2:] == means
 
 
-def test_sessions_of_the_first_turns(tmp_path, capsys):
-    run = ranked(tmp_path / "one", (1, 12))  # D8 is the sixth session and begins at the 12th turn
-    named = ("session_recall@11turns", "session_recall@12turns", "session_recall@6")
-    out = printed(capsys, run, *(part for name in named for part in ("--measure", name)))
-    assert [cell.partition(" ")[0] for cell in cells(out, "overall")[2:]] == [
-        "0.500",
-        "1.000",
-        "1.000",
-    ]
-    shallow = ranked(tmp_path / "two", strategy="shallow", length=10, depth=10)
-    error = refused(capsys, shallow, "--measure", "session_recall@20turns")
-    assert "shallow: depth 10: session_recall@20turns is unknown" in error
-    assert "session_recall@10turns" in printed(capsys, shallow, "--all")
-
-
 def test_differences_to_the_first_run(tmp_path, capsys):
     first = ranked(tmp_path / "one", (1, 12), "bm25")
     other = ranked(tmp_path / "two", (1, 2), "hybrid_rank")
@@ -119,6 +105,7 @@ def test_every_definition_side_by_side(tmp_path, capsys):
         "recall@256tokens": ("1.000", "1.000"),
         "session_recall_any@5": ("1.000", "1.000"),
         "session_ndcg@10": None,
+        "session_recall@10turns": None,
         "session_first_rank": ("1 (found in 100.0%)", "2 (found in 100.0%)"),
         "store_share@10": ("1.0%", "1.0%"),
     }
@@ -249,7 +236,7 @@ def test_what_cannot_be_measured_is_one_line(tmp_path, capsys):
 
 def test_failed_questions_and_unfinished_runs_are_noted(tmp_path, capsys):
     rows = records()
-    rows[0] |= {"status": "error", "error": {"phase": "retrieve", "kind": "E", "message": "no"}}
+    rows[0] |= error()
     out = printed(capsys, ranked(tmp_path / "one", rows=rows, status="running"))
     assert "note: plain: the run is running, not complete" in out
     assert "note: plain: 1 of 60 questions failed, in no mean" in out

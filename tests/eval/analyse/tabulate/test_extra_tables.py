@@ -10,7 +10,7 @@ from hydra import compose, initialize_config_dir
 
 from eval.analyse.tabulate.effects import gates, interaction, requested
 from eval.analyse.tabulate.grid import load_grid
-from eval.analyse.tabulate.harm import harm
+from eval.analyse.tabulate.means import harm
 from eval.metrics.harm import SHOWN, USED
 from eval.metrics.stats.agreement import wilson
 from eval.records.manifest import OPERATIONAL

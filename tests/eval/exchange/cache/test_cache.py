@@ -171,22 +171,13 @@ def field(name: str, value: bytes) -> Edit:
 
 _DEEP = b"[" * 100_000
 WRONG_FIELDS = [
-    *(("status", value) for value in (b"1e30", b"-1", b"1000", b"true", b"null", b"200.0", b"[]")),
-    *(("input_tokens", value) for value in (b"1e30", b"-1", b'"5"', b"1.5", b"9" * 5_000, b"true")),
-    *(("output_tokens", value) for value in (b"1e30", b"NaN", b"{}", b"18446744073709551616")),
-    *(("latency_ms", value) for value in (b"-1", b"NaN", b"1e999", b"1e300", b'"fast"', b"null")),
-    *(("key", value) for value in (b'"\\ud800"', b"5", b"null", b'""', b"[]", _DEEP)),
-    *(("model", value) for value in (b'"\\udfff"', b"5", b"null", b"{}")),
-    *(("path", value) for value in (b'"\\ud800"', b"null")),
-    *(("created", value) for value in (b"5", b"null")),
-    *(
-        ("body", value)
-        for value in (
-            *(b"5", b"{}", b'"[]"', b'"5"', b'"x"', b'"{"', b'""', b'"{\\"a\\": NaN}"'),
-            *(b'"' + _DEEP + b'"', b'"{\\"a\\": \\"\\\\ud800\\"}"', b'"{\\"a\\": 1e999}"'),
-        )
-    ),
-    ("unknown", b"1"),
+    *(("status", value) for value in (b"1e30", b"-1", b"1000", b"true", b"null", b"200.0")),
+    *(("input_tokens", value) for value in (b"-1", b'"5"', b"9" * 5_000)),
+    *(("latency_ms", value) for value in (b"NaN", b"1e999", b'"fast"')),
+    *(("key", value) for value in (b'"\\ud800"', b"5", b'""', _DEEP)),
+    *(("model", b"null"), ("path", b'"\\ud800"'), ("created", b"5"), ("unknown", b"1")),
+    *(("body", value) for value in (b"5", b'"[]"', b'"x"', b'"{\\"a\\": NaN}"')),
+    *(("body", b'"' + _DEEP + b'"'), ("body", b'"{\\"a\\": \\"\\\\ud800\\"}"')),
 ]
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -78,12 +76,20 @@ def test_the_right_file_is_kept_under_its_name_and_left_if_here(server, tmp_path
     assert [p.name for p in folder.iterdir()] == ["set.json"]
     # No address is asked: port 9 would refuse.
     assert fetch(SOURCE, folder) == (folder / "set.json", False)
+    assert fetch(SOURCE, tmp_path / "from", path.as_uri()) == (tmp_path / "from" / "set.json", True)
+    assert (tmp_path / "from" / "set.json").read_bytes() == RIGHT
 
 
-def test_another_file_of_that_name_is_not_overwritten(server, tmp_path):
+def test_what_cannot_be_fetched_or_would_be_overwritten_is_refused(server, tmp_path):
     (tmp_path / "set.json").write_bytes(b"my own")
-    with pytest.raises(InputError, match=r"is not the published file .* move it away"):
-        fetch(SOURCE, tmp_path, f"{server}/right")
+    for folder, url, told in (
+        (tmp_path, f"{server}/right", "is not the published file .* move it away"),
+        (tmp_path / "set.json", f"{server}/right", "cannot be written"),
+        (tmp_path / "to", "set.json", "must begin with"),
+        (tmp_path / "to", "ftp://127.0.0.1/set.json", "must begin with"),
+    ):
+        with pytest.raises(InputError, match=told):
+            fetch(SOURCE, folder, url)
     assert (tmp_path / "set.json").read_bytes() == b"my own"
 
 
@@ -115,26 +121,6 @@ def test_a_refused_connection_says_what_to_do_by_hand(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_address(tmp_path):
-    origin = tmp_path / "origin.json"
-    origin.write_bytes(RIGHT)
-    path, new = fetch(SOURCE, tmp_path / "to", origin.as_uri())
-    assert new
-    assert path.read_bytes() == RIGHT
-
-
-@pytest.mark.parametrize("url", ["set.json", "ftp://127.0.0.1/set.json"])
-def test_other_addresses_are_refused(tmp_path, url):
-    with pytest.raises(InputError, match="must begin with"):
-        fetch(SOURCE, tmp_path, url)
-
-
-def test_a_folder_that_is_a_file(server, tmp_path):
-    (tmp_path / "to").write_text("")
-    with pytest.raises(InputError, match="cannot be written"):
-        fetch(SOURCE, tmp_path / "to", f"{server}/right")
-
-
 def test_the_command_tells_what_it_did(server, tmp_path, monkeypatch, capsys):
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # no notebook: no progress bar
     monkeypatch.setattr(module, "load_sources", lambda: {"set": SOURCE})
@@ -145,6 +131,9 @@ def test_the_command_tells_what_it_did(server, tmp_path, monkeypatch, capsys):
     assert "already here" in capsys.readouterr().out
     assert main(["set", "--to", str(tmp_path / "x"), "--from", f"{server}/wrong"]) == 2
     assert capsys.readouterr().err.startswith("error: ")
+    with pytest.raises(SystemExit):
+        main(["locomo11"])
+    assert "choose from" in capsys.readouterr().err
 
 
 def test_a_folder_is_fetched_file_by_file_and_continued(server, tmp_path, monkeypatch, capsys):
@@ -158,29 +147,6 @@ def test_a_folder_is_fetched_file_by_file_and_continued(server, tmp_path, monkey
         assert f"{server}/wrong: is not the published set/wrong" in told.err
     assert (tmp_path / "set" / "right").read_bytes() == RIGHT
     assert [one.name for one in (tmp_path / "set").iterdir()] == ["right"]
-
-
-def test_as_a_program(server, tmp_path):
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "eval", "fetch", *arguments],
-            cwd=Path(module.__file__).parents[3],
-            env={**os.environ, "no_proxy": "*"},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-
-    wrong = run("locomo", "--to", str(tmp_path), "--from", f"{server}/right")
-    assert wrong.returncode == 2
-    assert load_sources()["locomo"].sha256 in wrong.stderr
-    assert "Traceback" not in wrong.stderr
-    unknown = run("locomo11")
-    assert unknown.returncode == 2
-    assert "choose from" in unknown.stderr
-    assert "locomo" in unknown.stderr.split("choose from")[1]
-    assert run("-h").returncode == 0
 
 
 @pytest.mark.parametrize("content", ["- a list", "locomo: {file: x}", "a: [", None])
