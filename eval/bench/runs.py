@@ -241,9 +241,13 @@ def loopback_model(delay_s: float, log: Path | None = None) -> Iterator[str]:
 
 
 def _run(started: Connection, delay_s: float, log: Path | None) -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Connection, delay_s, log, Lock()))
+    server = _Server(("127.0.0.1", 0), partial(_Connection, delay_s, log, Lock()))
     started.send(server.server_address[1])
     server.serve_forever()
+
+
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # of 5, the system makes further clients wait for a second
 
 
 class _Connection(BaseHTTPRequestHandler):
