@@ -1,7 +1,7 @@
-"""`python -m eval bench`: seconds and memory of runs, of calls to models and of large stores.
+"""`python -m eval bench`: the harness beside what it measures, growth, and large stores.
 
-Prints figures and asserts nothing: machines are noisy. Runs are whole processes as a user starts
-them; what a ratio compares is measured in turns within one call of this command.
+Prints figures and asserts nothing: machines are noisy. What a ratio compares is measured in turns
+within one call of this command. Each part has a process of its own, which a time limit ends.
 """
 
 from __future__ import annotations
@@ -10,70 +10,83 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from math import floor, log10
 from pathlib import Path
 
-from eval.bench.runs import Row, calls, growth, harness, tokens
+from eval.bench.ratios import calls, runs, search
+from eval.bench.runs import Part, Row, growth, limited
 from eval.bench.scale import SIZES, scale
 from eval.cli import code_of, parser
+from eval.rendering.blocks import Table
 from eval.rendering.numbers import ABSENT, number
-from eval.rendering.terminal import markdown
+from memsys.core.yaml_text import load_yaml
 
-_PARTS = {
-    "growth": "Growth with conversations and questions (bm25, generated data)",
-    "tokens": "Counting tokens of long turns",
-    "harness": "Share of the harness",
-    "calls": "Calls to a model",
-    "scale": "Large stores (generated memories and vectors)",
+_PARTS = {  # title, and the seconds after which it is ended
+    "runs": ("Runs of cached data beside their parts in a bare loop", 110),
+    "calls": ("Calls to a model beside a bare client", 50),
+    "search": ("Search beside raw faiss", 20),
+    "growth": ("Growth with conversations and questions (bm25, generated data)", 900),
+    "scale": ("Large stores (generated memories and vectors)", 7200),
 }
+_SHORT = ("runs", "calls", "search")
+_RELEASE = Path(__file__).with_name("release.yaml")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print and write; return the exit code."""
     options = parser(
         "bench",
-        "Measure on this machine how runs grow, how long counting tokens takes, the share of the "
-        "harness (needs LoCoMo), and calls to models: ten minutes. --part scale measures stores of "
-        "a thousand to a million memories: 10 GB and half an hour.",
+        "Measure on this machine the share of the harness (needs LoCoMo), calls to models and "
+        "search: at most three minutes. --part growth measures how runs grow, --part scale stores "
+        "of a thousand to a million memories: 10 GB and half an hour.",
     )
     add = options.add_argument
     add("--part", action="append", choices=_PARTS, help="this part; may be repeated")
+    add("--longer", type=float, default=1, help="multiply the time limits of the parts by this")
     add("--questions", type=int, default=10_000, help="of growth: of its largest data set (10000)")
-    add("--dataset", default="locomo", help="of harness: locomo (default) or sample")
+    add("--dataset", default="locomo", help="of runs, calls: locomo (default) or sample")
     add("--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="of scale: memories")
     add("--out", type=Path, metavar="FOLDER", help="also write bench.md and bench.json there")
     return code_of(lambda: _bench(options.parse_args(arguments)))
 
 
 def _bench(options: argparse.Namespace) -> None:
-    parts: dict[str, Callable[[], Iterator[Row]]] = {
-        "growth": lambda: growth(options.questions),
-        "tokens": tokens,
-        "harness": lambda: harness(options.dataset),
-        "calls": calls,
-        "scale": lambda: scale(options.sizes),
+    limits = {name: seconds * options.longer for name, (_, seconds) in _PARTS.items()}
+    parts: dict[str, Part] = {
+        "runs": partial(runs, options.dataset, limits["runs"]),
+        "calls": partial(calls, options.dataset, limits["calls"]),
+        "search": search,
+        "growth": partial(growth, options.questions),
+        "scale": partial(scale, options.sizes),
     }
-    chosen = options.part or [name for name in _PARTS if name != "scale"]
+    chosen = options.part or _SHORT
     texts = [f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start\n"]
     print(texts[0])
     measured: dict[str, list[Row]] = {}
     for name in (name for name in _PARTS if name in chosen):
-        print(f"## {_PARTS[name]}\n", flush=True)
-        measured[name] = list(parts[name]())
-        table = markdown(*_cells(measured[name]))
+        title = _PARTS[name][0]
+        print(f"## {title}\n", flush=True)
+        rows = limited(parts[name], limits[name])
+        measured[name] = list(_beside_release(rows) if name in _SHORT else rows)
+        columns = dict.fromkeys(column for row in measured[name] for column in row)
+        cells = {column: lambda row, column=column: _cell(row.get(column)) for column in columns}
+        table = Table.of(measured[name], cells).markdown()
         print(f"{table}\n", flush=True)
-        texts.append(f"## {_PARTS[name]}\n\n{table}\n")
+        texts.append(f"## {title}\n\n{table}\n")
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "bench.md").write_text("\n".join(texts), encoding="utf-8")
         (options.out / "bench.json").write_text(json.dumps(measured, indent=1) + "\n", "utf-8")
 
 
-def _cells(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
-    """Return the header, of the columns that any row has, and the cells of a table."""
-    header = list(dict.fromkeys(name for row in rows for name in row))
-    return header, [[_cell(row.get(name)) for name in header] for row in rows]
+def _beside_release(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the rows with the figures of the last release on the machine of its file."""
+    release = load_yaml(_RELEASE)
+    column = f"{release['version']}, {release['date']}, {release['machine']}"
+    for row in rows:
+        yield {**row, column: release["figures"].get(row["what"], "")}
 
 
 def _cell(value: str | float | None) -> str:

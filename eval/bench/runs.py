@@ -1,65 +1,74 @@
-"""Whole runs: growth with the data, the share of the harness; counting tokens, and model calls."""
+"""Runs and parts of the benchmark as processes of their own, and growth with the data."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from random import Random
-from statistics import median
-from threading import Event, Lock
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from eval.bench.generated import write_dataset
-from eval.records.jsonl import SUMMARY
-from memsys.core.loopback import LoopbackServer, Reply
 from memsys.core.places import MANIFEST
-from memsys.core.tokens import count_tokens
-from memsys.llm.client import ChatClient, ChatSettings
-from memsys.llm.meter import Meter
-from memsys.llm.recording import Mode, Recording
 
 Row: TypeAlias = Mapping[str, str | float]  # of a table, by column
+Part: TypeAlias = Callable[[], Iterator[Row]]
 _SIZES = (250, 1000, 4000)  # conversations with one question each
 _PER_CONVERSATION = 10  # questions, where questions are many
-_LENGTHS = (1_000, 10_000, 100_000)  # characters
-_WORDS = "Yesterday we walked to the harbour and she asked me about the old violin. "
-_COMPARED = ("vector_only", "graph_expand", "bm25")
-_WORK = ("ingest", "retrieve", "answer", "judge", "score")  # strategy, reader, judge and metrics
-_MODEL = ("llm=openai", "reader=llm", "judge=llm", "strategy=bm25", "k=5")
-_DELAY_S, _AT_ONCE = 0.2, 16
-_PROMPT = "Answer from these memories alone. " + "Someone told someone else about a journey. " * 50
-_CONVERSATIONS, _QUESTIONS = 24, 10
+
+
+def limited(part: Part, limit_s: float) -> Iterator[Row]:
+    """Yield the rows of `part`, which runs in a process of its own, and after `limit_s` seconds, or
+    if it fails, a last one that says so. The processes that it has started end with it.
+    """
+    spawn = get_context("spawn")
+    ours, theirs = spawn.Pipe(duplex=False)
+    deadline = time.monotonic() + limit_s
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        process = spawn.Process(target=_send, args=(theirs, part, folder))
+        process.start()
+        theirs.close()
+        try:
+            while ours.poll(max(deadline - time.monotonic(), 0)):
+                yield ours.recv()
+            yield {"what": f"the rest: not measured within {limit_s:g} s; set --longer"}
+        except EOFError:
+            process.join()
+            if process.exitcode:
+                yield {"what": "the rest: failed, see above"}
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid or 0, signal.SIGKILL)
+            process.kill()
+            process.join()
+
+
+def _send(rows: Connection, part: Part, folder: str) -> None:
+    """Send the rows of `part`, whose files are in `folder`, from a process group of its own."""
+    os.setpgid(0, 0)
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
+    for row in part():
+        rows.send(row)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """A run as a process from start to end: its seconds, its seconds of CPU, and its peak MB.
-
-    `seconds`: by part, as in the manifest; with several questions at once they overlap.
+    """A run or sweep as a process from start to end: its seconds, its seconds of CPU, its peak MB,
+    and the seconds of the summary of a run.
     """
 
     wall_s: float
     cpu_s: float
     peak_mb: float
-    seconds: Mapping[str, float]
-    retrieve_ms_p95: float
-
-    @property
-    def work_s(self) -> float:
-        """Seconds in strategy, reader, judge and metrics; the rest of `wall_s` is the harness."""
-        return sum(self.seconds[part] for part in _WORK)
+    summary_s: float = 0.0
 
 
 def measure_run(arguments: Sequence[str], cache: Path) -> MeasuredRun:
@@ -67,8 +76,8 @@ def measure_run(arguments: Sequence[str], cache: Path) -> MeasuredRun:
     with its output if it fails.
     """
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as output:
-        run = Path(folder) / "run"
-        command = [sys.executable, "-m", "eval.run", *arguments, f"hydra.run.dir={run}"]
+        places = [f"hydra.run.dir={folder}/run", f"hydra.sweep.dir={folder}"]
+        command = [sys.executable, "-m", "eval.run", *arguments, *places]
         streams = [(os.POSIX_SPAWN_DUP2, output.fileno(), number) for number in (1, 2)]
         variables = {**os.environ, "OPENAI_API_KEY": "none", "MEMSYS_CACHE": str(cache)}
         started = time.perf_counter()
@@ -78,11 +87,11 @@ def measure_run(arguments: Sequence[str], cache: Path) -> MeasuredRun:
         if status != 0:
             output.seek(0)
             raise RuntimeError(f"{' '.join(command)} failed:\n{output.read()}")
-        manifest, summary = (json.loads((run / name).read_bytes()) for name in (MANIFEST, SUMMARY))
+        manifest = Path(folder, "run", MANIFEST)
+        seconds = json.loads(manifest.read_bytes())["seconds"] if manifest.exists() else {}
     unit = 1024 if sys.platform == "linux" else 1024 * 1024  # KB on Linux, bytes on macOS
-    p95 = summary["by_type"]["overall"]["retrieve_ms_p95"] or 0.0
     cpu_s = usage.ru_utime + usage.ru_stime
-    return MeasuredRun(wall_s, cpu_s, usage.ru_maxrss / unit, manifest["seconds"], p95)
+    return MeasuredRun(wall_s, cpu_s, usage.ru_maxrss / unit, seconds.get("summary", 0.0))
 
 
 def growth(questions: int) -> Iterator[Row]:
@@ -99,7 +108,7 @@ def growth(questions: int) -> Iterator[Row]:
         row: dict[str, str | float] = {
             **{"conversations": count, "questions": count * each},
             **{"s": run.wall_s, "CPU s": run.cpu_s},
-            **{"summary s": run.seconds["summary"], "peak MB": run.peak_mb},
+            **{"summary s": run.summary_s, "peak MB": run.peak_mb},
             "ms a conversation": run.wall_s / count * 1000,
         }
         if before and each == 1:
@@ -107,171 +116,3 @@ def growth(questions: int) -> Iterator[Row]:
             row["CPU ms a further one"] = further * 1000
         before = count, run.cpu_s
         yield row
-
-
-def tokens() -> Iterator[Row]:
-    """Yield milliseconds of count_tokens on texts of 1,000 to 100,000 characters: words, and
-    runs of characters without a space.
-    """
-    count_tokens("the ranks are loaded")
-    random = Random(0)  # noqa: S311 - no secret
-    for length in _LENGTHS:
-        texts = {
-            "words": (_WORDS * length)[:length],
-            "one letter": "a" * length,
-            "letters": "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=length)),
-            "Chinese": "".join(map(chr, random.choices(range(0x4E00, 0x9FA5), k=length))),
-        }
-        taken = {f"{name}, ms": _milliseconds(text) for name, text in texts.items()}
-        yield {"characters": length, **taken}
-
-
-def _milliseconds(text: str) -> float:
-    """Return the median of three counts; each is of another text, as counts may be remembered."""
-    taken = []
-    for end in ("", ".", "!"):
-        started = time.perf_counter()
-        count_tokens(text + end)
-        taken.append((time.perf_counter() - started) * 1000)
-    return median(taken)
-
-
-def harness(dataset: str, runs: int = 3) -> Iterator[Row]:
-    """Yield a run on `dataset` with an empty cache of embeddings, and the medians of `runs` warm
-    runs of each strategy, which take turns. Work is what strategy, reader and metrics do.
-    """
-    chosen = f"dataset={dataset}"
-    with tempfile.TemporaryDirectory() as folder:
-        cache = Path(folder)
-        cold = measure_run([chosen, "strategy=graph_expand"], cache)
-        found: dict[str, list[MeasuredRun]] = {name: [] for name in _COMPARED}
-        for _ in range(runs):
-            for name in _COMPARED:  # in turns, so that a slow minute affects all
-                found[name].append(measure_run([chosen, f"strategy={name}"], cache))
-    first = found[_COMPARED[0]]
-    for name, measured in (*found.items(), ("graph_expand, empty cache", [cold])):
-        yield {"strategy": name, **_harness(measured, first[: len(measured)])}
-
-
-def _harness(runs: Sequence[MeasuredRun], others: Sequence[MeasuredRun]) -> Row:
-    pairs = zip(runs, others, strict=True)
-    return {
-        "run s": median(one.wall_s for one in runs),
-        "CPU s": median(one.cpu_s for one in runs),
-        "work s": median(one.work_s for one in runs),
-        "harness s": median(one.wall_s - one.work_s for one in runs),
-        "of it start s": median(one.wall_s - one.seconds["total"] for one in runs),
-        "harness / work": median((one.wall_s - one.work_s) / one.work_s for one in runs),
-        "retrieve p95 ms": median(one.retrieve_ms_p95 for one in runs),
-        f"p95 / {_COMPARED[0]}": median(
-            one.retrieve_ms_p95 / other.retrieve_ms_p95 for one, other in pairs
-        ),
-        "peak MB": max(one.peak_mb for one in runs),
-    }
-
-
-def calls(count: int = 800) -> Iterator[Row]:
-    """Yield the seconds of `count` calls without and with a recording, and replayed; then those of
-    runs with reader and judge, from the first request to the last reply. The ideal: at every moment
-    as many requests are under way as may be.
-    """
-    with tempfile.TemporaryDirectory() as folder, loopback_model(_DELAY_S) as base_url:
-        _seconds(_client(Path(folder) / "warm", base_url, "auto"), 1, 1)  # loads the libraries
-        modes: tuple[tuple[str, Mode, int], ...] = (
-            ("live, not recorded", "off", _AT_ONCE),
-            ("live, recorded", "auto", _AT_ONCE),
-            ("replayed", "replay", _AT_ONCE),
-            ("replayed", "replay", 1),
-        )
-        for name, mode, threads in modes:
-            seconds = _seconds(_client(Path(folder), base_url, mode), count, threads)
-            ideal = None if mode == "replay" else count * _DELAY_S / threads
-            yield _row(name, threads, count, seconds, ideal)
-    with tempfile.TemporaryDirectory() as folder:
-        path = write_dataset(Path(folder) / "made.json", _CONVERSATIONS, _QUESTIONS)
-        for threads in (4, _AT_ONCE):
-            log = Path(folder) / f"log {threads}"
-            with loopback_model(_DELAY_S / 2, log) as base_url:
-                model = [*_MODEL, f"llm.base_url={base_url}", f"dataset.path={path}"]
-                at_once = [f"concurrency={threads}", f"llm.concurrency={threads}"]
-                measure_run([*model, *at_once], Path(folder) / f"cache {threads}")
-            sent = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-            seconds = max(one["ended"] for one in sent) - min(one["began"] for one in sent)
-            ideal = sum(one["ended"] - one["began"] for one in sent) / threads
-            yield _row("run with reader and judge", threads, len(sent), seconds, ideal)
-
-
-def _row(name: str, threads: int, count: int, seconds: float, ideal: float | None) -> Row:
-    row = {"at once": threads, "calls": count, "s": seconds, "calls a second": count / seconds}
-    return {"what": name, **row, **({} if ideal is None else {"s / ideal s": seconds / ideal})}
-
-
-def _client(folder: Path, base_url: str, mode: Mode) -> ChatClient:
-    settings = ChatSettings(model="loopback", base_url=base_url, concurrency=_AT_ONCE)
-    return settings.open(Recording(folder, mode), Meter())
-
-
-def _seconds(client: ChatClient, count: int, threads: int) -> float:
-    """Return the seconds that `threads` threads take for `count` different calls."""
-
-    def ask(number: int) -> None:
-        client.complete([{"role": "user", "content": f"{_PROMPT} Question {number}?"}])
-
-    with ThreadPoolExecutor(threads) as pool:
-        started = time.perf_counter()
-        list(pool.map(ask, range(count)))
-        return time.perf_counter() - started
-
-
-@contextmanager
-def loopback_model(delay_s: float, log: Path | None = None) -> Iterator[str]:
-    """Yield the base URL of a server that answers each request after `delay_s`, with an answer or a
-    verdict that depends on the request alone. `log`: file of one JSON line for each request. The
-    server stops with the block.
-    """
-    spawn = multiprocessing.get_context("spawn")  # a fork would copy the caller's threads
-    ours, theirs = spawn.Pipe()
-    process = spawn.Process(target=_run, args=(theirs, delay_s, log), daemon=True)
-    process.start()
-    try:
-        yield ours.recv()
-    finally:
-        process.terminate()
-        process.join()
-
-
-def _run(started: Connection, delay_s: float, log: Path | None) -> None:
-    server = LoopbackServer(partial(_answered, delay_s, log, Lock()))
-    started.send(server.base_url)
-    Event().wait()
-
-
-def _answered(
-    delay_s: float, log: Path | None, lock: Lock, _path: str, _key: str, data: bytes
-) -> Reply:
-    """Answer a chat request, and write it to the log."""
-    began = time.time()
-    time.sleep(delay_s)
-    body = json.loads(data)
-    if log:
-        row = {"body": body, "began": began, "ended": time.time()}
-        with lock, log.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
-    return 200, _completion(body, hashlib.sha256(data).hexdigest())
-
-
-def _completion(body: dict[str, Any], digest: str) -> dict[str, Any]:
-    """Return a short answer, or a verdict where JSON is asked for."""
-    text = f"In the spring of {digest[:8]}."
-    if "response_format" in body:
-        verdict = "CORRECT" if digest < "8" else "WRONG"
-        text = json.dumps({"reason": f"because of {digest[:8]}", "verdict": verdict})
-    message = {"role": "assistant", "content": text}
-    return {
-        "id": "loopback",
-        "object": "chat.completion",
-        "created": 0,
-        "model": body.get("model"),
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 500, "completion_tokens": 5, "total_tokens": 505},
-    }

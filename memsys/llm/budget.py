@@ -38,7 +38,8 @@ class Limits:
                 now = time.monotonic()
                 starts = max(now, self._next) if self._apart_s else now
                 self._next = starts + self._apart_s
-            time.sleep(starts - now)
+            if starts > now:  # a sleep of 0 s would cede the processor
+                time.sleep(starts - now)
             yield
 
 

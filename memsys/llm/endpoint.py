@@ -62,6 +62,8 @@ class Endpoint:
         self._limits, self._budget = limits, budget
         self._key_variable, self._timeout_s, self._retries = key_variable, timeout_s, retries
         self._lock = threading.Lock()
+        # A replay is CPU time alone: threads that shared it would take turns, and wait for each.
+        self._replaying = threading.Lock()
         self._opened: openai.OpenAI | None = None
 
     def post(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
@@ -72,17 +74,18 @@ class Endpoint:
         InputError for a fault of the configuration and, in mode `replay`, for a missing answer;
         BudgetReached before a call that could exceed the budget.
         """
-        key = exchange.key = self.key(path, body, exchange.sample)
-        recorded = self._recording.to_replay(key)
-        if recorded is not None:
-            try:
-                return self._replayed(recorded, exchange)
-            except LLMError:
-                # Recorded by an earlier version, which accepted it.
-                self._recording.reject(recorded, rejected_key(key))
-                if self._recording.mode == "replay":
-                    raise
-                exchange.restart(key)
+        with self._replaying:
+            key = exchange.key = self.key(path, body, exchange.sample)
+            recorded = self._recording.to_replay(key)
+            if recorded is not None:
+                try:
+                    return self._replayed(recorded, exchange)
+                except LLMError:
+                    # Recorded by an earlier version, which accepted it.
+                    self._recording.reject(recorded, rejected_key(key))
+                    if self._recording.mode == "replay":
+                        raise
+                    exchange.restart(key)
         if self._recording.mode != "replay":
             return _checked(json.loads(self._send(path, body, exchange)), exchange)
         recorded = self._recording.find(rejected_key(key))

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import math
 import threading
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from filelock import FileLock
-
 from memsys.core.addresses import json_without_secrets
 from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
-from memsys.stores.sqlite import cache_errors, open_shared
+from memsys.stores.sqlite import SlotLocks, cache_errors, open_shared
 
 Mode = Literal["auto", "record", "off", "replay"]
 CALLS = "calls.sqlite"
@@ -33,7 +32,7 @@ _WRITE_REQUEST = "OR IGNORE INTO requests (key, body) VALUES (?, ?)"
 _MOST_BYTES = 2**28  # of a request, unpacked
 _MOST_STATUS = 999
 _POLL_S = 0.01
-_SHARED = 3  # hex digits of a key that name its lock file
+_SHARED = 3  # hex digits of a key that name its slot, of 4,096
 _BATCH = 500  # keys per look-up; SQLite takes at least 999
 
 
@@ -78,12 +77,12 @@ class Recording:
         self.mode = mode
         self.path = Path(folder) / CALLS
         self._guard = threading.Lock()
+        self._waiting: dict[str, tuple[threading.Lock, int]] = {}
         if mode == "off":
             return
         with self._errors():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._claims = self.path.with_suffix(".locks")
-            self._claims.mkdir(exist_ok=True)
+            self._claims = SlotLocks(self.path.with_suffix(".locks"))
             self._db = open_shared(self.path, _SCHEMA, _REQUESTS, owner=self)
 
     def find(self, key: str) -> RecordedAnswer | None:
@@ -180,17 +179,27 @@ class Recording:
         if self.mode == "off":
             yield
             return
-        # Keys that begin alike share a file, of 4,096 at most; they wait for each other. The
-        # system frees the lock if this process dies. It is polled, never waited for inside a
-        # system call: two processes whose threads wait for each other would be a deadlock,
-        # although every thread has only one claim.
-        claimed = FileLock(self._claims / key[:_SHARED])
-        with self._errors():
-            claimed.acquire(poll_interval=_POLL_S)
+        slot = key[:_SHARED]  # keys that begin alike, which wait for each other
+        with self._guard:
+            lock, users = self._waiting.get(slot, (threading.Lock(), 0))
+            self._waiting[slot] = lock, users + 1
         try:
-            yield
+            # The system frees the lock if this process dies. It is polled, never waited for inside
+            # a system call: two processes whose threads wait for each other would be a deadlock,
+            # although every thread has only one claim.
+            with lock:
+                with self._errors():
+                    while not self._claims.take(slot):
+                        time.sleep(_POLL_S)
+                try:
+                    yield
+                finally:
+                    self._claims.release(slot)
         finally:
-            claimed.release()
+            with self._guard:
+                lock, users = self._waiting.pop(slot)
+                if users > 1:
+                    self._waiting[slot] = lock, users - 1
 
     def damaged(self, key: str, fault: str) -> InputError:
         """Return the error for a row that this program did not write."""

@@ -1,15 +1,22 @@
-"""SQLite files that several processes may write."""
+"""SQLite files that several processes may write, and locks among these processes."""
 
 from __future__ import annotations
 
 import sqlite3
+import struct
+import sys
 import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from memsys.core.errors import InputError
+
+if sys.platform == "linux":
+    import fcntl
 
 _OF_THE_DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 _PATIENCE_S = 60  # how long to wait while another process locks the file
@@ -92,3 +99,57 @@ def open_store(path: str | None, tables: tuple[str, ...], store: str) -> sqlite3
             f"{store}.path={path}: {error}; name a file that this program may write"
         ) from error
     return db
+
+
+class ByteLocks:
+    """Locks among processes, one for each slot, a hexadecimal number: bytes of one file, which no
+    system but Linux can lock for one opening of the file, and not for the process.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is created if absent. Raises OSError."""
+        folder.mkdir(exist_ok=True)
+        self._file = (folder / "slots").open("ab", buffering=0)
+
+    def take(self, slot: str) -> bool:
+        """Return whether `slot` was free; it now belongs to the caller. Raises OSError."""
+        try:
+            self._set(slot, fcntl.F_WRLCK)
+        except BlockingIOError:
+            return False
+        return True
+
+    def release(self, slot: str) -> None:
+        """Free `slot`."""
+        self._set(slot, fcntl.F_UNLCK)
+
+    def _set(self, slot: str, kind: int) -> None:
+        flock = struct.pack("hhqqi", kind, 0, int(slot, 16), 1, 0)  # 1 byte from the start
+        fcntl.fcntl(self._file, fcntl.F_OFD_SETLK, flock)
+
+
+class FileLocks:
+    """As ByteLocks, on every system, with a file for each slot: 30 times slower."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is created if absent. Raises OSError."""
+        folder.mkdir(exist_ok=True)
+        self._folder = folder
+        self._taken: dict[str, FileLock] = {}
+
+    def take(self, slot: str) -> bool:
+        """Return whether `slot` was free; it now belongs to the caller. Raises OSError."""
+        lock = FileLock(self._folder / slot)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            return False
+        self._taken[slot] = lock
+        return True
+
+    def release(self, slot: str) -> None:
+        """Free `slot`."""
+        self._taken.pop(slot).release()
+
+
+SlotLocks = ByteLocks if sys.platform == "linux" else FileLocks

@@ -27,7 +27,7 @@ from eval.rendering.blocks import Block, Section
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.markdown import report_markdown
 from eval.rendering.palette import GREY, Look, looks
-from eval.rendering.plots import figure, files_of
+from eval.rendering.plots import figure
 from eval.rendering.tables import type_name
 from eval.summary.measures import types_of
 from eval.summary.retrieval import FIRST_RANK
@@ -156,7 +156,7 @@ def _draw(
             if marks:
                 axes.plot([], [], "o", label=marks, **_hollow(GREY))
             axes.legend(loc="lower right")
-        yield names(folder / name)
+        yield files_of(folder / name)
 
 
 def _curve(axes: Axes, label: str, points: Sequence[tuple[float, Point]], look: Look) -> None:

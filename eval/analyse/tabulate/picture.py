@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.analyse.tabulate.effects import RECALL, Effects
+from eval.analyse.tabulate.effects import Effects
+from eval.summary.measures import RECALL
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 

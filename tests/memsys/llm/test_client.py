@@ -184,13 +184,13 @@ def test_requests_are_spread_over_the_minute_and_replays_never_wait(server, make
     client = make(server, requests_per_minute=1200)
     with ThreadPoolExecutor(5) as pool:
         list(pool.map(client.complete, asked))
-    assert sorted(waits) == pytest.approx([0, 0.05, 0.1, 0.15, 0.2])
+    assert sorted(waits) == pytest.approx([0.05, 0.1, 0.15, 0.2])
     meter = Meter()
     replaying = make(server, requests_per_minute=1, meter=meter)
     with meter.phase() as reading:
         for messages in asked * 4:
             replaying.complete(messages)
-    assert (reading.attempts, reading.replayed, len(waits)) == (0, True, 5)
+    assert (reading.attempts, reading.replayed, len(waits)) == (0, True, 4)
 
 
 def test_a_server_of_our_own_starts_with_the_first_live_call(server, tmp_path):
