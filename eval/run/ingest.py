@@ -90,7 +90,7 @@ def usage_entry(reading: Reading) -> UsageEntry:
 
 
 def _counts(usage: Usage) -> dict[str, Any]:
-    return {name: getattr(usage, name) for name in Usage.__slots__}  # asdict takes ten times as long
+    return {name: getattr(usage, name) for name in Usage.__slots__}  # asdict is slow
 
 
 def _events(strategy: MemoryStrategy) -> list[Row]:
