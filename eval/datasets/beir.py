@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from eval.datasets.beir_folder import CORPUS, QUERIES, Asked, FolderReading, query_files
 from eval.datasets.files import find_file
@@ -38,6 +39,7 @@ class Beir(Filters):
 
     path: PathText | None = None
     split: str = "test"
+    has_gold: ClassVar[bool] = False
 
     def load(self) -> Dataset:
         """Read, check and filter the files. Raises InputError naming file, line and field; also if
