@@ -8,6 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 from eval.__main__ import main as commands
@@ -45,6 +46,46 @@ def test_commands_service_and_default_stores_do_without_extras_and_modules_of_po
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--cfg", "job"], ["k=0"]])
+def test_help_and_refusals_import_nothing_that_only_runs_need(arguments):
+    code = f"""
+import atexit, sys
+from eval.run.command import main
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+sys.argv = ["python -m eval.run"]
+main({arguments})
+"""
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    imported = ended.stderr.splitlines()[-1].split()
+    own = [name for name in imported if name.partition(".")[0] in {"eval", "baselines", "memsys"}]
+    assert "eval.run.command" in own
+    assert len(own) <= 20, own
+    assert len(imported) <= 480, imported
+    assert not {*imported} & {"faiss", "numpy", "pandas", "scipy", "sqlite3", "tqdm"}
+
+
+RUN_NEEDS_NOT = (
+    *("eval.datasets.beir", "eval.datasets.synthetic", "jsonschema", "matplotlib", "networkx"),
+    *("onnxruntime", "pandas", "pyarrow", "scipy.sparse", "scipy.stats"),
+)
+
+
+def test_a_run_imports_no_other_data_sets_and_no_library_that_it_does_not_need(tmp_path):
+    code = f"""
+import sys
+from eval.run.command import main
+assert main(["strategy=no_memory", "questions=2", {f"hydra.run.dir={tmp_path / 'run'}"!r}]) == 0
+print(*sys.modules)
+"""
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    imported = ended.stdout.splitlines()[-1].split()
+    assert [name for name in RUN_NEEDS_NOT if name in imported] == []
+    assert len(imported) <= 850
 
 
 def test_a_command_finds_the_modules_of_the_working_folder_last(tmp_path, capsys, monkeypatch):

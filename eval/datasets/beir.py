@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 from eval.datasets.beir_files import candidates, documents, judged_pairs, judgements, queries
 from eval.datasets.files import find_folder
@@ -44,6 +45,7 @@ class Beir(Filters):
 
     path: PathText | None = None
     split: str = "test"
+    has_gold: ClassVar[bool] = False
 
     def load(self) -> Dataset:
         """Read, check and filter the files. Raises InputError naming file, line and field; also if

@@ -95,10 +95,11 @@ def dates_in(sentence: Sentence, memory: Memory, chinese: bool) -> tuple[DateMen
 
 
 class RootWeights(NamedTuple):
-    """The inverse document frequency of each root of a question, and their sum."""
+    """The inverse document frequency of each root of a question, their sum, and the roots."""
 
     of: tuple[tuple[str, float], ...]
     total: float
+    roots: frozenset[str]
 
 
 def root_weights(question: ParsedQuestion, candidates: Sequence[Candidate]) -> RootWeights:
@@ -109,12 +110,12 @@ def root_weights(question: ParsedQuestion, candidates: Sequence[Candidate]) -> R
         (root, math.log(1 + (count + 1) / (0.5 + sum([root in text for text in contents]))))
         for root in sorted(question.roots)
     )
-    return RootWeights(weights, sum([weight for _, weight in weights]))
+    return RootWeights(weights, sum([weight for _, weight in weights]), question.roots)
 
 
 def share(weights: RootWeights, covered: frozenset[str]) -> float:
     """Return the share (0 to 1) of the question's weight in `covered`; 0 for an empty question."""
-    if not weights.total:
+    if not weights.total or weights.roots.isdisjoint(covered):  # as most memories are
         return 0.0
     return sum([weight for root, weight in weights.of if root in covered]) / weights.total
 
@@ -149,21 +150,28 @@ def _reply_coverage(idf: RootWeights, memory: Memory) -> float:
     before = memory.index_text.removesuffix(memory.content)
     if before == memory.index_text or not ("?" in before or "？" in before):
         return 0.0
-    own = roots(memory.content)
-    return share(idf, own | roots(before)) - share(idf, own)
+    own, asked = roots(memory.content), roots(before)
+    if idf.roots.isdisjoint(asked):
+        return 0.0
+    return share(idf, own | asked) - share(idf, own)
 
 
 def _best_by_speaker(
-    question: ParsedQuestion, candidates: Sequence[Candidate], idf: RootWeights
+    question: ParsedQuestion,
+    candidates: Sequence[Candidate],
+    idf: RootWeights,
+    replies: Sequence[float],
 ) -> tuple[float, float]:
-    """Return the best coverage in one memory by the people asked about, and by others' claims."""
+    """Return the best coverage in one memory by the people asked about, and by others' claims.
+    `replies`: of each memory, the coverage that the utterance before it adds.
+    """
     own = other = 0.0
-    for candidate in candidates:
+    for candidate, reply in zip(candidates, replies, strict=True):
         memory = candidate.memory
         spoken = roots_by_speaker(memory.content, memory.speaker)
         for speaker, (everything, claimed) in spoken.items():
             if not question.people or speaker in question.people:
-                own = max(own, share(idf, everything) + _ANSWERED * _reply_coverage(idf, memory))
+                own = max(own, share(idf, everything) + _ANSWERED * reply)
             else:
                 other = max(other, share(idf, claimed))
     return own, other
@@ -178,14 +186,15 @@ def find_evidence(
     """
     idf = root_weights(question, candidates)
     ranked: list[tuple[float, int, float]] = []
-    for at, (candidate, retrieved) in enumerate(
-        zip(candidates, _scaled_scores(candidates), strict=True)
+    replies = [_reply_coverage(idf, candidate.memory) for candidate in candidates]
+    for at, (candidate, retrieved, reply) in enumerate(
+        zip(candidates, _scaled_scores(candidates), replies, strict=True)
     ):
         memory = candidate.memory
         support = share(idf, roots(memory.content))
         score = (
             support
-            + weights.reply * _reply_coverage(idf, memory)
+            + weights.reply * reply
             + weights.retrieval * retrieved
             + weights.speaker * _speaks(question, memory)
             + weights.time * _in_time(question, memory)
@@ -203,4 +212,4 @@ def find_evidence(
             carried = cover
             scored.append(ScoredSentence(sentence, memory, position, cover, support, total))
     scored.sort(key=lambda item: -item.score)
-    return Evidence(tuple(scored), *_best_by_speaker(question, candidates, idf))
+    return Evidence(tuple(scored), *_best_by_speaker(question, candidates, idf, replies))

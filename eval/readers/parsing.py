@@ -202,6 +202,12 @@ def _unit(text: str, kind: Kind) -> str:
     return (unit["en"] or unit["zh"] or "").lower() if unit else ""
 
 
+@lru_cache(maxsize=16_384)
+def _capitalised(text: str) -> frozenset[str]:
+    """Return the words of three letters or more that may be names or nicknames."""
+    return frozenset(re.findall(r"\b[A-Z][a-z]{2,}", text))
+
+
 def named_people(text: str, speakers: tuple[str, ...]) -> tuple[str, ...]:
     """Return the speakers that a text names, by full name, first name or nickname.
 
@@ -214,8 +220,7 @@ def named_people(text: str, speakers: tuple[str, ...]) -> tuple[str, ...]:
         if is_cjk(speaker):
             hit = speaker in text or (len(speaker) > 2 and speaker[1:] in text)
         else:
-            capitals = re.findall(r"\b[A-Z][a-z]{2,}", text)
-            hit = any(first == word or first.startswith(word) for word in capitals)
+            hit = any(first.startswith(word) for word in _capitalised(text))
         if hit:
             found.append(speaker)
     return tuple(found)

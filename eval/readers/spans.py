@@ -107,7 +107,7 @@ class _Token(NamedTuple):
     part: float | None
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=8_192)
 def _tokens(text: str) -> tuple[_Token, ...]:
     """Return the tokens of an English sentence, which many questions may ask about."""
     words = TOKEN.findall(text)

@@ -8,8 +8,6 @@ from typing import Any
 from hydra.utils import get_class
 from omegaconf import DictConfig, OmegaConf
 
-from eval.datasets.beir import Beir
-from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.types import Dataset
 from eval.judges.judge import Reference
 from memsys.core.errors import InputError
@@ -55,7 +53,8 @@ def check_compatibility(
         "dataset=synthetic, or use reader=extractive": reader == "chain"
         and not getattr(dataset, "asks_by_grammar", False),
         "llm=grammar: writes memories only of dataset=synthetic; add dataset=synthetic "
-        "reader=chain, or use llm=openai": grammar and not isinstance(dataset, Synthetic),
+        "reader=chain, or use llm=openai": grammar
+        and not getattr(dataset, "is_all_grammar", False),
         "reader=llm: llm=grammar writes memories and answers no question; use reader=chain": grammar
         and reader == "llm",
         f"judge={judge}: llm=grammar writes memories and judges nothing; use judge=none, or "
@@ -65,7 +64,8 @@ def check_compatibility(
         f"llm.extra.misses: {misses!r}; use a share of 0 to 1": grammar
         and not (is_number and 0 <= misses <= 1),
         f"reader={reader}: dataset={getattr(dataset, 'name', None)} has no gold answers, only "
-        "relevant documents; add reader=none": isinstance(dataset, Beir) and reader != "none",
+        "relevant documents; add reader=none": reader != "none"
+        and not getattr(dataset, "has_gold", True),
     }
     for why, is_wrong in refused.items():
         if is_wrong:

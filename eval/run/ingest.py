@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from eval.records.jsonl import Row
 from eval.records.schema import IngestLine, UsageEntry
 from eval.run.failures import END_THE_RUN, Failure
 from memsys.core.addresses import without_secrets
-from memsys.core.types import Conversation, Query, Session
+from memsys.core.types import Conversation, Query, Session, Usage
 from memsys.llm.meter import Meter, Reading
 from memsys.strategies.strategy import MemoryStrategy
 
@@ -84,9 +84,13 @@ def ingest(
 
 def usage_entry(reading: Reading) -> UsageEntry:
     """Return the recorded usage of a phase: the sum, and `by_model` where models have names."""
-    by_model = {name: asdict(usage) for name, usage in reading.by_model.items()}
-    counts = asdict(reading.usage) | ({"by_model": by_model} if by_model else {})
+    by_model = {name: _counts(usage) for name, usage in reading.by_model.items()}
+    counts = _counts(reading.usage) | ({"by_model": by_model} if by_model else {})
     return cast(UsageEntry, counts)
+
+
+def _counts(usage: Usage) -> dict[str, Any]:
+    return {name: getattr(usage, name) for name in Usage.__slots__}  # asdict is slow
 
 
 def _events(strategy: MemoryStrategy) -> list[Row]:

@@ -17,21 +17,34 @@ from memsys.core.terms import terms, word_terms, written
 
 
 class LexicalIndex:
-    """Okapi BM25 (Robertson and Zaragoza, 2009) by rank_bm25, over stems without stopwords."""
+    """Okapi BM25 (Robertson and Zaragoza, 2009) over stems without stopwords. The scores are those
+    of rank_bm25, which weighs the terms, and looks for a term of the query in every text.
+    """
 
     def __init__(self, texts: Sequence[str], k1: float, b: float) -> None:
         """`texts`: at least 1; `k1`, `b`: term saturation and length normalisation."""
         documents = [list(terms(text)) for text in texts]
-        # rank_bm25 divides by the mean length: without any indexable word there is no index.
-        self._bm25 = BM25Okapi(documents, k1=k1, b=b) if any(documents) else None
         self._size = len(documents)
+        self._of: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}  # rows and scores
+        if not any(documents):  # rank_bm25 divides by the mean length
+            return
+        bm25 = BM25Okapi(documents, k1=k1, b=b)
+        norms = k1 * (1 - b + b * np.array(bm25.doc_len) / bm25.avgdl)
+        found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        for row, counts in enumerate(bm25.doc_freqs):
+            for term, count in counts.items():
+                found[term].append((row, count))
+        for term, pairs in found.items():
+            rows, counts = np.array(pairs).T
+            self._of[term] = rows, bm25.idf[term] * (counts * (k1 + 1) / (counts + norms[rows]))
 
     def scores(self, query: str) -> NDArray[np.float64]:
         """Return BM25 of every text, shape (n,), 0 or more; 0 if no term is shared."""
-        query_terms = list(terms(query))
-        if self._bm25 is None or not query_terms:
-            return np.zeros(self._size)
-        scores = np.asarray(self._bm25.get_scores(query_terms), dtype=np.float64)
+        scores = np.zeros(self._size)
+        for term in terms(query):
+            if term in self._of:
+                rows, weights = self._of[term]
+                scores[rows] += weights
         # rank_bm25 gives a term in most of a few texts a negative weight: a text with the term
         # must not rank below one that shares nothing.
         return np.maximum(scores, 0.0)

@@ -27,7 +27,7 @@ from eval.rendering.blocks import Block, Section
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.markdown import report_markdown
 from eval.rendering.palette import GREY, Look, looks
-from eval.rendering.plots import figure
+from eval.rendering.plots import figure, files_of
 from eval.rendering.tables import type_name
 from eval.summary.measures import types_of
 from eval.summary.retrieval import FIRST_RANK

@@ -5,8 +5,10 @@ from __future__ import annotations
 import bm25s
 import numpy as np
 import pytest
+from rank_bm25 import BM25Okapi
 
 from memsys.core.errors import InputError
+from memsys.core.terms import terms
 from memsys.core.types import Vectors
 from memsys.embed.base import unit_rows
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
@@ -182,6 +184,16 @@ def uneven_texts() -> list[str]:
     """Some without a word, some with one twice; WORDS[0] in more than half."""
     random = np.random.default_rng(0)
     return [" ".join([*random.choice(WORDS, i % 7), WORDS[0] * (i % 3 > 0)]) for i in range(300)]
+
+
+def test_scores_are_those_of_rank_bm25_to_the_bit():
+    texts = uneven_texts()
+    library = BM25Okapi([list(terms(text)) for text in texts], k1=0.9, b=0.4)
+    index = LexicalIndex(texts, 0.9, 0.4)
+    for query in (WORDS[0], f"{WORDS[3]} {WORDS[3]} unknown", " ".join(WORDS)):
+        theirs = np.maximum(library.get_scores(list(terms(query))), 0.0)
+        assert index.scores(query).tolist() == theirs.tolist()
+        assert theirs.any()
 
 
 @pytest.mark.parametrize(("method", "smoothed"), [("robertson", False), ("lucene", True)])
