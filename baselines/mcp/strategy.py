@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from typing import Annotated, Any
 from uuid import uuid4
 
+from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from baselines.mcp.admission import Server, admit
@@ -136,20 +137,14 @@ def server_of(
         at = Command(command, dict(env or {}), tuple(variables))
     else:
         at = Address(str(url), key_variable)
-    plain = {name: _plain(value) for name, value in wanted.items()}
+    plain: dict[str, Any] = {
+        name: OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
+        for name, value in wanted.items()
+    }
     for name, value in _texts(plain):
         remedy = "let the server read it from a variable: strategy.variables"
         check_open(name.rpartition(".")[2], value, f"strategy{name}", remedy)
     return Server(at, Wanted(**plain), timeout_s, settle_s)
-
-
-def _plain(value: Any) -> Any:
-    """Return dicts and lists for those of Hydra."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(one) for one in value]
-    return value
 
 
 def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

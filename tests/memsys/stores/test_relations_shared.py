@@ -6,6 +6,7 @@ from contextlib import closing
 
 import pytest
 
+from memsys.core.errors import InputError
 from memsys.core.types import Vectors
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import RelationStore
@@ -107,6 +108,17 @@ def test_a_failed_transaction_changes_nothing(two):
         assert store.nodes("ann") == [node("a", rows[0])]
         assert store.relations("ann") == []
         assert [found.node.id for found in store.similar("ann", rows[1], 0.999, 5)] == []
+
+
+def test_a_failed_transaction_in_memory_changes_nothing_either():
+    rows = pool(0, 2)
+    with closing(NetworkxRelations()) as store:
+        store.put_nodes("ann", [node("a", rows[0])])
+        with pytest.raises(InputError, match="'nobody'"), store.writing():  # noqa: PT012
+            store.put_nodes("ann", [node("b", rows[1])])
+            store.put_relations("ann", [relation("a", "knows", "nobody")])
+        assert store.nodes("ann") == [node("a", rows[0])]
+        assert store.similar("ann", rows[1], 0.999, 5) == []
 
 
 def test_a_cleared_owner_leaves_no_name_in_the_file(two, tmp_path):

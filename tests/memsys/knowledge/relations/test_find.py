@@ -174,37 +174,27 @@ def test_words_that_may_name_an_entity():
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("name", "value"),
     [
-        {"by": "words"},
-        {"query_entities": "none"},
-        {"limit": 0},
-        {"hops": 0},
-        {"limit": True},
-        {"similarity": "high"},
-        {"similarity": 1.5},
+        *[("by", "words"), ("query_entities", "none"), ("limit", 0), ("hops", 0)],
+        *[("limit", True), ("similarity", "high"), ("similarity", 1.5)],
     ],
 )
-def test_a_wrong_setting_of_the_read_path_is_named(bag_of_words, wrong):
-    with pytest.raises(InputError, match=f"^strategy.relations.{min(wrong)}: "):
-        finder(Written(Scripted(), bag_of_words), bag_of_words, **wrong)
+def test_a_wrong_setting_of_the_read_path_is_named(bag_of_words, name, value):
+    with pytest.raises(InputError, match=f"^strategy.relations.{name}: "):
+        finder(Written(Scripted(), bag_of_words), bag_of_words, **{name: value})
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("name", "value"),
     [
-        {"calls": "words"},
-        {"on_conflict": "merge"},
-        {"exchange": 0},
-        {"nodes": 1.5},
-        {"shown": -1},
-        {"threshold": 7},
-        {"merge": None},
+        *[("calls", "words"), ("on_conflict", "merge"), ("exchange", 0), ("nodes", 1.5)],
+        *[("shown", -1), ("threshold", 7), ("merge", None)],
     ],
 )
-def test_a_wrong_setting_of_the_write_path_is_named(wrong, tmp_path):
-    with pytest.raises(InputError, match=f"^strategy.graph.{min(wrong)}: "):
-        settings(**wrong)
+def test_a_wrong_setting_of_the_write_path_is_named(name, value, tmp_path):
+    with pytest.raises(InputError, match=f"^strategy.graph.{name}: "):
+        settings(**{name: value})
     path = tmp_path / "own.txt"
     path.write_text("{messages} {stored}", encoding="utf-8")
     with pytest.raises(InputError, match=r"own.txt: the place \{new\} is missing"):
