@@ -72,9 +72,9 @@ def _more(questions: list[dict[str, Any]], id_: str | None) -> list[dict[str, An
     ("edited", "told"),
     [
         (lambda text: json.dumps(text | {"questions": _more(text["questions"], "ash/99")}),
-         "tiny.json has ash/99, which is no question"),
+         "entry ash/99: the data set has no such question"),
         (lambda text: json.dumps(text | {"questions": _more(text["questions"], "elm/0")}),
-         "tiny.json has elm/0, which is no question"),
+         "entry elm/0: the data set has no such conversation"),
         (lambda text: json.dumps(text | {"questions": _more(text["questions"], None)}),
          "a question twice"),
         (lambda text: "{}", "name: missing; add it"),
