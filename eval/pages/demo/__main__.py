@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of, parser
-from eval.pages.browse.__main__ import add_options, check_port, has_display, show
+from eval.pages.browse.server import add_options, check_port, has_display, show
 from eval.records.manifest import load_manifest
 from memsys.core.errors import InputError
 from memsys.core.files import shown, unpacked_chunks
