@@ -171,16 +171,14 @@ def _compare_rows(card: Card, role: Role, here: CardFile, found: Verification) -
 def _of_run(card: Card, run: Run) -> Iterator[str]:
     """Yield what the card says of a run otherwise than its manifest."""
     manifest = run.manifest
-    if card.config_sha256 != manifest["config_sha256"]:
-        yield (
-            f"config_sha256: {_short(card.config_sha256)} on the card, "
-            f"{_short(manifest['config_sha256'])} of the run"
-        )
-    if card.system != manifest["strategy"]:
-        yield f"system: {card.system} on the card, {manifest['strategy']} of the run"
-    kind = kind_of(manifest)
-    if card.kind != kind:
-        yield f"kind: {card.kind} on the card, {kind} of the run"
+    for name, there, here in (
+        ("config_sha256", card.config_sha256, manifest["config_sha256"]),
+        ("system", card.system, manifest["strategy"]),
+        ("kind", card.kind, kind_of(manifest)),
+    ):
+        if there != here:
+            text = _short if name == "config_sha256" else str
+            yield f"{name}: {text(there)} on the card, {text(here)} of the run"
     yield from _of_files(card, weights_of(manifest), "weights")
 
 

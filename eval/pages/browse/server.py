@@ -1,9 +1,13 @@
-"""An HTTP server of pages about runs, for browsers on this machine alone."""
+"""Pages about runs, served to browsers on this machine alone or written to a folder."""
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
+import sys
 import threading
+import webbrowser
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,10 +16,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
+from eval.cli import progress
+from eval.pages.browse.conversations import page_name
 from eval.pages.browse.listing import all_runs, list_page, list_policy
+from eval.pages.browse.questions import Questions, RecordedCalls
 from eval.pages.browse.site import INDEX, PACKAGE, STYLE, Site
+from eval.pages.report.runs import load, missing_texts
+from eval.records.files import replacing, writing
 from eval.rendering.page import policy, render
 from memsys.core.errors import InputError
+from memsys.core.files import read_bytes, shown
 from memsys.core.places import MANIFEST
 
 LOOPBACK = "127.0.0.1"
@@ -24,6 +34,8 @@ Fields = Sequence[tuple[str, str]]
 _FIELDS = 1_000  # of an address
 _PAGES = 8  # of a site that stay in memory
 _SITES = 3  # selections of runs that stay in memory
+_MB = 1_000_000
+_MARK = '<script type="application/json" id="rows">'  # of a page of questions
 _HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -174,3 +186,114 @@ def _refusal(title: str, error: Exception, back: str = "") -> Reply:
     texts = {"title": title, "sentence": f"{error}.", "back": back, "policy": policy()}
     body = render("message.html.j2", STYLE, PACKAGE, **texts)
     return Reply(body, HTTPStatus.BAD_REQUEST)
+
+
+def add_options(command: argparse.ArgumentParser, *, open_it: bool = False) -> None:
+    """Add the options of pages that are served or written; `open_it`: whether the browser is opened
+    by default.
+    """
+    command.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="write the pages there instead of serving them"
+    )
+    command.add_argument(
+        "--port", type=int, default=8750, metavar="N", help="0: any free port (default: 8750)"
+    )
+    command.add_argument(
+        "--open",
+        action=argparse.BooleanOptionalAction,
+        default=open_it,
+        help="open the page in the browser" + " (default: where there is a display)" * open_it,
+    )
+
+
+def has_display() -> bool:
+    """Whether a browser window can be expected: a terminal on a machine with a display."""
+    graphical = sys.platform in {"darwin", "win32"} or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    return graphical and sys.stdout.isatty()
+
+
+def read_site(
+    folders: Sequence[Path], cache: Path | None, *, note: str = "", listing: str = ""
+) -> Site:
+    """Return the site of some run folders; `cache`: where answers of models are recorded.
+
+    Prints why memories of a run have no texts. Raises InputError as load does.
+    """
+    runs = load([str(folder) for folder in folders])
+    for sentence in missing_texts(runs):
+        print(f"note: {sentence}", flush=True)
+    calls = None if cache is None else RecordedCalls(cache)
+    return Site(Questions(runs, calls), note=note, listing=listing)
+
+
+def show(
+    options: argparse.Namespace, folders: Sequence[Path], cache: Path | None, note: str = ""
+) -> None:
+    """Serve the pages of some runs, or write them, as the `options` of add_options say."""
+    if options.out is None:
+        serve(options, lambda: answer_site(read_site(folders, cache, note=note)))
+        return
+    out: Path = options.out
+    _check_folder(out)
+    print(f"reading {len(folders)} run{'s' * (len(folders) > 1)} ...", flush=True)
+    sizes = _write(read_site(folders, cache, note=note), out)
+    total, index = sum(sizes.values()) / _MB, sizes[INDEX] / _MB
+    print(
+        f"{len(sizes)} pages, {total:,.1f} MB ({index:,.1f} MB of it {INDEX} with all questions), "
+        f"written to {out}\nopen {(out / INDEX).resolve().as_uri()}"
+    )
+
+
+def check_port(port: int) -> None:
+    """Raise InputError unless `port` is the number of a port."""
+    if not 0 <= port <= 65535:
+        raise InputError(f"--port {port}: use 0 to 65535")
+
+
+def serve(options: argparse.Namespace, read: Callable[[], Answer]) -> None:
+    """Print the address, then read the runs and serve them until Ctrl-C; a browser waits meanwhile.
+
+    Raises InputError if the port is not available or a run cannot be read.
+    """
+    with PageServer(options.port) as server:
+        print(f"{server.address} (Ctrl-C stops it)", flush=True)
+        if options.open:
+            webbrowser.open(server.address)
+        try:
+            server.answer = read()
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()  # after the ^C of the terminal
+
+
+def _check_folder(out: Path) -> None:
+    """Raise InputError unless `out` can be the folder of pages: new, empty, or of earlier ones."""
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    index = out / INDEX
+    if not index.is_file() or _MARK.encode() not in read_bytes(index, linked=False):
+        raise InputError(f"--out {shown(out)}: is something else already; name a new folder")
+
+
+def _write(site: Site, out: Path) -> dict[str, int]:
+    """Write all pages of `site`, and return their sizes in bytes by name."""
+    sizes = {}
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+        for name in site.names:
+            if name == INDEX:
+                with progress(len(site.questions.ids), "question") as bar:
+                    page = site.whole_index(bar.update)
+            else:
+                page = site.page(name) or ""
+            data = page.encode("utf-8", errors="replace")
+            with replacing(out / name) as file:
+                file.write(data)
+            sizes[name] = len(data)
+        number = len(site.conversations.pages)  # there may have been more of them earlier
+        while (old := out / page_name(number)).exists():
+            old.unlink()
+            number += 1
+    return sizes

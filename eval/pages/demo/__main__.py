@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of, parser
-from eval.pages.browse.__main__ import add_options, check_port, has_display, show
+from eval.pages.browse.server import add_options, check_port, has_display, show
 from eval.records.manifest import load_manifest
 from memsys.core.errors import InputError
 from memsys.core.files import shown, unpacked_chunks
@@ -47,20 +47,18 @@ def unpack_runs(into: Path) -> list[Path]:
     """Copy the shipped runs into a folder, with unpacked files, and return their new places, the
     run begun first first; InputError if there are none.
     """
-    shipped = [path.parent for path in DEMO.glob(f"*/{MANIFEST}")]
-    if not shipped:
-        raise InputError(f"{shown(DEMO)}: holds no runs; install memsys again")
-    shipped.sort(key=lambda folder: load_manifest(folder)["started"])
-    for source in shipped:
-        (into / source.name).mkdir()
-        for path in source.iterdir():
-            target = into / source.name / path.name.removesuffix(_GZIPPED)
-            if path.suffix != _GZIPPED:
-                shutil.copyfile(path, target)
-                continue
+    for path in DEMO.glob("*/*"):
+        target = into / path.parent.name / path.name.removesuffix(_GZIPPED)
+        target.parent.mkdir(exist_ok=True)
+        if path.suffix == _GZIPPED:
             with target.open("wb") as file:
                 file.writelines(unpacked_chunks(path))
-    return [into / source.name for source in shipped]
+        else:
+            shutil.copyfile(path, target)
+    runs = [path.parent for path in into.glob(f"*/{MANIFEST}")]
+    if not runs:
+        raise InputError(f"{shown(DEMO)}: holds no runs; install memsys again")
+    return sorted(runs, key=lambda folder: load_manifest(folder)["started"])
 
 
 if __name__ == "__main__":

@@ -106,14 +106,12 @@ def test_calls_and_reasons_are_folded_and_escaped(run, tmp_path):
     assert "calls to models" not in card_html(without)
 
 
-@pytest.mark.parametrize(
-    "line", ["[]", '{"question": "ash/0"}', '{"question": "ash/0", "key": 5, "phase": "x"}']
-)
-def test_a_damaged_list_of_calls_is_named(line, run, tmp_path):
-    (run.folder / "calls.jsonl").write_text(f"{line}\n", encoding="utf-8")
-    site = Site(Questions([run], RecordedCalls(tmp_path / "cache")))
-    with pytest.raises(InputError, match=r"calls\.jsonl"):
-        site.card("ash/0")
+def test_a_damaged_list_of_calls_is_named(run, tmp_path):
+    for line in ("[]", '{"question": "ash/0"}', '{"question": "ash/0", "key": 5, "phase": "x"}'):
+        (run.folder / "calls.jsonl").write_text(f"{line}\n", encoding="utf-8")
+        site = Site(Questions([run], RecordedCalls(tmp_path / "cache")))
+        with pytest.raises(InputError, match=r"calls\.jsonl"):
+            site.card("ash/0")
 
 
 def test_the_cache_is_an_option(capsys):

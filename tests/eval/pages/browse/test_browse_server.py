@@ -12,8 +12,7 @@ from itertools import product
 import pytest
 
 from eval.pages.browse import __main__ as browse
-from eval.pages.browse.__main__ import has_display
-from eval.pages.browse.server import LOOPBACK, PageServer
+from eval.pages.browse.server import LOOPBACK, PageServer, has_display
 from memsys.core.errors import InputError
 from tests.eval.pages.report.made_report import HOSTILE
 
