@@ -8,14 +8,8 @@ from typing import Any
 import pytest
 
 from memsys.knowledge.facts.fact_writer import UpdateSettings
-from memsys.llm.client import ChatSettings
-from memsys.llm.meter import Meter
-from memsys.llm.recording import Recording
 from memsys.service.memory import Memory
 from tests.memsys.knowledge.facts.models import Planned, call, fact, facts
-from tests.memsys.llm import faults
-from tests.memsys.llm.server import FaultyServer
-from tests.memsys.llm.tool_calls import calls
 from tests.memsys.service.made import memory
 from tests.memsys.service.test_facts import JUNE, MAY, add, said
 
@@ -90,25 +84,3 @@ def test_facts_of_several_users_are_compared_under_their_agent(tmp_path):
     (shown,) = llm.asked["decide"]
     assert "1. user: Alice loves to play badminton (similarity 0." in shown
     assert re.search(r"\n2. user: Bob loves kilns \(similarity 0\.\d\d\)\n", shown)
-
-
-def test_a_contradiction_over_the_wire_leaves_one_memory_and_no_recording(tmp_path):
-    replies = iter([facts(LOVES), "They play.", facts(NO_MORE)])
-    kinds: list[str] = []
-
-    def script(body: Any) -> Any:
-        if "tools" in body:
-            kinds.append("decide")
-            return calls(call("UPDATE", id=1, content="Alice gave up badminton"))
-        kinds.append("facts" if "response_format" in body else "summary")
-        return faults.says(next(replies, "They play."))
-
-    with FaultyServer(script) as server:
-        chat = ChatSettings(model="m", base_url=server.base_url, key_variable="", retries=0)
-        llm = chat.open(Recording("", "off"), Meter())
-        with memory(tmp_path, llm=llm) as store:
-            first = {"user_id": "alice", "run_id": "r1"}
-            left = badminton(store, first, {"user_id": "alice"}, "Alice")
-    assert left == [("Alice gave up badminton", "r1", None)]
-    assert kinds == ["facts", "summary", "facts", "decide", "summary"]
-    assert not list(tmp_path.rglob("calls.sqlite"))
