@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -278,29 +277,6 @@ def test_relations_deleted_while_a_conflict_is_judged_do_not_fail_the_addition(t
         added = say(store, "Mara - hates - badminton")
         assert [one.event for one in added.relations] == ["ADD"]
         assert stated(store) == ["Mara hates badminton"]
-
-
-def test_threads_write_one_owner(tmp_path):
-    said = [f"Mara - does{number} - kiln" for number in range(12)]
-    with opened(tmp_path) as store, ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda text: say(store, text), said))
-        with closing(sqlite3.connect(tmp_path / "relations.sqlite")) as db:
-            stored = db.execute("SELECT name FROM relations ORDER BY name").fetchall()
-            (mentions,) = db.execute("SELECT mentions FROM nodes WHERE id = 'kiln'").fetchone()
-        assert len(stored) == mentions == 12
-        assert len(stated(store)) == 5
-
-
-def test_two_memories_share_a_folder(tmp_path):
-    with opened(tmp_path) as one, opened(tmp_path) as other:
-        say(one, "Mara - owns - kiln")
-        assert stated(other) == ["Mara owns kiln"]
-        say(other, "Mara - loves - badminton")
-        assert stated(one) == ["Mara loves badminton", "Mara owns kiln"]
-        one.delete_all(user_id="mara")
-        assert stated(other) == []
-        say(other, "Mara - sells - kiln")
-        assert stated(one) == ["Mara sells kiln"]
 
 
 def test_an_unanswered_exchange_is_an_error_and_the_facts_remain(tmp_path):

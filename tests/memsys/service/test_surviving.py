@@ -202,6 +202,29 @@ def test_threads_share_one_store(tmp_path):
         assert left == [len(store.get_all(user_id=f"u{u}")) for u in range(4)]
 
 
+def test_threads_write_the_relations_of_one_owner(tmp_path):
+    said = [f"Mara - does{number} - kiln" for number in range(12)]
+    with opened(tmp_path) as store, ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda text: say(store, text), said))
+        with closing(sqlite3.connect(tmp_path / "relations.sqlite")) as db:
+            stored = db.execute("SELECT name FROM relations ORDER BY name").fetchall()
+            (mentions,) = db.execute("SELECT mentions FROM nodes WHERE id = 'kiln'").fetchone()
+        assert len(stored) == mentions == 12
+        assert len(stated(store)) == 5
+
+
+def test_two_memories_share_the_relations_of_a_folder(tmp_path):
+    with opened(tmp_path) as one, opened(tmp_path) as other:
+        say(one, "Mara - owns - kiln")
+        assert stated(other) == ["Mara owns kiln"]
+        say(other, "Mara - loves - badminton")
+        assert stated(one) == ["Mara loves badminton", "Mara owns kiln"]
+        one.delete_all(user_id="mara")
+        assert stated(other) == []
+        say(other, "Mara - sells - kiln")
+        assert stated(one) == ["Mara sells kiln"]
+
+
 def test_another_embedder_is_refused(tmp_path):
     memory(tmp_path).close()
     with pytest.raises(InputError, match="embedded by bag, not other; set embedder="):
