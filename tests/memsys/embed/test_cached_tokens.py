@@ -12,7 +12,7 @@ from memsys.core.errors import InputError
 from memsys.embed.base import TokenVectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
-from memsys.service.writing import SharedEmbedder
+from memsys.service.vectors import SharedEmbedder
 from tests.memsys.build import BagOfTokens, BagOfWords
 
 TEXTS = ["a bowl of clay", "the kiln", "?", *(f"word{i} clay" for i in range(100))]

@@ -72,7 +72,8 @@ def test_a_message_is_in_no_file(tmp_path, kind):
     assert not files_with(tmp_path, *gone)
 
 
-def test_the_next_message_is_not_found_by_deleted_words(tmp_path):
+@pytest.mark.parametrize("before", [False, True])
+def test_the_next_message_is_not_found_by_deleted_words(tmp_path, before):
     with memory(tmp_path, start="lexical") as store:
         said = ["I fed the zebra", "It likes pears", "Rain", "Sun", "Snow", "Wind", "Hail"]
         store.add([message(text, f"m{n}") for n, text in enumerate(said, 1)], user_id="mara")
@@ -81,8 +82,11 @@ def test_the_next_message_is_not_found_by_deleted_words(tmp_path):
             found = store.search(query, user_id="mara", top_k=9)
             return next(one.score for one in found if one.record.turns == ("m2",))
 
+        id_ = by_id(store, "m1")
+        if before:
+            store.delete(id_)
         assert score("zebra") > 0
-        store.delete(by_id(store, "m1"), history=False)
+        store.delete(id_, history=False)
         assert score("zebra") == 0
         assert score("pears") > 0
 

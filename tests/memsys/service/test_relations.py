@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import signal
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -26,7 +24,7 @@ from memsys.stores.networkx_relations import NetworkxRelations
 from tests.memsys.build import query, session
 from tests.memsys.knowledge.facts.models import call, fact
 from tests.memsys.knowledge.relations.models import Scripted, conflict, entity, relation, settings
-from tests.memsys.service.made import memory, run, texts
+from tests.memsys.service.made import memory, texts
 
 MAY = datetime(2024, 5, 8, 13, 56)
 ADD = (call("ADD"),)
@@ -281,87 +279,9 @@ def test_relations_deleted_while_a_conflict_is_judged_do_not_fail_the_addition(t
         assert stated(store) == ["Mara hates badminton"]
 
 
-def test_threads_write_one_owner(tmp_path):
-    said = [f"Mara - does{number} - kiln" for number in range(12)]
-    with opened(tmp_path) as store, ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda text: say(store, text), said))
-        with closing(sqlite3.connect(tmp_path / "relations.sqlite")) as db:
-            stored = db.execute("SELECT name FROM relations ORDER BY name").fetchall()
-            (mentions,) = db.execute("SELECT mentions FROM nodes WHERE id = 'kiln'").fetchone()
-        assert len(stored) == mentions == 12
-        assert len(stated(store)) == 5
-
-
-def test_two_memories_share_a_folder(tmp_path):
-    with opened(tmp_path) as one, opened(tmp_path) as other:
-        say(one, "Mara - owns - kiln")
-        assert stated(other) == ["Mara owns kiln"]
-        say(other, "Mara - loves - badminton")
-        assert stated(one) == ["Mara loves badminton", "Mara owns kiln"]
-        one.delete_all(user_id="mara")
-        assert stated(other) == []
-        say(other, "Mara - sells - kiln")
-        assert stated(one) == ["Mara sells kiln"]
-
-
 def test_an_unanswered_exchange_is_an_error_and_the_facts_remain(tmp_path):
     llm = model(facts=[[fact("Mara owns a kiln", "Mara", 1)]], entities=[LLMError("down")])
     with opened(tmp_path, llm) as store:
         with pytest.raises(LLMError, match="none of 1 exchanges"):
             say(store, "Mara - owns - kiln")
         assert texts(store.get_all(user_id="mara")) == ["Mara owns a kiln"]
-
-
-# Each in a process of its own, which kills itself after the change of the store.
-_KILLED = """
-import os, signal, sys
-from pathlib import Path
-from memsys.stores.networkx_relations import NetworkxRelations
-from tests.memsys.service.test_relations import model, opened, remembered, say
-
-class Deadly(NetworkxRelations):
-    armed = ""
-    def put_nodes(self, *given):
-        super().put_nodes(*given)
-        if self.armed == "nodes": os.kill(os.getpid(), signal.SIGKILL)
-    def put_relations(self, *given):
-        super().put_relations(*given)
-        if self.armed == "relations": os.kill(os.getpid(), signal.SIGKILL)
-    def clear(self, owner):
-        super().clear(owner)
-        if self.armed == "clear": os.kill(os.getpid(), signal.SIGKILL)
-
-for moment in sys.argv[2:]:
-    child = os.fork()
-    if child == 0:
-        folder = Path(sys.argv[1], moment)
-        folder.mkdir()
-        relations = Deadly(str(folder / "relations.sqlite"))
-        store = opened(folder, model(facts=remembered), store=relations)
-        for number in range(3):
-            say(store, f"Mara - owns{number} - kiln")
-        print(moment, "done", flush=True)
-        Deadly.armed = moment
-        if moment == "clear": store.delete_all(user_id="mara")
-        say(store, "Mara - owns3 - kiln")
-        os._exit(0)
-    print(moment, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
-def test_a_kill_loses_no_relation_that_was_acknowledged(tmp_path):
-    moments = ("nodes", "relations", "clear")
-    ended = run(_KILLED, tmp_path, *moments)
-    expected = [f"{moment} {said}" for moment in moments for said in ("done", -signal.SIGKILL)]
-    assert ended.stdout.splitlines() == expected, ended.stderr
-    for moment in moments:
-        with opened(tmp_path / moment) as store:
-            acknowledged = [f"Mara owns{number} kiln" for number in range(3)]
-            assert stated(store)[:3] == ([] if moment == "clear" else acknowledged)
-            facts = [f"Mara - owns{number} - kiln" for number in range(3)]
-            assert texts(store.get_all(user_id="mara"))[:3] == facts
-            say(store, "Mara - sells - kiln")  # the folder can be written
-            assert "Mara sells kiln" in stated(store)
-            store.delete_all(user_id="mara")  # what the kill interrupted can be repeated
-            assert store.get_all(user_id="mara") == []
-        assert rows(tmp_path / moment) == (0, 0)

@@ -212,6 +212,12 @@ def test_nothing_named_is_the_default():
         assert (made.strategy, made.k, made.weights.plain, made.llm) == (None, 10, True, None)
 
 
+@pytest.mark.parametrize("strategy", ["bm25", "fusion"])
+def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
+    made = load_setup({"strategy": strategy, "graph": "relations", "embedder": "wordllama"})
+    assert (made.relations, made.llm) == (None, None)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

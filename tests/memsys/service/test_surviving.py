@@ -6,6 +6,7 @@ import signal
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from memsys.core.errors import InputError
 from memsys.stores.faiss_vectors import FaissVectors
 from tests.memsys.build import BagOfWords
 from tests.memsys.service.made import memory, run, texts
+from tests.memsys.service.test_relations import opened, rows, say, stated
 
 
 def vectors_in(file: str) -> int:
@@ -20,53 +22,94 @@ def vectors_in(file: str) -> int:
         return int(db.execute("SELECT count(*) FROM vectors").fetchone()[0])
 
 
-# Each in a process of its own, which kills itself as the vector store learns of the change.
+# Each deed in a process of its own, which kills itself as the vector store learns of the change, or
+# after the change of the relations.
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
 from memsys.stores.faiss_vectors import FaissVectors
+from memsys.stores.networkx_relations import NetworkxRelations
 from tests.memsys.service.made import memory
+from tests.memsys.service.test_relations import model, opened, remembered, say
 
-class Deadly(FaissVectors):
-    armed = False
-    def put(self, *given):
-        if self.armed: os.kill(os.getpid(), signal.SIGKILL)
-        super().put(*given)
-    def drop(self, *given):
-        if self.armed: os.kill(os.getpid(), signal.SIGKILL)
-        super().drop(*given)
+armed = set()
+
+def deadly(kind, before, *names):
+    def killing(name):
+        def run(self, *given):
+            if not before: getattr(kind, name)(self, *given)
+            if name in armed: os.kill(os.getpid(), signal.SIGKILL)
+            if before: getattr(kind, name)(self, *given)
+        return run
+    return type("Deadly", (kind,), {name: killing(name) for name in names})
+
+Vectors = deadly(FaissVectors, True, "put", "drop")
+Relations = deadly(NetworkxRelations, False, "put_nodes", "put_relations", "clear")
 
 for deed in sys.argv[2:]:
     child = os.fork()
     if child == 0:
         folder = Path(sys.argv[1], deed)
-        store = memory(folder, vectors=Deadly(str(folder / "vectors.sqlite")))
-        (first,) = store.add("kiln", user_id="mara").changes
-        Deadly.armed = True
-        if deed == "add": store.add("bowl", user_id="mara")
-        if deed == "update": store.update(first.id, "bowl")
-        if deed == "delete": store.delete(first.id)
+        folder.mkdir()
+        if deed in ("add", "update", "delete"):
+            store = memory(folder, vectors=Vectors(str(folder / "vectors.sqlite")))
+            (first,) = store.add("kiln", user_id="mara").changes
+            armed |= {"put", "drop"}
+            if deed == "add": store.add("bowl", user_id="mara")
+            if deed == "update": store.update(first.id, "bowl")
+            if deed == "delete": store.delete(first.id)
+        else:
+            relations = Relations(str(folder / "relations.sqlite"))
+            store = opened(folder, model(facts=remembered), store=relations)
+            for number in range(3):
+                say(store, f"Mara - owns{number} - kiln")
+            armed.add(deed)
+            if deed == "clear": store.delete_all(user_id="mara")
+            say(store, "Mara - owns3 - kiln")
         os._exit(0)
     print(deed, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
+LEFT = {"add": ["kiln", "bowl"], "update": ["bowl"], "delete": []}  # the change itself is kept
+MOMENTS = ("put_nodes", "put_relations", "clear")
 
 
-def test_vectors_are_repaired_after_a_kill(tmp_path):
-    left = {"add": ["kiln", "bowl"], "update": ["bowl"], "delete": []}
-    ended = run(_KILLED, tmp_path, *left)
-    assert ended.stdout.splitlines() == [f"{deed} {-signal.SIGKILL}" for deed in left], ended.stderr
-    for deed, there in left.items():
-        file = str(tmp_path / deed / "vectors.sqlite")
-        with memory(tmp_path / deed, vectors=FaissVectors(file)) as store:
-            assert texts(store.get_all(user_id="mara")) == there  # the change itself was kept
-            for text in there:
-                found = store.search(text, user_id="mara")
-                assert found[0].record.memory == text
-                assert found[0].score == pytest.approx(1)
-                assert len(found) == len(there)
-            if not there:
-                assert store.search("kiln", user_id="mara") == []
-        assert vectors_in(file) == len(there)  # no vector of what is gone
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders of memories, each left by a killed process."""
+    folder = tmp_path_factory.mktemp("killed")
+    ended = run(_KILLED, folder, *LEFT, *MOMENTS)
+    expected = [f"{deed} {-signal.SIGKILL}" for deed in (*LEFT, *MOMENTS)]
+    assert ended.stdout.splitlines() == expected, ended.stderr
+    return folder
+
+
+@pytest.mark.parametrize("deed", LEFT)
+def test_vectors_are_repaired_after_a_kill(killed, deed):
+    file, there = str(killed / deed / "vectors.sqlite"), LEFT[deed]
+    with memory(killed / deed, vectors=FaissVectors(file)) as store:
+        assert texts(store.get_all(user_id="mara")) == there
+        for text in there:
+            found = store.search(text, user_id="mara")
+            assert found[0].record.memory == text
+            assert found[0].score == pytest.approx(1)
+            assert len(found) == len(there)
+        if not there:
+            assert store.search("kiln", user_id="mara") == []
+    assert vectors_in(file) == len(there)  # no vector of what is gone
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_kill_loses_no_relation_that_was_acknowledged(killed, moment):
+    with opened(killed / moment) as store:
+        acknowledged = [f"Mara owns{number} kiln" for number in range(3)]
+        assert stated(store)[:3] == ([] if moment == "clear" else acknowledged)
+        facts = [f"Mara - owns{number} - kiln" for number in range(3)]
+        assert texts(store.get_all(user_id="mara"))[:3] == facts
+        say(store, "Mara - sells - kiln")  # the folder can be written
+        assert "Mara sells kiln" in stated(store)
+        store.delete_all(user_id="mara")  # what the kill interrupted can be repeated
+        assert store.get_all(user_id="mara") == []
+    assert rows(killed / moment) == (0, 0)
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -157,6 +200,29 @@ def test_threads_share_one_store(tmp_path):
         left = [len(store.search("kiln", user_id=f"u{u}", top_k=50)) for u in range(4)]
         assert sum(left) == 48
         assert left == [len(store.get_all(user_id=f"u{u}")) for u in range(4)]
+
+
+def test_threads_write_the_relations_of_one_owner(tmp_path):
+    said = [f"Mara - does{number} - kiln" for number in range(12)]
+    with opened(tmp_path) as store, ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda text: say(store, text), said))
+        with closing(sqlite3.connect(tmp_path / "relations.sqlite")) as db:
+            stored = db.execute("SELECT name FROM relations ORDER BY name").fetchall()
+            (mentions,) = db.execute("SELECT mentions FROM nodes WHERE id = 'kiln'").fetchone()
+        assert len(stored) == mentions == 12
+        assert len(stated(store)) == 5
+
+
+def test_two_memories_share_the_relations_of_a_folder(tmp_path):
+    with opened(tmp_path) as one, opened(tmp_path) as other:
+        say(one, "Mara - owns - kiln")
+        assert stated(other) == ["Mara owns kiln"]
+        say(other, "Mara - loves - badminton")
+        assert stated(one) == ["Mara loves badminton", "Mara owns kiln"]
+        one.delete_all(user_id="mara")
+        assert stated(other) == []
+        say(other, "Mara - sells - kiln")
+        assert stated(one) == ["Mara sells kiln"]
 
 
 def test_another_embedder_is_refused(tmp_path):

