@@ -35,7 +35,7 @@ format: .venv/dev  ## apply the linter's corrections and the format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/base  ## growth, tokens, share of the harness, calls to models; ARGS='--part growth'
+bench: .venv/base  ## share of the harness, calls to models, search: three minutes; ARGS='--part growth'
 	$(BIN)/python -m eval bench $(ARGS)
 
 bench-scale: .venv/base  ## a thousand to a million memories, 10 GB; ARGS='--sizes 1000 10000' to choose

@@ -25,6 +25,7 @@ from eval.metrics import Answered
 from eval.metrics.registry import score
 from eval.run.build import build
 from eval.run.composing import composed
+from memsys.core.places import cache_folder
 from memsys.core.types import Query
 from memsys.llm.client import ChatClient, ChatSettings
 from memsys.llm.meter import Meter
@@ -43,24 +44,21 @@ def runs(dataset: str, seconds: float) -> Iterator[Row]:
     and the CPU seconds of a sweep of all beside those of the runs. Strategies take turns; rounds
     end after half of `seconds`.
     """
-    chosen, began = f"dataset={dataset}", time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        cache = Path(folder)
-        measure_run([chosen, "strategy=vector_only"], cache)  # embeds
-        found: dict[str, list[tuple[MeasuredRun, float]]] = {name: [] for name in _COMPARED}
-        for number in range(_ROUNDS):
-            if number and time.monotonic() - began > seconds / 2:
-                break
-            for name, pairs in found.items():
-                pairs.append(_run_and_loop([chosen, f"strategy={name}"], cache))
+    chosen, began, cache = f"dataset={dataset}", time.monotonic(), cache_folder()
+    measure_run([chosen, "strategy=vector_only"], cache)  # embeds what is not in the cache
+    found: dict[str, list[tuple[MeasuredRun, float]]] = {name: [] for name in _COMPARED}
+    for number in range(_ROUNDS):
+        if number and time.monotonic() - began > seconds / 2:
+            break
         for name, pairs in found.items():
-            share = median((run.cpu_s - loop_s) / loop_s for run, loop_s in pairs)
-            yield {"what": f"{name}: harness / its parts in a bare loop, CPU", "now": share}
-            peak = max(run.peak_mb for run, _ in pairs)
-            yield {"what": f"{name}: peak MB of a run", "now": peak}
-        alone = sum(median(run.cpu_s for run, _ in pairs) for pairs in found.values())
-        share = measure_run(["-m", chosen, f"strategy={','.join(_COMPARED)}"], cache).cpu_s / alone
-        yield {"what": "a sweep of these / single runs, CPU", "now": share}
+            pairs.append(_run_and_loop([chosen, f"strategy={name}"], cache))
+    for name, pairs in found.items():
+        share = median((run.cpu_s - loop_s) / loop_s for run, loop_s in pairs)
+        yield {"what": f"{name}: harness / its parts in a bare loop, CPU", "now": share}
+        yield {"what": f"{name}: peak MB of a run", "now": max(run.peak_mb for run, _ in pairs)}
+    alone = sum(median(run.cpu_s for run, _ in pairs) for pairs in found.values())
+    sweep = measure_run(["-m", chosen, f"strategy={','.join(_COMPARED)}"], cache)
+    yield {"what": "a sweep of these / single runs, CPU", "now": sweep.cpu_s / alone}
 
 
 def _run_and_loop(arguments: Sequence[str], cache: Path) -> tuple[MeasuredRun, float]:
@@ -100,11 +98,11 @@ def _bare_loop(arguments: Sequence[str], cache: Path) -> float:
 
 
 def calls(dataset: str, seconds: float) -> Iterator[Row]:
-    """Yield how much longer a run with a reader takes than a bare client that sends the same
+    """Yield how much more time a run with a reader takes than a bare client that sends the same
     requests, the share of the ideal in its calls, and replayed calls a second. Ideal: at every
     moment as many requests are under way as may be.
     """
-    began, more, ideal = time.monotonic(), list[float](), list[float]()
+    began, more, more_cpu, ideal = time.monotonic(), list[float](), list[float](), list[float]()
     while len(more) < _ROUNDS and (not more or time.monotonic() - began < seconds / 3):
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder) / "log"
@@ -112,17 +110,20 @@ def calls(dataset: str, seconds: float) -> Iterator[Row]:
                 chosen = [*_MODEL, f"dataset={dataset}", f"llm.base_url={url}"]
                 run = measure_run(chosen, Path(folder))
                 sent = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-                more.append(run.wall_s - _bare_client(url, [one["body"] for one in sent]))
+                bare_s, bare_cpu_s = _bare_client(url, [one["body"] for one in sent])
+        more.append(run.wall_s - bare_s)
+        more_cpu.append(run.cpu_s - bare_cpu_s)
         under_way = sum(one["ended"] - one["began"] for one in sent) / _AT_ONCE
         ideal.append(under_way / (sent[-1]["ended"] - min(one["began"] for one in sent)))
     name = f"a run with a reader of 20 ms, {_AT_ONCE} at once"
     yield {"what": f"{name}: s more than a bare client", "now": median(more)}
+    yield {"what": f"{name}: CPU s more than a bare client", "now": median(more_cpu)}
     yield {"what": f"{name}: ideal / s of its calls", "now": median(ideal)}
     yield from _replays()
 
 
-def _bare_client(url: str, bodies: Sequence[Mapping[str, Any]]) -> float:
-    """Return the seconds of `bodies` as requests over one connection a thread."""
+def _bare_client(url: str, bodies: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Return the seconds and CPU seconds of `bodies` as requests over one connection a thread."""
     parts = urlsplit(url)
 
     def ask(some: Sequence[Mapping[str, Any]]) -> None:
@@ -132,7 +133,9 @@ def _bare_client(url: str, bodies: Sequence[Mapping[str, Any]]) -> float:
             connection.request("POST", f"{parts.path}/chat/completions", json.dumps(body), headers)
             json.loads(connection.getresponse().read())["choices"][0]["message"]["content"]
 
-    return _seconds(lambda number: ask(bodies[number::_AT_ONCE]), _AT_ONCE)
+    began = time.process_time()
+    seconds = _seconds(lambda number: ask(bodies[number::_AT_ONCE]), _AT_ONCE)
+    return seconds, time.process_time() - began
 
 
 def _replays() -> Iterator[Row]:

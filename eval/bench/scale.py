@@ -7,14 +7,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import numpy as np
-from hydra import compose, initialize_config_dir
-from hydra.utils import instantiate
 
 from eval.bench.generated import (
     DIMENSIONS,
@@ -25,19 +24,19 @@ from eval.bench.generated import (
     write_vectors,
 )
 from eval.bench.runs import Row
+from eval.run.build import build
+from eval.run.composing import composed
 from memsys.core.concurrency import one_thread
-from memsys.core.places import CONF
 from memsys.core.types import Query, Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.index.rank import top
 from memsys.index.vector import LargeVectors
-from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.plain import VectorOnly
 from memsys.strategies.store import Parts, Store
+from memsys.strategies.strategy import Strategy
 
 SIZES: Final = (1_000, 10_000, 100_000, 1_000_000)
 _SEED, _ASKED, _K = 0, 200, 10
-_BUDGET = 2048  # context tokens
 _MB = 1_000_000
 _SLOW = 100_000  # memories; hnsw takes hours to build beyond
 
@@ -65,14 +64,18 @@ def large_store(vectors: str, n: int, percentile: float = 95) -> dict[str, float
         generated = write_vectors(Path(folder) / "vectors.npy", n, _SEED)
         texts = queries(_ASKED, _SEED)
         asked = dict(zip(texts, query_vectors(_ASKED, _SEED), strict=True))
-        config = _settings(vectors)
+        large = ["strategy=graph_expand", "index=large", "graph=large", f"index.vectors={vectors}"]
+        expanding = build(*composed([*large, f"k={_K}"])).make_strategy("")
+        assert isinstance(expanding, Strategy)  # noqa: S101
+        embedder = cast(CachedEmbedder, GeneratedEmbedder(generated, asked))
+        expanding.parts = replace(expanding.parts, embedder=embedder)
         before = _resident_bytes()
-        store, seconds = _fill(_parts(config, GeneratedEmbedder(generated, asked)), n)
+        store, seconds = _fill(expanding.parts, n)
         gc.collect()
         resident = _resident_bytes() - before
         index = store.by_vector
         assert isinstance(index, LargeVectors)  # noqa: S101
-        ms = _times(store, index, config, asked, percentile)
+        ms = _times(store, index, expanding, asked, percentile)
         recall = _recall(index, generated, list(asked.values()))
         saved = Path(folder) / "index"
         index.save(saved)
@@ -96,13 +99,12 @@ def large_store(vectors: str, n: int, percentile: float = 95) -> dict[str, float
 def _times(
     store: Store,
     index: LargeVectors,
-    config: Mapping[str, Any],
+    expanding: Strategy,
     asked: Mapping[str, Vectors],
     percentile: float,
 ) -> dict[str, float]:
     """Return this percentile in milliseconds of every search method; `faiss`: on one thread."""
-    plain = VectorOnly(_parts(config, store._parts.embedder), _K, _BUDGET)
-    expanding: GraphExpand = config["strategy"](plain.parts)
+    plain = VectorOnly(expanding.parts, _K, expanding.budget)
     plain.store = expanding.store = store
     words, last = store.by_word, store.memories[-1].time
 
@@ -118,21 +120,6 @@ def _times(
         "bm25s": lambda text: top(words.scores(text), _K),
     }
     return _in_turns(jobs, list(asked), percentile)
-
-
-def _settings(vectors: str) -> dict[str, Any]:
-    """Return the parts and the strategy of a run with index=large graph=large."""
-    large = ["strategy=graph_expand", "index=large", "graph=large", f"index.vectors={vectors}"]
-    with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose("config", large)
-    parts = {name: instantiate(config[name]) for name in ("index", "graph", "context", "memory")}
-    strategy = instantiate(config.strategy, k=_K, budget=_BUDGET, _convert_="all")
-    return {**parts, "strategy": strategy}
-
-
-def _parts(config: Mapping[str, Any], embedder: object) -> Parts:
-    settings = {name: config[name] for name in ("memory", "context", "index", "graph")}
-    return Parts(embedder=cast(CachedEmbedder, embedder), **settings)
 
 
 def _fill(parts: Parts, n: int) -> tuple[Store, dict[str, float]]:

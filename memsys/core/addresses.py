@@ -123,11 +123,12 @@ def _secrets(key_variable: str = "") -> list[tuple[str, str]]:
     another.
     """
     found = {}
-    for name, value in os.environ.items():
-        is_named = name.endswith(_ENDS) and len(value) >= _LENGTH
-        is_used = name in _USED and (
-            len(value) >= _LENGTH or (len(value) >= _LEAST and not value.isalpha())
-        )
-        if value and (is_named or is_used or name == key_variable):
-            found[value] = name
+    for name in os.environ:  # names first: each value has to be decoded, and this is asked often
+        is_named, is_used = name.endswith(_ENDS), name in _USED
+        if is_named or is_used or name == key_variable:
+            value = os.environ.get(name, "")
+            is_long = len(value) >= _LENGTH
+            is_short_key = is_used and len(value) >= _LEAST and not value.isalpha()
+            if value and (is_long or is_short_key or name == key_variable):
+                found[value] = name
     return sorted(found.items(), key=lambda pair: (-len(pair[0]), pair[0]))

@@ -1,9 +1,14 @@
-"""`python -m eval bench`: generated data, the model that it calls, and the tables of its parts."""
+"""`python -m eval bench`: generated data, the model that it calls, its parts and their tables."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +16,7 @@ import openai
 import pytest
 
 from eval.bench import __main__ as bench
-from eval.bench import runs, scale
+from eval.bench import ratios, runs, scale
 from eval.bench.generated import (
     DIMENSIONS,
     memories,
@@ -20,8 +25,12 @@ from eval.bench.generated import (
     write_dataset,
     write_vectors,
 )
-from eval.bench.runs import MeasuredRun, loopback_model, measure_run
+from eval.bench.loopback import loopback_model
+from eval.bench.runs import MeasuredRun, Row, limited, measure_run
 from eval.datasets.locomo import LoCoMo
+from memsys.core.yaml_text import load_yaml
+
+RELEASED = load_yaml(bench._RELEASE)["figures"].keys()
 
 
 def test_generated_data_set_is_valid_and_repeats(tmp_path):
@@ -64,7 +73,7 @@ def test_the_model_answers_judges_and_logs(tmp_path):
 def test_growth_is_a_row_for_each_size(monkeypatch):
     def measured(arguments: Sequence[str], cache: Path) -> MeasuredRun:
         count = len(json.loads(Path(arguments[1].partition("=")[2]).read_text()))
-        return MeasuredRun(1 + count / 100, 1 + count / 100, 100.0, {"summary": 0.1}, 1.0)
+        return MeasuredRun(1 + count / 100, 1 + count / 100, 100.0, 0.1)
 
     monkeypatch.setattr(runs, "measure_run", measured)
     rows = list(runs.growth(50))
@@ -74,26 +83,91 @@ def test_growth_is_a_row_for_each_size(monkeypatch):
     assert further == [None, pytest.approx(10), pytest.approx(10), None]
 
 
-def test_the_share_of_the_harness_is_measured_in_turns(monkeypatch):
+def test_runs_take_turns_with_bare_loops_and_a_sweep_is_compared(monkeypatch):
     asked: list[str] = []
 
-    def measured(arguments: Sequence[str], cache: Path) -> MeasuredRun:
+    def pair(arguments: Sequence[str], cache: Path) -> tuple[MeasuredRun, float]:
         asked.append(arguments[1].partition("=")[2])
-        seconds = dict.fromkeys(("ingest", "retrieve", "answer", "judge", "score"), 0.5)
-        return MeasuredRun(3.0, 2.0, 90.0, {**seconds, "total": 2.0}, float(len(asked)))
+        return MeasuredRun(9.0, 6.0 + len(asked), 90.0 + len(asked)), 4.0
 
-    monkeypatch.setattr(runs, "measure_run", measured)
-    rows = {row["strategy"]: row for row in runs.harness("sample", runs=2)}
-    assert asked == ["graph_expand", *["vector_only", "graph_expand", "bm25"] * 2]
-    assert rows["bm25"]["harness / work"] == pytest.approx(0.2)
-    assert rows["bm25"]["p95 / vector_only"] == pytest.approx((4 / 2 + 7 / 5) / 2)
-    assert rows["graph_expand, empty cache"]["of it start s"] == 1.0
+    monkeypatch.setattr(ratios, "_run_and_loop", pair)
+    monkeypatch.setattr(ratios, "measure_run", lambda *_: MeasuredRun(9.0, 16.5, 90.0))
+    found = {row["what"]: row["now"] for row in ratios.runs("sample", 1000.0)}
+    assert asked == ["vector_only", "graph_expand", "bm25"] * 3
+    assert found["bm25: harness / its parts in a bare loop, CPU"] == (12.0 - 4.0) / 4.0
+    assert found["bm25: peak MB of a run"] == 99.0
+    assert found["a sweep of these / single runs, CPU"] == pytest.approx(16.5 / (10 + 11 + 12))
+    asked.clear()
+    list(ratios.runs("sample", 0.0))  # a second round would take too long
+    assert asked == ["vector_only", "graph_expand", "bm25"]
+    assert found.keys() <= RELEASED
+
+
+def test_a_bare_loop_does_the_work_of_a_run(tmp_path):
+    path = write_dataset(tmp_path / "made.json", 2, 3)
+    assert ratios._bare_loop(["strategy=bm25", f"dataset.path={path}", "k=5"], tmp_path) > 0
+
+
+def test_calls_are_compared_with_a_bare_client_and_replayed(monkeypatch):
+    bodies = [{"messages": [{"role": "user", "content": str(n)}]} for n in range(40)]
+
+    def run(arguments: Sequence[str], cache: Path) -> MeasuredRun:
+        url = next(one for one in arguments if one.startswith("llm.base_url=")).partition("=")[2]
+        return MeasuredRun(100.0 + ratios._bare_client(url, bodies)[0], 50.0, 90.0)
+
+    monkeypatch.setattr(ratios, "measure_run", run)
+    monkeypatch.setattr(ratios, "_REPLAYED", 40)
+    found = {row["what"]: row["now"] for row in ratios.calls("sample", 0.0)}
+    more, more_cpu, ideal, *replayed = found.values()
+    assert 90 < more < 110
+    assert 40 < more_cpu < 50
+    assert 0 < ideal <= 1
+    assert min(replayed) > 0
+    assert found.keys() <= RELEASED
+
+
+def test_search_is_compared_with_faiss(monkeypatch):
+    ms = {"faiss ms": 2.0, "raw search ms": 1.0, "vector_only ms": 3.0, "graph_expand ms": 4.0}
+    monkeypatch.setattr(ratios, "large_store", lambda *_: ms)
+    found = {row["what"]: row["now"] for row in ratios.search()}
+    assert list(found.values()) == [0.5, 1.5, 2.0]
+    assert found.keys() <= RELEASED
+
+
+def test_a_part_that_takes_too_long_or_fails_ends_with_a_row():
+    assert list(limited(_fails, 60)) == [{"n": 1}, {"what": "the rest: failed, see above"}]
+    (row,) = limited(_fails, 0)
+    assert row == {"what": "the rest: not measured within 0 s; set --longer"}
+
+
+def _fails() -> Iterator[Row]:
+    yield {"n": 1}
+    raise RuntimeError
+
+
+def test_processes_of_a_part_end_with_it(tmp_path):
+    os.mkfifo(tmp_path / "alive")
+    rows = limited(partial(_starts_another, tmp_path / "alive"), 120)
+    next(rows)
+    with (tmp_path / "alive").open("rb") as alive:
+        assert alive.readline() == b"x\n"
+        began = time.monotonic()
+        rows.close()
+        assert alive.read() == b""  # whoever could write is dead
+    assert time.monotonic() - began < 30
+
+
+def _starts_another(alive: Path) -> Iterator[Row]:
+    code = f"import time; file = open({str(alive)!r}, 'w', 1); file.write('x\\n'); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", code]):
+        yield {"n": 1}
 
 
 def test_a_run_is_measured_and_one_that_fails_is_an_error(tmp_path):
     path = write_dataset(tmp_path / "made.json", 2, 3)
     run = measure_run(["strategy=bm25", f"dataset.path={path}", "k=5"], tmp_path / "cache")
-    assert 0 < run.work_s < run.wall_s
+    assert 0 < run.summary_s < run.wall_s
+    assert run.cpu_s > 0
     assert run.peak_mb > 10
     with pytest.raises(RuntimeError, match="strategy=none_such"):
         measure_run(["strategy=none_such"], tmp_path / "cache")
@@ -103,6 +177,7 @@ def test_a_small_store_is_measured_and_a_process_that_dies_is_reported(monkeypat
     found = scale.large_store("ivf", 400)
     assert 0 < found["recall@10"] <= 1
     assert found["graph_expand / raw search"] > 0
+    assert found["faiss ms"] > 0
     monkeypatch.setattr(scale, "large_store", _dies)
     (row, *_) = scale.scale([5])
     assert row == {"memories": 5, "index": "flat", "failed": "MemoryError"}
@@ -113,15 +188,16 @@ def _dies(*_: object) -> None:
 
 
 def test_parts_run_in_order_and_alone_and_are_written(monkeypatch, tmp_path, capsys):
-    for name in ("growth", "tokens", "harness", "calls", "scale"):
-        monkeypatch.setattr(
-            bench, name, lambda *_, part=name: iter([{"what": part, "n": 1234, "s": 0.012345}])
-        )
+    def part(rows: partial[Iterator[Row]] | Callable[[], Iterator[Row]], _: float) -> Iterator[Row]:
+        name = getattr(rows, "func", rows).__name__
+        yield {"what": name, "now": 1234, "s": 0.012345}
+
+    monkeypatch.setattr(bench, "limited", part)
     assert bench.main([]) == 0
     shown = [line for line in capsys.readouterr().out.splitlines() if "1,234" in line]
-    assert shown == [f"| {name} | 1,234 | 0.0123 |" for name in bench._PARTS if name != "scale"]
+    assert shown == [f"| {name} | 1,234 | 0.0123 | - |" for name in ("runs", "calls", "search")]
     out = tmp_path / "out"
     assert bench.main(["--part", "scale", "--sizes", "10", "--out", str(out)]) == 0
     assert "| scale | 1,234 | 0.0123 |" in (out / "bench.md").read_text(encoding="utf-8")
     written = json.loads((out / "bench.json").read_text(encoding="utf-8"))
-    assert written == {"scale": [{"what": "scale", "n": 1234, "s": 0.012345}]}
+    assert written == {"scale": [{"what": "scale", "now": 1234, "s": 0.012345}]}
