@@ -13,9 +13,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import StrictInt
+from pydantic import AfterValidator, StrictInt
 
 from eval.datasets.checks import Answer, Row, Text
 from eval.datasets.files import one_per_line, read_json, read_text, validate
@@ -33,6 +33,15 @@ _BY_POSITION = re.compile(r"locomo_([0-9]{1,4})_qa([0-9]{1,6})")
 
 E = TypeVar("E")
 AnyOverlay = TypeVar("AnyOverlay", bound="Overlay")
+
+
+def _distinct(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len({entry.id for entry in entries}) < len(entries):
+        raise ValueError("an id occurs twice")
+    return entries
+
+
+Distinct = Annotated[tuple[E, ...], AfterValidator(_distinct)]  # entries with distinct ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +102,14 @@ class AnswerOverlay(Overlay):
     """Known errors of gold answers; `texts`: the file of corrected answers they were read from."""
 
     built_by: ClassVar[str] = "data/overlays/build.py"
-    entries: tuple[Entry, ...]
+    entries: Distinct[Entry]
     texts: SourceFile
 
 
 def read_overlay(kind: type[AnyOverlay], path: Path) -> tuple[AnyOverlay, SourceFile]:
     """Return the overlay at `path` and its file; raise InputError if it is not valid."""
     value, file = read_json(path)
-    remedy = f"build it by {kind.built_by}"
-    overlay = validate(kind, value, str(path), remedy)
-    if len({entry.id for entry in overlay.entries}) < len(overlay.entries):
-        raise InputError(f"{path}: an id occurs twice; {remedy}")
+    overlay = validate(kind, value, str(path), f"build it by {kind.built_by}")
     return overlay, file
 
 

@@ -69,7 +69,5 @@ def test_wrong_settings_are_refused(two, load):
 
 def test_no_conversation_has_the_name_of_the_pooled_store(two, load):
     two[1]["sample_id"] = "pooled"
-    with pytest.raises(
-        InputError, match=r"^my\.json: sample pooled: sample_id: pooled is the"
-    ):
+    with pytest.raises(InputError, match=r"^my\.json: sample pooled: sample_id: pooled is the"):
         load(two)
