@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 from pydantic import AfterValidator, StrictInt
 
 from eval.datasets.checks import Answer, Row, Text
-from eval.datasets.files import one_per_line, read_json, read_text, validate
+from eval.datasets.files import json_lines, one_per_line, read_json, read_text, validate
 from eval.datasets.types import Question, SourceFile
 from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
@@ -207,14 +207,7 @@ def read_errors(path: Path) -> tuple[Any, SourceFile]:
         pass
     except ValueError as error:
         raise InputError(f"{path}: {error}; correct it") from None
-    rows = []
-    for number, line in enumerate(content.split("\n"), 1):
-        try:
-            rows += [parse_json(line, unique=True)] if line.strip() else []
-        except ValueError as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else error
-            raise InputError(f"{path}: line {number} is not JSON ({reason}); correct it") from None
-    return rows, source
+    return [value for _, value in json_lines(content, str(path))], source
 
 
 def corrections(path: Path, value: Any, conversations: Sequence[str]) -> dict[str, Correction]:
