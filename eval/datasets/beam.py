@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, StrictInt
 
-from eval.datasets.checks import Location, Row, Text, check_distinct, is_visible, parse
+from eval.datasets.checks import Location, Row, Text, check_distinct, parse
 from eval.datasets.files import find_folder, read_json
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
@@ -148,9 +148,7 @@ def _read_questions(
             raise where.error(ability, f"is no ability; they are {', '.join(ids)}")
         for index, row in enumerate(rows):
             field, category, gold = f"{ability}[{index}]", ids[ability], _GOLD.get(ability)
-            answer = getattr(row, gold) if gold else None
-            if gold and not (isinstance(answer, str) and is_visible(answer)):
-                raise where.error(f"{field}.{gold}", "missing, empty or no text; must be a text")
+            answer = parse(Text, getattr(row, gold), where, f"{field}.{gold}") if gold else None
             questions.append(
                 Question(
                     id=f"{conversation}/{len(questions)}",

@@ -12,12 +12,11 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from eval.datasets.checks import Location, Row, Text, parse
-from eval.datasets.files import read_text
+from eval.datasets.checks import Row, Text, parse
+from eval.datasets.files import json_lines, read_text
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
 from memsys.core.files import shown
-from memsys.core.json_text import parse_json
 from memsys.core.turns import document
 from memsys.core.types import Session
 
@@ -115,14 +114,8 @@ def _lines(kind: type[_L], path: Path, name: str) -> tuple[dict[str, _L], Source
     """Return the lines of a file that are not blank, by id, and the file."""
     text, source = read_text(path)
     found: dict[str, _L] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        where = Location(name, str(number), unit="line")
-        try:
-            row = parse(kind, parse_json(line, unique=True), where)
-        except ValueError as error:
-            raise where.error("", f"not JSON ({error}); correct it") from None
+    for where, value in json_lines(text, name):
+        row = parse(kind, value, where)
         if row.id in found:
             raise where.error(_ID[1], f"{_shown(row.id)} is used twice; give each line its own")
         found[row.id] = row

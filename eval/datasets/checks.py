@@ -87,10 +87,14 @@ class Row(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        names = (one.validation_alias or name for name, one in cls.model_fields.items())
-        return {**dict.fromkeys(name for name in names if isinstance(name, str)), **value}
+        return {**_absent(cls), **value} if isinstance(value, dict) else value
+
+
+@cache
+def _absent(kind: type[BaseModel]) -> Mapping[str, None]:
+    """Return a row of the type `kind` in which every field that has one name is null."""
+    names = (one.validation_alias or name for name, one in kind.model_fields.items())
+    return dict.fromkeys(name for name in names if isinstance(name, str))
 
 
 def parse(kind: type[T], value: Any, where: Location, field: str = "") -> T:
@@ -240,11 +244,12 @@ class TurnIds:
         """
         found: dict[str, None] = {}
         for raw in ids:
-            several = [] if self.find(raw) else [one for one in _SEPARATORS.split(raw) if one]
-            parts = several or [raw]
-            named = {part: self.find(part) for part in parts}
+            named = {raw: self.find(raw)}
+            if named[raw] is None:
+                parts = [part for part in _SEPARATORS.split(raw) if part]
+                named = {part: self.find(part) for part in parts or [raw]}
             turns = list(dict.fromkeys(turn for turn in named.values() if turn is not None))
-            unknown = [part for part in parts if named[part] is None]
+            unknown = [part for part, turn in named.items() if turn is None]
             if unknown and not where.lenient:
                 raise where.error(field, NO_TURN.format(unknown[0]))
             repeated = [turn for turn in turns if turn in found]

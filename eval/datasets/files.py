@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -214,6 +214,22 @@ def read_json(path: Path) -> tuple[Any, SourceFile]:
         raise InputError(f"{path.name}: not JSON ({where}: {error.msg}); correct it") from error
     except ValueError as error:
         raise InputError(f"{path.name}: {error}; correct it") from None
+
+
+def json_lines(text: str, name: str) -> Iterator[tuple[Location, Any]]:
+    """Yield place and JSON value of each line of `text` that is not blank; InputError, with the
+    file's `name`, for a line that is not JSON.
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        where = Location(name, str(number), unit="line")
+        try:
+            value = parse_json(line, unique=True)
+        except ValueError as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else error
+            raise where.error("", f"not JSON ({reason}); correct it") from None
+        yield where, value
 
 
 def read_text(path: Path, most: int = MOST) -> tuple[str, SourceFile]:

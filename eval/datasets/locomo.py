@@ -31,7 +31,7 @@ from eval.datasets.files import (
     public_file,
     read_named,
 )
-from eval.datasets.overlays import Entries, Overlay, find_overlay, read_overlay
+from eval.datasets.overlays import Distinct, Entries, Overlay, find_overlay, read_overlay
 from eval.datasets.pooled import POOLED, Poolable, pool
 from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import read_conversation
@@ -191,7 +191,7 @@ class EvidenceOverlay(Overlay):
     """Known wrong citations."""
 
     built_by: ClassVar[str] = "data/evidence/build.py"
-    entries: tuple[Citation, ...]
+    entries: Distinct[Citation]
 
 
 @dataclass(frozen=True, slots=True)

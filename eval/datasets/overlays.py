@@ -13,12 +13,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import StrictInt
+from pydantic import AfterValidator, StrictInt
 
 from eval.datasets.checks import Answer, Row, Text
-from eval.datasets.files import one_per_line, read_json, read_text, validate
+from eval.datasets.files import json_lines, one_per_line, read_json, read_text, validate
 from eval.datasets.types import Question, SourceFile
 from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
@@ -33,6 +33,15 @@ _BY_POSITION = re.compile(r"locomo_([0-9]{1,4})_qa([0-9]{1,6})")
 
 E = TypeVar("E")
 AnyOverlay = TypeVar("AnyOverlay", bound="Overlay")
+
+
+def _distinct(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len({entry.id for entry in entries}) < len(entries):
+        raise ValueError("an id occurs twice")
+    return entries
+
+
+Distinct = Annotated[tuple[E, ...], AfterValidator(_distinct)]  # entries with distinct ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +102,14 @@ class AnswerOverlay(Overlay):
     """Known errors of gold answers; `texts`: the file of corrected answers they were read from."""
 
     built_by: ClassVar[str] = "data/overlays/build.py"
-    entries: tuple[Entry, ...]
+    entries: Distinct[Entry]
     texts: SourceFile
 
 
 def read_overlay(kind: type[AnyOverlay], path: Path) -> tuple[AnyOverlay, SourceFile]:
     """Return the overlay at `path` and its file; raise InputError if it is not valid."""
     value, file = read_json(path)
-    remedy = f"build it by {kind.built_by}"
-    overlay = validate(kind, value, str(path), remedy)
-    if len({entry.id for entry in overlay.entries}) < len(overlay.entries):
-        raise InputError(f"{path}: an id occurs twice; {remedy}")
+    overlay = validate(kind, value, str(path), f"build it by {kind.built_by}")
     return overlay, file
 
 
@@ -201,14 +207,7 @@ def read_errors(path: Path) -> tuple[Any, SourceFile]:
         pass
     except ValueError as error:
         raise InputError(f"{path}: {error}; correct it") from None
-    rows = []
-    for number, line in enumerate(content.split("\n"), 1):
-        try:
-            rows += [parse_json(line, unique=True)] if line.strip() else []
-        except ValueError as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else error
-            raise InputError(f"{path}: line {number} is not JSON ({reason}); correct it") from None
-    return rows, source
+    return [value for _, value in json_lines(content, str(path))], source
 
 
 def corrections(path: Path, value: Any, conversations: Sequence[str]) -> dict[str, Correction]:

@@ -37,7 +37,6 @@ from eval.datasets.splits import REALTALK, SplitName, in_split
 from eval.datasets.types import TYPES, Dataset, Question, SourceFile
 from memsys.core.declared import PathText
 from memsys.core.errors import InputError
-from memsys.core.types import Turn
 
 REALTALK_TYPES = {id_: TYPES[id_] for id_ in (1, 2, 3)}  # its "commonsense" is LoCoMo's open_domain
 _NAME = re.compile(r"Chat_([0-9]{1,9})(?:_.*)?\.json")
@@ -69,9 +68,10 @@ class _Turn(TurnRow):
     text: Text = Field(validation_alias="clean_text")
     date_time: _Time
 
-    def turn(self, captions: bool) -> Turn:
-        """Return the turn, with its time."""
-        return replace(super().turn(captions), time=self.date_time)
+    @property
+    def own_time(self) -> datetime:
+        """See TurnRow."""
+        return self.date_time
 
 
 class _Question(Row):

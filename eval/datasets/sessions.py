@@ -82,10 +82,15 @@ class TurnRow(Row):
     blip_caption: Text | None
     img_url: ImageAddress
 
+    @property
+    def own_time(self) -> datetime | None:
+        """Time of the turn; None for that of its session."""
+        return None
+
     def turn(self, captions: bool) -> Turn:
         """Return the turn, with its image's caption or without."""
         caption = self.blip_caption if captions else None
-        return Turn(self.dia_id, self.speaker, self.text, caption, self.img_url)
+        return Turn(self.dia_id, self.speaker, self.text, caption, self.img_url, self.own_time)
 
 
 class _Fact(NamedTuple):

@@ -80,18 +80,14 @@ def test_ids_that_mean_nothing_or_several_turns_are_reported(tmp_path):
     assert any("no evidence: 2 messages have the id 0" in line for line in data.repairs)
 
 
-def test_a_chat_of_several_plans(tmp_path):
+def test_a_chat_may_be_of_several_plans_or_of_lists_of_messages(tmp_path):
     data = load(write(tmp_path / "1", plans()))
     (conversation,) = data.conversations
     assert [session.id for session in conversation.sessions] == ["s1", "s2", "s3", "s4"]
     assert data.questions[1].evidence == ("s1:2", "s2:0")
-
-
-def test_a_list_of_messages_is_a_session(tmp_path):
     listed = [[one for turn in batch["turns"] for one in turn] for batch in batches()]
-    (as_list,) = load(write(tmp_path / "1", listed)).conversations
-    (as_batches,) = load(write(tmp_path / "2")).conversations
-    assert as_list.sessions == as_batches.sessions
+    (as_list,) = load(write(tmp_path / "2", listed)).conversations
+    assert as_list.sessions == conversation.sessions[:2]
 
 
 def test_the_truncated_chat_goes_first_as_in_the_published_scripts(tmp_path):

@@ -115,7 +115,6 @@ def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
     for option, told in (
         ({"conversations": ["oak"]}, r"dataset\.conversations: 'oak' is not one of ash, elm"),
         ({"types": ["temporal"]}, r"dataset\.types: 'temporal' is not one of causal, state"),
-        ({"limit": 0}, r"dataset\.limit: 0"),
         ({"stitch": "some"}, r"dataset\.stitch: 'some'; use one of all, one"),
     ):
         with pytest.raises(InputError, match=told):

@@ -12,7 +12,6 @@ from eval.analyse.retrieval.score import score_rankings
 from eval.datasets.files import shared_folder
 from eval.datasets.longmemeval import LongMemEval
 from eval.datasets.types import Dataset
-from memsys.core.errors import InputError
 from tests.eval.datasets.made_longmemeval import instance, turn, write
 
 _REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
@@ -81,9 +80,3 @@ def test_rankings_of_others_may_use_either_ids(tmp_path, monkeypatch, rankings):
     write(tmp_path / "longmemeval_oracle.json", mixed())
     others, ours = (score_rankings({"q1": ids}, "longmemeval", depth=10) for ids in rankings)
     assert others.equals(ours)
-
-
-def test_another_word_is_refused(tmp_path):
-    path = str(write(tmp_path / "m.json", mixed()))
-    with pytest.raises(InputError, match=r"dataset\.session_ids: 'none'; use one of neutral, pub"):
-        LongMemEval(name="l", path=path, session_ids="none").load()

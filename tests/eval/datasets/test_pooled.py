@@ -60,14 +60,9 @@ def test_conversations_without_a_question_left_are_in_the_store(two, load):
     assert {one.owner for one in chosen.conversations[0].sessions} == {"conv-2"}
 
 
-def test_wrong_settings_are_refused(two, load):
+def test_a_filter_without_a_pool_and_the_name_of_the_store_are_refused(two, load):
     with pytest.raises(InputError, match=r"owner_filter=true: .* add dataset\.pooled=true"):
         load(two, owner_filter=True)
-    with pytest.raises(InputError, match=r"^dataset\.pooled: 'both'; use true or false"):
-        load(two, pooled="both")
-
-
-def test_no_conversation_has_the_name_of_the_pooled_store(two, load):
     two[1]["sample_id"] = "pooled"
     with pytest.raises(InputError, match=r"^my\.json: sample pooled: sample_id: pooled is the"):
         load(two)

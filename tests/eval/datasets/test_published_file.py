@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -15,32 +16,18 @@ from tests.eval.datasets.conftest import LOCOMO
 ERRORS = LOCOMO.parent / "answer_key_errors.jsonl"
 
 
-def test_it_is_the_file_of_sources_yaml(locomo):
-    source = load_sources()["locomo"]
-    assert [(f.name, f.bytes, f.sha256) for f in locomo.files] == [
-        (source.file, source.bytes, source.sha256)
-    ]
-
-
-def test_counts(locomo):
+def test_it_is_the_file_of_sources_yaml_with_these_counts(locomo):
+    (file,), source = locomo.files, load_sources()["locomo"]
+    assert (file.name, file.bytes, file.sha256) == (source.file, source.bytes, source.sha256)
     sessions = [s for c in locomo.conversations for s in c.sessions]
     turns = [t for s in sessions for t in s.turns]
     assert (len(locomo.conversations), len(sessions), len(turns)) == (10, 272, 5882)
-    assert Counter(q.type for q in locomo.questions) == {
-        "multi_hop": 282,
-        "temporal": 321,
-        "open_domain": 96,
-        "single_hop": 841,
-        "adversarial": 446,
-    }
+    types = {"multi_hop": 282, "temporal": 321, "open_domain": 96, "single_hop": 841}
+    assert Counter(q.type for q in locomo.questions) == types | {"adversarial": 446}
     assert sum(t.caption is not None for t in turns) == 1226
     assert sum(len(s.observations) for s in sessions) == 2541
     assert all(len(c.speakers) == 2 for c in locomo.conversations)
-    assert all(
-        a.time < b.time
-        for c in locomo.conversations
-        for a, b in zip(c.sessions, c.sessions[1:], strict=False)
-    )
+    assert all(a.time < b.time for c in locomo.conversations for a, b in pairwise(c.sessions))
 
 
 def test_gold_and_evidence(locomo):

@@ -110,21 +110,15 @@ def test_faults_name_chat_and_field(tmp_path, fields, message):
         load(tmp_path, chat(**fields))
 
 
-def test_files_are_named_by_their_number(tmp_path):
+def test_names_of_files_paths_and_splits_are_checked(tmp_path):
+    for path in ("", " ", 5):
+        with pytest.raises(InputError, match=r"dataset\.path: .*; use a path, or null"):
+            RealTalk(name="made", path=path).load()  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"dataset\.split=held_out: the data has no Chat_6"):
+        load(tmp_path, chat(), split="held_out")
     (tmp_path / "chat.json").write_text(json.dumps(chat()))
     with pytest.raises(InputError, match=r"chat\.json: is no chat; name it Chat_1\.json"):
         load(tmp_path, chat())
-
-
-@pytest.mark.parametrize("path", ["", " ", 5])
-def test_a_path_is_a_text(path):
-    with pytest.raises(InputError, match=r"dataset\.path: .*; use a path, or null"):
-        RealTalk(name="made", path=path).load()
-
-
-def test_splits_need_all_their_chats(tmp_path):
-    with pytest.raises(InputError, match=r"dataset\.split=held_out: the data has no Chat_6"):
-        load(tmp_path, chat(), split="held_out")
 
 
 @pytest.mark.skipif(not _PUBLISHED.is_dir(), reason="needs $MEMSYS_SHARED/realtalk")

@@ -56,21 +56,15 @@ def test_captions_are_kept_or_not_and_the_image_query_never(sample, load):
     assert "stock" not in repr(kept)
 
 
-@pytest.mark.parametrize(
-    ("given", "image"),
-    [
-        (["https://a.org/1.jpg", "https://a.org/2.jpg"], "https://a.org/1.jpg"),
-        ("data:image/png;base64,AA==", "data:image/png;base64,AA=="),
-        (None, None),
-        ([], None),
-        ("", None),
-    ],
-)
-def test_an_image_s_address_is_kept_whatever_becomes_of_captions(sample, load, given, image):
-    sample["conversation"]["session_1"].append(row("D1:3", img_url=given, blip_caption="figs"))
-    for captions in (True, False):
-        turns = load(sample, captions=captions).conversations[0].sessions[0].turns
-        assert (turns[2].image, turns[0].image) == (image, None)
+def test_an_image_s_address_is_kept_whatever_becomes_of_captions(sample, load):
+    rows = sample["conversation"]["session_1"]
+    rows.append({})
+    first, data = "https://a.org/1.jpg", "data:image/png;base64,AA=="
+    for given, image in (([first, "x"], first), (data, data), (None, None), ([], None), ("", None)):
+        rows[2] = row("D1:3", img_url=given, blip_caption="figs")
+        for captions in (True, False):
+            turns = load(sample, captions=captions).conversations[0].sessions[0].turns
+            assert (turns[2].image, turns[0].image) == (image, None)
 
 
 def test_speakers_are_the_two_named_or_those_who_speak(sample, load):

@@ -73,12 +73,8 @@ def test_a_fact_holds_from_when_it_is_told_and_a_visit_is_of_its_day():
     }
     assert visit["fact"] == "Nev Lar visited Port Sen on 7 May 2023."
     assert visit["valid_at"] == "2023-05-07T00:00:00Z"
-
-
-def test_only_entities_that_are_listed_are_named():
-    assert [one["fact"] for one in edges("Velma Orr", "Dar Sule", "Nev Lar")] == [
-        "Velma Orr's cousin is Dar Sule."
-    ]
+    # Only entities that are listed are named.
+    assert edges("Velma Orr", "Dar Sule", "Nev Lar") == [cousin]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ ENGLISH = [
     "Ada: Nev Lar works at Tor Mill now; before, it was Ros Press.",
     "Bo: Nev Lar visited Port Sen the day before yesterday.",
 ]
+COUSIN, FORMER = "Velma Orr's cousin is Dar Sule.", "Velma Orr's cousin is Lor Nen."
 CHINESE = ["小明: 听人说，沈青禾的表亲是林知远。", "小红: 沈青禾在昨天去了若云镇。"]
 
 
@@ -60,36 +61,21 @@ def test_it_notes_what_the_new_messages_tell_and_nothing_else(prompt):
 @pytest.mark.parametrize(
     ("fact", "stored", "operations"),
     [
-        ("Ada: Velma Orr's cousin is Dar Sule.", ["Ada: Nev Lar works at Tor Mill."], ["ADD 0 "]),
+        (COUSIN, ["Nev Lar works at Tor Mill."], ["ADD 0 "]),
+        (COUSIN, ["Velma Orr's teacher is Lor Nen.", FORMER], [f"UPDATE 2 {COUSIN}"]),
+        (COUSIN, [FORMER, "Velma Orr's cousin is Hal Bert."], [f"UPDATE 1 {COUSIN}", "DELETE 2 "]),
+        (COUSIN, [COUSIN], ["NOOP 0 "]),
         (
-            "Ada: Velma Orr's cousin is Dar Sule.",
-            ["Ada: Velma Orr's teacher is Lor Nen.", "Ada: Velma Orr's cousin is Lor Nen."],
-            ["UPDATE 2 Velma Orr's cousin is Dar Sule."],
-        ),
-        (
-            "Ada: Velma Orr's cousin is Dar Sule.",
-            ["Ada: Velma Orr's cousin is Lor Nen.", "Ada: Velma Orr's cousin is Hal Bert."],
-            ["UPDATE 1 Velma Orr's cousin is Dar Sule.", "DELETE 2 "],
-        ),
-        (
-            "Ada: Velma Orr's cousin is Dar Sule.",
-            ["Ada: Velma Orr's cousin is Dar Sule."],
-            ["NOOP 0 "],
-        ),
-        (
-            "Bo: Nev Lar visited Port Sen on 7 May 2023. (2023-05-07)",
-            ["Bo: Nev Lar visited Port Lan on 7 May 2023. (2023-05-07)"],
+            "Nev Lar visited Port Sen on 7 May 2023. (2023-05-07)",
+            ["Nev Lar visited Port Lan on 7 May 2023. (2023-05-07)"],
             ["ADD 0 "],
         ),
-        (
-            "小明: 沈青禾的表亲是宋若云。",
-            ["小明: 沈青禾的表亲是林知远。"],
-            ["UPDATE 1 沈青禾的表亲是宋若云。"],
-        ),
+        ("沈青禾的表亲是宋若云。", ["沈青禾的表亲是林知远。"], ["UPDATE 1 沈青禾的表亲是宋若云。"]),
     ],
 )
 def test_a_value_takes_the_place_of_the_one_before(fact, stored, operations):
-    rows = ask("operations", "mem0_update", fact=fact, memories=numbered(stored))
+    memories = numbered([f"Ada: {one}" for one in stored])
+    rows = ask("operations", "mem0_update", fact=f"Ada: {fact}", memories=memories)
     assert [f"{row['operation']} {row['id']} {row['content']}" for row in rows] == operations
 
 

@@ -59,19 +59,14 @@ class World:
                 stated = self._stated.setdefault((fact.subject, fact.relation), [])
                 stated.append((one.conversation, fact.value))
 
-    def planted(self, kind: str | None = None) -> list[tuple[Question, Plant]]:
-        """Questions of `kind`, or of all kinds, that are no controls."""
+    def planted(
+        self, kind: str | None = None, control: bool = False
+    ) -> list[tuple[Question, Plant]]:
+        """Questions of `kind`, or of all kinds, that are controls or are none."""
         return [
             (one, one.plant)
             for one in self.dataset.questions
-            if one.plant and not one.plant.control and kind in (None, one.plant.kind)
-        ]
-
-    def controls(self, kind: str) -> list[tuple[Question, Plant]]:
-        return [
-            (one, one.plant)
-            for one in self.dataset.questions
-            if one.plant and one.plant.control and one.plant.kind == kind
+            if one.plant and one.plant.control is control and kind in (None, one.plant.kind)
         ]
 
     def said(self, question: Question, ids: tuple[str, ...]) -> list[Said]:
@@ -119,7 +114,7 @@ def test_data_without_plants_have_not_changed(language):
 def test_every_kind_has_as_many_questions_as_controls(world):
     dataset = world.dataset
     for kind in PLANT_KINDS:
-        for found in (world.planted(kind), world.controls(kind)):
+        for found in (world.planted(kind), world.planted(kind, control=True)):
             assert len(found) == 2 * len(dataset.conversations)
     assert len({question.id for question in dataset.questions}) == len(dataset.questions)
     assert {dataset.types[question.category] for question in dataset.questions} == {
@@ -140,12 +135,11 @@ def test_a_wrong_value_is_in_the_wrong_turns_alone(world):
 
 
 def test_only_the_truth_of_a_control_is_stated(world):
-    for kind in PLANT_KINDS:
-        for question, plant in world.controls(kind):
-            assert set(world.statements(question)) == {(question.conversation, question.gold)}
-            assert (plant.turns, plant.values) == ((), ())
-            evidence = world.said(question, question.evidence)
-            assert all(str(question.gold) in one.turn.text for one in evidence)
+    for question, plant in world.planted(control=True):
+        assert set(world.statements(question)) == {(question.conversation, question.gold)}
+        assert (plant.turns, plant.values) == ((), ())
+        evidence = world.said(question, question.evidence)
+        assert all(str(question.gold) in one.turn.text for one in evidence)
 
 
 def test_an_absent_fact_is_nowhere_although_its_person_is(world):
