@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any
 
@@ -124,12 +124,26 @@ class Contents:
             known.append([one] if one is not None and one in (found or [one]) else found)
         return replace(self, known=known)
 
+    @cached_property
+    def _golds(self) -> Sequence[set[str]]:
+        return [golds(questions) for questions in self.known]
+
+    @cached_property
+    def _gold_words(self) -> Sequence[frozenset[str] | None]:
+        """The words of the first gold answer of each row; None of a row without any."""
+        return [
+            _words(next((one.original_gold for one in questions if one.original_gold), ""))
+            if accepted
+            else None
+            for questions, accepted in zip(self.known, self._golds, strict=True)
+        ]
+
     def gold(self, column: str) -> float | None:
         """Return the share of values that are the gold answer of the row's question."""
         same = [
-            isinstance(value, str | int | float) and _plain(value) in golds(questions)
-            for value, questions in zip(self.columns[column], self.known, strict=True)
-            if questions and golds(questions) and not values.blank(value)
+            isinstance(value, str | int | float) and _plain(value) in accepted
+            for value, accepted in zip(self.columns[column], self._golds, strict=True)
+            if accepted and not values.blank(value)
         ]
         return sum(same) / len(same) if same else None
 
@@ -170,9 +184,9 @@ class Contents:
         of another row: about 0 for a text that does not answer the questions.
         """
         pairs = [
-            (_words(value), _words(_first_gold(questions)))
-            for value, questions in zip(self.columns[column], self.known, strict=True)
-            if isinstance(value, str | int | float) and golds(questions)
+            (_words(value), gold)
+            for value, gold in zip(self.columns[column], self._gold_words, strict=True)
+            if isinstance(value, str | int | float) and gold is not None
         ]
         pairs = pairs[:: max(1, len(pairs) // _COMPARED)]
         if len(pairs) < 2:
@@ -184,8 +198,8 @@ class Contents:
     def close(self, column: str) -> list[float | None]:
         """Return the overlap of each row's words with its gold answer; None if there is no gold."""
         return [
-            _overlap(_words(text), _words(_first_gold(questions))) if golds(questions) else None
-            for text, questions in zip(self.columns[column], self.known, strict=True)
+            None if gold is None else _overlap(_words(text), gold)
+            for text, gold in zip(self.columns[column], self._gold_words, strict=True)
         ]
 
     def verdicts(self, column: str, *, fractions: bool) -> float:
@@ -246,10 +260,6 @@ def _integer(value: Any) -> Any:
         return int(float(value))
     except (TypeError, ValueError, OverflowError):
         return value
-
-
-def _first_gold(questions: Iterable[Question]) -> str:
-    return next((one.original_gold for one in questions if one.original_gold), "")
 
 
 @lru_cache(maxsize=65_536)

@@ -116,9 +116,14 @@ def mem0_f1(answer: str, gold: str) -> float:
     return _set_f1(_words(answer), _words(gold))
 
 
+@lru_cache(maxsize=65_536)
+def _tokens(text: str) -> frozenset[str]:
+    return frozenset(word_tokens(text))
+
+
 def memos_f1(answer: str, gold: str) -> float:
     """Return the F1, 0 to 1, of the sets of `word_tokens`; 0 if one is empty."""
-    return _set_f1(set(word_tokens(answer)), set(word_tokens(gold)))
+    return _set_f1(_tokens(answer), _tokens(gold))
 
 
 def bleu1(answer: str, gold: str) -> float:
