@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,11 @@ Values = NDArray[np.float64]
 EXAMPLES = "context_tokens, cost_usd, total_ms_p95"
 _NAME = re.compile(r"(?P<base>[a-z_]+?)(?:_mean|_p(?P<percent>[1-9]\d?))?")
 _LIVE = "live"
+# Decimals of each quantity in tables; the phases of dollars, and the tokens that endpoints report.
+_DIGITS = {"context_tokens": 0, "answer_tokens": 1, "input_tokens": 0, "output_tokens": 1}
+_DIGITS |= {"cost_usd": 8, "judge_cost_usd": 8, "retrieve_ms": 1, "answer_ms": 1, "total_ms": 1}
+_PAID = {"cost_usd": SYSTEM, "judge_cost_usd": ("judge",)}
+_REPORTED = ("input_tokens", "output_tokens")
 _SOURCES = {
     "recorded": "replayed",
     "vectors": "partly read from the cache of vectors",
@@ -54,11 +59,20 @@ class Quantity:
         """Return the number of a question of `run`, None where it is not known, and for a latency
         that was not live.
         """
-        if self.is_timed and record["latency_source"] != _LIVE:
-            return None
-        if self.base not in _BASES:
+        fields: Mapping[str, Any] = record
+        if self.base not in _DIGITS:
             return record["scores"].get(self.base)
-        found = _BASES[self.base][0](run, record)
+        if self.is_timed:
+            live = record["latency_source"] == _LIVE
+            found = fields["latency_ms"][self.base.removesuffix("_ms")] if live else None
+        elif self.base in _PAID:
+            found = of_records([record], _PAID[self.base], pricing_of(run.manifest))
+        elif self.base in _REPORTED:
+            used = fields["usage"]
+            tokens = (used.get(one, {}).get(self.base, 0) for one in SYSTEM)
+            found = None if used is None else sum(tokens)
+        else:
+            found = fields[self.base]
         return None if found is None else float(found)
 
     def total(self, values: Values) -> float:
@@ -89,10 +103,10 @@ def find(name: str) -> Quantity | None:
     questions, or with _p1 to _p99 for a percentile; None for another name.
     """
     match = _NAME.fullmatch(name)
-    if match is None or match["base"] not in _BASES:
+    if match is None or match["base"] not in _DIGITS:
         return None
     percent = None if match["percent"] is None else int(match["percent"])
-    return Quantity(name, match["base"], percent, _BASES[match["base"]][1])
+    return Quantity(name, match["base"], percent, _DIGITS[match["base"]])
 
 
 def named(name: str) -> Quantity:
@@ -184,34 +198,3 @@ def _p_value(log: Interval) -> float:
 
     far = abs(log.value) / log.error
     return float(2 * (t.sf(far, log.degrees) if log.degrees else norm.sf(far)))
-
-
-def _cost(phases: Sequence[str]) -> Callable[[Run, Record], float | None]:
-    return lambda run, record: of_records([record], phases, pricing_of(run.manifest))
-
-
-def _usage(field: str) -> Callable[[Run, Record], float | None]:
-    """Return the tokens of retrieval and answer as endpoints report them."""
-
-    def tokens(run: Run, record: Record) -> float | None:  # noqa: ARG001
-        used = record["usage"]
-        return None if used is None else sum(used.get(one, {}).get(field, 0) for one in SYSTEM)  # type: ignore[misc]
-
-    return tokens
-
-
-def _latency(phase: str) -> Callable[[Run, Record], float | None]:
-    return lambda run, record: record["latency_ms"][phase]  # type: ignore[literal-required]  # noqa: ARG005
-
-
-_BASES: dict[str, tuple[Callable[[Run, Record], float | None], int]] = {
-    "context_tokens": (lambda run, record: record["context_tokens"], 0),  # noqa: ARG005
-    "answer_tokens": (lambda run, record: record["answer_tokens"], 1),  # noqa: ARG005
-    "input_tokens": (_usage("input_tokens"), 0),
-    "output_tokens": (_usage("output_tokens"), 1),
-    "cost_usd": (_cost(SYSTEM), 8),
-    "judge_cost_usd": (_cost(("judge",)), 8),
-    "retrieve_ms": (_latency("retrieve"), 1),
-    "answer_ms": (_latency("answer"), 1),
-    "total_ms": (_latency("total"), 1),
-}

@@ -198,8 +198,8 @@ def _cell(
     cell["judge_source"] = next(
         (row.get("judge_source") for row in answered if _reported(row)), None
     )
-    cell |= mean_cell("abstained", [_float(r["abstained"]) for r in answered], bootstrap)
-    tokens = [_float(row["context_tokens"]) for row in answered]
+    cell |= mean_cell("abstained", [row["abstained"] for row in answered], bootstrap)
+    tokens = [row["context_tokens"] for row in answered]
     cell |= mean_cell("context_tokens_mean", tokens, bootstrap, math.inf)
     cell["answer_tokens_mean"] = _mean([row["answer_tokens"] for row in answered])
     for column, phases in (("cost_usd", SYSTEM), ("judge_cost_usd", ("judge",))):
@@ -261,10 +261,6 @@ def _zero(row: Record, key: str, *, judged: bool, scored: bool, answers: bool) -
 def _reported(row: Record) -> bool:
     """Return whether a judge outside of this project gave the record's verdict."""
     return row["scores"].get("judge") is not None and row.get("judge_source") is not None
-
-
-def _float(value: float | None) -> float | None:
-    return None if value is None else float(value)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -41,8 +41,8 @@ class Effects:
 
 def effects(grid: Grid, runs: Sequence[Run], seed: int) -> list[Effects]:
     """Return the contrasts with the first run of each group; p is adjusted within a group."""
-    pairs = sorted(zip(grid.jobs, runs, strict=True), key=lambda pair: _order(grid, pair[0].group))
     found = []
+    pairs = zip(grid.jobs, runs, strict=True)
     for group, members in itertools.groupby(pairs, key=lambda pair: pair[0].group):
         chosen = tuple(run for _, run in members)
         f1 = Measure(chosen[0].own_f1, (OVERALL,))
@@ -110,10 +110,6 @@ def _tokens(run: Run, seed: int) -> str:
     counted = [one for one in answered if one["type"] != ADVERSARIAL]
     tokens = [one["context_tokens"] for one in counted]
     return interval(Sample.of(counted, tokens, seed).mean(0.0), 0)
-
-
-def _order(grid: Grid, group: str) -> int:
-    return next(i for i, job in enumerate(grid.jobs) if job.group == group)
 
 
 def requested(grid: Grid, runs: Sequence[Run], seed: int) -> Iterator[tuple[str, list[Table]]]:

@@ -7,7 +7,7 @@ writes are counted without a run.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,8 +29,8 @@ _COLUMNS = ("table", "row", "column", "published", "own", "own_low", "own_high",
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """A cell: what the paper printed and what was measured, both in the paper's unit. `counted`: a
-    number that is known without a run.
+    """A cell: what the paper printed and what was measured, both in the paper's unit; a number
+    without an interval is known without a run.
     """
 
     table: str
@@ -38,8 +38,7 @@ class _Figure:
     column: str
     digits: int
     published: float | None
-    own: Interval | None = None
-    counted: float | None = None
+    own: Interval | float | None = None
     run_id: str = ""
 
 
@@ -141,7 +140,7 @@ def _own_measurement(
             "tokens": own.expected.context_tokens,
             "store_tokens": own.expected.store_tokens,
         }
-        return replace(figure, counted=sizes.get(column))
+        return replace(figure, own=sizes.get(column))
     run_id = str(own.run.manifest["run_id"])
     if column == "store_tokens":
         return replace(figure, own=_stored(own.run), run_id=run_id)
@@ -198,7 +197,12 @@ def _tables(figures: Sequence[_Figure]) -> Iterator[str]:
         for row in dict.fromkeys(one.row for one in of_table):
             cells = {one.column: one for one in of_table if one.row == row}
             theirs = [number(cells[column].published, cells[column].digits) for column in columns]
-            own = [_own(cells[column]) for column in columns]
+            own = [
+                number(one.own, one.digits)
+                if isinstance(one.own, float)
+                else interval(one.own, one.digits)
+                for one in (cells[column] for column in columns)
+            ]
             if set(theirs) != {ABSENT}:
                 lines.append([row, *theirs])
             if set(own) != {ABSENT}:
@@ -206,12 +210,6 @@ def _tables(figures: Sequence[_Figure]) -> Iterator[str]:
         if lines:
             yield f"## {name}"
             yield Table(["system", *columns], lines).markdown()
-
-
-def _own(figure: _Figure) -> str:
-    if figure.own is None and figure.counted is not None:
-        return number(figure.counted, figure.digits)
-    return interval(figure.own, figure.digits)
 
 
 def _costs(paper: Paper) -> Iterator[str]:
@@ -262,8 +260,7 @@ def _provenance(runs: Sequence[Run]) -> str:
 def _csv(figures: Sequence[_Figure]) -> str:
     lines = []
     for one in figures:
-        own: Mapping[str, object] = {"own": one.counted} if one.own is None else {"own": one.own}
-        n = None if one.own is None else one.own.n
+        n = one.own.n if isinstance(one.own, Interval) else None
         named = {"table": one.table, "row": one.row, "column": one.column, "run_id": one.run_id}
-        lines.append({**named, "published": one.published, **own, "n": n})
+        lines.append({**named, "published": one.published, "own": one.own, "n": n})
     return text_of(_COLUMNS, lines)
