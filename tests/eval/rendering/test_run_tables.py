@@ -99,3 +99,11 @@ def test_verdicts_of_a_rule_have_a_column_that_is_not_j():
     assert "compare RUN RUN --score gold_recall" in shown
     assert summary["by_type"]["overall"]["gold_recall"] == 0.75
     assert summary["by_type"]["overall"]["judge"] is None
+
+
+@pytest.mark.parametrize("names", [["locomo"], ["locomo", "mem0"]])
+def test_scores_under_each_protocol_are_shown_where_there_are_several(names):
+    one = run(2)
+    summary = summarise(list(one.records.values()), one.manifest | {"scoring": names}, seed=0)
+    shown = "The same answers under each protocol:" in as_text(run_tables(summary))
+    assert shown == (len(names) > 1)
