@@ -227,7 +227,9 @@ def json_lines(text: str, name: str) -> Iterator[tuple[Location, Any]]:
         try:
             value = parse_json(line, unique=True)
         except ValueError as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else error
+            reason: object = error
+            if isinstance(error, json.JSONDecodeError):
+                reason = f"column {error.colno}: {error.msg}"
             raise where.error("", f"not JSON ({reason}); correct it") from None
         yield where, value
 

@@ -119,7 +119,7 @@ def test_a_key_that_is_not_there_is_refused(sample, load, tmp_path):
     with pytest.raises(InputError, match=r"none\.json: no such file; correct dataset"):
         load(sample, key="corrected", key_file="none.json")
     (tmp_path / "broken").write_text('{"a": 1}\n{"a"\n')
-    with pytest.raises(InputError, match="broken: line 2: not JSON"):
+    with pytest.raises(InputError, match=r"broken: line 2: not JSON \(column 5: "):
         load(sample, key="corrected", key_file=str(tmp_path / "broken"))
 
 
