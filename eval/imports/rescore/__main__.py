@@ -108,9 +108,7 @@ def _rescore(options: argparse.Namespace) -> None:
         keys.setdefault(key, path)
     _check_same(keys, "answer keys", "--key")
     _check_same(cited, "evidence keys", "--evidence")
-    if options.key is not None or options.evidence is not None:
-        dataset = dataset or _dataset(options)
-    elif options.dataset is not None:
+    if {options.key, options.evidence, options.dataset} != {None}:
         dataset = dataset or _dataset(options)
         for source in ready:
             if isinstance(source, Path):
