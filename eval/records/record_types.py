@@ -224,10 +224,9 @@ class Record(TypedDict):
     """Milliseconds by phase and `total`, which excludes the judge; replayed calls count at their
     recorded latency."""
     latency_source: NotRequired[str | None]
-    """`live`; `shared` where an earlier job of the sweep had made an index or a graph, with the
-    time that it took; `vectors` where the vector of the query came from the cache, with the time
-    that it took; `recorded` where an answer of a model was replayed; `as reported` for imported
-    answers."""
+    """`live`; `shared` where an index or graph came from an earlier job of the sweep, with its
+    time; `vectors` where the vector of the query came from the cache, with the time that it took;
+    `recorded` where an answer of a model was replayed; `as reported` for imported answers."""
     waited_ms: NotRequired[dict[str, Milliseconds]]
     """Milliseconds by phase spent on rate limits, failed attempts and queues; in no latency."""
     recorded: NotRequired[str | None]
