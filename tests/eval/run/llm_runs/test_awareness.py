@@ -26,7 +26,13 @@ def plus(bench: Bench, tmp_path: Path) -> Bench:
     return bench
 
 
-def test_the_judge_sees_cue_remark_and_reply(plus):
+def test_the_judge_sees_cue_remark_and_reply_and_an_estimate_counts_them(plus):
+    ended = plus.start(*_AWARE, "estimate=true")
+    assert ended.code == 0, ended.err
+    (line,) = [line for line in ended.out.splitlines() if line.startswith("bm25")]
+    name, calls, _, written, *_ = line.split()
+    assert (name, calls) == ("bm25", "10")
+    assert int(written) > 0
     ended = plus.start(*_AWARE)
     assert ended.code == 0, ended.err
     asked = [text_of(body) for body in plus.server.bodies]
@@ -62,15 +68,6 @@ def test_verdicts_are_given_later_as_well(plus, capsys):
     assert "--score judge analyses the verdicts" in capsys.readouterr().out.replace("\n", " ")
     assert diagnose([str(again), "--score", "judge"]) == 0
     assert "evidence retrieved" in capsys.readouterr().out
-
-
-def test_estimates_count_replies_and_verdicts(plus):
-    ended = plus.start(*_AWARE, "estimate=true")
-    assert ended.code == 0, ended.err
-    (line,) = [line for line in ended.out.splitlines() if line.startswith("bm25")]
-    name, calls, _, written, *_ = line.split()
-    assert (name, calls) == ("bm25", "10")
-    assert int(written) > 0
 
 
 @pytest.mark.parametrize("estimate", ["false", "true"])

@@ -52,12 +52,9 @@ def test_records_do_not_depend_on_concurrency(make, answered):
     check_same(bench, answered)
     assert bench.server.requests == requests_of(answered)
     assert bench.server.most_under_way > 1
-
-
-def test_one_question_is_asked_after_another_unless_set_otherwise(make):
-    bench = make(delay_s=0.005)
-    assert bench.start("judge=none", "dataset.limit=7").code == 0
-    assert bench.server.most_under_way == 1
+    one_by_one = make("one by one", delay_s=0.005)
+    assert one_by_one.start("judge=none", "dataset.limit=7").code == 0
+    assert one_by_one.server.most_under_way == 1
 
 
 def test_questions_at_once_do_not_lengthen_the_latency_of_one(make):

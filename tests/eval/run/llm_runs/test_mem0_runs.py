@@ -11,7 +11,6 @@ from tests.eval.commands import Run
 from tests.eval.run.llm_runs.keeping import WHY, Calls, Mem0Model, changes, events, faults_of
 from tests.eval.run.llm_runs.served import Bench, Scripted, files_with, text_of
 from tests.memsys.llm import faults
-from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour
 
 MEMORY = ("conversation", "phase", "session", "status", "error", "memories", "usage", "events")
@@ -43,6 +42,8 @@ def test_a_run_takes_every_branch(kept):
         assert record["status"] == "ok"
         assert {turn for _, turns, *_ in record["retrieved"] for turn in turns} == left
     assert [r["scores"]["evidence_recall"] for r in kept.records] == [1, 0]
+    (store,) = [line["store"] for line in kept.ingests if "store" in line]
+    assert store["memories"] == len(left)
 
 
 def test_the_cost_of_a_session_is_that_of_its_events(kept):
@@ -131,53 +132,20 @@ def test_a_run_that_was_cut_in_a_conversation_goes_on_as_if_it_had_not_been(benc
     assert bench.run.ingests == lines
 
 
-def replay(bench: Bench, *own: str) -> Run:
-    """The run of `bench` again in another folder, without a request; the first run is returned."""
+def check_replays(bench: Bench, *own: str) -> None:
+    """The run replays to the same memory, log and records, in another folder, without a request."""
     first, asked = bench.run, bench.server.requests
     bench.folder = bench.folder / "again"
     bench.folder.mkdir()
     ended = bench.start(*own, "llm.cache=replay")
     assert ended.code == 0, ended.err
     assert bench.server.requests == asked
-    return first
-
-
-def check_replays(bench: Bench, *own: str) -> None:
-    """The run replays to the same memory, log and records."""
-    first = replay(bench, *own)
     logs = [
         [{name: line.get(name) for name in MEMORY} for line in run.ingests]  # without times
         for run in (bench.run, first)
     ]
     assert logs[0] == logs[1]
     assert bench.run.untimed == first.untimed
-
-
-def test_a_passing_outage_costs_a_run_no_memory_and_the_run_replays(bench, data):
-    left = [faults.status(503)]
-
-    class Passing(Mem0Model):
-        decide = staticmethod(lambda _: [("ADD", WHY)])
-
-        def __call__(self, body: Body) -> Behaviour | None:
-            new = text_of(body).partition("<new_messages>")[2]
-            if left and "not like badminton any more" in new:
-                return left.pop()
-            return super().__call__(body)
-
-    bench.server.choose = Passing()
-    own = (*data, "strategy.facts.retries=1")
-    assert bench.start(*own).code == 0
-    ends = events(bench.run, "session")
-    assert [(end["faults"], end["lost"]) for end in ends] == [(0, 0), (1, 0), (2, 1), (0, 0)]
-    told = [new for _, _, new in changes(bench.run)]
-    assert told[2:4] == [NO_MORE, "Ada: I also like burgers"]
-    first = replay(bench, *own)
-    assert [r["retrieved"] for r in bench.run.records] == [r["retrieved"] for r in first.records]
-    # The answer that mended a failure is found at once: the log lacks that one fault.
-    ends = events(bench.run, "session")
-    assert [(end["faults"], end["lost"]) for end in ends] == [(0, 0), (0, 0), (2, 1), (0, 0)]
-    assert [new for _, _, new in changes(bench.run)] == told
 
 
 def test_a_run_that_lost_facts_for_good_replays_to_the_same_memory(bench, data):
@@ -214,11 +182,9 @@ def test_a_decision_that_came_late_comes_late_in_a_replay(bench, data):
     ("chosen", "writer"),
     [
         (("strategy=mem0",), "strategy=mem0: no model to write the memory"),
-        (("strategy=mem0_graph",), "strategy=mem0_graph: no model to write the graph"),
         (("strategy=bm25", "memory=facts"), "memory=facts: no model to write the facts"),
         (("strategy=graph_expand", "graph=relations"), "graph=relations: no model to write the gr"),
         (("strategy=mem0", "strategy.infer=false"), None),  # raw messages
-        (("strategy=vector_only", "graph=relations"), None),
     ],
 )
 def test_what_a_model_writes_is_refused_in_one_line_without_one(
