@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from memsys.core.types import Usage
-from memsys.llm.base import Completion, LLMError
+from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
 from memsys.strategies.hybrid_gate import Decision, Gate, spans_domains
+from tests.memsys.strategies.asked import Asked
 
 CONF = Path(__file__).parents[3] / "conf" / "strategy" / "hybrid_gate.yaml"
 GATE = Gate(
@@ -69,29 +69,17 @@ def test_the_words_that_are_shipped_can_match():
     assert gate.decide("When did Theo plant the beans?", FOUND, 0.1).rule == "closed"
 
 
-class Says:
-    """A model with one reply."""
-
-    name = "says"
-
-    def __init__(self, reply: str) -> None:
-        self.reply, self.asked = reply, []
-
-    def complete(self, messages, **choices):
-        self.asked.append((messages[0]["content"], choices["schema"]))
-        return Completion(self.reply, Usage(1, 9, 3), "says", "stop")
+PROMPT = load_prompt("gate_domains", ["question"])
 
 
-@pytest.mark.parametrize(
-    ("reply", "several"), [('{"several": true}', True), ('{"several": false}', False)]
-)
-def test_a_model_may_find_several_domains(reply, several):
-    model, prompt = Says(reply), load_prompt("gate_domains", ["question"])
-    assert spans_domains("Did the job change her diet?", model, prompt) is several
-    assert "Did the job change her diet?" in model.asked[0][0]
+@pytest.mark.parametrize("several", [True, False])
+def test_a_model_may_find_several_domains(several):
+    model = Asked(lambda _: {"several": several})
+    assert spans_domains("Did the job change her diet?", model, PROMPT) is several
+    assert "Did the job change her diet?" in model.texts[0]
 
 
-@pytest.mark.parametrize("reply", ["", "yes", "[]", "{}"])
+@pytest.mark.parametrize("reply", ["", [], {}])
 def test_a_reply_without_a_decision_is_an_error(reply):
     with pytest.raises(LLMError, match="the reply is not"):
-        spans_domains("Why?", Says(reply), load_prompt("gate_domains", ["question"]))
+        spans_domains("Why?", Asked(lambda _: reply), PROMPT)

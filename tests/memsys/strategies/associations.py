@@ -19,6 +19,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from eval.datasets.locomo import LoCoMo
+from eval.datasets.types import Dataset
 from eval.run.composing import composed
 from memsys.core.types import Query, Usage, Vectors
 from memsys.embed.base import Embedder
@@ -157,6 +158,11 @@ def _config(row: str, *settings: str) -> DictConfig:
 
 
 @cache
+def _data(language: str) -> Dataset:
+    return LoCoMo(name="associations", path=str(DATA / f"{language}.json")).load()
+
+
+@cache
 def _cached(embedder: str, translated: bool, folder: Path) -> CachedEmbedder:
     """One cache for all strategies."""
     made: Embedder = instantiate(composed([f"embedder={embedder}"])[0].embedder)
@@ -181,7 +187,7 @@ def found(
         llm=llm,
     )
     strategy: Strategy = instantiate(config.strategy, _convert_="all")(parts=parts)
-    data = LoCoMo(name="associations", path=str(DATA / f"{language}.json")).load()
+    data = _data(language)
     (talk,) = data.conversations
     for session in talk.sessions:
         strategy.ingest(session)

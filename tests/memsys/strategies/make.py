@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from hydra.utils import instantiate
 
 from memsys.index.rank import Start
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.graph_score import GraphScore
 from memsys.strategies.hybrid_gate import HybridGate
 from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 
 CONF = Path(__file__).parents[3] / "conf"
 
@@ -20,6 +22,23 @@ def conf(name: str) -> dict[str, Any]:
     """The mapping in conf/<name>.yaml."""
     loaded: dict[str, Any] = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
     return loaded
+
+
+def settings(name: str) -> dict[str, Any]:
+    """What conf/strategy/<name>.yaml sets, and its defaults."""
+    own = conf(f"strategy/{name}")
+    bases = [settings(base) for base in own.pop("defaults", ()) if base != "_self_"]
+    return {name: value for one in (*bases, own) for name, value in one.items()}
+
+
+def option(
+    name: str, parts: Parts, k: int = 3, budget: int | None = None, **change: Any
+) -> Strategy:
+    """The strategy of conf/strategy/<name>.yaml; but it starts from the vectors."""
+    start = {"start": "vector"} if "start" in settings(name) else {}
+    given = {**settings(name), "k": k, "budget": budget, **start, **change}
+    made: Strategy = instantiate(given, _convert_="all")(parts=parts)
+    return made
 
 
 def graph_score(
@@ -34,7 +53,7 @@ def graph_score(
 
 def scoring(change: dict[str, Any]) -> dict[str, Any]:
     """The settings of graph_expand outside its expansion, taken out of `change` if they are in."""
-    shipped = conf("strategy/graph_score") | conf("strategy/graph_expand")
+    shipped = settings("graph_expand")
     names = ("pool", "weights", "decay_per_day", "rescore", "use_graph_expansion")
     return {name: change.pop(name, shipped[name]) for name in names}
 

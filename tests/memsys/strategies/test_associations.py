@@ -7,7 +7,7 @@ Nolan, W The Wandering Earth. None of them shares a word with its question.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pytest
 
 from memsys.core.terms import terms
 from memsys.graph.build import GraphSettings, build_graph
+from tests.eval.composing import quick_composition
 from tests.memsys.build import memory
 from tests.memsys.strategies.associations import (
     FILM,
@@ -90,6 +91,13 @@ FACTS = {
     "graph_expand, rescored": ("JS", "NW", "JS", "NW"),
     "graph_expand, halves": ("JS", "N", "JS", "N"),
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick() -> Iterator[None]:
+    """Most of the time would go into configurations."""
+    with quick_composition():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,8 @@
-"""strategy=auto keeps the contract, weighs its signals and says how."""
+"""strategy=auto weighs its signals and says how."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,25 +11,15 @@ from memsys.core.errors import InputError
 from memsys.index.auto import SETS, load_auto_weights, shares, weighted
 from memsys.index.rank import min_max
 from memsys.knowledge.relations.written_graph import WrittenByModel
-from memsys.strategies.auto import Auto
-from memsys.strategies.store import Parts
 from tests.memsys.build import BagOfTokens, ids, ingest_all, query
-from tests.memsys.contract import Contract
-from tests.memsys.strategies.make import conf
+from tests.memsys.strategies.make import option
 from tests.memsys.strategies.test_fusion import CHINESE, EnglishOnly
 
 QUESTION = query("Where did Mara sell a bowl at the market?")
-SETTINGS = {name: conf("strategy/auto")[name] for name in ("seeds", "pool", "damping", "steps")}
 WEIGHTS = load_auto_weights()
 
 
-def made(parts: Parts, k: int = 3, budget: int | None = None, **change: Any) -> Auto:
-    return Auto(parts, k, budget, **{**SETTINGS, **change})
-
-
-class TestAuto(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Auto:
-        return made(parts, k, budget)
+made = partial(option, "auto")
 
 
 def test_the_ranking_is_the_weighted_sum_of_its_signals(parts):
@@ -87,7 +77,7 @@ def test_the_walk_is_compared_with_one_that_is_spread_evenly(parts):
     chances = np.expm1(walk) / len(walk)
     assert 0 < chances.sum() <= 1 + 1e-9  # the share of a memory without mentions is lost
     fused = strategy.store.fused(QUESTION.text)
-    assert int(walk.argmax()) in np.argsort(-fused)[: SETTINGS["seeds"]]
+    assert int(walk.argmax()) in np.argsort(-fused)[:5]
 
 
 def test_the_trace_says_what_the_walk_brought_and_what_counts(parts):
@@ -104,19 +94,6 @@ def test_a_share_is_the_part_of_the_lead_of_the_best():
     assert shares(weights, signals, [0]) == {"words": 0.5, "vectors": 0, "walk": 0.5, "cues": 0}
     assert weighted(weights, signals).tolist() == [5.0, 0, 0, 3.0]
     assert set(shares(weights, signals, [1]).values()) == {0.0}
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"seeds": 0}, "strategy.seeds"),
-        ({"damping": 1.0}, "strategy.damping"),
-        ({"steps": 0}, "steps"),
-    ],
-)
-def test_settings_out_of_range_are_refused(parts, change, told):
-    with pytest.raises(InputError, match=told):
-        made(parts(), **change)
 
 
 def test_a_graph_that_a_model_writes_is_refused(parts):

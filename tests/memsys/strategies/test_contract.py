@@ -1,14 +1,31 @@
-"""The five strategies keep the contract, from every start ranking."""
+"""The strategies of memsys keep the contract, from every start ranking, and name wrong settings."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
 
-from memsys.strategies.plain import FullContext, VectorOnly
+import pytest
+
+from memsys.core.errors import InputError
+from memsys.strategies.plain import FullContext
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
+from tests.memsys.build import BagOfTokens
 from tests.memsys.contract import Contract
-from tests.memsys.strategies import make
+from tests.memsys.strategies.make import option
+
+MADE: dict[str, Callable[..., Strategy]] = {
+    **{
+        name: partial(option, name)
+        for name in ("vector_only", "graph_expand", "hybrid_gate", "fusion", "auto", "decompose")
+    },
+    "graph_score": partial(option, "graph_score", pool=99),
+    "graph_score from words": partial(option, "graph_score", start="lexical", pool=99),
+    "hybrid_gate from both": partial(option, "hybrid_gate", start="hybrid"),
+    "all conjuncts": partial(option, "decompose", start="hybrid", conjuncts="all", whole=False),
+}
 
 
 class TestFullContext(Contract):
@@ -18,31 +35,57 @@ class TestFullContext(Contract):
         return FullContext(parts, budget=budget)
 
 
-class TestVectorOnly(Contract):
+class TestStrategies(Contract):
+    @pytest.fixture(autouse=True, params=MADE)
+    def name(self, request: pytest.FixtureRequest) -> None:
+        self.made = MADE[request.param]
+
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        return VectorOnly(parts, k, budget)
+        return self.made(parts, k, budget)
 
 
-class TestGraphScore(Contract):
+class TestLateInteraction(Contract):
+    @pytest.fixture
+    def parts(self, parts: Any) -> Any:
+        embedder = BagOfTokens()
+        return lambda **other: parts(embedder, **other)
+
+    @pytest.fixture(autouse=True, params=[{}, {"start": "hybrid", "weight": 0.5}], ids=str)
+    def settings(self, request: pytest.FixtureRequest) -> None:
+        self.change = request.param
+
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        return make.graph_score(parts, k, budget, pool=99)
+        return option("late_interaction", parts, k, budget, **self.change)
 
 
-class TestGraphExpand(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        return make.graph_expand(parts, k, budget)
+STARTING = ("graph_score", "graph_expand", "hybrid_gate", "late_interaction", "decompose")
 
 
-class TestHybridGate(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        return make.hybrid_gate(parts, k, budget)
-
-
-class TestGraphScoreFromWords(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        return make.graph_score(parts, k, budget, "lexical", pool=99)
-
-
-class TestHybridGateFromBoth(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        return make.hybrid_gate(parts, k, budget, "hybrid")
+@pytest.mark.parametrize(
+    ("name", "wrong", "said"),
+    [
+        *((name, {"start": "dense"}, r"strategy\.start: 'dense'") for name in STARTING),
+        ("graph_score", {"k": 4, "pool": 3}, "strategy.pool: 3; use a whole number of k=4 or more"),
+        ("graph_expand", {"pool": "many"}, r"strategy\.pool: 'many'; use a whole"),
+        (
+            "graph_expand",
+            {"rescore": "other"},
+            r"strategy\.rescore: 'other'; use one of memory_score",
+        ),
+        (
+            "hybrid_gate",
+            {"use_graph_expansion": "no"},
+            "use_graph_expansion: 'no'; use true or false",
+        ),
+        ("late_interaction", {"pool": 2}, r"strategy\.pool: "),
+        ("late_interaction", {"weight": 1.5}, r"strategy\.weight: "),
+        ("late_interaction", {"idf": -1}, r"strategy\.idf: "),
+        ("decompose", {"conjuncts": "verbs"}, r"strategy\.conjuncts: "),
+        ("auto", {"seeds": 0}, "strategy.seeds"),
+        ("auto", {"damping": 1.0}, "strategy.damping"),
+        ("auto", {"steps": 0}, "steps"),
+    ],
+)
+def test_wrong_settings_are_named(parts, name, wrong, said):
+    with pytest.raises(InputError, match=said):
+        option(name, parts(BagOfTokens()), **wrong)

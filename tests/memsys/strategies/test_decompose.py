@@ -1,19 +1,17 @@
-"""Decomposition keeps the contract and interleaves one ranking per conjunct."""
+"""Decomposition interleaves one ranking per conjunct."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
 
-from memsys.core.errors import InputError
-from memsys.index.rank import Start
-from memsys.strategies.decompose import Decompose
 from memsys.strategies.store import Parts
 from tests.memsys.build import ingest_all, query, session
-from tests.memsys.contract import QUERIES, Contract
-from tests.memsys.strategies.make import conf
+from tests.memsys.contract import QUERIES
+from tests.memsys.strategies.make import option
 
 BOTH = "What do Mara and Theo sell?"
 TALK = session(
@@ -26,22 +24,7 @@ TALK = session(
 )
 
 
-def decompose(
-    parts: Parts, k: int = 3, budget: int | None = None, start: Start = "vector", **change: Any
-) -> Decompose:
-    shipped = conf("strategy/decompose")
-    settings = {name: shipped[name] for name in ("conjuncts", "whole")} | change
-    return Decompose(parts, k, budget, start, **settings)
-
-
-class TestFromVectors(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Decompose:
-        return decompose(parts, k, budget)
-
-
-class TestOfAllConjuncts(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Decompose:
-        return decompose(parts, k, budget, "hybrid", conjuncts="all", whole=False)
+decompose = partial(option, "decompose")
 
 
 @pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
@@ -80,16 +63,3 @@ def test_a_unit_of_the_memories_is_not_split_and_noun_phrases_only_if_asked_for(
     assert split(parts(), "Who likes Salt or Pepper?")  # not a unit: these words are not together
     assert not split(parts(), "Who sells bowls and seedlings?")
     assert split(parts(), "Who sells bowls and seedlings?", conjuncts="all")
-
-
-@pytest.mark.parametrize(
-    ("wrong", "named"),
-    [
-        ({"start": "words"}, "strategy.start"),
-        ({"conjuncts": "verbs"}, "strategy.conjuncts"),
-        ({"whole": 1}, "strategy.whole"),
-    ],
-)
-def test_wrong_settings_are_named(parts, wrong, named):
-    with pytest.raises(InputError, match=f"^{named}: "):
-        decompose(parts(), **wrong)

@@ -5,22 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from baselines.rankings import BM25, GraphWalk
+from baselines.rankings import BM25
 from memsys.core.types import Session
 from memsys.index.rank import IndexSettings
 from memsys.index.vector import LargeVectors
 from memsys.strategies.plain import VectorOnly
 from memsys.strategies.store import Store
 from memsys.strategies.strategy import Strategy
-from tests.memsys.build import (
-    SESSIONS,
-    BagOfWords,
-    ingest_all,
-    memory,
-)
+from tests.memsys.build import SESSIONS, BagOfWords, ingest_all, memory
 from tests.memsys.contract import GONE, QUERIES
 from tests.memsys.left import files_with
-from tests.memsys.strategies.make import conf
+from tests.memsys.strategies.make import option
 
 
 def without(strategy: Strategy) -> Strategy:
@@ -78,15 +73,13 @@ def test_vectors_that_remain_are_not_embedded_again(parts):
 
 
 def test_a_walk_over_as_many_memories_as_before_is_a_new_one(parts):
-    settings = {**conf("strategy/graph_walk"), "start": "hybrid"}
-    numbers = {name: settings[name] for name in ("seeds", "damping", "steps", "weight", "start")}
     given = parts()
-    strategy = ingest_all(GraphWalk(given, 3, None, **numbers))
+    strategy = ingest_all(option("graph_walk", given, start="hybrid"))
     strategy.retrieve(QUERIES[0])
     strategy.forget([turn.id for turn in SESSIONS[0].turns])
     again = Session("9", SESSIONS[2].time, SESSIONS[0].turns)
     strategy.ingest(again)
-    never = GraphWalk(given, 3, None, **numbers)
+    never = option("graph_walk", given, start="hybrid")
     for one in (*SESSIONS[1:], again):
         never.ingest(one)
     assert [strategy.retrieve(one) for one in QUERIES] == [never.retrieve(one) for one in QUERIES]

@@ -1,4 +1,4 @@
-"""strategy=fusion keeps the contract, and start=fusion works wherever a start is taken."""
+"""strategy=fusion, and start=fusion wherever a start is taken."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from hydra.utils import instantiate
 
 from memsys.core.errors import InputError
 from memsys.core.types import UNDATED
@@ -19,8 +18,7 @@ from memsys.index.rank import IndexSettings, min_max
 from memsys.index.weights import WEIGHTS
 from memsys.strategies.fusion import Fusion
 from memsys.strategies.plain import VectorOnly
-from memsys.strategies.store import Parts, Store
-from memsys.strategies.strategy import Strategy
+from memsys.strategies.store import Store
 from tests.memsys.build import (
     BagOfTokens,
     BagOfWords,
@@ -30,37 +28,15 @@ from tests.memsys.build import (
     query,
     session,
 )
-from tests.memsys.contract import QUERIES, Contract
-from tests.memsys.strategies.make import conf
+from tests.memsys.contract import QUERIES
+from tests.memsys.strategies.make import option
 
-ALL_STARTS = (
-    *("graph_expand", "graph_score", "hybrid_gate", "graph_walk", "late_interaction", "decompose"),
-)
+STARTING = "graph_expand graph_score hybrid_gate graph_walk late_interaction decompose".split()
 TEXT = "Where did Mara sell a bowl at the market?"
-
-
-class TestFusion(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Fusion:
-        return Fusion(parts, k, budget)
 
 
 class EnglishOnly(BagOfWords):
     languages = frozenset({"en"})
-
-
-def option(name: str, parts: Parts, **change: Any) -> Strategy:
-    """The strategy of conf/strategy/`name`.yaml, with its defaults, started from the fusion."""
-    own = conf(f"strategy/{name}")
-    for base in own.pop("defaults", []):
-        if base != "_self_":
-            under = conf(f"strategy/{base}")
-            under.pop("defaults", None)
-            if base == "graph_expand":  # itself over graph_score
-                under = {**conf("strategy/graph_score"), **under}
-            own = {**under, **own}
-    settings = {**own, "start": "fusion", "k": 4, "budget": None, **change}
-    made: Strategy = instantiate(settings, _convert_="all")(parts=parts)
-    return made
 
 
 def large(vectors: str) -> IndexSettings:
@@ -74,9 +50,10 @@ def test_neither_id_nor_time_of_the_query_change_the_ranking(parts):
         assert strategy.rank(one) == strategy.rank(other)
 
 
-@pytest.mark.parametrize("name", ALL_STARTS)
+@pytest.mark.parametrize("name", STARTING)
 def test_every_strategy_starts_from_the_fusion(parts, name, monkeypatch):
-    strategy = ingest_all(option(name, parts(BagOfTokens())))
+    embedder = BagOfTokens()
+    strategy = ingest_all(option(name, parts(embedder), 4, start="fusion"))
     store = strategy.store
     for one in QUERIES:
         found = strategy.retrieve(one).candidates
@@ -96,6 +73,7 @@ def test_every_strategy_starts_from_the_fusion(parts, name, monkeypatch):
     monkeypatch.setattr(Store, "fused", counted)
     strategy.retrieve(query(TEXT))
     assert asked == [TEXT]  # TEXT has no conjuncts
+    assert sum(TEXT in batch for batch in embedder.batches) == 1
 
 
 def test_it_ranks_by_the_fused_score_from_0_to_1(parts):
@@ -111,13 +89,6 @@ def test_it_ranks_by_the_fused_score_from_0_to_1(parts):
         (row, pytest.approx(scores[row])) for row in np.argsort(-fused, kind="stable")
     ]
     assert store.fused(TEXT, store.similarity(TEXT)).tolist() == fused.tolist()
-
-
-def test_the_gate_embeds_the_question_once(parts):
-    embedder = BagOfTokens()
-    strategy = ingest_all(option("hybrid_gate", parts(embedder)))
-    strategy.retrieve(query(TEXT))
-    assert sum(TEXT in batch for batch in embedder.batches) == 1
 
 
 def test_a_large_store_ranks_alike_if_every_memory_has_a_score(parts):
@@ -160,13 +131,9 @@ def weights_file(folder: Path, **weights: float) -> str:
     return str(path)
 
 
-def settings(fusion: str | None) -> IndexSettings:
-    return IndexSettings(0.9, 0.4, 0.5, fusion=fusion)
-
-
 def test_weights_of_a_file(parts, tmp_path, monkeypatch):
     path = weights_file(tmp_path, speaker=1.0)
-    strategy = ingest_all(Fusion(parts(index=settings(path)), 10))
+    strategy = ingest_all(Fusion(parts(index=IndexSettings(0.9, 0.4, 0.5, fusion=path)), 10))
     scores = strategy.store.fused("What did Theo do?")
     assert scores.tolist() == [float(m.speaker == "Theo") for m in strategy.store.memories]
     monkeypatch.chdir(tmp_path)
@@ -174,20 +141,20 @@ def test_weights_of_a_file(parts, tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
         weights_file(tmp_path / name, **{other: 1.0})
         monkeypatch.chdir(tmp_path / name)  # a relative path is of the current folder
-        store = ingest_all(Fusion(parts(index=settings("mine.yaml")), 10)).store
+        store = ingest_all(
+            Fusion(parts(index=IndexSettings(0.9, 0.4, 0.5, fusion="mine.yaml")), 10)
+        ).store
         assert store.fused("What?").tolist() == store.signals.of("What?", None)[other].tolist()
 
 
-@pytest.mark.parametrize(
-    "make", [lambda parts: Fusion(parts, 3), lambda parts: VectorOnly(parts, 3)]
-)
-def test_a_missing_file_is_an_error_before_anything_is_ingested(parts, tmp_path, make):
+@pytest.mark.parametrize("strategy", [Fusion, VectorOnly])
+def test_a_missing_file_is_an_error_before_anything_is_ingested(parts, tmp_path, strategy):
+    missing = IndexSettings(0.9, 0.4, 0.5, fusion=str(tmp_path / "none.yaml"))
     with pytest.raises(InputError, match=r"^index\.fusion=.*none\.yaml: no such file"):
-        make(parts(index=settings(str(tmp_path / "none.yaml"))))
+        strategy(parts(index=missing), 3)
 
 
 def test_a_store_of_documents_without_a_time_answers_a_question_with_a_date(parts):
-
     store = Store(parts())
     store.add([memory(f"d{i}", f"document {i}", time=UNDATED) for i in range(3)])
     assert store.fused("Which document 1 was of yesterday, 7 May?").argmax() == 1

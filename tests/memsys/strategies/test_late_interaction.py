@@ -1,46 +1,24 @@
-"""Late interaction keeps the contract, and ranks by MaxSim within its pool."""
+"""Late interaction ranks by MaxSim within its pool."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from memsys.core.errors import InputError
-from memsys.index.rank import Start
-from memsys.strategies.late_interaction import LateInteraction
 from memsys.strategies.plain import VectorOnly
-from memsys.strategies.store import Parts
 from tests.memsys.build import BagOfTokens, BagOfWords, MakeParts, ingest_all, query
-from tests.memsys.contract import QUERIES, Contract
-from tests.memsys.strategies.make import conf
+from tests.memsys.contract import QUERIES
+from tests.memsys.strategies.make import option
 
-
-def late(
-    parts: Parts,
-    k: int = 3,
-    budget: int | None = None,
-    start: Start = "vector",
-    **change: Any,
-) -> LateInteraction:
-    shipped = conf("strategy/late_interaction")
-    numbers = {name: shipped[name] for name in ("pool", "weight", "idf")} | change
-    return LateInteraction(parts, k, budget, start, **numbers)
+late = partial(option, "late_interaction")
 
 
 @pytest.fixture
 def parts(parts: MakeParts) -> MakeParts:
     return lambda embedder=None, **other: parts(embedder or BagOfTokens(), **other)
-
-
-class TestFromVectors(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> LateInteraction:
-        return late(parts, k, budget)
-
-
-class TestFromHybrid(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> LateInteraction:
-        return late(parts, k, budget, "hybrid", weight=0.5)
 
 
 def ranked(strategy: Any, text: str) -> list[str]:
@@ -80,21 +58,6 @@ def test_the_token_vectors_count_in_the_size(parts):
     )
     vectors = 4 * 64 * 10
     assert strategy.size()["bytes"] == before + vectors + 2 * 64 * tokens
-
-
-@pytest.mark.parametrize(
-    ("wrong", "named"),
-    [
-        ({"start": "words"}, "strategy.start"),
-        ({"pool": 2}, "strategy.pool"),
-        ({"pool": 2.5}, "strategy.pool"),
-        ({"weight": 1.5}, "strategy.weight"),
-        ({"idf": -1}, "strategy.idf"),
-    ],
-)
-def test_wrong_settings_are_named(parts, wrong, named):
-    with pytest.raises(InputError, match=f"^{named}: "):
-        late(parts(), **wrong)
 
 
 def test_an_embedder_without_tokens_is_refused_at_once(parts):

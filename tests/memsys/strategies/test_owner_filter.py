@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from baselines.rankings import BM25, GraphWalk, HybridRank
+from baselines.rankings import BM25, HybridRank
 from memsys.core.types import Query, Retrieval
 from memsys.graph.build import GraphSettings
 from memsys.strategies.plain import FullContext, VectorOnly
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, query
-from tests.memsys.strategies.make import graph_expand, graph_score, hybrid_gate
+from tests.memsys.strategies.make import graph_expand, graph_score, hybrid_gate, option
 
 Make = Callable[[Parts], Strategy]
 OTHERS = tuple(
@@ -30,10 +30,6 @@ TURNS = [turn.id for one in OWN for turn in one.turns]
 QUERY: Query = query("Who sold a bowl at the Lantern market?")  # of the conversation "talk"
 
 
-def walk(parts: Parts) -> Strategy:
-    return GraphWalk(parts, 3, None, "hybrid", seeds=2, damping=0.8, steps=5, weight=0.3)
-
-
 RANKERS: dict[str, Make] = {
     "vector_only": lambda parts: VectorOnly(parts, 3),
     "bm25": lambda parts: BM25(parts, 3),
@@ -44,7 +40,7 @@ GRAPHS: dict[str, Make] = {
     "graph_score, rarely more than k": lambda parts: graph_score(parts, pool=3),
     "graph_expand": lambda parts: graph_expand(parts, threshold=-1.0, seeds=2),
     "hybrid_gate": lambda parts: hybrid_gate(parts, similarity=1.0, threshold=-1.0),
-    "graph_walk": walk,
+    "graph_walk": lambda parts: option("graph_walk", parts, start="hybrid"),
 }
 ALL = {**RANKERS, **GRAPHS, "full_context": FullContext}
 
