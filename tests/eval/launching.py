@@ -105,8 +105,8 @@ def table(end: Ended) -> list[str]:
 
 
 def by_strategy(folder: Path) -> dict[str, Run]:
-    """The runs under `folder`, of which no two are of one strategy."""
-    runs = runs_in(folder)
+    """The runs that began under `folder`, of which no two are of one strategy."""
+    runs = [run for run in runs_in(folder) if (run.folder / "manifest.json").exists()]
     found = {run.manifest["strategy"]: run for run in runs}
     assert len(found) == len(runs)
     return found

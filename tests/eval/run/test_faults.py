@@ -113,37 +113,25 @@ def test_a_session_that_cannot_be_remembered(start, tmp_path, fault, small, clea
     assert case.resume().untimed == clean.untimed
 
 
-def test_indexes_that_cannot_be_built(start, tmp_path, fault, small, clean):
-    case = Case(start, tmp_path, fault, *small, "strategy.fault=index", "strategy.at=ash")
-    assert list(case.errors) == ALL[:7]
-    assert {e["phase"] for e in case.errors.values()} == {"index"}
-    assert case.resume().untimed == clean.untimed
-
-
-def test_a_score_that_is_no_number(start, tmp_path, fault, small):
-    case = Case(start, tmp_path, fault, *small, "strategy.fault=no_number", "strategy.at=ash/1")
+@pytest.mark.parametrize(
+    ("setting", "at", "failed", "phase", "kind"),
+    [
+        ("strategy.fault=index", "ash", ALL[:7], "index", "MemoryError"),
+        ("strategy.fault=no_number", "ash/1", ["ash/1"], "record", "ValueError"),
+        ("reader=faulty", "null", ALL[3::7], "answer", "TimeoutError"),
+        ("reader.fault=torn", "null", ALL[3::7], "record", "UnicodeEncodeError"),
+    ],
+)
+def test_each_phase_of_a_question(
+    start, tmp_path, fault, small,
+    setting, at, failed, phase, kind, clean):  # fmt: skip
+    reader = ("reader=faulty",) if setting.startswith("reader") else ()
+    case = Case(start, tmp_path, fault, *small, *reader, setting, f"strategy.at={at}")
     assert case.ended.code == 0, case.ended.err
-    assert list(case.errors) == ["ash/1"]
-    assert case.errors["ash/1"]["phase"] == "record"
-
-
-def test_a_reader_that_fails(start, tmp_path, fault, small):
-    case = Case(start, tmp_path, fault, *small, "reader=faulty")
-    assert list(case.errors) == ["ash/3", "beech/3", "cedar/3"]
-    assert "faulty.py" in case.errors["ash/3"].pop("traceback")
-    assert set(case.errors["ash/3"].items()) == {
-        ("phase", "answer"),
-        ("kind", "TimeoutError"),
-        ("message", "the reader took too long"),
-    }
-
-
-def test_an_answer_that_no_file_can_hold(start, tmp_path, fault, small):
-    case = Case(start, tmp_path, fault, *small, "reader=faulty", "reader.fault=torn")
-    assert case.ended.code == 0, case.ended.err
-    assert list(case.errors) == ["ash/3", "beech/3", "cedar/3"]
-    assert case.errors["ash/3"]["kind"] == "UnicodeEncodeError"
+    assert list(case.errors) == failed
+    assert {(e["phase"], e["kind"]) for e in case.errors.values()} == {(phase, kind)}
     assert [r["id"] for r in case.resume().records] == ALL
+    assert reader or case.run.untimed == clean.untimed
 
 
 @pytest.mark.usefixtures("fault")

@@ -88,16 +88,17 @@ def test_a_missing_or_empty_file_is_named_before_the_run(names, told, start, sma
     assert told in ended.err
 
 
-def test_the_shipped_address_is_of_locomo_alone(start, small, tmp_path):
-    ended = start(*small, "strategy=given")
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        (("strategy=given",), "strategy.path: null stands for memories of LoCoMo, and dataset=sm"),
+        (("strategy=mcp", "memory=chunks"), "memory=chunks go on from session to session; use me"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(start, small, chosen, told):
+    ended = start(*small, *chosen)
     assert ended.code == 2
-    assert "strategy.path: null stands for memories of LoCoMo, and dataset=small" in ended.err
-
-
-def test_chunks_are_refused_where_each_memory_is_stored_as_it_comes(start, small):
-    ended = start(*small, "strategy=mcp", "memory=chunks")
-    assert ended.code == 2
-    assert "memory=chunks go on from session to session; use memory=turns" in ended.err
+    assert told in ended.err
 
 
 @pytest.mark.skipif(

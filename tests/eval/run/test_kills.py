@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sqlite3
 import subprocess
@@ -23,6 +22,7 @@ from eval.bench.runs import loopback_model
 from eval.records.jsonl import INGEST, RECORDS, read_lines
 from memsys.llm.meter import key_of
 from memsys.llm.recording import CALLS
+from tests.eval.commands import run_main
 
 QUESTIONS, DELAY_S = 10, 0.03
 MODEL = ("strategy=bm25", "k=5", "llm=openai", "reader=llm", "judge=llm")
@@ -55,7 +55,8 @@ class KilledRun:
             time.sleep(2 * DELAY_S)  # the server still answers what was under way
             for key in self._keys():
                 self.recorded.setdefault(key, time.time())
-        assert self._start().wait() == 0, (self.folder / "output").read_text(errors="replace")
+        ended = run_main(self.folder, self.folder / "cache", *self._command())
+        assert ended.code == 0, ended.err
 
     def paid_twice(self) -> int:
         """How many requests began after their answer was recorded, or were sent twice between two
@@ -73,12 +74,13 @@ class KilledRun:
         lines = read_lines(self.folder / "run" / RECORDS)
         return [{k: v for k, v in one.items() if k not in TIMES} for one in lines]
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _command(self) -> list[str]:
         begun = (self.folder / "run" / "manifest.json").exists()
-        command = [sys.executable, "-m", "eval.run", *self.arguments, *["resume=run"] * begun]
-        with (self.folder / "output").open("wb") as output:
-            environment = {**os.environ, "OPENAI_API_KEY": "none"}
-            return subprocess.Popen(command, stdout=output, stderr=output, env=environment)
+        return [*self.arguments, *["resume=run"] * begun]
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "eval.run", *self._command()]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def _sent(self) -> int:
         log = self.folder / "log"
@@ -107,8 +109,9 @@ def completed(folder: Path, conversations: int, kills: int, random: Random) -> K
     [(3, 1, 1), pytest.param(12, 20, 2, marks=pytest.mark.soak)],
 )
 def test_a_run_killed_again_and_again_ends_as_an_undisturbed_one(
-    tmp_path, conversations, kills, seed
+    tmp_path, conversations, kills, seed, monkeypatch
 ):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
     random = Random(seed)  # noqa: S311 - no secret
     undisturbed = completed(tmp_path / "clean", conversations, 0, random)
     clean = {one["id"]: one for one in undisturbed.records()}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import FAULTY, HEEDFUL, Ended, Run, run_main, runs_in
+from tests.eval.commands import FAULTY, HEEDFUL, Run, run_main, runs_in
 from tests.eval.launching import (
     DONE,
     HANG,
@@ -34,14 +34,6 @@ joblib = pytest.mark.skipif(
 )
 ray = pytest.mark.skipif(not (RAY / "ray").exists(), reason="make ray")
 JOBLIB = ("-m", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
-
-
-def sweep(folder: Path, cache: Path, *arguments: str) -> Ended:
-    """The sweep of this interpreter, in a process of its own, from begin to end."""
-    folder.mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "eval.run", *arguments]
-    with started(command, folder, environment(folder, cache)) as process:
-        return ended(process, folder)
 
 
 def assert_same_runs(there: Path, here: Path, *strategies: str) -> None:
@@ -73,31 +65,34 @@ def test_a_launcher_that_is_not_installed_is_named_with_the_remedy(start, small)
 @joblib
 @pytest.mark.slow
 def test_joblib_makes_the_runs_of_the_basic_launcher_from_a_cold_cache(tmp_path, cache, small):
-    """Two processes embed the same texts at once into a file that neither finds."""
-    choice = ("strategy=vector_only,graph_expand", *small)
+    """Two processes embed the same texts at once into a file that neither finds. A run that is
+    refused and one that breaks do not stop the others.
+    """
+    own = tmp_path / "own" / "strategy"
+    own.mkdir(parents=True)
+    (own / "broken.yaml").write_text("defaults: [faulty]\nfault: construct\n")
+    (own / "faulty.yaml").write_bytes((Path(FAULTY[1]) / "strategy/faulty.yaml").read_bytes())
+    strategies = ("vector_only", "graph_expand")
+    choice = (f"--config-dir={own.parent}", *small)
+    choice = (*choice, f"strategy={','.join(strategies)},broken,given")
     there, here = tmp_path / "there", tmp_path / "here"
-    end = sweep(there, there / "cache", *JOBLIB, *choice)
-    assert end.code == 0, end.err
-    assert "error: " not in end.err  # the progress of a slow machine may be there
-    assert table(end) == ["vector_only", "graph_expand"]
+    for folder in (there, here):
+        folder.mkdir()
+        (folder / "fault").touch()
+    command = [sys.executable, "-m", "eval.run", *JOBLIB, *choice]
+    with started(command, there, environment(there, there / "cache")) as process:
+        end = ended(process, there)
+    assert end.code == 1, end.err
+    assert end.err.count("strategy=given: strategy.path: null stands for memories of LoCoMo") == 1
+    assert end.err.count("strategy=broken: RuntimeError: cannot be made (") == 1  # by the worker
+    assert "error: a run of the sweep failed: RuntimeError: cannot be made (" in end.err
+    assert table(end) == list(strategies)
     assert end.out.count("\nRun folder: ") == 2
     assert end.out.rindex("\nRun folder: ") < end.out.index("\nTypes 1-4, mean with 95% interval:")
-    here.mkdir()
-    assert run_main(here, cache, "-m", *choice).code == 0
-    assert_same_runs(there, here, "vector_only", "graph_expand")
-
-
-@joblib
-@pytest.mark.slow
-def test_joblib_runs_that_fail_do_not_stop_the_others(tmp_path, cache, small):
-    (tmp_path / "fault").touch()
-    faults = ("strategy.fault=construct,none", "strategy=faulty")
-    end = sweep(tmp_path, cache, *FAULTY, *JOBLIB, *faults, *small[:2], "strategy.k=2,0")
-    assert end.code == 1
-    assert table(end) == ["faulty"]
-    assert end.err.count("strategy.k=0: strategy.k: 0; use a whole number of 1 or more") == 2
-    assert end.err.count("strategy.k=2: RuntimeError: cannot be made (") == 1  # by the worker
-    assert "error: a run of the sweep failed: RuntimeError: cannot be made (" in end.err
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FAULT", str(here / "fault"))
+        assert run_main(here, cache, "-m", *choice).code == 1
+    assert_same_runs(there, here, *strategies)
 
 
 @joblib

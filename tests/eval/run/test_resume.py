@@ -49,15 +49,11 @@ def test_killed_run_goes_on_to_the_same_records(start, tmp_path, cache, small, c
     assert len(runs_in(tmp_path)) == 1
     assert_as_clean(run, clean)
     assert run.records[:DONE] == answered  # timings too: they were not asked again
+    names = ("ash", "beech", "cedar")
+    assert [r["id"] for r in run.records] == [f"{name}/{i}" for name in names for i in range(7)]
     steps = [(i["conversation"], i["phase"], i["session"]) for i in run.ingests]
     assert steps == [(i["conversation"], i["phase"], i["session"]) for i in clean.ingests]
     assert len(run.manifest["resumed"]) == 1
-
-
-def test_records_stand_in_the_order_of_the_data_set(clean):
-    assert [r["id"] for r in clean.records] == [
-        f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)
-    ]
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -133,7 +129,7 @@ def test_resume_refuses_changed_data(start, tmp_path):
     assert "data files have changed" in refused(start, run, *command, f"resume={run.folder.name}")
 
 
-def test_resume_refuses_changed_weights(start, tmp_path, small):
+def test_resume_refuses_changed_weights(start, tmp_path, small, clean):
     path = tmp_path / "mine.yaml"
     path.write_bytes(WEIGHTS.read_bytes())
     chosen = ("strategy=fusion", "index.fusion=mine.yaml", *small)
@@ -142,14 +138,11 @@ def test_resume_refuses_changed_weights(start, tmp_path, small):
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     expected = {"name": "mine.yaml", "bytes": path.stat().st_size, "sha256": sha256}
     assert run.manifest["weights"] == expected
+    assert "weights" not in clean.manifest
     path.write_text(path.read_text(encoding="utf-8") + "# again\n", encoding="utf-8")
     ended = start(*chosen, f"resume={run.folder.name}")
     assert ended.code == 2
     assert "the file of index.fusion has changed since" in ended.err
-
-
-def test_a_run_without_a_file_of_weights_names_none(clean):
-    assert "weights" not in clean.manifest
 
 
 def test_resume_refuses_an_unknown_run(start, tmp_path, small):

@@ -33,28 +33,21 @@ def impatient(bench: Bench) -> Bench:
     return bench
 
 
-def check_failed(bench: Bench, error: tuple[str, str], words: str, answered: Run) -> dict[str, Any]:
-    """MIDDLE alone failed with an `error` of this phase and kind, which is shown, and is in no
+def check_failed(bench: Bench, kind: str, words: str, answered: Run) -> dict[str, Any]:
+    """The answer of MIDDLE alone failed by an error of this kind, which is shown, and is in no
     mean; its record is returned.
     """
-    phase, kind = error
     ((id_, found),) = bench.errors().items()
-    assert id_ == MIDDLE
-    assert (found["phase"], found["kind"]) == error
+    assert (id_, found["phase"], found["kind"]) == (MIDDLE, "answer", kind)
     assert words in found["message"]
     (failed,) = [record for record in bench.run.records if record["id"] == MIDDLE]
-    is_judged = phase == "judge"  # the other scores then count
-    assert (failed["status"], failed["error"] is None) == (
-        "ok" if is_judged else "error",
-        is_judged,
-    )
-    right = answered.records[ALL.index(MIDDLE)]["scores"]
-    assert failed["scores"] == {**(right if is_judged else dict.fromkeys(right)), "judge": None}
+    assert failed["status"] == "error"
+    assert set(failed["scores"].values()) == {None}
     others = [record for record in bench.run.untimed if record["id"] != MIDDLE]
     assert others == [record for record in answered.untimed if record["id"] != MIDDLE]
     summary = bench.run.summary
-    assert summary["errors_by_kind"] == {f"{phase}: {kind}": 1}
-    assert (summary["errors"], summary["judge"]["n"]) == (not is_judged, JUDGED - 1)
+    assert summary["errors_by_kind"] == {f"answer: {kind}": 1}
+    assert (summary["errors"], summary["judge"]["n"]) == (1, JUDGED - 1)
     right = [r["scores"]["judge"] for r in others if r["type"] == "single_hop"]
     assert summary["by_type"]["single_hop"]["judge"] == pytest.approx(sum(right) / len(right))
     return failed
@@ -78,21 +71,11 @@ def test_an_answer_that_fails(bench, answered):
     ended = bench.start("llm.retries=1")
     assert ended.code == 0, ended.err
     assert "1 of 21 questions failed; they are in no mean" in ended.out
-    error = ("answer", "RequestTooLongError")
-    failed = check_failed(bench, error, "longer than the model's context", answered)
+    words = "longer than the model's context"
+    failed = check_failed(bench, "RequestTooLongError", words, answered)
     assert failed["answer"] is None
     # The failed question alone, and its verdict.
     assert check_mended(bench, answered, ONCE) == ["answer", "judge"]
-
-
-def test_a_verdict_that_fails(bench, answered):
-    bench.model.break_down(faults.says("I should think it is right."), "judge", MIDDLE_WORDS)
-    ended = bench.start(ONCE)
-    assert ended.code == 0, ended.err
-    failed = check_failed(bench, ("judge", "LLMError"), "not the JSON", answered)
-    assert failed["answer"] == answered.records[ALL.index(MIDDLE)]["answer"]
-    assert failed["judge"] is None
-    assert check_mended(bench, answered, ONCE) == ["judge"]
 
 
 def test_a_fault_that_passes_leaves_a_wait_and_nothing_else(bench, answered):

@@ -1,54 +1,13 @@
-"""The judge accepts what servers send, and its reasons, errors and formats are recorded."""
+"""A panel without one of its verdicts, and what the judge is not told."""
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from eval.analyse.diagnose.retrieval_vs_reading import Marking
 from eval.pages.report.cards import side
+from eval.pages.report.runs import load
 from memsys.llm.prompt import PROMPTS
-from tests.eval.commands import Run
-from tests.eval.run.llm_runs.served import JUDGED, Bench, role_of, text_of
+from tests.eval.run.llm_runs.served import role_of, text_of
 from tests.memsys.llm import faults
-from tests.memsys.llm.server import Behaviour
-
-VERDICT = {"reason": "the same day", "verdict": "CORRECT"}
-ORDER = ("json_schema", "json_object", "text")
-JUDGE = "gpt-4o-mini, generous"
-
-
-def serve(bench: Bench, accepted: str, reply: str) -> None:
-    """Let the bench's server refuse stricter formats than `accepted`, and judge by `reply`."""
-
-    def script(body: dict[str, Any]) -> Behaviour | None:
-        form = body.get("response_format", {}).get("type", "text")
-        if ORDER.index(form) < ORDER.index(accepted):
-            return faults.status(400, f"response_format {form} is not supported")
-        if "CORRECT or WRONG" in text_of(body):
-            return faults.says(reply)
-        return None
-
-    bench.server.choose = script
-
-
-def test_every_answer_is_judged_in_the_first_format_that_is_accepted(bench):
-    reply = f"My verdict:\n\n```\n{json.dumps(VERDICT)}\n```\nI hope that helps."
-    serve(bench, "text", reply)
-    ended = bench.start()
-    assert ended.code == 0, ended.err
-    judged = [record for record in bench.run.records if record["judge"]]
-    assert len(judged) == JUDGED
-    for record in judged:
-        assert record["judge"] == {JUDGE: [True]}
-        assert record["judge_reasons"] == {JUDGE: ["the same day"]}
-        assert record["judge_error"] is None
-    assert bench.run.manifest["reply_formats"] == {JUDGE: "text"}
-    refused = [body for body in bench.server.bodies if "response_format" in body]
-    assert len(refused) == 2  # found out once
-    replayed = bench.start(f"hydra.run.dir={bench.folder / 'again'}", "llm.cache=replay")
-    assert replayed.code == 0, replayed.err
-    assert Run(bench.folder / "again").untimed == bench.run.untimed
 
 
 def test_a_failed_member_of_a_panel_is_shown_and_does_not_lose_the_others(bench):
@@ -60,7 +19,8 @@ def test_a_failed_member_of_a_panel_is_shown_and_does_not_lose_the_others(bench)
     assert not any(record["judge"] for record in bench.run.records)
     (record, *_) = [one for one in bench.run.records if one["gold"] is not None]
     assert record["status"] == "ok"
-    shown = side("a run", record, Marking("locomo_f1", 0.5), None)
+    (reported,) = load([str(bench.run.folder)])
+    shown = side("a run", record, Marking("locomo_f1", 0.5), reported.texts)
     (line,) = shown.judged
     assert line.startswith("no verdict: LLMError: gpt-4o-mini, generous: no verdict in 3 attempts")
     assert shown.scores

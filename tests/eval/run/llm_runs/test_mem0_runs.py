@@ -7,9 +7,8 @@ from __future__ import annotations
 import pytest
 
 from eval.analyse.cost import __main__ as cost
-from tests.eval.commands import Run
 from tests.eval.run.llm_runs.keeping import WHY, Calls, Mem0Model, changes, events, faults_of
-from tests.eval.run.llm_runs.served import Bench, Scripted, files_with, text_of
+from tests.eval.run.llm_runs.served import Bench, Scripted, files_with
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour
 
