@@ -197,26 +197,3 @@ def test_a_refused_run_leaves_the_folder_of_another_process(start, tmp_path, sma
     assert (others / ".lock").exists()
     assert start("strategy=bm25", *small).code == 0
     assert [run.folder.name for run in runs_in(tmp_path)] == [SAME, f"{SAME}-2"]
-
-
-def test_a_damaged_end_is_asked_again_and_a_damaged_middle_after_its_line_is_deleted(
-    start, small, keyed, copy
-):
-    run = copy(keyed["plain"])
-    path = run.folder / "records.jsonl"
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join([*lines[:-1], "null\n"]))
-    ended = start("strategy=bm25", *small, "resume=last")
-    assert ended.code == 0
-    assert f"last: results/runs/{run.folder.name}\n" in ended.err
-    assert ended.err.count("last: ") == 1
-    assert "records.jsonl: line 21" in ended.err
-    assert run.untimed == keyed["plain"].untimed
-    path.write_text("".join([*lines[:4], "null\n", *lines[5:]]))
-    refused = start("strategy=bm25", *small, "resume=last")
-    assert refused.code == 2
-    assert "line 5" in refused.err
-    assert "delete the line and resume the run" in refused.err
-    path.write_text("".join([*lines[:4], *lines[5:]]))
-    assert start("strategy=bm25", *small, f"resume={run.folder.name[5:]}").code == 0
-    assert run.untimed == keyed["plain"].untimed

@@ -82,6 +82,8 @@ def test_a_crash_costs_its_conversation_and_nothing_is_left(
 def test_a_server_that_is_not_admitted_ends_the_run_before_any_ingestion(
     start, tmp_path, small, pids
 ):
+    assert start(*small, *over("plain"), "estimate=true").code == 0
+    assert not pids.exists()  # an estimate starts no server
     ended = start(*small, *over("mixing"))
     assert ended.code == 2
     assert "the server is not admitted: it mixes owners" in ended.err
@@ -97,11 +99,6 @@ def test_an_interruption_leaves_no_process(start, small, pids, monkeypatch):
     monkeypatch.setattr(OwnerMemory, "search", interrupted)
     assert start(*small, *over("plain"), ONE).code == 130
     assert alive(pids) == []
-
-
-def test_an_estimate_starts_no_server(start, tmp_path, small, pids):
-    assert start(*small, *over("plain"), "estimate=true").code == 0
-    assert not pids.exists()
 
 
 @contextmanager

@@ -83,13 +83,6 @@ def test_it_retrieves_what_vector_only_does_and_leaves_nothing_there_and_errors_
     assert {error["kind"] for error in failed.values()} == {"ServiceError"}
 
 
-def test_nobody_there_is_one_clear_line(start, small):
-    ended = start(*small, "strategy=rest", "strategy.url=http://127.0.0.1:9")
-    assert ended.code == 2
-    assert "strategy.url=http://127.0.0.1:9: nobody answers there; start" in ended.err
-    assert "python -m eval serve" in ended.err
-
-
 def test_the_benchmarked_run_can_be_served_and_finds_the_same(start, tmp_path, small, monkeypatch):
     monkeypatch.delenv("MEMSYS_API_KEY", raising=False)
     inside = tmp_path / "inside"

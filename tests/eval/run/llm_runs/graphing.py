@@ -87,9 +87,7 @@ SCRIPT: dict[str, Callable[[str], Rows | str | Behaviour]] = {
 
 
 class GraphModel(Model):
-    """Writes facts of nothing and the graph by SCRIPT; `down` is what it does instead."""
-
-    down: Behaviour | None = None
+    """Writes facts of nothing and the graph by SCRIPT."""
 
     def __call__(self, body: Body) -> Behaviour | None:
         form = body.get("response_format", {}).get("json_schema", {}).get("name")
@@ -99,8 +97,6 @@ class GraphModel(Model):
             return faults.says('{"facts": []}')
         if kind not in SCRIPT:
             return faults.says("Ada talks.")
-        if self.down:
-            return self.down
         reply = SCRIPT[kind](text_of(body))
         if callable(reply):
             return reply

@@ -9,7 +9,6 @@ import pytest
 
 from tests.eval.commands import run_main, runs_in
 from tests.eval.run.llm_runs.served import ALL, Bench, requests_of, role_of
-from tests.memsys.llm import faults
 from tests.memsys.llm.answers import right_answer
 
 # A dollar a thousand tokens, so that budgets are whole dollars.
@@ -97,19 +96,6 @@ def test_a_resumed_run_has_not_paid_for_what_was_replayed(half_warm):
     assert 1 < paid(half_warm, before) <= 2
     sum_ = sum(row["input_tokens"] + row["output_tokens"] for row in ledger(half_warm))
     assert sum_ / 1000 == pytest.approx(paid(half_warm, before))
-
-
-def test_a_limit_may_come_later(half_warm):
-    """What was paid without a limit counts under one, be the question recorded or not."""
-    before = half_warm.server.requests
-    half_warm.model.break_down(faults.status(401), "judge", "flute with beech")
-    assert half_warm.start().code == 2
-    spent, once = paid(half_warm, before), half_warm.server.requests
-    half_warm.model.recover()
-    assert half_warm.start(f"llm.budget_usd={spent}", resume=True).code == 1
-    assert half_warm.server.requests == once
-    assert half_warm.start(f"llm.budget_usd={spent + 0.5}", resume=True).code == 1
-    assert half_warm.server.requests > once
 
 
 def ledger(bench: Bench) -> list[dict[str, int]]:

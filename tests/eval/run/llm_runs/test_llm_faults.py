@@ -117,24 +117,6 @@ def test_what_would_fail_every_call_ends_the_run(bench, answered):
     check_mended(bench, answered)
 
 
-def test_a_gate_whose_model_fails(make):
-    gate = (
-        "strategy=hybrid_gate",
-        "strategy.gate.english=[]",
-        "strategy.gate.similarity=-1",
-        "judge=none",
-    )
-    clean, bench = make("clean"), make("faulty")
-    assert clean.start(*gate, "concurrency=4").code == 0
-    assert clean.run.summary["errors_by_kind"] == {}
-    bench.model.break_down(faults.says("Perhaps."), "gate", MIDDLE_WORDS)
-    ended = bench.start(*gate, ONCE, "concurrency=4")
-    assert ended.code == 0, ended.err
-    assert bench.run.summary["errors_by_kind"] == {"retrieve: LLMError": 1}
-    assert list(bench.errors()) == [MIDDLE]
-    check_mended(bench, clean.run, *gate)
-
-
 def test_a_failing_judge_takes_no_other_score_and_is_asked_again_alone(bench, answered):
     bench.model.break_down(faults.status(503, "the judge is out"), role="judge")
     ended = bench.start(ONCE, "concurrency=4")

@@ -66,14 +66,6 @@ def test_a_good_run_and_its_bundle(bench, capsys):
     check(bench, ended.out, ended.err, shown.out, shown.err, at_least=9)
 
 
-def test_an_answer_that_repeats_the_key(bench):
-    bench.model.break_down(says_key)
-    ended = bench.start("dataset.limit=1")
-    assert ended.code == 0, ended.err
-    assert [record["answer"] for record in bench.run.records] == ["your key is $OPENAI_API_KEY"] * 3
-    check(bench, ended.out, ended.err, at_least=8)
-
-
 @pytest.mark.parametrize(("status", "code"), [(401, 2), (500, 1)])
 def test_errors_that_quote_the_header(bench, status, code):
     bench.model.break_down(repeats(status))
