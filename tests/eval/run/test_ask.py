@@ -107,6 +107,14 @@ def test_a_replayed_call_counts_at_its_live_time_and_is_marked():
     assert fixed.asked == [Query("c/0", "Who?", "c", SAID)]  # nothing of the gold answer
 
 
+def test_an_answer_in_words_of_refusal_is_an_abstention():
+    class Unsure(Fixed):
+        def read(self, question: str, retrieval: Retrieval) -> Answer:
+            return Answer("I don't know.", False)
+
+    assert [recorded(one)["abstained"] for one in (Fixed(), Unsure())] == [False, True]
+
+
 class Judging:
     """Passes what is the gold; fails where it is told to."""
 

@@ -107,13 +107,8 @@ class GraphModel(Model):
         return calls(*also, (tool, value))
 
 
-def graph_options(*more: str) -> tuple[str, ...]:
-    """Options of a run that writes a graph and asks no model for its answers, but of a data set."""
-    own = ("strategy=mem0_graph", "strategy.facts.exchange=1", "reader=extractive", "judge=none")
-    return (*own, "k=9", *more)
-
-
 def graph_talk(folder: Path) -> tuple[str, ...]:
     """Options for a conversation of four sessions with two questions."""
     asked = [("Does Ada like badminton?", "D2:1"), ("What did Ada meet?", "D3:3")]
-    return graph_options("llm.retries=0", *written(folder, SAID, *asked))
+    own = ("strategy=mem0_graph", "strategy.facts.exchange=1", "reader=extractive", "judge=none")
+    return (*own, "k=9", "llm.retries=0", *written(folder, SAID, *asked))

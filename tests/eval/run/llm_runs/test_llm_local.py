@@ -1,4 +1,4 @@
-"""Reader, judge and writer of a graph through the real local model, over its socket."""
+"""Reader and judge through the real local model, over its socket."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import pytest
 
 from memsys.llm.local import missing
 from tests.eval.commands import PROJECT, run_main, runs_in
-from tests.eval.run.llm_runs.graphing import graph_options
-from tests.eval.run.llm_runs.keeping import written
 
 pytestmark = pytest.mark.skipif(
     bool(missing()), reason=f"{missing()} is not installed (make local-model)"
@@ -50,25 +48,3 @@ def test_the_local_model_answers_and_judges_and_is_replayed(tmp_path, small, mon
     replayed = runs_in(tmp_path)[1]
     assert {record["latency_source"] for record in replayed.records} == {"recorded"}
     assert replayed.untimed == live.untimed
-
-
-@pytest.mark.soak
-def test_the_local_model_writes_a_graph(start, tmp_path):
-    said = [["I like badminton.", "I bought a kayak."]]
-    ended = start(
-        *graph_options(*written(tmp_path, said, ("Does Ada like badminton?", "D1:1"))),
-        *("llm=local", "llm.max_tokens=512", "+llm.extra.repeat_penalty=1.1"),
-        *("strategy.update.calls=schema", "strategy.infer=false"),  # the graph is what is tried
-        *("strategy.facts.exchange=2", "strategy.relations.query_entities=rule"),
-    )
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    (record,) = run.records
-    assert record["status"] == "ok", record
-    events = [event for line in run.ingests for event in line.get("events", [])]
-    calls = {event["step"]: event for event in events if "tokens" in event}
-    for step in ("entities", "relations"):
-        assert min(calls[step]["tokens"].values()) > 0
-        assert calls[step][step] >= 1
-    (graph,) = [event for event in events if event["step"] == "graph"]
-    assert (graph["lost"], graph["of"]) == (0, 1)
