@@ -204,7 +204,10 @@ def test_a_folder_without_calls_and_a_bomb_are_refused(tmp_path, importing, monk
     monkeypatch.setattr("memsys.core.files._SMALL", 1 << 20)
     bomb = tmp_path / "bomb.gz"
     bomb.write_bytes(gzip.compress(bytes(2 << 20)))
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "calls.sqlite").write_text("no database")
     for source, words in (
+        (tmp_path / "odd" / "calls.sqlite", "not a database"),
         (tmp_path, "has no calls.sqlite"),
         (bomb, "of gzip unpack to more than"),
         (tmp_path / "no", "no/such|cannot be read"),
