@@ -79,16 +79,6 @@ def test_a_phrase_outweighs_a_name_and_a_name_a_keyword():
     assert near(graph.store.neighbours(["e:oslo"])[0])["e:red"] == ("related_to", 1.0)
 
 
-def test_speakers_link_nothing():
-    named = [
-        memory("a", "Mara: bread"),
-        memory("b", "Theo: for Mara", speaker="Theo"),
-        memory("c", "Theo: rain", speaker="Theo"),
-        memory("d", "Mara: snow"),
-    ]
-    assert build_graph(named, rules()).titles == {}
-
-
 def test_a_title_is_a_node_even_if_one_memory_has_it():
     titled = [replace(FIVE[2], title="Evening swims"), *FIVE[:2], *FIVE[3:]]
     graph = build_graph(titled, rules())
@@ -125,40 +115,35 @@ def test_a_title_takes_no_place_of_an_entity():
     assert found == {"e:sea": ("mentions", SEA), "e:summer": ("mentions", 0.0)}
 
 
-def test_the_title_of_an_only_memory_is_a_node():
-    graph = build_graph([memory("a", "Mara: pottery", title="A hobby")], rules())
-    assert graph.titles == {"a": "e:hobbi"}
-    assert graph.store.neighbours(["m:a"]) == [[Edge("e:hobbi", "mentions", 1.0)]]
-
-
 @pytest.mark.parametrize(
-    "memories",
+    "texts",
     [
         [],
-        [memory("a", "Mara: pottery, kiln")],
-        [memory("a", "Mara: kiln"), memory("b", "Mara: kiln")],  # all memories share it
-        [memory("a", "Mara: kiln"), memory("b", "Mara: sea"), memory("c", "Mara: ...")],
+        ["Mara: pottery, kiln"],
+        ["Mara: kiln", "Mara: kiln"],  # all memories share it
+        ["Mara: kiln", "Mara: sea", "Mara: ..."],
+        ["Mara: bread", "Theo: for Mara", "Theo: rain", "Mara: snow"],  # speakers link nothing
     ],
 )
-def test_without_a_shared_entity_there_is_no_edge(memories):
-    graph = build_graph(memories, rules())  # type: ignore[arg-type]
+def test_without_a_shared_entity_there_is_no_edge(texts):
+    said = zip("abcd", texts, strict=False)
+    memories = [memory(id_, text, speaker=text.partition(":")[0]) for id_, text in said]
+    graph = build_graph(memories, rules())
     assert graph.titles == {}
     assert graph.store.neighbours(["m:a", "m:b", "e:kiln"]) == [[], [], []]
+    titled = build_graph([memory("a", "Mara: pottery", title="A hobby")], rules())
+    assert titled.titles == {"a": "e:hobbi"}  # a title is a node even so
+    assert titled.store.neighbours(["m:a"]) == [[Edge("e:hobbi", "mentions", 1.0)]]
 
 
 @pytest.mark.parametrize(
     ("field", "value"),
     [
         ("max_entities", 0),
-        ("speaker_weight", -0.1),
-        ("date_weight", 2),
-        ("adjacent_weight", 1.1),
-        ("phrase_weight", -1),
         ("min_association", -1),
-        ("max_share", 0),
-        ("max_share", 1.1),
-        ("keyword_weight", -0.1),
-        ("name_weight", 2),
+        *(("max_share", value) for value in (0, 1.1)),
+        *((f"{kind}_weight", -0.1) for kind in ("speaker", "date", "adjacent")),
+        *((f"{kind}_weight", 1.1) for kind in ("phrase", "keyword", "name")),
     ],
 )
 def test_settings_out_of_range_are_named(field, value):

@@ -70,22 +70,16 @@ def test_words_are_of_the_memory_its_neighbours_and_its_session():
     # A session is resumed by no later one.
     interrupted = signals([TALK[0], TALK[3], TALK[2]], "kiln")
     assert positive(interrupted["session_words"]) == [0]
-
-
-def test_another_owner_begins_a_session():
+    # Another owner begins a session, and documents without a time have none.
     same_time = [memory(one.id, one.content) for one in TALK]
-    together = signals(same_time, "hot")
+    assert positive(signals(same_time, "hot")["window_words"]) == [1, 2, 3]
     apart = signals(same_time, "hot", owners=["x", "x", "x", "y", "y"])
-    assert positive(together["window_words"]) == [1, 2, 3]
     assert positive(apart["window_words"]) == [1, 2]
     assert positive(apart["session_words"]) == [0, 1, 2]
-
-
-def test_documents_without_a_time_have_no_neighbours():
     documents = [memory(one.id, one.content, time=UNDATED, speaker="") for one in TALK]
-    found = signals(documents, QUESTION, random_vectors(5))
-    assert positive(found["window_words"]) == positive(found["session_words"]) == [0, 2]
-    assert not found["speaker"].any()
+    alone = signals(documents, QUESTION, random_vectors(5))
+    assert positive(alone["window_words"]) == positive(alone["session_words"]) == [0, 2]
+    assert not alone["speaker"].any()
 
 
 def test_a_word_in_the_lead_counts_for_the_words_and_an_unknown_one_lowers_their_share():
@@ -102,15 +96,8 @@ def test_the_window_cosine_is_that_of_the_summed_vectors():
     vectors = random_vectors(5)
     found = signals(TALK, QUESTION, vectors)["window_cosine"]
     v = vectors.astype(np.float64)
-    windows = np.stack(
-        [
-            v[0] + v[1] / 2,
-            v[0] / 2 + v[1] + v[2] / 2,
-            v[1] / 2 + v[2],
-            v[3] + v[4] / 2,
-            v[3] / 2 + v[4],
-        ]
-    )
+    halves = [(0, [1]), (1, [0, 2]), (2, [1]), (3, [4]), (4, [3])]  # neighbours in the session
+    windows = np.stack([v[row] + v[near].sum(axis=0) / 2 for row, near in halves])
     cosines = windows[:, 0] / np.linalg.norm(windows, axis=1)
     assert found == pytest.approx((cosines - cosines.mean()) / cosines.std(), abs=1e-5)
     assert found.mean() == pytest.approx(0, abs=1e-9)
@@ -166,14 +153,12 @@ def test_feedback_finds_what_shares_no_word_with_the_question():
     assert found["feedback"][2] > found["feedback"][3]
     assert found["words"][2] == found["words"][3] == 0
     assert found["feedback"].max() == 1
-
-
-def test_feedback_has_no_names_of_speakers_and_does_not_depend_on_earlier_questions():
+    # It has no names of speakers, and does not depend on earlier questions.
     talk = [memory("a", "Theo fired the kiln"), memory("b", "Hello Theo", 5, speaker="Theo")]
     made = Signals(talk, ["", ""], None, 0.9, 0.4)
-    first = made.of("Where is the kiln?", None)["feedback"]
-    made.of("What about Theo?", None)
-    assert made.of("Where is the kiln?", None)["feedback"].tolist() == first.tolist() == [1, 0]
+    for question in ("Where is the kiln?", "What about Theo?", "Where is the kiln?"):
+        feedback = made.of(question, None)["feedback"].tolist()
+    assert feedback == [1, 0]
 
 
 DATED = [
