@@ -89,14 +89,18 @@ def chosen(group: str, option: str) -> DictConfig:
     return config
 
 
-def built(config: Any) -> dict[str, Any]:
+BUILT: dict[str, Any] = {}  # by the settings of a group: most groups have their defaults
+
+
+def built(values: dict[str, Any]) -> dict[str, Any]:
     """The objects that a run builds, of every group that names a class."""
     found = {}
-    for group in config:
-        node = config[group]
-        if OmegaConf.is_dict(node) and "_target_" in node:
-            convert = {"_convert_": "all"} if group == "strategy" else {}
-            found[group] = instantiate(node, **convert)
+    for group, node in values.items():
+        if isinstance(node, dict) and "_target_" in node:
+            if (key := repr(node)) not in BUILT:
+                convert = {"_convert_": "all"} if group == "strategy" else {}
+                BUILT[key] = instantiate(node, **convert)
+            found[group] = BUILT[key]
     return found
 
 
@@ -128,6 +132,10 @@ def test_option_composes_and_can_be_built(group, option):
     config = chosen(group, option)
     if group in ("memory", "context"):
         assert config[group].name == option
+    if group == "experiment":
+        assert config.dataset.name != "sample", "a finding takes more than the sample"
+        params = OmegaConf.load(CONF / group / f"{option}.yaml").hydra.sweeper.params
+        assert all("," in values for values in params.values()), "a grid of several runs"
     values = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
     check_settings(config)
     if group not in ("debug", "experiment"):
@@ -137,12 +145,20 @@ def test_option_composes_and_can_be_built(group, option):
         pytest.skip(f"the extra {package} is not installed")
     if group == "strategy" and option in names() and not is_installed(option):
         pytest.skip(f"make baseline NAME={option}")
-    parts = built(config)
+    parts = built(values)
+    assert isinstance(made(parts), Strategy)
+
+
+def made(parts: dict[str, Any]) -> Any:
+    """The strategy; without a cache and with a model that is never asked nothing is embedded."""
+    names = ("memory", "context", "index", "graph")
+    typical = parts["embedder"].typical_similarity
+    embedder: Any = SimpleNamespace(typical_similarity=typical, token_rows=None, is_fallback=False)
+    llm: Any = SimpleNamespace(name="stand-in")
+    given = Parts(embedder=embedder, llm=llm, **{name: parts[name] for name in names})
     make = parts["strategy"]
-    given = {"parts": stand_in(parts)}
-    if make.func.__dict__.get("sees_evidence"):
-        given["evidence"] = {}
-    assert isinstance(make(**given), Strategy)
+    more = {"evidence": {}} if make.func.__dict__.get("sees_evidence") else {}
+    return make(parts=given, **more)
 
 
 def unchecked(node: Any) -> list[str]:
@@ -197,18 +213,7 @@ COMMANDS = list(distinct([*swept(), *PINNED]))
 def test_what_experiments_and_pins_set_is_valid(overrides):
     config = compose("config", list(overrides))
     check_settings(config)
-    parts = built(config)
-    given = {"evidence": {}} if parts["strategy"].func.__dict__.get("sees_evidence") else {}
-    assert isinstance(parts["strategy"](parts=stand_in(parts), **given), Strategy)
-
-
-def stand_in(parts: dict[str, Any]) -> Parts:
-    """Parts without a cache and with a model that is never asked: nothing is embedded here."""
-    names = ("memory", "context", "index", "graph")
-    typical = parts["embedder"].typical_similarity
-    embedder: Any = SimpleNamespace(typical_similarity=typical, token_rows=None, is_fallback=False)
-    llm: Any = SimpleNamespace(name="stand-in")
-    return Parts(embedder=embedder, llm=llm, **{name: parts[name] for name in names})
+    assert isinstance(made(built(OmegaConf.to_container(config, resolve=True))), Strategy)
 
 
 def test_the_first_line_says_what_a_file_is():
@@ -223,9 +228,7 @@ def test_the_first_line_says_what_a_file_is():
 
 def test_every_strategy_of_memsys_has_an_option():
     offered = {
-        compose(f"strategy/{option}").strategy._target_
-        for group, option in OPTIONS
-        if group == "strategy"
+        OmegaConf.load(path).get("_target_") for path in FILES if path.parent.name == "strategy"
     }
     for path in (PROJECT / "memsys" / "strategies").glob("[!_]*.py"):
         module = import_module(f"memsys.strategies.{path.stem}")
@@ -246,11 +249,3 @@ def test_help_has_a_line_for_every_option_and_shows_the_settings():
         group = shown.index(f"{path.parent.name}=")
         lines = [line.split(maxsplit=1) for line in shown[group + 1 :]]
         assert [path.stem, title(path).replace("$", "$$")] in lines, f"{path.parent.name}"
-
-
-def test_experiments_are_grids_of_several_runs():
-    for group, name in OPTIONS:
-        if group == "experiment":
-            config = compose("config", [f"experiment={name}"], return_hydra_config=True)
-            assert config.dataset.name != "sample", "a finding takes more than the sample"
-            assert all("," in values for values in config.hydra.sweeper.params.values()), name
