@@ -177,9 +177,7 @@ DATED = [
         ("What came on 7 May 2023?", [1, 0.5, 0, 0, 0, 0]),
         ("What came on 10 May 2023?", [1, 0.5, 0, 0, 0, 0]),  # within three days
         ("What came on 11 May 2023?", [0.5, 0.5, 0, 0, 0, 0]),
-        ("What happened on 27 May 2023?", [0.5, 1, 0, 0, 0, 0]),
         ("What happened on 28 April 2023?", [0, 0, 0, 0, 0, 0]),
-        ("What happened on 20 June 2023?", [0, 0, 0.5, 0, 0, 0]),
         ("What happened in May 2023?", [1, 1, 0, 0, 0, 0]),
         ("What happened in 2023?", [1, 1, 1, 1, 1, 0]),
         ("What happened in 2019?", [0, 0, 0, 1, 0, 0]),
@@ -187,8 +185,6 @@ DATED = [
         ("2023年10月买了什么?", [0, 0, 0, 0, 1, 0]),
         ("2023年5月7日发生了什么?", [1, 0.5, 0, 0, 0, 0]),
         ("What happened last month?", [0, 0, 0, 0, 1, 0]),  # of 3 November, the last with a time
-        ("What happened?", [0, 0, 0, 0, 0, 0]),
-        ("What happened in 1999?", [0, 0, 0, 0, 0, 0]),
         ("What happens in 9999999 weeks?", [0, 0, 0, 0, 0, 0]),
     ],
 )

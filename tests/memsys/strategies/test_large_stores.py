@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from memsys.core.errors import InputError
-from memsys.graph.build import GraphSettings
-from memsys.index.rank import IndexSettings
 from memsys.knowledge.memory.turns import Turns
 from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, Planned, query
-from tests.memsys.strategies.make import option
+from tests.memsys.strategies.make import large, option
 
 CONTENTS = [m.content for session in SESSIONS for m in Turns("turns", lead=0).build(session)]
 # No two alike: of equals, indexes return whichever comes first to them.
@@ -25,13 +23,6 @@ def found(strategy: Strategy) -> list[list[tuple[str, str]]]:
     return [[(c.memory.id, c.origin) for c in strategy.retrieve(q).candidates] for q in QUERIES]
 
 
-def large(vectors: str) -> dict[str, object]:
-    return {
-        "index": IndexSettings(0.9, 0.4, 0.5, vectors=vectors, lexical="sparse"),  # type: ignore[arg-type]
-        "graph": GraphSettings(8, 0.1, 0.7, 1.0, store="csr"),
-    }
-
-
 @pytest.mark.parametrize("vectors", ["flat", "ivf", "hnsw"])
 @pytest.mark.parametrize("name", ["vector_only", "graph_expand", "hybrid_gate"])
 def test_the_same_is_found(parts, name, vectors):
@@ -40,7 +31,9 @@ def test_the_same_is_found(parts, name, vectors):
     assert found(option(name, of_large)) == found(option(name, of_small))
 
 
-def test_a_strategy_that_scores_all_says_what_it_needs(parts):
+@pytest.mark.parametrize("name", ["graph_score", "fusion"])
+def test_a_strategy_that_scores_all_says_what_it_needs(parts, name):
     with pytest.raises(InputError, match=r"index\.vectors=flat"):
-        found(option("graph_score", parts(**large("ivf"))))
-    assert found(option("graph_score", parts(**large("flat"))))
+        found(option(name, parts(EMBEDDER, **large("ivf"))))
+    flat = found(option(name, parts(EMBEDDER, **large("flat"))))
+    assert flat == found(option(name, parts(EMBEDDER)))
