@@ -45,7 +45,6 @@ RUNS = {
     "hybrid_gate": "RUN RUN_FOLDER MEM0AI_RUN REFERENCE OWN_STORE_RUN HYBRID_RUN HYBRID_RANK",
     "graph_score": "FILTERED_RUN FUSION_RUN LATE_RUN DECOMPOSE_RUN GRAPH_WALK",
 }
-ONE = "dataset.conversations=[harbour]"
 FEW = ["dataset.conversations=1", "dataset.sessions=5", "dataset.turns=10"]
 TYPES = "dataset.types=[multi_hop,single_hop]"
 
@@ -76,7 +75,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for strategy, names in RUNS.items():
         name, *others = names.split()
         first = f"results/runs/{name}"
-        size = [ONE, TYPES, "questions=8", "resamples=20", f"hydra.run.dir={first}"]
+        size = [TYPES, "questions=8", "resamples=20", f"hydra.run.dir={first}"]
         code, said = start(folder, ["eval.run", f"strategy={strategy}", *size])
         assert code == 0, said
         for name in others:
@@ -99,10 +98,7 @@ def run_words(command: Command) -> list[str]:
         whole = command.page == WHOLE and CONCLUSIVE.search(command.text)
         words += [FEW_RESAMPLES] if whole else [FEW_QUESTIONS, FEW_RESAMPLES]
         words += FEW * ("dataset=synthetic" in words)
-        words += [ONE, TYPES] * any(word.startswith("from=") for word in words)
-        words += [ONE] * (
-            not whole and not any(word.startswith(("dataset", "from")) for word in words)
-        )
+        words += [TYPES] * any(word.startswith("from=") for word in words)
     return words
 
 

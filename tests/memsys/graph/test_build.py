@@ -52,12 +52,6 @@ def test_an_entity_of_too_many_memories_is_dropped_but_two_may_always_share():
     assert build_graph(FIVE, rules(max_share=0.01)).titles == {"c": "e:sea", "d": "e:sea"}
 
 
-def test_the_rarest_are_selected():
-    graph = build_graph(FIVE, rules(max_entities=1))
-    assert near(graph.store.neighbours(["m:c"])[0]) == {"e:sea": ("mentions", SEA)}
-    assert set(near(graph.store.neighbours(["e:kiln"])[0])) == {"m:a", "m:b"}
-
-
 def test_a_phrase_outweighs_a_name_and_a_name_a_keyword():
     four = [
         memory("a", "Mara: so red bowl for Oslo"),
@@ -108,8 +102,11 @@ def test_a_title_leads_to_the_memories_that_mention_it():
     assert sea["m:c"] == sea["m:d"] == ("mentions", pytest.approx(0.7 * log(5 / 3) / log(5)))
 
 
-def test_a_title_takes_no_place_of_an_entity():
+def test_the_rarest_are_selected_and_a_title_takes_no_place_of_an_entity():
     titled = [replace(one, title="Summer") for one in FIVE]  # of all memories: of weight 0
+    rarest = build_graph(FIVE, rules(max_entities=1))
+    assert near(rarest.store.neighbours(["m:c"])[0]) == {"e:sea": ("mentions", SEA)}
+    assert set(near(rarest.store.neighbours(["e:kiln"])[0])) == {"m:a", "m:b"}
     graph = build_graph(titled, rules(max_entities=1))
     found = near(graph.store.neighbours(["m:c"])[0])
     assert found == {"e:sea": ("mentions", SEA), "e:summer": ("mentions", 0.0)}
@@ -197,13 +194,10 @@ def test_adjacent_memories_of_a_session_share_a_node_and_documents_do_not():
     assert mentioned(documents, "m:sea", adjacent_weight=1, date_weight=1) == {}
 
 
-def test_the_speaker_is_a_node_however_common():
+def test_speakers_are_nodes_however_common_and_dates_by_day_and_month():
     three = [memory("a", "x"), memory("b", "y"), memory("c", "z", speaker="Theo")]
     found = mentioned(three, "e:speaker:Mara", speaker_weight=1, max_share=0.1)
     assert found == pytest.approx(dict.fromkeys(["m:a", "m:b"], log(3 / 2) / log(3)))
-
-
-def test_dates_are_nodes_by_day_and_month():
     said = [
         memory("a", "it was yesterday", day=2),
         memory("b", "not today, not in any way", day=1),

@@ -94,22 +94,22 @@ def test_a_memory_scores_by_its_best_path(store):
     assert best.score == pytest.approx(0.6 * 0.5 * 1.0 + 0.4 * 0.9)
 
 
-def test_the_threshold_is_the_least_relevance(store):
-    assert set(scores(run(store, "s1", per_seed=99, threshold=0.5))) == {"a", "b", "d", "s2"}
-    assert set(scores(run(store, "s1", per_seed=99, threshold=0.501))) == {"b", "d", "s2"}
-    assert run(store, "s1", relevance={}) == []  # what is not known is not relevant
-
-
-def test_edge_kinds(store):
-    assert set(scores(run(store, "s1", per_seed=99, edges=["mentions"]))) == {"a", "b", "c", "s2"}
-    assert set(scores(run(store, "s1", per_seed=99, edges=["related_to"]))) == {"d"}
-
-
-def test_the_nearest_entities_are_followed(store):
-    assert "f" not in scores(run(store, "s1", per_seed=99))
-    assert scores(run(store, "s1", per_seed=99, neighbours=2))["f"] == pytest.approx(
-        0.6 * 0.2 + 0.4 * 0.4
-    )
+@pytest.mark.parametrize(
+    ("change", "added"),
+    [
+        ({}, "a b c d s2"),
+        ({"neighbours": 2}, "a b c d f s2"),  # the nearest entities are followed
+        ({"threshold": 0.5}, "a b d s2"),  # the least relevance
+        ({"threshold": 0.501}, "b d s2"),
+        ({"relevance": {}}, ""),  # what is not known is not relevant
+        ({"edges": ["mentions"]}, "a b c s2"),
+        ({"edges": ["related_to"]}, "d"),
+    ],
+)
+def test_what_is_added(store, change, added):
+    found = scores(run(store, "s1", per_seed=99, **change))
+    assert sorted(found) == added.split()
+    assert found.get("f", 0.28) == pytest.approx(0.6 * 0.2 + 0.4 * 0.4)
 
 
 @pytest.mark.parametrize("seeds", [(), ("s1",), ("s1", "s2"), ("unknown", "s2")])

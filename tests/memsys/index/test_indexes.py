@@ -13,15 +13,9 @@ from memsys.core.types import Vectors
 from memsys.embed.base import unit_rows
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import IndexSettings, check_start, convex, min_max, top
-from memsys.index.vector import LargeVectors, Nearest, VectorIndex
+from memsys.index.vector import LargeVectors, Nearest
 
 SHORT = ("Pottery class", "The kiln broke", "A long walk by the sea", "Rain again", "Fresh bread")
-
-
-def test_cosines_stand_in_the_order_of_the_rows():
-    rows = np.array([[0, 1], [1, 0], [0.6, 0.8], [-1, 0]], dtype=np.float32)
-    cosines = VectorIndex(rows).similarities(np.array([1, 0], dtype=np.float32))
-    assert cosines == pytest.approx([0, 1, 0.6, -1])
 
 
 def test_bm25_finds_by_stem_and_not_by_stopword():
