@@ -131,6 +131,7 @@ def test_two_batched_look_ups_whatever_the_seeds(store, seeds):
         ({"edge_weight": 0, "relevance_weight": 0}, r"expansion\.edge_weight: 0, as relevance"),
         ({"threshold": -5}, r"expansion\.threshold: -5; use a number from -1 to 2"),
         ({"per_seed": 0}, r"expansion\.per_seed: 0; use"),
+        ({"reserved": -1}, r"expansion\.reserved: -1"),
         ({"hops": 3}, r"expansion\.hops: 3; use one of 1, 2"),
         ({"path_weight": "sum"}, r"path_weight: 'sum'; use one of edge, product"),
     ],

@@ -66,17 +66,7 @@ def test_the_words_that_are_shipped_can_match():
     assert gate.decide("When did Theo plant the beans?", FOUND, 0.1).rule == "closed"
 
 
-PROMPT = load_prompt("gate_domains", ["question"])
-
-
-@pytest.mark.parametrize("several", [True, False])
-def test_a_model_may_find_several_domains(several):
-    model = Asked(lambda _: {"several": several})
-    assert spans_domains("Did the job change her diet?", model, PROMPT) is several
-    assert "Did the job change her diet?" in model.texts[0]
-
-
 @pytest.mark.parametrize("reply", ["", [], {}])
 def test_a_reply_without_a_decision_is_an_error(reply):
     with pytest.raises(LLMError, match="the reply is not"):
-        spans_domains("Why?", Asked(lambda _: reply), PROMPT)
+        spans_domains("Why?", Asked(lambda _: reply), load_prompt("gate_domains", ["question"]))

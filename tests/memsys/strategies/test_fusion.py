@@ -39,13 +39,6 @@ class EnglishOnly(BagOfWords):
     languages = frozenset({"en"})
 
 
-def test_neither_id_nor_time_of_the_query_change_the_ranking(parts):
-    strategy = ingest_all(Fusion(parts(), 10))
-    for one in QUERIES:
-        other = replace(one, id="D2:2", conversation="?", time=datetime(1999, 1, 1))
-        assert strategy.rank(one) == strategy.rank(other)
-
-
 @pytest.mark.parametrize("name", STARTING)
 def test_every_strategy_starts_from_the_fusion(parts, name, monkeypatch):
     embedder = BagOfTokens()
@@ -85,6 +78,9 @@ def test_it_ranks_by_the_fused_score_from_0_to_1(parts):
         (row, pytest.approx(scores[row])) for row in np.argsort(-fused, kind="stable")
     ]
     assert store.fused(TEXT, store.similarity(TEXT)).tolist() == fused.tolist()
+    # Neither the conversation nor the time of a question changes it.
+    other = replace(query(TEXT), id="D2:2", conversation="?", time=datetime(1999, 1, 1))
+    assert strategy.rank(other) == (found, trace)
 
 
 CHINESE = session(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -87,8 +88,7 @@ class TestContract(Contract):
     """A strategy like any other, if the model writes nothing."""
 
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        fields = {name: getattr(parts, name) for name in Parts.__dataclass_fields__}
-        with_model = Parts(**{**fields, "graph": written(), "llm": Scripted(entities=[[]])})
+        with_model = replace(parts, graph=written(), llm=Scripted(entities=[[]]))
         return make.graph_expand(with_model, k, budget)
 
 
