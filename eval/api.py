@@ -110,7 +110,7 @@ class LoadedRun(runs.Run):
         for name, cell in self.summary["by_type"].items():
             if cell["n"]:
                 flat = {key: value for key, value in cell.items() if not key.endswith("_ci")}
-                for key in cell.keys() - flat.keys():
+                for key in (key for key in cell if key not in flat):
                     low, high = cell[key] or (None, None)
                     flat |= {f"{key[:-3]}_low": low, f"{key[:-3]}_high": high}
                 rows.append({"run": self.label, "type": name, **flat})

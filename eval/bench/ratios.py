@@ -18,8 +18,7 @@ from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
-from eval.bench.loopback import loopback_model
-from eval.bench.runs import MeasuredRun, Row, measure_run
+from eval.bench.runs import MeasuredRun, Row, loopback_model, measure_run
 from eval.bench.scale import large_store
 from eval.metrics import Answered
 from eval.metrics.registry import score

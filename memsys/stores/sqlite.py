@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import struct
-import sys
 import time
 import weakref
 from collections.abc import Iterator
@@ -15,8 +14,10 @@ from filelock import FileLock, Timeout
 
 from memsys.core.errors import InputError
 
-if sys.platform == "linux":
+try:
     import fcntl
+except ImportError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
 
 _OF_THE_DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 _PATIENCE_S = 60  # how long to wait while another process locks the file
@@ -129,7 +130,7 @@ class ByteLocks:
 
 
 class FileLocks:
-    """As ByteLocks, on every system, with a file for each slot: 30 times slower."""
+    """As ByteLocks, on every system, with a file for each slot, which takes longer."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` is created if absent. Raises OSError."""
@@ -152,4 +153,4 @@ class FileLocks:
         self._taken.pop(slot).release()
 
 
-SlotLocks = ByteLocks if sys.platform == "linux" else FileLocks
+SlotLocks = ByteLocks if hasattr(fcntl, "F_OFD_SETLK") else FileLocks

@@ -25,8 +25,7 @@ from eval.bench.generated import (
     write_dataset,
     write_vectors,
 )
-from eval.bench.loopback import loopback_model
-from eval.bench.runs import MeasuredRun, Row, limited, measure_run
+from eval.bench.runs import MeasuredRun, Row, limited, loopback_model, measure_run
 from eval.datasets.locomo import LoCoMo
 from memsys.core.yaml_text import load_yaml
 

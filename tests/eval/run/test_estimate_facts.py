@@ -14,7 +14,6 @@ from tests.eval.run.test_estimate import (
     MODELS,
     estimate,
     estimate_of,
-    estimated,
     no_key,
     number,
     printed,
@@ -43,13 +42,6 @@ def test_calls_are_counted_by_what_they_are_for(small):
     assert number(fewer["read"]) < number(found["mem0_graph"]["read"])
     own = ("strategy=mem0", "strategy.facts.exchange=3", "strategy.facts.summary_prompt=null")
     assert estimate_of(*MODELS, *small, *own)["calls"] == str(ASKED + SESSIONS + DECISIONS)
-
-
-def test_without_a_model_its_calls_are_unknown(small):
-    ended = printed(("mem0",), *small)
-    assert estimated(ended)["mem0"]["calls"] == "unknown"
-    assert "mem0: unknown, as a model writes its memories; add llm=openai" in ended.out
-    assert estimate_of("strategy=mem0", "strategy.infer=false", *small)["calls"] == "0"
 
 
 def test_facts_as_memories_count_for_every_strategy(small):

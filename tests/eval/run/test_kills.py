@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from eval.bench.generated import write_dataset
-from eval.bench.loopback import loopback_model
+from eval.bench.runs import loopback_model
 from eval.records.jsonl import INGEST, RECORDS, read_lines
 from memsys.llm.meter import key_of
 from memsys.llm.recording import CALLS

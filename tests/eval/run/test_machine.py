@@ -45,7 +45,7 @@ def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("pages", [1, 2, 5, 9])
+@pytest.mark.parametrize("pages", [1, 5])
 def test_a_full_disk_interrupts_a_run_that_goes_on_once_there_is_space(
     start, small, disk, pages,
     keyed):  # fmt: skip
@@ -68,7 +68,7 @@ def test_a_full_disk_interrupts_a_run_that_goes_on_once_there_is_space(
     assert run.manifest["status"] == "complete"
 
 
-@pytest.mark.parametrize("folder", ["/dev/null/x", "/proc/x", "file/x", "x" * 300])
+@pytest.mark.parametrize("folder", ["file/x", "x" * 300])
 def test_a_folder_that_cannot_be_is_one_line(start, small, tmp_path, folder):
     (tmp_path / "file").touch()
     ended = start("strategy=bm25", *small, f"hydra.run.dir={folder}")
@@ -155,22 +155,19 @@ def test_nohup_is_heeded():
     assert signal.signal(signal.SIGHUP, before) == signal.SIG_IGN
 
 
-def test_a_command_ends_well_where_stdout_is_closed(monkeypatch):
+def test_a_command_ends_well_without_stdout_and_errors_are_one_line_in_one_call(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(sys, "stdout", None)
     assert code_of(lambda: print("text")) == 0
-
-
-def test_faults_of_the_file_system_are_one_line_of_any_command(tmp_path, capsys):
-    (tmp_path / "file").touch()
-    assert code_of((tmp_path / "file" / "x").mkdir) == 2
-    assert capsys.readouterr().err.startswith(f"error: {tmp_path / 'file' / 'x'}: Not a directory")
-
-
-def test_an_error_is_one_line_in_one_call(monkeypatch):
     calls: list[str] = []
     monkeypatch.setattr(sys.stderr, "write", calls.append)
     complain("a\nb")
-    assert calls == ["error: a b\n"]
+    (tmp_path / "file").touch()
+    assert code_of((tmp_path / "file" / "x").mkdir) == 2
+    told, refused = calls
+    assert told == "error: a b\n"
+    assert refused.startswith(f"error: {tmp_path / 'file' / 'x'}: Not a directory")
 
 
 def test_a_folder_is_claimed_by_one_process_alone(tmp_path):

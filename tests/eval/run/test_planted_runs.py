@@ -81,14 +81,6 @@ def test_what_a_memory_of_turns_shows_is_what_its_turns_say(tmp_path, cache):
     assert {True, False} == set(checked)
 
 
-def test_a_bad_parameter_is_one_line(tmp_path, cache):
-    for option in ("dataset.kinds=[stale]", "dataset.deletion=maybe", "dataset.plants=x"):
-        ended = run_main(tmp_path, cache, *SMALL, option, f"hydra.run.dir={tmp_path / 'run'}")
-        assert ended.code == 2
-        assert len(ended.err.strip().splitlines()) == 1
-        assert option.partition("=")[0] in ended.err
-
-
 def test_what_was_shown_outlives_another_reader_and_rescoring(tmp_path, cache):
     rates(tmp_path, cache, "strategy=bm25", "k=2")
     again = tmp_path / "again"

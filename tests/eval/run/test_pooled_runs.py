@@ -40,7 +40,10 @@ def overlay(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_overlay(tmp_path / "evidence" / "small.json", overlay)
 
 
-def test_a_pooled_run_searches_one_store(made):
+def test_a_pooled_run_searches_one_store(made, keyed):
+    plain = keyed["plain"]
+    assert "evidence" not in plain.manifest
+    assert all(record.keys().isdisjoint({"store", "evidence_original"}) for record in plain.records)
     pooled = made("strategy=bm25", POOLED)
     assert pooled.manifest["stores"] == {"pooled": {"turns": 18, "sessions": 6}}
     assert {(one["conversation"], one["store"]) for one in pooled.records} == {
@@ -125,17 +128,10 @@ def test_parts_of_pooled_runs_are_not_merged(made, tmp_path, capsys):
     assert "its store is pooled" in capsys.readouterr().err
 
 
-def test_a_plain_run_has_no_fields_on_stores_and_evidence_keys(keyed):
-    plain = keyed["plain"]
-    assert "evidence" not in plain.manifest
-    assert all(record.keys().isdisjoint({"store", "evidence_original"}) for record in plain.records)
-
-
 @pytest.mark.usefixtures("overlay")
-@pytest.mark.parametrize("options", [(), FILTERED])
-def test_a_run_rescored_is_as_a_run_under_that_evidence(made, path, tmp_path, options, capsys):
+def test_a_run_rescored_is_as_a_run_under_that_evidence(made, path, tmp_path, capsys):
     keys = ("original", "corrected", "excluded")
-    runs = {key: made("strategy=bm25", *options, f"dataset.evidence={key}") for key in keys}
+    runs = {key: made("strategy=bm25", *FILTERED, f"dataset.evidence={key}") for key in keys}
     excluded = {one["id"]: one for one in runs["excluded"].records}
     assert excluded["ash/0"]["evidence"] == []
     assert excluded["ash/0"]["scores"]["recall@10"] is None

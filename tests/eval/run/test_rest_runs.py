@@ -30,8 +30,8 @@ def scores(run: Run) -> list[float]:
     return [one[2] for record in run.records for one in record["retrieved"]]
 
 
-def test_it_retrieves_what_vector_only_does_and_leaves_nothing_there(
-    start, tmp_path, small, server
+def test_it_retrieves_what_vector_only_does_and_leaves_nothing_there_and_errors_are_counted(
+    start, tmp_path, small, server, made
 ):
     rest = (*small, "strategy=rest", f"strategy.url={server.url}")
     folders = [tmp_path / name for name in ("one", "session", "inside")]
@@ -57,8 +57,7 @@ def test_it_retrieves_what_vector_only_does_and_leaves_nothing_there(
         assert db.execute("SELECT count(*) FROM memories").fetchone() == (0,)
         assert db.execute("SELECT count(*) FROM changes").fetchone()[0] == 2 * 2 * 18
 
-
-def test_errors_are_counted_when_the_server_is_killed_in_the_middle(made, server):
+    # The server is killed in the middle of another run.
     from baselines.libraries.rest import Rest  # noqa: PLC0415
 
     asked: list[str] = []

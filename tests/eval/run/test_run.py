@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -18,11 +15,17 @@ from eval.metrics.registry import names
 from eval.records.run import load_run
 from eval.run.run_files import RunFiles
 from memsys.core.terms import words
-from tests.eval.commands import Ended, Run, run_main, runs_in
+from tests.eval.commands import Run, run_main, runs_in
 
 SAMPLE = Path(__file__).parents[3] / "data/sample/harbour.json"
 KEY = "sk-test-0123456789abcdef"
 TYPES = ["multi_hop", "temporal", "open_domain", "single_hop", "adversarial", "overall"]
+FIELDS = {
+    *("id", "conversation", "category", "type", "question", "gold", "status", "error", "answer"),
+    *("abstained", "retrieved", "titles", "k", "context_tokens", "answer_tokens", "evidence"),
+    *("evidence_found", "scores", "usage", "latency_ms", "latency_source", "trace", "waited_ms"),
+    *("recorded", "judge", "judge_error", "context_sha256", "key", "scores_original"),
+}
 CELL = {
     *("n", "errors", "f1", "f1_mem0", "bleu1", "judge", "evidence_recall", "evidence_hit"),
     *("judge_source", "abstained", "context_tokens_mean", "answer_tokens_mean", "cost_usd"),
@@ -40,34 +43,24 @@ INTERVALS = {
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Run:
-    """All of one conversation by graph_expand, in a process of its own, with a key about."""
+    """All of one conversation by graph_expand, with a key about."""
     folder = tmp_path_factory.mktemp("user")
-    command = ["-m", "eval.run", "strategy=graph_expand", "dataset.conversations=[harbour]"]
-    ended = subprocess.run(
-        [sys.executable, *command],
-        cwd=folder,
-        env={**os.environ, "MEMSYS_CACHE": str(cache), "OPENAI_API_KEY": KEY},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", KEY)
+        chosen = ("strategy=graph_expand", "dataset.conversations=[harbour]")
+        ended = run_main(folder, cache, *chosen)
+    assert ended.code == 0, ended.err
     (found,) = runs_in(folder)
-    return Run(found.folder, Ended(ended.returncode, ended.stdout, ended.stderr))
+    return Run(found.folder, ended)
 
 
-def test_ends_well_and_leaves_every_file(run):
-    assert run.ended.code == 0, run.ended.err
-    slow = " questions, 0 errors, "  # the progress of a slow machine
-    assert all(slow in line for line in run.ended.err.splitlines())
+def test_leaves_every_file_and_prints_table_folder_and_next_command(run):
+    assert run.ended.err == ""
     assert {name for name in run.files if not name.startswith(".")} == {
         *("manifest.json", "records.jsonl", "ingest.jsonl", "contexts.jsonl"),
         *("rankings.jsonl", "memories.jsonl"),
         *("summary.json", "summary.csv", "report.md"),
     }
-
-
-def test_prints_table_folder_and_next_command(run):
     out = run.ended.out
     for name in TYPES[:-1]:
         (row,) = [line for line in out.splitlines() if line.startswith(f"{name} ")]
@@ -85,32 +78,15 @@ def test_prints_table_folder_and_next_command(run):
 
 
 def test_record_has_the_agreed_fields(run):
+    loaded = load_run(run.folder).records  # each is as the schema says
+    assert len(loaded) == len(run.records)
     for record in run.records:
-        kinds: dict[str, Any] = {
-            **{"id": str, "conversation": str, "category": int, "type": str, "question": str},
-            **{"gold": str, "status": str, "error": type(None), "answer": str, "abstained": bool},
-            **{
-                "retrieved": list,
-                "titles": list,
-                "k": int,
-                "context_tokens": int,
-                "answer_tokens": int,
-            },
-            **{"evidence": list, "evidence_found": dict, "scores": dict, "usage": dict},
-            **{"latency_ms": dict, "latency_source": str, "trace": dict},
-            **{"waited_ms": dict, "recorded": type(None), "judge": type(None)},
-            **{"judge_error": type(None), "context_sha256": str},
-            **{"key": type(None), "scores_original": type(None)},  # the data set's own key
-        }
-        if record["type"] == "adversarial":
-            kinds["gold"] = type(None)
-        assert {name: type(value) for name, value in record.items()} == kinds
+        assert set(record) == FIELDS
         assert set(record["usage"]) == {"retrieve", "answer"}
         assert set(record["latency_ms"]) == {"retrieve", "answer", "total"}
         assert set(record["trace"]) == {"expansion"}
         assert len(record["titles"]) == len(record["retrieved"])
         assert set(record["scores"]) == set(names())
-    assert len(load_run(run.folder).records) == len(run.records)  # each is as the schema says
 
 
 def test_titles_are_words_of_the_memories(run):
@@ -148,23 +124,15 @@ def test_record_agrees_with_itself(run):
         assert times["retrieve"] > 0
 
 
-def test_ingest_has_a_line_a_session_and_one_for_the_indexes(run):
-    *sessions, index = run.ingests
-    assert [line["session"] for line in sessions] == [
-        f"session_{i}" for i in range(1, len(sessions) + 1)
-    ]
-    assert (index["phase"], index["session"], index["memories"]) == ("index", None, 0)
-    assert sum(line["memories"] for line in sessions) > 100
-
-
-def test_summary_has_the_agreed_fields(run):
+def test_summary_and_its_csv_have_the_agreed_fields(run):
     text = run.files["summary.json"].decode()
     summary = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
     assert (summary["run_id"], summary["strategy"]) == (run.folder.name, "graph_expand")
     assert (summary["dataset"], summary["errors"]) == ("sample", 0)
     assert summary["n"] == len(run.records)
-    assert list(summary["by_type"]) == TYPES
-    for cell in summary["by_type"].values():
+    table = pd.read_csv(run.folder / "summary.csv", index_col="type")
+    assert list(table.index) == list(summary["by_type"]) == TYPES
+    for type_, cell in summary["by_type"].items():
         further = set(cell) - CELL - INTERVALS  # an F1 of another protocol, and its interval
         assert set(cell) >= CELL | INTERVALS
         assert all(name.startswith(("f1_", "judge_errors_as_zero")) for name in further), further
@@ -172,24 +140,15 @@ def test_summary_has_the_agreed_fields(run):
         for name in ("f1", "evidence_recall", "abstained", "context_tokens_mean"):
             low, high = cell[f"{name}_ci"]
             assert low <= cell[name] <= high
-
-
-def test_csv_holds_the_numbers_of_the_json(run):
-    table = pd.read_csv(run.folder / "summary.csv", index_col="type")
-    by_type = run.summary["by_type"]
-    assert list(table.index) == list(by_type)
-    for name, cell in by_type.items():
+            assert [table.loc[type_, f"{name}_ci_{end}"] for end in ("low", "high")] == [low, high]
         ends = {f"{name}_{end}" for name in cell for end in ("low", "high") if name.endswith("_ci")}
         assert set(table.columns) == {name for name in cell if not name.endswith("_ci")} | ends
-        for column in ("f1", "abstained"):
-            found = [table.loc[name, f"{column}_ci_{end}"] for end in ("low", "high")]
-            assert found == cell[f"{column}_ci"] or (math.isnan(found[0]) and cell["n"] == 0)
         for column in CELL:
-            value = table.loc[name, column]
-            assert (math.isnan(value) and cell[column] is None) or value == cell[column], column
+            value = table.loc[type_, column]
+            assert (pd.isna(value) and cell[column] is None) or value == cell[column], column
 
 
-def test_manifest_tells_what_was_run(run):
+def test_manifest_and_ingest_tell_what_was_run(run, cache):
     manifest = run.manifest
     assert set(manifest) >= {
         *("run_id", "schema_version", "status", "command", "strategy", "dataset", "choices"),
@@ -208,12 +167,15 @@ def test_manifest_tells_what_was_run(run):
     assert all(re.fullmatch("[0-9a-f]{64}", file["sha256"]) for file in manifest["data"])
     assert manifest["packages"]["numpy"]
     assert manifest["models"] == {"embedder": "minilm", "reader": "extractive", "judge": None}
-
-
-def test_manifest_names_no_folder_of_the_machine(run, cache):
     text = run.files["manifest.json"].decode()
     for folder in (run.folder.parents[2], cache, Path.home(), Path(sys.prefix)):
         assert str(folder) not in text
+    *sessions, index = run.ingests
+    assert [line["session"] for line in sessions] == [
+        f"session_{i}" for i in range(1, len(sessions) + 1)
+    ]
+    assert (index["phase"], index["session"], index["memories"]) == ("index", None, 0)
+    assert sum(line["memories"] for line in sessions) > 100
 
 
 # In a process of its own: closing a file that SQLite has open gives up its locks on it.
@@ -253,23 +215,17 @@ def test_same_command_cold_and_warm_gives_the_same_records(tmp_path, small):
     assert first == second
 
 
-def test_k_over_the_whole_store_is_warned_of_everywhere(start, tmp_path, small):
-    ended = start("strategy=bm25", *small, "k=1000")
-    (run,) = runs_in(tmp_path)
+def test_k_over_the_whole_store_and_a_budget_below_any_memory_are_warned_of(made, clean):
+    run = made("strategy=bm25", "k=1000")
     said = [f"{n}: k=1000 covers all 6 memories" for n in ("ash", "beech", "cedar")]
-    assert ended.code == 0
-    assert [f"warning: {line}" in ended.out for line in said] == [True] * 3
+    assert [f"warning: {line}" in run.ended.out for line in said] == [True] * 3
     for holder in (run.manifest, run.summary):
         assert [w.partition(",")[0] for w in holder["warnings"]] == said
     assert run.files["report.md"].decode().count("covers all 6 memories") == 3
-
-
-def test_a_budget_that_no_memory_fits_is_warned_of(start, tmp_path, small):
-    ended = start("strategy=bm25", *small, "budget=1")
-    (run,) = runs_in(tmp_path)
-    assert ended.code == 0
-    assert "warning: all contexts are empty: no memory fits budget=1" in ended.out
+    run = made("strategy=bm25", "budget=1")
+    assert "warning: all contexts are empty: no memory fits budget=1" in run.ended.out
     assert [w for w in run.manifest["warnings"] if w.startswith("all contexts are empty")]
+    assert clean.summary["warnings"] == clean.manifest["warnings"] == []
 
 
 def test_memories_that_the_embedder_does_not_read_whole_are_warned_of(made):
@@ -283,10 +239,6 @@ def test_memories_that_the_embedder_does_not_read_whole_are_warned_of(made):
     (said,) = (one for one in run.manifest["warnings"] if "longer than" in one)
     assert said.startswith(f"{sum(counts.values())} of {stored} memories are longer than what mini")
     assert "use embedder.max_tokens=512, embedder=openai or memory=chunks memory.tokens=192" in said
-
-
-def test_k_below_the_store_is_not_warned_of(clean):
-    assert clean.summary["warnings"] == clean.manifest["warnings"] == []
 
 
 def test_help_names_the_ways_to_start(start):

@@ -16,7 +16,7 @@ from memsys.core.errors import InputError
 from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter, key_of
 from memsys.llm.recording import RecordedAnswer, Recording
-from memsys.stores.sqlite import ByteLocks, FileLocks
+from memsys.stores.sqlite import FileLocks, SlotLocks
 from tests.memsys.llm.server import FaultyServer
 
 _ONE = RecordedAnswer(
@@ -85,7 +85,7 @@ def test_the_order_of_fields_is_no_part_of_a_request():
     assert len(keys) == 5
 
 
-@pytest.mark.parametrize("locks", [ByteLocks, FileLocks])
+@pytest.mark.parametrize("locks", [SlotLocks, FileLocks])
 def test_a_slot_belongs_to_one_of_those_who_share_the_folder(locks, tmp_path):
     one, other = locks(tmp_path / "locks"), locks(tmp_path / "locks")
     assert one.take("a0f")
