@@ -59,12 +59,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-def _names(wheel: Path) -> set[str]:
-    return set(zipfile.ZipFile(wheel).namelist())
-
-
-def test_it_contains_the_files_that_commands_read(wheel):
-    names = _names(wheel)
+def test_it_contains_the_files_that_commands_read_and_no_fetched_data(wheel):
+    names = set(zipfile.ZipFile(wheel).namelist())
     for folder in ("conf", "data/sample", "data/overlays", "data/evidence", "results/expected"):
         here = {path for path in (ROOT / folder).rglob("*.*") if "py" not in path.suffix}
         shipped = {f"memsys/shipped/{path.relative_to(ROOT).as_posix()}" for path in here}
@@ -72,10 +68,6 @@ def test_it_contains_the_files_that_commands_read(wheel):
         assert shipped <= names, folder
     assert "memsys/shipped/data/sources.yaml" in names
     assert any(name.startswith("memsys/shipped/results/tables/") for name in names)
-
-
-def test_it_contains_no_fetched_data_and_no_folder_at_the_top(wheel):
-    names = _names(wheel)
     assert not any(FETCHED in name or "locomo10" in name for name in names)
     tops = {name.partition("/")[0].partition("-")[0] for name in names}
     assert tops == {"memsys", "eval", "baselines"}

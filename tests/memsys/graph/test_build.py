@@ -52,12 +52,6 @@ def test_an_entity_of_too_many_memories_is_dropped_but_two_may_always_share():
     assert build_graph(FIVE, rules(max_share=0.01)).titles == {"c": "e:sea", "d": "e:sea"}
 
 
-def test_the_rarest_are_selected():
-    graph = build_graph(FIVE, rules(max_entities=1))
-    assert near(graph.store.neighbours(["m:c"])[0]) == {"e:sea": ("mentions", SEA)}
-    assert set(near(graph.store.neighbours(["e:kiln"])[0])) == {"m:a", "m:b"}
-
-
 def test_a_phrase_outweighs_a_name_and_a_name_a_keyword():
     four = [
         memory("a", "Mara: so red bowl for Oslo"),
@@ -77,16 +71,6 @@ def test_a_phrase_outweighs_a_name_and_a_name_a_keyword():
     )
     assert graph.titles["a"] == "e:red bowl"
     assert near(graph.store.neighbours(["e:oslo"])[0])["e:red"] == ("related_to", 1.0)
-
-
-def test_speakers_link_nothing():
-    named = [
-        memory("a", "Mara: bread"),
-        memory("b", "Theo: for Mara", speaker="Theo"),
-        memory("c", "Theo: rain", speaker="Theo"),
-        memory("d", "Mara: snow"),
-    ]
-    assert build_graph(named, rules()).titles == {}
 
 
 def test_a_title_is_a_node_even_if_one_memory_has_it():
@@ -118,47 +102,45 @@ def test_a_title_leads_to_the_memories_that_mention_it():
     assert sea["m:c"] == sea["m:d"] == ("mentions", pytest.approx(0.7 * log(5 / 3) / log(5)))
 
 
-def test_a_title_takes_no_place_of_an_entity():
+def test_the_rarest_are_selected_and_a_title_takes_no_place_of_an_entity():
     titled = [replace(one, title="Summer") for one in FIVE]  # of all memories: of weight 0
+    rarest = build_graph(FIVE, rules(max_entities=1))
+    assert near(rarest.store.neighbours(["m:c"])[0]) == {"e:sea": ("mentions", SEA)}
+    assert set(near(rarest.store.neighbours(["e:kiln"])[0])) == {"m:a", "m:b"}
     graph = build_graph(titled, rules(max_entities=1))
     found = near(graph.store.neighbours(["m:c"])[0])
     assert found == {"e:sea": ("mentions", SEA), "e:summer": ("mentions", 0.0)}
 
 
-def test_the_title_of_an_only_memory_is_a_node():
-    graph = build_graph([memory("a", "Mara: pottery", title="A hobby")], rules())
-    assert graph.titles == {"a": "e:hobbi"}
-    assert graph.store.neighbours(["m:a"]) == [[Edge("e:hobbi", "mentions", 1.0)]]
-
-
 @pytest.mark.parametrize(
-    "memories",
+    "texts",
     [
         [],
-        [memory("a", "Mara: pottery, kiln")],
-        [memory("a", "Mara: kiln"), memory("b", "Mara: kiln")],  # all memories share it
-        [memory("a", "Mara: kiln"), memory("b", "Mara: sea"), memory("c", "Mara: ...")],
+        ["Mara: pottery, kiln"],
+        ["Mara: kiln", "Mara: kiln"],  # all memories share it
+        ["Mara: kiln", "Mara: sea", "Mara: ..."],
+        ["Mara: bread", "Theo: for Mara", "Theo: rain", "Mara: snow"],  # speakers link nothing
     ],
 )
-def test_without_a_shared_entity_there_is_no_edge(memories):
-    graph = build_graph(memories, rules())  # type: ignore[arg-type]
+def test_without_a_shared_entity_there_is_no_edge(texts):
+    said = zip("abcd", texts, strict=False)
+    memories = [memory(id_, text, speaker=text.partition(":")[0]) for id_, text in said]
+    graph = build_graph(memories, rules())
     assert graph.titles == {}
     assert graph.store.neighbours(["m:a", "m:b", "e:kiln"]) == [[], [], []]
+    titled = build_graph([memory("a", "Mara: pottery", title="A hobby")], rules())
+    assert titled.titles == {"a": "e:hobbi"}  # a title is a node even so
+    assert titled.store.neighbours(["m:a"]) == [[Edge("e:hobbi", "mentions", 1.0)]]
 
 
 @pytest.mark.parametrize(
     ("field", "value"),
     [
         ("max_entities", 0),
-        ("speaker_weight", -0.1),
-        ("date_weight", 2),
-        ("adjacent_weight", 1.1),
-        ("phrase_weight", -1),
         ("min_association", -1),
-        ("max_share", 0),
-        ("max_share", 1.1),
-        ("keyword_weight", -0.1),
-        ("name_weight", 2),
+        *(("max_share", value) for value in (0, 1.1)),
+        *((f"{kind}_weight", -0.1) for kind in ("speaker", "date", "adjacent")),
+        *((f"{kind}_weight", 1.1) for kind in ("phrase", "keyword", "name")),
     ],
 )
 def test_settings_out_of_range_are_named(field, value):
@@ -212,13 +194,10 @@ def test_adjacent_memories_of_a_session_share_a_node_and_documents_do_not():
     assert mentioned(documents, "m:sea", adjacent_weight=1, date_weight=1) == {}
 
 
-def test_the_speaker_is_a_node_however_common():
+def test_speakers_are_nodes_however_common_and_dates_by_day_and_month():
     three = [memory("a", "x"), memory("b", "y"), memory("c", "z", speaker="Theo")]
     found = mentioned(three, "e:speaker:Mara", speaker_weight=1, max_share=0.1)
     assert found == pytest.approx(dict.fromkeys(["m:a", "m:b"], log(3 / 2) / log(3)))
-
-
-def test_dates_are_nodes_by_day_and_month():
     said = [
         memory("a", "it was yesterday", day=2),
         memory("b", "not today, not in any way", day=1),

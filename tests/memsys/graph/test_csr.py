@@ -16,6 +16,7 @@ from memsys.graph.csr import CsrStore, build_csr
 from memsys.graph.expansion import Expansion, expand
 from memsys.graph.store import ENTITY, MEMORY
 from memsys.graph.walk import PageRank
+from tests.memsys.strategies.make import settings
 
 SETTINGS = GraphSettings(max_entities=4, max_share=0.3, keyword_weight=0.7, name_weight=1.0)
 WORDS = "harbour lantern copper orchard violin kettle granite meadow saffron ledger".split()
@@ -44,14 +45,20 @@ EVERYTHING = replace(
 )
 
 
-@pytest.mark.parametrize("titles", [[""], TITLES])
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("settings", [SETTINGS, EVERYTHING])
-def test_nodes_edges_weights_and_titles_are_those_of_networkx(seed, titles, settings):
-    known = memories(seed=seed, titles=titles)
+@pytest.mark.parametrize(
+    ("n", "titles", "settings"),
+    [
+        (60, [""], SETTINGS),
+        (60, TITLES, SETTINGS),
+        (60, TITLES, EVERYTHING),
+        (1, ["A hobby"], SETTINGS),
+    ],
+)
+def test_nodes_edges_weights_and_titles_are_those_of_networkx(n, titles, settings):
+    known = memories(n, titles=titles)
     one, other = build_graph(known, settings), build_csr(known, rows(known), settings)
     assert dict(other.titles) == one.titles
-    assert len(other.titles) == len(one.titles) > 50
+    assert len(other.titles) == len(one.titles) > 50 * n // 60
     nodes = [MEMORY + memory.id for memory in known]
     nodes += sorted({e.node for edges in one.store.neighbours(nodes) for e in edges})
     for mine, theirs in zip(
@@ -60,33 +67,20 @@ def test_nodes_edges_weights_and_titles_are_those_of_networkx(seed, titles, sett
         weights = {edge[:2]: edge.weight for edge in theirs}
         assert {edge[:2]: edge.weight for edge in mine} == pytest.approx(weights, rel=1e-6)
         assert [edge.weight for edge in mine] == sorted((e.weight for e in mine), reverse=True)
-
-
-def test_mentions_alone_are_the_same_mentions():
-    known = memories()
-    for graph in (build_graph(known, SETTINGS), build_csr(known, rows(known), SETTINGS)):
-        nodes = [MEMORY + "D7", *graph.titles.values()]
-        every = graph.store.neighbours(nodes)
-        mentions = [[edge for edge in edges if edge.kind == "mentions"] for edges in every]
-        assert graph.store.neighbours(nodes, mentions_only=True) == mentions != every
+    for store in (one.store, other.store):
+        mentions = [[e for e in edges if e.kind == "mentions"] for edges in store.neighbours(nodes)]
+        assert store.neighbours(nodes, mentions_only=True) == mentions
 
 
 def test_expansion_finds_the_same_memories():
     known = memories(n=200)
     one, other = build_graph(known, SETTINGS), build_csr(known, rows(known), SETTINGS)
-    numbers = Expansion(
-        seeds=5,
-        neighbours=3,
-        per_seed=2,
-        edge_weight=0.6,
-        relevance_weight=0.4,
-        threshold=0.0,
-        edges=["mentions", "related_to"],
-    )
+    numbers = settings("graph_expand")["expansion"] | {"threshold": 0.0}
     relevance = {memory.id: 1 / (2 + row) for row, memory in enumerate(known)}
     seeds = ["D3", "D50", "D77", "D120", "D199"]
     found = [
-        expand(graph, seeds, relevance.__getitem__, numbers).memories for graph in (one, other)
+        expand(graph, seeds, relevance.__getitem__, Expansion(**numbers)).memories
+        for graph in (one, other)
     ]
     assert [(a.memory, a.seed) for a in found[1]] == [(a.memory, a.seed) for a in found[0]]
     assert len(found[0]) > 3
@@ -124,13 +118,6 @@ def test_a_walk_stores_only_mentions():
     assert (held["nodes"], held["edges"]) == (store.size()["nodes"], mentions)
     entities = len(store.mentioned.starts) - 1
     assert held["bytes"] == 2 * mentions * (8 + 4) + 4 * (len(known) + 1 + entities + 1)
-
-
-def test_the_title_of_an_only_memory_is_a_node():
-    known = memories(n=1, titles=["A hobby"])
-    graph = build_csr(known, rows(known), SETTINGS)
-    assert dict(graph.titles) == {"D0": "e:hobbi"}
-    assert graph.store.neighbours(["m:D0"]) == [[("e:hobbi", "mentions", 1.0)]]
 
 
 @pytest.mark.parametrize("texts", [["a"], ["a", "b"], ["of the", "of the", "of the"]])

@@ -8,6 +8,7 @@ import pytest
 from memsys.core.errors import InputError
 from memsys.graph.expansion import ExpandedMemory, Expansion, expand
 from memsys.graph.store import Edge, MemoryGraph, NetworkXStore
+from tests.memsys.strategies.make import settings
 
 
 class Counting(NetworkXStore):
@@ -39,16 +40,7 @@ RELEVANCE = {"s1": 1.0, "s2": 0.9, "a": 0.5, "b": 0.9, "c": 0.35, "d": 0.9, "f":
 
 
 def run(store: Counting, *seeds: str, **change: Any) -> list[ExpandedMemory]:
-    numbers: dict[str, Any] = {
-        "seeds": 5,
-        "neighbours": 1,
-        "per_seed": 2,
-        "edge_weight": 0.6,
-        "relevance_weight": 0.4,
-        "threshold": 0.3,
-        "edges": ["mentions", "related_to"],
-        **change,
-    }
+    numbers = settings("graph_expand")["expansion"] | {"neighbours": 1, **change}
     relevance = numbers.pop("relevance", RELEVANCE)
     titles = {"s1": "e:x", "s2": "e:y"}
     return expand(
@@ -86,15 +78,10 @@ def test_the_edge_may_be_the_product_along_the_path(store):
     assert edge["b"] == product["b"] == 0.4  # a mention of the title itself
 
 
-def test_a_seed_is_never_added(store):
-    assert not {"s1", "s2"} & set(scores(run(store, "s1", "s2", per_seed=99)))
-    assert "s2" in scores(run(store, "s1", per_seed=99))  # where it is none, it may be
-
-
 def test_at_most_per_seed_and_each_memory_once(store):
     assert list(scores(run(store, "s1", per_seed=2))) == ["s2", "d"]
     everything = [one.memory for one in run(store, "s1", "s2", per_seed=99)]
-    assert sorted(everything) == ["a", "b", "c", "d"]
+    assert sorted(everything) == ["a", "b", "c", "d"]  # and no seed
     # What the first seed added is not the second's, and does not count against it.
     both = run(store, "s1", "s2", per_seed=1, path_weight="product")
     assert [(one.memory, one.seed) for one in both] == [("a", "s2"), ("b", "s1")]
@@ -107,35 +94,30 @@ def test_a_memory_scores_by_its_best_path(store):
     assert best.score == pytest.approx(0.6 * 0.5 * 1.0 + 0.4 * 0.9)
 
 
-def test_the_threshold_is_the_least_relevance(store):
-    assert set(scores(run(store, "s1", per_seed=99, threshold=0.5))) == {"a", "b", "d", "s2"}
-    assert set(scores(run(store, "s1", per_seed=99, threshold=0.501))) == {"b", "d", "s2"}
-    assert run(store, "s1", relevance={}) == []  # what is not known is not relevant
-
-
-def test_edge_kinds(store):
-    assert set(scores(run(store, "s1", per_seed=99, edges=["mentions"]))) == {"a", "b", "c", "s2"}
-    assert set(scores(run(store, "s1", per_seed=99, edges=["related_to"]))) == {"d"}
-
-
-def test_the_nearest_entities_are_followed(store):
-    assert "f" not in scores(run(store, "s1", per_seed=99))
-    assert scores(run(store, "s1", per_seed=99, neighbours=2))["f"] == pytest.approx(
-        0.6 * 0.2 + 0.4 * 0.4
-    )
+@pytest.mark.parametrize(
+    ("change", "added"),
+    [
+        ({}, "a b c d s2"),
+        ({"neighbours": 2}, "a b c d f s2"),  # the nearest entities are followed
+        ({"threshold": 0.5}, "a b d s2"),  # the least relevance
+        ({"threshold": 0.501}, "b d s2"),
+        ({"relevance": {}}, ""),  # what is not known is not relevant
+        ({"edges": ["mentions"]}, "a b c s2"),
+        ({"edges": ["related_to"]}, "d"),
+    ],
+)
+def test_what_is_added(store, change, added):
+    found = scores(run(store, "s1", per_seed=99, **change))
+    assert sorted(found) == added.split()
+    assert found.get("f", 0.28) == pytest.approx(0.6 * 0.2 + 0.4 * 0.4)
 
 
 @pytest.mark.parametrize("seeds", [(), ("s1",), ("s1", "s2"), ("unknown", "s2")])
 def test_two_batched_look_ups_whatever_the_seeds(store, seeds):
-    run(store, *seeds, neighbours=5)
+    added = run(store, *seeds, neighbours=5)
+    assert {one.seed for one in added} == set(seeds) - {"unknown"}  # which has no title
     assert len(store.look_ups) == 2
     assert store.look_ups[1] == (["e:w", "e:z"] if "s1" in seeds else [])
-
-
-def test_a_seed_without_a_title_adds_nothing(store):
-    assert run(store, "unknown") == []
-    assert run(store) == []
-    assert {one.seed for one in run(store, "unknown", "s2")} == {"s2"}
 
 
 @pytest.mark.parametrize(
@@ -149,6 +131,7 @@ def test_a_seed_without_a_title_adds_nothing(store):
         ({"edge_weight": 0, "relevance_weight": 0}, r"expansion\.edge_weight: 0, as relevance"),
         ({"threshold": -5}, r"expansion\.threshold: -5; use a number from -1 to 2"),
         ({"per_seed": 0}, r"expansion\.per_seed: 0; use"),
+        ({"reserved": -1}, r"expansion\.reserved: -1"),
         ({"hops": 3}, r"expansion\.hops: 3; use one of 1, 2"),
         ({"path_weight": "sum"}, r"path_weight: 'sum'; use one of edge, product"),
     ],
@@ -172,34 +155,14 @@ def test_a_second_hop_goes_on_from_the_related_entities():
     assert far.look_ups == [["e:x"], ["e:z"], ["e:v"]]  # one a hop and one more, back never
 
 
-def test_look_ups_are_batched_and_in_the_order_asked():
+def test_a_store_answers_in_the_order_asked_from_both_ends_heaviest_first_ties_by_name():
     store = NetworkXStore()
-    store.add([("m:a", "e:x", "mentions", 0.5), ("m:b", "e:y", "mentions", 0.4)])
-    assert store.neighbours(["e:y", "m:a", "none", "m:a"]) == [
-        [Edge("m:b", "mentions", 0.4)],
-        [Edge("e:x", "mentions", 0.5)],
-        [],
-        [Edge("e:x", "mentions", 0.5)],
-    ]
-    assert store.neighbours([]) == []
-
-
-def test_edges_are_seen_from_both_ends_heaviest_first_ties_by_name():
-    store = NetworkXStore()
-    store.add(
-        [
-            ("m:c", "e:x", "mentions", 0.2),
-            ("m:b", "e:x", "mentions", 0.2),
-            ("e:x", "e:y", "related_to", 0.9),
-            ("m:a", "e:x", "mentions", 0.1),
-        ]
-    )
+    store.add([("m:c", "e:x", "mentions", 0.2), ("m:b", "e:x", "mentions", 0.2)])
+    store.add([("m:a", "e:x", "mentions", 0.1), ("e:x", "e:y", "related_to", 0.9)])
+    y, a, none, again = store.neighbours(["e:y", "m:a", "none", "m:a"])
+    assert (y, none) == ([Edge("e:x", "related_to", 0.9)], [])
+    assert a == again == [Edge("e:x", "mentions", 0.1)]
     assert [edge.node for edge in store.neighbours(["e:x"])[0]] == ["e:y", "m:b", "m:c", "m:a"]
-    assert store.neighbours(["e:y"]) == [[Edge("e:x", "related_to", 0.9)]]
-
-
-def test_the_last_weight_of_a_repeated_edge_counts():
-    store = NetworkXStore()
-    store.add([("m:a", "e:x", "mentions", 0.2)])
-    store.add([("e:x", "m:a", "mentions", 0.8)])
+    assert store.neighbours([]) == []
+    store.add([("e:x", "m:a", "mentions", 0.8)])  # the last weight of a repeated edge counts
     assert store.neighbours(["m:a"]) == [[Edge("e:x", "mentions", 0.8)]]

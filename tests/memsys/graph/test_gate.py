@@ -22,17 +22,14 @@ FOUND = (0.9, 0.8)  # mean .85: similarity keeps the gate shut
     [
         ("What other sport did she try?", "word:other"),
         ("OTHER sports", "word:other"),
-        ("She also ran.", "word:also"),
         ("Which others? Otherwise another bother", "closed"),
         ("It was suggested", "closed"),  # a whole word, not a form of it
         ("How about dinner?", "word:how about"),
         ("How, about noon? Somehow about it", "word:how about"),
         ("About how many? How was it about?", "closed"),
-        ("Show about birds", "closed"),
         ("", "closed"),
         ("她有其他爱好吗", "word:其他"),  # within a run of characters
         ("有什么建议吗", "word:建议"),
-        ("她有爱好吗", "closed"),
         ("她also喜欢什么", "word:also"),
         ("其他, also this", "word:also"),  # English first
         ("also suggest", "word:suggest"),  # then in the order of the list
@@ -69,17 +66,7 @@ def test_the_words_that_are_shipped_can_match():
     assert gate.decide("When did Theo plant the beans?", FOUND, 0.1).rule == "closed"
 
 
-PROMPT = load_prompt("gate_domains", ["question"])
-
-
-@pytest.mark.parametrize("several", [True, False])
-def test_a_model_may_find_several_domains(several):
-    model = Asked(lambda _: {"several": several})
-    assert spans_domains("Did the job change her diet?", model, PROMPT) is several
-    assert "Did the job change her diet?" in model.texts[0]
-
-
 @pytest.mark.parametrize("reply", ["", [], {}])
 def test_a_reply_without_a_decision_is_an_error(reply):
     with pytest.raises(LLMError, match="the reply is not"):
-        spans_domains("Why?", Asked(lambda _: reply), PROMPT)
+        spans_domains("Why?", Asked(lambda _: reply), load_prompt("gate_domains", ["question"]))

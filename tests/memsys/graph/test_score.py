@@ -26,39 +26,34 @@ def test_connectivity_by_hand():
     ]
 
 
-def linked(n: int, weight: float) -> float:
-    """g of a memory next to n entities that are all related to each other."""
+@pytest.mark.parametrize(
+    ("n", "weight", "expected"),
+    [
+        (4, 0.5, 0.4 * 0.4 + 0.3 * 10 / 20 + 0.15),
+        (6, 0.0, 0.4 * 0.6 + 0.3),  # 21 edges
+        (14, 0.0, 0.7),
+        (12, 3.0, 1.0),
+    ],
+)
+def test_each_term_of_connectivity_is_capped(n, weight, expected):
+    """Of a memory next to n entities that are all related to each other."""
     store = NetworkXStore()
     names = [f"e:{i:02}" for i in range(n)]
     store.add(("m:a", name, "mentions", weight) for name in names)
     store.add((one, other, "related_to", weight) for one, other in combinations(names, 2))
-    return connectivity(MemoryGraph(store, {}), [memory("a", "")])[0].g
-
-
-def test_each_term_of_connectivity_is_capped():
-    assert linked(4, 0.5) == pytest.approx(0.4 * 0.4 + 0.3 * 10 / 20 + 0.15)
-    assert linked(6, 0.0) == pytest.approx(0.4 * 0.6 + 0.3)  # 21 edges
-    assert linked(10, 0.0) == linked(14, 0.0) == pytest.approx(0.7)
-    assert linked(12, 1.0) == linked(12, 3.0) == pytest.approx(1.0)
+    found = connectivity(MemoryGraph(store, {}), [memory("a", "")])
+    assert found[0].g == pytest.approx(expected)
 
 
 def test_only_a_later_session_is_an_access():
     store = NetworkXStore()
-    talk = [
-        memory("early", "", day=1),
-        memory("own", "", day=2),
-        memory("beside", "", day=2),
-        memory("later", "", day=5),
-        memory("last", "", day=9),
-        memory("untitled", "", day=3),
-    ]
+    named = {"early": 1, "own": 2, "beside": 2, "later": 5, "last": 9, "untitled": 3}
+    talk = [memory(name, "", day=day) for name, day in named.items()]
     store.add((f"m:{one.id}", "e:x", "mentions", 0.5) for one in talk[:4])
     store.add([("m:last", "e:y", "mentions", 0.5), ("m:early", "e:y", "mentions", 0.1)])
     titles = dict.fromkeys(["early", "own", "beside", "later"], "e:x") | {"last": "e:y"}
-    found = dict(
-        zip([one.id for one in talk], accesses(MemoryGraph(store, titles), talk), strict=True)
-    )
-    days = {id_: (count, last.day) for id_, (count, last) in found.items()}
+    found = accesses(MemoryGraph(store, titles), talk)
+    days = {one.id: (count, last.day) for one, (count, last) in zip(talk, found, strict=True)}
     assert days == {
         "early": (3, 5),
         "own": (1, 5),

@@ -13,78 +13,52 @@ from memsys.core.types import Vectors
 from memsys.embed.base import unit_rows
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import IndexSettings, check_start, convex, min_max, top
-from memsys.index.vector import LargeVectors, Nearest, VectorIndex
+from memsys.index.vector import LargeVectors, Nearest
 
 SHORT = ("Pottery class", "The kiln broke", "A long walk by the sea", "Rain again", "Fresh bread")
 
 
-def test_cosines_stand_in_the_order_of_the_rows():
-    rows = np.array([[0, 1], [1, 0], [0.6, 0.8], [-1, 0]], dtype=np.float32)
-    cosines = VectorIndex(rows).similarities(np.array([1, 0], dtype=np.float32))
-    assert cosines == pytest.approx([0, 1, 0.6, -1])
-
-
-def test_bm25_by_hand():
+def test_bm25_finds_by_stem_and_not_by_stopword():
     scores = LexicalIndex(["kiln", "rain", "sea", "sun"], k1=0.9, b=0.4).scores("Kilns")
     # idf ln(3.5 / 1.5), once in a text of mean length: (k1 + 1) / (1 + k1) = 1
     assert scores == pytest.approx([np.log(3.5 / 1.5), 0, 0, 0])
-    texts = ["kiln", "kiln rain sea sun", "bread", "walk", "tea"]  # b weighs length
-    short, long = LexicalIndex(texts, k1=0.9, b=0.0).scores("kiln")[:2]
-    assert short == long > 0
-    short, long = LexicalIndex(texts, k1=0.9, b=1.0).scores("kiln")[:2]
-    assert short > long > 0
-
-
-def test_bm25_finds_by_stem_and_not_by_stopword():
     index = LexicalIndex(SHORT, k1=0.9, b=0.4)
     assert list(np.nonzero(index.scores("Which potteries?"))[0]) == [0]
-    assert not index.scores("Who was by the again?").any()
-    assert not index.scores("").any()
-    assert not index.scores("volcano").any()
+    for nothing in ("Who was by the again?", "", "volcano"):
+        assert not index.scores(nothing).any()
+    wordless = LexicalIndex(["...", "so it is"], k1=0.9, b=0.4)
+    assert wordless.scores("pottery").tolist() == [0.0, 0.0]
 
 
-def test_texts_without_an_indexable_word():
-    scores = LexicalIndex(["...", "so it is"], k1=0.9, b=0.4).scores("pottery")
-    assert scores.tolist() == [0.0, 0.0]
-    scores = LexicalIndex(["...", "fig", "tea", "sun"], k1=0.9, b=0.4).scores("fig")
-    assert scores[1] > 0
-    assert scores[[0, 2, 3]].tolist() == [0, 0, 0]
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [([2, 6, 4], [0, 1, 0.5]), ([-3, -1], [0, 1]), ([0.7, 0.7], [0, 0]), ([5], [0])],
+)
+def test_min_max(scores, expected):
+    assert min_max(np.array(scores, np.float64)).tolist() == expected
 
 
-@pytest.mark.parametrize("texts", [["fig"], ["fig tree", "fig jam", "tea"], ["fig", "fig"]])
-def test_a_word_that_most_texts_share_never_counts_against_a_text(texts):
-    assert LexicalIndex(texts, k1=0.9, b=0.4).scores("fig").min() >= 0
-
-
-def test_min_max():
-    assert min_max(np.array([2.0, 6.0, 4.0])).tolist() == [0, 1, 0.5]
-    assert min_max(np.array([-3.0, -1.0])).tolist() == [0, 1]
-    assert min_max(np.array([0.7, 0.7])).tolist() == [0, 0]
-    assert min_max(np.array([5.0])).tolist() == [0]
-
-
-def test_convex_weighs_vectors_by_alpha():
+@pytest.mark.parametrize(
+    ("alpha", "expected"),
+    [(0.25, [0.75, 0.25, 0.125]), (1.0, [0, 1, 0.5]), (0.0, [1, 0, 0])],
+)
+def test_convex_weighs_vectors_by_alpha(alpha, expected):
     vector, lexical = np.array([0.1, 0.3, 0.2]), np.array([9.0, 0.0, 0.0])
-    assert convex(vector, lexical, 0.25) == pytest.approx([0.75, 0.25, 0.125])
-    assert convex(vector, lexical, 1.0) == pytest.approx([0, 1, 0.5])
-    assert convex(vector, lexical, 0.0) == pytest.approx([1, 0, 0])
+    assert convex(vector, lexical, alpha) == pytest.approx(expected)
 
 
-def test_top_takes_the_older_of_equals():
-    scores = np.array([0.2, 0.9, 0.2, 0.9])
-    assert top(scores, 3) == [1, 3, 0]
-    assert top(scores, None) == [1, 3, 0, 2]
-    assert top(scores, 99) == [1, 3, 0, 2]
+@pytest.mark.parametrize("k", [1, 10, 60, None, 9999])
+def test_top_is_the_start_of_a_full_sort_with_the_older_of_equals_first(k):
+    scores = np.random.default_rng(0).integers(0, 40, size=2000).astype(np.float64)
+    full = np.argsort(-scores, kind="stable")[:k]
+    assert top(scores, k) == full.tolist()
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"alpha": 1.01}, "index.alpha: 1.01"),
-        ({"alpha": -0.1}, "index.alpha: -0.1"),
-        ({"alpha": float("nan")}, "index.alpha"),
         ({"k1": -1}, "index.k1: -1"),
-        ({"b": 1.5}, "index.b: 1.5"),
         ({"b": -0.5}, "index.b: -0.5"),
         ({"vectors": "annoy"}, r"index\.vectors: 'annoy'; use one of exact, flat, ivf, hnsw"),
         ({"lexical": "lucene"}, r"index\.lexical: 'lucene'; use one of rank_bm25, sparse"),
@@ -98,8 +72,6 @@ def test_settings_out_of_range_are_named(change, message):
 
 
 def test_an_unknown_start_is_refused_with_the_known_ones():
-    for name in ("vector", "lexical", "hybrid"):
-        check_start(name)
     with pytest.raises(InputError, match="'dense' is none of vector, lexical, hybrid"):
         check_start("dense")
 
@@ -124,8 +96,8 @@ def filled(kind: str, rows: Vectors) -> LargeVectors:
 
 @pytest.mark.parametrize(("kind", "least"), [("flat", 1.0), ("ivf", 0.9), ("hnsw", 0.9)])
 def test_the_nearest_are_found(kind, least):
-    rows = vectors(2000)
-    index, queries = filled(kind, rows), vectors(40, seed=1)
+    rows = vectors(1000)
+    index, queries = filled(kind, rows), vectors(20, seed=1)
     shares = []
     for query in queries:
         exact = top((rows @ query).astype(np.float64), 10)
@@ -134,7 +106,7 @@ def test_the_nearest_are_found(kind, least):
         assert [cosine for _, cosine in found] == sorted((c for _, c in found), reverse=True)
         assert [c for _, c in found] == pytest.approx([float(rows[r] @ query) for r, _ in found])
     assert np.mean(shares) >= least
-    assert len(index) == 2000
+    assert len(index) == 1000
 
 
 @pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])
@@ -233,10 +205,3 @@ def test_shares_never_exceed_1():
         assert shares.max() <= 1
     assert not index.shares({}).any()
     assert not index.shares({"copper": 0.0}).any()
-
-
-@pytest.mark.parametrize("k", [1, 10, 60, None])
-def test_the_best_of_many_are_those_of_a_full_sort(k):
-    scores = np.random.default_rng(0).integers(0, 40, size=2000).astype(np.float64)
-    full = np.argsort(-scores, kind="stable")[:k]
-    assert top(scores, k) == full.tolist()

@@ -70,22 +70,16 @@ def test_words_are_of_the_memory_its_neighbours_and_its_session():
     # A session is resumed by no later one.
     interrupted = signals([TALK[0], TALK[3], TALK[2]], "kiln")
     assert positive(interrupted["session_words"]) == [0]
-
-
-def test_another_owner_begins_a_session():
+    # Another owner begins a session, and documents without a time have none.
     same_time = [memory(one.id, one.content) for one in TALK]
-    together = signals(same_time, "hot")
+    assert positive(signals(same_time, "hot")["window_words"]) == [1, 2, 3]
     apart = signals(same_time, "hot", owners=["x", "x", "x", "y", "y"])
-    assert positive(together["window_words"]) == [1, 2, 3]
     assert positive(apart["window_words"]) == [1, 2]
     assert positive(apart["session_words"]) == [0, 1, 2]
-
-
-def test_documents_without_a_time_have_no_neighbours():
     documents = [memory(one.id, one.content, time=UNDATED, speaker="") for one in TALK]
-    found = signals(documents, QUESTION, random_vectors(5))
-    assert positive(found["window_words"]) == positive(found["session_words"]) == [0, 2]
-    assert not found["speaker"].any()
+    alone = signals(documents, QUESTION, random_vectors(5))
+    assert positive(alone["window_words"]) == positive(alone["session_words"]) == [0, 2]
+    assert not alone["speaker"].any()
 
 
 def test_a_word_in_the_lead_counts_for_the_words_and_an_unknown_one_lowers_their_share():
@@ -102,15 +96,8 @@ def test_the_window_cosine_is_that_of_the_summed_vectors():
     vectors = random_vectors(5)
     found = signals(TALK, QUESTION, vectors)["window_cosine"]
     v = vectors.astype(np.float64)
-    windows = np.stack(
-        [
-            v[0] + v[1] / 2,
-            v[0] / 2 + v[1] + v[2] / 2,
-            v[1] / 2 + v[2],
-            v[3] + v[4] / 2,
-            v[3] / 2 + v[4],
-        ]
-    )
+    halves = [(0, [1]), (1, [0, 2]), (2, [1]), (3, [4]), (4, [3])]  # neighbours in the session
+    windows = np.stack([v[row] + v[near].sum(axis=0) / 2 for row, near in halves])
     cosines = windows[:, 0] / np.linalg.norm(windows, axis=1)
     assert found == pytest.approx((cosines - cosines.mean()) / cosines.std(), abs=1e-5)
     assert found.mean() == pytest.approx(0, abs=1e-9)
@@ -127,15 +114,14 @@ def test_equal_vectors_or_none_give_no_window_cosine():
     assert without["feedback"].any()
 
 
-@pytest.mark.parametrize("owners", [None, ["x", "y"]])
-def test_one_memory_and_memories_without_text(owners):
-    n = 1 if owners is None else 2
-    for content in ("kiln", "", "the of"):
-        memories = [memory(str(i), content) for i in range(n)]
-        found = signals(memories, QUESTION, random_vectors(n), owners)
-        assert all(scores.shape == (n,) for scores in found.values())
-        assert all(np.isfinite(scores).all() for scores in found.values())
-        assert found["words"].any() == (content == "kiln")
+@pytest.mark.parametrize("owners", [[""], ["x", "y"]])
+@pytest.mark.parametrize("content", ["kiln", "", "the of"])
+def test_one_memory_and_memories_without_text(owners, content):
+    n = len(owners)
+    memories = [memory(str(i), content) for i in range(n)]
+    found = signals(memories, QUESTION, random_vectors(n), owners)
+    assert all(one.shape == (n,) and np.isfinite(one).all() for one in found.values())
+    assert found["words"].any() == (content == "kiln")
 
 
 def test_who_is_named_and_what_is_asked_for_speak_for_a_memory():
@@ -166,14 +152,12 @@ def test_feedback_finds_what_shares_no_word_with_the_question():
     assert found["feedback"][2] > found["feedback"][3]
     assert found["words"][2] == found["words"][3] == 0
     assert found["feedback"].max() == 1
-
-
-def test_feedback_has_no_names_of_speakers_and_does_not_depend_on_earlier_questions():
+    # It has no names of speakers, and does not depend on earlier questions.
     talk = [memory("a", "Theo fired the kiln"), memory("b", "Hello Theo", 5, speaker="Theo")]
     made = Signals(talk, ["", ""], None, 0.9, 0.4)
-    first = made.of("Where is the kiln?", None)["feedback"]
-    made.of("What about Theo?", None)
-    assert made.of("Where is the kiln?", None)["feedback"].tolist() == first.tolist() == [1, 0]
+    for question in ("Where is the kiln?", "What about Theo?", "Where is the kiln?"):
+        feedback = made.of(question, None)["feedback"].tolist()
+    assert feedback == [1, 0]
 
 
 DATED = [
@@ -192,9 +176,7 @@ DATED = [
         ("What came on 7 May 2023?", [1, 0.5, 0, 0, 0, 0]),
         ("What came on 10 May 2023?", [1, 0.5, 0, 0, 0, 0]),  # within three days
         ("What came on 11 May 2023?", [0.5, 0.5, 0, 0, 0, 0]),
-        ("What happened on 27 May 2023?", [0.5, 1, 0, 0, 0, 0]),
         ("What happened on 28 April 2023?", [0, 0, 0, 0, 0, 0]),
-        ("What happened on 20 June 2023?", [0, 0, 0.5, 0, 0, 0]),
         ("What happened in May 2023?", [1, 1, 0, 0, 0, 0]),
         ("What happened in 2023?", [1, 1, 1, 1, 1, 0]),
         ("What happened in 2019?", [0, 0, 0, 1, 0, 0]),
@@ -202,8 +184,6 @@ DATED = [
         ("2023年10月买了什么?", [0, 0, 0, 0, 1, 0]),
         ("2023年5月7日发生了什么?", [1, 0.5, 0, 0, 0, 0]),
         ("What happened last month?", [0, 0, 0, 0, 1, 0]),  # of 3 November, the last with a time
-        ("What happened?", [0, 0, 0, 0, 0, 0]),
-        ("What happened in 1999?", [0, 0, 0, 0, 0, 0]),
         ("What happens in 9999999 weeks?", [0, 0, 0, 0, 0, 0]),
     ],
 )

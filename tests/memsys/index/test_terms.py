@@ -26,14 +26,12 @@ from memsys.core.terms import cjk_terms, is_cjk, stem, terms, words
         (terms, "don't, can’t and won't", ()),
         (terms, "我喜欢爬山", ("我喜", "喜欢", "欢爬", "爬山")),
         (terms, "用iPhone拍照", ("用", "iphon", "拍照")),
-        (terms, "", ()),
         (terms, "rain, sun, rain", ("rain", "sun", "rain")),
         (cjk_terms, "猫", ["猫"]),
         (cjk_terms, "的", []),  # a function character alone says nothing
         (cjk_terms, "我们", []),  # nor do two
         (cjk_terms, "我家", ["我家"]),  # with one content character it does
         (cjk_terms, "是我的猫", ["的猫"]),
-        (is_cjk, "", False),
         (is_cjk, "naïve", False),
         (is_cjk, "tea 茶", True),
         (is_cjk, "。", False),

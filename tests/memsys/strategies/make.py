@@ -8,7 +8,8 @@ from typing import Any
 import yaml
 from hydra.utils import instantiate
 
-from memsys.index.rank import Start
+from memsys.graph.build import GraphSettings
+from memsys.index.rank import IndexSettings, Start
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.graph_score import GraphScore
 from memsys.strategies.hybrid_gate import HybridGate
@@ -39,6 +40,14 @@ def option(
     given = {**settings(name), "k": k, "budget": budget, **start, **change}
     made: Strategy = instantiate(given, _convert_="all")(parts=parts)
     return made
+
+
+def large(vectors: str) -> dict[str, Any]:
+    """The parts of a large store."""
+    return {
+        "index": IndexSettings(0.9, 0.4, 0.5, vectors=vectors, lexical="sparse"),  # type: ignore[arg-type]
+        "graph": GraphSettings(8, 0.1, 0.7, 1.0, store="csr"),
+    }
 
 
 def graph_score(

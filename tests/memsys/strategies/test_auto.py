@@ -31,6 +31,10 @@ def test_the_ranking_is_the_weighted_sum_of_its_signals(parts):
     expected = sum(own[name] * signals[name] for name in own)
     order = np.argsort(-expected, kind="stable")
     retrieved = strategy.retrieve(QUESTION)
+    trace = retrieved.trace
+    assert sum(trace["shares"].values()) == pytest.approx(1, abs=0.03)
+    assert trace["decision"].startswith(f"the walk brought {trace['walked']} of 10 memories; ")
+    assert f"words {trace['shares']['words']:g}" in trace["decision"]
     assert ids(retrieved) == [strategy.store.memories[row].id for row in order]
     assert [one.score for one in retrieved.candidates] == pytest.approx(sorted(expected)[::-1])
 
@@ -78,13 +82,6 @@ def test_the_walk_is_compared_with_one_that_is_spread_evenly(parts):
     assert 0 < chances.sum() <= 1 + 1e-9  # the share of a memory without mentions is lost
     fused = strategy.store.fused(QUESTION.text)
     assert int(walk.argmax()) in np.argsort(-fused)[:5]
-
-
-def test_the_trace_says_what_the_walk_brought_and_what_counts(parts):
-    trace = ingest_all(made(parts())).retrieve(QUESTION).trace
-    assert sum(trace["shares"].values()) == pytest.approx(1, abs=0.03)
-    assert trace["decision"].startswith(f"the walk brought {trace['walked']} of 3 memories; ")
-    assert f"words {trace['shares']['words']:g}" in trace["decision"]
 
 
 def test_a_share_is_the_part_of_the_lead_of_the_best():

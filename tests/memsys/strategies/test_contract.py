@@ -64,7 +64,10 @@ STARTING = ("graph_score", "graph_expand", "hybrid_gate", "late_interaction", "d
 @pytest.mark.parametrize(
     ("name", "wrong", "said"),
     [
-        *((name, {"start": "dense"}, r"strategy\.start: 'dense'") for name in STARTING),
+        *(
+            (name, {"start": "dense"}, r"^strategy\.start: 'dense'; use one of vector, lexical")
+            for name in STARTING
+        ),
         ("graph_score", {"k": 4, "pool": 3}, "strategy.pool: 3; use a whole number of k=4 or more"),
         ("graph_expand", {"pool": "many"}, r"strategy\.pool: 'many'; use a whole"),
         (

@@ -7,7 +7,6 @@ import pytest
 
 from baselines.rankings import BM25
 from memsys.core.types import Session
-from memsys.index.rank import IndexSettings
 from memsys.index.vector import LargeVectors
 from memsys.strategies.plain import VectorOnly
 from memsys.strategies.store import Store
@@ -15,7 +14,7 @@ from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, BagOfWords, ingest_all, memory
 from tests.memsys.contract import GONE, QUERIES
 from tests.memsys.left import files_with
-from tests.memsys.strategies.make import option
+from tests.memsys.strategies.make import large, option
 
 
 def without(strategy: Strategy) -> Strategy:
@@ -37,8 +36,7 @@ def test_a_strategy_with_a_store_elsewhere_does_not_claim_a_deletion(parts):
 
 @pytest.mark.parametrize("vectors", ["flat", "ivf", "hnsw"])
 def test_an_index_for_large_stores_drops_the_vectors(parts, vectors, tmp_path):
-    settings = IndexSettings(0.9, 0.4, 0.5, vectors=vectors, lexical="sparse")  # type: ignore[arg-type]
-    given = parts(BagOfWords(), index=settings)
+    given = parts(BagOfWords(), **large(vectors))
     strategy = ingest_all(VectorOnly(given, 9))
     strategy.retrieve(QUERIES[0])
     assert strategy.forget(GONE) == 3

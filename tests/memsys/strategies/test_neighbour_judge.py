@@ -35,6 +35,10 @@ def test_irrelevant_neighbours_are_dropped(parts, numbers, second):
     assert SEED not in text  # a direct result is not judged
     assert model.schemas[0]["properties"]["relevant"]["items"]["enum"] == [1]
     assert set(strategy.prompts) == {"expansion_judge"}
+    # A reserved place that is left goes to the next direct result.
+    dropped = judged(parts, Asked(lambda _: {"relevant": []}), k=4, reserved=1)
+    plain = ingested(VectorOnly(parts(Planned(COSINES)), 4)).retrieve(query("?"))
+    assert contents(dropped.retrieve(query("?"))) == contents(plain)
 
 
 def test_nothing_is_asked_about_no_neighbour(parts):
@@ -43,13 +47,6 @@ def test_nothing_is_asked_about_no_neighbour(parts):
     found_directly = judged(parts, model, k=16).retrieve(query("?"))
     assert "relevant" not in found_directly.trace["expansion"][0]
     assert model.texts == []
-
-
-def test_a_reserved_place_goes_to_the_next_direct_result(parts):
-    model = Asked(lambda _: {"relevant": []})
-    retrieval = judged(parts, model, k=4, reserved=1).retrieve(query("?"))
-    plain = ingested(VectorOnly(parts(Planned(COSINES)), 4)).retrieve(query("?"))
-    assert contents(retrieval) == contents(plain)
 
 
 @pytest.mark.parametrize("reply", [{"relevant": [2]}, {"relevant": ["1"]}, {}, []])

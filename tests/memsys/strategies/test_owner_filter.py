@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from baselines.rankings import BM25, HybridRank
 from memsys.core.types import Query, Retrieval
 from memsys.graph.build import GraphSettings
-from memsys.strategies.plain import FullContext, VectorOnly
+from memsys.strategies.plain import FullContext
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, query
-from tests.memsys.strategies.make import graph_expand, graph_score, hybrid_gate, option
+from tests.memsys.strategies.make import graph_expand, hybrid_gate, option
 
-Make = Callable[[Parts], Strategy]
 OTHERS = tuple(
     replace(
         one,
@@ -30,22 +29,19 @@ TURNS = [turn.id for one in OWN for turn in one.turns]
 QUERY: Query = query("Who sold a bowl at the Lantern market?")  # of the conversation "talk"
 
 
-RANKERS: dict[str, Make] = {
-    "vector_only": lambda parts: VectorOnly(parts, 3),
-    "bm25": lambda parts: BM25(parts, 3),
-    "hybrid_rank": lambda parts: HybridRank(parts, 3),
+RANKERS = ("vector_only", "bm25", "hybrid_rank")
+ALL: dict[str, Callable[[Parts], Strategy]] = {
+    **{name: partial(option, name) for name in (*RANKERS, "graph_score", "graph_walk")},
+    "graph_score, rarely more than k": partial(option, "graph_score", pool=3),
+    "graph_expand": partial(graph_expand, threshold=-1.0, seeds=2),
+    "hybrid_gate": partial(hybrid_gate, similarity=1.0, threshold=-1.0),
+    "full_context": FullContext,
 }
-GRAPHS: dict[str, Make] = {
-    "graph_score": graph_score,
-    "graph_score, rarely more than k": lambda parts: graph_score(parts, pool=3),
-    "graph_expand": lambda parts: graph_expand(parts, threshold=-1.0, seeds=2),
-    "hybrid_gate": lambda parts: hybrid_gate(parts, similarity=1.0, threshold=-1.0),
-    "graph_walk": lambda parts: option("graph_walk", parts, start="hybrid"),
-}
-ALL = {**RANKERS, **GRAPHS, "full_context": FullContext}
 
 
-def asked(make: Make, parts: Parts, text: str = QUERY.text) -> tuple[Strategy, Retrieval]:
+def asked(
+    make: Callable[[Parts], Strategy], parts: Parts, text: str = QUERY.text
+) -> tuple[Strategy, Retrieval]:
     """The strategy over both conversations, session by session, others' first; and its answer."""
     strategy = make(parts)
     for pair in zip(OTHERS, OWN, strict=True):
@@ -70,8 +66,8 @@ def test_only_memories_of_the_owner_are_returned_if_that_is_set(name, parts):
 
 @pytest.mark.parametrize("name", RANKERS)
 def test_scores_are_those_of_the_whole_store(name, parts):
-    _, every = asked(RANKERS[name], parts(depth=20))
-    _, own = asked(RANKERS[name], parts(depth=10, owner_filter=True))
+    _, every = asked(ALL[name], parts(depth=20))
+    _, own = asked(ALL[name], parts(depth=10, owner_filter=True))
     assert own.ranking == tuple(
         one for one in every.ranking or () if not one.memory.id.startswith("other:")
     )
@@ -79,10 +75,7 @@ def test_scores_are_those_of_the_whole_store(name, parts):
 
 def test_expansion_spends_its_places_on_the_owner(parts):
     """One memory a seed: the best neighbour of the seed is its copy in the other conversation."""
-
-    def make(made: Parts) -> Strategy:
-        return graph_expand(made, threshold=-1.0, seeds=1, per_seed=1)
-
+    make = partial(graph_expand, threshold=-1.0, seeds=1, per_seed=1)
     linking = GraphSettings(max_entities=8, max_share=0.5, keyword_weight=0.7, name_weight=1.0)
     (copied,) = asked(make, parts(graph=linking))[1].trace["expansion"]
     assert copied["memory"].removeprefix("other:") == copied["seed"].removeprefix("other:")
@@ -91,10 +84,7 @@ def test_expansion_spends_its_places_on_the_owner(parts):
 
 
 def test_full_context_fills_the_budget_with_the_owners_newest(parts):
-    def make(made: Parts) -> Strategy:
-        return FullContext(made, budget=60)
-
-    _, found = asked(make, parts(owner_filter=True))
+    _, found = asked(partial(FullContext, budget=60), parts(owner_filter=True))
     ids = [one.memory.id for one in found.candidates]
     assert ids
     assert ids == TURNS[-len(ids) :]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from baselines.rankings import BM25, GraphWalk, HybridRank, NoMemory, Oracle
+from baselines.rankings import BM25, HybridRank, Oracle
 from memsys.core.tokens import count_tokens
 from memsys.index.rank import IndexSettings
 from memsys.stores.size import lines
@@ -21,7 +21,7 @@ from tests.memsys.contract import QUERIES
 from tests.memsys.strategies import make
 
 DIMENSION = 64
-NUMBERS = {"seeds": 2, "damping": 0.9, "steps": 20, "weight": 0.3}
+EMPTY = ("memories", "tokens", "bytes", "nodes", "edges")
 SHUT: dict[str, Any] = {"english": [], "chinese": [], "similarity": -1.0}
 Make = Callable[[Parts], Strategy]
 
@@ -35,10 +35,6 @@ WORDS_ALONE: dict[str, Make] = {
     "bm25": lambda parts: BM25(parts, 3),
     "full_context": FullContext,
     "oracle": lambda parts: Oracle(parts, None, {"talk/0": ["D1:1"]}),
-}
-VECTORS: dict[str, Make] = {
-    "vector_only": lambda parts: VectorOnly(parts, 3),
-    "hybrid_rank": lambda parts: HybridRank(parts, 3),
 }
 GRAPHS: dict[str, Make] = {
     "graph_score": lambda parts: make.graph_score(parts, pool=99),
@@ -61,28 +57,25 @@ def test_a_strategy_without_vectors_counts_none(parts, name):
     assert embedder.batches == []
 
 
-@pytest.mark.parametrize("name", VECTORS)
-def test_vectors_are_counted_once_they_are_there(parts, name):
-    strategy = ingested(VECTORS[name](parts()))
-    assert strategy.size()["bytes"] == of_memories(strategy)
-    strategy.retrieve(QUERIES[0])
-    held = strategy.size()
-    assert held["bytes"] == of_memories(strategy) + 10 * DIMENSION * 4
-    assert held.keys() == {"memories", "tokens", "bytes"}
-
-
-@pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])
-def test_a_large_index_counts_as_it_is_saved(parts, kind):
-    index = IndexSettings(k1=0.9, b=0.4, alpha=0.5, vectors=kind)  # type: ignore[arg-type]
-    strategy = ingested(VectorOnly(parts(index=index), 3))
-    strategy.retrieve(QUERIES[0])
-    beyond = strategy.size()["bytes"] - of_memories(strategy) - 10 * DIMENSION * 4
-    assert 0 < beyond < 10_000  # its head, lists and links
+@pytest.mark.parametrize(
+    ("strategy", "kind"),
+    [(HybridRank, "exact"), *((VectorOnly, kind) for kind in ("exact", "flat", "ivf", "hnsw"))],
+)
+def test_vectors_count_once_they_are_there_and_a_large_index_as_saved(parts, strategy, kind):
+    index = IndexSettings(k1=0.9, b=0.4, alpha=0.5, vectors=kind)
+    made = ingested(strategy(parts(index=index), 3))
+    if kind == "exact":
+        assert made.size()["bytes"] == of_memories(made)
+    made.retrieve(QUERIES[0])
+    beyond = made.size()["bytes"] - of_memories(made) - 10 * DIMENSION * 4
+    assert beyond == 0 if kind == "exact" else 0 < beyond < 10_000  # its head, lists and links
+    assert made.size().keys() == {"memories", "tokens", "bytes"}
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("store", ["networkx", "csr"])
 def test_a_graph_has_nodes_edges_and_bytes(parts, name, store):
+    assert GRAPHS[name](parts()).size() == dict.fromkeys(EMPTY, 0)
     strategy = ingested(GRAPHS[name](parts(graph=replace(parts().graph, store=store))))
     strategy.retrieve(QUERIES[1])
     held = strategy.size()
@@ -115,15 +108,9 @@ def test_behind_a_closed_gate_the_graph_counts_and_stays_unbuilt(parts, monkeypa
     assert "graph" in vars(open_one.store)
 
 
-def test_an_empty_store_has_an_empty_graph(parts):
-    nothing = {"memories": 0, "tokens": 0, "bytes": 0}
-    assert ingested(NoMemory(parts(), 3)).size() == nothing
-    for one in (*GRAPHS.values(), lambda given: GraphWalk(given, 3, None, "hybrid", **NUMBERS)):
-        assert one(parts()).size() == nothing | {"nodes": 0, "edges": 0}
-
-
 def test_graph_walk_stores_only_mentions(parts):
-    walk = ingested(GraphWalk(parts(), 3, None, "lexical", **NUMBERS))  # type: ignore[arg-type]
+    assert make.option("graph_walk", parts()).size() == dict.fromkeys(EMPTY, 0)
+    walk = ingested(make.option("graph_walk", parts(), start="lexical"))
     held, expanding = walk.size(), ingested(make.graph_expand(parts())).size()
     assert held["nodes"] == expanding["nodes"]
     around = ingested(make.graph_expand(parts())).store.graph.store

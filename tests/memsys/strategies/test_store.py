@@ -11,16 +11,13 @@ from memsys.llm.meter import Meter
 from memsys.strategies import store as module
 from memsys.strategies.store import Store
 from tests.memsys.build import BagOfWords, memory
+from tests.memsys.strategies.test_fusion import EnglishOnly
 
 ENGLISH = memory("m1", "I started pottery lessons at the Willow studio last week.")
 CHINESE = [
     memory(f"z{i}", "我上周开始在柳树工作室上陶艺课,老师说我做的碗很好看。") for i in range(9)
 ]
 SHORT = memory("s1", "ok lol")
-
-
-class EnglishOnly(BagOfWords):
-    languages = frozenset({"en"})
 
 
 def test_each_embedder_says_what_it_was_trained_for(tmp_path):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import pytest
 
-from baselines.rankings import GraphWalk
 from memsys.context.writers import Layered
 from memsys.core.errors import InputError
 from memsys.knowledge.memory.facts import Facts
@@ -25,7 +25,7 @@ from tests.memsys.knowledge.relations.models import Reply, Scripted, entity, rel
 from tests.memsys.reach import mentions
 from tests.memsys.strategies import make
 
-NUMBERS: dict[str, Any] = {"threshold": 0.7, "merge": 0.9, "nodes": 10, "shown": 20}
+NUMBERS = {"threshold": 0.7, "merge": 0.9, "nodes": 10, "shown": 20, "max_share": 0.5}
 # The first leads to the third by what the second says, which shares no word with it
 TALK = session(
     1,
@@ -49,9 +49,13 @@ RELATED: list[Reply] = [
 ]
 
 
+# Of prawns and Osha, too
+BOTH: list[Reply] = [*ENTITIES[:2], [entity("prawns"), entity("Osha")], []]
+STATED: list[Reply] = [*RELATED[:1], [relation("prawns", "make ill", "Osha")]]
+
+
 def written(store: NetworkxRelations | None = None, **own: Any) -> WrittenByModel:
-    given: dict[str, Any] = {"calls": "tools", "on_conflict": "delete", "exchange": 1, **NUMBERS}
-    given |= {"max_share": 0.5, **own}
+    given = {"calls": "tools", "on_conflict": "delete", "exchange": 1, **NUMBERS, **own}
     return WrittenByModel("relations", relation_store=store or NetworkxRelations(), **given)
 
 
@@ -84,18 +88,12 @@ class TestContract(Contract):
     """A strategy like any other, if the model writes nothing."""
 
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        fields = {name: getattr(parts, name) for name in Parts.__dataclass_fields__}
-        with_model = Parts(**{**fields, "graph": written(), "llm": Scripted(entities=[[]])})
+        with_model = replace(parts, graph=written(), llm=Scripted(entities=[[]]))
         return make.graph_expand(with_model, k, budget)
 
 
 def test_expansion_follows_what_the_model_wrote(parts):
-    replies: list[Reply] = [
-        [relation("Osha", "comes for", "dinner")],
-        [relation("prawns", "make ill", "Osha")],
-    ]
-    entities: list[Reply] = [*ENTITIES[:2], [entity("prawns"), entity("Osha")], []]
-    llm = model(entities=entities, relations=replies)
+    llm = model(entities=BOTH, relations=STATED)
     given = parts(Planned(COSINES), graph=written(), llm=llm)
     strategy = ingested(make.graph_expand(given, 3, seeds=2, threshold=0.0, edge_weight=1.0))
     found = strategy.retrieve(query("?"))
@@ -111,11 +109,9 @@ def test_expansion_follows_what_the_model_wrote(parts):
 def test_relations_of_followed_entities_are_shown_beside_the_k_memories(parts, name):
     """With what the expansion adds; each scored by its edge and its cosine to the question."""
     own: dict[str, Any] = {"similarity": 1.0} if name == "hybrid_gate" else {}  # it opens
-    entities: list[Reply] = [*ENTITIES[:2], [entity("prawns"), entity("Osha")], []]
-    stated: list[Reply] = [*RELATED[:1], [relation("prawns", "make ill", "Osha")]]
     shown: dict[int, Any] = {}
     for most in (0, 1, 5):
-        llm = model(entities=entities, relations=stated)
+        llm = model(entities=BOTH, relations=STATED)
         cosines = {**COSINES, "Osha comes for dinner": 0.2, "prawns make ill Osha": 0.6}
         own_parts = {"graph": written(), "llm": llm, "depth": 9, "context": Layered("layered")}
         given = parts(Planned(cosines), **own_parts)
@@ -138,13 +134,6 @@ def test_relations_of_followed_entities_are_shown_beside_the_k_memories(parts, n
     assert shown[5].ranking == shown[0].ranking
 
 
-def test_relations_to_show_need_a_graph_that_has_some(parts):
-    with pytest.raises(InputError, match=r"expansion\.relations: the graph has no relations"):
-        make.graph_expand(parts(), 2, relations=1)
-    with pytest.raises(InputError, match=r"relations of other owners"):
-        make.graph_expand(parts(graph=written(), llm=model(), owner_filter=True), 2, relations=1)
-
-
 @pytest.mark.parametrize("name", ["graph_expand", "graph_score", "hybrid_gate"])
 def test_every_strategy_over_a_graph_has_its_prompts_events_and_size(parts, name):
     store = NetworkxRelations()
@@ -158,11 +147,18 @@ def test_every_strategy_over_a_graph_has_its_prompts_events_and_size(parts, name
     size, graph = strategy.size(), strategy.store.graph.store.size()
     assert (size["nodes"], size["edges"]) == (graph["nodes"], graph["edges"])
     # Beside the links: the entities with their vectors, and the relations
-    plain = ingested(VectorOnly(parts(), 3))
+    asked = Scripted()
+    plain = ingested(VectorOnly(parts(graph=written(), llm=asked), 3))
+    assert asked.asked == {}  # without a graph
     plain.retrieve(query("Who comes?"))
     assert size["bytes"] - plain.size()["bytes"] - graph["bytes"] > 3 * 64 * 4
     (owner,) = store._graphs
     assert len(store.relations(owner)) == 2
+    # A later session changes the graph.
+    given.llm.plans["entities"] = [[entity("Osha"), entity("beans")]]
+    given.llm.plans["relations"] = [[relation("Osha", "likes", "beans")]]
+    strategy.ingest(session(2, datetime(2024, 4, 1), ("Mara", "He likes beans.")))
+    assert strategy.store.graph.store.size()["nodes"] > graph["nodes"]
     strategy.close()
     assert store.nodes(owner) == []
 
@@ -192,21 +188,6 @@ def test_one_reply_can_have_facts_and_relations(parts):
     assert "same_reply" in strategy.prompts
 
 
-def test_strategies_without_a_graph_ask_nothing(parts):
-    llm = Scripted()
-    ingested(VectorOnly(parts(graph=written(), llm=llm), 3))
-    assert llm.asked == {}
-
-
-def test_later_sessions_change_the_graph(parts):
-    llm = model(entities=[*ENTITIES, [entity("Osha"), entity("beans")]])
-    llm.plans["relations"] = [*RELATED, [relation("Osha", "likes", "beans")]]
-    strategy = ingested(make.graph_expand(parts(graph=written(), llm=llm)))
-    before = strategy.store.graph.store.size()["nodes"]
-    strategy.ingest(session(2, datetime(2024, 4, 1), ("Mara", "He likes beans.")))
-    assert strategy.store.graph.store.size()["nodes"] > before
-
-
 def test_a_model_that_is_down_fails_the_session_and_is_logged(parts):
     llm = Scripted(entities=[LLMError("down")])
     strategy = make.graph_expand(parts(graph=written(), llm=llm))
@@ -221,11 +202,12 @@ def test_what_cannot_be_used_is_named(parts):
     for field, value in (("exchange", 0), ("merge", 2), ("max_share", 2), ("calls", "x")):
         with pytest.raises(InputError, match=rf"^graph\.{field}"):
             make.graph_expand(parts(graph=written(**{field: value}), llm=model()))
-    with pytest.raises(TypeError, match="hops"):
-        written(hops=3)
-    walk = {"start": "vector", "seeds": 1, "damping": 0.5, "steps": 1, "weight": 0.5}
+    with pytest.raises(InputError, match=r"expansion\.relations: the graph has no relations"):
+        make.graph_expand(parts(), 2, relations=1)
+    with pytest.raises(InputError, match=r"relations of other owners"):
+        make.graph_expand(parts(graph=written(), llm=model(), owner_filter=True), 2, relations=1)
     with pytest.raises(InputError, match=r"^strategy=graph_walk: .* graph=rules"):
-        GraphWalk(parts(graph=written(), llm=model()), 3, None, **walk)  # type: ignore[arg-type]
+        make.option("graph_walk", parts(graph=written(), llm=model()))
     with pytest.raises(InputError, match=r"^graph.exchange: relations come with the facts .* 1 of"):
         make.graph_expand(parts(**osha("same_reply", graph=written(exchange=2))))
     with pytest.raises(InputError, match=r"same_reply: no relations .* use graph=relations"):
