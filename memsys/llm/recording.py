@@ -77,7 +77,6 @@ class Recording:
         self.mode = mode
         self.path = Path(folder) / CALLS
         self._guard = threading.Lock()
-        self._waiting: dict[str, tuple[threading.Lock, int]] = {}
         if mode == "off":
             return
         with self._errors():
@@ -179,27 +178,17 @@ class Recording:
         if self.mode == "off":
             yield
             return
-        slot = key[:_SHARED]  # keys that begin alike, which wait for each other
-        with self._guard:
-            lock, users = self._waiting.get(slot, (threading.Lock(), 0))
-            self._waiting[slot] = lock, users + 1
+        # The system frees the lock if this process dies. It is polled, never waited for inside a
+        # system call: two processes whose threads wait for each other would be a deadlock, although
+        # every thread has only one claim.
+        slot = key[:_SHARED]  # keys that begin alike wait for each other
+        with self._errors():
+            while not self._claims.take(slot):
+                time.sleep(_POLL_S)
         try:
-            # The system frees the lock if this process dies. It is polled, never waited for inside
-            # a system call: two processes whose threads wait for each other would be a deadlock,
-            # although every thread has only one claim.
-            with lock:
-                with self._errors():
-                    while not self._claims.take(slot):
-                        time.sleep(_POLL_S)
-                try:
-                    yield
-                finally:
-                    self._claims.release(slot)
+            yield
         finally:
-            with self._guard:
-                lock, users = self._waiting.pop(slot)
-                if users > 1:
-                    self._waiting[slot] = lock, users - 1
+            self._claims.release(slot)
 
     def damaged(self, key: str, fault: str) -> InputError:
         """Return the error for a row that this program did not write."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import struct
+import threading
 import time
 import weakref
 from collections.abc import Iterator
@@ -111,18 +112,26 @@ class ByteLocks:
         """`folder` is created if absent. Raises OSError."""
         folder.mkdir(exist_ok=True)
         self._file = (folder / "slots").open("ab", buffering=0)
+        self._guard = threading.Lock()
+        self._taken: set[str] = set()  # here, which the system would grant again
 
     def take(self, slot: str) -> bool:
         """Return whether `slot` was free; it now belongs to the caller. Raises OSError."""
-        try:
-            self._set(slot, fcntl.F_WRLCK)
-        except BlockingIOError:
-            return False
-        return True
+        with self._guard:
+            if slot in self._taken:
+                return False
+            try:
+                self._set(slot, fcntl.F_WRLCK)
+            except BlockingIOError:
+                return False
+            self._taken.add(slot)
+            return True
 
     def release(self, slot: str) -> None:
         """Free `slot`."""
-        self._set(slot, fcntl.F_UNLCK)
+        with self._guard:
+            self._taken.remove(slot)
+            self._set(slot, fcntl.F_UNLCK)
 
     def _set(self, slot: str, kind: int) -> None:
         flock = struct.pack("hhqqi", kind, 0, int(slot, 16), 1, 0)  # 1 byte from the start

@@ -41,14 +41,14 @@ def framed(
 
     def behave(handler: Handler, _: Body) -> None:
         handler.send_response(status)
-        sent = {"Content-Type": "application/json"} | (headers or {})
+        # A client that is not told might send its next request before it notices the end.
+        sent = {"Content-Type": "application/json", "Connection": "close"} | (headers or {})
         if length != -1:
             sent["Content-Length"] = str(len(data) if length is None else length)
         for name, value in sent.items():
             handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(data)
-        handler.close_connection = True
 
     return behave
 

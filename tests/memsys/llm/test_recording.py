@@ -89,6 +89,7 @@ def test_the_order_of_fields_is_no_part_of_a_request():
 def test_a_slot_belongs_to_one_of_those_who_share_the_folder(locks, tmp_path):
     one, other = locks(tmp_path / "locks"), locks(tmp_path / "locks")
     assert one.take("a0f")
+    assert not one.take("a0f")
     assert not other.take("a0f")
     assert other.take("a10")
     one.release("a0f")
