@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
-from hydra.utils import instantiate
+from hydra.utils import get_class
 
 from memsys.graph.build import GraphSettings
 from memsys.index.rank import IndexSettings, Start
@@ -19,10 +21,14 @@ from memsys.strategies.strategy import Strategy
 CONF = Path(__file__).parents[3] / "conf"
 
 
+@cache
+def _loaded(name: str) -> dict[str, Any]:
+    return dict(yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8")))
+
+
 def conf(name: str) -> dict[str, Any]:
     """The mapping in conf/<name>.yaml."""
-    loaded: dict[str, Any] = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
-    return loaded
+    return deepcopy(_loaded(name))
 
 
 def settings(name: str) -> dict[str, Any]:
@@ -36,10 +42,12 @@ def option(
     name: str, parts: Parts, k: int = 3, budget: int | None = None, **change: Any
 ) -> Strategy:
     """The strategy of conf/strategy/<name>.yaml; but it starts from the vectors."""
-    start = {"start": "vector"} if "start" in settings(name) else {}
-    given = {**settings(name), "k": k, "budget": budget, **start, **change}
-    made: Strategy = instantiate(given, _convert_="all")(parts=parts)
-    return made
+    shipped = settings(name)
+    made = get_class(shipped.pop("_target_"))
+    del shipped["_partial_"]
+    start = {"start": "vector"} if "start" in shipped else {}
+    strategy: Strategy = made(parts, **{**shipped, "k": k, "budget": budget, **start, **change})
+    return strategy
 
 
 def large(vectors: str) -> dict[str, Any]:
