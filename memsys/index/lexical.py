@@ -17,8 +17,9 @@ from memsys.core.terms import terms, word_terms, written
 
 
 class LexicalIndex:
-    """Okapi BM25 (Robertson and Zaragoza, 2009) over stems without stopwords. The scores are those
-    of rank_bm25, which weighs the terms, and looks for a term of the query in every text.
+    """Okapi BM25 (Robertson and Zaragoza, 2009) over stems without stopwords. The scores are equal
+    to those of rank_bm25, which computes the weights of terms; look-ups are by term, where
+    rank_bm25 scans every text.
     """
 
     def __init__(self, texts: Sequence[str], k1: float, b: float) -> None:

@@ -81,8 +81,8 @@ class Recording:
             return
         with self._errors():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._claims = SlotLocks(self.path.with_suffix(".locks"))
             self._db = open_shared(self.path, _SCHEMA, _REQUESTS, owner=self)
+            self._claims = SlotLocks(self.path.with_suffix(".locks"))
 
     def find(self, key: str) -> RecordedAnswer | None:
         """Return the answer recorded under `key`, or None; always None in mode `off`. Raises

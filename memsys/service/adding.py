@@ -204,12 +204,12 @@ class _OwnerFacts:
         ]
 
 
-def _required(llm: LLM | None, argument: str, deed: str) -> LLM:
-    """Return `llm`, which `argument` asks for a `deed`. Raises NoModelError without one."""
+def _required(llm: LLM | None, argument: str, purpose: str) -> LLM:
+    """Return `llm`, which `argument` needs for `purpose`. Raises NoModelError without one."""
     if llm is None:
         raise NoModelError(
-            f"{argument}: there is no model to {deed} with; set llm= (openai, local), or add with "
-            "infer=False"
+            f"{argument}: there is no model to {purpose} with; set llm= (openai, local), or add "
+            "with infer=False"
         )
     return llm
 

@@ -117,7 +117,7 @@ class MemoryDatabase:
         self.set_state("cleared", str(self.last))
 
     def forget(self, owner: Owner) -> None:
-        """Delete everything of `owner` including the texts of the history; entries without text
+        """Delete all memories of `owner` and the texts of their history; entries without text
         remain, from which other processes learn what is deleted.
         """
         for record in self.owned(owner):

@@ -31,8 +31,8 @@ _FINDERS = 64  # cached, one per owner that is searched for
 class RelationMemory:
     """The relations of the owners of a memory. Each user, agent and run has a part of the relation
     store under a random key, which the database knows. An owner reads all parts that its ids
-    match, and ends the relations in them, but adds to its own. Thread-safe; `lock`, that of the
-    database, is not held while a model is asked. Messages without a name are the user's: "I" in
+    match, and ends the relations in them, but adds to its own. Thread-safe; the lock of the
+    database is not held while a model is asked. Messages without a name are the user's: "I" in
     them, and in a query, is the node of the user_id.
     """
 

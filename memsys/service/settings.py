@@ -88,8 +88,8 @@ class RelationSetup:
 @dataclass(frozen=True, slots=True)
 class StrategySetup:
     """A strategy's class with its settings, and the parts that it needs besides those of every
-    memory. `graph`: None if relations link the memories. `where`: the configuration's name for
-    error messages.
+    memory. `graph`: None if relations link the memories, or if none is used. `where`: the
+    configuration's name for error messages.
     """
 
     make: partial[Strategy]

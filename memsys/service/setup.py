@@ -4,6 +4,7 @@ groups.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from memsys.core.errors import InputError, check_number, check_whole
@@ -72,14 +73,14 @@ def load_setup(source: Source | None) -> Setup:
     )
 
 
-def ranked_by(groups: Groups, links: bool = False) -> StrategySetup:
-    """Return the strategy of `groups` with the parts that it alone needs. `links`: relations link
-    the memories, in place of a graph.
+def ranked_by(groups: Groups, graph: bool = True) -> StrategySetup:
+    """Return the strategy of `groups` with the parts that it alone needs. `graph`: whether the one
+    of `groups` is such a part.
     """
     check_config(groups.strategy, "strategy", groups.where)
     return StrategySetup(
         make=groups.build("strategy", _partial_=True),
-        graph=None if links else groups.build("graph"),
+        graph=groups.build("graph") if graph else None,
         where=groups.where,
     )
 
@@ -91,20 +92,29 @@ def _ranking(groups: Groups) -> StrategySetup | None:
     start = groups.kind.start
     if start == "vector":
         return None
-    ranked = ranked_by(groups, groups.links)
+    ranked = ranked_by(groups, graph=start is None and not groups.links)
     return ranked if start is None else replace(ranked, make=plain(start))
 
 
 def _with_relation_store(groups: Groups) -> Groups:
     """Return `groups` with the store of relations that the memory opens as their relation_store, if
     any: that of the strategy, that of a graph whose relations link memories, or the group's own.
+    Raises InputError if it is no group.
     """
-    config = dict(groups.config)
+    config, place = dict(groups.config), ""
     graph, own = config["graph"], config.pop("relation_store")
     if groups.kind.writes_relations:
         config["relation_store"] = groups.strategy.get("store") or own
+        place = "strategy.store"
     elif groups.links:
         config["relation_store"] = graph["relation_store"]
+        place = "graph.relation_store"
+    store = config.get("relation_store", _UNUSED)
+    if not isinstance(store, Mapping) or "_target_" not in store:
+        raise InputError(
+            f"{groups.where}: {place}: {store!r:.40}; leave it out, or give all settings of an "
+            "option of conf/relation_store"
+        )
     if "relation_store" in graph:
         config["graph"] = {**graph, "relation_store": _UNUSED}
     return replace(groups, config=config)

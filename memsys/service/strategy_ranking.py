@@ -69,13 +69,16 @@ class StrategyRanker:
     ) -> None:
         """Raises InputError like StrategySetup.open."""
         self._setup, self._database, self._lock = strategy, writer.database, writer.lock
-        self._relations = relations if strategy.graph is None else None
+        self._relations = relations if relations.links else None
+        start = strategy.make.keywords.get("start") if strategy.make.func is Relevance else None
+        self._reads_vectors = start != "lexical"
         self._parts = Parts(
             memory=setup.builder,
             embedder=writer.embedder,
             context=setup.context,
-            index=setup.index,
-            graph=strategy.graph or relations.linking([]),
+            # A score of every memory is needed, which an approximate index does not give.
+            index=replace(setup.index, vectors="exact") if start else setup.index,
+            graph=relations.linking([]) if relations.links else strategy.graph,
             llm=setup.llm,
         )
         self._cached: dict[str, _Cached] = {}
@@ -131,7 +134,9 @@ class StrategyRanker:
             if cached is not None and (cached.state, cached.linked) == (state, linked):
                 cached.last = last  # others' memories changed
                 return cached
-            vectors = self._database.vectors_of([one.id for one in records]) if records else None
+            vectors = None
+            if records and self._reads_vectors:
+                vectors = self._database.vectors_of([one.id for one in records])
         parts = self._parts
         if self._relations is not None:
             parts = replace(parts, graph=self._relations.linking([one for one, _ in linked]))
@@ -163,7 +168,7 @@ class RecordStore(Store):
         vectors: Vectors | None,
         accesses: Callable[[Sequence[str]], _Accesses],
     ) -> None:
-        """`vectors`: of the records, shape (n, d); None without records."""
+        """`vectors`: of the records, shape (n, d); None without records, or if none is read."""
         super().__init__(parts)
         self._accesses, self._ids = accesses, [one.id for one in records]
         self.add([one.as_memory(f"{place:09}") for place, one in enumerate(records)])

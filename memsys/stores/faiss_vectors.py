@@ -31,7 +31,7 @@ class FaissVectors:
         self._indexes: dict[str, _Index] = {}
         self._dimension: int | None = None
         self._lock = RLock()  # a run asks from several threads
-        self._db = None if path is None else open_store(path, (_TABLE,), "vector_store")
+        self._db = None if path is None else open_store(path, (_TABLE,), "vector_store", self)
 
     def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
         """See VectorStore."""

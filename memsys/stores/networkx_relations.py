@@ -55,7 +55,7 @@ class NetworkxRelations:
         self._vectors = FaissVectors()
         self._dimension: int | None = None
         self._lock = RLock()  # a run asks from several threads
-        self._db = open_store(path, _TABLES, "relation_store")
+        self._db = open_store(path, _TABLES, "relation_store", self)
         self._db.row_factory = sqlite3.Row
         self._db.isolation_level = None  # transactions are begun here only
         self._data_version = -1  # of the file; another connection's change gives it a new one

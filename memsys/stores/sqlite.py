@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import struct
 import threading
@@ -85,15 +86,17 @@ def cache_errors(path: Path, content: str) -> Iterator[None]:
         ) from error
 
 
-def open_store(path: str | None, tables: tuple[str, ...], store: str) -> sqlite3.Connection:
+def open_store(
+    path: str | None, tables: tuple[str, ...], store: str, owner: object
+) -> sqlite3.Connection:
     """Return a connection to a store's file, created with its folder and `tables` (SQL) if absent;
-    None: to tables in memory. Each write is on disk when it returns. Raises InputError, naming the
-    setting `store`, if the file cannot be opened.
+    None: to tables in memory. Each write is on disk when it returns. `owner`: see open_shared.
+    Raises InputError, naming the setting `store`, if the file cannot be opened.
     """
     file = Path(":memory:" if path is None else path).expanduser()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        db = open_shared(file, *tables)
+        db = open_shared(file, *tables, owner=owner)
         # A commit waits for the disk: data survive a power cut, not only a kill.
         db.execute("PRAGMA synchronous=FULL")
     except (OSError, sqlite3.Error) as error:
@@ -104,20 +107,22 @@ def open_store(path: str | None, tables: tuple[str, ...], store: str) -> sqlite3
 
 
 class ByteLocks:
-    """Locks among processes, one for each slot, a hexadecimal number: bytes of one file, which no
-    system but Linux can lock for one opening of the file, and not for the process.
+    """Locks among processes, one for each slot, a hexadecimal number: bytes of one file, locked per
+    open file, not per process (Linux only).
     """
 
     def __init__(self, folder: Path) -> None:
         """`folder` is created if absent. Raises OSError."""
         folder.mkdir(exist_ok=True)
-        self._file = (folder / "slots").open("ab", buffering=0)
+        self._path = folder / "slots"
         self._guard = threading.Lock()
-        self._taken: set[str] = set()  # here, which the system would grant again
+        self._open()
 
     def take(self, slot: str) -> bool:
         """Return whether `slot` was free; it now belongs to the caller. Raises OSError."""
         with self._guard:
+            if self._process != os.getpid():
+                self._open()  # a forked process would share the locks of the open file
             if slot in self._taken:
                 return False
             try:
@@ -130,8 +135,16 @@ class ByteLocks:
     def release(self, slot: str) -> None:
         """Free `slot`."""
         with self._guard:
-            self._taken.remove(slot)
-            self._set(slot, fcntl.F_UNLCK)
+            # Else it belongs to the process that forked this one.
+            if self._process == os.getpid() and slot in self._taken:
+                self._taken.remove(slot)
+                self._set(slot, fcntl.F_UNLCK)
+
+    def _open(self) -> None:
+        self._file = self._path.open("ab", buffering=0)
+        self._process = os.getpid()
+        self._taken: set[str] = set()  # here, which the system would grant again
+        weakref.finalize(self, self._file.close)
 
     def _set(self, slot: str, kind: int) -> None:
         flock = struct.pack("hhqqi", kind, 0, int(slot, 16), 1, 0)  # 1 byte from the start

@@ -46,7 +46,8 @@ class Parts:
     embedder: CachedEmbedder
     context: ContextWriter
     index: IndexSettings
-    graph: GraphSettings | WrittenByModel | WrittenGraph  # opened where a strategy uses it
+    # Opened where a strategy uses it; None if no strategy does.
+    graph: GraphSettings | WrittenByModel | WrittenGraph | None
     llm: LLM | None = None  # most strategies do not ask a model
     depth: int = 0  # memories of each ranking that are recorded, besides those that are read
     owner_filter: bool = False  # return only memories of the query's conversation

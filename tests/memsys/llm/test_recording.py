@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import gc
 import json
 import multiprocessing
+import os
 import sqlite3
 import subprocess
 import sys
 import threading
+import warnings
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -95,6 +98,36 @@ def test_a_slot_belongs_to_one_of_those_who_share_the_folder(locks, tmp_path):
     one.release("a0f")
     assert other.take("a0f")
     assert not one.take("a10")
+
+
+@pytest.mark.skipif(SlotLocks is FileLocks, reason="locks of Linux")
+def test_a_forked_process_shares_no_lock(tmp_path):
+    locks, (waits, go) = SlotLocks(tmp_path / "locks"), os.pipe()
+
+    def work() -> None:
+        os.read(waits, 1)
+        locks.release("b")  # the other process's
+        refused = not locks.take("a0f")
+        locks.release("b")
+        sys.exit(0 if refused and not locks.take("b") and locks.take("c") else 1)
+
+    assert locks.take("b")
+    child = multiprocessing.get_context("fork").Process(target=work)
+    child.start()
+    assert locks.take("a0f")
+    os.write(go, b"!")
+    child.join(60)
+    os.close(waits)
+    os.close(go)
+    assert child.exitcode == 0
+
+
+def test_a_recording_that_is_no_longer_used_closes_its_files(tmp_path):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        Recording(tmp_path)
+        gc.collect()
+    assert not [str(one.message) for one in caught if "slots" in str(one.message)]
 
 
 def test_only_one_has_a_claim(tmp_path):

@@ -48,9 +48,10 @@ def test_the_score_is_the_weighted_sum(tmp_path):
         )
 
 
-def test_weights_reorder_the_pool(tmp_path):
+@pytest.mark.parametrize("start", [None, "lexical"])
+def test_weights_reorder_the_pool(tmp_path, start):
     old, new = datetime(2020, 1, 1), datetime(2024, 6, 30)
-    with memory(tmp_path, weights=SearchWeights(relevance=0.1, recency=1)) as store:
+    with memory(tmp_path, start=start, weights=SearchWeights(relevance=0.1, recency=1)) as store:
         store.add("kiln", user_id="mara", time=old)
         store.add("kiln bowl", user_id="mara", time=new)
         assert texts(store.search("kiln", user_id="mara", time=NOW, top_k=1)) == ["kiln bowl"]

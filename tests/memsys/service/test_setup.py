@@ -246,6 +246,15 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
             "strategy: mem0_graph\nllm: grammar\nfacts: {relations: same_reply, exchange: 4}\n",
             "strategy.facts.exchange: 4; with same_reply, use the 2 of strategy.graph.exchange",
         ),
+        (
+            "strategy: graph_expand\ngraph: {option: relations, relation_store: null}\n",
+            "graph.relation_store: None; leave it out, or give all settings",
+        ),
+        ("strategy: {option: mem0_graph, store: 5}\n", "strategy.store: 5; leave it out"),
+        (
+            "strategy: {option: mem0_graph, store: {path: r.sqlite}}\n",
+            "strategy.store: {'path': 'r.sqlite'}; leave it out",
+        ),
         ("facts: 3\n", "facts: 3; give names with values"),
         ("summary: {background: 1}\n", "summary.background: 1; use true or false"),
         ("update: {compare: all}\n", r"update.compare: 'all'"),

@@ -95,6 +95,18 @@ def test_fusion_has_the_scale_of_the_other_terms_of_a_score(tmp_path):
         assert [f.score for f in found] == pytest.approx([0.5 * r + 2 for r in relevances])
 
 
+@pytest.mark.parametrize("strategy", ["bm25", "hybrid_rank"])
+def test_a_score_of_every_memory_needs_neither_an_approximate_index_nor_a_graph(
+    tmp_path, monkeypatch, strategy
+):
+    monkeypatch.setattr("memsys.strategies.store.LargeVectors", None)
+    if strategy == "bm25":
+        monkeypatch.delattr("memsys.service.database.MemoryDatabase.vectors_of")
+    with opened(tmp_path, strategy, index="large", graph={"max_share": None}) as store:
+        fill(store)
+        assert store.search(WORDS[0], user_id="talk")
+
+
 def test_graph_score_counts_the_searches_that_returned_a_memory(tmp_path):
     weights = {"similarity": 0.0, "access": 1.0, "recency": 1.0, "importance": 0.0, "graph": 0.0}
     chosen = settings_of("graph_score") | {"weights": weights}

@@ -1,5 +1,6 @@
 """The form of a relation store's file, to the byte: one that was written before still opens."""
 
+import gc
 import json
 import sqlite3
 import struct
@@ -7,7 +8,9 @@ from contextlib import closing
 from datetime import datetime
 
 import numpy as np
+import pytest
 
+from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import Node, Relation
 
@@ -61,6 +64,14 @@ def test_a_file_of_today_s_form_opens(tmp_path):
                 assert np.array_equal(one.vector, other.vector.astype(np.float32))
         assert store.relations("ann") == RELATIONS
         assert store.relations("bob") == []
+
+
+@pytest.mark.parametrize("kind", [NetworkxRelations, FaissVectors])
+def test_a_store_that_is_no_longer_used_closes_its_file(tmp_path, kind):
+    db = kind(str(tmp_path / "kept.sqlite"))._db
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        db.execute("SELECT 1")
 
 
 def test_a_store_writes_that_form(tmp_path):
