@@ -123,7 +123,7 @@ def add_runs(
     )
 
 
-def check_answer(options: argparse.Namespace) -> None:
+def check_seed_and_out(options: argparse.Namespace) -> None:
     """Raise InputError if the option --seed is below 0, or --out names a file."""
     if options.seed < 0:
         raise InputError(f"--seed {options.seed}: use a whole number of 0 or more")
@@ -132,7 +132,7 @@ def check_answer(options: argparse.Namespace) -> None:
 
 
 @contextmanager
-def filling(out: Path) -> Iterator[None]:
+def writing_into(out: Path) -> Iterator[None]:
     """Create the folder of --out; a fault of the file system here and within is an InputError."""
     try:
         out.mkdir(parents=True, exist_ok=True)

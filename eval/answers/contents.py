@@ -184,7 +184,7 @@ class Contents:
         of another row: about 0 for a text that does not answer the questions.
         """
         pairs = [
-            (_words(value), gold)
+            (_words(str(value)), gold)
             for value, gold in zip(self.columns[column], self._gold_words, strict=True)
             if isinstance(value, str | int | float) and gold is not None
         ]
@@ -198,7 +198,7 @@ class Contents:
     def close(self, column: str) -> list[float | None]:
         """Return the overlap of each row's words with its gold answer; None if there is no gold."""
         return [
-            None if gold is None else _overlap(_words(text), gold)
+            None if gold is None else _overlap(_words(str(text)), gold)
             for text, gold in zip(self.columns[column], self._gold_words, strict=True)
         ]
 
@@ -263,8 +263,8 @@ def _integer(value: Any) -> Any:
 
 
 @lru_cache(maxsize=65_536)
-def _words(text: Any) -> frozenset[str]:
-    return frozenset("".join(c if c.isalnum() else " " for c in str(text).lower()).split())
+def _words(text: str) -> frozenset[str]:
+    return frozenset("".join(c if c.isalnum() else " " for c in text.lower()).split())
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

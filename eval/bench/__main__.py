@@ -12,15 +12,20 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
-from math import floor, log10
+from math import floor, inf, log10
 from pathlib import Path
+
+from hydra.utils import instantiate
 
 from eval.bench.ratios import calls, runs, search
 from eval.bench.runs import Part, Row, growth, limited
 from eval.bench.scale import SIZES, scale
-from eval.cli import code_of, parser
+from eval.cli import FAILED, code_of, parser
 from eval.rendering.blocks import Table
+from eval.rendering.errors import configuration_errors
 from eval.rendering.numbers import ABSENT, number
+from eval.run.composing import composed
+from memsys.core.errors import InputError
 from memsys.core.yaml_text import load_yaml
 
 _PARTS = {  # title, and the seconds after which it is ended
@@ -35,7 +40,7 @@ _RELEASE = Path(__file__).with_name("release.yaml")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print and write; return the exit code."""
+    """Measure, print and write; return the exit code: 1 if a part failed, 2 for wrong input."""
     options = parser(
         "bench",
         "Measure on this machine the share of the harness (needs LoCoMo), calls to models and "
@@ -52,7 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code_of(lambda: _bench(options.parse_args(arguments)))
 
 
-def _bench(options: argparse.Namespace) -> None:
+def _bench(options: argparse.Namespace) -> int:
+    if not 0 < options.longer < inf:
+        raise InputError(f"--longer {options.longer:g}: use a number above 0")
+    chosen = options.part or _SHORT
+    if {"runs", "calls"} & {*chosen}:
+        with configuration_errors():
+            instantiate(composed([f"dataset={options.dataset}"])[0].dataset).load()  # or refuse it
     limits = {name: seconds * options.longer for name, (_, seconds) in _PARTS.items()}
     parts: dict[str, Part] = {
         "runs": partial(runs, options.dataset, limits["runs"]),
@@ -61,7 +72,6 @@ def _bench(options: argparse.Namespace) -> None:
         "growth": partial(growth, options.questions),
         "scale": partial(scale, options.sizes),
     }
-    chosen = options.part or _SHORT
     texts = [f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start\n"]
     print(texts[0])
     measured: dict[str, list[Row]] = {}
@@ -79,6 +89,7 @@ def _bench(options: argparse.Namespace) -> None:
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "bench.md").write_text("\n".join(texts), encoding="utf-8")
         (options.out / "bench.json").write_text(json.dumps(measured, indent=1) + "\n", "utf-8")
+    return FAILED if any("failed" in row for rows in measured.values() for row in rows) else 0
 
 
 def _beside_release(rows: Iterator[Row]) -> Iterator[Row]:

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing
 from http.client import HTTPConnection
 from multiprocessing import get_context
 from pathlib import Path
@@ -126,11 +127,11 @@ def _bare_client(url: str, bodies: Sequence[Mapping[str, Any]]) -> tuple[float, 
     parts = urlsplit(url)
 
     def ask(some: Sequence[Mapping[str, Any]]) -> None:
-        connection = HTTPConnection(parts.netloc)
-        for body in some:
-            headers = {"Content-Type": "application/json"}
-            connection.request("POST", f"{parts.path}/chat/completions", json.dumps(body), headers)
-            json.loads(connection.getresponse().read())["choices"][0]["message"]["content"]
+        path, headers = f"{parts.path}/chat/completions", {"Content-Type": "application/json"}
+        with closing(HTTPConnection(parts.netloc)) as connection:
+            for body in some:
+                connection.request("POST", path, json.dumps(body), headers)
+                json.loads(connection.getresponse().read())["choices"][0]["message"]["content"]
 
     began = time.process_time()
     seconds = _seconds(lambda number: ask(bodies[number::_AT_ONCE]), _AT_ONCE)

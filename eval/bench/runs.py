@@ -31,7 +31,8 @@ _START_S = 30  # within which the model has to listen
 
 def limited(part: Part, limit_s: float) -> Iterator[Row]:
     """Yield the rows of `part`, which runs in a process of its own, and after `limit_s` seconds, or
-    if it fails, a last one that says so. The processes that it has started end with it.
+    if it fails, a last one whose column `failed` says so. The processes that it has started end
+    with it.
     """
     spawn = get_context("spawn")
     ours, theirs = spawn.Pipe(duplex=False)
@@ -43,11 +44,11 @@ def limited(part: Part, limit_s: float) -> Iterator[Row]:
         try:
             while ours.poll(max(deadline - time.monotonic(), 0)):
                 yield ours.recv()
-            yield {"what": f"the rest: not measured within {limit_s:g} s; set --longer"}
+            yield {"what": "the rest", "failed": f"not measured within {limit_s:g} s; set --longer"}
         except EOFError:
             process.join()
             if process.exitcode:
-                yield {"what": "the rest: failed, see above"}
+                yield {"what": "the rest", "failed": "see above"}
         finally:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid or 0, signal.SIGKILL)

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
@@ -146,23 +147,30 @@ class Entries(Generic[E]):
     by_id: Mapping[str, E]
     remedy: str = "correct the entry, or load the file it was made for"
 
+    @cached_property
+    def _ids(self) -> Mapping[str, list[str]]:
+        """The question ids of the entries of each conversation, in order."""
+        found: dict[str, list[str]] = {}
+        for id_ in self.by_id:
+            found.setdefault(id_.rpartition("/")[0], []).append(id_)
+        return found
+
     def check_conversations(self, conversations: Collection[str]) -> None:
         """Raise InputError naming the first entry whose conversation is not among these."""
         known = set(conversations)
-        for id_ in self.by_id:
-            if id_.rpartition("/")[0] not in known:
-                raise self.mismatch(id_, "the data set has no such conversation")
+        for conversation, ids in self._ids.items():
+            if conversation not in known:
+                raise self.mismatch(ids[0], "the data set has no such conversation")
 
     def matched(
         self, conversation: str, questions: Sequence[Question]
     ) -> Iterator[tuple[E, Question]]:
         """Yield each entry of a conversation with its question; InputError if there is none."""
         asked = {question.id: question for question in questions}
-        for id_, entry in self.by_id.items():
-            if id_.rpartition("/")[0] == conversation:
-                if id_ not in asked:
-                    raise self.mismatch(id_, "the data set has no such question")
-                yield entry, asked[id_]
+        for id_ in self._ids.get(conversation, ()):
+            if id_ not in asked:
+                raise self.mismatch(id_, "the data set has no such question")
+            yield self.by_id[id_], asked[id_]
 
     def mismatch(self, id_: str, problem: str) -> InputError:
         """Return the error for an entry that does not match the data set."""

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from eval.records.schema import json_schema
 from memsys.core.errors import InputError, complain
@@ -17,16 +18,25 @@ Which fields does each file of a run folder have? [Records](records.md) says wha
 """
 
 
+def schemas(names: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+    """Return the JSON Schema of each file of a run folder by its name; with `names` of these alone.
+
+    Raises InputError where a run folder has no such file, or one without fields.
+    """
+    files = json_schema()
+    for name in names:
+        if name not in files:
+            raise InputError(f"{name}: no fields are known; use one of {', '.join(files)}")
+    return {name: files[name] for name in names or files}
+
+
 def table(name: str) -> str:
     """Return the fields of the file `name`, and what they mean, as a table in markdown.
 
     Raises InputError where a run folder has no such file, or one without fields.
     """
-    files = json_schema()
-    if name not in files:
-        raise InputError(f"{name}: no fields are known; use one of {', '.join(files)}")
     rows = [("field", "meaning"), ("---", "---")]
-    for field, schema in files[name]["properties"].items():
+    for field, schema in schemas([name])[name]["properties"].items():
         meaning = " ".join(schema["description"].split()).replace("|", "\\|")
         rows.append((f"`{field}`", meaning))
     return "".join(f"| {field} | {meaning} |\n" for field, meaning in rows)
@@ -44,10 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         as_started("python -m eval schema"), description="Print the fields of a run folder's files."
     )
     command.add_argument("files", nargs="*", metavar="FILE", help="such as manifest.json")
-    command.add_argument("--json", action="store_true", help="print the JSON Schema of all files")
+    command.add_argument("--json", action="store_true", help="print them as JSON Schema")
     options = command.parse_args(arguments)
     try:
-        print(json.dumps(json_schema(), indent=1) if options.json else page(options.files))
+        names = options.files
+        print(json.dumps(schemas(names), indent=1) if options.json else page(names))
     except InputError as error:
         complain(error)
         return 2

@@ -16,7 +16,7 @@ import yaml
 from eval.cli import code_of, parser
 from eval.rendering.errors import no_such_option
 from eval.rendering.width import terminal_width
-from eval.run.arguments import groups_of, own_folders
+from eval.run.arguments import check_folder, groups_of, own_folders
 from memsys.core.errors import InputError
 from memsys.core.files import read_text
 from memsys.core.places import CONF
@@ -159,16 +159,22 @@ def _source(node: yaml.Node, most: int | None) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the settings of the options that `arguments` name; without any the groups. Raises
-    InputError on an unknown group or option.
+    InputError on an unknown group, option or folder.
     """
     command = parser("options", "Print the settings of options with their comments.")
     command.add_argument("names", nargs="*", metavar="GROUP[=OPTION]", help="such as strategy=auto")
-    names, known = command.parse_args(arguments).names, groups_of(())
+    command.add_argument("--config-dir", metavar="FOLDER", help="folder with options of your own")
+    options = command.parse_args(arguments)
+    names, folder = options.names, options.config_dir
+    if folder is not None:
+        check_folder(folder)
+    own = [] if folder is None else [f"--config-dir={folder}"]
+    known = groups_of(own)
     for name in names:
         if (group := name.partition("=")[0]) not in known:
             raise InputError(f"{group}: no such group; use one of {', '.join(known)}")
     groups = (f"{group}: {', '.join(options)}" for group, options in known.items())
-    print(options_help(["--help", *names]) or "\n".join(groups))
+    print(options_help(["--help", *own, *names]) or "\n".join(groups))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from typing import Any
 from memsys.core.types import Usage
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-SOURCES = ("live", "shared", "vectors", "recorded")  # of a latency: what replaces what
+SOURCES = ("live", "vectors", "shared", "recorded")  # of a latency: what replaces what
 Check = Callable[[Mapping[str, Any]], object]
 
 
@@ -162,13 +162,13 @@ class Reading:
 
     @property
     def source(self) -> str:
-        """One of SOURCES: `recorded` if an answer was replayed at its recorded latency, `vectors`
-        if only vectors came from a cache, at the time that they took, `shared` if an index or a
-        graph came from an earlier run, at the time that it took, else `live`.
+        """One of SOURCES: `recorded` if an answer was replayed at its recorded latency, `shared`
+        if an index or a graph came from an earlier run, at the time that it took, `vectors` if only
+        vectors came from a cache, at the time that they took, else `live`.
         """
         if self.replayed:
             return "recorded"
-        return "vectors" if self.cached else "shared" if self.shared_ms else "live"
+        return "shared" if self.shared_ms else "vectors" if self.cached else "live"
 
 
 class Meter:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.analyse.compare.comparable import Compared, best_first, compared, notes, title
-from eval.cli import add_runs, add_wide, check_answer, code_of, filling, parser
+from eval.cli import add_runs, add_wide, check_seed_and_out, code_of, parser, writing_into
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
 from eval.records.run import Run, load_runs
@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    check_answer(options)
+    check_seed_and_out(options)
     if len(options.runs) < 2:
         raise InputError("RUN: one run; name two or more to compare")
     if options.out is not None and options.against == "all":
@@ -143,7 +143,7 @@ def write(
             table(rows, runs).latex(_caption(name, rows, runs)) for name, rows in titled
         ),
     }
-    with filling(folder):
+    with writing_into(folder):
         for name, text in texts.items():
             write_text(folder / name, text)
         forest(titled, runs, folder / "forest")

@@ -21,6 +21,10 @@ _NOTES = (
     "Break-even: questions of a conversation until ingestion and questions cost less than "
     "full_context.",
 )
+_USED = {  # source of a latency -> what was not made anew
+    "shared": "an index or graph of an earlier job of the sweep, at the time that making it took",
+    "vectors": "cached vectors, at the time that they took",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,8 +104,9 @@ def _about(one: Spending) -> str:
         )
     if replayed := sum(record["recorded"] is not None for record in records):
         parts.append(f"{replayed:,} questions used recorded answers")
-    if cached := sum(record["latency_source"] == "vectors" for record in records):
-        parts.append(f"{cached:,} questions used cached vectors, at the time that they took")
+    for source, used in _USED.items():
+        if count := sum(record["latency_source"] == source for record in records):
+            parts.append(f"{count:,} questions used {used}")
     return "; ".join(parts) + _so_far(one)
 
 

@@ -12,7 +12,7 @@ from eval.analyse.retrieval.evaluation import Request, evaluate
 from eval.analyse.retrieval.measured import KINDS
 from eval.analyse.retrieval.write import write
 from eval.answers.ranking_files import LAYOUTS, RankingFile, read_rankings
-from eval.cli import add_wide, check_answer, code_of, parser
+from eval.cli import add_wide, check_seed_and_out, code_of, parser
 from eval.datasets.named import NAMES, config_of
 from eval.datasets.reload import load_dataset_of
 from eval.imports.rankings.import_run import run_of, write_import
@@ -82,7 +82,7 @@ def _retrieval(options: argparse.Namespace) -> None:
 
 
 def _request(options: argparse.Namespace) -> Request:
-    check_answer(options)
+    check_seed_and_out(options)
     named = [f"--{name}" for name in ("unit", "kind", "at") if getattr(options, name)]
     if options.measure and (named or options.all):
         raise InputError(

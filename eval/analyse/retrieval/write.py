@@ -18,7 +18,7 @@ from eval.analyse.retrieval.measured import (
     set_measures,
     side_by_side,
 )
-from eval.cli import filling
+from eval.cli import writing_into
 from eval.metrics.retrieval.registry import UNITS, Measure, all_measures
 from eval.metrics.stats.interval import Interval
 from eval.records.comma_separated import text_of
@@ -74,7 +74,7 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
         texts["differences.csv"] = comma_separated(found.differences, found.ranked)
     if curves:
         texts |= _curve_tables(curves, found.unit, kind)
-    with filling(folder):
+    with writing_into(folder):
         charts = list(_draw(curves, found, kind, folder)) if curves else []
         sections = [*found.sections, *_definitions(ranked, defined, found.types)]
         texts["retrieval.md"] = _markdown(found, sections, charts)

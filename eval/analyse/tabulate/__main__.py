@@ -73,11 +73,10 @@ def _tabulate(options: argparse.Namespace) -> None:
     if options.out == TABLES and (options.overrides or options.runs != RUNS):
         given = [*options.overrides, *(() if options.runs == RUNS else (str(options.runs),))]
         name = beside(name, given)  # the shipped tables are those of the experiment alone
+    drawn = draw(groups, grid.factor, options.out / name) if options.picture else []
     write_text(options.out / f"{name}.md", text)
     write_text(options.out / f"{name}.csv", lines)
-    files = [f"{name}.md", f"{name}.csv"]
-    if options.picture:
-        files += draw(groups, grid.factor, options.out / name)
+    files = [f"{name}.md", f"{name}.csv", *drawn]
     print(text)
     if files[2:] or name != grid.name:
         print(f"written to {options.out}: {', '.join(files)}")

@@ -13,9 +13,11 @@ from memsys.core.errors import InputError
 
 def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:
     """Write PATH.png and PATH.svg: F1 and evidence recall over the numbers of the parameter that
-    names the groups, a line for each value of `factor`, the last parameter.
+    names the groups, a line for each value of `factor`, the last parameter. Data without evidence
+    have no recall to draw.
 
-    Returns the names of the files. Raises InputError where the groups are not named by numbers.
+    Returns the names of the files. Raises InputError where the groups are not named by numbers,
+    before it writes anything.
     """
     import pandas as pd  # noqa: PLC0415 - a picture alone needs it
 
@@ -29,12 +31,16 @@ def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:
         for i, run in enumerate(group.runs):
             of_run = {parameter: number, factor: run.label.rpartition("=")[2]}
             for title, key in (("F1", run.own_f1), ("evidence recall", RECALL)):
+                if key not in found:
+                    continue
                 mean = found[key].means[i]
                 ends = {"low": mean.low, "high": mean.high}
                 rows.append(of_run | {"score": title, "mean": mean.value} | ends)
     table = pd.DataFrame(rows)
     with figure(path, 3.6) as drawn:
-        for axes, title in zip(drawn.subplots(1, 2), table["score"].unique(), strict=True):
+        titles = table["score"].unique()
+        places = drawn.subplots(1, len(titles), squeeze=False)[0]
+        for axes, title in zip(places, titles, strict=True):
             trend(table[table["score"] == title], parameter, ax=axes, colour=factor)
             axes.set(title=f"{title}, 95% interval", ylabel="", ylim=(0, None))
         handles, labels = axes.get_legend_handles_labels()

@@ -145,12 +145,16 @@ def latency_block(runs: Sequence[ReportedRun]) -> Block:
         for phase in _PHASES
         if label in times[phase]
     ]
-    parts.append(Table(["run", "phase", *_COLUMNS, "recorded", "vectors", "waited"], rows))
+    parts.append(
+        Table(["run", "phase", *_COLUMNS, "recorded", "shared", "vectors", "waited"], rows)
+    )
     parts.append(
         "Milliseconds per answered question, all types. Retrieval includes embedding the query; "
         "the judge is excluded. recorded: share of questions with a call that was replayed from "
-        "the cache and counts at its recorded latency. vectors: share of the others whose vectors "
-        "came from the cache, at the time that they took. waited: share of questions that waited "
+        "the cache and counts at its recorded latency. shared: share of the others that took an "
+        "index or a graph over from an earlier job of the sweep, at the time that making it took. "
+        "vectors: share of the rest whose vectors came from the cache, at the time that they "
+        "took. waited: share of questions that waited "
         "for a queue, a rate limit or a failed attempt, which no latency includes."
     )
     return Block("latency", "Latency", parts)
@@ -171,8 +175,8 @@ def _percentiles(values: Sequence[float]) -> list[str]:
 def _sources(answered: Sequence[Record]) -> list[str]:
     sources = [record["latency_source"] for record in answered]
     waited = sum(any(record["waited_ms"].values()) for record in answered)
-    counts = (sources.count("recorded"), sources.count("vectors"), waited)
-    return [share(count / len(answered), 0) for count in counts]
+    counts = [sources.count(source) for source in ("recorded", "shared", "vectors")]
+    return [share(count / len(answered), 0) for count in (*counts, waited)]
 
 
 def _chart(looks: Sequence[Look], times: Mapping[str, Sequence[float]], phase: str) -> Chart:

@@ -96,6 +96,13 @@ def test_any_names(answer, question, gold, conversation, verdict, answered, writ
     assert found["first/0"].answer == "nobody knows, answer 0"
 
 
+@pytest.mark.parametrize("value", [[], {}, {"text": "a fig tree"}])
+def test_an_answer_that_is_no_text_is_refused_beside_verdicts(value, answered, write, dataset):
+    answered[3]["answer"] = value
+    with pytest.raises(InputError, match="answer must be a text, not"):
+        read_answers(write(answered), dataset)
+
+
 def test_a_column_of_golds_is_the_answer_only_without_another(answered, write, dataset):
     path = write([{**row, "answer": row["gold"], "said": row["answer"]} for row in answered])
     assert read_answers(path, dataset).columns["answer"] == ("said",)

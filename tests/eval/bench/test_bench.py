@@ -134,13 +134,16 @@ def test_search_is_compared_with_faiss(monkeypatch):
 
 
 def test_a_part_that_takes_too_long_or_fails_ends_with_a_row():
-    assert list(limited(_fails, 60)) == [{"n": 1}, {"what": "the rest: failed, see above"}]
+    assert list(limited(_fails, 60)) == [
+        {"what": "one", "n": 1},
+        {"what": "the rest", "failed": "see above"},
+    ]
     (row,) = limited(_fails, 0)
-    assert row == {"what": "the rest: not measured within 0 s; set --longer"}
+    assert row == {"what": "the rest", "failed": "not measured within 0 s; set --longer"}
 
 
 def _fails() -> Iterator[Row]:
-    yield {"n": 1}
+    yield {"what": "one", "n": 1}
     raise RuntimeError
 
 
@@ -192,7 +195,7 @@ def test_parts_run_in_order_and_alone_and_are_written(monkeypatch, tmp_path, cap
         yield {"what": name, "now": 1234, "s": 0.012345}
 
     monkeypatch.setattr(bench, "limited", part)
-    assert bench.main([]) == 0
+    assert bench.main(["--dataset", "sample"]) == 0
     shown = [line for line in capsys.readouterr().out.splitlines() if "1,234" in line]
     assert shown == [f"| {name} | 1,234 | 0.0123 | - |" for name in ("runs", "calls", "search")]
     out = tmp_path / "out"
@@ -200,3 +203,24 @@ def test_parts_run_in_order_and_alone_and_are_written(monkeypatch, tmp_path, cap
     assert "| scale | 1,234 | 0.0123 |" in (out / "bench.md").read_text(encoding="utf-8")
     written = json.loads((out / "bench.json").read_text(encoding="utf-8"))
     assert written == {"scale": [{"what": "scale", "now": 1234, "s": 0.012345}]}
+
+
+def test_a_part_that_fails_is_told_by_the_exit_code(monkeypatch, capsys):
+    monkeypatch.setattr(bench, "search", _fails)
+    assert bench.main(["--part", "search"]) == 1
+    assert "the rest" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--dataset", "nothing"), "dataset=nothing: no such option"),
+        (("--longer", "0"), "--longer 0: use a number above 0"),
+        (("--longer", "-1"), "--longer -1: use a number above 0"),
+        (("--longer", "nan"), "--longer nan: use a number above 0"),
+    ],
+)
+def test_wrong_input_is_refused_before_anything_is_measured(given, told, monkeypatch, capsys):
+    monkeypatch.setattr(bench, "limited", None)
+    assert bench.main(given) == 2
+    assert told in capsys.readouterr().err

@@ -30,8 +30,11 @@ def test_the_command_prints_every_field_or_those_of_a_file(capsys):
     assert "`run_id`" not in few
     assert fields.main(["--json"]) == 0
     assert json.loads(capsys.readouterr().out) == json_schema()
-    assert fields.main(["nope.json"]) == 2
-    assert "nope.json: no fields are known" in capsys.readouterr().err
+    assert fields.main(["contexts.jsonl", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out).keys() == {"contexts.jsonl"}
+    for more in ([], ["--json"]):
+        assert fields.main(["nope.json", *more]) == 2
+        assert "nope.json: no fields are known" in capsys.readouterr().err
 
 
 def test_every_field_is_described():

@@ -137,6 +137,10 @@ def test_the_command_options_prints_groups_a_group_or_an_option(capsys):
     assert "\ncontext: flat, layered, xml\n" in capsys.readouterr().out
     with pytest.raises(InputError, match="jugde: no such group; use one of strategy, "):
         option_help.main(["jugde"])
+    option_help.main([*FAULTY, "strategy=faulty"])
+    assert "strategy.fault=" in capsys.readouterr().out
+    with pytest.raises(InputError, match="--config-dir nowhere: no such folder"):
+        option_help.main(["--config-dir", "nowhere"])
 
 
 def test_every_option_has_help():

@@ -6,7 +6,7 @@ import gc
 import time
 from weakref import ref
 
-from memsys.llm.meter import Meter
+from memsys.llm.meter import Call, Meter
 from memsys.strategies.shared import Shared
 
 
@@ -29,6 +29,10 @@ def test_what_is_made_is_taken_over_at_the_time_that_it_took():
     assert (first.source, first.shared_ms, later.source) == ("live", 0, "shared")
     assert later.wall_ms < 50 <= later.shared_ms <= later.ms
     assert later.ms <= first.ms + later.wall_ms
+    with meter.phase() as both:
+        meter.note(Call(0.0, 1.0, False, cached=True))
+        shared.made("graph", 1, make, meter)
+    assert both.source == "shared"  # which is further from a live time than vectors of a cache
 
 
 def test_no_more_is_stored_than_the_limit_and_of_one_data_set():

@@ -154,16 +154,23 @@ def test_keyless_runs_have_one_line_each(count, tmp_path, capsys):
     ]
 
 
-@pytest.mark.parametrize("recorded", [None, "2026-01-01T00:00:00+00:00"])
-def test_a_replayed_vector_is_no_recorded_answer(recorded, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("recorded", "recorded answers"),
+        ("vectors", "cached vectors, at the time that they took"),
+        ("shared", "an index or graph of an earlier job of the sweep, at the time that making it"),
+    ],
+)
+def test_what_is_not_live_is_told_by_its_source(source, words, tmp_path, capsys):
     usage = {"retrieve": used(), "answer": used(1, 5, 5)}
-    source = "vectors" if recorded is None else "recorded"
+    recorded = "2026-01-01T00:00:00+00:00" if source == "recorded" else None
     row = factory.record("a/0", usage=usage, latency_source=source, recorded=recorded)
     factory.write_run(tmp_path / "one", [row], pricing={"as_of": "2025-01-01", "models": PRICES})
     assert cost.main([str(tmp_path / "one")]) == 0
-    out = capsys.readouterr().out
-    assert ("1 questions used recorded answers" in out) is (recorded is not None)
-    assert ("1 questions used cached vectors, at the time" in out) is (recorded is None)
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.count("1 questions used") == 1
+    assert f"1 questions used {words}" in out
 
 
 @pytest.mark.parametrize("answer", [None, used(1, 5, 5, "mystery")])

@@ -58,6 +58,7 @@ def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, capsys):
     assert {line["run_id"] for line in found} == {run.folder.name for run in runs}
     assert main(["injection", *given, "--picture", "--out", "tables"]) == 2
     assert "no number to draw scores over; leave out --picture" in capsys.readouterr().err
+    assert not list(Path("tables").glob("*"))  # nothing was replaced
 
 
 def test_a_sweep_over_a_number_is_drawn(start, tmp_path, small, capsys):
@@ -69,6 +70,20 @@ def test_a_sweep_over_a_number_is_drawn(start, tmp_path, small, capsys):
     )
     svg = (tmp_path / "drawn" / "budget.svg").read_text(encoding="utf-8")
     assert all(f"<!-- {word} -->" in svg for word in ("bm25", "auto", "strategy.budget", "128"))
+
+
+def test_data_without_evidence_are_drawn_without_recall(tmp_path, capsys):
+    given = ("strategy=bm25,auto", "strategy.budget=16,128")
+    for job in load_grid("budget", given).jobs:
+        command = f"python -m eval.run experiment=budget {' '.join(job.overrides)}"
+        rows = [record(f"ash/{n}", scores={"locomo_f1": n / 4}) for n in range(4)]
+        folder = tmp_path / "runs" / command.replace(" ", "-")
+        write_run(folder, rows, choices={"experiment": "budget"}, command=command)
+    asked = (*given, "--runs", str(tmp_path / "runs"), "--picture", "--out", "drawn")
+    assert main(["budget", *asked]) == 0, capsys.readouterr().err
+    svg = (tmp_path / "drawn" / "budget.svg").read_text(encoding="utf-8")
+    assert "<!-- F1, 95% interval -->" in svg
+    assert "recall" not in svg
 
 
 def test_runs_that_are_missing_are_asked_for(tmp_path, capsys):

@@ -74,13 +74,13 @@ def test_latency_counts_known_values(tmp_path, data):
     rows: list[Record] = records()
     for n, row in enumerate(rows):
         row["latency_ms"] = {"retrieve": n + 1.0, "answer": None, "total": 2.0 * (n + 1)}
-        row["latency_source"] = "recorded" if n < 15 else "live"
+        row["latency_source"] = "recorded" if n < 15 else "shared" if n < 18 else "live"
     rows[0] |= {"status": "error", "error": {"phase": "answer", "kind": "E", "message": "m"}}
     table = _first_table(latency_block(made(write_run(tmp_path / "a", rows, "a", data))))
     retrieve, total = table.rows
     assert retrieve[:6] == ["a", "retrieve", "29", "3.4", "9.0", "16.0"]
     assert total[1:3] == ["total", "29"]
-    assert total[-4:] == ["60.0", "48%", "0%", "0%"]  # 14 of 29 recorded
+    assert total[-5:] == ["60.0", "48%", "10%", "0%", "0%"]  # 14 and 3 of 29
     unknown = records(latency_ms=None)
     for row in unknown:
         row["latency_ms"] = {"retrieve": None, "answer": None, "total": None}
