@@ -26,7 +26,7 @@ from eval.run.compatible import check_compatibility, check_reference
 from eval.run.embedders import Embedders
 from memsys.context.writers import ContextWriter
 from memsys.core.errors import InputError
-from memsys.core.language import language_of, unload_classifier
+from memsys.core.language import language_of
 from memsys.core.types import Conversation
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
@@ -129,8 +129,8 @@ def build(
 
     def load() -> tuple[Dataset, dict[str, str]]:
         dataset = selected(limited(source.load(), config.questions), config.only)
+        # The classifier remains in memory: a store may ask it while the clock runs.
         languages = {one.id: language_of(_texts(one)) for one in dataset.conversations}
-        unload_classifier()
         return dataset, languages
 
     named = OmegaConf.to_container(config.dataset, resolve=True)

@@ -7,7 +7,6 @@ deterministic.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -38,15 +37,9 @@ def language_of(texts: Sequence[str]) -> str:
     return _likeliest(words)
 
 
-def unload_classifier() -> None:
-    """Free the 9 MB of the classifier; the next text that is new loads it again, in 0.1 s."""
-    if module := sys.modules.get("py3langid.langid"):
-        setattr(module, "IDENTIFIER", None)  # noqa: B010 - it has no function for it, and no stubs
-
-
 @lru_cache(maxsize=256)
 def _likeliest(words: str) -> str:
-    import py3langid  # noqa: PLC0415 - its model takes 0.1 s, and 30 MB while it is loaded
+    import py3langid  # noqa: PLC0415 - its model takes 0.1 s, and 30 MB while it loads
 
     # Latin attracts English with foreign words, and nobody chats in it.
     return next(str(code) for code, _ in py3langid.rank(words) if code != "la")

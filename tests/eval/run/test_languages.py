@@ -7,12 +7,14 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from eval.analyse.compare.__main__ import main as compare
 from eval.exchange.merge.__main__ import main as merge
+from memsys.core import language
 from memsys.core.program import as_started
 from memsys.core.types import Usage, Vectors
 from memsys.embed import base
@@ -108,6 +110,16 @@ def embedded(run: Run) -> dict[str, str | None]:
 
 def warnings(ended: Ended) -> list[str]:
     return [line for line in (ended.out + ended.err).splitlines() if "vectors mean" in line]
+
+
+def test_the_classifier_is_loaded_once_before_any_phase_is_timed(data, tmp_path, monkeypatch):
+    langid = import_module("py3langid.langid")
+    loads, load = [], langid.load_model
+    monkeypatch.setattr(langid, "IDENTIFIER", None)
+    monkeypatch.setattr(langid, "load_model", lambda: loads.append(load()))
+    language._likeliest.cache_clear()
+    made(tmp_path, *(one for one in data if not one.startswith("strategy=")), "strategy=fusion")
+    assert len(loads) == 1
 
 
 def test_its_vectors_are_those_of_the_fallback(fallen):
