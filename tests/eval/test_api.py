@@ -225,6 +225,7 @@ def test_dots_and_shares_are_a_row_each_from_the_top():
 def test_the_front_leaves_out_what_is_dearer_and_no_better():
     assert list(api.on_front(RUNS, "tokens", "f1")["run"]) == ["bm25", "oracle"]
     axes = api.front(RUNS, "tokens")
+    assert len(axes.containers) == len(RUNS)  # a point with its interval each
     assert axes.get_xscale() == "log"
     assert list(axes.lines[-1].get_xdata()) == [10, 90]
 
