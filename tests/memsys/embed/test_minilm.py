@@ -53,11 +53,12 @@ def test_words_beyond_the_limit_do_not_count():
     "text", ["kiln " * 5, "cafés" * 3, "unaffable " * 3, "茶馆" * 6, "a" * 101]
 )
 def test_what_is_read_whole_is_what_encoding_does_not_cut(text):
-    whole = len(model(max_tokens=512)._tokens.encode(text))
+    longest = model(max_tokens=512)
+    whole = len(longest._tokens.encode(text))
     for limit in {8, max(8, whole - 1), max(8, whole)}:
         assert model(max_tokens=limit).reads(text) == (whole <= limit)
     assert model().reads_more == "embedder.max_tokens=512"
-    assert model(max_tokens=512).reads_more is None
+    assert longest.reads_more is None
 
 
 def test_the_name_contains_all_that_changes_a_vector():

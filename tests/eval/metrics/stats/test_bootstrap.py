@@ -94,7 +94,7 @@ def test_constant_data_has_no_width(clusters):
 
 def test_many_conversations_are_resampled_as_a_few_are():
     # More cells than one product takes: the blocks give the digits of one product.
-    count = 2500
+    count = 1100
     member = np.arange(2 * count) % count
     clusters = [f"{i:04}" for i in member]
     values = [None if i == 7 else i % 11 / 10 for i in range(2 * count)]
