@@ -36,7 +36,7 @@ class Shared:
 
     def made(self, key: Hashable, memories: int, make: Callable[[], T], meter: Meter) -> T:
         """Return the result of `make`, which depends on `key` alone and holds `memories` of them.
-        Where it is there already, the meter is told the milliseconds that making it took.
+        Where it is there already, the meter adds the milliseconds that making it took.
         """
         started = time.perf_counter()
         if (found := self._made.get(key)) is not None:

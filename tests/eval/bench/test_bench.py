@@ -155,7 +155,7 @@ def test_processes_of_a_part_end_with_it(tmp_path):
         assert alive.readline() == b"x\n"
         began = time.monotonic()
         rows.close()
-        assert alive.read() == b""  # whoever could write is dead
+        assert alive.read() == b""  # every process that could write has ended
     assert time.monotonic() - began < 30
 
 
@@ -205,14 +205,14 @@ def test_parts_run_in_order_and_alone_and_are_written(monkeypatch, tmp_path, cap
     assert written == {"scale": [{"what": "scale", "now": 1234, "s": 0.012345}]}
 
 
-def test_a_part_that_fails_is_told_by_the_exit_code(monkeypatch, capsys):
+def test_a_part_that_fails_gives_exit_code_1(monkeypatch, capsys):
     monkeypatch.setattr(bench, "search", _fails)
     assert bench.main(["--part", "search"]) == 1
     assert "the rest" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         (("--dataset", "nothing"), "dataset=nothing: no such option"),
         (("--longer", "0"), "--longer 0: use a number above 0"),
@@ -220,7 +220,7 @@ def test_a_part_that_fails_is_told_by_the_exit_code(monkeypatch, capsys):
         (("--longer", "nan"), "--longer nan: use a number above 0"),
     ],
 )
-def test_wrong_input_is_refused_before_anything_is_measured(given, told, monkeypatch, capsys):
+def test_wrong_input_is_refused_before_anything_is_measured(given, message, monkeypatch, capsys):
     monkeypatch.setattr(bench, "limited", None)
     assert bench.main(given) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err

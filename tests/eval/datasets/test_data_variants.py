@@ -203,7 +203,7 @@ EDITS: list[tuple[str, list[Any], Expected]] = [
         r"A\[0\]: must be a text and its turns",
     ),
     (_FACT, [{"A": [["fact", []]]}], r"A\[0\]: names no turn"),
-    # A fact of session 1 that rests on session 2 would tell the future.
+    # A fact of session 1 that rests on session 2 would know the future.
     (_FACT, [{"A": [["fact", one]]} for one in ("D99:1", "D2:1")], r"A\[0\]: 'D\d+:1' is no turn"),
     (_FACT, [{"A": [["fact", "D1:1"]]}], N),
     ("observation", [MISSING, None, {}], N),

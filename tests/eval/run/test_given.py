@@ -73,32 +73,32 @@ def test_with_k_the_best_by_cosine_are_read(start, small, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
+    ("names", "message"),
     [
         (["0.txt", "1.txt"], "no memories of cedar: put cedar.txt or 2.txt there"),
         (["0.txt", "1.txt", "2.txt", "empty"], "2.txt: is empty; write a memory a paragraph"),
     ],
 )
-def test_a_missing_or_empty_file_is_named_before_the_run(names, told, start, small, tmp_path):
+def test_a_missing_or_empty_file_is_named_before_the_run(names, message, start, small, tmp_path):
     place = written(tmp_path, names)
     if "empty" in names:
         (tmp_path / "2.txt").write_text(" \n")
     ended = start(*small, "strategy=given", place)
     assert (ended.code, runs_in(tmp_path)) == (2, [])
-    assert told in ended.err
+    assert message in ended.err
 
 
 @pytest.mark.parametrize(
-    ("chosen", "told"),
+    ("chosen", "message"),
     [
         (("strategy=given",), "strategy.path: null stands for memories of LoCoMo, and dataset=sm"),
         (("strategy=mcp", "memory=chunks"), "memory=chunks go on from session to session; use me"),
     ],
 )
-def test_what_does_not_go_together_is_refused(start, small, chosen, told):
+def test_what_does_not_go_together_is_refused(start, small, chosen, message):
     ended = start(*small, *chosen)
     assert ended.code == 2
-    assert told in ended.err
+    assert message in ended.err
 
 
 @pytest.mark.skipif(

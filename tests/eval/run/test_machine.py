@@ -165,8 +165,8 @@ def test_a_command_ends_well_without_stdout_and_errors_are_one_line_in_one_call(
     complain("a\nb")
     (tmp_path / "file").touch()
     assert code_of((tmp_path / "file" / "x").mkdir) == 2
-    told, refused = calls
-    assert told == "error: a b\n"
+    printed, refused = calls
+    assert printed == "error: a b\n"
     assert refused.startswith(f"error: {tmp_path / 'file' / 'x'}: Not a directory")
 
 

@@ -41,7 +41,7 @@ def framed(
 
     def behave(handler: Handler, _: Body) -> None:
         handler.send_response(status)
-        # A client that is not told might send its next request before it notices the end.
+        # Without this header a client might send its next request before it notices the end.
         sent = {"Content-Type": "application/json", "Connection": "close"} | (headers or {})
         if length != -1:
             sent["Content-Length"] = str(len(data) if length is None else length)

@@ -1,4 +1,4 @@
-"""A panel without one of its verdicts, and what the judge is not told."""
+"""A panel without one of its verdicts, and what the judge does not see."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def test_what_is_no_request_is_refused_in_the_same_form(server):
 def test_a_body_too_large_is_413_told_or_not(server):
     failed(server.ask("POST", "/memories", b"x" * 1_048_577), 413, "too_large")
     connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=30)
-    chunks = (b"x" * 65_536 for _ in range(20))  # of no length told beforehand
+    chunks = (b"x" * 65_536 for _ in range(20))  # without a length in the headers
     connection.request("POST", "/memories", chunks, encode_chunked=True)
     assert connection.getresponse().status == 413
 
