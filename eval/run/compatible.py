@@ -54,7 +54,7 @@ def check_compatibility(
         and not getattr(dataset, "asks_by_grammar", False),
         "llm=grammar: writes memories only of dataset=synthetic; add dataset=synthetic "
         "reader=chain, or use llm=openai": grammar
-        and not getattr(dataset, "follows_grammar", False),
+        and not getattr(dataset, "dialogues_by_grammar", False),
         "reader=llm: llm=grammar writes memories and answers no question; use reader=chain": grammar
         and reader == "llm",
         f"judge={judge}: llm=grammar writes memories and judges nothing; use judge=none, or "

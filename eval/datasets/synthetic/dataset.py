@@ -33,7 +33,7 @@ class Synthetic(Parameters, Poolable):
     deletion: Deletion = "done"
     base_questions: bool = True
     asks_by_grammar: ClassVar[bool] = True
-    follows_grammar: ClassVar[bool] = True
+    dialogues_by_grammar: ClassVar[bool] = True
 
     def load(self) -> Dataset:
         """Return the same data for the same parameters, on every machine.

@@ -217,7 +217,7 @@ NO_MORE = fact("Alice does not like badminton any more", "user", 2)
 def badminton(
     store: Memory, first: dict[str, Any], second: dict[str, Any], name: str | None = None
 ) -> list[tuple[str, Any, Any]]:
-    """What each owner knows: the memories after two contradicting messages of owners, with theirs."""
+    """What each owner knows: the memories after two contradicting messages, with their owners."""
     named = {"name": name} if name else {}
     loves = [{"role": "user", "content": "I love to play badminton", **named}]
     store.add(loves, infer=True, time=MAY, **first)
