@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis.internal import charmap
 
 HERE = Path(__file__).parent
 
@@ -40,8 +41,10 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop(name, None)
         os.unsetenv(name)
     if not hasattr(config, "workerinput"):
-        os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc keeps memory for each thread else
+        os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc keeps memory for each thread else,
+        os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", "262144")  # and what large arrays leave
         os.environ["MEMSYS_CACHE"] = tempfile.mkdtemp(prefix="memsys-tests-")
+        charmap.intervals_from_codec("utf-8")  # a file afterwards; each worker would take 200 MB
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
