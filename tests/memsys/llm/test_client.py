@@ -92,7 +92,7 @@ def test_a_reply_must_match_the_requested_schema(make):
             "type": "json_schema",
             "json_schema": {"name": "A_verdict_", "strict": True, "schema": SCHEMA},
         }
-        with meter.phase() as live, pytest.raises(LLMError, match="not the JSON that was asked"):
+        with meter.phase() as live, pytest.raises(LLMError, match="not the JSON asked"):
             client.complete(HELLO, schema=SCHEMA, sample=1)
         with meter.phase() as again, pytest.raises(LLMError):
             replaying.complete(HELLO, schema=SCHEMA, sample=1)
