@@ -107,7 +107,7 @@ def _cleaned(value: Any, secrets: list[tuple[str, str]]) -> Any:
         for secret, name in secrets:
             value = value.replace(secret, f"${name}")  # the same object if there is none
         return value
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         rows = [_cleaned(one, secrets) for one in value]
         return rows if any(a is not b for a, b in zip(rows, value, strict=True)) else value
     if isinstance(value, dict):

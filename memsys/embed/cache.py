@@ -8,7 +8,6 @@ import math
 import re
 import time
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -29,7 +28,7 @@ class CachedEmbedder:
     An embedder that records its calls itself (`records_calls`) is always asked, and replays. A
     query is embedded alone and its live latency is stored with its vector, so that a replayed query
     reports its live latency. The time of a batch of documents is divided evenly. What is stored and
-    is not the model's (see `cached_rows`) is embedded anew and replaced, with one warning.
+    is no vector is embedded anew and replaced, with one warning.
     """
 
     def __init__(
@@ -161,13 +160,8 @@ class _Rows(ABC, Generic[V]):
         """Return `value` as it is stored."""
 
     @abstractmethod
-    def _unpacked(self, key: str, blob: object) -> V | None:
-        """Return the value stored under `key`, None if it cannot be the embedder's."""
-
-    def _usable(self, stored: Mapping[str, tuple[object, float]]) -> dict[str, V]:
-        """Return the values, by key, of those of `stored` that can be the embedder's."""
-        read = {key: self._unpacked(key, blob) for key, (blob, _) in stored.items()}
-        return {key: value for key, value in read.items() if value is not None}
+    def _unpacked(self, blob: object) -> V | None:
+        """Return a stored value, None if it cannot be the embedder's."""
 
     def _batch(self, kind: Kind, texts: Sequence[str]) -> Sequence[V]:
         prefix = self._embedder.prefix(kind)  # not part of the key, which has the kind
@@ -175,86 +169,79 @@ class _Rows(ABC, Generic[V]):
             return self._embed([prefix + text for text in texts])[0]
         started = time.perf_counter()
         keys = [hashlib.sha256(f"{kind}\0{text}".encode()).hexdigest() for text in texts]
+        values: dict[str, V] = {}
+        ms = {} if self._fresh_queries and kind == "query" else self._read(keys, values)
+        own = self._computed & values.keys() if self._fresh_queries else set()
+        cached = values.keys() - own
+        live_ms, usage, fresh_ms = sum(ms[key] for key in cached), Usage(), 0.0
+        missing = {k: prefix + t for k, t in zip(keys, texts, strict=True) if k not in values}
+        if missing:
+            fresh_ms, usage = self._add(missing, values)
+        spent_ms = (time.perf_counter() - started) * 1000
+        if own:
+            live_ms += max(spent_ms - fresh_ms, 0.0)
+        self._meter.note(Call(spent_ms, live_ms + fresh_ms, False, usage, cached=bool(cached)))
+        return [values[key] for key in keys]
+
+    def _read(self, keys: Sequence[str], values: dict[str, V]) -> dict[str, float]:
+        """Add the usable stored values to `values`; return their milliseconds. Warn once of others,
+        which are computed anew and replaced.
+        """
         marks = ",".join("?" * len(keys))
         names = f"key, {self.column}, ms"
         select = f"SELECT {names} FROM {self.table} WHERE key IN ({marks})"  # noqa: S608
         with self._errors():
-            anew = self._fresh_queries and kind == "query"
-            rows = [] if anew else self._db.execute(select, keys).fetchall()
-        stored = {key: (blob, ms) for key, blob, ms in rows if _is_time(ms)}
-        values = self._usable(stored)
-        own = self._computed & values.keys() if self._fresh_queries else set()
-        cached = values.keys() - own
-        live_ms, usage, fresh_ms = sum(stored[key][1] for key in cached), Usage(), 0.0
-        missing = {k: prefix + t for k, t in zip(keys, texts, strict=True) if k not in values}
-        if missing:
-            fresh_ms, usage, fresh = self._add(missing, {key: blob for key, blob, _ in rows})
-            if not values.keys() <= self._usable(stored).keys():
-                # Only now is the length of the model's vectors known: what is stored has another.
-                return self._batch(kind, texts)
-            values, live_ms = values | fresh, live_ms + fresh_ms
-        spent_ms = (time.perf_counter() - started) * 1000
-        if own:
-            live_ms += max(spent_ms - fresh_ms, 0.0)
-        self._meter.note(Call(spent_ms, live_ms, False, usage, cached=bool(cached)))
-        return [values[key] for key in keys]
+            rows = self._db.execute(select, keys).fetchall()
+        times = {}
+        for key, blob, ms in rows:
+            value = self._unpacked(blob)
+            if value is not None and isinstance(ms, float) and 0 <= ms < math.inf:
+                values[key], times[key] = value, ms
+        if len(times) < len(rows) and not self._warned:
+            self._warned = True
+            _log.warning("%s: %s in it are damaged; embedding anew", self._path, self.table)
+        return times
 
-    def _add(
-        self, missing: Mapping[str, str], former: Mapping[str, object]
-    ) -> tuple[float, Usage, dict[str, V]]:
-        """Compute and store the values of texts; return the time in milliseconds, the usage and
-        the values. Warn once if they replace `former` ones.
+    def _add(self, missing: Mapping[str, str], values: dict[str, V]) -> tuple[float, Usage]:
+        """Compute and store the values of texts, and add them to `values`; return the time in
+        milliseconds, and the usage.
         """
         if not self._warm:
             self._embed(["warm up"])  # loads the model outside the clock
             self._warm = True
         started = time.perf_counter()
-        values, usage = self._embed(list(missing.values()))
+        computed, usage = self._embed(list(missing.values()))
         live_ms = (time.perf_counter() - started) * 1000
-        packed = {key: self._packed(value) for key, value in zip(missing, values, strict=True)}
-        self._computed.update(packed)
-        if not self._warned and any(packed[k] != former[k] for k in packed.keys() & former.keys()):
-            self._warned = True
-            _log.warning("%s: %s in it are damaged; embedding anew", self._path, self.table)
+        fresh = dict(zip(missing, computed, strict=True))
+        self._computed.update(fresh)
+        values.update(fresh)
         names = f"(key, {self.column}, ms)"
         with self._errors(), self._db:
             self._db.executemany(
                 # A damaged row is replaced; of two processes, each writes the same value.
                 f"INSERT OR REPLACE INTO {self.table} {names} VALUES (?, ?, ?)",  # noqa: S608
-                [(key, blob, live_ms / len(missing)) for key, blob in packed.items()],
+                [(key, self._packed(one), live_ms / len(missing)) for key, one in fresh.items()],
             )
-        return live_ms, usage, dict(zip(missing, values, strict=True))
+        return live_ms, usage
 
 
 class VectorRows(_Rows[Vectors]):
-    """Unit vectors of texts, float32 of shape (d,)."""
+    """Unit vectors of texts, or zeros for a text without words; float32 of shape (d,)."""
 
     table, column, content = "vectors", "vector", "a vector cache"
 
-    _length: int | None = None  # of the model's vectors, once one was embedded
-
     def _embed(self, texts: Sequence[str]) -> tuple[Sequence[Vectors], Usage]:
         vectors, usage = self._embedder.embed(texts)
-        self._length = vectors.shape[1]
         return list(vectors), usage
 
     def _packed(self, value: Vectors) -> bytes:
         return value.tobytes()
 
-    def _unpacked(self, key: str, blob: object) -> Vectors | None:
-        """Return a unit vector, or zeros where the model was seen to map the text to them."""
+    def _unpacked(self, blob: object) -> Vectors | None:
         if not isinstance(blob, bytes) or not blob or len(blob) % 4:
             return None
         vector: Vectors = np.frombuffer(blob, dtype=np.float32)
-        is_zero = key in self._computed and not vector.any()
-        return vector if is_zero or _are_unit(vector[None]) else None
-
-    def _usable(self, stored: Mapping[str, tuple[object, float]]) -> dict[str, Vectors]:
-        """Return vectors of one length: the model's, or before it is known that of the most."""
-        read = super()._usable(stored)
-        sizes = Counter(map(len, read.values()))
-        length = self._length or (sizes.most_common(1)[0][0] if sizes else 0)
-        return {key: vector for key, vector in read.items() if len(vector) == length}
+        return vector if not vector.any() or _are_unit(vector[None]) else None
 
 
 class TokenRows(_Rows[TokenVectors]):
@@ -278,7 +265,7 @@ class TokenRows(_Rows[TokenVectors]):
     def _packed(self, value: TokenVectors) -> bytes:
         return value.ids.tobytes() + value.vectors.tobytes()
 
-    def _unpacked(self, key: str, blob: object) -> TokenVectors | None:  # noqa: ARG002
+    def _unpacked(self, blob: object) -> TokenVectors | None:
         """Return ids of 0 or more with unit vectors."""
         if not isinstance(blob, bytes) or len(blob) % (4 + 2 * self._length):
             return None
@@ -287,10 +274,6 @@ class TokenRows(_Rows[TokenVectors]):
         vectors = np.frombuffer(blob, dtype=np.float16, offset=4 * n).reshape(n, self._length)
         is_usable = _are_unit(vectors.astype(np.float32)) and (ids >= 0).all()
         return TokenVectors(ids, vectors) if is_usable else None
-
-
-def _is_time(ms: object) -> bool:
-    return isinstance(ms, float) and 0 <= ms < math.inf
 
 
 def _are_unit(rows: Vectors) -> bool:

@@ -15,8 +15,8 @@ from memsys.core.types import Usage, Vectors
 from memsys.embed.base import Embedder, unit_rows
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, Limits
-from memsys.llm.endpoint import Endpoint, check_server
-from memsys.llm.meter import Exchange, Meter
+from memsys.llm.endpoint import Endpoint, Exchange, check_server
+from memsys.llm.meter import Meter
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import Recording
 from memsys.llm.reply import check_answer
@@ -53,14 +53,12 @@ class EndpointEmbedder(Embedder):
         self.name = f"{model}-{hashlib.sha256(base_url.encode()).hexdigest()[:8]}"
         self._endpoint: Endpoint | None = None
         self._length: int | None = None  # of the vectors so far
-        self._meter = Meter()
 
     def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> None:
         """Record and replay the calls of a run, and add them to its meter. Raises InputError if
         calls may be live and the key is missing, or if there is a budget and the model has no
         price.
         """
-        self._meter = meter
         if recording.mode != "replay":
             check_key(self._key_variable, self._host, "embedder=openai")
             if budget is not None:
@@ -68,6 +66,7 @@ class EndpointEmbedder(Embedder):
         self._endpoint = Endpoint(
             self._base_url,
             recording,
+            meter,
             Limits(_CONCURRENCY, None),
             budget,
             key_variable=self._key_variable,
@@ -81,20 +80,14 @@ class EndpointEmbedder(Embedder):
         and BudgetReached like Endpoint.post.
         """
         if self._endpoint is None:
-            self.open(Recording("", "off"), self._meter)
+            self.open(Recording("", "off"), Meter())
         assert self._endpoint is not None  # noqa: S101 - for the type checker
         body = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         exchange = Exchange(partial(self._read, expected=len(texts)))
-        try:
-            answer = self._endpoint.post("/embeddings", body, exchange)
-        except LLMError:
-            self._meter.note(exchange.call(self.model, None))
-            raise
-        usage = usage_of(answer) or Usage(calls=1)
+        answer = self._endpoint.post("/embeddings", body, exchange)
         vectors: Vectors = exchange.value
         self._length = vectors.shape[1]
-        self._meter.note(exchange.call(self.model, usage))
-        return vectors, usage
+        return vectors, usage_of(answer) or Usage(calls=1)
 
     def _read(self, answer: Mapping[str, Any], expected: int) -> Vectors:
         """Return the unit vectors of `answer`; raises LLMError if it is not usable."""

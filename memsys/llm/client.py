@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Annotated, Any, Literal, get_args
@@ -14,10 +15,10 @@ from memsys.core.addresses import check_address, check_key
 from memsys.core.declared import Count, CountFrom0, Range, Seconds, check_fields
 from memsys.core.errors import InputError
 from memsys.core.json_text import check_json
-from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
+from memsys.llm.base import LLM, Completion, Message, Tool
 from memsys.llm.budget import Budget, Limits
-from memsys.llm.endpoint import Endpoint, Server, check_server
-from memsys.llm.meter import Exchange, Meter
+from memsys.llm.endpoint import Declined, Endpoint, Exchange, Server, check_server
+from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording
 from memsys.llm.reply import completion
 
@@ -93,9 +94,10 @@ class ChatClient(LLM):
         self, settings: ChatSettings, recording: Recording, meter: Meter, budget: Budget | None
     ) -> None:
         """See ChatSettings.open."""
-        self._settings, self._meter = settings, meter
-        self.name = settings.model
-        self._formats = Formats()
+        self._settings, self.name = settings, settings.model
+        self._probe = threading.Lock()
+        self._accepted: ReplyFormat | None = None
+        self._replayed: ReplyFormat | None = None
         fixed = {name: getattr(settings, name) for name in ("temperature", "max_tokens", "seed")}
         self._fixed = {name: value for name, value in fixed.items() if value is not None}
         self._fixed |= settings.extra
@@ -109,6 +111,7 @@ class ChatClient(LLM):
         self._endpoint = Endpoint(
             settings.base_url,
             recording,
+            meter,
             Limits(settings.concurrency, settings.requests_per_minute),
             budget,
             key_variable=settings.key_variable,
@@ -143,68 +146,58 @@ class ChatClient(LLM):
             body["tools"] = [{"type": "function", "function": asdict(tool)} for tool in tools]
 
         read = partial(completion, model=self.name, schema=schema, tools=bool(tools))
-        if schema is None:
-            return self._read(body, Exchange(read, sample))
 
-        def send(form: ReplyFormat, is_probe: bool) -> Completion:
-            exchange = Exchange(read, sample, probing=is_probe)
+        def send(form: ReplyFormat | None, probing: bool = False) -> Completion:
+            exchange = Exchange(read, sample, probing)
             try:
-                return self._read(with_format(body, schema, form), exchange)
+                self._endpoint.post(_PATH, with_format(body, schema, form), exchange)
             finally:
-                if exchange.answered:
-                    self._formats.accept(form)
+                if exchange.row is not None:  # it was answered live, usably or not
+                    self._accepted = self._accepted or form
+            done: Completion = exchange.value
+            return done
 
-        def is_recorded(form: ReplyFormat) -> bool:
-            return self._endpoint.is_recorded(_PATH, with_format(body, schema, form), sample)
-
-        return self._formats.ask(send, is_recorded)
+        if schema is None:
+            return send(None)
+        for form in sorted(FORMATS, key=lambda form: form != self.reply_format):
+            if self._endpoint.is_recorded(_PATH, with_format(body, schema, form), sample):
+                self._replayed = form
+                return send(form)
+        if self._accepted is None:
+            with self._probe:  # finds out which format the server accepts, while others wait
+                for form in FORMATS if self._accepted is None else ():
+                    with suppress(Declined):
+                        return send(form, probing=form != FORMATS[-1])
+        return send(self._accepted)
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """See LLM. The run's settings fill in what `body` leaves open. Raises the same errors as
         `complete`.
         """
         check = partial(completion, model=self.name, tools=bool(body.get("tools")))
-        return self._ask({**self._fixed, **body, "model": self.name}, Exchange(check))
+        whole = {**self._fixed, **body, "model": self.name}
+        return self._endpoint.post(_PATH, whole, Exchange(check))
 
     @property
     def reply_format(self) -> ReplyFormat | None:
-        """How this server is asked for JSON: json_schema, json_object or text; None before the
-        first request with a schema.
+        """How this server is asked for JSON: the format that it accepted, else that of the last
+        recorded answer; None before the first request with a schema.
         """
-        return self._formats.used
-
-    def _read(self, body: Mapping[str, Any], exchange: Exchange) -> Completion:
-        self._ask(body, exchange)
-        done: Completion = exchange.value
-        return done
-
-    def _ask(self, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
-        """Return the endpoint's answer; the call is metered whether it is usable or not. Raises
-        Declined if another form of the request is to follow.
-        """
-        try:
-            answer = self._endpoint.post(_PATH, body, exchange)
-        except (LLMError, InputError) as error:
-            if exchange.declined or isinstance(error, LLMError):
-                self._meter.note(exchange.call(self.name, None))
-            if exchange.declined:
-                raise Declined from None
-            raise
-        self._meter.note(exchange.call(self.name, exchange.value.usage))
-        return answer
+        return self._accepted or self._replayed
 
 
 ReplyFormat = Literal["json_schema", "json_object", "text"]
 FORMATS: tuple[ReplyFormat, ...] = get_args(ReplyFormat)  # from the strictest
-Send = Callable[[ReplyFormat, bool], Completion]
 
 
 def with_format(
-    body: Mapping[str, Any], schema: Mapping[str, Any], form: ReplyFormat
+    body: dict[str, Any], schema: Mapping[str, Any] | None, form: ReplyFormat | None
 ) -> dict[str, Any]:
-    """Return the request `body` with `schema` asked for as `form`. For a server that does not know
-    schemas, a last message contains it, unless the messages ask for JSON already.
+    """Return the request `body` with `schema`, if any, asked for as `form`. For a server that does
+    not know schemas, a last message contains it, unless the messages ask for JSON already.
     """
+    if schema is None or form is None:
+        return body
     if form == "json_schema":
         return {**body, "response_format": _response_format(schema)}
     asked = dict(body) if form == "text" else {**body, "response_format": {"type": form}}
@@ -221,50 +214,3 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
         "type": "json_schema",
         "json_schema": {"name": name or "answer", "strict": True, "schema": dict(schema)},
     }
-
-
-class Declined(Exception):  # noqa: N818 - another form of the request follows
-    """The server does not take a request in this form."""
-
-
-class Formats:
-    """The reply format of one client, safe for several threads. The first request with a schema
-    finds out which format the server accepts, while others wait; `accepted` is None before.
-    """
-
-    def __init__(self) -> None:
-        self._probe = threading.Lock()
-        self._accepted: ReplyFormat | None = None
-        self._replayed: ReplyFormat | None = None
-
-    @property
-    def used(self) -> ReplyFormat | None:
-        """The format that the server accepted, else that of the last recorded answer, else None."""
-        return self._accepted or self._replayed
-
-    def ask(self, send: Send, recorded: Callable[[ReplyFormat], bool]) -> Completion:
-        """Return the answer to a request in the first format that is recorded, or else in the one
-        that the server accepts. `send` sends it in a format; if its second argument is true, it
-        raises Declined where the server does not take the format.
-        """
-        for form in sorted(FORMATS, key=lambda form: form != self.used):
-            if recorded(form):
-                self._replayed = form
-                return send(form, False)
-        if self._accepted is None:
-            with self._probe:
-                if self._accepted is None:
-                    return self._find(send)
-        return send(self._accepted, False)
-
-    def accept(self, form: ReplyFormat) -> None:
-        """Note that the server has answered a request in this format, well or badly."""
-        self._accepted = self._accepted or form
-
-    def _find(self, send: Send) -> Completion:
-        for form in FORMATS[:-1]:
-            try:
-                return send(form, True)
-            except Declined:
-                continue
-        return send(FORMATS[-1], False)

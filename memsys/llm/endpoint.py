@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
@@ -16,9 +19,9 @@ from memsys.core.json_text import parse_json
 from memsys.core.types import Usage
 from memsys.llm.base import LLMError, RequestTooLongError
 from memsys.llm.budget import Budget, Limits
-from memsys.llm.meter import EXCHANGE, Exchange, key_of, rejected_key
+from memsys.llm.meter import Call, Meter
 from memsys.llm.pricing import usage_of
-from memsys.llm.recording import RecordedAnswer, Recording
+from memsys.llm.recording import RecordedAnswer, Recording, key_of, rejected_key
 
 if TYPE_CHECKING:
     import openai
@@ -35,8 +38,80 @@ class Server(Protocol):
         """Start listening unless already started; return the base URL, whose path is /v1."""
 
 
+class Declined(Exception):  # noqa: N818 - another form of the request follows
+    """The server does not take a request in this form."""
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A running call. The caller sets `check`, which returns what the answer says or raises
+    LLMError if it is unusable, `sample`, and `probing`: another form of the request follows if the
+    server declines this one.
+
+    The rest is the outcome: `value`, what `check` returned; `key`, under which answer or failure is
+    recorded; `answer` and `row`, a live answer, usable or not, and how it is recorded;
+    `latency_ms` of the successful attempt and `waited_ms` before it (queue, rate limit, failed
+    attempts and the pauses after them); `recorded`, when a replayed answer was live (ISO, UTC);
+    `stopped`, an error that must not be retried; `failed`, the usage of an unusable answer, or of
+    no tokens if no answer came.
+    """
+
+    check: Callable[[Mapping[str, Any]], object]
+    sample: int = 0
+    probing: bool = False
+    value: Any = None
+    key: str = ""
+    answer: Mapping[str, Any] = field(default_factory=dict)
+    row: RecordedAnswer | None = None
+    attempts: int = 0
+    latency_ms: float = 0.0
+    waited_ms: float = 0.0
+    recorded: str | None = None
+    stopped: Exception | None = None
+    failed: Usage | None = None
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def spent_ms(self) -> float:
+        """Milliseconds since the call began."""
+        return (time.perf_counter() - self.started) * 1000
+
+    def read(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return `answer`, read into `value`; raises LLMError if it is not usable."""
+        try:
+            self.value = self.check(answer)
+        except LLMError:
+            self.fail(usage_of(answer) or Usage(calls=1))
+            raise
+        return answer
+
+    def fail(self, usage: Usage) -> None:
+        """Mark the call as failed; the failure is recorded elsewhere (see rejected_key)."""
+        self.key, self.failed = rejected_key(self.key), usage
+
+    def call(self, model: str, usage: Usage | None) -> Call:
+        """Return the call for the meter; `usage` is None without a usable answer."""
+        spent, is_answered = self.spent_ms, usage is not None
+        return Call(
+            spent_ms=spent,
+            live_ms=self.latency_ms if is_answered else 0.0,
+            replayed=self.recorded is not None,
+            usage=usage or self.failed or Usage(),
+            waited_ms=self.waited_ms if is_answered else spent,
+            attempts=self.attempts,
+            key=self.key if is_answered or self.failed else None,
+            recorded=self.recorded if is_answered else None,
+            model=model,
+        )
+
+
+# The OpenAI client between a call and the transport passes no further arguments through.
+EXCHANGE: ContextVar[Exchange] = ContextVar("EXCHANGE")
+
+
 class Endpoint:
-    """Sends `POST {base_url}/...` with retries, limits, a budget and a recording.
+    """Sends `POST {base_url}/...` with retries, limits, a budget and a recording, and adds each
+    call to a meter.
 
     The key is read from the environment and never stored. Nothing is loaded or connected before a
     request that the recording cannot answer. An endpoint is safe for several threads.
@@ -46,6 +121,7 @@ class Endpoint:
         self,
         base_url: str | Server,
         recording: Recording,
+        meter: Meter,
         limits: Limits,
         budget: Budget | None = None,
         *,
@@ -56,7 +132,7 @@ class Endpoint:
         """`base_url`: see check_address. `timeout_s` bounds one attempt; `retries` are further
         attempts after the first, following the server's retry-after if there is one.
         """
-        self._base_url, self._recording = base_url, recording
+        self._base_url, self._recording, self._meter = base_url, recording, meter
         address = base_url if isinstance(base_url, str) else _LOCAL_PATH
         self._path = urlsplit(address).path.rstrip("/")
         self._limits, self._budget = limits, budget
@@ -67,66 +143,83 @@ class Endpoint:
         self._opened: openai.OpenAI | None = None
 
     def post(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
-        """Return the JSON answer to `body`, and fill in `exchange`; `path` starts with a slash.
+        """Return the JSON answer to `body`, and fill in `exchange`; `path` starts with a slash. The
+        call is metered whether its answer is usable or not.
 
         Raises LLMError for an answer that fails the check of `exchange`, and without an answer
         after all retries: both are recorded separately, and raised again only in a replay. Raises
-        InputError for a fault of the configuration and, in mode `replay`, for a missing answer;
-        BudgetReached before a call that could exceed the budget.
+        Declined if another form of the request is to follow; InputError for a fault of the
+        configuration and, in mode `replay`, for a missing answer; BudgetReached before a call that
+        could exceed the budget.
         """
-        with self._replaying:
-            key = exchange.key = self.key(path, body, exchange.sample)
-            recorded = self._recording.to_replay(key)
-            if recorded is not None:
-                try:
-                    return self._replayed(recorded, exchange)
-                except LLMError:
-                    # Recorded by an earlier version, which accepted it.
-                    self._recording.reject(recorded, rejected_key(key))
-                    if self._recording.mode == "replay":
-                        raise
-                    exchange.restart(key)
-        if self._recording.mode != "replay":
-            return _checked(json.loads(self._send(path, body, exchange)), exchange)
-        recorded = self._recording.find(rejected_key(key))
-        if recorded is not None:
-            return self._replayed(recorded, exchange)
-        raise InputError(
-            f"llm.cache=replay: no recorded answer of {body.get('model')} to request "
-            f"{key[:12]} in {self._recording.path}; import the run's bundle "
-            "(python -m eval cache import BUNDLE), or set llm.cache=auto"
-        )
+        model = str(body.get("model"))
+        try:
+            answer = self._answer(path, body, exchange)
+        except (LLMError, Declined):
+            self._meter.note(exchange.call(model, None))
+            raise
+        self._meter.note(exchange.call(model, usage_of(answer) or Usage(calls=1)))
+        return answer
 
     def is_recorded(self, path: str, body: Mapping[str, Any], sample: int) -> bool:
         """Return whether an answer to `body` is recorded; in mode `replay`, or a failure."""
-        key = self.key(path, body, sample)
+        key = key_of("POST", self._path + path, body, sample)
         keys = [key, rejected_key(key)] if self._recording.mode == "replay" else [key]
         return any(self._recording.to_replay(one) is not None for one in keys)
 
-    def key(self, path: str, body: Mapping[str, Any], sample: int) -> str:
-        """Return the key under which the answer to `body` is recorded; see key_of."""
-        return key_of("POST", self._path + path, body, sample)
+    def _answer(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
+        with self._replaying:
+            key = exchange.key = key_of("POST", self._path + path, body, exchange.sample)
+            recorded = self._recording.to_replay(key)
+            if recorded is None and self._recording.mode == "replay":
+                recorded = self._recording.find(rejected_key(key))
+            if recorded is not None:
+                return self._replayed(recorded, exchange)
+        if self._recording.mode == "replay":
+            raise InputError(
+                f"llm.cache=replay: no recorded answer of {body.get('model')} to request "
+                f"{key[:12]} in {self._recording.path}; import the run's bundle "
+                "(python -m eval cache import BUNDLE), or set llm.cache=auto"
+            )
+        with self._recording.claim(key):
+            recorded = self._recording.to_replay(key)
+            if recorded is not None:  # another thread or process was first
+                exchange.waited_ms = exchange.spent_ms
+                return self._replayed(recorded, exchange)
+            return self._live(path, body, exchange)
 
     def _replayed(self, recorded: RecordedAnswer, exchange: Exchange) -> Mapping[str, Any]:
-        exchange.replay(recorded.latency_ms, recorded.created)
-        try:
-            answer = parse_json(recorded.body)
-        except json.JSONDecodeError:
-            answer = None
-        except ValueError as error:  # accepted by earlier versions
-            exchange.fail(Usage(calls=1))
-            raise LLMError(f"{recorded.model}: the answer cannot be used: {error}") from None
-        if not isinstance(answer, dict):
-            raise self._recording.damaged(recorded.key, "its body is not a JSON object")
+        exchange.latency_ms, exchange.recorded = recorded.latency_ms, recorded.created
+        answer = self._json_of(recorded)
         if recorded.answered:
-            return _checked(answer, exchange)
+            return exchange.read(answer)
         exchange.fail(Usage())
         failure = answer.get("error")
         raise LLMError(
             str(failure.get("message")) if isinstance(failure, Mapping) else recorded.body
         )
 
-    def _send(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> bytes:
+    def _json_of(self, recorded: RecordedAnswer) -> Mapping[str, Any]:
+        try:
+            answer = parse_json(recorded.body)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise self._recording.damaged(recorded.key, "its body is not a JSON object")
+        return answer
+
+    def _live(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
+        """Send the request, record its answer, and return the one that counts: the first."""
+        row, answer = self._sent(path, body, exchange), exchange.answer
+        try:
+            exchange.check(answer)
+        except LLMError:  # `read` raises it below, or that of an earlier answer
+            first = self._recording.keep_failed(row._replace(key=rejected_key(row.key)), body)
+        else:
+            first = self._recording.keep_first(row, body)
+        return exchange.read(answer if first.body == row.body else self._json_of(first))
+
+    def _sent(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> RecordedAnswer:
         import httpx2  # noqa: PLC0415 - half a second that a replayed run does not need
         import openai  # noqa: PLC0415
 
@@ -135,45 +228,44 @@ class Endpoint:
         client = self._client()
         token = EXCHANGE.set(exchange)
         try:
-            reply = client.post(path, cast_to=httpx2.Response, body=dict(body))
+            client.post(path, cast_to=httpx2.Response, body=dict(body))
         except openai.OpenAIError as error:
-            model = str(body.get("model"))
             status = 0 if exchange.stopped else status_to_keep(error)
+            model, variable = str(body.get("model")), self._key_variable
             failure = exchange.stopped or explain(
-                error, model, self._key_variable, self._timeout_s, exchange.attempts
+                error, model, variable, self._timeout_s, exchange.attempts
             )
         else:
-            return reply.content
+            assert exchange.row is not None  # noqa: S101 - for the type checker
+            return exchange.row
         finally:
             EXCHANGE.reset(token)
         # Outside the handler, or the error would refer to the request and its headers.
-        exchange.declined = (
+        if (
             exchange.probing
             and status in _DECLINED
             and not isinstance(failure, RequestTooLongError)
-        )
-        if isinstance(failure, LLMError) and status is not None and not exchange.declined:
-            exchange.fail(Usage())
-            if self._recording.mode != "off":  # for replays only
-                text = json.dumps({"error": {"message": str(failure)}}, ensure_ascii=False)
-                now = datetime.now(UTC).isoformat(timespec="seconds")
-                to = self._path + path
-                row = RecordedAnswer(exchange.key, to, model, status, text, 0.0, None, None, now)
-                self._recording.keep_failed(row, body)
+        ):
+            raise Declined
+        if isinstance(failure, LLMError) and status is not None:
+            exchange.fail(Usage())  # for replays only
+            text = json.dumps({"error": {"message": str(failure)}}, ensure_ascii=False)
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            to = self._path + path
+            row = RecordedAnswer(exchange.key, to, model, status, text, 0.0, None, None, now)
+            self._recording.keep_failed(row, body)
         raise failure
 
     def _client(self) -> openai.OpenAI:
         import httpx2  # noqa: PLC0415
         from openai import OpenAI  # noqa: PLC0415
 
-        from memsys.llm.transport import RecordingTransport  # noqa: PLC0415
+        from memsys.llm.transport import AttemptTransport  # noqa: PLC0415
 
         with self._lock:
             if self._opened is None:
                 address = self._base_url
-                transport = RecordingTransport(
-                    self._recording, self._limits, self._budget, self._timeout_s
-                )
+                transport = AttemptTransport(self._limits, self._budget, self._timeout_s)
                 self._opened = OpenAI(
                     api_key=os.environ.get(self._key_variable) or _NO_KEY,
                     base_url=address if isinstance(address, str) else address.start(),
@@ -182,16 +274,6 @@ class Endpoint:
                     http_client=httpx2.Client(transport=transport),
                 )
             return self._opened
-
-
-def _checked(answer: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
-    """Return `answer`, read into `exchange`; raises LLMError if it is not usable."""
-    try:
-        exchange.value = exchange.check(answer)
-    except LLMError:
-        exchange.fail(usage_of(answer) or Usage(calls=1))
-        raise
-    return answer
 
 
 def check_server(field: str, model: object, key: object) -> None:

@@ -7,21 +7,15 @@ the rate limit or for another attempt is caused by the harness and is reported s
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
 
 from memsys.core.types import Usage
 
-_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 SOURCES = ("live", "vectors", "shared", "recorded")  # of a latency: what replaces what
-Check = Callable[[Mapping[str, Any]], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,96 +40,6 @@ class Call:
     model: str | None = None
     cached: bool = False
     shared: bool = False
-
-
-@dataclass(slots=True)
-class Exchange:
-    """A running call. The client sets `check`, which returns what the answer says or raises
-    LLMError if it is unusable, and `sample`. The transport sets the rest: `value`, what `check`
-    returned; `latency_ms`, live latency of the successful attempt;
-    `waited_ms`, the time before that attempt (queue, rate limit, failed attempts and the pauses
-    after them); `created`, when the answer was live (ISO, UTC); `stopped`, an error that must not
-    be retried; `rejected`, the usage of a complete answer that failed the check, or of no tokens if
-    a server was reached and no answer came. Either failure is recorded under `key`. `probing`:
-    another form of the request follows if the server declines this one; `declined`: it did, and no
-    failure is recorded.
-    """
-
-    check: Check
-    sample: int = 0
-    value: Any = None
-    key: str = ""
-    replayed: bool = False
-    attempts: int = 0
-    latency_ms: float = 0.0
-    waited_ms: float = 0.0
-    created: str | None = None
-    stopped: Exception | None = None
-    rejected: Usage | None = None
-    probing: bool = False
-    declined: bool = False
-    started: float = field(default_factory=time.perf_counter)
-
-    @property
-    def spent_ms(self) -> float:
-        """Milliseconds since the call began."""
-        return (time.perf_counter() - self.started) * 1000
-
-    def fail(self, usage: Usage) -> None:
-        """Mark the call as failed; the failure is recorded elsewhere (see rejected_key)."""
-        self.key, self.rejected = rejected_key(self.key), usage
-
-    @property
-    def answered(self) -> bool:
-        """Whether the server has answered this live call, usably or not."""
-        return self.created is not None and not self.replayed
-
-    def restart(self, key: str) -> None:
-        """Forget a replayed answer that was not usable; the request is sent next."""
-        self.key, self.replayed, self.rejected = key, False, None
-        self.latency_ms, self.created = 0.0, None
-
-    def call(self, model: str, usage: Usage | None) -> Call:
-        """Return the call for the meter; `usage` is None without a usable answer."""
-        spent, is_answered = self.spent_ms, usage is not None
-        return Call(
-            spent_ms=spent,
-            live_ms=self.latency_ms if is_answered else 0.0,
-            replayed=self.replayed,
-            usage=usage or self.rejected or Usage(),
-            waited_ms=self.waited_ms if is_answered else spent,
-            attempts=self.attempts,
-            key=self.key if is_answered or self.rejected else None,
-            recorded=self.created if is_answered and self.replayed else None,
-            model=model,
-        )
-
-    def replay(self, latency_ms: float, created: str) -> None:
-        """Mark the answer as recorded, with its latency and date."""
-        self.replayed, self.latency_ms, self.created = True, latency_ms, created
-
-
-# The OpenAI client between a call and the transport passes no further arguments through.
-EXCHANGE: ContextVar[Exchange] = ContextVar("EXCHANGE")
-
-
-def key_of(method: str, path: str, body: Mapping[str, Any], sample: int) -> str:
-    """Return the sha256, in hex, of method, path, canonical JSON of the body, and sample number.
-
-    The server's address is not part of it, so that a recording replays anywhere; nor are headers,
-    so that it contains no secret. Two servers that give one name to two models therefore
-    need different names or different cache folders.
-    """
-    canonical = _CANONICAL.encode([method, path, body, sample])
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def rejected_key(key: str) -> str:
-    """Return the key under which the last failure of the request `key` is recorded. A failure is an
-    answer that failed its check, or no answer after all retries. A replayed run fails in the same
-    way; a live call never reads it.
-    """
-    return hashlib.sha256(f"{key} rejected".encode()).hexdigest()
 
 
 @dataclass(slots=True)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import io
+import selectors
+import socket
 import ssl
 import time
 import zlib
+from base64 import b64encode
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextvars import ContextVar
 from functools import cache
-from typing import Any
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-import httpcore2
 import httpx2
 
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+from memsys.core.addresses import LOOPBACK
+
 _ENCODING = "gzip"
-_PART = 65_536  # bytes of a request per write
-_DEADLINE: ContextVar[float] = ContextVar("_DEADLINE", default=float("inf"))
+_PART = 65_536  # bytes of an answer per read
 
 
 @cache
@@ -35,46 +41,106 @@ class Network:
     """
 
     def __init__(self) -> None:
-        unlimited = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-        here = httpx2.HTTPTransport(verify=_certificates(), limits=unlimited)
-        mounts = {f"all://{host}": here for host in _LOOPBACK}
-        self._client = httpx2.Client(verify=_certificates(), limits=unlimited, mounts=mounts)
-        # The limits of httpx are per read and write, so a slow server could go on for ever. No
-        # public parameter of httpx passes a backend on to its pools of connections.
-        for transport in (self._client._transport, *self._client._mounts.values()):
-            pool: Any = getattr(transport, "_pool", None)
-            if pool is not None and not isinstance(pool._network_backend, _Backend):
-                pool._network_backend = _Backend(pool._network_backend)
+        # By scheme, host and port; single operations of a list are safe for several threads.
+        self._idle: defaultdict[tuple[str, str], list[_Connection]] = defaultdict(list)
 
     def send(
         self, request: httpx2.Request, timeout_s: float, most_bytes: int
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """Return status, headers and body, unpacked. `timeout_s` bounds the time from connecting to
-        the last byte, `most_bytes` the body. Raises httpx2.TransportError; AnswerTooLarge if an
-        answer with a status of 2xx is larger (another answer is returned without its body).
+        """Return status, headers with names in lower case, and body, unpacked. `timeout_s` bounds
+        the time from connecting to the last byte, `most_bytes` the body. Raises
+        httpx2.TransportError; AnswerTooLarge if an answer with a status of 2xx is larger (another
+        answer is returned without its body).
         """
-        request.headers["accept-encoding"] = _ENCODING
-        token = _DEADLINE.set(time.monotonic() + timeout_s)
+        url = urlsplit(str(request.url))
+        deadline = time.monotonic() + timeout_s
+        proxy = _proxy_for(url)
+        connection = self._connection(url, proxy, deadline)
+        target = url._replace(scheme="", netloc="").geturl()
+        headers = {**dict(request.headers.items()), "accept-encoding": _ENCODING}
+        if proxy is not None and url.scheme == "http":
+            target, headers = url.geturl(), headers | _login(proxy)
+        reusable = False
         try:
-            response = self._client.send(request, stream=True)
+            connection.http.request(request.method, target, request.content, headers)
+            response = connection.http.getresponse()
+            passed = {name.lower(): value for name, value in response.headers.items()}
             try:
                 data = _body(response, most_bytes)
             except AnswerTooLarge:
-                if response.is_success:
+                if 200 <= response.status < 300:
                     raise
-                data = b""
-            finally:
-                response.close()
-            return response.status_code, response.headers, data
+                return response.status, passed, b""
+            reusable = response.isclosed() and not response.will_close
+            return response.status, passed, data
+        except TimeoutError as error:
+            raise httpx2.ReadTimeout(str(error)) from error
+        except (OSError, HTTPException) as error:
+            raise httpx2.RemoteProtocolError(f"{type(error).__name__}: {error}") from error
         finally:
-            _DEADLINE.reset(token)
+            if reusable:
+                self._idle[url.scheme, url.netloc].append(connection)
+            else:
+                connection.http.close()
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        for connections in self._idle.values():
+            while connections:
+                connections.pop().http.close()
+
+    def _connection(
+        self, url: SplitResult, proxy: SplitResult | None, deadline: float
+    ) -> _Connection:
+        """Return an idle connection that the server has not closed, or else a new one."""
+        idle = self._idle[url.scheme, url.netloc]
+        while idle:
+            connection = idle.pop()
+            if not connection.socket.has_ended():
+                connection.socket.deadline = deadline
+                return connection
+            connection.http.close()
+        address = proxy or url
+        host, port, left = str(address.hostname), address.port, deadline - time.monotonic()
+        if url.scheme == "http":
+            http = HTTPConnection(host, port, timeout=left)
+        else:
+            http = HTTPSConnection(host, port, timeout=left, context=_certificates())
+        if proxy is not None and url.scheme == "https":
+            http.set_tunnel(str(url.hostname), url.port, _login(proxy))
+        try:
+            http.connect()
+        except TimeoutError as error:
+            raise httpx2.ConnectTimeout(str(error)) from error
+        except OSError as error:
+            raise httpx2.ConnectError(str(error)) from error
+        http.sock = limited = _Socket(http.sock, deadline)
+        return _Connection(http, limited)
 
 
-def _body(response: httpx2.Response, most_bytes: int) -> bytes:
+class _Connection(NamedTuple):
+    http: HTTPConnection
+    socket: _Socket
+
+
+def _proxy_for(url: SplitResult) -> SplitResult | None:
+    """Return the address of the proxy through which the system sends a request, if any."""
+    if url.hostname in LOOPBACK or proxy_bypass(url.netloc):
+        return None
+    proxies = getproxies()
+    address = proxies.get(url.scheme) or proxies.get("all")
+    return urlsplit(address if "://" in address else f"http://{address}") if address else None
+
+
+def _login(proxy: SplitResult) -> dict[str, str]:
+    """Return the header with user and password of a proxy, if its address has them."""
+    if not proxy.username:
+        return {}
+    login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": f"Basic {b64encode(login.encode()).decode()}"}
+
+
+def _body(response: HTTPResponse, most_bytes: int) -> bytes:
     """Return the body, unpacked piece by piece, so that no more than the limit is in memory."""
     parts: list[bytes] = []
     left = most_bytes
@@ -83,74 +149,75 @@ def _body(response: httpx2.Response, most_bytes: int) -> bytes:
         if left < 0:
             raise AnswerTooLarge(f"larger than {most_bytes / 2**20:.0f} MB")
         parts.append(part)
+    if response.length:
+        raise httpx2.RemoteProtocolError(f"the answer ends {response.length} bytes too early")
     return b"".join(parts)
 
 
-def _unpacked(response: httpx2.Response, most_bytes: int) -> Iterator[bytes]:
+def _unpacked(response: HTTPResponse, most_bytes: int) -> Iterator[bytes]:
     """Yield the pieces of the body, each of at most `most_bytes`."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    pieces = iter(lambda: response.read(_PART), b"")
     if encoding in ("", "identity"):
-        yield from response.iter_raw()
+        yield from pieces
         return
     if encoding not in (_ENCODING, "x-gzip"):
         raise httpx2.RemoteProtocolError(f"content-encoding {encoding[:20]!r} was not accepted")
     decoder = zlib.decompressobj(31)
     try:
-        for part in response.iter_raw():
+        for part in pieces:
             yield decoder.decompress(part, most_bytes)
         yield decoder.flush()
     except zlib.error as error:
         raise httpx2.RemoteProtocolError(f"the body is not gzip ({error})") from None
 
 
-def _left(timeout: float | None, late: type[httpcore2.TimeoutException]) -> float:
-    """Return the seconds left for the current request, at most `timeout`; raise `late` if none."""
-    left = _DEADLINE.get() - time.monotonic()
-    if left <= 0:
-        raise late("the answer takes too long")
-    return left if timeout is None else min(left, timeout)
-
-
-class _Backend:
-    """A network backend of httpcore that opens connections within the deadline of the current
-    request.
+class _Socket:
+    """A connected socket on which a request and its answer share one deadline: limits of sockets
+    are per read, so that a slow server could go on for ever.
     """
 
-    def __init__(self, backend: httpcore2.NetworkBackend) -> None:
-        self._backend = backend
+    def __init__(self, connected: socket.socket, deadline: float) -> None:
+        self.connected, self.deadline = connected, deadline
 
-    def connect_tcp(
-        self, host: str, port: int, timeout: float | None = None, **more: Any
-    ) -> _Stream:
-        left = _left(timeout, httpcore2.ConnectTimeout)
-        return _Stream(self._backend.connect_tcp(host, port, left, **more))
+    def within_deadline(self) -> socket.socket:
+        """Return the socket, whose next operation ends at the deadline; TimeoutError after it."""
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer takes too long")
+        self.connected.settimeout(left)
+        return self.connected
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._backend, name)
+    def has_ended(self) -> bool:
+        """Return whether the other side has closed the connection, or sent what nobody asked."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.connected, selectors.EVENT_READ)
+            return bool(selector.select(0))
+
+    def sendall(self, data: Any) -> None:
+        self.within_deadline().sendall(data)
+
+    def makefile(self, mode: str) -> io.BufferedReader:  # noqa: ARG002 - always to read bytes
+        return io.BufferedReader(_Incoming(self), _PART)
+
+    def close(self) -> None:
+        self.connected.close()
 
 
-class _Stream:
-    """A connection; each read and write ends at the deadline of the current request."""
+class _Incoming(io.RawIOBase):
+    """The bytes that arrive at a socket, which stays open until this is closed, too."""
 
-    def __init__(self, stream: httpcore2.NetworkStream) -> None:
-        self._stream = stream
+    def __init__(self, source: _Socket) -> None:
+        self._source = source
+        self._raw = source.connected.makefile("rb", buffering=0)
 
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _left(timeout, httpcore2.ReadTimeout))
+    def readable(self) -> bool:
+        return True
 
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        for start in range(0, len(buffer), _PART):
-            left = _left(timeout, httpcore2.WriteTimeout)
-            self._stream.write(buffer[start : start + _PART], left)
+    def readinto(self, buffer: Any) -> int | None:
+        self._source.within_deadline()
+        return self._raw.readinto(buffer)
 
-    def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> _Stream:
-        left = _left(timeout, httpcore2.ConnectTimeout)
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, left))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+    def close(self) -> None:
+        self._raw.close()
+        super().close()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from memsys.core.errors import InputError
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
+
+from memsys.core.errors import InputError, problems
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Usage
 from memsys.core.yaml_text import load_yaml
@@ -20,6 +22,10 @@ _SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}$")  # gpt-4o-2024-08-06 costs what g
 _UNIT = 1_000_000
 MOST_TOKENS = 2**53  # of one call; a larger count is no count
 _READ = ("messages", "tools", "response_format", "input")  # fields that the model reads
+_REMEDY = (
+    f"; give as_of, source and models: {{name: {{input: 1.0, output: 2.0}}}}, US dollars for a "
+    f"million tokens, 0 to {_UNIT:,}"
+)
 _IMAGE = 2_833  # gpt-4o-mini; gpt-4o bills 85
 
 
@@ -74,37 +80,38 @@ def load_pricing(path: str | Path = PRICING) -> Pricing:
         )
     path = Path(path).expanduser()
     loaded = load_yaml(path)
+    with problems(path, _REMEDY):
+        groups = _GROUPS.validate_python(loaded if isinstance(loaded, list) else [loaded])
     prices: dict[str, Price] = {}
-    for group in loaded if isinstance(loaded, list) else [loaded]:
-        for name, price in _group(group, path):
+    for group in groups:
+        for name, row in group.models.items():
             if name in prices:
                 raise InputError(f"{path}: models: {name}: has two prices; remove one")
-            prices[name] = price
+            prices[name] = Price(row.input, row.output, group.as_of, group.source)
     return Pricing(prices)
 
 
-def _group(group: object, path: Path) -> Iterator[tuple[str, Price]]:
-    if not isinstance(group, dict) or set(group) != {"as_of", "source", "models"}:
-        raise InputError(f"{path}: a price list has as_of, source and models, and nothing else")
-    if not isinstance(group["models"], dict):
-        raise InputError(f"{path}: models: give name: {{input: 1.0, output: 2.0}} for each")
-    for field in ("as_of", "source"):
-        if isinstance(group[field], list | dict) or group[field] in (None, ""):
-            raise InputError(
-                f"{path}: {field}: {reprlib.repr(group[field])}; give the prices' {field}"
-            )
-    for name, row in group["models"].items():
-        if not isinstance(row, dict) or set(row) != {"input", "output"} or not _are_prices(row):
-            raise InputError(
-                f"{path}: models: {name}: {reprlib.repr(row)}; give {{input: 1.0, output: 2.0}}, "
-                f"US dollars for a million tokens, 0 to {_UNIT:,}"
-            )
-        dollars = float(row["input"]), float(row["output"])
-        yield str(name), Price(*dollars, str(group["as_of"]), str(group["source"]))
+def _text(value: object) -> object:
+    """Return a number or a date, as YAML reads it, as text."""
+    return value if value is None or isinstance(value, list | dict) else str(value)
 
 
-def _are_prices(row: Mapping[str, Any]) -> bool:
-    return all(type(one) in {int, float} and 0 <= one <= _UNIT for one in row.values())
+_Dollars = Annotated[float, Field(strict=True, ge=0, le=_UNIT)]
+_Text = Annotated[str, BeforeValidator(_text), Field(min_length=1)]
+
+
+class _Row(BaseModel, extra="forbid"):
+    input: _Dollars
+    output: _Dollars
+
+
+class _Group(BaseModel, extra="forbid"):
+    as_of: _Text
+    source: _Text
+    models: dict[_Text, _Row]
+
+
+_GROUPS = TypeAdapter(list[_Group])
 
 
 def usage_of(answer: Mapping[str, Any]) -> Usage | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import threading
@@ -29,6 +30,7 @@ _SELECT = f"SELECT {_COLUMNS} FROM calls WHERE key"  # noqa: S608
 _SELECT_REQUEST = "SELECT key, body FROM requests WHERE key"
 _WRITE = f"INTO calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WRITE_REQUEST = "OR IGNORE INTO requests (key, body) VALUES (?, ?)"
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 _MOST_BYTES = 2**28  # of a request, unpacked
 _MOST_STATUS = 999
 _POLL_S = 0.01
@@ -130,34 +132,27 @@ class Recording:
             self._db.executemany(f"INSERT {_WRITE_REQUEST}", packed)
             return self._db.executemany(f"INSERT OR IGNORE {_WRITE}", answers).rowcount
 
-    def keep_failed(
-        self, row: RecordedAnswer, request: Mapping[str, Any] | None = None
-    ) -> RecordedAnswer:
-        """Record the last failure of a request; return the row that is recorded now. Of several
-        unusable answers the first stays; a failure without an answer replaces any row and is
-        replaced by any. Raises InputError if the file cannot be written.
+    def keep_first(self, row: RecordedAnswer, request: Mapping[str, Any]) -> RecordedAnswer:
+        """Record the answer to `request` unless one is recorded; return the recorded one, or `row`
+        in mode `off`. Raises InputError if the file cannot be written.
+        """
+        if self.mode == "off" or self.keep([row], {row.key: request}):
+            return row
+        return self.find(row.key) or row
+
+    def keep_failed(self, row: RecordedAnswer, request: Mapping[str, Any]) -> RecordedAnswer:
+        """Record the last failure of a request; return the row that is recorded now, or `row` in
+        mode `off`. Of several unusable answers the first stays; a failure without an answer
+        replaces any row and is replaced by any. Raises InputError if the file cannot be written.
         """
         first = self.find(row.key)
         if first is not None and first.answered and row.answered:
             return first
-        with self._errors(), self._guard, self._db:
-            self._db.execute(f"INSERT OR REPLACE {_WRITE}", row)
-            if request is not None:
+        if self.mode != "off":
+            with self._errors(), self._guard, self._db:
+                self._db.execute(f"INSERT OR REPLACE {_WRITE}", row)
                 self._db.execute(f"INSERT {_WRITE_REQUEST}", (row.key, _packed(request)))
         return row
-
-    def reject(self, row: RecordedAnswer, key: str) -> None:
-        """Move an answer that is not usable, and its request, to `key`, that of failures."""
-        with self._errors(), self._guard, self._db:
-            # Another thread or process may have moved it and recorded a better one.
-            moved = self._db.execute(
-                "UPDATE OR REPLACE calls SET key = ? WHERE key = ? AND body = ?",
-                (key, row.key, row.body),
-            )
-            if moved.rowcount:
-                self._db.execute(
-                    "UPDATE OR REPLACE requests SET key = ? WHERE key = ?", (key, row.key)
-                )
 
     def totals(self) -> list[tuple[str, str, int, int, int, str, str]]:
         """Return per path and model: number of answers, input and output tokens, first and last
@@ -239,8 +234,26 @@ class Recording:
         return cache_errors(self.path, "a record of calls")
 
 
-def _packed(body: Mapping[str, Any]) -> bytes:
+def _packed(request: Mapping[str, Any]) -> bytes:
     """Return the canonical JSON of a request, compressed and without secrets."""
-    value = json_without_secrets(json.loads(json.dumps(body)))
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    text = _CANONICAL.encode(json_without_secrets(request))
     return zlib.compress(text.encode("utf-8", "backslashreplace"))
+
+
+def key_of(method: str, path: str, body: Mapping[str, Any], sample: int) -> str:
+    """Return the sha256, in hex, of method, path, canonical JSON of the body, and sample number.
+
+    The server's address is not part of it, so that a recording replays anywhere; nor are headers,
+    so that it contains no secret. Two servers that give one name to two models therefore
+    need different names or different cache folders.
+    """
+    canonical = _CANONICAL.encode([method, path, body, sample])
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def rejected_key(key: str) -> str:
+    """Return the key under which the last failure of the request `key` is recorded. A failure is an
+    answer that failed its check, or no answer after all retries. A replayed run fails in the same
+    way; a live call never reads it.
+    """
+    return hashlib.sha256(f"{key} rejected".encode()).hexdigest()

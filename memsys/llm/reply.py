@@ -28,9 +28,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 def violation(value: object, schema: Mapping[str, Any], place: str = "reply") -> str | None:
     """Return the faults of `value` and their places, or None; of a list, those of its first faulty
-    item. The keywords type, enum, const,
-    anyOf, properties, required, additionalProperties and items are checked (JSON Schema 2020-12),
-    others are ignored.
+    item. The keywords type, enum, const, anyOf, properties, required, additionalProperties and
+    items are checked (JSON Schema 2020-12), others are ignored.
     """
     if "anyOf" in schema and all(violation(value, one, place) for one in schema["anyOf"]):
         return f"{place} fits no alternative"
@@ -38,32 +37,27 @@ def violation(value: object, schema: Mapping[str, Any], place: str = "reply") ->
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(_is(value, kind) for kind in kinds):
         return f"{place} is no {' or '.join(kinds)}"
-    if "enum" in schema and not any(_same(value, one) for one in schema["enum"]):
-        return f"{place} is none of {schema['enum']}"
-    if "const" in schema and not _same(value, schema["const"]):
-        return f"{place} is not {schema['const']!r}"
-    if isinstance(value, dict):
-        return _object(value, schema, place)
-    if isinstance(value, list) and "items" in schema:
-        wrong = (violation(v, schema["items"], f"{place}[{i}]") for i, v in enumerate(value))
-        return next(filter(None, wrong), None)
-    return None
-
-
-def _object(value: dict[str, Any], schema: Mapping[str, Any], place: str) -> str | None:
-    properties = schema.get("properties", {})
+    allowed = [schema["const"]] if "const" in schema else schema.get("enum", [value])
+    if not any(
+        value == one and isinstance(value, bool) == isinstance(one, bool) for one in allowed
+    ):
+        return f"{place} is none of {allowed}"  # as JSON, where true is not 1
     faults: list[str | None] = []
-    if missing := [name for name in schema.get("required", []) if name not in value]:
-        faults.append(f"{place} lacks {', '.join(missing)}")
-    more = sorted(set(value) - set(properties))
-    if more and schema.get("additionalProperties") is False:
-        unknown = ", ".join(more)
-        faults.append(f"{place} has {unknown}, which the schema does not have")
-    faults += (
-        violation(value[name], inner, f"{place}.{name}")
-        for name, inner in properties.items()
-        if name in value
-    )
+    if isinstance(value, dict):
+        properties = schema.get("properties", {})
+        if missing := [name for name in schema.get("required", []) if name not in value]:
+            faults.append(f"{place} lacks {', '.join(missing)}")
+        if schema.get("additionalProperties") is False and (more := set(value) - set(properties)):
+            unknown = ", ".join(sorted(more))
+            faults.append(f"{place} has {unknown}, which the schema does not have")
+        faults += (
+            violation(value[name], inner, f"{place}.{name}")
+            for name, inner in properties.items()
+            if name in value
+        )
+    elif isinstance(value, list) and "items" in schema:
+        wrong = (violation(v, schema["items"], f"{place}[{i}]") for i, v in enumerate(value))
+        faults.append(next(filter(None, wrong), None))
     return "; ".join(filter(None, faults)) or None
 
 
@@ -73,11 +67,6 @@ def _is(value: object, kind: str) -> bool:
     if kind == "integer" and isinstance(value, float):
         return value.is_integer()
     return isinstance(value, _TYPES.get(kind, ()))
-
-
-def _same(value: object, other: object) -> bool:
-    """Return whether two values are equal as JSON, where true is not 1."""
-    return value == other and isinstance(value, bool) == isinstance(other, bool)
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -230,20 +219,18 @@ def _of_schema(text: str, schema: Mapping[str, Any], model: str, finish: object)
     """Return the part of `text` that is JSON of `schema`: the whole, or the only such object in it
     (fences, an introduction or reasoning may surround it).
     """
-    found: list[tuple[str, Any]]
+    objects: list[tuple[str, Any]]
     try:
-        found = [(text, parse_json(text))]
+        objects = [(text, parse_json(text))]
     except ValueError:
-        found = list(json_objects(without_thinking(text)))
-    if not found:
-        cut = (
-            f"; it was cut off by the limit of tokens: {_MORE_TOKENS}" if finish == "length" else ""
-        )
-        raise LLMError(f"{model}: the reply is not the JSON that was asked for{cut}")
-    faults = [violation(value, schema) for _, value in found]
-    fitting = [one for one, fault in zip(found, faults, strict=True) if fault is None]
-    if not fitting:
-        raise LLMError(f"{model}: the reply is not of the schema that was asked for: {faults[-1]}")
+        objects = list(json_objects(without_thinking(text)))
+    faults = [violation(value, schema) for _, value in objects]
+    fitting = [one for one, fault in zip(objects, faults, strict=True) if fault is None]
     if any(value != fitting[0][1] for _, value in fitting):
         raise LLMError(f"{model}: the reply has several different objects of the schema")
-    return fitting[0][0]
+    if fitting:
+        return fitting[0][0]
+    fault = f"of the schema that was asked for: {faults[-1]}" if faults else "the JSON asked for"
+    if not faults and finish == "length":
+        fault += f"; it was cut off by the limit of tokens: {_MORE_TOKENS}"
+    raise LLMError(f"{model}: the reply is not {fault}")

@@ -1,4 +1,4 @@
-"""HTTP transport that replays, limits, times and records requests, and its errors as messages."""
+"""HTTP transport that limits and times single attempts, and its errors as messages."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from memsys.core.json_text import parse_json
 from memsys.core.types import Usage
 from memsys.llm.base import LLMError, RequestTooLongError
 from memsys.llm.budget import Budget, BudgetReached, Limits
-from memsys.llm.meter import EXCHANGE, Exchange, key_of, rejected_key
+from memsys.llm.endpoint import EXCHANGE, Exchange
 from memsys.llm.network import AnswerTooLarge, Network
 from memsys.llm.pricing import usage_of
-from memsys.llm.recording import RecordedAnswer, Recording
+from memsys.llm.recording import RecordedAnswer
 
 _PASSED_HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
 _MOST_BYTES = 16 * 2**20  # of an answer, unpacked
@@ -40,54 +40,39 @@ _PORTS = {"http": 80, "https": 443}
 _NOBODY = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 
 
-class RecordingTransport(httpx2.BaseTransport):
-    """Answers a request from the recording or, if it is not recorded, from the network.
-
-    It sees single attempts: the pauses between them are in the OpenAI client and do not occupy a
-    slot of the running calls.
+class AttemptTransport(httpx2.BaseTransport):
+    """Sends single attempts of the call in EXCHANGE, within the limits and the budget. The pauses
+    between attempts are in the OpenAI client and do not occupy a slot of the running calls.
     """
 
-    def __init__(
-        self, recording: Recording, limits: Limits, budget: Budget | None, timeout_s: float
-    ) -> None:
+    def __init__(self, limits: Limits, budget: Budget | None, timeout_s: float) -> None:
         """`timeout_s` bounds one attempt, from sending to the last byte of the answer."""
-        self._recording, self._limits, self._budget = recording, limits, budget
-        self._timeout_s = timeout_s
+        self._limits, self._budget, self._timeout_s = limits, budget, timeout_s
         self._network = Network()
         self._reached = False  # whether the server has answered anything
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send one attempt; an error that must not be retried becomes `stopped` of the exchange."""
+        """Send one attempt. An answer becomes `answer` and `row` of the exchange, an error that
+        must not be retried its `stopped`.
+        """
         exchange = EXCHANGE.get()
         try:
-            return self._answer(request, exchange)
+            with self._limits.place():
+                return self._attempt(request, exchange)
         except (InputError, BudgetReached, LLMError) as error:
             exchange.stopped = error
             return httpx2.Response(400, headers={"x-should-retry": "false"}, json={})
 
-    def _answer(self, request: httpx2.Request, exchange: Exchange) -> httpx2.Response:
+    def _attempt(self, request: httpx2.Request, exchange: Exchange) -> httpx2.Response:
         body = json.loads(request.content)
-        path = request.url.path
-        exchange.key = key_of(request.method, path, body, exchange.sample)
-        with self._recording.claim(exchange.key):
-            recorded = self._recording.to_replay(exchange.key)
-            if recorded is not None:  # another thread or process was first
-                exchange.waited_ms = exchange.spent_ms
-                exchange.replay(recorded.latency_ms, recorded.created)
-                return _response(recorded.status, {}, recorded.body.encode())
-            with self._limits.place():
-                return self._live(request, body, exchange)
-
-    def _live(
-        self, request: httpx2.Request, body: Mapping[str, Any], exchange: Exchange
-    ) -> httpx2.Response:
-        model = str(body.get("model", ""))
+        model, texts = str(body.get("model", "")), body.get("input")
+        most = _MOST_BYTES + _VECTOR * (len(texts) if isinstance(texts, list) else 1)
         settle = self._budget.reserve(model, body) if self._budget else lambda _: None
         started = time.perf_counter()
         exchange.attempts += 1
         exchange.waited_ms = exchange.spent_ms
         try:
-            status, headers, data = self._send(request, body)
+            status, headers, data = self._network.send(request, self._timeout_s, most)
             self._reached = True
             exchange.latency_ms = (time.perf_counter() - started) * 1000
             answer = _parsed(data, model) if 200 <= status < 300 else None
@@ -100,19 +85,22 @@ class RecordingTransport(httpx2.BaseTransport):
                     "(connection refused); start it, or correct base_url, and resume"
                 ) from None
             raise
-        except BaseException:
+        except BaseException as error:
             settle(None)  # the answer is lost, but the server may bill it
+            if isinstance(error, AnswerTooLarge):  # which another attempt would not mend
+                raise LLMError(f"{model}: the answer is {error}") from None
             raise
         if answer is None:
             settle(Usage(1))  # refused
-            return _response(status, headers, data)
+            passed = {name: headers[name] for name in _PASSED_HEADERS if name in headers}
+            return httpx2.Response(status, headers=passed, content=data)
         usage = usage_of(answer)
         settle(usage)
         text = data.decode()
         if (cleaned := json_without_secrets(answer)) is not answer:  # a server may repeat the key
             answer, text = cleaned, json.dumps(cleaned, ensure_ascii=False)
-        exchange.created = datetime.now(UTC).isoformat(timespec="seconds")
-        row = RecordedAnswer(
+        exchange.answer = answer
+        exchange.row = RecordedAnswer(
             key=exchange.key,
             path=request.url.path,
             model=model,
@@ -121,34 +109,9 @@ class RecordingTransport(httpx2.BaseTransport):
             latency_ms=exchange.latency_ms,
             input_tokens=usage.input_tokens if usage else None,
             output_tokens=usage.output_tokens if usage else None,
-            created=exchange.created,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        is_usable = True
-        try:
-            exchange.check(answer)
-        except LLMError:  # the caller's own check raises it again
-            row, is_usable = row._replace(key=rejected_key(row.key)), False
-        return _response(status, headers, self._record(row, body, is_usable))
-
-    def _send(
-        self, request: httpx2.Request, body: Mapping[str, Any]
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        texts = body.get("input")
-        vectors = len(texts) if isinstance(texts, list) else 1
-        try:
-            return self._network.send(request, self._timeout_s, _MOST_BYTES + vectors * _VECTOR)
-        except AnswerTooLarge as error:  # which another attempt would not mend
-            raise LLMError(f"{body.get('model')}: the answer is {error}") from None
-
-    def _record(self, row: RecordedAnswer, body: Mapping[str, Any], is_usable: bool) -> bytes:
-        """Record an answer and return the body of the recorded one: the first of a key wins."""
-        if self._recording.mode == "off":
-            return row.body.encode()
-        if not is_usable:
-            return self._recording.keep_failed(row, body).body.encode()
-        if not self._recording.keep([row], {row.key: body}):
-            row = self._recording.find(row.key) or row
-        return row.body.encode()
+        return httpx2.Response(status)
 
 
 def _parsed(data: bytes, model: str) -> Mapping[str, Any]:
@@ -164,11 +127,6 @@ def _parsed(data: bytes, model: str) -> Mapping[str, Any]:
     if not isinstance(answer, dict):
         raise httpx2.RemoteProtocolError("the answer is not a JSON object")
     return answer
-
-
-def _response(status: int, headers: Mapping[str, str], data: bytes) -> httpx2.Response:
-    passed = {name: headers[name] for name in _PASSED_HEADERS if name in headers}
-    return httpx2.Response(status, headers=passed, content=data)
 
 
 def _refused(error: BaseException) -> bool:

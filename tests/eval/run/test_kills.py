@@ -20,8 +20,7 @@ import pytest
 from eval.bench.generated import write_dataset
 from eval.bench.runs import loopback_model
 from eval.records.jsonl import INGEST, RECORDS, read_lines
-from memsys.llm.meter import key_of
-from memsys.llm.recording import CALLS
+from memsys.llm.recording import CALLS, key_of
 from tests.eval.commands import run_main
 
 QUESTIONS, DELAY_S = 10, 0.03

@@ -182,22 +182,17 @@ def unit(numbers: object) -> bytes:
 
 
 UNIT = np.full(64, 1 / 8)
-OTHER = unit(np.eye(32)[0])  # a unit vector, but of another model
 DAMAGE: dict[str, object] = {
     "cut": unit(UNIT[:32]),
     "half a number": unit(UNIT)[:-3],
     "empty": b"",
     "longer": unit([1 / 8] * 65),
-    "NaN": unit([np.nan] * 64),
     "one NaN": unit([np.nan, *UNIT[1:]]),
     "infinite": unit([np.inf] * 64),
-    "zero": unit([0] * 64),
     "not of length 1": unit(UNIT * 2),
     "almost of length 1": unit(UNIT * 1.01),
-    "of another model": OTHER,
     "null": None,
     "text": "a vector",
-    "a number": 5,
 }
 
 
@@ -207,7 +202,6 @@ def test_a_damaged_vector_is_embedded_anew(damage, every, tmp_path, caplog):
     texts = ["a bowl", "the kiln", "some clay"]
     right = CachedEmbedder(BagOfWords(), tmp_path, Meter()).documents(texts)
     before = blobs(tmp_path)
-    every = every and damage != OTHER  # there would be nothing to compare with
     keys = list(before) if every else [min(before)]
     with sqlite3.connect(tmp_path / "bag.sqlite") as db:
         changes = [(damage, key) for key in keys]
@@ -238,10 +232,10 @@ def test_a_latency_that_is_none_is_measured_anew(ms, tmp_path):
 
 
 def test_a_text_without_words_for_the_model_is_no_damage(tmp_path, caplog):
-    for _ in range(2):
+    for again in (False, True):
         embedder = BagOfWords()
         cached = CachedEmbedder(embedder, tmp_path, Meter())
         for _ in range(2):
             assert not cached.documents(["?"]).any()
-        assert asked(embedder) == ["?"]  # once a process: zeros may be damage
+        assert asked(embedder) == ([] if again else ["?"])
     assert caplog.records == []

@@ -219,11 +219,11 @@ def price(fields: str) -> str:
         ("as_of: 1\nsource: x\nmodels: []", "models"),
         (price("{input: .nan, output: 1}"), "models.m.input"),
         *(
-            (price(fields), "models: m")
+            (price(fields), "models.m")
             for fields in ("3", "{input: 1}", "{input: -1, output: 1}", "{input: '1', output: 1}")
         ),
         *(
-            (price(f"{{input: {dollars}, output: 1}}"), "models: m")
+            (price(f"{{input: {dollars}, output: 1}}"), "models.m")
             for dollars in ("1000001", "1.0e+300", "true")
         ),
         ("as_of: []\nsource: x\nmodels: {}", "as_of"),

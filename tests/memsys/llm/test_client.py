@@ -65,6 +65,24 @@ def test_a_proxy_is_not_asked_for_a_server_on_this_machine(server, make, monkeyp
     assert server.requests == 1
 
 
+def test_a_proxy_of_the_system_is_asked_for_another_server(server, make, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    proxy = server.base_url.removesuffix("/v1")
+    monkeypatch.setenv("http_proxy", proxy.replace("//", "//me:a%20b@"))
+    make("http://elsewhere.invalid/v1", retries=0).complete(HELLO)
+    assert server.paths == ["http://elsewhere.invalid/v1/chat/completions"]
+    assert server.headers[0]["proxy-authorization"] == "Basic bWU6YSBi"
+    monkeypatch.setenv("https_proxy", proxy.removeprefix("http://"))
+    with pytest.raises(LLMError, match="Tunnel connection failed: 501"):  # it knows no CONNECT
+        make("https://elsewhere.invalid/v1", retries=0).complete(HELLO, sample=1)
+    monkeypatch.setenv("no_proxy", "elsewhere.invalid")
+    with pytest.raises(LLMError, match="ConnectError"):
+        make("http://elsewhere.invalid/v1", retries=0).complete(HELLO, sample=2)
+    assert server.requests == 1
+
+
 def test_a_reply_must_match_the_requested_schema(make):
     meter = Meter()
     with FaultyServer([None, faults.says("so so"), faults.says('{"label": "maybe"}')]) as server:
@@ -74,7 +92,7 @@ def test_a_reply_must_match_the_requested_schema(make):
             "type": "json_schema",
             "json_schema": {"name": "A_verdict_", "strict": True, "schema": SCHEMA},
         }
-        with meter.phase() as live, pytest.raises(LLMError, match="not the JSON that was asked"):
+        with meter.phase() as live, pytest.raises(LLMError, match="not the JSON asked"):
             client.complete(HELLO, schema=SCHEMA, sample=1)
         with meter.phase() as again, pytest.raises(LLMError):
             replaying.complete(HELLO, schema=SCHEMA, sample=1)

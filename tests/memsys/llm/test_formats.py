@@ -141,13 +141,13 @@ def test_what_surrounds_the_json_is_left_out(reply, text, make):
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
-        ("right", "not the JSON that was asked for"),
-        ("{" * 100_000, "not the JSON that was asked for"),
-        ('{"label": ' * 5_000, "not the JSON that was asked for"),
+        ("right", "not the JSON asked for"),
+        ("{" * 100_000, "not the JSON asked for"),
+        ('{"label": ' * 5_000, "not the JSON asked for"),
         (f'{RIGHT} or {{"label": "wrong"}}', "several different objects"),
         ('```{"label": "maybe"}```', "reply.label is none of"),
-        ('{"label": NaN}', "not the JSON that was asked for"),
-        ("[" * 5_000, "not the JSON that was asked for"),
+        ('{"label": NaN}', "not the JSON asked for"),
+        ("[" * 5_000, "not the JSON asked for"),
         (f"[{RIGHT}]", "reply is no object"),
     ],
 )
@@ -196,7 +196,7 @@ def test_a_value_fits_its_schema(value, schema):
         ([{"n": 1}, {}], ROWS, r"reply[1] lacks n"),
         ("c", {"enum": ["a", "b"]}, "none of"),
         (True, {"enum": [1]}, "none of"),
-        (2, {"const": 1}, "is not 1"),
+        (2, {"const": 1}, "none of [1]"),
         (None, {"anyOf": [{"type": "string"}, {"type": "integer"}]}, "fits no alternative"),
         (1, {"type": "boolean"}, "no boolean"),
     ],

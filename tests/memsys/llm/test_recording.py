@@ -17,8 +17,8 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.llm.client import ChatSettings
-from memsys.llm.meter import Meter, key_of
-from memsys.llm.recording import RecordedAnswer, Recording
+from memsys.llm.meter import Meter
+from memsys.llm.recording import RecordedAnswer, Recording, key_of
 from memsys.stores.sqlite import FileLocks, SlotLocks
 from tests.memsys.llm.server import FaultyServer
 
@@ -59,10 +59,10 @@ def test_a_failure_takes_any_place_and_gives_way_to_anything(tmp_path):
         (failed, failed),
         (second, second),
     ]:
-        assert recording.keep_failed(row) == kept
+        assert recording.keep_failed(row, {}) == kept
         assert recording.find(_ONE.key) == kept
     assert recording.keep([failed]) == 0  # a bundle changes nothing that is here
-    recording.keep_failed(failed)
+    recording.keep_failed(failed, {})
     assert recording.totals() == []
 
 

@@ -12,7 +12,7 @@ import pytest
 from memsys.llm import network
 from memsys.llm.base import InstructedLLM, LLMError, Tool
 from memsys.llm.client import ChatClient, ChatSettings
-from memsys.llm.meter import Meter, rejected_key
+from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
@@ -77,25 +77,6 @@ def test_a_reply_is_its_answer_or_an_error_live_and_replayed(
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert files
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
-
-
-def test_an_empty_answer_that_was_recorded_as_one_is_an_error_and_asked_again(make, tmp_path):
-    meter = Meter()
-    with FaultyServer([faults.answer(text("XX"))]) as server:
-        with meter.phase() as reading:
-            make(server, meter=meter).complete(HELLO)
-        recording, [key] = Recording(tmp_path), reading.keys
-        with recording._db as db:
-            db.execute("UPDATE calls SET body = replace(body, 'XX', '')")
-        replaying = make(server, "replay", meter)
-        for _ in range(2):
-            with meter.phase() as again, pytest.raises(LLMError, match="content is empty"):
-                replaying.complete(HELLO)
-            assert again.keys == (rejected_key(key),)
-        assert recording.find_all(again.keys)
-        assert make(server).complete(HELLO).text.startswith("answer ")
-        assert server.requests == 2
-    assert replaying.complete(HELLO).text.startswith("answer ")
 
 
 @pytest.mark.parametrize(
