@@ -14,7 +14,7 @@ from memsys.core.types import Candidate, Query, Vectors
 from memsys.graph.score import Connectivity, GraphStatistics, connectivity
 from memsys.graph.store import ENTITY
 from memsys.index.rank import Start, check_start
-from memsys.service.owners import Owner
+from memsys.service.arguments import Owner
 from memsys.service.relations import RelationMemory
 from memsys.service.results import MemoryRecord, SearchResult
 from memsys.service.settings import Setup, StrategySetup
