@@ -28,7 +28,7 @@ from memsys.service.messages import (
 )
 from memsys.service.relations import RelationMemory
 from memsys.service.results import AddResult, MemoryChange, MemoryRecord, RelationChange
-from memsys.service.settings import Setup
+from memsys.service.setup import Setup
 from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
 

@@ -35,8 +35,7 @@ from memsys.service.results import (
     SearchResult,
 )
 from memsys.service.searching import Searcher
-from memsys.service.settings import Setup
-from memsys.service.setup import load_setup
+from memsys.service.setup import Setup, load_setup
 from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
 

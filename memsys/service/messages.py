@@ -22,7 +22,7 @@ from memsys.knowledge.memory.base import MemoryBuilder, verbatim
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
 from memsys.service.arguments import NoModelError, Unicode, turn_key
-from memsys.service.settings import Setup
+from memsys.service.setup import Setup
 
 Messages = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 

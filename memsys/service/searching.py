@@ -16,7 +16,7 @@ from memsys.graph.score import access_frequency, recency
 from memsys.service.arguments import Owner, narrowed, now
 from memsys.service.relations import RelationMemory
 from memsys.service.results import MemoryContext, Rows, SearchResult
-from memsys.service.settings import Setup
+from memsys.service.setup import Setup
 from memsys.service.strategy_ranking import Found, StrategyRanker
 from memsys.service.writing import Writer
 from memsys.stores.vectors import Near

@@ -14,7 +14,7 @@ from memsys.knowledge.facts.fact import Event, fault
 from memsys.knowledge.memory.base import verbatim
 from memsys.service.arguments import Owner
 from memsys.service.results import MemoryChange
-from memsys.service.settings import SummarySettings
+from memsys.service.setup import SummarySettings
 from memsys.service.writing import About, Writer
 
 _log = logging.getLogger(__name__)

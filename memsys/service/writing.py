@@ -19,7 +19,7 @@ from memsys.llm.meter import Meter
 from memsys.service.arguments import Owner, now
 from memsys.service.database import MemoryDatabase, as_json
 from memsys.service.results import MemoryChange, MemoryRecord, RecordKind
-from memsys.service.settings import Setup
+from memsys.service.setup import Setup
 from memsys.service.vectors import LanguageWatch, SharedEmbedder, VectorSync
 from memsys.stores.sqlite import rewrite
 

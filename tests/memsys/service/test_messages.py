@@ -199,7 +199,7 @@ def test_other_names_of_arguments(tmp_path):
 
 
 def test_recency_falls_with_the_time_of_the_query(tmp_path):
-    from memsys.service.settings import SearchWeights  # noqa: PLC0415
+    from memsys.service.setup import SearchWeights  # noqa: PLC0415
 
     weights = SearchWeights(relevance=0, recency=1, decay_per_day=0.01)
     with memory(tmp_path, weights=weights) as store:

@@ -13,7 +13,7 @@ import pytest
 from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.service import summaries
-from memsys.service.settings import SummarySettings
+from memsys.service.setup import SummarySettings
 from tests.memsys.knowledge.facts.models import Planned, fact, facts
 from tests.memsys.service.made import memory, texts
 from tests.memsys.service.test_facts import JUNE, add
