@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from memsys.core.errors import InputError, complain
+from memsys.core.errors import InputError, complain, problems
 from memsys.core.program import as_started
 
 if TYPE_CHECKING:
@@ -126,12 +126,13 @@ def _opened(options: argparse.Namespace) -> Iterator[Memory]:
     """Open the memory, print what it calls to stderr, and load its embedder. Raises InputError like
     load_setup, or if the user is no id.
     """
-    from memsys.service.memory import Memory  # noqa: PLC0415 - needs time
-    from memsys.service.owners import Owner  # noqa: PLC0415
+    from memsys.service.arguments import Arguments  # noqa: PLC0415 - needs time
+    from memsys.service.memory import Memory  # noqa: PLC0415
     from memsys.service.setup import load_setup  # noqa: PLC0415
 
     if options.user is not None:
-        Owner(options.user).check()
+        with problems("--user"):
+            Arguments(user_id=options.user)
     setup = load_setup(options.config)
     for call in setup.calls:
         print(f"calls {call}", file=sys.stderr)

@@ -17,6 +17,7 @@ from memsys.knowledge.facts.fact_writer import Compare, FactChange, FactWriter, 
 from memsys.knowledge.facts.procedure import procedure
 from memsys.knowledge.memory.base import verbatim
 from memsys.llm.base import LLM, instructed
+from memsys.service.arguments import NoModelError
 from memsys.service.messages import (
     Messages,
     ParsedMessages,
@@ -25,10 +26,9 @@ from memsys.service.messages import (
     as_units,
     parse_messages,
 )
-from memsys.service.owners import NoModelError
 from memsys.service.relations import RelationMemory
 from memsys.service.results import AddResult, MemoryChange, MemoryRecord, RelationChange
-from memsys.service.settings import Setup
+from memsys.service.setup import Setup
 from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
 

@@ -11,8 +11,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from memsys.service.configuration import Source
 from memsys.service.memory import FOLDER, Memory
-from memsys.service.settings import Setup
-from memsys.service.setup import load_setup
+from memsys.service.setup import Setup, load_setup
 
 P = ParamSpec("P")
 T = TypeVar("T")

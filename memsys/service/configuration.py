@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from hydra.utils import get_class, instantiate
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from pydantic import BaseModel
 
-from memsys.core.errors import InputError, check_whole
+from memsys.core.errors import InputError, check_choice, check_whole, problems
 from memsys.core.files import read_text
 from memsys.core.json_text import parse_json
 from memsys.core.places import CONF, find_run
@@ -27,9 +28,8 @@ from memsys.llm.base import LLM
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
-from memsys.service.arguments import path_of
-from memsys.service.mem0_form import translated
-from memsys.strategies.strategy import MemoryStrategy, Strategy
+from memsys.service.arguments import Version, either, path_of
+from memsys.strategies.strategy import Strategy
 
 # The options of conf/config.yaml, as defaults.
 OPTIONS = {
@@ -50,6 +50,11 @@ _CHANGED = {**OPTIONS, "llm": "openai"}  # by settings that name no option
 VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
 Source = str | Path | Mapping[str, Any]
 _FILES = (".yaml", ".yml", ".json")
+_GROUPS = {  # of mem0
+    **{name: name for name in ("llm", "embedder", "vector_store")},
+    "graph_store": "relation_store",
+}
+_OURS = {"openai_base_url": "base_url", "collection_name": "collection"}
 _BYTES = 10_000_000  # of a manifest
 T = TypeVar("T")
 
@@ -62,28 +67,15 @@ def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
     if source is None:
         return "memory", {}, False
     if isinstance(source, Mapping):
-        where = "configuration"
-        return where, _checked(translated(source, where), where), False
-    path = _path_of(path_of(source, "configuration"))
-    run = path.suffix == ".json"
-    try:
-        if run:
-            settings = parse_json(read_text(path, _BYTES))["config"]
-        else:
-            check_references(load_yaml(path), str(path))  # bounded, unlike the next step
-            settings = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
-        if not isinstance(settings, dict):
-            raise TypeError("no groups")
-    except InputError:
-        raise
-    except Exception as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{path}: cannot be read as a configuration ({reason})") from error
-    if run:  # it has no settings of a memory, unless somebody wrote them into it
-        settings = {name: one for name, one in settings.items() if name not in SETTINGS}
+        where, run, settings = "configuration", False, dict(source)
     else:
-        settings = _checked(translated(settings, str(path)), str(path))
-    return str(source), settings, run
+        path = _path_of(path_of(source, "configuration"))
+        where, run, settings = str(path), path.suffix == ".json", _parsed(path)
+    if run:  # it has no settings of a memory, unless somebody wrote them into it
+        return where, {name: one for name, one in settings.items() if name not in SETTINGS}, True
+    settings = _of_mem0(settings, where)
+    _check_names(settings, {*OPTIONS, *NUMBERS, *SETTINGS}, where)
+    return where, settings, False
 
 
 def _path_of(path: Path) -> Path:
@@ -91,10 +83,7 @@ def _path_of(path: Path) -> Path:
     repeat.
     """
     if not path.exists() and path.suffix not in _FILES:
-        try:
-            path = find_run(path)
-        except InputError as error:
-            raise InputError(f"{error}, or a YAML file") from error
+        path = find_run(path)
     if path.is_dir():
         return path / "manifest.json"
     if path.suffix not in _FILES:
@@ -102,12 +91,62 @@ def _path_of(path: Path) -> Path:
     return path
 
 
-def _checked(settings: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return `settings`. Raises InputError if one of them has an unknown name."""
-    names = {*OPTIONS, *NUMBERS, *SETTINGS}
-    if unknown := sorted(set(settings) - names, key=str):
-        raise InputError(f"{where}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
-    return settings
+def _parsed(path: Path) -> dict[str, Any]:
+    """Return the settings in the file of a configuration, or in the manifest of a run."""
+    try:
+        if path.suffix == ".json":
+            settings = parse_json(read_text(path, _BYTES))["config"]
+        else:
+            check_references(load_yaml(path), str(path))  # bounded, unlike the next step
+            settings = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
+        return dict(settings)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{path}: cannot be read as a configuration ({type(error).__name__}: {error})"
+        ) from error
+
+
+class _Provider(BaseModel, extra="forbid"):
+    """A group in mem0's form."""
+
+    provider: str
+    config: dict[str, Any] | None = None
+
+
+def _of_mem0(settings: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return `settings` with what is in mem0's form in ours: groups with a provider are options of
+    the same name; the text `custom_fact_extraction_prompt` is the system prompt of extractions, and
+    `custom_instructions` are instructions. With a model or a graph in mem0's form, and no strategy,
+    the strategy is mem0, or mem0_graph. Raises InputError on an invalid value.
+    """
+    found = dict(settings)
+    theirs = [n for n in _GROUPS if isinstance(found.get(n), Mapping) and "provider" in found[n]]
+    for name in theirs:
+        with problems(f"{where}: {name}"):
+            group = _Provider.model_validate(found.pop(name))
+        own = {_OURS.get(n, n): one for n, one in (group.config or {}).items() if one is not None}
+        if "api_key" in own:
+            raise InputError(
+                f"{where}: {name}.config.api_key: no key is written into a configuration; put it "
+                "into the environment variable that the option's key_variable names"
+            )
+        found[_GROUPS[name]] = own | {"option": group.provider}
+    if {"llm", "graph_store"} & set(theirs):
+        found.setdefault("strategy", "mem0_graph" if "graph_store" in theirs else "mem0")
+    if (version := found.pop("version", None)) is not None:
+        check_choice(f"{where}: version", version, get_args(Version))
+    if (text := found.pop("custom_fact_extraction_prompt", None)) is not None:
+        facts = found.get("facts") or {}
+        if not isinstance(facts, Mapping) or "system" in facts:
+            raise InputError(f"{where}: custom_fact_extraction_prompt: give it or facts, not both")
+        found["facts"] = {**facts, "system": text}
+    if (text := found.pop("custom_instructions", None)) is not None:
+        found["instructions"] = either(
+            "custom_instructions", text, "instructions", found.get("instructions")
+        )
+    return found
 
 
 def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -115,15 +154,14 @@ def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
     settings of a group without a class replace those of the option that its `option` names, else of
     the default one; a group without settings is the default one.
     """
-    groups = {name: one for name, one in wanted.items() if name in OPTIONS}
-    changed = {n: v for n, v in groups.items() if isinstance(v, Mapping) and "_target_" not in v}
-    named = {n: v for n, v in groups.items() if not isinstance(v, Mapping)}
-    named |= {
-        name: group.get("option", (_CHANGED if group else OPTIONS)[name])
-        for name, group in changed.items()
-    }
-    if not named:
-        return dict(wanted)
+    named, changed = {}, {}
+    for name in OPTIONS.keys() & wanted.keys():
+        group = wanted[name]
+        if not isinstance(group, Mapping):
+            named[name] = group
+        elif "_target_" not in group:
+            changed[name] = dict(group)
+            named[name] = changed[name].pop("option", (_CHANGED if group else OPTIONS)[name])
     for name, value in named.items():
         names = sorted(file.stem for file in (CONF / name).glob("*.yaml"))
         if value not in names:
@@ -131,8 +169,7 @@ def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
     with initialize_config_dir(str(CONF), version_base="1.3"):
         options = compose(overrides=[f"+{name}={value}" for name, value in named.items()])
     found: dict[str, Any] = {**wanted, **OmegaConf.to_container(options, resolve=False)}  # type: ignore[dict-item]
-    for name, group in changed.items():
-        own = {setting: value for setting, value in group.items() if setting != "option"}
+    for name, own in changed.items():
         found[name] = _replaced(found[name], own, f"{where}: {name}")
     return found
 
@@ -141,22 +178,19 @@ def _replaced(base: Mapping[str, Any], own: Mapping[str, Any], place: str) -> di
     """Return the settings `base` with the values of `own`, also within groups of settings. Raises
     InputError on an unknown name.
     """
-    _check_known(own, [name for name in base if not name.startswith("_")], place)
+    _check_names(own, [name for name in base if not name.startswith("_")], place)
     found = dict(base)
     for name, value in own.items():
-        inner = base[name]
-        if isinstance(inner, Mapping) and inner and isinstance(value, Mapping):
-            value = _replaced(inner, value, f"{place}.{name}")  # noqa: PLW2901
-        found[name] = value
+        both = isinstance(base[name], Mapping) and base[name] and isinstance(value, Mapping)
+        found[name] = _replaced(base[name], value, f"{place}.{name}") if both else value
     return found
 
 
-def _check_known(given: Iterable[Any], known: Iterable[str], place: str) -> None:
-    """Raises InputError on a name that is not known."""
-    names = sorted(known)
+def _check_names(given: Iterable[Any], names: Iterable[str], place: str) -> None:
+    """Raise InputError on a name that is none of `names`."""
     if unknown := sorted(set(given) - set(names), key=str):
         raise InputError(
-            f"{place}.{unknown[0]}: no such setting; there are {', '.join(names) or 'none'}"
+            f"{place}: {unknown[0]}: no such setting; there are {', '.join(sorted(names))}"
         )
 
 
@@ -203,17 +237,9 @@ class Groups:
         return self.config["strategy"]  # type: ignore[no-any-return]
 
     @property
-    def k(self) -> Any:
+    def k(self) -> int:
         """The number of results: the strategy's own, else that of the configuration."""
-        return self.strategy.get("k") or self.config["k"]
-
-    @property
-    def budget(self) -> int | None:
-        """The o200k tokens of a context: the strategy's own number, else that of the configuration;
-        None for any. Raises InputError if it is below 1.
-        """
-        budget = self.strategy.get("budget", self.config["budget"])
-        return None if budget is None else check_whole(f"{self.where}: budget", budget)
+        return check_whole(f"{self.where}: k", self.strategy.get("k") or self.config["k"])
 
     def build(self, name: str, **more: Any) -> Any:
         """Return the object of the group `name`, with the settings `more`. Raises InputError with
@@ -250,31 +276,22 @@ class Groups:
         is_usual = config.get("_target_") == f"{usual.__module__}.{usual.__qualname__}"
         return None if is_usual and config.get("path") is None else self.build(name)
 
-    def section(
-        self, kind: type[T], name: str, base: object = MappingProxyType({}), place: str = ""
-    ) -> T:
-        """Return the settings of the dataclass `kind`: those of `base`, found at `place`, changed
-        by the section `name` of the memory's settings. Raises InputError on an unknown or missing
-        one.
+    def section(self, kind: type[T], name: str, base: object = MappingProxyType({})) -> T:
+        """Return the settings of the dataclass `kind`: those of `base`, changed by the section
+        `name` of the memory's settings. Raises InputError on an unknown or missing one.
         """
-        where, own = f"{self.where}: {name}", self.settings.get(name)
-        if not isinstance(base, Mapping):
-            raise InputError(
-                f"{self.where}: {place} is missing; name an option of conf/strategy, or give all "
-                "of its settings"
-            )
-        if not isinstance(own, Mapping | None):
-            raise InputError(f"{where}: {own!r:.40}; give names with values")
-        _check_known({*base, *(own or {})}, [one.name for one in fields(kind)], where)  # type: ignore[arg-type]
         try:
-            return kind(**{**base, **(own or {})})
+            return kind(**{**base, **(self.settings.get(name) or {})})  # type: ignore[dict-item]
         except TypeError as error:
-            raise InputError(f"{self.where}: {error}") from error
+            raise InputError(
+                f"{self.where}: {name}: {error}; give names with values, or name an option of "
+                "conf/strategy"
+            ) from error
 
 
 def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
-    """Return the strategy's class. Raises InputError, with the reason, unless the stored memories
-    of an owner can be ranked by it.
+    """Return the strategy's class. Raises InputError unless it ranks the stored memories of an
+    owner: not if it stores them elsewhere or not at all, or ranks by a benchmark's gold evidence.
     """
     target = str(strategy["_target_"])
     check_config({"_target_": target}, "strategy", where)
@@ -282,12 +299,13 @@ def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
         kind = get_class(target)
     except Exception as error:
         raise InputError(f"{where}: strategy: {error}") from error
-    if not issubclass(kind, MemoryStrategy):
-        reason = "it is not derived from memsys.strategies.strategy.Strategy"
-    elif kind.sees_evidence:
-        reason = "it ranks by the gold evidence of a benchmark's questions, which no memory has"
-    elif issubclass(kind, Strategy) and (kind.start or kind.ingest is Strategy.ingest):
+    if (
+        issubclass(kind, Strategy)
+        and not kind.sees_evidence
+        and (kind.start or kind.ingest is Strategy.ingest)
+    ):
         return kind
-    else:
-        reason = "its memories are stored elsewhere, or not at all"
-    raise InputError(f"{where}: strategy {target}: {reason}; set strategy= to another option")
+    raise InputError(
+        f"{where}: strategy {target}: it does not rank stored memories by a query alone; set "
+        "strategy= to another option"
+    )

@@ -16,7 +16,7 @@ import numpy as np
 from memsys.core.errors import InputError
 from memsys.core.files import shown
 from memsys.core.types import Vectors
-from memsys.service.owners import Owner, now
+from memsys.service.arguments import Owner, now
 from memsys.service.results import EventName, MemoryChange, MemoryRecord
 from memsys.stores.sqlite import open_shared
 

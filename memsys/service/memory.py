@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from math import inf
 from pathlib import Path
 from typing import Any, Self, Unpack
 
-from memsys.core.errors import check_bool, check_number, check_whole
+from memsys.core.errors import InputError
 from memsys.service.adding import Adder
 from memsys.service.arguments import (
+    MemoryKind,
     MemoryType,
+    NoModelError,
+    Owner,
     Version,
-    check_fields,
-    check_id,
-    check_kind,
-    check_metadata,
-    check_prompt,
-    check_version,
+    Whose,
+    checked,
     either,
     narrowed,
+    now,
     path_of,
 )
 from memsys.service.configuration import Source
 from memsys.service.messages import Messages
-from memsys.service.owners import MemoryKind, Owner, Whose, naive
 from memsys.service.relations import RelationMemory
 from memsys.service.results import (
     AddResult,
@@ -37,8 +35,7 @@ from memsys.service.results import (
     SearchResult,
 )
 from memsys.service.searching import Searcher
-from memsys.service.settings import Setup
-from memsys.service.setup import load_setup
+from memsys.service.setup import Setup, load_setup
 from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
 
@@ -77,6 +74,7 @@ class Memory(AbstractContextManager["Memory"]):
         """Whether a model writes relations that are found beside the memories by default."""
         return self._searcher.finds_relations
 
+    @checked
     def add(
         self,
         messages: Messages,
@@ -90,7 +88,7 @@ class Memory(AbstractContextManager["Memory"]):
         time: datetime | None = None,
         prompt: str | None = None,
         memory_type: MemoryType | None = None,
-        version: Version | None = None,
+        version: Version | None = None,  # noqa: ARG002 - checked
     ) -> AddResult:
         """Store `messages`: a text, or one {role, content} or a list of them, with optional name
         and id, said at `time` (None: now). A model describes images in them.
@@ -107,15 +105,13 @@ class Memory(AbstractContextManager["Memory"]):
         LLMError if the model answered for none of the messages, or did not describe an image.
         """
         owner = Owner(user_id, agent_id, run_id).check()
-        check_version(version)
-        kind = check_kind(kind, memory_type)
-        if infer is not None:
-            check_bool("infer", infer)
-        about = About(owner, check_metadata(metadata), kind, {})
+        about = About(owner, metadata or {}, "procedural" if memory_type else kind, {})
         writes = (self._setup.infer or memory_type is not None) if infer is None else infer
-        check_prompt(prompt, writes)
-        return self._adder.add(messages, about, naive(time), writes, prompt, infer is not False)
+        if prompt is not None and not writes:
+            raise NoModelError("prompt: no model writes these messages; add with infer=True")
+        return self._adder.add(messages, about, time or now(), writes, prompt, infer is not False)
 
+    @checked
     def search(
         self,
         query: str,
@@ -128,7 +124,7 @@ class Memory(AbstractContextManager["Memory"]):
         time: datetime | None = None,
         threshold: float | None = None,
         limit: int | None = None,
-        version: Version | None = None,
+        version: Version | None = None,  # noqa: ARG002 - checked
         enable_graph: bool | None = None,
     ) -> Rows[SearchResult]:
         """Return the `top_k`, or `limit` (None: the run's k), best memories for `query`, best
@@ -139,13 +135,11 @@ class Memory(AbstractContextManager["Memory"]):
         InputError on an invalid argument, LLMError if the strategy asks a model and gets no usable
         reply.
         """
-        check_version(version)
-        if threshold is not None:
-            check_number("threshold", threshold, -inf, inf)
         most, owner = either("top_k", top_k, "limit", limit), Owner(user_id, agent_id, run_id)
         asked = self._searcher.request(query, owner, filters, most, time, enable_graph)
         return self._searcher.search(asked, threshold)
 
+    @checked
     def context(
         self,
         query: str,
@@ -166,14 +160,15 @@ class Memory(AbstractContextManager["Memory"]):
         """
         owner = Owner(user_id, agent_id, run_id)
         asked = self._searcher.request(query, owner, filters, top_k, time, enable_graph)
-        most = self._setup.budget if budget is None else check_whole("budget", budget)
-        return self._searcher.context(asked, most)
+        return self._searcher.context(asked, budget or self._setup.budget)
 
+    @checked
     def get(self, memory_id: str) -> MemoryRecord | None:
         """Return the memory of this id, or None."""
         with self._writer.lock:
-            return self._writer.database.get(check_id(memory_id))
+            return self._writer.database.get(memory_id)
 
+    @checked
     def get_all(
         self,
         *,
@@ -184,18 +179,18 @@ class Memory(AbstractContextManager["Memory"]):
         limit: int | None = None,
         offset: int = 0,
         top_k: int | None = None,
-        version: Version | None = None,
+        version: Version | None = None,  # noqa: ARG002 - checked
     ) -> Rows[MemoryRecord]:
         """Return memories of an owner, oldest first: `limit`, or `top_k` (None: all), from `offset`
         on. `filters`: as in `search`.
         """
         owner, wanted = narrowed(Owner(user_id, agent_id, run_id), filters)
-        check_version(version)
-        first, most = check_whole("offset", offset, 0), either("limit", limit, "top_k", top_k)
-        last = None if most is None else first + check_whole("limit", most, 0)
+        most = either("limit", limit, "top_k", top_k)
+        last = None if most is None else offset + most
         with self._writer.lock:
-            return Rows(self._writer.database.owned(owner, wanted)[first:last])
+            return Rows(self._writer.database.owned(owner, wanted)[offset:last])
 
+    @checked
     def update(
         self,
         memory_id: str,
@@ -212,20 +207,25 @@ class Memory(AbstractContextManager["Memory"]):
         change, None if there is no such memory. Raises InputError on an invalid argument.
         """
         text = either("text", text, "data", data)
-        fields = check_fields(text, metadata, time, title, event_time)
-        return self._writer.change(check_id(memory_id), fields)
+        given = {"memory": text, "metadata": metadata, "time": time, "title": title}
+        fields = {name: value for name, value in given.items() if value is not None}
+        if event_time is not None:
+            fields["event_time"] = event_time or None
+        if not fields:
+            raise InputError("update: give text, metadata, time, title or event_time")
+        return self._writer.change(memory_id, fields)
 
+    @checked
     def delete(self, memory_id: str, *, history: bool = True) -> MemoryChange | None:
         """Delete one memory; its history remains. `history=False` deletes that too, also of a
         memory that was deleted before, and what was derived from it: the owner's stored messages
         and summaries, and the relations of its messages. Return None if there is no such memory.
         """
-        check_bool("history", history)
-        check_id(memory_id)
         if history:
             return next(iter(self._writer.delete([memory_id])), None)
         return self._writer.erase(memory_id, self._relations.forget)
 
+    @checked
     def delete_all(
         self,
         *,
@@ -244,11 +244,13 @@ class Memory(AbstractContextManager["Memory"]):
                 self._writer.dialogues.drop(owner)
             return self._writer.delete([one.id for one in self._writer.database.owned(owner)])
 
+    @checked
     def history(self, memory_id: str) -> list[MemoryChange]:
         """Return every change of a memory, oldest first; also of a deleted one, [] if unknown."""
         with self._writer.lock:
-            return self._writer.database.history(check_id(memory_id))
+            return self._writer.database.history(memory_id)
 
+    @checked
     def reset(self, **whose: Unpack[Whose]) -> None:
         """Delete everything of an owner, or of every owner (`all`, or no argument at all),
         including the history. This cannot be undone. Raises InputError if the arguments name

@@ -4,13 +4,15 @@ that store them verbatim.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, get_args
+from typing import Annotated, Any, Literal
 from uuid import uuid4
 
-from memsys.core.errors import InputError, check_choice
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from memsys.core.errors import InputError, problems
 from memsys.core.turns import ROLES
 from memsys.core.types import Memory, Session, Turn
 from memsys.knowledge.facts.extract import Detail, describe
@@ -19,13 +21,39 @@ from memsys.knowledge.facts.procedure import tool_calls
 from memsys.knowledge.memory.base import MemoryBuilder, verbatim
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
-from memsys.service.arguments import NOT_EMPTY
-from memsys.service.owners import NoModelError, check_text, turn_key
-from memsys.service.settings import Setup
+from memsys.service.arguments import NoModelError, Unicode, turn_key
+from memsys.service.setup import Setup
 
 Messages = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
-_FIELDS = {"role", "content", "name", "id", "tool_calls", "tool_call_id"}
-_PARTS = "text", "image_url"  # types of a part of a content
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    role: Literal["user", "assistant", "system", "tool"]
+    content: Unicode | None = None
+    name: Unicode | None = None
+    id: Unicode | None = None
+    tool_calls: Any = None  # checked by tool_calls, as is the next
+    tool_call_id: Any = None
+
+
+class _Words(BaseModel, strict=True):
+    type: Literal["text"]
+    text: str
+
+
+class _Address(BaseModel, strict=True):
+    url: str
+    detail: Detail | None = None
+
+
+class _Image(BaseModel, strict=True):
+    type: Literal["image_url"]
+    image_url: _Address
+
+
+_PARTS = TypeAdapter(list[Annotated[_Words | _Image, Field(discriminator="type")]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +73,7 @@ def as_list(messages: Messages) -> list[Any]:
     listed = [listed] if isinstance(listed, Mapping) else listed
     if isinstance(listed, bytes) or not isinstance(listed, Sequence) or not listed:
         raise InputError("messages: give a text, or messages with role and content")
-    return list(listed)
+    return [dict(one) if isinstance(one, Mapping) else one for one in listed]
 
 
 def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
@@ -57,27 +85,18 @@ def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
     turns, roles, public = [], [], {}
     for i, message in enumerate(as_list(messages)):
         where = f"messages[{i}]"
-        if not isinstance(message, Mapping) or (wrong := set(message) - _FIELDS):
-            found = "a message" if not isinstance(message, Mapping) else sorted(wrong, key=str)[0]
-            raise InputError(
-                f"{where}: {found!s:.40}: use role and content, and perhaps name, id, tool_calls "
-                "and tool_call_id"
-            )
-        role: Any = message.get("role")
-        content = message.get("content")
-        check_choice(f"{where}.role", role, ROLES)
+        with problems(where):
+            one = _Message.model_validate(message)
         calls = [f"calls {name}({given})" for name, given in tool_calls(message, where)]
-        if calls and (content is None or isinstance(content, str)):
-            content = "\n".join(filter(None, [content, *calls]))
-        content = check_text(content, f"{where}.content", NOT_EMPTY, 1)
-        name = check_text(message.get("name") or role, f"{where}.name")
-        id_ = check_text(message.get("id") or uuid4().hex, f"{where}.id")
-        if role == "system":
+        text = "\n".join(filter(None, [one.content, *calls]))
+        if not text:
+            raise InputError(f"{where}.content: use text that is not empty")
+        if one.role == "system":
             continue
-        turn = Turn(uuid4().hex, name, content)
+        turn = Turn(uuid4().hex, one.name or one.role, text)
         turns.append(turn)
-        roles.append(role)
-        public[turn.id] = turn_key(id_, turn)
+        roles.append(one.role)
+        public[turn.id] = turn_key(one.id or uuid4().hex, turn)
     return ParsedMessages(Session(uuid4().hex, time, tuple(turns)), tuple(roles), public)
 
 
@@ -102,54 +121,39 @@ def as_texts(setup: Setup, messages: Sequence[Any], log: list[Event]) -> list[An
     """Return `messages` of OpenAI's chat protocol with text in place of a content that is a part or
     a list of parts; an image becomes `[image: description]` by the model. The calls are logged.
 
-    Contents with other parts than text and images are returned unchanged. Raises InputError on an
-    invalid part, NoModelError on an image without a model, LLMError without a description.
+    Raises InputError on an invalid part, NoModelError on an image without a model, LLMError without
+    a description.
     """
     return [_as_text(setup, one, f"messages[{i}]", log) for i, one in enumerate(messages)]
 
 
 def _as_text(setup: Setup, message: Any, where: str, log: list[Event]) -> Any:
     content = message.get("content") if isinstance(message, Mapping) else None
-    parts = [content] if isinstance(content, Mapping) else content
-    if not isinstance(parts, list) or not parts or not all(map(_is_known, parts)):
+    if not isinstance(content, Mapping | list):
         return message
-    system = message.get("role") == "system"  # which is not stored
-    images = [one for one in parts if one["type"] == "image_url" and not system]
-    words = "\n".join(_words(one, where) for one in parts if one["type"] == "text")
-    speaker = message.get("name") or message.get("role")
-    turn = Turn(where, str(speaker), words)
-    shown = [f"[image: {one}]" for one in _descriptions(setup, turn, images, log)]
+    with problems(f"{where}.content"):
+        parts = _PARTS.validate_python([content] if isinstance(content, Mapping) else content)
+    words = "\n".join(one.text for one in parts if isinstance(one, _Words))
+    turn = Turn(where, str(message.get("name") or message.get("role")), words)
+    images = [one.image_url for one in parts if isinstance(one, _Image)]
+    if message.get("role") == "system":  # which is not stored
+        images = []
+    shown = [f"[image: {_description(setup, turn, one, log)}]" for one in images]
     return {**message, "content": " ".join(filter(None, [words, *shown]))}
 
 
-def _is_known(part: object) -> bool:
-    return isinstance(part, Mapping) and part.get("type") in _PARTS
-
-
-def _words(part: Mapping[str, Any], where: str) -> str:
-    return check_text(part.get("text"), f"{where}.content", "a part of type text has no text")
-
-
-def _descriptions(
-    setup: Setup, turn: Turn, images: Sequence[Mapping[str, Any]], log: list[Event]
-) -> Iterator[str]:
-    """Yield one sentence on each image. `turn`: the message that they came with."""
-    for part in images:
-        image = part.get("image_url")
-        url = image.get("url") if isinstance(image, Mapping) else None
-        if not isinstance(image, Mapping) or not isinstance(url, str):
-            raise InputError(f"{turn.id}.content: a part of type image_url has no image_url.url")
-        if setup.llm is None:
-            raise NoModelError(
-                f"{turn.id}.content: there is no model to describe the image with; set llm= to "
-                "one that sees images, or leave the image out"
-            )
-        detail = image.get("detail") or setup.facts.image_detail
-        check_choice(f"{turn.id}.content.detail", detail, get_args(Detail))
-        prompt = load_prompt(setup.facts.image_prompt, ["message"])
-        sentence = describe(setup.llm, prompt, replace(turn, image=url), detail, log)
-        if sentence is None:
-            fault = log[-1]
-            wrong = InputError if fault["fault"] == "bad_address" else LLMError
-            raise wrong(f"{turn.id}.content: the image was not described ({fault['detail']})")
-        yield sentence
+def _description(setup: Setup, turn: Turn, image: _Address, log: list[Event]) -> str:
+    """Return one sentence on an image. `turn`: the message that it came with."""
+    if setup.llm is None:
+        raise NoModelError(
+            f"{turn.id}.content: there is no model to describe the image with; set llm= to one "
+            "that sees images, or leave the image out"
+        )
+    detail = image.detail or setup.facts.image_detail
+    prompt = load_prompt(setup.facts.image_prompt, ["message"])
+    sentence = describe(setup.llm, prompt, replace(turn, image=image.url), detail, log)
+    if sentence is None:
+        fault = log[-1]
+        wrong = InputError if fault["fault"] == "bad_address" else LLMError
+        raise wrong(f"{turn.id}.content: the image was not described ({fault['detail']})")
+    return sentence

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from memsys.core.errors import InputError, check_whole
+from memsys.core.errors import InputError
 from memsys.core.places import cache_folder
 from memsys.core.turns import document
 from memsys.core.types import UNDATED, Candidate, Query, Session
@@ -71,7 +71,7 @@ class Search:
             graph=self._setup.graph,
             llm=groups.llm(),
         )
-        self._k = check_whole(f"{_WHERE}: k", groups.k)
+        self._k = groups.k
         self._setup.open(self._parts, self._k)  # shows an invalid setting now
         self._documents: dict[str, Session] = {}
         self._whole: Strategy | None = None  # over all documents, once it was searched

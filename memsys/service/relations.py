@@ -16,10 +16,10 @@ from memsys.knowledge.relations.graph_writer import GraphWriter
 from memsys.knowledge.relations.relation_graph import RelationGraph, forget_turns
 from memsys.knowledge.relations.triples import as_memory, id_of
 from memsys.knowledge.relations.written_graph import WrittenGraph
+from memsys.service.arguments import NoModelError, Owner, public_ids
 from memsys.service.database import IN_LIST, MemoryDatabase, owner_condition
-from memsys.service.owners import NoModelError, Owner, public_ids
 from memsys.service.results import FoundRelation, RelationChange
-from memsys.service.settings import RelationSetup
+from memsys.service.setup import RelationSetup
 from memsys.service.writing import Writer
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import RelationStore

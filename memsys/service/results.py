@@ -19,7 +19,7 @@ from pydantic import (
 
 from memsys.core.types import Memory, Origin
 from memsys.knowledge.facts.fact import Event
-from memsys.service.owners import Owner, public_ids
+from memsys.service.arguments import Owner, public_ids
 
 RecordKind = Literal["fact", "procedural", "summary"]
 EventName = Literal["ADD", "UPDATE", "DELETE"]

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from memsys.core.errors import check_bool, check_whole
+from memsys.core.errors import check_whole
 from memsys.core.tokens import count_tokens
 from memsys.core.types import Candidate, Vectors
 from memsys.graph.score import access_frequency, recency
-from memsys.service.arguments import narrowed
-from memsys.service.owners import Owner, check_text, naive
+from memsys.service.arguments import Owner, narrowed, now
 from memsys.service.relations import RelationMemory
 from memsys.service.results import MemoryContext, Rows, SearchResult
-from memsys.service.settings import Setup
+from memsys.service.setup import Setup
 from memsys.service.strategy_ranking import Found, StrategyRanker
 from memsys.service.writing import Writer
 from memsys.stores.vectors import Near
@@ -134,11 +133,9 @@ class Searcher:
     ) -> Request:
         """Return the request with these arguments of Memory.search. Raises InputError like it."""
         owner, wanted = narrowed(owner, filters)
-        check_text(query, "query")
         most = check_whole("top_k", self._setup.k if top_k is None else top_k)
         searched = self.finds_relations if enable_graph is None else enable_graph
-        check_bool("enable_graph", searched)
-        return Request(query, owner, wanted, most, naive(time), searched)
+        return Request(query, owner, wanted, most, time or now(), searched)
 
     def search(self, asked: Request, threshold: float | None) -> Rows[SearchResult]:
         """Return what is found, best first, with a score of `threshold` or more."""

@@ -1,37 +1,177 @@
-"""The setup of a memory from a configuration: that of a benchmarked run, or of a file with the same
-groups.
+"""What a memory is made of: its parts and their settings, from the configuration of a benchmarked
+run, or of a file with the same groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
+from memsys.context.writers import ContextWriter, Flat
+from memsys.core.declared import Count, Weight, check_fields
 from memsys.core.errors import InputError, check_number, check_whole
 from memsys.core.trusted import addresses, check_addresses, check_config
+from memsys.core.types import Candidate, Query
+from memsys.embed.base import Embedder
+from memsys.graph.build import GraphSettings
+from memsys.index.rank import IndexSettings, Start, check_start
 from memsys.knowledge.facts.extract import ExtractSettings, for_roles
-from memsys.knowledge.facts.fact_writer import UpdateSettings
+from memsys.knowledge.facts.fact_writer import Compare, UpdateSettings
 from memsys.knowledge.facts.procedure import ProcedureSettings
-from memsys.knowledge.memory.base import MemoryBuilder, WrittenByModel
+from memsys.knowledge.memory.base import MemoryBuilder
+from memsys.knowledge.memory.base import WrittenByModel as FactsByModel
 from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.relations.find import RelationSettings
 from memsys.knowledge.relations.forms import RelationGraphSettings
+from memsys.knowledge.relations.written_graph import WrittenByModel
 from memsys.llm.base import LLM, instructed
 from memsys.service.configuration import OPTIONS, Groups, Source, composed, read
-from memsys.service.settings import (
-    RelationSetup,
-    SearchWeights,
-    Setup,
-    StrategySetup,
-    SummarySettings,
-)
-from memsys.service.strategy_ranking import plain
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations
+from memsys.stores.relations import RelationStore
+from memsys.stores.vectors import VectorStore
 from memsys.strategies.plain import FullContext
+from memsys.strategies.store import Parts
+from memsys.strategies.strategy import Strategy
 
 _ALL = 10**9  # memories: full_context has no k
 _UNUSED = {"_target_": f"{NetworkxRelations.__module__}.{NetworkxRelations.__qualname__}"}
+_FILES = ("vector_store", "path"), ("relation_store", "path"), ("index", "fusion")  # of others
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchWeights:
+    """Weights of the terms of a score: relevance, access frequency (log-scaled, cap 100), recency
+    exp(-decay * days since the last access, or since the memory's time) and importance. Each term
+    is 0 to 1, except relevance: a cosine may be negative, and auto has no upper end.
+    Only the `pool` most relevant are weighted.
+
+    The formulas are those of strategy=graph_score without its graph (memsys.graph.score).
+    """
+
+    relevance: Weight = 1.0
+    access: Weight = 0.0
+    recency: Weight = 0.0
+    importance: Weight = 0.0
+    decay_per_day: Weight = 0.01
+    pool: Count = 50
+
+    def __post_init__(self) -> None:
+        """Raises InputError on a value out of range."""
+        check_fields(self, "weights")
+
+    @property
+    def plain(self) -> bool:
+        """Whether relevance is the only term."""
+        return not (self.access or self.recency or self.importance)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummarySettings:
+    """Settings of the summary. `background`: `add` returns before the summary is refreshed, and the
+    owner's next `add` waits for it. `searchable`: the summary is a memory of the owner, of the kind
+    "summary", which is replaced at each refresh.
+    """
+
+    background: bool = False
+    searchable: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises InputError on a value that is not true or false."""
+        check_fields(self, "summary")
+
+
+@dataclass(frozen=True, slots=True)
+class RelationSetup:
+    """How a model writes relations, and how they are found. `compare`: new ones with all that match
+    the ids given, or only with those of exactly these ids. `max_share`: see link_memories; None if
+    the relations are found beside memories, which they do not link. `store`: None for a file in the
+    memory's folder.
+    """
+
+    llm: LLM
+    index: IndexSettings
+    graph: RelationGraphSettings
+    search: RelationSettings
+    compare: Compare = "filter"
+    max_share: float | None = None
+    store: RelationStore | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StrategySetup:
+    """A strategy's class with its settings, and the parts that it needs besides those of every
+    memory. `graph`: None if relations link the memories, or if none is used. `where`: the
+    configuration's name for error messages.
+    """
+
+    make: partial[Any]
+    graph: GraphSettings | WrittenByModel | None
+    where: str
+
+    def open(self, parts: Parts, k: int) -> Strategy:
+        """Return the strategy for `k` results, or as many as it reserves for an expansion; its pool
+        is at least as large. It has no budget, which is that of a context. Raises InputError if a
+        setting is missing or cannot be used.
+        """
+        settings = self.make.keywords
+        own: dict[str, Any] = {"budget": None} if "budget" in settings else {}
+        if "k" in settings:
+            own["k"] = k = max(k, settings.get("expansion", {}).get("reserved", 0))
+        if "pool" in settings:
+            own["pool"] = max(settings["pool"], k)
+        try:
+            return self.make(parts=parts, **own)  # type: ignore[no-any-return]
+        except TypeError as error:
+            raise InputError(
+                f"{self.where}: strategy: {error}; name an option of conf/strategy, or give all of "
+                "its settings"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The parts of a memory. `strategy`: None for a ranking by the index of vectors, which follows
+    each change. `vectors`: None for an index in this process's memory, rebuilt from the folder;
+    `facts` and `update`: how a model writes facts; `relations`: how it writes relations, None if it
+    writes none. `context` and `budget`: layout and most o200k tokens of a context, None for any
+    number. `infer`: the default of `add`. `calls`: the servers that receive texts, each with the
+    variable of its key.
+    """
+
+    embedder: Embedder
+    index: IndexSettings
+    builder: MemoryBuilder
+    facts: ExtractSettings
+    update: UpdateSettings
+    strategy: StrategySetup | None = None
+    context: ContextWriter = field(default_factory=lambda: Flat("flat"))
+    budget: int | None = 2048
+    k: int = 10
+    llm: LLM | None = None
+    infer: bool = False
+    relations: RelationSetup | None = None
+    vectors: VectorStore | None = None
+    weights: SearchWeights = field(default_factory=SearchWeights)
+    summary: SummarySettings = field(default_factory=SummarySettings)
+    procedure: ProcedureSettings = field(default_factory=ProcedureSettings)
+    calls: tuple[str, ...] = ()
+
+
+class Relevance(Strategy):
+    """The order of `start`, with scores of 0 to 1."""
+
+    def __init__(self, parts: Parts, k: int | None, start: Start) -> None:
+        """Raises InputError on an unknown start."""
+        check_start(start)
+        super().__init__(parts, k)
+        self._by = start
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Rank by words, or words and vectors."""
+        return self.best(self.store.relevance(query.text, self._by)), {}
 
 
 def load_setup(source: Source | None) -> Setup:
@@ -45,29 +185,50 @@ def load_setup(source: Source | None) -> Setup:
     where, given, foreign = read(source)
     groups = _with_relation_store(Groups.of(given, where))
     called = _check_built(groups, foreign)
-    kind, strategy = groups.kind, groups.strategy
+    kind, strategy, section = groups.kind, groups.strategy, groups.section
+    ranked, start = None, kind.start
+    if start != "vector":
+        ranked = ranked_by(groups, graph=start is None and not groups.links)
+        if start is not None:  # scores of 0 to 1, as a plain store gives
+            ranked = replace(ranked, make=partial(Relevance, k=None, start=start))
+    builder = groups.build("memory")
+    if isinstance(builder, Observations | FactsByModel) or builder.goes_on:
+        raise InputError(
+            f"{where}: memory={builder.name}: messages are stored verbatim (turns, windows), or as "
+            "facts that a model maintains (strategy=mem0)"
+        )
     llm = instructed(groups.llm(), groups.settings.get("instructions"))
-    facts, update = _writing(groups)
-    relations = _relations(groups, llm, update)
-    _check_same_reply(facts, relations, where)
-    procedure = groups.section(ProcedureSettings, "procedure")
+    writing = strategy if kind.writes_memory else composed({"strategy": "mem0"}, where)["strategy"]
+    facts = for_roles(section(ExtractSettings, "facts", writing.get("facts")))
+    update = section(UpdateSettings, "update", writing.get("update"))
+    procedure = section(ProcedureSettings, "procedure")
+    relations = _relations(groups, llm, update.compare)
+    exchange = relations.graph.exchange if relations else None
+    if facts.relations == "same_reply" and facts.exchange != exchange:
+        raise InputError(
+            f"{where}: {facts.place}.relations: same_reply: needs strategy=mem0_graph or "
+            "graph=relations, with the same exchange for both; or use separate"
+        )
+    budget = strategy.get("budget", groups.config["budget"])
+    if budget is not None:
+        check_whole(f"{where}: budget", budget)
     _ = facts.prompts, update.loaded, procedure.loaded  # shows a wrong one now
     return Setup(
         embedder=groups.embedder(),
         index=groups.build("index"),
-        builder=_builder(groups),
-        strategy=_ranking(groups),
+        builder=builder,
+        strategy=ranked,
         context=groups.build("context"),
-        budget=groups.budget,
-        k=check_whole(f"{where}: k", _ALL if kind is FullContext else groups.k),
+        budget=budget,
+        k=_ALL if kind is FullContext else groups.k,
         llm=llm,
         infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
         facts=facts,
         update=update,
         relations=relations,
         vectors=groups.store("vector_store", FaissVectors),
-        weights=groups.section(SearchWeights, "weights"),
-        summary=groups.section(SummarySettings, "summary"),
+        weights=section(SearchWeights, "weights"),
+        summary=section(SummarySettings, "summary"),
         procedure=procedure,
         calls=called,
     )
@@ -83,17 +244,6 @@ def ranked_by(groups: Groups, graph: bool = True) -> StrategySetup:
         graph=groups.build("graph") if graph else None,
         where=groups.where,
     )
-
-
-def _ranking(groups: Groups) -> StrategySetup | None:
-    """Return the strategy that ranks stored memories; None for the index of vectors. One that ranks
-    as a plain store does gives scores of 0 to 1.
-    """
-    start = groups.kind.start
-    if start == "vector":
-        return None
-    ranked = ranked_by(groups, graph=start is None and not groups.links)
-    return ranked if start is None else replace(ranked, make=plain(start))
 
 
 def _with_relation_store(groups: Groups) -> Groups:
@@ -130,84 +280,40 @@ def _check_built(groups: Groups, foreign: bool) -> tuple[str, ...]:
         check_config(group, name, where)
     if foreign:
         check_addresses(built, where)
-        files = ("vector_store", "path"), ("relation_store", "path"), ("index", "fusion")
-        for name, setting in files:
-            if path := built.get(name, {}).get(setting):
-                raise InputError(
-                    f"{where}: {name}.{setting}: {path!r:.80}: a file outside of the run; name it "
-                    "in a YAML file of your own"
-                )
-    return tuple(
-        f"{place}: {server}" + (f", with the key in {key}" if key else "")
-        for place, server, key in addresses(built)
-    )
+    for name, setting in _FILES if foreign else ():
+        if path := built.get(name, {}).get(setting):
+            raise InputError(
+                f"{where}: {name}.{setting}: {path!r:.80}: a file outside of the run; name it in a "
+                "YAML file of your own"
+            )
+    keys = ((f"{place}: {server}", key) for place, server, key in addresses(built))
+    return tuple(server + (f", with the key in {key}" if key else "") for server, key in keys)
 
 
-def _builder(groups: Groups) -> MemoryBuilder:
-    """Return the memory option. Raises InputError if it cannot build memories of messages."""
-    builder = groups.build("memory")
-    if isinstance(builder, Observations | WrittenByModel) or builder.goes_on:
-        raise InputError(
-            f"{groups.where}: memory={builder.name}: messages are stored verbatim (turns, windows),"
-            " or as facts that a model maintains (strategy=mem0)"
-        )
-    return builder  # type: ignore[no-any-return]
-
-
-def _writing(groups: Groups) -> tuple[ExtractSettings, UpdateSettings]:
-    """Return how a model writes facts: as in the strategy, else as in mem0, changed by the memory's
-    own settings. Raises InputError if the strategy lacks a setting.
-    """
-    strategy = groups.strategy
-    if not groups.kind.writes_memory:
-        strategy = composed({"strategy": "mem0"}, groups.where)["strategy"]
-    section = groups.section
-    facts = section(ExtractSettings, "facts", strategy.get("facts"), "strategy.facts")
-    update = section(UpdateSettings, "update", strategy.get("update"), "strategy.update")
-    return for_roles(facts), update
-
-
-def _relations(groups: Groups, llm: LLM | None, update: UpdateSettings) -> RelationSetup | None:
+def _relations(groups: Groups, llm: LLM | None, compare: Compare) -> RelationSetup | None:
     """Return how relations are written and found, or link memories; None if they are not written.
     Raises InputError on a missing setting, or without a model.
     """
-    where, strategy, share = groups.where, groups.strategy, None
+    strategy, share = groups.strategy, None
     if "relation_store" not in groups.config:
         return None
     if llm is None:
-        raise InputError(f"{where}: no model to write relations with; set llm= (openai, local)")
+        raise InputError(
+            f"{groups.where}: no model to write relations with; set llm= (openai, local)"
+        )
     if groups.links:
         graph = dict(groups.config["graph"])
         share = graph.pop("max_share", None)
-        check_number(f"{where}: graph.max_share", share, 0, 1)
+        check_number(f"{groups.where}: graph.max_share", share, 0, 1)
         own = {n: v for n, v in graph.items() if n not in ("_target_", "name", "relation_store")}
-        search = composed({"strategy": "mem0_graph"}, where)["strategy"]["relations"]
+        search = composed({"strategy": "mem0_graph"}, groups.where)["strategy"]["relations"]
         strategy = {"graph": {**own, "place": "graph"}, "relations": search}
-    section = groups.section
     return RelationSetup(
         llm=llm,
         index=groups.build("index"),
-        graph=section(RelationGraphSettings, "graph", strategy.get("graph"), "strategy.graph"),
-        search=section(
-            RelationSettings, "relations", strategy.get("relations"), "strategy.relations"
-        ),
-        compare=update.compare,
+        graph=groups.section(RelationGraphSettings, "graph", strategy.get("graph")),
+        search=groups.section(RelationSettings, "relations", strategy.get("relations")),
+        compare=compare,
         max_share=share,
         store=groups.store("relation_store", NetworkxRelations),
     )
-
-
-def _check_same_reply(facts: ExtractSettings, relations: RelationSetup | None, where: str) -> None:
-    """Raises InputError if relations should come with the facts, and cannot."""
-    if facts.relations != "same_reply":
-        return
-    if relations is None:
-        raise InputError(
-            f"{where}: {facts.place}.relations: same_reply: no relations are stored here; use "
-            "strategy=mem0_graph, graph=relations, or separate"
-        )
-    if facts.exchange != relations.graph.exchange:
-        raise InputError(
-            f"{where}: {facts.place}.exchange: {facts.exchange}; with same_reply, use the "
-            f"{relations.graph.exchange} of {relations.graph.place}.exchange"
-        )

@@ -6,18 +6,17 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from memsys.core.types import Candidate, Query, Vectors
 from memsys.graph.score import Connectivity, GraphStatistics, connectivity
 from memsys.graph.store import ENTITY
-from memsys.index.rank import Start, check_start
-from memsys.service.owners import Owner
+from memsys.service.arguments import Owner
 from memsys.service.relations import RelationMemory
 from memsys.service.results import MemoryRecord, SearchResult
-from memsys.service.settings import Setup, StrategySetup
+from memsys.service.setup import Relevance, Setup, StrategySetup
 from memsys.service.writing import Writer
 from memsys.strategies.plain import FullContext
 from memsys.strategies.store import Parts, Store
@@ -37,25 +36,6 @@ class Found(NamedTuple):
     beside: Sequence[Candidate] = ()
     trace: Mapping[str, Any] = MappingProxyType({})
     by_time: bool = False
-
-
-class Relevance(Strategy):
-    """The order of `start`, with scores of 0 to 1."""
-
-    def __init__(self, parts: Parts, k: int | None, start: Start) -> None:
-        """Raises InputError on an unknown start."""
-        check_start(start)
-        super().__init__(parts, k)
-        self._by = start
-
-    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Rank by words, or words and vectors."""
-        return self.best(self.store.relevance(query.text, self._by)), {}
-
-
-def plain(start: Start) -> partial[Any]:
-    """Return the strategy that ranks by `start` alone."""
-    return partial(Relevance, k=None, start=start)
 
 
 class StrategyRanker:

@@ -8,14 +8,13 @@ import logging
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 
-from memsys.core.turns import importance
 from memsys.core.types import Session
 from memsys.knowledge.facts.extract import FactExtractor
 from memsys.knowledge.facts.fact import Event, fault
 from memsys.knowledge.memory.base import verbatim
-from memsys.service.owners import Owner
+from memsys.service.arguments import Owner
 from memsys.service.results import MemoryChange
-from memsys.service.settings import SummarySettings
+from memsys.service.setup import SummarySettings
 from memsys.service.writing import About, Writer
 
 _log = logging.getLogger(__name__)
@@ -63,8 +62,8 @@ class Summaries:
             if not stored:
                 new = verbatim("new", summary, session.time, "", ())
                 return self._writer.add([new], About(owner, {}, "summary", {}))
-            texts = {"memory": summary, "index_text": summary, "importance": importance(summary)}
-            change = self._writer.change(stored[0].id, {**texts, "time": session.time})
+            texts = {"memory": summary, "index_text": summary, "time": session.time}
+            change = self._writer.change(stored[0].id, texts)
             return [] if change is None else [change]
 
     def close(self) -> None:

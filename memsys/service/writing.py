@@ -13,12 +13,13 @@ from typing import Any
 from uuid import uuid4
 
 from memsys.core.titles import title_of
+from memsys.core.turns import importance
 from memsys.core.types import Memory
 from memsys.llm.meter import Meter
+from memsys.service.arguments import Owner, now
 from memsys.service.database import MemoryDatabase, as_json
-from memsys.service.owners import Owner, now
 from memsys.service.results import MemoryChange, MemoryRecord, RecordKind
-from memsys.service.settings import Setup
+from memsys.service.setup import Setup
 from memsys.service.vectors import LanguageWatch, SharedEmbedder, VectorSync
 from memsys.stores.sqlite import rewrite
 
@@ -182,14 +183,14 @@ class Writer:
 
 def _completed(old: MemoryRecord, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return `fields` with the text of `old`, or what follows from the text or title in them."""
-    new = {"memory": old.memory, "importance": old.importance, "title": old.title, **fields}
+    new = {"memory": old.memory, "title": old.title, **fields}
     if "memory" in fields:
-        follows = {"title": title_of(new["memory"], frozenset({old.speaker})), "event_time": None}
-        new |= {name: one for name, one in follows.items() if name not in fields}
-    if "index_text" not in fields:
+        text = new["memory"]
+        title = title_of(text, frozenset({old.speaker}))
+        new = {"title": title, "event_time": None, "importance": importance(text), **fields}
+    if "index_text" not in fields and {"title", "memory"} & fields.keys():
         title, text = new["title"], new["memory"]
-        both = text if title in text else f"{title}\n{text}"
-        new["index_text"] = both if {"title", "memory"} & fields.keys() else old.index_text
+        new["index_text"] = text if title in text else f"{title}\n{text}"
     return new
 
 

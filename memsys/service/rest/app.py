@@ -23,8 +23,8 @@ from starlette.routing import Match, Route
 from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
+from memsys.service.arguments import NoModelError, Owner
 from memsys.service.memory import Memory
-from memsys.service.owners import NoModelError, Owner
 from memsys.service.rest import schemas
 from memsys.service.rest.access import AccessControl, AccessPolicy, body_of
 from memsys.service.rest.chat import FORMS

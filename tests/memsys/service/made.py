@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,7 @@ from memsys.knowledge.facts.extract import ExtractSettings
 from memsys.knowledge.facts.fact_writer import UpdateSettings
 from memsys.knowledge.memory.turns import Turns
 from memsys.service.memory import Memory
-from memsys.service.settings import Setup, StrategySetup
-from memsys.service.strategy_ranking import plain
+from memsys.service.setup import Relevance, Setup, StrategySetup
 from tests.memsys.build import BagOfWords
 
 PROJECT = Path(__file__).parents[3]
@@ -34,7 +34,7 @@ def setup(start: Any = None, **own: Any) -> Setup:
         "update": UpdateSettings(calls="tools", similar=3, prompt="mem0_update"),
     }
     if start is not None:
-        fields["strategy"] = StrategySetup(plain(start), GRAPH, "made")
+        fields["strategy"] = StrategySetup(partial(Relevance, k=None, start=start), GRAPH, "made")
     return Setup(**{**fields, **own})
 
 

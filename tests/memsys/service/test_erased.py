@@ -11,7 +11,7 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.service.memory import Memory
-from memsys.service.settings import SummarySettings
+from memsys.service.setup import SummarySettings
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.neo4j_relations import Neo4jRelations
 from memsys.stores.networkx_relations import NetworkxRelations

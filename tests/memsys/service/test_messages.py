@@ -12,7 +12,7 @@ from memsys.core.errors import InputError
 from memsys.knowledge.facts import procedure
 from memsys.knowledge.facts.extract import ExtractSettings
 from memsys.llm.base import Completion, InstructedLLM, LLMError, instructed
-from memsys.service.owners import NoModelError
+from memsys.service.arguments import NoModelError
 from memsys.service.setup import load_setup
 from tests.memsys.build import BagOfWords
 from tests.memsys.knowledge.facts.models import Planned, call, completion, fact, facts
@@ -69,7 +69,7 @@ def test_one_message_is_wrapped_and_texts_of_parts_are_joined(tmp_path):
             with pytest.raises(InputError, match="messages"):
                 store.add(wrong, user_id="mara")  # type: ignore[arg-type]
         for part in ({"type": "text"}, {"type": "image_url"}, image(7)):  # type: ignore[arg-type]
-            with pytest.raises(InputError, match="a part of type "):
+            with pytest.raises(InputError, match=r"^messages\[0\].content: \[0\]\."):
                 store.add(user([part]), user_id="mara")
 
 
@@ -118,7 +118,7 @@ def test_an_image_that_nobody_describes_is_one_clear_error_and_stores_nothing(tm
         with pytest.raises(InputError, match=r"\(ftp: neither http") as caught:
             store.add(user(image("ftp://ana:secret@host/a.png")), user_id="mara", infer=False)
         assert "secret" not in str(caught.value)
-        with pytest.raises(InputError, match=r"content.detail: 'fine'"):
+        with pytest.raises(InputError, match=r"content: .*\.detail: "):
             store.add(user(image(detail="fine")), user_id="mara", infer=False)
         assert store.get_all(user_id="mara") == []
 
@@ -140,7 +140,7 @@ def test_instructions_and_the_prompt_of_a_call_are_in_the_system_prompt(tmp_path
         assert run == {"role": "user", "content": "Heat"}
         with pytest.raises(NoModelError, match=r"^prompt: no model writes these messages"):
             store.add("kiln", user_id="mara", infer=False, prompt="Be short.")
-        with pytest.raises(InputError, match=r"^prompt: use text"):
+        with pytest.raises(InputError, match=r"^add: prompt: "):
             store.add("kiln", user_id="mara", infer=True, prompt=" ")
 
 
@@ -168,7 +168,7 @@ def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path):
             *("procedural", "Objective: Fire a bowl\nProgress: half\n1. Heat"),
         )
         assert (said.kind, said.memory) == ("procedural", "Mara: Heat it")
-        with pytest.raises(InputError, match=r"^memory_type: "):
+        with pytest.raises(InputError, match=r"^add: memory_type: "):
             store.add("x", user_id="mara", memory_type="semantic_memory")  # type: ignore[arg-type]
     with memory(tmp_path) as store, pytest.raises(NoModelError, match="no model to record"):
         store.add("x", user_id="mara", memory_type="procedural_memory")
@@ -199,7 +199,7 @@ def test_other_names_of_arguments(tmp_path):
 
 
 def test_recency_falls_with_the_time_of_the_query(tmp_path):
-    from memsys.service.settings import SearchWeights  # noqa: PLC0415
+    from memsys.service.setup import SearchWeights  # noqa: PLC0415
 
     weights = SearchWeights(relevance=0, recency=1, decay_per_day=0.01)
     with memory(tmp_path, weights=weights) as store:

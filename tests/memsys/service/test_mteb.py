@@ -87,7 +87,7 @@ def test_scores_keep_the_order_without_ties():
     ("strategy", "options", "message"),
     [
         ("full_context", {}, "selects without an order"),
-        ("oracle", {}, "gold evidence"),
+        ("oracle", {}, "does not rank stored"),
         ("nearest", {}, "strategy: 'nearest' is none of"),
         ("bm25", {"memory": "windows"}, "memory: no such option here; there are embedder"),
         ("bm25", {"k": 0}, "k: 0"),

@@ -10,7 +10,7 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.core.turns import importance
-from memsys.service.settings import SearchWeights
+from memsys.service.setup import SearchWeights
 from tests.memsys.build import SESSIONS
 from tests.memsys.service.made import memory, texts
 

@@ -19,7 +19,7 @@ from memsys.knowledge.facts.extract import ExtractSettings
 from memsys.knowledge.relations.find import RelationSettings
 from memsys.llm.base import LLMError
 from memsys.service.memory import Memory
-from memsys.service.settings import RelationSetup
+from memsys.service.setup import RelationSetup
 from memsys.stores.networkx_relations import NetworkxRelations
 from tests.memsys.build import query, session
 from tests.memsys.knowledge.facts.models import call, fact

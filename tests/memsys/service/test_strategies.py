@@ -263,13 +263,10 @@ def test_nothing_is_stored_verbatim_if_no_relations_could_be_written(tmp_path, m
 
 OPEN = {"english": ["who"], "chinese": [], "similarity": None, "domains": None}
 REASONS = {
-    "oracle": "it ranks by the gold evidence",
-    "no_memory": "its memories are stored elsewhere, or not at all",
-    "given": "its memories are stored elsewhere, or not at all",
-    "rest": "its memories are stored elsewhere, or not at all",
-    "mem0ai": "its memories are stored elsewhere, or not at all",
-    "cognee": "its memories are stored elsewhere, or not at all",
-    "mcp": "its memories are stored elsewhere, or not at all",
+    **dict.fromkeys(
+        ("oracle", "no_memory", "given", "rest", "mem0ai", "cognee", "mcp"),
+        "it does not rank stored memories",
+    ),
     "mem0_graph": "no model to write relations with; set llm=",
     "graph_expand\ngraph: relations": "no model to write relations with; set llm=",
     "{_target_: memsys.strategies.graph_expand.GraphExpand}": "missing .* name an option",

@@ -13,7 +13,7 @@ import pytest
 from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.service import summaries
-from memsys.service.settings import SummarySettings
+from memsys.service.setup import SummarySettings
 from tests.memsys.knowledge.facts.models import Planned, fact, facts
 from tests.memsys.service.made import memory, texts
 from tests.memsys.service.test_facts import JUNE, add
@@ -151,7 +151,7 @@ def test_a_summary_is_no_fact_to_compare_with_and_nobody_adds_one(tmp_path):
         add(store, "word")
         added = add(store, "I have a kiln")
         assert ([one.event for one in added.changes], llm.asked["decide"]) == (["ADD"], [])
-        with pytest.raises(InputError, match=r"^kind: "):
+        with pytest.raises(InputError, match=r"^add: kind: "):
             store.add("x", user_id="mara", kind="summary")  # type: ignore[arg-type]
 
 

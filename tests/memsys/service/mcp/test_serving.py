@@ -98,7 +98,7 @@ def test_without_the_extra_one_line_names_it(monkeypatch, capsys):
         (["--mcp", "--host", "127.0.0.1"], "--mcp: --host and --allow-host need --port"),
         (["--mcp", "--allow-host", "x"], "--mcp: --host and --allow-host need --port"),
         (["--user", "ana"], "--user: needs --mcp"),
-        (["--mcp", "--user", ""], "user_id: ''; use text of 1 to 256 characters"),
+        (["--mcp", "--user", ""], "--user: user_id: String should have at least 1"),
         (["--mcp", "--port", "0", "--host", "0.0.0.0"], "set MEMSYS_API_KEY"),  # noqa: S104
         (["--mcp", "--config", "nowhere"], "nowhere: no such run"),
     ],

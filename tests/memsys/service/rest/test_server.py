@@ -94,7 +94,7 @@ def at(place: str) -> str:
         ({"messages": "x", "user_id": "m", "color": 1}, "body.color"),
         ({"messages": "x", "user_id": "m", "metadata": {str(i): 1 for i in range(51)}}, "50"),
         (b'{"messages": "half \\ud800", "user_id": "m"}', ""),
-        (b'{"messages": "x", "user_id": "m", "metadata": {"a": "\\ud800"}}', "Unicode"),
+        (b'{"messages": "x", "user_id": "m", "metadata": {"a": "\\ud800"}}', "not a JSON"),
         (b'{"messages": "x", "user_id": "m", "metadata": {"a": NaN}}', "JSON"),
         (b'{"messages": ', "JSON"),
         (b"\xff\xfe", ""),
