@@ -89,7 +89,7 @@ SLOW = (
         )
     ),
     *(f"memsys/{name}" for name in ("embed", "llm", "service", "stores")),
-    *("memsys/knowledge/facts/test_session_reader.py", "memsys/strategies/test_associations.py"),
+    "memsys/strategies/test_associations.py",
 )
 if MISSING := [place for place in SLOW if not (HERE / place).exists()]:
     raise pytest.UsageError(f"tests/conftest.py, SLOW: there is no {', '.join(MISSING)}")

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
 
 from baselines.mcp.admission import check
-from baselines.mcp.arguments import Role, snake
+from baselines.mcp.arguments import snake
 from baselines.mcp.strategy import server_of
-from baselines.mcp.tools import Tool, points, why_not
 from memsys.core.errors import InputError, complain
 from memsys.core.json_text import parse_json
-
-_ROLES: tuple[Role, ...] = ("add", "search", "delete")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -26,27 +22,13 @@ def main(arguments: list[str] | None = None) -> int:
         for name in ("add_arguments", "search_arguments"):
             given[name] = _json(name, given[name])
         server = server_of(**{name: value for name, value in given.items() if value is not None})
-        for line in check(server, print, _described).checks:
+        for line in check(server, print, list_all=True).checks:
             print(f"  {line}")
     except InputError as error:
         complain(error)
         return 2
     print("Admitted: python -m eval.run strategy=mcp ...")
     return 0
-
-
-def _described(tools: list[Tool]) -> Iterator[str]:
-    """Yield name, arguments and what speaks for or against each tool in each role."""
-    for tool in tools:
-        required = set(tool.schema.get("required") or ())
-        names = [f"{n}{'' if n in required else '?'}" for n in tool.schema.get("properties") or {}]
-        notes = []
-        for role in _ROLES:
-            worth, words = points(tool, role)
-            if worth:
-                notes.append(f"{role}: {why_not(tool, role) or f'{worth} points: {words}'}")
-        yield "; ".join([f"  {tool.name}({', '.join(names)})", *notes])
-    yield "Chosen"
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -14,9 +14,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from baselines.libraries.pipe import LibraryError
+from baselines.mcp.arguments import VERBS, owner_of
 from baselines.mcp.connection import Connection
 from baselines.mcp.session import OwnerMemory, nothing_in
-from baselines.mcp.tools import PROCESS, Chosen, Tool, Wanted, choose
+from baselines.mcp.tools import PROCESS, Chosen, Tool, Wanted, choose, fitted, points
 from baselines.mcp.transports import Address, Command
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError
@@ -83,21 +84,20 @@ def admit(server: Server, show: Callable[[str], None] = lambda _: None) -> Admis
 
 
 def check(
-    server: Server,
-    show: Callable[[str], None] = lambda _: None,
-    describe: Callable[[list[Tool]], Iterator[str]] = lambda _: iter(()),
+    server: Server, show: Callable[[str], None] = lambda _: None, *, list_all: bool = False
 ) -> Admission:
     """Choose the tools and check the server on two probe owners, whose memories are then deleted.
-    `show` is called with each line for the user, first with those that `describe` returns. Raises
-    InputError as `admit`.
+    `show` is called with each line for the user: what was chosen, after all tools with `list_all`.
+    Raises InputError as `admit`.
     """
     try:
         with server.connected() as connection:
             tools, about = connection.tools()
-            for line in (" ".join(map(str, about.values())), *describe(tools)):
+            show(" ".join(map(str, about.values())))
+            for line in _described(tools) if list_all else ():
                 show(line)
             chosen = choose(tools, server.wanted)
-            for line in shown(chosen, tools):
+            for line in _shown(chosen, tools):
                 show(line)
             if chosen.owners != PROCESS:
                 return _probe(server, chosen, about, connection, connection)
@@ -113,11 +113,27 @@ def check(
         raise _refused(f"{error}{hint if isinstance(server.at, Address) else ''}") from None
 
 
-def shown(chosen: Chosen, tools: list[Tool]) -> Iterator[str]:
-    """Yield what was chosen and why, one line for each tool."""
-    for role, choice in (("add", chosen.add), ("search", chosen.search), ("delete", chosen.delete)):
+def _described(tools: list[Tool]) -> Iterator[str]:
+    """Yield name, arguments and what speaks for or against each tool in each role."""
+    for tool in tools:
+        required = set(tool.schema.get("required") or ())
+        names = [f"{n}{'' if n in required else '?'}" for n in tool.schema.get("properties") or {}]
+        rated = {role: points(tool, role) for role in VERBS}
+        owners = owner_of(tool.schema)
+        notes = [
+            f"{role}: {fitted(tool, role, owners)[1] or why}"
+            for role, (worth, why) in rated.items()
+            if worth
+        ]
+        yield "; ".join([f"  {tool.name}({', '.join(names)})", *notes])
+    yield "Chosen"
+
+
+def _shown(chosen: Chosen, tools: list[Tool]) -> Iterator[str]:
+    """Yield what was chosen and why, one line for each role."""
+    for role, choice in chosen.by_role.items():
         if choice is None:
-            yield f"  delete: none of {len(tools)} tools; it cannot forget"
+            yield f"  {role}: none of {len(tools)} tools; it cannot forget"
         else:
             arguments = json.dumps(choice.arguments, ensure_ascii=False)
             yield f"  {role}: {choice.tool.name} {arguments} ({choice.why})"
@@ -138,8 +154,11 @@ def _probe(
     try:
         for memory, probe in zip(memories, probes, strict=True):
             memory.add(probe)
-        for memory, probe in zip(memories, reversed(probes), strict=True):
-            _check_apart(memory, probe, chosen)
+        for memory, other in zip(memories, reversed(probes), strict=True):
+            if any(other.speaker in item.text for item in memory.items(other.index_text, _K)):
+                raise _refused(
+                    f"it mixes owners: one finds what another has added, {_mixed(chosen)}"
+                )
         for memory, probe in zip(memories, probes, strict=True):
             _check_found(memory, probe)
         nothing = _of_unknown(memories[0])
@@ -176,18 +195,16 @@ def _check_found(memory: OwnerMemory, probe: Memory) -> None:
         )
 
 
-def _check_apart(memory: OwnerMemory, other: Memory, chosen: Chosen) -> None:
-    if any(other.speaker in item.text for item in memory.items(other.index_text, _K)):
-        raise _refused(
-            "it mixes owners: one finds what another has added"
-            + (
-                ", although each has a process and a folder; the server writes elsewhere: give its "
-                "path by strategy.env.NAME={folder}/..."
-                if chosen.owners == PROCESS
-                else f", although {chosen.owners} differs; strategy.owners=process gives each a "
-                "process and a folder, if there is a command"
-            )
+def _mixed(chosen: Chosen) -> str:
+    if chosen.owners == PROCESS:
+        return (
+            "although each has a process and a folder; the server writes elsewhere: give its path "
+            "by strategy.env.NAME={folder}/..."
         )
+    return (
+        f"although {chosen.owners} differs; strategy.owners=process gives each a process and a "
+        "folder, if there is a command"
+    )
 
 
 def _of_unknown(memory: OwnerMemory) -> str:

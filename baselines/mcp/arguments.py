@@ -184,14 +184,9 @@ class _Deriving:
             return "{k}" if kind in {"integer", "number"} else _NONE
         if slot == "{words}" or (kind not in {"string", None} and slot != "{id}"):
             return _NONE
-        return self._text(schema, slot)
-
-    def _text(self, schema: Schema, slot: Any) -> Any:
-        """Return what fills a string."""
         if "const" in schema:
             return schema["const"]
-        allowed = schema.get("enum")
-        if allowed and slot not in allowed:
+        if schema.get("enum") and slot not in schema["enum"]:
             return _NONE
         self._has_text |= slot in _ONCE
         return slot
@@ -219,20 +214,34 @@ class _Deriving:
             if isinstance(kinds := schema.get("type"), list):
                 kind = next((one for one in kinds if one != "null"), None)
                 return {**schema, "type": kind}
-            options = list(_options(schema))
+            options = [
+                one
+                for name in ("anyOf", "oneOf", "allOf")
+                for one in schema.get(name) or ()
+                if isinstance(one, Mapping) and one.get("type") != "null"
+            ]
             if not options:
                 return schema
             schema = options[0]
         return {}
 
 
-def id_name(template: Any, name: str = "") -> str:
+def id_name(template: Mapping[str, Any]) -> str:
     """Return the argument that {id} fills, in snake case and singular; "" if there is none."""
+    named = (name.rpartition(".")[2] for name, value in leaves(template) if value == "{id}")
+    return next((_single(snake(name)) for name in named), "")
+
+
+def leaves(template: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values in `template` with their dotted names; those of a list have its name."""
     if isinstance(template, Mapping):
-        return next(filter(None, (id_name(value, key) for key, value in template.items())), "")
-    if isinstance(template, list):
-        return next(filter(None, (id_name(value, name) for value in template)), "")
-    return _single(snake(name)) if template == "{id}" else ""
+        for part, value in template.items():
+            yield from leaves(value, f"{name}.{part}" if name else part)
+    elif isinstance(template, list):
+        for value in template:
+            yield from leaves(value, name)
+    else:
+        yield name, template
 
 
 def most_k(schema: Schema, template: Mapping[str, Any]) -> int | None:
@@ -242,13 +251,6 @@ def most_k(schema: Schema, template: Mapping[str, Any]) -> int | None:
             most = (schema.get("properties") or {}).get(name, {}).get("maximum")
             return int(most) if isinstance(most, int | float) else None
     return None
-
-
-def _options(schema: Schema) -> Iterator[Any]:
-    for name in ("anyOf", "oneOf", "allOf"):
-        for one in schema.get(name) or ():
-            if isinstance(one, Mapping) and one.get("type") != "null":
-                yield one
 
 
 def _rank(name: str) -> int:

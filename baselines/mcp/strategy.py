@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Annotated, Any
 from uuid import uuid4
@@ -13,6 +13,7 @@ from omegaconf import OmegaConf
 from tqdm import tqdm
 
 from baselines.mcp.admission import Server, admit
+from baselines.mcp.arguments import leaves
 from baselines.mcp.session import OwnerMemory
 from baselines.mcp.tools import Wanted
 from baselines.mcp.transports import Address, Command
@@ -141,22 +142,10 @@ def server_of(
         name: OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
         for name, value in wanted.items()
     }
-    for name, value in _texts(plain):
+    for name, value in leaves(plain):
         remedy = "let the server read it from a variable: strategy.variables"
-        check_open(name.rpartition(".")[2], value, f"strategy{name}", remedy)
+        check_open(name.rpartition(".")[2], value, f"strategy.{name}", remedy)
     return Server(at, Wanted(**plain), timeout_s, settle_s)
-
-
-def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the texts in `value` with their dotted names; those of a list have its name."""
-    if isinstance(value, dict):
-        for part, one in value.items():
-            yield from _texts(one, f"{name}.{part}")
-    elif isinstance(value, list):
-        for one in value:
-            yield from _texts(one, name)
-    elif isinstance(value, str):
-        yield name, value
 
 
 def _emptied(memory: OwnerMemory) -> dict[str, dict[str, float]]:

@@ -70,41 +70,45 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The tools of one server. `owners`: the argument that takes the owner, or PROCESS. `id_name`:
-    the argument of `delete` that names a memory, in snake case.
-    """
+    """The tools of one server. `owners`: the argument that takes the owner, or PROCESS."""
 
     add: Choice
     search: Choice
     delete: Choice | None
     owners: str
-    id_name: str = ""
+
+    @property
+    def by_role(self) -> dict[Role, Choice | None]:
+        """The tool of each role."""
+        return {"add": self.add, "search": self.search, "delete": self.delete}
+
+    @property
+    def id_name(self) -> str:
+        """The argument of `delete` that names a memory, in snake case."""
+        return id_name(self.delete.arguments) if self.delete else ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the entries of the manifest."""
-        roles = {"add": self.add, "search": self.search, "delete": self.delete}
-        return {
-            "owners": self.owners,
-            "tools": {role: one and one.as_json() for role, one in roles.items()},
-        }
+        tools = {role: one and one.as_json() for role, one in self.by_role.items()}
+        return {"owners": self.owners, "tools": tools}
 
 
 def choose(tools: Sequence[Tool], wanted: Wanted) -> Chosen:
-    """Return the tools of a server for each role.
+    """Return the tools of a server for each role; to delete, the only one there is, if any.
 
     Raises InputError with the tools and the setting, if a role has no tool or two that are equally
     good, or if a setting does not fit.
     """
-    add = _one(tools, "add", wanted.add_tool, wanted.add_arguments)
-    search = _one(tools, "search", wanted.search_tool, wanted.search_arguments)
+    add, search = _tool(tools, "add", wanted), _tool(tools, "search", wanted)
     owner = _owner(add[0], search[0], wanted)
-    delete, id_name = _delete(tools, wanted, owner)
+    delete = None
+    if wanted.delete_tool is not None or len(_best(tools, "delete", wanted)) == 1:
+        delete = _choice(*_tool(tools, "delete", wanted), "delete", wanted, owner)
     return Chosen(
-        _filled(add, "add", wanted.add_arguments, owner),
-        _filled(search, "search", wanted.search_arguments, owner),
+        _choice(*add, "add", wanted, owner),
+        _choice(*search, "search", wanted, owner),
         delete,
         owner or PROCESS,
-        id_name,
     )
 
 
@@ -113,107 +117,88 @@ def points(tool: Tool, role: Role) -> tuple[int, str]:
     words = [word for word in snake(tool.name).split("_") if word]
     verb = max(words, key=lambda word: VERBS[role].get(word, 0), default="")
     worth = VERBS[role].get(verb, 0)
-    if not worth:
-        return 0, f"no word for a tool that {_DOES[role]}"
     noun = next((word for word in words if word in NOUNS), None)
     others = [word for word in words if word != verb and word not in NOUNS]
     parts = [f"{verb} {worth:+d}", *([f"{noun} +1"] if noun else [])]
     parts += [f"{word} -1" for word in others]
-    total = worth + (noun is not None) - len(others)
-    return max(total, 0), f"{', '.join(parts)}"
+    total = max(worth + (noun is not None) - len(others), 0) if worth else 0
+    return total, f"{total} points: {', '.join(parts)}"
 
 
-def why_not(tool: Tool, role: Role) -> str:
-    """Return why the arguments of a tool do not fit `role`; "" if they do."""
-    owner = next(iter(owner_of(tool.schema)), None)
-    template, missing = template_of(tool.schema, role, owner)
-    if missing:
-        return f"no rule fills its required {', '.join(missing)}"
-    if not places_in(template) & _NEEDS[role]:
-        return f"has no argument for {' or '.join(sorted(_NEEDS[role]))}"
-    return ""
+def fitted(tool: Tool, role: Role, owners: Sequence[str]) -> tuple[dict[str, Any], str]:
+    """Return the arguments of a tool in `role` by the rules, and why they do not fit, or "".
+    `owners`: the arguments that may take the owner, likeliest first.
+    """
+    template, missing = template_of(tool.schema, role, next(iter(owners), None))
+    wrong = f"no rule fills its required {', '.join(missing)}" if missing else ""
+    return template, wrong or _fault(template, role)
 
 
-def _best(tools: Sequence[Tool], role: Role, free: bool) -> list[tuple[Tool, str]]:
-    """Return the tools of most points for `role`, and why; `free`: any arguments fit."""
+def _fault(arguments: Mapping[str, Any], role: Role) -> str:
+    """Return why `arguments` do not fit `role`, or ""."""
+    places = places_in(arguments)
+    if unknown := places.difference(PLACES):
+        return f"no placeholder {{{min(unknown)}}}; use {', '.join(PLACES)}"
+    return "" if places & _NEEDS[role] else f"no argument has {' or '.join(sorted(_NEEDS[role]))}"
+
+
+def _best(tools: Sequence[Tool], role: Role, wanted: Wanted) -> list[tuple[Tool, str]]:
+    """Return the tools of most points for `role`, and why; any arguments fit if they are set."""
+    is_free = getattr(wanted, f"{role}_arguments", None) is not None
     rated = [(tool, *points(tool, role)) for tool in tools]
-    fitting = [one for one in rated if one[1] and (free or not why_not(one[0], role))]
+    fitting = [
+        (tool, worth, why)
+        for tool, worth, why in rated
+        if worth and (is_free or not fitted(tool, role, owner_of(tool.schema))[1])
+    ]
     most = max((worth for _, worth, _ in fitting), default=0)
-    return [(tool, f"{most} points: {words}") for tool, worth, words in fitting if worth == most]
+    return [(tool, why) for tool, worth, why in fitting if worth == most]
 
 
-def _one(
-    tools: Sequence[Tool], role: Role, named: str | None, arguments: Mapping[str, Any] | None
-) -> tuple[Tool, str]:
+def _tool(tools: Sequence[Tool], role: Role, wanted: Wanted) -> tuple[Tool, str]:
     """Return the tool of `role` and why."""
-    setting = f"strategy.{role}_tool"
-    if named is not None:
-        for tool in tools:
-            if tool.name == named:
-                return tool, f"set by {setting}"
-        raise InputError(f"{setting}: the server has no tool {named!r:.60}; {_listed(tools)}")
-    best = _best(tools, role, arguments is not None)
-    if not best:
-        raise InputError(
-            f"{setting}: no tool that {_DOES[role]} was found; name one: {_listed(tools)}"
-        )
-    if len(best) > 1:
-        names = " and ".join(tool.name for tool, _ in best)
-        raise InputError(f"{setting}: {names} fit equally well; name one of them: {_listed(tools)}")
+    setting = f"{role}_tool"
+    name = getattr(wanted, setting)
+    if name is not None:
+        best = [(tool, f"set by strategy.{setting}") for tool in tools if tool.name == name]
+        wrong = f"the server has no tool {name!r:.60}"
+    else:
+        best = _best(tools, role, wanted)
+        equal = " and ".join(tool.name for tool, _ in best)
+        wrong = f"{equal} fit equally well" if best else f"no tool that {_DOES[role]} was found"
+    if len(best) != 1:
+        names = ", ".join(re.sub(r"[^ -~]", "?", tool.name)[:60] for tool in tools)
+        raise InputError(f"strategy.{setting}: {wrong}; name one of: {names or 'none'}")
     return best[0]
 
 
-def _filled(
-    found: tuple[Tool, str], role: Role, arguments: Mapping[str, Any] | None, owner: str | None
-) -> Choice:
-    tool, why = found
-    if arguments is None:
-        template, missing = template_of(tool.schema, role, owner)
-        if missing or not places_in(template) & _NEEDS[role]:
-            raise InputError(
-                f"strategy.{role}_tool={tool.name}: {why_not(tool, role)}; set "
-                f"strategy.{role}_arguments, such as {{{', '.join(_names(tool))}: ...}}"
-            )
-        return Choice(tool, template, why)
-    setting = f"strategy.{role}_arguments"
-    if unknown := places_in(arguments) - set(PLACES):
-        raise InputError(f"{setting}: no placeholder {{{min(unknown)}}}; use {', '.join(PLACES)}")
-    if not places_in(arguments) & _NEEDS[role]:
+def _choice(tool: Tool, why: str, role: Role, wanted: Wanted, owner: str | None) -> Choice:
+    given = getattr(wanted, f"{role}_arguments", None)
+    if given is None:
+        arguments, wrong = fitted(tool, role, [owner] if owner else [])
+    else:
+        arguments, wrong, why = dict(given), _fault(given, role), f"{why}; arguments set"
+    if wrong:
+        names = ", ".join(list(tool.schema.get("properties") or ())[:8])
         raise InputError(
-            f"{setting}: needs {' or '.join(f'{{{n}}}' for n in sorted(_NEEDS[role]))}"
+            f"strategy.{role}_tool={tool.name}: {wrong}; set strategy.{role}_arguments, such as "
+            f"{{{names}: ...}}"
         )
-    return Choice(tool, dict(arguments), f"{why}; arguments set")
+    return Choice(tool, arguments, why)
 
 
 def _owner(add: Tool, search: Tool, wanted: Wanted) -> str | None:
     """Return the owner argument that both tools have, or None."""
     both = [name for name in owner_of(add.schema) if name in owner_of(search.schema)]
-    if wanted.owners == PROCESS:
-        return None
     if wanted.owners is None:
         return both[0] if both else None
+    if wanted.owners == PROCESS:
+        return None
     name = snake(wanted.owners)
-    have = [{snake(one) for one in tool.schema.get("properties") or {}} for tool in (add, search)]
-    if not all(name in one for one in have):
-        raise InputError(
-            f"strategy.owners: {add.name} and {search.name} do not both have the argument "
-            f"{wanted.owners!r:.60}; use {', '.join([*both, PROCESS])}"
-        )
+    for tool in (add, search):
+        if name not in map(snake, tool.schema.get("properties") or {}):
+            raise InputError(
+                f"strategy.owners: {tool.name} does not have the argument {wanted.owners!r:.60}; "
+                f"use {', '.join([*both, PROCESS])}"
+            )
     return name
-
-
-def _delete(tools: Sequence[Tool], wanted: Wanted, owner: str | None) -> tuple[Choice | None, str]:
-    """Return the tool that deletes, if there is exactly one, and its id argument."""
-    best = _best(tools, "delete", free=False)
-    if wanted.delete_tool is None and len(best) != 1:
-        return None, ""
-    choice = _filled(_one(tools, "delete", wanted.delete_tool, None), "delete", None, owner)
-    return choice, id_name(choice.arguments)
-
-
-def _names(tool: Tool) -> list[str]:
-    return list(tool.schema.get("properties") or ())[:8]
-
-
-def _listed(tools: Sequence[Tool]) -> str:
-    return f"tools: {', '.join(re.sub(r'[^ -~]', '?', tool.name)[:60] for tool in tools) or 'none'}"

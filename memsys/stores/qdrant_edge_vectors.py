@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,12 +13,13 @@ from uuid import UUID
 
 from memsys.core.errors import InputError
 from memsys.core.types import Vectors
-from memsys.stores.qdrant_points import BATCH, PAGE, Point, QdrantPoints
+from memsys.stores.qdrant_vectors import BATCH, PAGE, of_hits, pages, point_of
+from memsys.stores.vectors import EngineVectors
 
 _CONFIG = "edge_config.json"  # the engine writes it into every shard
 
 
-class QdrantEdgeVectors(QdrantPoints):
+class QdrantEdgeVectors(EngineVectors):
     """Exact search by Qdrant Edge, filtered by owner.
 
     `path` is a folder, which the engine locks: one store at a time can open it. None is a temporary
@@ -96,48 +97,48 @@ class QdrantEdgeVectors(QdrantPoints):
 
     def _copied(self, edge: Any, dimension: int) -> None:
         """Write all points into a new shard beside the folder."""
-        new, offset, is_last = self._new(edge, dimension), None, False
-        while not is_last:
-            request = edge.ScrollRequest(
-                offset=offset, limit=BATCH, with_payload=True, with_vector=True
-            )
-            page, offset = self._shard.scroll(request)
-            points = [edge.Point(one.id, one.vector, one.payload) for one in page]
+        new = self._new(edge, dimension)
+        for hits in pages(lambda offset: self._page(offset, BATCH, with_vector=True)):
+            points = [edge.Point(one.id, one.vector, one.payload) for one in hits]
             if points:
                 new.update(edge.UpdateOperation.upsert_points(points))
-            is_last = offset is None
         new.flush()
         new.close()
 
-    def _upsert(self, points: Sequence[Point]) -> None:
+    def _write(self, owner: str, ids: Sequence[str], rows: Sequence[Vectors]) -> None:
         edge = _engine()
-        edge_points = [
-            edge.Point(UUID(one.point), one.row.tolist(), {"owner": one.owner, "id": one.id})
-            for one in points
+        points = [
+            edge.Point(UUID(point_of(owner, id_)), row.tolist(), {"owner": owner, "id": id_})
+            for id_, row in zip(ids, rows, strict=True)
         ]
-        self._shard.update(edge.UpdateOperation.upsert_points(edge_points))
+        for start in range(0, len(points), BATCH):
+            batch = points[start : start + BATCH]
+            self._shard.update(edge.UpdateOperation.upsert_points(batch))
 
-    def _delete(self, owner: str, points: Sequence[str] | None) -> None:
+    def _delete(self, owner: str, ids: Collection[str] | None) -> None:
         operation = _engine().UpdateOperation
-        self._shard.update(operation.delete_points_by_filter(_only(owner, points)))
+        self._shard.update(operation.delete_points_by_filter(_only(owner, ids)))
 
-    def _search(self, owner: str, query: Vectors, most: int, points: Sequence[str] | None) -> Any:
+    def _search(
+        self, owner: str, query: Vectors, most: int, among: Collection[str] | None
+    ) -> tuple[Sequence[str], Vectors]:
         edge = _engine()
-        return self._shard.query(
-            edge.QueryRequest(
-                limit=most,
-                query=edge.Query.Nearest(query.tolist()),
-                filter=_only(owner, points),
-                with_vector=True,
-                with_payload=True,
-                params=edge.SearchParams(exact=True),
-            )
+        request = edge.QueryRequest(
+            limit=most,
+            query=edge.Query.Nearest(query.tolist()),
+            filter=_only(owner, among),
+            with_vector=True,
+            with_payload=True,
+            params=edge.SearchParams(exact=True),
         )
+        return of_hits(self._shard.query(request))
 
-    def _page(self, owner: str, offset: Any) -> Any:
-        request = _engine().ScrollRequest(
-            offset=offset, limit=PAGE, filter=_only(owner), with_payload=True
-        )
+    def _ids(self, owner: str) -> Iterable[str]:
+        found = pages(lambda offset: self._page(offset, PAGE, filter=_only(owner, None)))
+        return (hit.payload["id"] for hits in found for hit in hits)
+
+    def _page(self, offset: Any, most: int, **more: Any) -> Any:
+        request = _engine().ScrollRequest(offset=offset, limit=most, with_payload=True, **more)
         return self._shard.scroll(request)
 
     def _folder(self) -> Path:
@@ -147,7 +148,7 @@ class QdrantEdgeVectors(QdrantPoints):
             self._temporary = TemporaryDirectory(prefix="memsys-qdrant-")
         return Path(self._temporary.name) / "shard"
 
-    def _opened(self, make: Any) -> Any:
+    def _opened(self, make: Callable[[Any], Any]) -> Any:
         try:
             return make(_engine())
         except Exception as error:  # the engine raises nothing more specific
@@ -175,11 +176,11 @@ def _engine() -> Any:
     return qdrant_edge
 
 
-def _only(owner: str, points: Sequence[str] | None = None) -> Any:
+def _only(owner: str, ids: Collection[str] | None) -> Any:
     edge = _engine()
     must = [edge.FieldCondition("owner", match=edge.MatchValue(owner))]
-    if points is not None:
-        must.append(edge.HasIdCondition({UUID(point) for point in points}))
+    if ids is not None:
+        must.append(edge.HasIdCondition({UUID(point_of(owner, id_)) for id_ in ids}))
     return edge.Filter(must=must)
 
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from importlib.util import find_spec
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
+from uuid import NAMESPACE_OID, uuid5
+
+import numpy as np
 
 from memsys.core.addresses import check_address
 from memsys.core.declared import Range
 from memsys.core.errors import InputError
 from memsys.core.types import Vectors
-from memsys.stores.qdrant_points import PAGE, Point, QdrantPoints
+from memsys.stores.vectors import EngineVectors
 
-_T = TypeVar("_T")
+BATCH = 500  # points per request: a few megabytes at 384 dimensions
+PAGE = 1000  # points per page of a list
 
 
-class QdrantVectors(QdrantPoints):
-    """Exact search in one `collection` of the server at `url`, filtered by owner.
+class QdrantVectors(EngineVectors):
+    """Exact search in one `collection` of the server at `url`, filtered by owner. Vectors are
+    compared by the dot product, which leaves them unchanged; of unit vectors it is the cosine.
 
     The key is read from the environment variable `key_variable` (None: no key) and never stored.
     Each write is acknowledged when applied. Raises InputError if the extra or the key is missing
@@ -74,11 +79,8 @@ class QdrantVectors(QdrantPoints):
         return self.connect()
 
     def _dimension(self) -> int | None:
-        if self._size is None and self._ask(
-            lambda: self._client.collection_exists(self._collection)
-        ):
-            info = self._ask(lambda: self._client.get_collection(self._collection))
-            vectors = info.config.params.vectors
+        if self._size is None and self._ask("collection_exists"):
+            vectors = self._ask("get_collection").config.params.vectors
             if getattr(vectors, "distance", None) != _models().Distance.DOT:
                 raise InputError(
                     f"vector_store.collection={self._collection}: made by another program (its "
@@ -90,49 +92,53 @@ class QdrantVectors(QdrantPoints):
     def _create(self, dimension: int) -> None:
         models = _models()
         vectors = models.VectorParams(size=dimension, distance=models.Distance.DOT)
-        self._ask(lambda: self._client.create_collection(self._collection, vectors))
+        self._ask("create_collection", vectors_config=vectors)
         owner = models.KeywordIndexParams(type="keyword", is_tenant=True)
-        self._ask(lambda: self._client.create_payload_index(self._collection, "owner", owner))
+        self._ask("create_payload_index", field_name="owner", field_schema=owner)
         self._size = dimension
 
-    def _upsert(self, points: Sequence[Point]) -> None:
-        structs = [
+    def _write(self, owner: str, ids: Sequence[str], rows: Sequence[Vectors]) -> None:
+        points = [
             _models().PointStruct(
-                id=one.point, vector=one.row.tolist(), payload={"owner": one.owner, "id": one.id}
+                id=point_of(owner, id_), vector=row.tolist(), payload={"owner": owner, "id": id_}
             )
-            for one in points
+            for id_, row in zip(ids, rows, strict=True)
         ]
-        self._ask(lambda: self._client.upsert(self._collection, structs, wait=True))
+        for start in range(0, len(points), BATCH):
+            self._ask("upsert", points=points[start : start + BATCH], wait=True)
 
-    def _delete(self, owner: str, points: Sequence[str] | None) -> None:
-        selected = _models().FilterSelector(filter=_only(owner, points))
-        self._ask(lambda: self._client.delete(self._collection, selected, wait=True))
+    def _delete(self, owner: str, ids: Collection[str] | None) -> None:
+        selected = _models().FilterSelector(filter=_only(owner, ids))
+        self._ask("delete", points_selector=selected, wait=True)
 
-    def _search(self, owner: str, query: Vectors, most: int, points: Sequence[str] | None) -> Any:
-        search = partial(
-            self._client.query_points,
-            self._collection,
+    def _search(
+        self, owner: str, query: Vectors, most: int, among: Collection[str] | None
+    ) -> tuple[Sequence[str], Vectors]:
+        hits = self._ask(
+            "query_points",
             query=query.tolist(),
-            query_filter=_only(owner, points),
+            query_filter=_only(owner, among),
             search_params=_models().SearchParams(exact=True),
             limit=most,
             with_payload=True,
             with_vectors=True,
-        )
-        return self._ask(search).points
+        ).points
+        return of_hits(hits)
 
-    def _page(self, owner: str, offset: Any) -> Any:
-        scroll = partial(self._client.scroll, self._collection, _only(owner), limit=PAGE)
-        return self._ask(partial(scroll, offset=offset))
+    def _ids(self, owner: str) -> Iterable[str]:
+        only = {"scroll_filter": _only(owner, None), "limit": PAGE}
+        found = pages(lambda offset: self._ask("scroll", **only, offset=offset))
+        return (hit.payload["id"] for hits in found for hit in hits)
 
-    def _ask(self, call: Callable[[], _T]) -> _T:
+    def _ask(self, method: str, **arguments: Any) -> Any:
+        """Return what a method of the client returns for the collection."""
         from qdrant_client.http.exceptions import (  # noqa: PLC0415 - an extra
             ResponseHandlingException,
             UnexpectedResponse,
         )
 
         try:
-            return call()
+            return getattr(self._client, method)(self._collection, **arguments)
         except (ResponseHandlingException, UnexpectedResponse) as error:
             # The first line only: a response's headers and body follow.
             message = (str(error).splitlines() or [type(error).__name__])[0]
@@ -142,15 +148,36 @@ class QdrantVectors(QdrantPoints):
             ) from error
 
 
+def point_of(owner: str, id_: str) -> str:
+    """Return the UUID of an owner's id: Qdrant names points by number or UUID only."""
+    # The length of the owner makes the joined text unambiguous.
+    return str(uuid5(NAMESPACE_OID, f"{len(owner)} {owner}{id_}"))
+
+
+def of_hits(hits: Sequence[Any]) -> tuple[list[str], Vectors]:
+    """Return ids and vectors, shape (n, d), of the engine's points."""
+    ids = [hit.payload["id"] for hit in hits]
+    return ids, np.array([hit.vector for hit in hits], dtype=np.float32)
+
+
+def pages(page: Callable[[Any], tuple[Sequence[Any], Any]]) -> Iterator[Sequence[Any]]:
+    """Yield all points; `page` returns some from an offset on, and the next offset or None."""
+    hits, offset = page(None)
+    yield hits
+    while offset is not None:
+        hits, offset = page(offset)
+        yield hits
+
+
 def _models() -> Any:
     from qdrant_client import models  # noqa: PLC0415 - an extra
 
     return models
 
 
-def _only(owner: str, points: Sequence[str] | None = None) -> Any:
+def _only(owner: str, ids: Collection[str] | None) -> Any:
     models = _models()
     must: list[Any] = [models.FieldCondition(key="owner", match=models.MatchValue(value=owner))]
-    if points is not None:
-        must.append(models.HasIdCondition(has_id=list(points)))
+    if ids is not None:
+        must.append(models.HasIdCondition(has_id=[point_of(owner, id_) for id_ in ids]))
     return models.Filter(must=must)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Sequence
+from threading import RLock
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -109,3 +111,76 @@ def checked(vectors: Vectors, count: int, dimension: int | None, store: str) -> 
     if not np.isfinite(rows).all():
         raise InputError(f"{store}: a vector contains a number that is not finite")
     return rows
+
+
+class EngineVectors(ABC):
+    """A VectorStore over an engine that searches exactly, except for `compact` and `close`. The
+    engine is made for one dimension by `_create`, before the first `_write`.
+    """
+
+    def __init__(self) -> None:
+        self._lock = RLock()  # a run asks from several threads
+
+    def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
+        """See VectorStore."""
+        with self._lock:
+            dimension = self._dimension()
+            if not ids:
+                return
+            rows = checked(vectors, len(ids), dimension, "vector_store")
+            if dimension is None:
+                self._create(rows.shape[1])
+            last = dict(zip(ids, rows, strict=True))
+            self._write(owner, list(last), list(last.values()))
+
+    def drop(self, owner: str, ids: Collection[str]) -> None:
+        """See VectorStore."""
+        with self._lock:
+            if ids and self._dimension() is not None:
+                self._delete(owner, ids)
+
+    def nearest(
+        self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
+    ) -> list[Near]:
+        """See VectorStore."""
+        with self._lock:
+            dimension = self._dimension()
+            query = checked(vector[None], 1, dimension, "vector_store")[0]
+            if dimension is None or (among is not None and not among):
+                return []
+            return best(lambda wanted: self._search(owner, query, wanted, among), query, most)
+
+    def ids(self, owner: str) -> list[str]:
+        """See VectorStore."""
+        with self._lock:
+            return [] if self._dimension() is None else sorted(self._ids(owner))
+
+    def clear(self, owner: str) -> None:
+        """See VectorStore."""
+        with self._lock:
+            if self._dimension() is not None:
+                self._delete(owner, None)
+
+    @abstractmethod
+    def _dimension(self) -> int | None:
+        """Return the dimension of the stored vectors; None if there are none yet."""
+
+    @abstractmethod
+    def _create(self, dimension: int) -> None: ...
+
+    @abstractmethod
+    def _write(self, owner: str, ids: Sequence[str], rows: Sequence[Vectors]) -> None:
+        """Store `rows`, each of shape (d,), under `ids`, each of which occurs once."""
+
+    @abstractmethod
+    def _delete(self, owner: str, ids: Collection[str] | None) -> None:
+        """Delete `ids`, or everything of `owner`."""
+
+    @abstractmethod
+    def _search(
+        self, owner: str, query: Vectors, most: int, among: Collection[str] | None
+    ) -> tuple[Sequence[str], Vectors]:
+        """Return ids and vectors, shape (up to most, d), of the engine's `most` best of `among`."""
+
+    @abstractmethod
+    def _ids(self, owner: str) -> Iterable[str]: ...

@@ -18,7 +18,7 @@ from memsys.core.types import Usage
 from memsys.knowledge.facts.fact import Event, fault, tokens
 from memsys.llm.base import LLM, Completion, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.llm.reply import object_schema, without_thinking
+from memsys.llm.reply import object_schema, violation, without_thinking
 
 _DETAILS: Final = ("findings", "navigation", "errors", "context")  # of a step, besides its result
 _TEXT: Final = {"type": "string"}
@@ -33,6 +33,22 @@ _SCHEMA: Final = {
             "next": _TEXT,
         }
     ),
+}
+_ID: Final = {"type": ["string", "null"]}
+_CALL: Final = {
+    "type": "object",
+    "properties": {"id": _ID, "function": {"type": "object"}},
+    "required": ["function"],
+}
+_CALLS: Final = {
+    "tool_calls": {"type": ["array", "null"], "items": _CALL},
+    "tool_call_id": _ID,
+}
+_CONTENT: Final = {"type": ["string", "array", "null"]}
+_MESSAGE: Final = {
+    "type": "object",
+    "properties": {"role": _TEXT, "content": _CONTENT, **_CALLS},
+    "required": ["role"],
 }
 _JSON: Final = """Write the record of this run. Reply with one JSON object and nothing else: \
 "objective", "progress", "steps", "next"."""
@@ -160,7 +176,7 @@ def as_chat(
     chat: list[dict[str, Any]] = []
     answered: set[str] = set()
     for n, (message, shown) in enumerate(zip(messages, lines, strict=True)):
-        role, words = message["role"], "\n".join(_texts(message.get("content"), "content"))
+        role, words = message["role"], "\n".join(_texts(message.get("content")))
         if role == "tool" and message.get("tool_call_id") in answered:
             chat.append({**_said("tool", words), "tool_call_id": message["tool_call_id"]})
             continue
@@ -197,12 +213,11 @@ def _labelled(label: str, text: str) -> list[str]:
     return [f"{label}: {text}"] if text else []
 
 
-def _lines(message: object, where: str) -> Iterator[tuple[str, str]]:
+def _lines(message: Mapping[str, Any], where: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of a message, each as it is shown and as plain words."""
-    if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
-        raise InputError(f"{where}: not a message; give role and content")
-    role, content = str(message["role"]), message.get("content")
-    for words in _texts(content, f"{where}.content"):
+    _check(message, _MESSAGE, where)
+    role = message["role"]
+    for words in _texts(message.get("content")):
         yield f"{role}: {words}", words
     for name, arguments in tool_calls(message, where):
         yield f"{role} calls {name}({arguments})", arguments
@@ -212,31 +227,20 @@ def tool_calls(message: Mapping[str, Any], where: str) -> Iterator[tuple[str, st
     """Yield name and arguments of the tool calls of a message. Raises InputError on an invalid
     one, and on an id or a tool_call_id that is no text.
     """
-    _check_call_id(message.get("tool_call_id"), f"{where}.tool_call_id")
-    calls = message.get("tool_calls") or []
-    if not isinstance(calls, list):
-        raise InputError(f"{where}.tool_calls: not a list; see OpenAI's chat protocol")
-    for call in calls:
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping):
-            raise InputError(f"{where}.tool_calls: a call has no function; give name and arguments")
-        _check_call_id(call.get("id"), f"{where}.tool_calls: id")
-        yield str(function.get("name")), str(function.get("arguments", ""))
+    _check(message, {"type": "object", "properties": _CALLS}, where)
+    for call in message.get("tool_calls") or ():
+        yield str(call["function"].get("name")), str(call["function"].get("arguments", ""))
 
 
-def _check_call_id(value: object, place: str) -> None:
-    if value is not None and not isinstance(value, str):
-        raise InputError(f"{place}: {value!r:.40}; use text")
+def _check(message: Mapping[str, Any], schema: Mapping[str, Any], where: str) -> None:
+    plain = dict(message) if isinstance(message, Mapping) else message
+    if wrong := violation(plain, schema, where):
+        raise InputError(f"{wrong}; use the messages of OpenAI's chat protocol")
 
 
-def _texts(content: object, where: str) -> Iterator[str]:
+def _texts(content: str | Sequence[Any] | None) -> Iterator[str]:
     """Yield the texts of a message's content; other parts, such as images, are skipped."""
-    if content is None:
-        return
-    parts = [content] if isinstance(content, str) else content
-    if not isinstance(parts, list):
-        raise InputError(f"{where}: neither text nor a list of parts")
-    for part in parts:
+    for part in [content] if isinstance(content, str) else content or ():
         words = part.get("text") if isinstance(part, Mapping) else part
         if isinstance(words, str) and words.strip():
             yield words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -27,7 +27,7 @@ from memsys.knowledge.relations.triples import Entity, Triple, is_self, names_se
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import load_prompt
 
-_ENDS = ("source", "destination")
+Rows = Sequence[Mapping[str, Any]]  # of a form, as a model filled it in
 
 
 class RelationExtractor:
@@ -51,7 +51,7 @@ class RelationExtractor:
     ) -> list[Entity] | None:
         """Return the entities that `turns` mention, then the speakers; [] if they mention none."""
         rows = self._ask(entities_form(len(turns)), turns, time, log)
-        return None if rows is None else self._entities(rows, turns, log)
+        return None if rows is None else self.entities_of(rows, turns, log)
 
     def question_entities(self, question: str) -> list[str]:
         """Return the entity names in `question`. Raises LLMError without a usable reply."""
@@ -64,9 +64,8 @@ class RelationExtractor:
 
     def self_names(self, question: str) -> list[str]:
         """Return the user's name if there is one and `question` is about "me", else []."""
-        if self._self_name is None or not names_self(question):
-            return []
-        return [self._self_name]
+        name = self._self_name
+        return [] if name is None or not names_self(question) else [name]
 
     def triples(
         self,
@@ -80,29 +79,7 @@ class RelationExtractor:
         form = relations_form(len(turns), names if self._calls == "schema" else None)
         listed = "\n".join(f"- {name}" for name in names)
         rows = self._ask(form, turns, time, log, entities=listed)
-        if rows is None:
-            return None
-        return self._triples(rows, turns, entities, log)
-
-    def read(
-        self,
-        reply: Mapping[str, Any],
-        shown: Sequence[Turn],
-        new: Sequence[Turn],
-        log: list[Event],
-    ) -> tuple[list[Entity], list[Triple]] | None:
-        """Return the entities of `new` turns, and the relations between them, from a `reply` with
-        both lists (see reply_forms), in which number n is the turn shown[n - 1].
-        """
-        rows = []
-        for form in reply_forms(len(new), len(shown)):
-            found = reply.get(form.step)
-            if not isinstance(found, list):
-                log.append(fault(form.step, "no_call", f"the reply has no list {form.step}"))
-                return None
-            rows.append(checked(found, form, log))
-        entities = self._entities(rows[0], new, log)
-        return entities, self._triples(rows[1], shown, entities, log) if entities else []
+        return None if rows is None else self.triples_of(rows, turns, entities, log)
 
     def ended(
         self,
@@ -140,24 +117,48 @@ class RelationExtractor:
         text = self.prompts[form.step].fill(messages=messages, time=stamp(time), **values)
         return ask(self._llm, form, text, self._calls, log, turns=[turn.id for turn in turns])
 
-    def _entities(
-        self, rows: Sequence[Mapping[str, Any]], turns: Sequence[Turn], log: list[Event]
-    ) -> list[Entity]:
-        """Return the entities of `rows`, if there are any, then the speakers of `turns`."""
+    def entities_of(self, rows: Rows, turns: Sequence[Turn], log: list[Event]) -> list[Entity]:
+        """Return the entities of valid `rows`, if there are any, then the speakers of `turns`."""
         named = _named(rows, log)
         names = [turn.speaker for turn in self._named(turns)]
         speakers = {plain(name): Entity(name, "person") for name in names}
         return [*({**named, **speakers}.values())] if rows else []
 
-    def _triples(
-        self,
-        rows: Sequence[Mapping[str, Any]],
-        turns: Sequence[Turn],
-        entities: Sequence[Entity],
-        log: list[Event],
+    def triples_of(
+        self, rows: Rows, turns: Sequence[Turn], entities: Sequence[Entity], log: list[Event]
     ) -> list[Triple]:
+        """Return the relations of valid `rows` without duplicates, each with all turns named for
+        it; number n is the turn turns[n - 1].
+        """
+        turns = self._named(turns)
         by_name = {plain(entity.name): entity for entity in entities}
-        return list(_triples(rows, self._named(turns), by_name, self._self_name, log))
+        message_terms = set(terms(_numbered(turns)))
+        triples: dict[tuple[str, str, str], Triple] = {}
+        for row in rows:
+            label = f"{row['source']} - {row['relationship']} - {row['destination']}"
+            numbers = dict.fromkeys(int(number) for number in row["turns"])
+            sources = [turns[number - 1] for number in numbers if 1 <= number <= len(turns)]
+            if len(sources) < max(len(numbers), 1):
+                log.append(fault("relations", "unknown_turn", f"{label}: {list(numbers)}"))
+            speakers = {turn.speaker for turn in sources or turns}
+            if len(speakers) > 1 and self._self_name is not None:
+                speakers = {self._self_name}
+            ends = (row["source"], row["destination"])
+            source, destination = (
+                _end(end, speakers, by_name, message_terms, label, log) for end in ends
+            )
+            if source is None or destination is None:
+                continue
+            name = shown(row["relationship"]).casefold()
+            if source == destination or not plain(name) or len(name) > LONGEST:
+                wrong = f"{label}: needs a short name and two ends"
+                log.append(fault("relations", "bad_argument", wrong))
+                continue
+            key = plain(source.name), name, plain(destination.name)
+            before = triples[key].turns if key in triples else ()
+            ids = tuple(dict.fromkeys((*before, *(turn.id for turn in sources))))
+            triples[key] = Triple(source, name, destination, ids)
+        return list(triples.values())
 
     def _named(self, turns: Sequence[Turn]) -> list[Turn]:
         """Return `turns` with the user's name for a speaker without one."""
@@ -171,7 +172,7 @@ def _numbered(turns: Sequence[Turn]) -> str:
     return "\n".join(f"{number}. {line(turn)}" for number, turn in enumerate(turns, 1))
 
 
-def _named(rows: Sequence[Mapping[str, Any]], log: list[Event]) -> dict[str, Entity]:
+def _named(rows: Rows, log: list[Event]) -> dict[str, Entity]:
     """Return the entities of `rows` by normalised name, without first-person names."""
     named: dict[str, Entity] = {}
     for row in rows:
@@ -181,41 +182,6 @@ def _named(rows: Sequence[Mapping[str, Any]], log: list[Event]) -> dict[str, Ent
         elif not is_self(name):
             named.setdefault(plain(name), Entity(name, kind[:LONGEST] or "other"))
     return named
-
-
-def _triples(
-    rows: Sequence[Mapping[str, Any]],
-    turns: Sequence[Turn],
-    by_name: Mapping[str, Entity],
-    self_name: str | None,
-    log: list[Event],
-) -> Iterator[Triple]:
-    """Yield the relations of `rows` without duplicates, each with all turns named for it."""
-    message_terms = set(terms(_numbered(turns)))
-    triples: dict[tuple[str, str, str], Triple] = {}
-    for row in rows:
-        label = f"{row['source']} - {row['relationship']} - {row['destination']}"
-        numbers = dict.fromkeys(int(number) for number in row["turns"])
-        sources = [turns[number - 1] for number in numbers if 1 <= number <= len(turns)]
-        if len(sources) < max(len(numbers), 1):
-            log.append(fault("relations", "unknown_turn", f"{label}: {list(numbers)}"))
-        speakers = {turn.speaker for turn in sources or turns}
-        if len(speakers) > 1 and self_name is not None:
-            speakers = {self_name}
-        ends = [_end(row[end], speakers, by_name, message_terms, label, log) for end in _ENDS]
-        name = shown(row["relationship"]).casefold()
-        source, destination = ends
-        if source is None or destination is None:
-            continue
-        if source == destination or not plain(name) or len(name) > LONGEST:
-            wrong = f"{label}: needs a short name and two ends"
-            log.append(fault("relations", "bad_argument", wrong))
-            continue
-        key = plain(source.name), name, plain(destination.name)
-        before = triples[key].turns if key in triples else ()
-        ids = tuple(dict.fromkeys((*before, *(turn.id for turn in sources))))
-        triples[key] = Triple(source, name, destination, ids)
-    yield from triples.values()
 
 
 def _end(
@@ -229,18 +195,18 @@ def _end(
     """Return the entity called `name`. One that the first call overlooked is added if the messages
     contain its name; otherwise the model invented it, which is logged.
     """
+    name_terms = set(terms(shown(name)))
     if is_self(name):
         if len(speakers) == 1:
             return Entity(min(speakers), "person")
         log.append(fault("relations", "unknown_speaker", label))
-        return None
-    if plain(name) in by_name:
+    elif plain(name) in by_name:
         return by_name[plain(name)]
-    name_terms = set(terms(shown(name)))
-    if name_terms and name_terms <= message_terms:
+    elif name_terms and name_terms <= message_terms:
         log.append(fault("relations", "unlisted_entity", f"{label}: {name} is added"))
         return Entity(shown(name), "other")
-    log.append(fault("relations", "unknown_entity", f"{label}: {name}"))
+    else:
+        log.append(fault("relations", "unknown_entity", f"{label}: {name}"))
     return None
 
 
@@ -277,21 +243,24 @@ class SameReply:
         raised. It is called once for each exchange `new` whose facts could be read, before these
         are stored.
         """
-        found = self._extractor.read(reply, shown, new, log)
-        if found is not None:
-            self._found[tuple(new)] = found
-            entities, triples = found
-            counted = {"entities": len(entities), "relations": len(triples)}
-            turns = [turn.id for turn in new]
-            log.append({"step": "same_reply", "turns": turns, **counted})
+        valid = []
+        for form in reply_forms(len(new), len(shown)):
+            rows = reply.get(form.step)
+            if not isinstance(rows, list):
+                log.append(fault(form.step, "no_call", f"the reply has no list {form.step}"))
+                return
+            valid.append(checked(rows, form, log))
+        entities = self._extractor.entities_of(valid[0], new, log)
+        triples = self._extractor.triples_of(valid[1], shown, entities, log) if entities else []
+        self._found[tuple(new)] = entities, triples
+        counted = {"entities": len(entities), "relations": len(triples)}
+        log.append({"step": "same_reply", "turns": [turn.id for turn in new], **counted})
 
     def forget(self, turns: Collection[str]) -> None:
         """Delete what was found in exchanges with one of `turns`."""
-        self._found = {
-            exchange: found
-            for exchange, found in self._found.items()
-            if not any(turn.id in turns for turn in exchange)
-        }
+        for exchange in list(self._found):
+            if any(turn.id in turns for turn in exchange):
+                del self._found[exchange]
 
     def pop(self, turns: Sequence[Turn]) -> tuple[list[Entity] | None, list[Triple] | None]:
         """Return what was found in the exchange `turns`, and forget it; (None, None) if no reply on

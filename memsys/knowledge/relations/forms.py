@@ -138,18 +138,10 @@ def ask(
         reply = llm.complete(messages, tools=[tool])
     else:
         reply = llm.complete(messages, schema={"title": form.step, **form.parameters})
-    rows: list[dict[str, Any]] | None = None
-    for read in _lists(reply, form):
-        if isinstance(read, list):
-            rows = [*(rows or []), *read]
-        else:
-            log.append(read)
-    if rows is None and not reply.tool_calls:
-        if form.step == "conflicts":
-            rows = []  # without a call, no relation ended
-        else:
-            log.append(fault(form.step, "no_call", reply.text))
-    valid = None if rows is None else checked(rows, form, log)
+    read = list(_lists(reply, form))
+    log += [one for one in read if isinstance(one, dict)]
+    lists = [one for one in read if isinstance(one, list)]
+    valid = checked([row for rows in lists for row in rows], form, log) if lists else None
     counted = {} if valid is None else {form.step: len(valid)}
     log.append({"step": form.step, **fields, **counted, "tokens": tokens(reply.usage)})
     return valid
@@ -159,16 +151,33 @@ def checked(rows: Sequence[Any], form: Form, log: list[Event]) -> list[dict[str,
     """Return the valid ones of the `rows` that a model returned for `form`; faults are logged."""
     if len(rows) > form.most:
         log.append(fault(form.step, "too_many", f"{len(rows)}; the first {form.most} are read"))
-    return list(_valid(rows[: form.most], form, log))
+    # Enumerations guide servers that decode by the schema; a name outside of them may be right.
+    free = {
+        name: {key: value for key, value in one.items() if key != "enum"}
+        for name, one in form.row.items()
+    }
+    valid = []
+    for row in rows[: form.most]:
+        if wrong := violation(row, object_schema(free), form.step):
+            log.append(fault(form.step, "bad_argument", wrong))
+        else:
+            valid.append(row)
+    return valid
 
 
 def _lists(reply: Completion, form: Form) -> Iterator[list[Any] | Event]:
-    """Yield the list of every call or its fault; without a call, that in the text, if any."""
+    """Yield the list of every call or its fault; without a call, that in the text or its fault."""
     if not reply.tool_calls:
+        rows = None
         with suppress(ValueError, TypeError, KeyError):
             rows = json.loads(reply.text)[form.step]
-            if isinstance(rows, list):
-                yield rows
+        if isinstance(rows, list):
+            yield rows
+        elif form.step == "conflicts":
+            yield []  # without a call, no relation ended
+        else:
+            yield fault(form.step, "no_call", reply.text)
+    schema = object_schema({form.step: {"type": "array"}})
     for call in reply.tool_calls:
         if call.name != form.tool:
             yield fault(form.step, "unknown_tool", f"{call.name}: {call.arguments}")
@@ -178,19 +187,5 @@ def _lists(reply: Completion, form: Form) -> Iterator[list[Any] | Event]:
         except ValueError:
             yield fault(form.step, "broken_json", call.arguments)
             continue
-        wrong = violation(arguments, object_schema({form.step: {"type": "array"}}), form.tool)
+        wrong = violation(arguments, schema, form.tool)
         yield fault(form.step, "bad_argument", wrong) if wrong else arguments[form.step]
-
-
-def _valid(rows: Sequence[Any], form: Form, log: list[Event]) -> Iterator[dict[str, Any]]:
-    # Enumerations guide servers that decode by the schema; a name outside of them may be right.
-    free = {
-        name: {key: value for key, value in one.items() if key != "enum"}
-        for name, one in form.row.items()
-    }
-    for row in rows:
-        wrong = violation(row, object_schema(free), form.step)
-        if wrong is None:
-            yield row
-        else:
-            log.append(fault(form.step, "bad_argument", wrong))

@@ -123,8 +123,16 @@ class GraphWriter:
         if at.triples is None:
             return False
         planned = self._graph.plan(at.triples, time)
-        if at.ended is None:
-            self._find_ended(turns, time, planned, at)
+        if at.ended is None:  # ask which of the open relations around the entities have ended
+            stated = {one.key for one in planned}  # what is stated again has not ended
+            near = self._graph.around([entity.name for entity in at.entities])
+            open_ = [one for one, _ in near if one.ended is None and one.key not in stated]
+            with self._graph.writing():  # none is deleted between the two reads
+                at.stored = self._graph.stored(open_[: self._settings.shown])
+                ends = self._graph.ends(at.stored)
+            listed = [dated(*one) for one in zip(at.stored, ends, strict=True)]
+            new = [one.triple for one in planned]
+            at.ended = self._extractor.ended(turns, time, listed, new, log) if listed else {}
         if at.ended is None:
             return False
         with self._graph.writing():
@@ -134,24 +142,17 @@ class GraphWriter:
                 self._add(planned, time)
         return True
 
-    def _find_ended(
-        self, turns: Sequence[Turn], time: datetime, planned: Sequence[Planned], at: _Progress
-    ) -> None:
-        """Ask which of the open relations around the entities of an exchange have ended."""
-        stated = {one.key for one in planned}  # what is stated again has not ended
-        names = [entity.name for entity in at.entities or ()]
-        near = [one for one, _ in self._graph.around(names)]
-        open_ = [one for one in near if one.ended is None and one.key not in stated]
-        with self._graph.writing():  # none is deleted between the two reads
-            at.stored = self._graph.stored(open_[: self._settings.shown])
-            ends = self._graph.ends(at.stored)
-        listed = [dated(*one) for one in zip(at.stored, ends, strict=True)]
-        new = [one.triple for one in planned]
-        at.ended = self._extractor.ended(turns, time, listed, new, self._log) if listed else {}
-
     def _add(self, planned: Sequence[Planned], time: datetime) -> None:
-        operations = self._graph.add([self._published(one) for one in planned], time)
-        for one, operation in zip(planned, operations, strict=True):
+        public = [
+            replace(
+                one.triple, turns=tuple(self._public.get(turn, turn) for turn in one.triple.turns)
+            )
+            for one in planned
+        ]
+        published = [
+            replace(one, triple=triple) for one, triple in zip(planned, public, strict=True)
+        ]
+        for one, operation in zip(planned, self._graph.add(published, time), strict=True):
             triple, ends = one.triple, [end.name for end in one.ends]
             self.changes.append(RelationChange(operation, ends[0], triple.name, ends[1]))
             named = zip((triple.source.name, triple.destination.name), ends, strict=True)
@@ -172,11 +173,6 @@ class GraphWriter:
             self.changes.append(RelationChange(operation, source.name, one.name, target.name))
             text = verbalised(one, (source, target))
             self._log_change(operation, id_of(one), text, ids, why=reasons[one.key])
-
-    def _published(self, planned: Planned) -> Planned:
-        """Return `planned` with the ids under which its turns are stored."""
-        turns = tuple(self._public.get(turn, turn) for turn in planned.triple.turns)
-        return replace(planned, triple=replace(planned.triple, turns=turns))
 
     def _log_change(
         self, operation: Applied, relation: str, text: str, turns: Sequence[str], **more: object

@@ -35,39 +35,6 @@ class Planned:
         return self.ends[0].id, self.triple.name, self.ends[1].id
 
 
-class _OwnersView:
-    """A view of the parts of `owners` in `store`. A node of several owners is that of the first; a
-    relation of several is one, which is valid while it is valid for any of them.
-    """
-
-    def __init__(self, store: RelationStore, owners: Iterable[str]) -> None:
-        self._store = store
-        self.owners = tuple(dict.fromkeys(owners))
-
-    def nodes(self, ids: Collection[str] | None = None) -> list[Node]:
-        """Return the nodes with these ids (None: all), sorted by id."""
-        found: dict[str, Node] = {}
-        for owner in self.owners:
-            found = {node.id: node for node in self._store.nodes(owner, ids)} | found
-        return [found[id_] for id_ in sorted(found)]
-
-    def similar(self, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
-        """Return up to `most` nodes: see RelationStore.similar."""
-        found: dict[str, NearNode] = {}
-        for owner in self.owners:
-            for near in self._store.similar(owner, vector, threshold, most):
-                found.setdefault(near.node.id, near)
-        return sorted(found.values(), key=lambda near: (-near.cosine, near.node.id))[:most]
-
-    def relations(self, nodes: Collection[str] | None = None) -> list[Relation]:
-        """Return the relations from or to one of `nodes` (None: all), sorted by key."""
-        found: dict[tuple[str, str, str], Relation] = {}
-        for owner in self.owners:
-            for one in self._store.relations(owner, nodes):
-                found[one.key] = _united(found[one.key], one) if one.key in found else one
-        return [found[key] for key in sorted(found)]
-
-
 def _united(one: Relation, other: Relation) -> Relation:
     ended = (one.ended, other.ended)
     return Relation(
@@ -85,7 +52,9 @@ class RelationGraph:
     one node even if their vectors differ.
 
     `others` are further owners whose nodes and relations are found, and whose relations are ended,
-    as if they were this owner's (see _OwnersView); `add` and `clear` change `owner` only.
+    as if they were this owner's: a node of several owners is that of the first; a relation of
+    several is one, which is valid while it is valid for any of them. `add` and `clear` change
+    `owner` only.
     """
 
     def __init__(
@@ -97,7 +66,7 @@ class RelationGraph:
         others: Iterable[str] = (),
     ) -> None:
         self._store, self._owner = store, owner
-        self._view = _OwnersView(store, (owner, *others))
+        self._owners = tuple(dict.fromkeys((owner, *others)))
         self._embedder, self._settings = embedder, settings
 
     def writing(self) -> AbstractContextManager[None]:
@@ -109,9 +78,9 @@ class RelationGraph:
         found: dict[str, float] = {}
         if not names:
             return found
-        same = self._view.nodes({plain(name) for name in names})
+        same = self._nodes({plain(name) for name in names})
         for vector in self._vectors(names):
-            for node, cosine in self._view.similar(
+            for node, cosine in self._similar(
                 vector, self._settings.threshold, self._settings.nodes
             ):
                 found[node.id] = max(found.get(node.id, -1.0), cosine)
@@ -126,7 +95,7 @@ class RelationGraph:
         near = self.near(names)
         found: dict[tuple[str, str, str], tuple[Relation, float]] = {}
         for _ in range(hops):
-            stored = self._view.relations(near) if near else []
+            stored = self.relations(near) if near else []
             rated = [
                 (one, near.get(one.source, 0.0) + near.get(one.target, 0.0))
                 for one in stored
@@ -138,16 +107,22 @@ class RelationGraph:
             near = dict.fromkeys((end for one, _ in rated for end in (one.source, one.target)), 0.0)
         return list(found.values())
 
-    def relations(self) -> list[Relation]:
-        """Return all relations, including those that ended."""
-        return self._view.relations()
+    def relations(self, nodes: Collection[str] | None = None) -> list[Relation]:
+        """Return the relations from or to one of `nodes` (None: all), including those that ended,
+        sorted by key.
+        """
+        found: dict[tuple[str, str, str], Relation] = {}
+        for owner in self._owners:
+            for one in self._store.relations(owner, nodes):
+                found[one.key] = _united(found[one.key], one) if one.key in found else one
+        return [found[key] for key in sorted(found)]
 
     def size(self) -> dict[str, int]:
         """Return the numbers of nodes and edges, the o200k tokens of the nodes' names and of the
         edges as sentences, and the bytes of both: one line of JSON each with the stored properties,
         and the vectors of the nodes; see memsys/stores/size.py.
         """
-        nodes, edges = self._view.nodes(), self._view.relations()
+        nodes, edges = self._nodes(), self.relations()
         vectors = singles(node.vector for node in nodes)
         rows = [row_of(node) for node in nodes]
         size = lines(rows) + vectors + lines(row_of(edge) for edge in edges)
@@ -158,7 +133,7 @@ class RelationGraph:
     def ends(self, relations: Collection[Relation]) -> list[tuple[Node, Node]]:
         """Return source and target of each of `relations`."""
         ids = {end for one in relations for end in (one.source, one.target)}
-        nodes = {node.id: node for node in self._view.nodes(ids)}
+        nodes = {node.id: node for node in self._nodes(ids)}
         return [(nodes[one.source], nodes[one.target]) for one in relations]
 
     def sentences(self, relations: Collection[Relation]) -> list[str]:
@@ -169,7 +144,7 @@ class RelationGraph:
     def stored(self, relations: Sequence[Relation]) -> list[Relation]:
         """Return those of `relations` that are stored still, as they are now."""
         ends = {end for one in relations for end in (one.source, one.target)}
-        now = {one.key: one for one in self._view.relations(ends)}
+        now = {one.key: one for one in self.relations(ends)}
         return [now[one.key] for one in relations if one.key in now]
 
     def plan(self, triples: Sequence[Triple], time: datetime) -> list[Planned]:
@@ -197,7 +172,7 @@ class RelationGraph:
         ends = {end for one in relations for end in (one.source, one.target)}
         delete = self._settings.on_conflict == "delete"
         with self.writing():
-            for owner in self._view.owners:
+            for owner in self._owners:
                 stored = self._store.relations(owner, ends)  # may have changed since they were read
                 found = [one for one in stored if one.key in keys]
                 if delete:
@@ -208,11 +183,9 @@ class RelationGraph:
         return "DELETE" if delete else "END"
 
     def add(self, planned: Sequence[Planned], time: datetime) -> list[Applied]:
-        """Store planned triples and return what each was: new, mentioned again, or renewed."""
-        with self.writing():
-            return self._add(planned, time)
-
-    def _add(self, planned: Sequence[Planned], time: datetime) -> list[Applied]:
+        """Store planned triples, in a block of `writing`, and return what each was: new, mentioned
+        again, or renewed.
+        """
         nodes = {node.id: node for one in planned for node in one.ends}
         known = {node.id: node for node in self._store.nodes(self._owner, nodes)}
         for id_, node in nodes.items():  # a node of another owner is new here
@@ -250,12 +223,12 @@ class RelationGraph:
         """Return the node of each of `entities` by normalised name; new ones have no mention
         yet.
         """
-        stored = {node.id: node for node in self._view.nodes(entities.keys())}
+        stored = {node.id: node for node in self._nodes(entities.keys())}
         unknown = {id_: entity for id_, entity in entities.items() if id_ not in stored}
         vectors = self._vectors([entity.name for entity in unknown.values()])
         fresh: list[Node] = []
         for (id_, entity), vector in zip(unknown.items(), vectors, strict=True):
-            near = self._view.similar(vector, self._settings.merge, 1)
+            near = self._similar(vector, self._settings.merge, 1)
             candidates = [*near, *((node, float(node.vector @ vector)) for node in fresh)]
             best = max(candidates, key=lambda pair: pair[1], default=None)
             if best and best[1] >= self._settings.merge:
@@ -264,6 +237,19 @@ class RelationGraph:
                 stored[id_] = Node(id_, entity.name, entity.kind, vector, 0, time, time)
                 fresh.append(stored[id_])
         return stored
+
+    def _nodes(self, ids: Collection[str] | None = None) -> list[Node]:
+        found: dict[str, Node] = {}
+        for owner in self._owners:
+            found = {node.id: node for node in self._store.nodes(owner, ids)} | found
+        return [found[id_] for id_ in sorted(found)]
+
+    def _similar(self, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
+        found: dict[str, NearNode] = {}
+        for owner in self._owners:
+            for near in self._store.similar(owner, vector, threshold, most):
+                found.setdefault(near.node.id, near)
+        return sorted(found.values(), key=lambda near: (-near.cosine, near.node.id))[:most]
 
     def _vectors(self, names: Iterable[str]) -> Vectors:
         """Return unit vectors of `names` as documents: names are compared with names."""

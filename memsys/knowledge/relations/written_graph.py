@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from inspect import signature
 from itertools import chain
 from typing import Any
@@ -127,18 +127,25 @@ def link_memories(
     memories that mention each; and the ends of relations that have not ended, with m / (m + 1) for
     the m times that such a relation was stated. The greater weight counts.
     """
-    named = _mentioned(memories, relations)
-    mentions = _weighted(memories, named, max_share)
+    mentions = _mentions(memories, relations, max_share)
     members: defaultdict[str, set[str]] = defaultdict(set)
     for id_, weights in mentions.items():
         for key in weights:
             members[key].add(id_)
     related: dict[Pair, float] = {}
-    for one, other in _of_titles(memories, mentions):
-        both = members[one] & members[other]
-        related[one, other] = len(both) / len(members[one] | members[other])
-    for pair, stated in _stated(relations).items():
-        related[pair] = max(related.get(pair, 0.0), _weight(stated))
+    for memory in memories:
+        title = key_of(memory.title)
+        for key in mentions[memory.id] if title else ():
+            if key != title:
+                both, any_ = members[title] & members[key], members[title] | members[key]
+                related[_pair(title, key)] = len(both) / len(any_)
+    stated: Counter[Pair] = Counter()
+    for relation, ends in relations:
+        one, other = map(key_of_node, ends)
+        if relation.ended is None and one != other:
+            stated[_pair(one, other)] += relation.mentions
+    for pair, count in stated.items():
+        related[pair] = max(related.get(pair, 0.0), _weight(count))
     store = NetworkXStore()
     kinds: tuple[EdgeKind, EdgeKind] = "mentions", "related_to"
     store.add(
@@ -173,16 +180,18 @@ def key_of_node(node: Node) -> str:
     return key_of(node.name) or node.id
 
 
-def _mentioned(
-    memories: Sequence[Memory], relations: Sequence[Related]
-) -> list[Mapping[str, None]]:
-    """Return the keys that each memory mentions, its title first, in order of appearance."""
+def _mentions(
+    memories: Sequence[Memory], relations: Sequence[Related], max_share: float
+) -> dict[str, dict[str, float]]:
+    """Return what each memory mentions with its weights: its title, if any, then heaviest first;
+    entities of equal weight in order of appearance.
+    """
     of_turn: defaultdict[str, list[str]] = defaultdict(list)
     for relation, ends in relations:
         for turn in relation.turns:
             of_turn[turn] += map(key_of_node, ends)
     names = _Names({key_of_node(node) for _, ends in relations for node in ends})
-    return [
+    named = [
         dict.fromkeys(
             chain(
                 filter(None, [key_of(memory.title)]),
@@ -192,46 +201,17 @@ def _mentioned(
         )
         for memory in memories
     ]
-
-
-def _weighted(
-    memories: Sequence[Memory], named: Sequence[Mapping[str, None]], max_share: float
-) -> dict[str, dict[str, float]]:
-    """Return what each memory mentions with its weights: its title, if any, then heaviest first."""
     n, frequency = len(memories), Counter(chain.from_iterable(named))
     most = max(max_share * n, 2)
-    found: dict[str, dict[str, float]] = {}
+    mentions: dict[str, dict[str, float]] = {}
     for memory, keys in zip(memories, named, strict=True):
         title = key_of(memory.title)
         weights = {
             key: rarity(frequency[key], n) for key in keys if key == title or frequency[key] <= most
         }
         ordered = sorted(weights, key=lambda key: (key != title, -weights[key]))
-        found[memory.id] = {key: weights[key] for key in ordered}
-    return found
-
-
-def _of_titles(
-    memories: Sequence[Memory], mentions: Mapping[str, Mapping[str, float]]
-) -> set[Pair]:
-    """Return the pairs of a title and another entity that the same memory mentions."""
-    return {
-        _pair(title, key)
-        for memory in memories
-        if (title := key_of(memory.title))
-        for key in mentions[memory.id]
-        if key != title
-    }
-
-
-def _stated(relations: Sequence[Related]) -> Counter[Pair]:
-    """Return how often relations between two entities were stated, without those that ended."""
-    stated: Counter[Pair] = Counter()
-    for relation, ends in relations:
-        one, other = map(key_of_node, ends)
-        if relation.ended is None and one != other:
-            stated[_pair(one, other)] += relation.mentions
-    return stated
+        mentions[memory.id] = {key: weights[key] for key in ordered}
+    return mentions
 
 
 def _pair(one: str, other: str) -> Pair:

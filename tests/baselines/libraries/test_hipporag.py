@@ -2,65 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs, written_with
+from tests.baselines.libraries.real import TALK, asking, ingested, needs, written_with
+from tests.baselines.libraries.scripted import hipporag as triples
 from tests.memsys.build import query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
 pytestmark = needs("hipporag")
 LIKES = query("What does Ada like or love?")
-PASSAGES = {
-    "Ada: I like badminton.": ("D1:1",),
-    "Ada: I love pizza.": ("D1:2",),
-    "Ada: I do not like badminton any more.": ("D2:1",),
-    "Ada: I also love burgers.": ("D2:2",),
-}
-
-
-def triples(body: dict[str, Any]) -> Behaviour:
-    """Each message relates Ada to a thing; a question needs the fact about pizza."""
-    system, last = (body["messages"][i]["content"] for i in (0, -1))
-    if system.startswith("Your input fields"):
-        before = last.partition("fact_before_filter ## ]]\n")[2].partition("\n")[0]
-        facts = [fact for fact in json.loads(before)["fact"] if "pizza" in fact]
-        chosen = json.dumps({"fact": facts})
-        return faults.says(f"[[ ## fact_after_filter ## ]]\n{chosen}\n\n[[ ## completed ## ]]")
-    things = re.findall(r"badminton|pizza|burgers", last)
-    if "RDF" in system:
-        return faults.says(json.dumps({"triples": [["Ada", "likes", one] for one in things[:1]]}))
-    return faults.says(json.dumps({"named_entities": ["Ada", *things]}))
-
-
-def test_passages_are_ranked_with_their_turns_and_again_without_a_server(parts, tmp_path):
-    ranked = []
-    with FaultyServer(triples) as server:
-        for mode in ("auto", "replay"):
-            given = asking(parts, server, tmp_path, mode)
-            with ingested("hipporag", given, exchange=1) as strategy:
-                first = strategy.retrieve(LIKES)
-                if mode == "auto":
-                    assert {one.memory.content: one.memory.turns for one in first.candidates} == (
-                        PASSAGES
-                    )
-                    assert {one.memory.time for one in first.candidates} == {
-                        one.time for one in TALK
-                    }
-                    strategy.retrieve(query("Who plays badminton?"))
-                    assert strategy.retrieve(LIKES) == first
-                    assert strategy.retrieve(query("")).candidates == ()
-                    assert strategy.details["version"] == MADE["hipporag"]
-                    assert len(strategy.details["degraded"]) == 2
-                    assert "blocked" not in strategy.details
-            ranked.append([(one.memory.content, one.score) for one in first.candidates])
-    assert ranked[0] == ranked[1]
 
 
 def test_the_graph_is_the_same_whether_passages_come_at_once_or_not(parts, tmp_path):

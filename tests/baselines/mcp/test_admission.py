@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import threading
+from contextlib import asynccontextmanager
 
+import anyio
 import pytest
 
 from baselines.libraries.pipe import LibraryError
@@ -55,7 +56,11 @@ def test_processes_that_write_to_one_place_are_not_admitted():
     ("kind", "there", "words"),
     [
         ("silent", False, "what was added does not come back: the first of 1 results is "),
-        ("ambiguous", False, "strategy.add_tool: remember and store fit equally well; name one"),
+        (
+            "ambiguous",
+            False,
+            "strategy.add_tool: remember and store fit equally well; name one of: ",
+        ),
         ("plain", True, "neither tool has an argument for the owner, and one address is one"),
     ],
 )
@@ -87,16 +92,22 @@ def test_a_server_is_checked_once():
     assert fill(admit(server).nothing, {"query": "tea"}) == "No memories found for 'tea'"
 
 
-@pytest.mark.parametrize("late", [False, True])
-def test_a_server_that_cannot_start_says_so_at_once(late, monkeypatch):
+def test_a_server_that_cannot_start_says_so_at_once():
     def broken() -> object:
         raise OSError("no such place")
 
-    if late:  # the thread has done all that it does before it is asked
-        start = threading.Thread.start
-        monkeypatch.setattr(threading.Thread, "start", lambda one: (start(one), one.join(0.2)))
     with pytest.raises(LibraryError, match="the start: no such place"):
         Connection(broken, 60)
+
+
+def test_a_server_that_does_not_start_in_time_is_closed():
+    @asynccontextmanager
+    async def silent():
+        await anyio.sleep_forever()
+        yield
+
+    with pytest.raises(LibraryError, match=r"the start: no answer within 0\.05 s; closed"):
+        Connection(silent, 0.05)
 
 
 @pytest.mark.parametrize(("kind", "code"), [("owned", 0), ("mixing", 2)])

@@ -134,21 +134,33 @@ def test_one_text_argument_is_filled_the_best_known_one():
         (
             OWNED[1:],
             {},
-            "add_tool: no tool that adds a memory was found; name one: tools: search_m",
+            "add_tool: no tool that adds a memory was found; name one of: search_m",
         ),
         (
             OWNED,
             {"search_tool": "find"},
-            "search_tool: the server has no tool 'find'; tools: add_m",
+            "search_tool: the server has no tool 'find'; name one of: add_m",
         ),
         (
             GRAPH,
             {"add_tool": "add_relation"},
             "no rule fills its required from, to; set strategy.add",
         ),
-        (OWNED, {"add_arguments": {"text": "{txt}"}}, "add_arguments: no placeholder {txt}; use"),
-        (OWNED, {"add_arguments": {"text": "x"}}, "add_arguments: needs {text}"),
-        (OWNED, {"owners": "project"}, "strategy.owners: add_memory and search_memory do not both"),
+        (
+            OWNED,
+            {"add_arguments": {"text": "{txt}"}},
+            "add_tool=add_memory: no placeholder {txt}; use",
+        ),
+        (
+            OWNED,
+            {"add_arguments": {"text": "x"}},
+            "add_tool=add_memory: no argument has text; set strategy.add_arguments",
+        ),
+        (
+            OWNED,
+            {"owners": "project"},
+            "strategy.owners: add_memory does not have the argument 'project'; use user_id",
+        ),
     ],
 )
 def test_what_is_unclear_names_the_tools_and_the_setting(tools, wanted, words):

@@ -133,19 +133,6 @@ def test_other_addresses_are_not_sent(make, address):
     assert "[image: a bowl]" in script.texts[0]
 
 
-def test_parts_are_recorded_and_replayed(make):
-    script = Seeing(faults.says(SEEN))
-    first, _ = described(make, script, talk(DATA))
-    again = Seeing(faults.status(500))
-    second, _ = described(make, again, talk(DATA), mode="replay")
-    assert first == second
-    assert again.images == again.texts == []
-    other = Seeing(faults.says("A red bowl."))  # another image is another request
-    log, _ = described(make, other, talk(WEB))
-    assert len(other.images) == 1
-    assert "A red bowl." in [one.get("shown") for one in log]
-
-
 def test_a_budget_counts_an_image_and_not_the_letters_of_its_address(make):
     def tokens(image: str) -> int:
         url = {"url": image, "detail": "low"}

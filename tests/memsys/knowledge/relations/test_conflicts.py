@@ -72,20 +72,6 @@ def shown(llm: Scripted) -> str:
     return llm.asked["conflicts"][-1].partition("<stored_relations>\n")[2].partition("\n</")[0]
 
 
-@pytest.mark.parametrize("on_conflict", ["delete", "invalidate"])
-def test_a_second_liking_ends_nothing(bag_of_words, on_conflict):
-    llm = Scripted(
-        entities=[[entity("pizza")], [entity("burgers")]],
-        relations=[[relation("I", "loves", "pizza")], [relation("I", "likes", "burgers")]],
-    )
-    written = Written(llm, bag_of_words, on_conflict=on_conflict)
-    written.read(2, "I love pizza.")
-    written.read(3, "I also like burgers.")
-    assert "1. Mara loves pizza" in llm.asked["conflicts"][0]
-    assert [one.ended for one in written.relations.values()] == [None, None]
-    assert set(written.relations) == {"Mara loves pizza", "Mara likes burgers"}
-
-
 def test_what_is_said_again_is_counted_and_not_in_question(bag_of_words):
     llm = Scripted(entities=[BADMINTON], relations=[LIKES], conflicts=[[conflict(1)]])
     written = Written(llm, bag_of_words)
@@ -131,6 +117,7 @@ def test_the_nearest_relations_are_shown_first_and_not_too_many(bag_of_words):
     owned = ["1. Mara owns kayak", "2. Mara owns anvil"]
     assert shown(llm).splitlines() == [f"{one} (stated 2 March 2024)" for one in owned]
     assert llm.schemas[-1]["properties"]["conflicts"]["maxItems"] == 2
+    assert [one.ended for one in written.relations.values()] == [None] * 5
 
 
 def test_an_equal_name_is_near_whatever_the_embedder_makes_of_it(bag_of_words):
