@@ -12,8 +12,10 @@ speaks, and whether the time asked about agrees. A sentence adds its own coverag
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from eval.readers.parsing import (
@@ -54,8 +56,7 @@ class EvidenceWeights:
     time: Weight = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredSentence:
+class ScoredSentence(NamedTuple):
     """A sentence at its position in a memory; `score` orders the sentences of all memories.
 
     `cover` is the share (0 to 1) of the question that the sentence covers, `support` that of the
@@ -70,8 +71,7 @@ class ScoredSentence:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """Sentences, best first, and who said something about the question.
 
     `own` is the best coverage (0 to 1) in one memory by the people asked about, by any speaker if
@@ -101,45 +101,38 @@ class RootWeights(NamedTuple):
     total: float
     roots: frozenset[str]
 
+    @classmethod
+    def over(cls, question: ParsedQuestion, candidates: Sequence[Candidate]) -> RootWeights:
+        """Return the weights of the question's roots over the candidates."""
+        contents = (roots(candidate.memory.content) for candidate in candidates)
+        having = Counter(chain.from_iterable(map(question.roots.intersection, contents)))
+        count = len(candidates)
+        weights = tuple(
+            (root, math.log(1 + (count + 1) / (0.5 + having[root])))
+            for root in sorted(question.roots)
+        )
+        return cls(weights, sum(weight for _, weight in weights), question.roots)
 
-def root_weights(question: ParsedQuestion, candidates: Sequence[Candidate]) -> RootWeights:
-    """Return the weights of the question's roots over the candidates."""
-    contents = [roots(c.memory.content) for c in candidates]
-    count = len(contents)
-    weights = tuple(
-        (root, math.log(1 + (count + 1) / (0.5 + sum([root in text for text in contents]))))
-        for root in sorted(question.roots)
-    )
-    return RootWeights(weights, sum([weight for _, weight in weights]), question.roots)
-
-
-def share(weights: RootWeights, covered: frozenset[str]) -> float:
-    """Return the share (0 to 1) of the question's weight in `covered`; 0 for an empty question."""
-    if not weights.total or weights.roots.isdisjoint(covered):  # as most memories are
-        return 0.0
-    return sum([weight for root, weight in weights.of if root in covered]) / weights.total
-
-
-def _scaled_scores(candidates: Sequence[Candidate]) -> list[float]:
-    """Return the retriever's scores scaled to 0..1 over the candidates; all 0 if they are equal."""
-    low, high = min(c.score for c in candidates), max(c.score for c in candidates)
-    return [(c.score - low) / (high - low) if high > low else 0.0 for c in candidates]
+    def share(self, covered: frozenset[str]) -> float:
+        """Return the share (0 to 1) of the question's weight in `covered`; 0 without roots."""
+        if not self.total or self.roots.isdisjoint(covered):  # as most memories are
+            return 0.0
+        return sum([weight for root, weight in self.of if root in covered]) / self.total
 
 
 def _speaks(question: ParsedQuestion, memory: Memory) -> float:
     """Return 1 if the person asked about speaks, .5 if named or if none is asked about, else 0."""
     if not question.people:
         return 0.5
-    if roots_by_speaker(memory.content, memory.speaker).keys() & set(question.people):
+    if not roots_by_speaker(memory.content, memory.speaker).keys().isdisjoint(question.people):
         return 1.0
     return 0.5 if named_people(memory.content, question.people) else 0.0
 
 
 def _in_time(question: ParsedQuestion, memory: Memory) -> float:
     """Return 1 if the session falls in a period asked about, falling off to 0 at two weeks away."""
-    best = 0.0
+    best, day = 0.0, memory.time.date()
     for mention in question.dates:
-        day = memory.time.date()
         away = max((mention.period.first - day).days, (day - mention.period.last).days, 0)
         best = max(best, 1.0 - away / _NEAR_DAYS)
     return best
@@ -153,28 +146,7 @@ def _reply_coverage(idf: RootWeights, memory: Memory) -> float:
     own, asked = roots(memory.content), roots(before)
     if idf.roots.isdisjoint(asked):
         return 0.0
-    return share(idf, own | asked) - share(idf, own)
-
-
-def _best_by_speaker(
-    question: ParsedQuestion,
-    candidates: Sequence[Candidate],
-    idf: RootWeights,
-    replies: Sequence[float],
-) -> tuple[float, float]:
-    """Return the best coverage in one memory by the people asked about, and by others' claims.
-    `replies`: of each memory, the coverage that the utterance before it adds.
-    """
-    own = other = 0.0
-    for candidate, reply in zip(candidates, replies, strict=True):
-        memory = candidate.memory
-        spoken = roots_by_speaker(memory.content, memory.speaker)
-        for speaker, (everything, claimed) in spoken.items():
-            if not question.people or speaker in question.people:
-                own = max(own, share(idf, everything) + _ANSWERED * reply)
-            else:
-                other = max(other, share(idf, claimed))
-    return own, other
+    return idf.share(own | asked) - idf.share(own)
 
 
 def find_evidence(
@@ -184,32 +156,37 @@ def find_evidence(
 
     `candidates` must not be empty.
     """
-    idf = root_weights(question, candidates)
-    ranked: list[tuple[float, int, float]] = []
-    replies = [_reply_coverage(idf, candidate.memory) for candidate in candidates]
-    for at, (candidate, retrieved, reply) in enumerate(
-        zip(candidates, _scaled_scores(candidates), replies, strict=True)
-    ):
+    idf = RootWeights.over(question, candidates)
+    scores = [candidate.score for candidate in candidates]
+    low, high = min(scores), max(scores)
+    ranked: list[tuple[float, float, Memory]] = []
+    own = other = 0.0
+    for candidate in candidates:
         memory = candidate.memory
-        support = share(idf, roots(memory.content))
+        support, reply = idf.share(roots(memory.content)), _reply_coverage(idf, memory)
         score = (
             support
             + weights.reply * reply
-            + weights.retrieval * retrieved
+            + weights.retrieval * ((candidate.score - low) / (high - low) if high > low else 0.0)
             + weights.speaker * _speaks(question, memory)
             + weights.time * _in_time(question, memory)
         )
-        ranked.append((score, at, support))
-    ranked.sort(key=lambda item: (-item[0], item[1]))
+        ranked.append((score, support, memory))
+        spoken = roots_by_speaker(memory.content, memory.speaker)
+        for speaker, (everything, claimed) in spoken.items():
+            if not question.people or speaker in question.people:
+                own = max(own, idf.share(everything) + _ANSWERED * reply)
+            else:
+                other = max(other, idf.share(claimed))
+    ranked.sort(key=lambda one: -one[0])
     scored: list[ScoredSentence] = []
-    for score, at, support in ranked[:_MEMORIES]:
-        memory = candidates[at].memory
+    for score, support, memory in ranked[:_MEMORIES]:
         carried = 0.0
         for position, sentence in enumerate(sentences(memory.content, memory.speaker)):
-            cover = share(idf, sentence.roots)
+            cover = idf.share(sentence.roots)
             shown = (_SHOWN if question.shown else -_CAPTION) if sentence.caption else 0.0
             total = score + cover + _CARRIED * carried - _ASKS * sentence.asks + shown
             carried = cover
             scored.append(ScoredSentence(sentence, memory, position, cover, support, total))
     scored.sort(key=lambda item: -item.score)
-    return Evidence(tuple(scored), *_best_by_speaker(question, candidates, idf, replies))
+    return Evidence(tuple(scored), own, other)

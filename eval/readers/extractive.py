@@ -7,7 +7,7 @@ the parsed question and the sentences that bear on it, best first. Any other ans
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -64,9 +64,9 @@ class ExtractiveReader(Reader):
         if not evidence.sentences or self._unsupported(parsed, evidence):
             return self._abstain(question)
         names = frozenset(part for who in speakers for part in who.lower().split())
-        text = self._typed(parsed, evidence.sentences) or self._span(
-            parsed, evidence.sentences, names
-        )
+        typed = _TYPED.get(parsed.kind)
+        text = typed and typed(parsed, evidence.sentences, self.reach)
+        text = text or self._span(parsed, evidence.sentences, names)
         return Answer(text or evidence.sentences[0].sentence.text, abstained=False)
 
     def _unsupported(self, question: ParsedQuestion, evidence: Evidence) -> bool:
@@ -79,22 +79,6 @@ class ExtractiveReader(Reader):
             return False
         least = self.support * (_ZH_SUPPORT if question.chinese else 1.0)
         return evidence.own < least or evidence.other - evidence.own > self.rival
-
-    def _typed(self, question: ParsedQuestion, sentences: Sequence[ScoredSentence]) -> str | None:
-        """Return a date, a quantity, yes or no, or a choice where one is asked for and found."""
-        by_kind = {
-            Kind.WHEN: when,
-            Kind.DURATION: how_long,
-            Kind.OFTEN: how_often,
-            Kind.COUNT: how_many,
-        }
-        if question.kind in by_kind:
-            return by_kind[question.kind](question, sentences, self.reach)
-        if question.kind is Kind.CHOICE:
-            return choice(question, sentences)
-        if question.kind is Kind.YES_NO:
-            return yes_no(question, sentences, _YES)
-        return None
 
     def _span(
         self, question: ParsedQuestion, sentences: Sequence[ScoredSentence], names: frozenset[str]
@@ -159,15 +143,15 @@ def how_long(
 ) -> str | None:
     """Return the duration in the best of `reach` sentences that contain one, or None."""
     pattern = _LENGTH_ZH if question.chinese else _LENGTH
-    for item in sentences[:reach]:
-        if item.sentence.asks or item.sentence.caption:
-            continue
-        if m := pattern.search(item.sentence.text):
-            text = m[0].removeprefix("for ")
-            if not question.chinese and m["ago"] and "long ago" not in question.text.lower():
-                text = text[: -len(m["ago"])]
-            return text
-    return None
+    claims = (one.sentence for one in sentences[:reach])
+    texts = (one.text for one in claims if not (one.asks or one.caption))
+    m = next(filter(None, map(pattern.search, texts)), None)
+    if m is None:
+        return None
+    text = m[0].removeprefix("for ")
+    if not question.chinese and m["ago"] and "long ago" not in question.text.lower():
+        text = text[: -len(m["ago"])]
+    return text
 
 
 def how_often(
@@ -226,13 +210,17 @@ def _how_many_zh(question: ParsedQuestion, near: Sequence[ScoredSentence]) -> st
     return None
 
 
-def yes_no(question: ParsedQuestion, sentences: Sequence[ScoredSentence], enough: float) -> str:
+def yes_no(
+    question: ParsedQuestion,
+    sentences: Sequence[ScoredSentence],
+    reach: int,  # noqa: ARG001
+) -> str:
     """Return yes or no, hedged where a likelihood is asked for, in the language of the question.
 
-    Yes needs a sentence whose memory covers `enough` (0 to 1) of the question, without a negation.
+    Yes needs a sentence whose memory covers enough of the question, without a negation.
     """
     top = max(sentences, key=lambda item: item.support)
-    yes = top.support >= enough and not _NOT.search(top.sentence.text)
+    yes = top.support >= _YES and not _NOT.search(top.sentence.text)
     if question.chinese:
         return ("可能会" if yes else "可能不会") if question.hedged else ("是" if yes else "不是")
     if question.hedged:
@@ -240,7 +228,11 @@ def yes_no(question: ParsedQuestion, sentences: Sequence[ScoredSentence], enough
     return "Yes" if yes else "No"
 
 
-def choice(question: ParsedQuestion, sentences: Sequence[ScoredSentence]) -> str | None:
+def choice(
+    question: ParsedQuestion,
+    sentences: Sequence[ScoredSentence],
+    reach: int,  # noqa: ARG001
+) -> str | None:
     """Return the offered alternative with more evidence, the first on a tie; None without any."""
     m = (_OR_ZH if question.chinese else _OR).search(question.text)
     if m is None:
@@ -252,3 +244,15 @@ def choice(question: ParsedQuestion, sentences: Sequence[ScoredSentence]) -> str
     words = a.split()
     short = a if question.chinese else " ".join(words[-max(1, len(b.split())) :])
     return b if score_b > score_a else short
+
+
+# What finds an answer of a kind, from the parsed question, the sentences that bear on it and the
+# number of them that are searched; None where there is none.
+_TYPED: Mapping[Kind, Callable[[ParsedQuestion, Sequence[ScoredSentence], int], str | None]] = {
+    Kind.WHEN: when,
+    Kind.DURATION: how_long,
+    Kind.OFTEN: how_often,
+    Kind.COUNT: how_many,
+    Kind.CHOICE: choice,
+    Kind.YES_NO: yes_no,
+}

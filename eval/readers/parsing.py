@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from memsys.core.chinese_dates import dates_of
 from memsys.core.dates import DateMention
@@ -56,13 +57,9 @@ def root(word: str) -> str:
 @lru_cache(maxsize=65_536)
 def roots(text: str) -> frozenset[str]:
     """Return the distinct content roots of a text: base-form stems, or bigrams of Chinese runs."""
-    found: set[str] = set()
-    for word in words(text):
-        if is_cjk(word):
-            found.update(cjk_terms(word))
-        elif word not in STOPWORDS:
-            found.add(root(word))
-    return frozenset(found)
+    found = {word for word in words(text) if word not in STOPWORDS}
+    runs = {word for word in found if is_cjk(word)} if is_cjk(text) else set()
+    return frozenset([*map(root, found - runs), *chain.from_iterable(map(cjk_terms, runs))])
 
 
 def is_light(word: str) -> bool:
@@ -70,8 +67,7 @@ def is_light(word: str) -> bool:
     return word in STOPWORDS or word in LIGHT or (len(word) == 1 and not word.isdigit())
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """One sentence, its speaker and its content roots.
 
     `asks`: it is a question; `caption`: it describes an image; `addresses`: it contains "you".
@@ -104,19 +100,16 @@ def roots_by_speaker(
 
     Sentences that ask or that address the listener are no claims about the speaker.
     """
-    said: dict[str, tuple[set[str], set[str]]] = {}
+    said: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+    nothing = frozenset[str]()
     for sentence in sentences(content, speaker):
-        everything, claimed = said.setdefault(sentence.speaker, (set(), set()))
-        everything |= sentence.roots
-        if not (sentence.asks or sentence.addresses):
-            claimed |= sentence.roots
-    return {who: _frozen(*both) for who, both in said.items()}
-
-
-def _frozen(everything: set[str], claimed: set[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return both, which are mostly equal, and then one object."""
-    whole = frozenset(everything)
-    return whole, whole if len(claimed) == len(whole) else frozenset(claimed)
+        everything, claimed = said.get(sentence.speaker, (nothing, nothing))
+        is_claim = not (sentence.asks or sentence.addresses)
+        whole = everything | sentence.roots
+        same = is_claim and claimed == everything  # mostly: then both are one object
+        claimed = whole if same else claimed | sentence.roots if is_claim else claimed
+        said[sentence.speaker] = whole, claimed
+    return said
 
 
 @lru_cache(maxsize=16_384)

