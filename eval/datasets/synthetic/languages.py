@@ -32,12 +32,27 @@ RELATIONS: Final = {  # kinds of subject and value
 VISIT: Final = "visit "  # before a place: relation of a person and the day of the visit
 
 
+def place_of(relation: str) -> str | None:
+    """Return the place of a visit; None for another relation."""
+    return relation.removeprefix(VISIT) if relation.startswith(VISIT) else None
+
+
 class WorldFact(NamedTuple):
     """The `relation` of `subject` is `value`."""
 
     subject: str
     relation: str
     value: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Subject and relation."""
+        return self.subject, self.relation
+
+    @property
+    def place(self) -> str | None:
+        """The place of a visit; None of another fact."""
+        return place_of(self.relation)
 
 
 @dataclass(frozen=True, slots=True)
