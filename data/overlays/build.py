@@ -7,16 +7,18 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from eval.cli import code_of
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.overlays import (
     AnswerOverlay,
+    Gold,
     corrections,
     is_overlay,
-    make_entries,
     read_errors,
     read_overlay,
+    sha256,
     write_overlay,
 )
 from eval.datasets.types import TYPES, Dataset
@@ -52,15 +54,18 @@ def _overlay(options: argparse.Namespace) -> None:
         conversations = [conversation.id for conversation in original.conversations]
         errors = corrections(options.file, value, conversations)
         old = read_overlay(AnswerOverlay, options.out)[0] if options.out.exists() else None
-        entries = old.entries if old else ()
-        golds = {(entry.id, entry.correct_sha256): entry.gold for entry in entries}
+        before = old.entries if old else ()
+        golds: dict[Any, Gold] = {(entry.id, entry.correct_sha256): entry.gold for entry in before}
         new = AnswerOverlay(
             source=_option(options, old, "source"),
             commit=_option(options, old, "commit"),
             licence=_option(options, old, "licence"),
             data=original.files,
             texts=file,
-            entries=make_entries(errors.values(), golds),
+            entries=tuple(
+                error.entry(golds.get((error.id, sha256(error.correct)), "text"))
+                for error in errors.values()
+            ),
         )
         _load(options.dataset, "excluded", options.file)  # before anything is written
         write_overlay(options.out, new)

@@ -17,7 +17,6 @@ from eval.datasets.overlays import (
     corrections,
     find_overlay,
     is_overlay,
-    make_entries,
     read_errors,
     read_overlay,
     sha256,
@@ -27,7 +26,7 @@ from memsys.core.errors import InputError, check_choice
 
 FOLDER = SHIPPED_DATA / "overlays"
 KEYS = ("original", "corrected", "excluded")
-_STEM, _ENDINGS = "answer_key_errors", ("jsonl", "json")
+_STEM = "answer_key_errors"
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,8 @@ class KeyReader:
                 if sha256(question.gold) != entry.golden_sha256:
                     problem = "its golden answer is not the data set's"
                     raise self.errors.mismatch(entry.id, problem)
+        if self.name == "original":
+            return [*questions]
         return [self._changed(question) for question in questions]
 
     def describe(self, questions: Sequence[Question]) -> AnswerKey:
@@ -64,20 +65,21 @@ class KeyReader:
         That of the original key names no errors `of_any` that concern none of them: a later list
         of errors elsewhere then leaves the run's data as they are.
         """
-        entries = {question.id: self._entry(question) for question in questions}
-        wrong = tuple(id_ for id_, entry in entries.items() if entry and entry.changes_score)
+        wrong = tuple(question.id for question in questions if self._error(question))
         if self.of_any and self.name == "original" and not wrong:
             return AnswerKey()
         return AnswerKey(self.name, self.overlay, self.texts, wrong)
 
-    def _entry(self, question: Question) -> Entry | None:
+    def _error(self, question: Question) -> Entry | None:
+        """Return the entry for a question whose gold answer is wrong, else None."""
         entry = self.errors.by_id.get(question.id)
-        other = self.of_any and entry and entry.golden_sha256 != sha256(question.original_gold)
+        if entry is None or not entry.changes_score:
+            return None
+        other = self.of_any and entry.golden_sha256 != sha256(question.original_gold)
         return None if other else entry
 
     def _changed(self, question: Question) -> Question:
-        entry = self._entry(question)
-        if self.name == "original" or entry is None or not entry.changes_score:
+        if (entry := self._error(question)) is None:
             return question
         gold = None
         if self.name == "corrected":
@@ -107,26 +109,20 @@ def read_key(
     there is neither, which names no file. Raises InputError if a file is missing or wrong.
     """
     check_choice("dataset.key", name, KEYS)
-    path = None
-    if key_file is not None:
-        path = find_file(key_file)
-        if path is None or not path.is_file():
-            raise InputError(f"{key_file}: no such file; correct dataset.key_file")
+    path = None if key_file is None else find_file(key_file)
+    if key_file is not None and (path is None or not path.is_file()):
+        raise InputError(f"{key_file}: no such file; correct dataset.key_file")
     listed, file = read_errors(path) if path else (None, None)
-    overlay_path = path if is_overlay(listed) else find_overlay(AnswerOverlay, FOLDER, files)
+    if is_overlay(listed):
+        overlay_path, path = path, None
+    else:
+        overlay_path = find_overlay(AnswerOverlay, FOLDER, files) or (None if path else of_any)
     if overlay_path is not None:
         key = _of_overlay(name, overlay_path, path, files, conversations)
     elif path is not None:
         errors = corrections(path, listed, conversations)
-        key = KeyReader(name, _entries(path, make_entries(errors.values())), file, file, errors)
-    elif of_any is not None:
-        overlay, file = read_overlay(AnswerOverlay, of_any)
-        if name == "corrected":
-            raise InputError(
-                f"dataset.key=corrected: {of_any.name} has no corrected answers; list them in a "
-                "file (data/README.md) and add dataset.key_file=..., or use dataset.key=excluded"
-            )
-        key = KeyReader(name, _entries(of_any, overlay.entries), file, of_any=True)
+        entries = {id_: error.entry() for id_, error in errors.items()}
+        key = KeyReader(name, Entries(str(path), entries), file, file, errors)
     elif name == "original":
         key = KeyReader(name)
     else:
@@ -139,10 +135,6 @@ def read_key(
     return key
 
 
-def _entries(path: Path, entries: Sequence[Entry]) -> Entries[Entry]:
-    return Entries(str(path), {entry.id: entry for entry in entries})
-
-
 def _of_overlay(
     name: str,
     overlay_path: Path,
@@ -150,61 +142,45 @@ def _of_overlay(
     files: Sequence[SourceFile],
     conversations: Sequence[str],
 ) -> KeyReader:
-    """Return the key of an overlay; `path`: the overlay itself, or the errors with its texts."""
+    """Return the key of an overlay; `path`: the errors with its texts, None to look for them."""
     overlay, file = read_overlay(AnswerOverlay, overlay_path)
-    if not overlay.data:
-        raise InputError(f"{overlay_path}: names no data file; it cannot be a dataset.key_file")
-    if not overlay.belongs(files):
+    if overlay.data and not overlay.belongs(files):
         raise InputError(
             f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use "
             "the file it was made for, or make an overlay of this one by data/overlays/build.py"
         )
-    errors_path = path if path != overlay_path else None
-    if errors_path is None and name == "corrected":
-        errors_path = _texts(overlay, overlay_path)
+    if path is None and name == "corrected":
+        path = _path_of_texts(overlay, overlay_path)
     errors: Mapping[str, Correction] = {}
     texts = None
-    if errors_path is not None:
-        value, texts = read_errors(errors_path)
-        errors = corrections(errors_path, value, conversations)
-        _check_texts(overlay, overlay_path, errors_path, errors)
-    return KeyReader(name, _entries(overlay_path, overlay.entries), file, texts, errors)
+    if path is not None:
+        value, texts = read_errors(path)
+        errors = corrections(path, value, conversations)
+        given = {id_: sha256(error.correct) for id_, error in errors.items()}
+        hashes = {entry.id: entry.correct_sha256 for entry in overlay.entries}
+        if other := [id_ for id_ in hashes | given if given.get(id_, "") != hashes.get(id_, "")]:
+            raise InputError(
+                f"{path}: entry {other[0]}: its corrected answer is not that of "
+                f"{overlay_path.name}; {_remedy(overlay)}"
+            )
+    entries = Entries(str(overlay_path), {entry.id: entry for entry in overlay.entries})
+    return KeyReader(name, entries, file, texts, errors, of_any=not overlay.data)
 
 
-def _texts(overlay: AnswerOverlay, path: Path) -> Path:
+def _path_of_texts(overlay: AnswerOverlay, path: Path) -> Path:
     """Return the first existing file of corrected answers; InputError says where to get one."""
-    folder = shared_folder() / "locomo"
-    names = (path.parent / overlay.texts.name, *(DATA / f"{_STEM}.{end}" for end in _ENDINGS))
-    for candidate in (*names, folder / f"{_STEM}.jsonl"):
+    if not overlay.data:
+        raise InputError(
+            f"dataset.key=corrected: {path.name} has no corrected answers; list them in a "
+            "file (data/README.md) and add dataset.key_file=..., or use dataset.key=excluded"
+        )
+    names = (path.parent / overlay.texts.name, DATA / f"{_STEM}.jsonl", DATA / f"{_STEM}.json")
+    for candidate in (*names, shared_folder() / "locomo" / f"{_STEM}.jsonl"):
         if candidate.is_file():
             return candidate
     raise InputError(
         f"dataset.key=corrected: the corrected answers are not here; {_remedy(overlay)}"
     )
-
-
-def _check_texts(
-    overlay: AnswerOverlay, overlay_path: Path, errors_path: Path, errors: Mapping[str, Correction]
-) -> None:
-    """Raise InputError unless `errors` contain exactly the overlay's texts, by their hashes."""
-    ids = {entry.id for entry in overlay.entries}
-    unknown = [identity for identity in errors if identity not in ids]
-    if unknown:
-        raise InputError(
-            f"{errors_path}: entry {unknown[0]} is not in {overlay_path}; {_remedy(overlay)}"
-        )
-    for entry in overlay.entries:
-        error = errors.get(entry.id)
-        if error is None or sha256(error.correct) != entry.correct_sha256:
-            state = "missing" if error is None else "not the one the overlay was made of"
-            raise InputError(
-                f"{errors_path}: entry {entry.id} of {overlay_path.name}: its corrected answer is "
-                f"{state}; {_remedy(overlay)}"
-            )
-        if isinstance(entry.gold, tuple) and entry.gold[-1][1] > len(error.correct or ""):
-            raise InputError(
-                f"{overlay_path}: entry {entry.id}: gold ends after the corrected answer"
-            )
 
 
 def _remedy(overlay: AnswerOverlay) -> str:

@@ -23,32 +23,21 @@ from memsys.core.declared import PathText
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session, Turn
 
-# The file's abilities by ids that no other data set has. 5 is adversarial as in LoCoMo: abstention.
-BEAM_TYPES: dict[int, str] = {
-    21: "contradiction_resolution",
-    22: "event_ordering",
-    23: "information_extraction",
-    24: "instruction_following",
-    25: "knowledge_update",
-    26: "multi_session_reasoning",
-    27: "preference_following",
-    28: "summarization",
-    29: "temporal_reasoning",
-    ADVERSARIAL: TYPES[ADVERSARIAL],
+# The file's abilities: their ids, which no other data set has, and the field with the answer. Those
+# without one have a rubric that says what an answer has to follow. Abstention is type 5 of LoCoMo.
+_ABILITIES: dict[str, tuple[int, str | None]] = {
+    "contradiction_resolution": (21, "ideal_answer"),
+    "event_ordering": (22, "answer"),
+    "information_extraction": (23, "answer"),
+    "instruction_following": (24, None),
+    "knowledge_update": (25, "answer"),
+    "multi_session_reasoning": (26, "answer"),
+    "preference_following": (27, None),
+    "summarization": (28, "ideal_summary"),
+    "temporal_reasoning": (29, "answer"),
+    "abstention": (ADVERSARIAL, None),
 }
-_ABSTENTION = "abstention"
-# Where the answer is. The others have none: their rubric says what an answer has to follow.
-_GOLD = {
-    "contradiction_resolution": "ideal_answer",
-    "event_ordering": "answer",
-    "information_extraction": "answer",
-    "knowledge_update": "answer",
-    "multi_session_reasoning": "answer",
-    "summarization": "ideal_summary",
-    "temporal_reasoning": "answer",
-}
-
-
+BEAM_TYPES: dict[int, str] = {id_: TYPES.get(id_, name) for name, (id_, _) in _ABILITIES.items()}
 _QUESTIONS = Path("probing_questions") / "probing_questions.json"
 # The published scripts answer from the first of these that is there; its name is spelt like that.
 _CHATS = ("chat_trunecated.json", "chat.json")
@@ -129,56 +118,48 @@ def _read(id_: str, folder: Path, files: list[SourceFile]) -> Part:
     files += [of_chat, of_questions]
     where, place = Location(chat.name, id_), Location(_QUESTIONS.name, id_)
     sessions, turns = read_chat(value, where)
-    questions = _read_questions(asked, id_, turns, place)
-    return Part(Conversation(id_, ROLES, sessions), questions, [*where.repairs, *place.repairs])
-
-
-def _read_questions(
-    value: Any, conversation: str, turns: Mapping[int, Sequence[str]], where: Location
-) -> list[Question]:
-    """Return the questions, in file order. `turns`: ids of the turns by the ids of messages.
-
-    Evidence is what `source_chat_ids` names. Where a message id belongs to several turns, it is
-    uncertain which is meant: the question then has no evidence. Raises InputError naming the field.
-    """
-    ids = {_ABSTENTION if id_ == ADVERSARIAL else name: id_ for id_, name in BEAM_TYPES.items()}
     questions: list[Question] = []
-    for ability, rows in parse(dict[str, list[_Question]], value, where).items():
-        if ability not in ids:
-            raise where.error(ability, f"is no ability; they are {', '.join(ids)}")
+    for ability, rows in parse(dict[str, list[_Question]], asked, place).items():
+        if ability not in _ABILITIES:
+            raise place.error(ability, f"is no ability; they are {', '.join(_ABILITIES)}")
+        category, gold = _ABILITIES[ability]
         for index, row in enumerate(rows):
-            field, category, gold = f"{ability}[{index}]", ids[ability], _GOLD.get(ability)
-            answer = parse(Text, getattr(row, gold), where, f"{field}.{gold}") if gold else None
+            field = f"{ability}[{index}]"
             questions.append(
                 Question(
-                    id=f"{conversation}/{len(questions)}",
-                    conversation=conversation,
+                    id=f"{id_}/{len(questions)}",
+                    conversation=id_,
                     category=category,
                     type=BEAM_TYPES[category],
                     text=row.question,
-                    gold=answer,
-                    evidence=_evidence(
-                        row.source_chat_ids, turns, where, f"{field}.source_chat_ids"
-                    ),
+                    gold=parse(Text, getattr(row, gold), place, f"{field}.{gold}")
+                    if gold
+                    else None,
+                    evidence=_evidence(row.source_chat_ids, turns, place, field),
                 )
             )
-    return questions
+    return Part(Conversation(id_, ROLES, sessions), questions, [*where.repairs, *place.repairs])
 
 
 def _evidence(
-    value: Any, turns: Mapping[int, Sequence[str]], where: Location, field: str
+    value: Any, turns: Mapping[int, Sequence[str]], where: Location, question: str
 ) -> tuple[str, ...]:
-    """Return the ids of the turns named by `value`: a message id, or lists or objects of these."""
-    found: dict[str, None] = {}
+    """Return the ids of the turns named by `value`: a message id, or lists or objects of these.
+    Where several turns have a message id, it is uncertain which is meant: there is then no evidence
+    at all.
+    """
+    cited: dict[str, None] = {}
     for id_ in _atoms(value):
         named = turns.get(id_, ()) if isinstance(id_, int) and not isinstance(id_, bool) else ()
+        problem = f"no evidence: {len(named)} messages have the id {id_}"
         if not named:
-            where.repaired(field, f"{id_!r:.60} dropped: no such message")
-        elif len(named) > 1:
-            where.repaired(field, f"no evidence: {len(named)} messages have the id {id_}")
+            problem = f"{id_!r:.60} dropped: no such message"
+        if len(named) != 1:
+            where.repaired(f"{question}.source_chat_ids", problem)
+        if len(named) > 1:
             return ()
-        found |= dict.fromkeys(named)
-    return tuple(found)
+        cited |= dict.fromkeys(named)
+    return tuple(cited)
 
 
 def _atoms(value: Any) -> Iterator[Any]:
@@ -248,12 +229,11 @@ def read_chat(
                 own.append(Turn(turns[message.id][-1], message.role, content))
             else:
                 counts["blank messages dropped"] += 1
-        if not own:
-            raise where.error(field, "no messages; add them or remove the batch")
         time = next((one.time_anchor for one in messages if one.time_anchor), None)
+        if not own or not (time or sessions):
+            missing = "time_anchor in the first batch" if own else "messages"
+            raise where.error(field, f"no {missing}; add what is missing, or remove the batch")
         if time is None:
-            if not sessions:
-                raise where.error(field, "no time_anchor in the first batch; add one")
             time = sessions[-1].time
             where.repaired(field, "no time_anchor; the time of the session before is used")
         sessions.append(Session(name, time, tuple(own)))
@@ -268,22 +248,18 @@ def _batches(value: Any, where: Location) -> Iterator[tuple[str, _Turns]]:
     """Yield place and turns of each batch: of a chat, or of the chats of several plans, as the
     chats of 10M tokens are.
     """
-    for index, raw in enumerate(parse(list, value, where, "chat")):
+    for index, item in enumerate(parse(list, value, where, "chat")):
         field = f"[{index}]"
-        if isinstance(raw, list):  # of messages, as in the table of the data set
-            yield field, parse(_Turns, [raw], where, field)
-            continue
-        item = parse(dict, raw, where, field)
-        plans = {name: batches for name, batches in item.items() if batches is not None}
-        if "turns" in item:
+        plans = item if isinstance(item, dict) else {}
+        if isinstance(item, list):  # of messages, as in the table of the data set
+            yield field, parse(_Turns, [item], where, field)
+        elif "turns" in plans:
             yield f"{field}.turns", parse(_Batch, item, where, field).turns
         elif plans and all(map(_PLAN.fullmatch, plans)):
-            for name, batches in parse(dict[str, list[_Batch]], plans, where, field).items():
-                for number, batch in enumerate(batches):
+            kind = dict[str, list[_Batch] | None]
+            for name, batches in parse(kind, plans, where, field).items():
+                for number, batch in enumerate(batches or ()):
                     yield f"{field}.{name}[{number}].turns", batch.turns
         else:
-            raise where.error(
-                field,
-                "neither a batch with turns nor an object of plan-N; use the "
-                "repository's chat.json",
-            )
+            problem = "neither a batch with turns nor an object of plan-N"
+            raise where.error(field, f"{problem}; use the repository's chat.json")

@@ -4,17 +4,23 @@ documents, queries and judgements, without gold answers.
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
-from eval.datasets.beir_files import candidates, documents, judged_pairs, judgements, queries
+from eval.datasets.beir_files import (
+    Document,
+    Files,
+    Pool,
+    Query,
+    check_document,
+    shown_id,
+)
 from eval.datasets.files import find_folder
 from eval.datasets.selection import Filters, Part
-from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
+from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question
 from memsys.core.declared import PathText
 from memsys.core.errors import InputError
 from memsys.core.files import shown
@@ -57,20 +63,14 @@ class Beir(Filters):
                 f"dataset={self.name}: which one? Add dataset.path=FOLDER with {CORPUS}, "
                 f"{QUERIES} and qrels"
             )
-        root = find_folder(self.path, "correct dataset.path")
-        reading = _Reading(root.resolve(), self.split)
-        asked = [one for path in _query_files(reading.root) for one in reading.asked(path)]
+        root = find_folder(self.path, "correct dataset.path").resolve()
+        reading = _Reading(Files(root), self.split)
+        asked = [one for path in _query_files(root) for one in reading.asked(path)]
         if not any(one.evidence for _, one in asked):
             raise InputError(
-                f"{reading.root.name}: no query has a relevant document; put them into the qrels, "
+                f"{root.name}: no query has a relevant document; put them into the qrels, "
                 "with a score above 0"
             )
-        return self._selected(reading, asked)
-
-    def _selected(self, reading: _Reading, asked: Sequence[tuple[str, Question]]) -> Dataset:
-        """Return the data set of the queries `asked`, each with its folder, that the filters
-        select; the order is that of the files.
-        """
         names = dict.fromkeys(one.type for _, one in asked)
         types = {name: id_ for id_, name in enumerate(names, _FIRST)}
         self.check(types)
@@ -85,152 +85,125 @@ class Beir(Filters):
             Part(Conversation(pool, (), reading.pools[pool]), of_pool[pool], ())
             for pool in self.wanted(reading.pools)
         ]
-        files = [replace(file, name=reading.name_of(path)) for path, file in reading.files.items()]
+        sources = reading.files.sources.items()
+        files = [replace(file, name=reading.files.name_of(path)) for path, file in sources]
         dataset = self.collect(parts, files, {id_: name for name, id_ in types.items()})
         questions = tuple(sorted(dataset.questions, key=lambda one: order[one.id]))
         return replace(dataset, questions=questions, repairs=tuple(reading.repairs))
 
 
-@dataclass(slots=True)
-class _Corpus:
-    """The documents of a corpus.jsonl, and the name of the pool that contains each set of them."""
-
-    path: Path
-    documents: dict[str, Session]
-    pools: dict[frozenset[str], str] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
+@dataclass
 class _Reading:
-    """The files below the folder `root`, each read once. `pools`: the documents in each pool."""
+    """What is read of `files`. `pools`: the documents in each pool, by its name."""
 
-    root: Path
+    files: Files
     split: str
-    files: dict[Path, SourceFile] = field(default_factory=dict)
     repairs: list[str] = field(default_factory=list)
     pools: dict[str, tuple[Session, ...]] = field(default_factory=dict)
-    _corpora: dict[Path, _Corpus] = field(default_factory=dict)
-    _scenes: dict[Path, dict[str, frozenset[str]]] = field(default_factory=dict)
+    _members: dict[str, frozenset[str]] = field(default_factory=dict)  # of the pools
+    _names: dict[tuple[Path, frozenset[str]], str] = field(default_factory=dict)
+    _scenes: dict[Path, dict[str, str]] = field(default_factory=dict)  # pools of candidates
 
     def asked(self, path: Path) -> Iterator[tuple[str, Question]]:
-        """Yield the queries in the file at `path`, each with its folder, relative to `root`; their
-        conversations are the pools. Raises InputError on a missing or wrong file.
+        """Yield the queries in the file at `path`, each with its folder, relative to the root;
+        their conversations are the pools. Raises InputError on a missing or wrong file.
         """
-        folder, name = path.parent, self.name_of(path)
-        corpus = self._corpus(folder)
-        lines, self.files[path] = queries(path, name)
-        judged_at = self._judged_at(folder)
-        place = self.name_of(judged_at)
-        judged, self.files[judged_at] = judgements(judged_at, place, corpus.documents, lines)
-        others = self._of_other_splits(judged_at) - judged.keys()
-        scenes = self._candidates(folder, corpus)
-        relative = folder.relative_to(self.root).as_posix()
-        of_folder = _ONE_TYPE if folder == self.root else relative
-        unjudged = outside = 0
-        for line in lines.values():
-            if line.id in others:
-                continue
-            members = self._members(line.id, scenes, corpus, name)
-            relevant = tuple(id_ for id_, is_one in judged.get(line.id, {}).items() if is_one)
-            unjudged += not relevant
-            outside += any(id_ not in members for id_ in relevant)
-            type_ = line.named_type or of_folder
-            if type_ in _RESERVED:  # has a meaning of its own in tables of answers
-                type_ = f"{type_}_queries"
-            pool = corpus.pools[members]
-            yield relative, Question(line.id, pool, _FIRST, type_, line.text, None, relevant)
-        self._count(unjudged, name, "has no relevant document, and so no evidence")
-        self._count(outside, name, "has relevant documents that are no candidates: never found")
-        self._count(len(others & lines.keys()), name, "is judged in another split only: not asked")
-
-    def _corpus(self, folder: Path) -> _Corpus:
-        """Return the documents of the nearest corpus.jsonl, up to the folder above `root`."""
-        path = _nearest(folder, CORPUS, self.root.parent)
-        if path is None:
+        folder, name, root = path.parent, self.files.name_of(path), self.files.root
+        corpus = _nearest(folder, CORPUS, root.parent)
+        if corpus is None:
             raise InputError(
                 f"{shown(folder)}: no {CORPUS} there or above; put it there, or correct "
                 "dataset.path"
             )
-        if path not in self._corpora:
-            known, self.files[path] = documents(path, self.name_of(path))
-            self._corpora[path] = _Corpus(path, known)
-        return self._corpora[path]
+        documents = self.files.lines(Document, corpus)
+        queries = self.files.lines(Query, path)
+        judged, others = self._judged(folder, documents, queries)
+        pools = self._pools(folder, corpus, documents)
+        relative = folder.relative_to(root).as_posix()
+        unjudged = outside = 0
+        for query in queries.values():
+            if query.id in others:
+                continue
+            # The rule of LMEB: the query's id, or else the first two parts of it.
+            names = (query.id, "_".join(query.id.split("_")[:2]), "")
+            pool = next((pools[one] for one in names if one in pools), None)
+            if pool is None:
+                raise InputError(
+                    f"{name}: query {shown_id(query.id)} has no candidates; add a line to "
+                    f"{CANDIDATES} whose scene_id is the query's id"
+                )
+            relevant = tuple(id_ for id_, score in judged.get(query.id, {}).items() if score > 0)
+            unjudged += not relevant
+            outside += not self._members[pool].issuperset(relevant)
+            type_ = query.named_type or (_ONE_TYPE if folder == root else relative)
+            if type_ in _RESERVED:  # has a meaning of its own in tables of answers
+                type_ = f"{type_}_queries"
+            yield relative, Question(query.id, pool, _FIRST, type_, query.text, None, relevant)
+        for number, finding in (
+            (unjudged, "has no relevant document, and so no evidence"),
+            (outside, "has relevant documents that are no candidates: never found"),
+            (len(others & queries.keys()), "is judged in another split only: not asked"),
+        ):
+            if number:
+                self.repairs.append(f"{name}: {number:,} of its queries: each {finding}")
 
-    def _judged_at(self, folder: Path) -> Path:
-        """Return the file of qrels for the queries in `folder`."""
-        for name in (f"qrels/{self.split}.tsv", "qrels.tsv", "qrels.trec", "qrels.txt"):
-            if path := _file(folder, name):
-                return path
-        splits = sorted({one.name.split(".")[0] for one in folder.glob("qrels/*.tsv*")})
-        if splits:
-            raise InputError(
-                f"{shown(folder)}: no qrels/{self.split}.tsv; set dataset.split={splits[0]}"
-                + (f" (there are {', '.join(splits)})" if len(splits) > 1 else "")
-            )
-        raise InputError(
-            f"{shown(folder)}: no qrels/{self.split}.tsv, qrels.tsv, qrels.trec or qrels.txt; the "
-            "relevant documents must be in one of them"
-        )
-
-    def _of_other_splits(self, judged_at: Path) -> set[str]:
-        """Return the queries that are judged in files beside `judged_at`, in the folder qrels."""
-        if judged_at.parent.name != "qrels":
-            return set()
-        others = [one for one in sorted(judged_at.parent.glob("*.tsv*")) if one != judged_at]
-        return {query for one in others for _, query, *_ in judged_pairs(one, self.name_of(one))[0]}
-
-    def _candidates(self, folder: Path, corpus: _Corpus) -> dict[str, frozenset[str]] | None:
-        """Return the pools of the nearest candidates.jsonl, up to the folder of the corpus; None if
-        there is none.
+    def _judged(
+        self, folder: Path, documents: Container[str], queries: Container[str]
+    ) -> tuple[dict[str, dict[str, float]], set[str]]:
+        """Return the scores of the judged documents by query, and the queries that are judged in
+        another split only. Raises InputError if there is no file of qrels, or one names an unknown
+        document or query, or has two scores of a pair.
         """
-        path = _nearest(folder, CANDIDATES, corpus.path.parent)
+        names = (f"qrels/{self.split}.tsv", "qrels.tsv", "qrels.trec", "qrels.txt")
+        path = next((path for name in names if (path := _file(folder, name))), None)
         if path is None:
-            return None
-        if path not in self._scenes:
-            known, self.files[path] = candidates(path, self.name_of(path), corpus.documents)
-            self._scenes[path] = known
-            for scene, members in known.items():
-                self._add(corpus, members, scene, path.parent)
-        return self._scenes[path]
+            splits = sorted({one.name.split(".")[0] for one in folder.glob("qrels/*.tsv*")})
+            remedy = f"set dataset.split to one of {', '.join(splits)}" if splits else "add one"
+            raise InputError(f"{shown(folder)}: no {', '.join(names)} of judgements; {remedy}")
+        scores: dict[str, dict[str, float]] = defaultdict(dict)
+        for where, query, document, score in self.files.judged(path):
+            if query not in queries:
+                problem = f"query {shown_id(query)} is not in queries.jsonl; add it there"
+                raise where.error("", problem)
+            check_document(document, documents, where.at(""))
+            if scores[query].setdefault(document, score) != score:
+                pair = f"query {shown_id(query)} and document {shown_id(document)}"
+                raise where.error("", f"{pair} have two scores; leave one")
+        beside = path.parent.glob("*.tsv*") if path.parent.name == "qrels" else ()
+        judged = (self.files.judged(one, is_source=False) for one in beside if one != path)
+        return scores, {row.query for rows in judged for row in rows} - scores.keys()
 
-    def _members(
-        self,
-        query: str,
-        scenes: dict[str, frozenset[str]] | None,
-        corpus: _Corpus,
-        name: str,
-    ) -> frozenset[str]:
-        """Return the documents that `query` searches. A pool belongs to it by the rule of LMEB: it
-        has the query's id, or else the first two parts of it, up to the second `_`.
+    def _pools(
+        self, folder: Path, corpus: Path, documents: Mapping[str, Document]
+    ) -> Mapping[str, str]:
+        """Return the names of the pools by those in the nearest candidates.jsonl, up to the folder
+        of the corpus; where there is none, that of the whole corpus, by "".
         """
-        if scenes is None:
-            members = frozenset(corpus.documents)
-            self._add(corpus, members, _ONE_POOL, corpus.path.parent)
-            return members
-        for scene in (query, "_".join(query.split("_")[:2])):
-            if scene in scenes:
-                return scenes[scene]
-        raise InputError(
-            f"{name}: query {shown(repr(query), 60)} has no candidates; add a line to {CANDIDATES} "
-            "whose scene_id is the query's id"
-        )
+        path = _nearest(folder, CANDIDATES, corpus.parent)
+        source = path or corpus
+        if source not in self._scenes:
+            members: dict[str, Iterable[str]] = {"": documents}
+            if path is not None:
+                members = {id_: row.members for id_, row in self.files.lines(Pool, path).items()}
+            at, roots = source.parent, (self.files.root, self.files.root.parent)
+            below = "" if at in roots else f"{self.files.name_of(at)}/"
+            self._scenes[source] = {
+                id_: self._pool(f"{below}{id_ or _ONE_POOL}", frozenset(ids), corpus, documents)
+                for id_, ids in members.items()
+            }
+        return self._scenes[source]
 
-    def _add(self, corpus: _Corpus, members: frozenset[str], name: str, folder: Path) -> None:
-        """Add a pool, unless one with these documents is there; `folder`: where it is defined."""
-        if members not in corpus.pools:
-            below = "" if folder in (self.root, self.root.parent) else f"{self.name_of(folder)}/"
-            corpus.pools[members] = f"{below}{name}"
-            self.pools[corpus.pools[members]] = tuple(
-                session for id_, session in corpus.documents.items() if id_ in members
-            )
-
-    def _count(self, number: int, name: str, finding: str) -> None:
-        if number:
-            self.repairs.append(f"{name}: {number:,} of its queries: each {finding}")
-
-    def name_of(self, path: Path) -> str:
-        """Return the path of a file, relative to `root`."""
-        return Path(os.path.relpath(path, self.root)).as_posix()
+    def _pool(
+        self, name: str, ids: frozenset[str], corpus: Path, documents: Mapping[str, Document]
+    ) -> str:
+        """Return the name of the pool with the documents `ids`, a new one unless there is one."""
+        for id_ in ids - documents.keys():
+            check_document(id_, documents, f"{CANDIDATES}: {shown_id(name)}")
+        name = self._names.setdefault((corpus, ids), name)
+        if name not in self.pools:
+            self._members[name] = ids
+            self.pools[name] = tuple(one.session for id_, one in documents.items() if id_ in ids)
+        return name
 
 
 def _query_files(root: Path) -> list[Path]:

@@ -18,8 +18,7 @@ from eval.datasets.locomo import LoCoMo
 from eval.datasets.named import config_of
 from eval.datasets.pooled import owned, timed
 from eval.datasets.selection import Filters
-from eval.datasets.synthetic.parameters import Parameters
-from eval.datasets.synthetic.world import dialogue
+from eval.datasets.synthetic.world import Parameters, dialogue
 from eval.datasets.types import TYPES, Dataset, Question, SourceFile
 from memsys.core.declared import Count, CountFrom0, Name, check_fields
 from memsys.core.errors import InputError

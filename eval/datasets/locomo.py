@@ -208,20 +208,19 @@ class EvidenceReader:
 
         Raises InputError naming the entry whose question, citation or turn the data set lacks.
         """
-        known = set(turns)
+        changed = {question.id: question for question in questions}
         for wrong, question in self.wrong.matched(conversation, questions):
+            right = set(wrong.evidence)
             if set(question.evidence) != set(wrong.cited):
                 raise self.wrong.mismatch(wrong.id, "the data set cites other turns")
-            if unknown := set(wrong.evidence) - known:
+            if unknown := right.difference(turns):
                 raise self.wrong.mismatch(wrong.id, f"{min(unknown)} is no turn")
-        return [self._changed(question) for question in questions]
-
-    def _changed(self, question: Question) -> Question:
-        wrong = self.wrong.by_id.get(question.id)
-        if wrong is None or set(wrong.evidence) == set(question.evidence):
-            return question
-        evidence = wrong.evidence if self.used.name == "corrected" else ()
-        return replace(question, evidence=evidence, evidence_original=question.evidence)
+            if right != set(question.evidence):
+                evidence = wrong.evidence if self.used.name == "corrected" else ()
+                changed[question.id] = replace(
+                    question, evidence=evidence, evidence_original=question.evidence
+                )
+        return [*changed.values()]
 
 
 def read_evidence(name: str, files: Sequence[SourceFile]) -> EvidenceReader | None:

@@ -9,14 +9,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import accumulate, islice
-from typing import Annotated, Any, Literal, cast
+from itertools import islice
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator
 
 from eval.datasets.checks import Location, Row, Text, key_of, parse
 from eval.datasets.files import public_file, read_rows
 from eval.datasets.locomo import read_locomo
+from eval.datasets.pooled import timed
 from eval.datasets.selection import Filters, Part
 from eval.datasets.sessions import read_conversation
 from eval.datasets.types import Dataset, Question
@@ -34,10 +35,7 @@ _NUMBERS = {"a": 1, "an": 1, **{word: number for number, word in enumerate(ONES[
 _GAP = re.compile(rf"\b([0-9]{{1,4}}|{'|'.join(_NUMBERS)})\s*({'|'.join(_DAYS)})", re.IGNORECASE)
 
 
-Dialogue = tuple[tuple[str, str], ...]
-
-
-def _dialogue(value: str) -> Dialogue:
+def _dialogue(value: str) -> tuple[tuple[str, str], ...]:
     """Return speaker and text of each line, "A: ..." or "B: ..."; blank lines are ignored."""
     lines = [line.strip() for line in value.splitlines()]
     for number, line in enumerate(lines, 1):
@@ -57,24 +55,15 @@ class _Row(Row):
     trigger_query: _Dialogue
 
 
-@dataclass(frozen=True, slots=True)
-class _Sample:
-    """A sample: an earlier dialogue (the cue) and a later remark that it bears on (the trigger).
-
-    Both are pairs of a speaker, A or B, and a text. `days`: time from the cue to the trigger.
+class _Sample(NamedTuple):
+    """A sample and its place; `days`: time from the cue, an earlier dialogue, to the trigger, a
+    later remark that the cue bears on.
     """
 
-    index: int
+    number: int
     where: Location
-    category: int
-    cue: Dialogue
-    trigger: Dialogue
+    row: _Row
     days: int
-
-    @property
-    def type(self) -> str:
-        """Name of the category."""
-        return LOCOMO_PLUS_TYPES[self.category]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +117,8 @@ class LoCoMoPlus(Filters):
         """Yield a conversation of LoCoMo with the cues of all its `samples` and the questions of
         those that the filters admit, or a conversation for each of these.
         """
-        of_types = (one for one in samples if self.types is None or one.type in self.types)
+        types = self.types or LOCOMO_PLUS_TYPES.values()
+        of_types = (one for one in samples if LOCOMO_PLUS_TYPES[one.row.relation_type] in types)
         asked = list(islice(of_types, self.limit))
         if not asked:
             return
@@ -138,7 +128,7 @@ class LoCoMoPlus(Filters):
         together = [(samples, asked)] if self.stitch == "all" else [([one], [one]) for one in asked]
         repairs = [*where.repairs, *(line for one in asked for line in one.where.repairs)]
         for cues, asking in together:
-            name = plain.id if self.stitch == "all" else f"{plain.id}+{asking[0].index}"
+            name = plain.id if self.stitch == "all" else f"{plain.id}+{asking[0].number}"
             stitched, asked_at = _stitch(name, plain, cues)
             questions = [_question(stitched, sample, asked_at) for sample in asking]
             yield Part(stitched, questions, repairs)
@@ -152,44 +142,41 @@ def _stitch(
 
     Sessions of `plain` remain in their order, also where their dates are not in order.
     """
-    latest = list(accumulate((session.time for session in plain.sessions), max))
-    asked_at = latest[-1] + _ASKED_AFTER
-    timed = list(zip(latest, plain.sessions, strict=True))
+    sessions = list(timed(plain))
+    asked_at = sessions[-1][0] + _ASKED_AFTER
     for sample in samples:
         try:
             time = asked_at - timedelta(days=sample.days)
         except OverflowError:
             raise sample.where.error("time_gap", "goes back to before the year 1") from None
         turns = tuple(
-            Turn(f"C{sample.index}:{number}", speaker, said)
-            for number, (speaker, said) in enumerate(_named(sample.cue, plain), 1)
+            Turn(f"C{sample.number}:{number}", speaker, said)
+            for number, (speaker, said) in enumerate(_named(sample.row.cue_dialogue, plain), 1)
         )
-        timed.append((time, Session(f"cue_{sample.index}", time, turns)))
-    sessions = tuple(session for _, session in sorted(timed, key=lambda pair: pair[0]))
-    return replace(plain, id=name, sessions=sessions), asked_at
+        sessions.append((time, Session(f"cue_{sample.number}", time, turns)))
+    ordered = tuple(session for _, session in sorted(sessions, key=lambda pair: pair[0]))
+    return replace(plain, id=name, sessions=ordered), asked_at
 
 
 def _question(conversation: Conversation, sample: _Sample, asked_at: datetime) -> Question:
     cue, said = (
-        [f"{speaker}: {words}" for speaker, words in _named(dialogue, conversation)]
-        for dialogue in (sample.cue, sample.trigger)
+        [": ".join(line) for line in _named(dialogue, conversation)]
+        for dialogue in (sample.row.cue_dialogue, sample.row.trigger_query)
     )
     return Question(
-        id=f"{conversation.id}/{sample.index}",
+        id=f"{conversation.id}/{sample.number}",
         conversation=conversation.id,
-        category=sample.category,
-        type=sample.type,
+        category=sample.row.relation_type,
+        type=LOCOMO_PLUS_TYPES[sample.row.relation_type],
         text=" ".join(said),
         gold=None,
-        evidence=tuple(f"C{sample.index}:{number}" for number in range(1, len(sample.cue) + 1)),
+        evidence=tuple(f"C{sample.number}:{number}" for number in range(1, len(cue) + 1)),
         asked_at=asked_at,
         cue="\n".join(cue),
     )
 
 
-def _named(
-    dialogue: Sequence[tuple[str, str]], conversation: Conversation
-) -> Iterator[tuple[str, str]]:
+def _named(dialogue: Any, conversation: Conversation) -> Iterator[tuple[str, str]]:
     """Yield `dialogue` with the conversation's first speaker for A and its second for B."""
     names = dict(zip("AB", conversation.speakers, strict=False))
     for letter, said in dialogue:
@@ -202,7 +189,6 @@ def _sample(index: int, raw: Any, file: str) -> _Sample:
     gap = _GAP.search(row.time_gap)
     if gap is None:
         where.repaired("time_gap", f"{row.time_gap!r:.60} has no number: counted as 0 days")
-    number, unit = (gap[1].lower(), gap[2].lower()) if gap else ("0", "week")
-    days = (_NUMBERS.get(number) or int(number)) * _DAYS[unit]
-    cue, trigger = cast(Dialogue, row.cue_dialogue), cast(Dialogue, row.trigger_query)
-    return _Sample(index, where, row.relation_type, cue, trigger, days)
+        return _Sample(index, where, row, 0)
+    number = gap[1].lower()
+    return _Sample(index, where, row, (_NUMBERS.get(number) or int(number)) * _DAYS[gap[2].lower()])

@@ -5,7 +5,6 @@ Memory") and any file of its layout: an instance is one history of chats and one
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -119,9 +118,8 @@ def _instance(where: Location, raw: dict[str, Any]) -> Part:
     if item.answer is None and not abstain:
         problem = f"missing or empty; only questions that end in {_ABSTAIN} may omit it"
         raise where.error("answer", problem)
-    ids = {one.id for one in sessions}
     for at, cited in enumerate(item.answer_session_ids):
-        if cited not in ids:
+        if cited not in sessions:
             raise where.error(
                 f"answer_session_ids[{at}]", f"{cited!r:.60} is no session with turns"
             )
@@ -137,34 +135,31 @@ def _instance(where: Location, raw: dict[str, Any]) -> Part:
         evidence_sessions=tuple(dict.fromkeys(item.answer_session_ids)),
         asked_at=item.question_date,
     )
-    ordered = tuple(sorted(sessions, key=lambda session: session.time))
+    ordered = tuple(sorted(sessions.values(), key=lambda session: session.time))
     return Part(Conversation(id_, ROLES, ordered), (question,), where.repairs)
 
 
-def _chats(item: _Instance, where: Location) -> tuple[list[Session], list[str]]:
-    """Return an instance's sessions with turns, and its evidence, in file order.
+def _chats(item: _Instance, where: Location) -> tuple[dict[str, Session], list[str]]:
+    """Return an instance's sessions with turns by id, and its evidence, in file order.
 
     A turn's id is `<session id>:<n>`, n being its index in the file; blank turns are dropped but
     counted. A repeated session id gets the suffix `#2`, so that no two turns share an id.
     """
     ids, dates, histories = item.haystack_session_ids, item.haystack_dates, item.haystack_sessions
     if not len(ids) == len(dates) == len(histories):
-        counts = (
-            f"{len(histories)} haystack_sessions, {len(ids)} haystack_session_ids, "
-            f"{len(dates)} haystack_dates"
+        problem = (
+            "haystack_sessions, haystack_session_ids and haystack_dates must have equal lengths"
         )
-        raise where.error("haystack_sessions", f"{counts}; the three lists must have equal lengths")
-    sessions: list[Session] = []
+        raise where.error("haystack_sessions", problem)
+    sessions: dict[str, Session] = {}
     evidence: list[str] = []
-    with_id: Counter[str] = Counter()
     for index, (given, time, rows) in enumerate(zip(ids, dates, histories, strict=True)):
-        name, field = given, f"haystack_sessions[{index}]"
-        if earlier := with_id[given]:
-            where.repaired(field, f"session id {given} repeated; #{earlier + 1} added")
-            name = f"{given}#{earlier + 1}"
-            if with_id[name]:
-                problem = f"{given!r:.60} repeats, and {name!r:.60} is used, too"
-                raise where.error(f"haystack_session_ids[{index}]", problem)
+        name, field, number = given, f"haystack_sessions[{index}]", 1
+        while name in sessions:
+            number += 1
+            name = f"{given}#{number}"
+        if name != given:
+            where.repaired(field, f"session id {given} repeated; #{number} added")
         turns = []
         for n, row in enumerate(rows):
             if row.content.strip():
@@ -175,8 +170,7 @@ def _chats(item: _Instance, where: Location) -> tuple[list[Session], list[str]]:
         if len(turns) < len(rows):
             where.repaired(field, f"{len(rows) - len(turns)} blank turns dropped")
         if turns:
-            sessions.append(Session(name, time, tuple(turns)))
-            with_id.update({given, name})
+            sessions[name] = Session(name, time, tuple(turns))
     if not sessions:
         raise where.error("haystack_sessions", "no turns; add a session with turns")
     return sessions, evidence

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -189,6 +189,10 @@ class Correction:
     golden: str | None
     correct: str | None
 
+    def entry(self, gold: Gold = "text") -> Entry:
+        """Return the overlay's entry of the error."""
+        return Entry(self.id, self.error_type, sha256(self.golden), sha256(self.correct), gold)
+
 
 class _ErrorRow(Row):
     golden_answer: Answer
@@ -212,10 +216,9 @@ def read_errors(path: Path) -> tuple[Any, SourceFile]:
     try:
         return parse_json(content, unique=True), source
     except json.JSONDecodeError:
-        pass
+        return [value for _, value in json_lines(content, str(path))], source
     except ValueError as error:
         raise InputError(f"{path}: {error}; correct it") from None
-    return [value for _, value in json_lines(content, str(path))], source
 
 
 def corrections(path: Path, value: Any, conversations: Sequence[str]) -> dict[str, Correction]:
@@ -229,39 +232,19 @@ def corrections(path: Path, value: Any, conversations: Sequence[str]) -> dict[st
     for number, item in enumerate(value if isinstance(value, list) else [value], 1):
         place = f"{path}: error {number}"
         row = validate(_ErrorRow, item, place, "data/README.md lists the fields")
-        identity = _identity(row, conversations, place)
-        if identity in errors:
-            raise InputError(f"{place}: {identity} occurs twice; remove one")
-        errors[identity] = Correction(
-            identity, row.error_type, row.golden_answer, row.correct_answer
-        )
+        conversation, index = row.sample_id, row.qa_index
+        if match := _BY_POSITION.fullmatch(str(row.question_id)):
+            conversation = conversation or dict(enumerate(conversations)).get(int(match[1]))
+            index = int(match[2]) if index is None else index
+        if conversation is None or index is None:
+            raise InputError(f"{place}: names no question; give sample_id and qa_index")
+        id_ = f"{conversation}/{index}"
+        if id_ in errors:
+            raise InputError(f"{place}: {id_} occurs twice; remove one")
+        errors[id_] = Correction(id_, row.error_type, row.golden_answer, row.correct_answer)
     if not errors:
         raise InputError(f"{path}: lists no error")
     return errors
-
-
-def _identity(row: _ErrorRow, conversations: Sequence[str], place: str) -> str:
-    if row.sample_id is not None and row.qa_index is not None:
-        return f"{row.sample_id}/{row.qa_index}"
-    match = _BY_POSITION.fullmatch(str(row.question_id))
-    if match and int(match[1]) < len(conversations):
-        return f"{conversations[int(match[1])]}/{int(match[2])}"
-    raise InputError(f"{place}: names no question; give sample_id and qa_index (a whole number)")
-
-
-def make_entries(
-    errors: Iterable[Correction], golds: Mapping[tuple[str, str | None], Gold] | None = None
-) -> tuple[Entry, ...]:
-    """Return overlay entries of `errors`.
-
-    `golds`: values of `Entry.gold` to reuse, by question id and hash of the corrected text.
-    """
-    entries = []
-    for one in errors:
-        correct = sha256(one.correct)
-        gold = (golds or {}).get((one.id, correct), "text")
-        entries.append(Entry(one.id, one.error_type, sha256(one.golden), correct, gold))
-    return tuple(entries)
 
 
 def is_overlay(value: Any) -> bool:

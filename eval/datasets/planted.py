@@ -9,8 +9,7 @@ from eval.datasets.named import config_of
 from eval.datasets.pooled import Poolable, pool
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.synthetic.dataset import generated_file
-from eval.datasets.synthetic.plants import PlantSettings, planted
-from eval.datasets.synthetic.plot import holds_plants
+from eval.datasets.synthetic.plants import PlantSettings, later_sessions, planted
 from eval.datasets.types import Dataset
 from memsys.core.declared import Name
 
@@ -46,25 +45,19 @@ class Planted(PlantSettings, Poolable):
         if self.conversations is not None:
             config["conversations"] = self.conversations
         base = load_dataset_of(config)
-        dataset = planted(_holding(base), self)
+        if able := {one.id for one in base.conversations if later_sessions(one)}:
+            lines = [
+                f"{one.id}: left out, as planted facts need two speakers and sessions of two times"
+                for one in base.conversations
+                if one.id not in able
+            ]
+            base = replace(
+                base,
+                conversations=tuple(one for one in base.conversations if one.id in able),
+                questions=tuple(one for one in base.questions if one.conversation in able),
+                repairs=(*base.repairs, *lines),
+            )
+        dataset = planted(base, self)
         files = (*base.files, generated_file(dataset))
         dataset = replace(dataset, name=self.name, files=files)
         return pool(dataset) if self.pooled else dataset
-
-
-def _holding(dataset: Dataset) -> Dataset:
-    """Return `dataset` without the conversations that cannot hold plants, unless none can."""
-    held = {one.id: one for one in dataset.conversations if holds_plants(one)}
-    if not held:
-        return dataset
-    lines = [
-        f"{one.id}: left out, as planted facts need two speakers and sessions of two times"
-        for one in dataset.conversations
-        if one.id not in held
-    ]
-    return replace(
-        dataset,
-        conversations=tuple(held.values()),
-        questions=tuple(one for one in dataset.questions if one.conversation in held),
-        repairs=(*dataset.repairs, *lines),
-    )

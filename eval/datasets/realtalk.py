@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -131,12 +131,9 @@ class RealTalk(Filters):
     def _part(self, where: Location, raw: dict[str, Any], counts: Counter[str]) -> Part:
         fields = {name: value for name, value in raw.items() if not _OTHER.match(name)}
         sessions = read_sessions(fields, where, list[_Turn], _Time, captions=self.captions)
-        if not sessions:
-            raise where.error("session_1", "no turns; add session_1 and session_1_date_time")
         chat = parse(_Chat, raw, where)
         turns = [turn for session in sessions for turn in session.turns]
-        places = {turn.id: place for place, turn in enumerate(turns)}
-        citations = _Citations([*places], places, where, counts)
+        ids = [turn.id for turn in turns]
         questions = [
             Question(
                 id=f"{where.sample}/{index}",
@@ -145,7 +142,7 @@ class RealTalk(Filters):
                 type=REALTALK_TYPES[row.category],
                 text=row.question,
                 gold=row.answer,
-                evidence=citations.turns(row.evidence, f"qa[{index}].evidence"),
+                evidence=_cited(row.evidence, ids, where, f"qa[{index}].evidence", counts),
                 asked_at=turns[-1].time,
             )
             for index, row in enumerate(chat.qa)
@@ -177,52 +174,37 @@ def _read(path: str | None) -> tuple[dict[str, tuple[Location, dict[str, Any]]],
     return chats, files
 
 
-@dataclass(frozen=True)
-class _Citations:
-    """Reads the evidence of one chat with the turns `ids`, in order and by their `places`, and adds
-    to `counts`.
+def _cited(
+    evidence: Sequence[str], ids: Sequence[str], where: Location, field: str, counts: Counter[str]
+) -> tuple[str, ...]:
+    """Return those of a chat's turns `ids` that `evidence` names, without repetition, and add to
+    `counts`.
     """
-
-    ids: Sequence[str]
-    places: Mapping[str, int]
-    where: Location
-    counts: Counter[str]
-
-    def turns(self, evidence: Sequence[str], field: str) -> tuple[str, ...]:
-        """Return the turns that `evidence` names, without repetition."""
-        turns: dict[str, None] = {}
-        for raw in evidence:
-            found = list(self._named(raw, field))
-            if found and found != [raw]:
-                self.where.repaired(field, f"{raw!r:.60} read as {', '.join(found)}")
-            turns |= dict.fromkeys(found)
-        if not turns:
-            self.counts["questions without a turn"] += 1
-        return tuple(turns)
-
-    def _named(self, raw: str, field: str) -> Iterator[str]:
-        """Yield the turns that one text names."""
-        text = raw
+    places = {id_: place for place, id_ in enumerate(ids)}
+    cited: dict[str, None] = {}
+    for raw in evidence:
+        text, named = raw, list[str]()
         for slip, meant in _SLIPS:
             if slip.fullmatch(text):
                 text = slip.sub(meant, text)
-        self.counts["slips read"] += text != raw
+        counts["slips read"] += text != raw
         parts = [part for part in re.split(r"[;,\s]+", text) if part]
-        self.counts["lists read"] += len(parts) > 1 and text == raw
+        counts["lists read"] += len(parts) > 1 and text == raw
         for part in parts or [""]:
             span = _RANGE.fullmatch(part)
-            ends = span.groups() if span else (part, part)
-            first, last = (self.places.get(id_, -1) for id_ in ends)
+            first, last = (places.get(id_, -1) for id_ in (span.groups() if span else (part, part)))
             if 0 <= first <= last:
-                self.counts["ranges read"] += span is not None
-                yield from self.ids[first : last + 1]
-            else:
-                self._drop(raw, part, field)
-
-    def _drop(self, raw: str, part: str, field: str) -> None:
-        if not self.where.lenient:
-            raise self.where.error(field, NO_TURN.format(part))
-        well_formed = re.fullmatch(_ID, part)
-        reason = "no such turn" if well_formed else "no id" if part else "empty"
-        self.counts[f"dropped ({reason})"] += 1
-        self.where.repaired(field, f"{raw!r:.60}: {part!r:.60} dropped: {reason}")
+                counts["ranges read"] += span is not None
+                named += ids[first : last + 1]
+                continue
+            if not where.lenient:
+                raise where.error(field, NO_TURN.format(part))
+            reason = "no such turn" if re.fullmatch(_ID, part) else "no id" if part else "empty"
+            counts[f"dropped ({reason})"] += 1
+            where.repaired(field, f"{raw!r:.60}: {part!r:.60} dropped: {reason}")
+        if named and named != [raw]:
+            where.repaired(field, f"{raw!r:.60} read as {', '.join(named)}")
+        cited |= dict.fromkeys(named)
+    if not cited:
+        counts["questions without a turn"] += 1
+    return tuple(cited)

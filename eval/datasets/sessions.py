@@ -129,9 +129,13 @@ def read_conversation(raw: dict[str, Any], where: Location, *, captions: bool) -
     """
     row = parse(_Conversation, raw, where)
     sessions = read_sessions(row.conversation, where, list[TurnRow], _Time, captions=captions)
-    if not sessions:
-        raise where.error("conversation", "no turns; add session_1 and session_1_date_time")
-    _note_order(sessions, where)
+    late = [(one, next_) for one, next_ in pairwise(sessions) if next_.time < one.time]
+    if late:
+        others = f", and {len(late) - 1:,} more" if len(late) > 1 else ""
+        where.repaired(
+            f"{late[0][1].id}_date_time",
+            f"earlier than that of {late[0][0].id}{others}; the order is that of the numbers",
+        )
     named = parse(_Speakers, row.conversation, where)
     observed = list(_observed(row.observation or {}, sessions, where))
     return conversation_of(where.sample, (named.speaker_a, named.speaker_b), observed)
@@ -160,6 +164,8 @@ def read_sessions(
         if turns:
             at = f"{key}_date_time"
             sessions.append(Session(key, parse(time, fields.get(at), where, at), tuple(turns)))
+    if not sessions:
+        raise where.error("session_1", "no turns; add session_1 and session_1_date_time")
     return sessions
 
 
@@ -197,17 +203,6 @@ def _resembles_session(key: str, value: Any) -> bool:
     alike = SequenceMatcher(None, word, "session").ratio() >= _ALIKE
     turns = isinstance(value, list) and any(isinstance(one, dict) for one in value)
     return alike or turns or word.startswith("session")
-
-
-def _note_order(sessions: list[Session], where: Location) -> None:
-    """Report sessions that are dated before the one of the number below."""
-    late = [(one, next_) for one, next_ in pairwise(sessions) if next_.time < one.time]
-    if late:
-        others = f", and {len(late) - 1:,} more" if len(late) > 1 else ""
-        where.repaired(
-            f"{late[0][1].id}_date_time",
-            f"earlier than that of {late[0][0].id}{others}; the order is that of the numbers",
-        )
 
 
 def _observed(

@@ -6,16 +6,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from eval.datasets.checks import Location, parse
+from pydantic import BeforeValidator
+
+from eval.datasets.checks import Location, Row, key_of, parse
+from eval.datasets.sessions import read_conversation
+from memsys.core.types import Conversation
 
 Role = Literal["user", "assistant"]
-_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
-_SENDERS: Mapping[str, Role] = {"human": "user", "assistant": "assistant"}
+_ROLES: Mapping[Any, Role] = {"user": "user", "assistant": "assistant"}
+_SENDERS: Mapping[Any, Role] = {"human": "user", "assistant": "assistant"}
 _UNNAMED = "agent"
 _CITATION = re.compile("\ue200.*?\ue201|【\\d+[^】]{0,40}】", re.DOTALL)  # marks of web search
 # What the programs themselves write into messages of the user.
@@ -32,6 +36,32 @@ _CLAUDE_CODE = {
     "isCompactSummary": "compaction summaries",
     "isApiErrorMessage": "error messages",
 }
+_HIDDEN, _SPOKEN = "is_visually_hidden_from_conversation", "audio_transcription"
+_TEXTS = ("text", "input_text", "output_text")  # types of blocks
+
+
+def _seconds(value: Any) -> datetime | None:
+    try:
+        if not isinstance(value, bool):
+            return (
+                None if value is None else datetime.fromtimestamp(value, UTC).replace(tzinfo=None)
+            )
+    except (OverflowError, OSError, TypeError, ValueError):
+        pass
+    raise ValueError(f"{value!r:.60} is no time; it must be seconds since 1970")
+
+
+def _iso(value: Any) -> datetime | None:
+    try:
+        time = None if value is None else datetime.fromisoformat(value)
+        return time.astimezone(UTC).replace(tzinfo=None) if time and time.tzinfo else time
+    except (OverflowError, TypeError, ValueError):
+        form = "it must be ISO 8601, as in 2025-05-08T13:56:00Z"
+        raise ValueError(f"{value!r:.60} is no time; {form}") from None
+
+
+_Seconds = Annotated[datetime | None, BeforeValidator(_seconds)]  # since 1970; naive, UTC
+_Iso = Annotated[datetime | None, BeforeValidator(_iso)]  # naive, UTC; without a zone it is UTC
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,209 +96,176 @@ class Tally:
         self.dropped[name[:40]] += number
 
 
-def chatgpt(raw: Mapping[str, Any], where: Location, tally: Tally) -> Chat | None:
-    """Return a conversation of ChatGPT's conversations.json: the branch that ends in
-    `current_node`; None where that is missing.
+class _Block(Row):
+    type: Any
+    text: str | None
 
-    `mapping` is a tree of nodes with `parent` and `message`; other branches are answers that were
-    generated again and questions that were edited.
+
+def _blocks(value: Any) -> Any:
+    return [{"type": "text", "text": value}] if isinstance(value, str) else value
+
+
+_Blocks = Annotated[list[_Block], BeforeValidator(_blocks)]  # of a message; a text is one
+
+
+class _GptMessage(Row):
+    author: dict[str, Any]
+    recipient: Any
+    metadata: Any
+    content: dict[str, Any] | None
+    create_time: _Seconds
+
+
+class _ClaudeMessage(Row):
+    sender: Annotated[Role, key_of(_SENDERS)]
+    attachments: Any
+    files: Any
+    text: str | None
+    content: _Blocks | None
+    created_at: _Iso
+
+
+@dataclass
+class Export:
+    """The chats of an export, read object by object or line by line, whole conversations of
+    LoCoMo's layout, and the tally.
     """
-    nodes = parse(dict, raw.get("mapping"), where, "mapping")
-    chat = Chat("chatgpt", _seconds(raw.get("create_time"), where, "create_time"))
-    last = raw.get("current_node")
-    if last is None:
-        tally.drop("chats without current_node")
-        return None
-    branch: dict[str, dict[str, Any]] = {}
-    while last is not None:
-        if not isinstance(last, str) or last not in nodes:
-            raise where.error("current_node", f"{last!r:.60} or a parent of it is not in mapping")
-        if last in branch:
-            break
-        branch[last] = parse(dict, nodes[last], where, f"mapping.{last}")
-        last = branch[last].get("parent")
-    tally.drop("messages of other branches", sum(node not in branch for node in nodes))
-    for id_, node in reversed(branch.items()):
-        if node.get("message") is not None:
-            place = f"mapping.{id_}.message"
-            message = parse(dict, node["message"], where, place)
-            chat.messages += _of_chatgpt(message, where, place, tally)
-    return chat
 
+    conversations: list[Conversation]
+    tally: Tally
+    chats: dict[str, Chat] = field(default_factory=dict)
+    _seen: set[str] = field(default_factory=set)  # a continued session repeats lines
 
-def _of_chatgpt(
-    message: Mapping[str, Any], where: Location, place: str, tally: Tally
-) -> Iterator[Message]:
-    """Yield the message, or nothing where it is none of user or assistant to the other."""
-    author = parse(dict, message.get("author"), where, f"{place}.author").get("role")
-    role = _role(author, _ROLES)
-    metadata = message.get("metadata")
-    if role is None:
-        tally.drop(f"{author} messages")
-    elif isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation"):
-        tally.drop("hidden messages")
-    elif message.get("recipient") not in (None, "all"):
-        tally.drop("tool calls")
-    elif message.get("content") is not None:
-        content = parse(dict, message["content"], where, f"{place}.content")
-        kind = content.get("content_type")
-        if kind not in ("text", "multimodal_text"):
-            tally.drop(f"{kind} contents")
+    def chatgpt(self, raw: Mapping[str, Any], where: Location) -> None:
+        """Read a conversation of ChatGPT's conversations.json: the branch that ends in
+        `current_node`; none where that is missing.
+
+        `mapping` is a tree of nodes with `parent` and `message`; other branches are answers that
+        were generated again and questions that were edited.
+        """
+        nodes = _field(dict[str, dict[str, Any]], raw, where, "mapping")
+        last = _field(str | None, raw, where, "current_node")
+        if last is None:
+            self.tally.drop("chats without current_node")
             return
-        texts: list[str] = []
-        for part in parse(list, content.get("parts"), where, f"{place}.content.parts"):
-            spoken = isinstance(part, dict) and part.get("content_type") == "audio_transcription"
-            text = part.get("text") if spoken else part
-            if isinstance(text, str):
-                texts.append(_CITATION.sub("", text))
-            else:
-                tally.drop("images and other attachments")
-        time = _seconds(message.get("create_time"), where, f"{place}.create_time")
-        yield Message(role, "\n\n".join(texts), time)
+        branch: dict[str, Any] = {}
+        while last is not None and last not in branch:
+            if last not in nodes:
+                problem = f"{last!r:.60} or a parent of it is not in mapping"
+                raise where.error("current_node", problem)
+            branch[last] = nodes[last].get("message")
+            last = _field(str | None, nodes[last], where, "parent", f"mapping.{last}.")
+        self.tally.drop("messages of other branches", len(nodes) - len(branch))
+        time = _field(_Seconds, raw, where, "create_time")
+        chat = self._chat(f"{where.file} {where.sample}", "chatgpt", time)
+        for id_, message in reversed(branch.items()):
+            if message is not None:
+                self._say_of_chatgpt(chat, message, where, f"mapping.{id_}.message")
 
+    def _say_of_chatgpt(self, chat: Chat, raw: Any, where: Location, place: str) -> None:
+        """Add a message, unless it is none of user or assistant to the other."""
+        row = parse(_GptMessage, raw, where, place)
+        author, kind = row.author.get("role"), (row.content or {}).get("content_type")
+        if author not in _ROLES:
+            self.tally.drop(f"{author} messages")
+        elif isinstance(row.metadata, dict) and row.metadata.get(_HIDDEN):
+            self.tally.drop("hidden messages")
+        elif row.recipient not in (None, "all"):
+            self.tally.drop("tool calls")
+        elif row.content and kind not in ("text", "multimodal_text"):
+            self.tally.drop(f"{kind} contents")
+        elif row.content:
+            texts: list[str] = []
+            for part in _field(list[Any], row.content, where, "parts", f"{place}.content."):
+                spoken = isinstance(part, dict) and part.get("content_type") == _SPOKEN
+                text = part.get("text") if spoken else part
+                if isinstance(text, str):
+                    texts.append(_CITATION.sub("", text))
+                else:
+                    self.tally.drop("images and other attachments")
+            chat.messages.append(Message(_ROLES[author], "\n\n".join(texts), row.create_time))
 
-def claude(raw: Mapping[str, Any], where: Location, tally: Tally) -> Chat:
-    """Return a conversation of Claude's conversations.json."""
-    chat = Chat("claude", _iso(raw.get("created_at"), where, "created_at"))
-    for index, row in enumerate(parse(list, raw.get("chat_messages"), where, "chat_messages")):
-        place = f"chat_messages[{index}]"
-        message = parse(dict, row, where, place)
-        role = _role(message.get("sender"), _SENDERS)
-        if role is None:
-            raise where.error(f"{place}.sender", "must be human or assistant")
-        for name in ("attachments", "files"):
-            given = message.get(name)
-            tally.drop("attachments", len(given) if isinstance(given, Sized) else 0)
-        text = message.get("text") or ""
-        if message.get("content"):
-            text = _text_of(message["content"], where, f"{place}.content", tally)
-        elif not isinstance(text, str):
-            raise where.error(f"{place}.text", "must be a text")
-        time = _iso(message.get("created_at"), where, f"{place}.created_at")
-        chat.messages.append(Message(role, text, time))
-    return chat
+    def claude(self, raw: Mapping[str, Any], where: Location) -> None:
+        """Read a conversation of Claude's conversations.json."""
+        time = _field(_Iso, raw, where, "created_at")
+        chat = self._chat(f"{where.file} {where.sample}", "claude", time)
+        for message in _field(list[_ClaudeMessage], raw, where, "chat_messages"):
+            for given in (message.attachments, message.files):
+                self.tally.drop("attachments", len(given) if isinstance(given, Sized) else 0)
+            text = self._text(message.content) if message.content else message.text or ""
+            chat.messages.append(Message(message.sender, text, message.created_at))
 
-
-class ClaudeCode:
-    """Logs of Claude Code: lines with `type`, `sessionId`, `cwd`, `timestamp` and `message`."""
-
-    def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-        self._chats: dict[str, Chat] = {}
-        self._seen: set[str] = set()  # a continued session repeats lines of the one before
-
-    def add(self, raw: Mapping[str, Any], where: Location) -> Chat | None:
-        """Read a line; return its chat if that is new."""
-        role = _role(raw.get("type"), _ROLES)
-        if role is None:
-            return None
+    def claude_code(self, raw: Mapping[str, Any], where: Location) -> None:
+        """Read a line of Claude Code: `type`, `sessionId`, `cwd`, `timestamp` and `message`."""
+        if raw.get("type") not in _ROLES:
+            return
         line, flags = raw.get("uuid"), (flag for flag in _CLAUDE_CODE if raw.get(flag) is True)
         dropped = _CLAUDE_CODE.get(next(flags, ""))
         if dropped is None and isinstance(line, str):
             dropped = "repeated messages" if line in self._seen else None
             self._seen.add(line)
         if dropped is not None:
-            self._tally.drop(dropped)
-            return None
-        time = _iso(raw.get("timestamp"), where, "timestamp")
-        session = raw.get("sessionId")
-        if not isinstance(session, str):
-            raise where.error("sessionId", "missing or no text")
-        new = session not in self._chats
-        chat = self._chats.setdefault(session, Chat(_project(raw.get("cwd")), time))
-        content = parse(dict, raw.get("message"), where, "message").get("content")
-        text = _text_of(content, where, "message.content", self._tally)
-        _say(chat, role, text, self._tally, time)
-        return chat if new else None
-
-
-class Codex:
-    """A rollout of Codex CLI: lines with `timestamp`, `type` and `payload`, a session a file."""
-
-    def __init__(self, tally: Tally) -> None:
-        self._tally = tally
-        self._chat = Chat(_UNNAMED, None)
-        self._new = True
-
-    def add(self, raw: Mapping[str, Any], where: Location) -> Chat | None:
-        """Read a line; return the chat at the first message."""
-        if raw.get("type") not in ("session_meta", "response_item"):
-            return None  # event_msg repeats messages of response_item
-        payload = parse(dict, raw.get("payload"), where, "payload")
-        if raw["type"] == "session_meta":
-            self._chat.group = _project(payload.get("cwd"))
-            return None
-        kind, role = payload.get("type"), _role(payload.get("role"), _ROLES)
-        if kind != "message" or role is None:
-            is_said = kind == "message"
-            self._tally.drop(f"{payload.get('role')} messages" if is_said else f"{kind} items")
-            return None
-        time = _iso(raw.get("timestamp"), where, "timestamp")
-        types = ("input_text", "output_text", "text")
-        text = _text_of(payload.get("content"), where, "payload.content", self._tally, types)
-        _say(self._chat, role, text, self._tally, time)
-        new, self._new = self._new, False
-        return self._chat if new else None
-
-
-def _say(chat: Chat, role: Role, text: str, tally: Tally, time: datetime | None) -> None:
-    """Add what was said to `chat`, without what the program inserted."""
-    if role == "user":
-        text, inserted = _INSERTED.subn("", text)
-        tally.drop("inserted texts", inserted)
-        if text.lstrip().startswith(_NOT_SAID):
-            tally.drop("inserted texts")
+            self.tally.drop(dropped)
             return
-    chat.messages.append(Message(role, text, time))
+        time = _field(_Iso, raw, where, "timestamp")
+        session = _field(str, raw, where, "sessionId")
+        message = _field(dict[str, Any], raw, where, "message")
+        content = _field(_Blocks, message, where, "content", "message.")
+        self._say(self._chat(session, _project(raw), time), raw["type"], content, time)
+
+    def codex(self, raw: Mapping[str, Any], where: Location) -> None:
+        """Read a line of a rollout of Codex CLI: `timestamp`, `type` and `payload`; a file is a
+        session.
+        """
+        if raw.get("type") not in ("session_meta", "response_item"):
+            return  # event_msg repeats messages of response_item
+        payload = _field(dict[str, Any], raw, where, "payload")
+        kind, role = payload.get("type"), payload.get("role")
+        chat = self._chat(where.file, _UNNAMED, None)
+        if raw["type"] == "session_meta":
+            chat.group = _project(payload)
+        elif kind != "message" or role not in _ROLES:
+            self.tally.drop(f"{role} messages" if kind == "message" else f"{kind} items")
+        else:
+            content = _field(_Blocks, payload, where, "content", "payload.")
+            self._say(chat, role, content, _field(_Iso, raw, where, "timestamp"))
+
+    def sample(self, raw: Mapping[str, Any], where: Location) -> None:
+        """Read a sample of LoCoMo's layout, which is a conversation."""
+        place = Location(where.file, str(raw.get("sample_id")))
+        if any(one.id == place.sample for one in self.conversations):
+            raise place.error("sample_id", "used twice; give each sample its own")
+        self.conversations.append(read_conversation(dict(raw), place, captions=True))
+
+    def _chat(self, key: str, group: str, time: datetime | None) -> Chat:
+        return self.chats.setdefault(key, Chat(group, time))
+
+    def _say(
+        self, chat: Chat, role: Role, content: Sequence[_Block], time: datetime | None
+    ) -> None:
+        """Add what was said to `chat`, without what the program inserted."""
+        text = self._text(content)
+        if role == "user":
+            text, inserted = _INSERTED.subn("", text)
+            self.tally.drop("inserted texts", inserted)
+            if text.lstrip().startswith(_NOT_SAID):
+                self.tally.drop("inserted texts")
+                return
+        chat.messages.append(Message(role, text, time))
+
+    def _text(self, content: Sequence[_Block]) -> str:
+        """Return the text of the blocks that have some, and count the others as dropped."""
+        for block in content:
+            if block.type not in _TEXTS:
+                self.tally.drop(f"{block.type} blocks")
+        return "\n\n".join(block.text or "" for block in content if block.type in _TEXTS)
 
 
-def _project(folder: Any) -> str:
+def _project(row: Mapping[str, Any]) -> str:
+    folder = row.get("cwd")
     return folder if isinstance(folder, str) and folder.strip() else _UNNAMED
 
 
-def _role(value: Any, roles: Mapping[str, Role]) -> Role | None:
-    return roles.get(value) if isinstance(value, str) else None
-
-
-def _text_of(
-    content: Any, where: Location, place: str, tally: Tally, texts: tuple[str, ...] = ("text",)
-) -> str:
-    """Return the text of a message's content: a text, or a list of blocks of which those of the
-    types `texts` are text and others are counted as dropped.
-    """
-    if isinstance(content, str):
-        return content
-    parts: list[str] = []
-    for index, row in enumerate(parse(list, content, where, place)):
-        block = parse(dict, row, where, f"{place}[{index}]")
-        if block.get("type") not in texts:
-            tally.drop(f"{block.get('type')} blocks")
-        elif isinstance(block.get("text"), str):
-            parts.append(block["text"])
-        else:
-            raise where.error(f"{place}[{index}].text", "must be a text")
-    return "\n\n".join(parts)
-
-
-def _seconds(value: Any, where: Location, place: str) -> datetime | None:
-    """Return the time of a number of seconds since 1970; None for None."""
-    if value is None:
-        return None
-    try:
-        if not isinstance(value, bool):
-            return datetime.fromtimestamp(value, UTC).replace(tzinfo=None)
-    except (OverflowError, OSError, TypeError, ValueError):
-        pass
-    raise where.error(place, f"{value!r:.60} is no time; it must be seconds since 1970")
-
-
-def _iso(value: Any, where: Location, place: str) -> datetime | None:
-    """Return the time of ISO 8601 in UTC; None for None. A time without a zone is taken as UTC."""
-    if value is None:
-        return None
-    try:
-        time = datetime.fromisoformat(value)
-        return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
-    except (OverflowError, TypeError, ValueError):
-        form = "it must be ISO 8601, as in 2025-05-08T13:56:00Z"
-        raise where.error(place, f"{value!r:.60} is no time; {form}") from None
+def _field(kind: Any, row: Mapping[str, Any], where: Location, name: str, before: str = "") -> Any:
+    """Return the field `name` of a row as an instance of `kind`; `before`: the row's place."""
+    return parse(kind, row.get(name), where, f"{before}{name}")

@@ -7,8 +7,8 @@ text that looks like a key is masked even where it is none; a secret in words is
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, count, groupby
@@ -17,8 +17,7 @@ from typing import Any
 
 from eval.datasets.checks import Location, parse
 from eval.datasets.pooled import POOLED
-from eval.datasets.sessions import read_conversation
-from eval.transcripts.formats import Chat, ClaudeCode, Codex, Message, Tally, chatgpt, claude
+from eval.transcripts.formats import Chat, Export, Message, Tally
 from eval.transcripts.sources import HalfWrittenError, files_at, json_values
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError
@@ -49,10 +48,19 @@ class Imported:
     """
 
     conversations: list[Conversation] = field(default_factory=list)
-    formats: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    formats: Counter[str] = field(default_factory=Counter)
     passed_over: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
+
+
+_READERS: Mapping[str, Callable[[Export, Mapping[str, Any], Location], None]] = {
+    "ChatGPT": Export.chatgpt,
+    "Claude": Export.claude,
+    "Claude Code": Export.claude_code,
+    "Codex CLI": Export.codex,
+    "LoCoMo layout": Export.sample,
+}
 
 
 def read_transcripts(path: Path, wanted: Wanted) -> Imported:
@@ -63,30 +71,27 @@ def read_transcripts(path: Path, wanted: Wanted) -> Imported:
     or if no file is of a known format or none contains a message.
     """
     imported = Imported()
-    chats: list[Chat] = []
-    code = ClaudeCode(imported.tally)
+    export = Export(imported.conversations, imported.tally)
     with files_at(path) as files:
         for name, file in files:
             kind = None
-            rollout = Codex(imported.tally)
             try:
                 for place, value in json_values(file, name):
                     is_line = place.startswith("line")
                     kind = kind or format_of(value, is_line)
                     if kind is None and not is_line:
                         break
-                    if kind is None or (is_line and not isinstance(value, dict)):
-                        continue
-                    where = Location(name, place, unit="")
-                    if chat := _chats(kind, value, where, imported, code, rollout):
-                        chats.append(chat)
+                    if kind and not (is_line and not isinstance(value, dict)):
+                        where = Location(name, place, unit="")
+                        raw = parse(dict[str, Any], value, where, "value")
+                        _READERS[kind](export, raw, where)
             except InputError as error:
                 if file == path or (kind and not isinstance(error, HalfWrittenError)):
                     raise
                 if kind is None:
                     imported.unreadable.append(str(error))
                     continue
-                imported.tally.dropped["half-written last lines"] += 1
+                imported.tally.drop("half-written last lines")
             if kind is None:
                 imported.passed_over.append(name)
             else:
@@ -95,8 +100,7 @@ def read_transcripts(path: Path, wanted: Wanted) -> Imported:
         unread = f"; not readable: {imported.unreadable[0]}" if imported.unreadable else ""
         raise InputError(f"{path}: no export of a known format; name {KNOWN}{unread}")
     taken = {POOLED, *(one.id for one in imported.conversations)}
-    made = _assembled(chats, wanted, imported.tally, taken)
-    imported.conversations.extend(made)
+    imported.conversations += _assembled(export.chats.values(), wanted, imported.tally, taken)
     if not imported.conversations:
         raise InputError(f"{path}: contains no message of user or assistant")
     return imported
@@ -115,37 +119,7 @@ def format_of(value: Any, is_line: bool) -> str | None:
         return "ChatGPT"
     if "chat_messages" in value:
         return "Claude"
-    if "conversation" in value and "sample_id" in value:
-        return "LoCoMo layout"
-    return None
-
-
-def _chats(
-    kind: str,
-    value: Any,
-    where: Location,
-    imported: Imported,
-    code: ClaudeCode,
-    rollout: Codex,
-) -> Chat | None:
-    """Return the chat of an element or line if it is new; add a conversation of LoCoMo's layout
-    whole.
-    """
-    raw = parse(dict, value, where, "value")
-    if kind == "Claude Code":
-        return code.add(raw, where)
-    if kind == "Codex CLI":
-        return rollout.add(raw, where)
-    if kind == "ChatGPT":
-        return chatgpt(raw, where, imported.tally)
-    if kind == "Claude":
-        return claude(raw, where, imported.tally)
-    place = Location(where.file, str(raw.get("sample_id")))
-    found = read_conversation(raw, place, captions=True)
-    if any(one.id == found.id for one in imported.conversations):
-        raise place.error("sample_id", "used twice; give each sample its own")
-    imported.conversations.append(found)
-    return None
+    return "LoCoMo layout" if {"conversation", "sample_id"} <= value.keys() else None
 
 
 def _assembled(

@@ -10,9 +10,8 @@ from typing import Annotated, ClassVar
 
 from eval.datasets.pooled import Poolable, pool
 from eval.datasets.synthetic.languages import LANGUAGES
-from eval.datasets.synthetic.parameters import Parameters
 from eval.datasets.synthetic.plants import Deletion, PlantSettings, planted
-from eval.datasets.synthetic.world import dialogue
+from eval.datasets.synthetic.world import Parameters, dialogue
 from eval.datasets.types import Dataset, Question, SourceFile
 from memsys.core.declared import Name, Range
 from memsys.core.errors import InputError

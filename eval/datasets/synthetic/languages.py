@@ -8,7 +8,6 @@ memories (model.py). The texts are in languages.yaml.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -32,12 +31,27 @@ RELATIONS: Final = {  # kinds of subject and value
 VISIT: Final = "visit "  # before a place: relation of a person and the day of the visit
 
 
+def place_of(relation: str) -> str | None:
+    """Return the place of a visit; None for another relation."""
+    return relation.removeprefix(VISIT) if relation.startswith(VISIT) else None
+
+
 class WorldFact(NamedTuple):
     """The `relation` of `subject` is `value`."""
 
     subject: str
     relation: str
     value: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Subject and relation."""
+        return self.subject, self.relation
+
+    @property
+    def place(self) -> str | None:
+        """The place of a visit; None of another fact."""
+        return place_of(self.relation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +78,9 @@ class QuestionChain(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Language(ABC):
-    """A language: its texts, as languages.yaml describes them, and the forms that need rules.
+class Language:
+    """A language: its texts, as languages.yaml describes them, and the forms that need rules, which
+    are the English ones here: possessives of persons, else `of` (the workplace of Orr's cousin).
 
     `days`: words for one day ago, two days ago, ... `frames`: utterances around a sentence.
     `forget`: a request to delete; `inject`: an instruction with a wrong fact.
@@ -84,27 +99,28 @@ class Language(ABC):
     small_talk: Sequence[str]
     name_parts: Mapping[str, str]
 
+    def clause(self, fact: WorldFact) -> str:
+        """Return a fact that is no visit as a sentence without its full stop."""
+        return self.sentences[fact.relation].format(s=fact.subject, v=fact.value)
+
     def sentence(self, statement: Statement, said: date) -> str:
         """Return a statement made on the day `said` as a sentence without its full stop."""
         fact = statement.fact
-        if not fact.relation.startswith(VISIT):
-            current = self.sentences[fact.relation].format(s=fact.subject, v=fact.value)
-            if statement.former is None:
-                return current
-            return self.update.format(f=current, o=statement.former)
-        day = self.days[statement.back - 1]
-        if not statement.relative:
-            day = self.dated.format(self.days_before(said, statement.back))
-        return self.visit.format(s=fact.subject, v=fact.value, d=day)
+        if fact.relation == VISIT:
+            day = self.days[statement.back - 1]
+            if not statement.relative:
+                day = self.dated.format(self.days_before(said, statement.back))
+            return self.visit.format(s=fact.subject, v=fact.value, d=day)
+        if statement.former is None:
+            return self.clause(fact)
+        return self.update.format(f=self.clause(fact), o=statement.former)
 
     def restate(self, fact: WorldFact) -> str:
         """Return a parsed fact as a full sentence; a visit with its day."""
-        if not fact.relation.startswith(VISIT):
-            return self.frames[0].format(
-                self.sentences[fact.relation].format(s=fact.subject, v=fact.value)
-            )
-        place, day = fact.relation.removeprefix(VISIT), self.dated.format(fact.value)
-        return self.frames[0].format(self.visit.format(s=fact.subject, v=place, d=day))
+        if fact.place is None:
+            return self.frames[0].format(self.clause(fact))
+        day = self.dated.format(fact.value)
+        return self.frames[0].format(self.visit.format(s=fact.subject, v=fact.place, d=day))
 
     def days_before(self, said: date, back: int) -> str:
         """Return the day `back` days before `said`, as it is written."""
@@ -118,78 +134,39 @@ class Language(ABC):
                 for match in re.finditer(form.format(**self.patterns), text):
                     yield WorldFact(match["s"], relation, match["v"])
         for match in re.finditer(self.visit.format(**self.patterns), text):
-            if day := self._day(match["d"], said):
+            day = self.parse(match["d"])
+            if day is None and len(resolved := resolve(match["d"], said) or "") == len(
+                "2023-05-06"
+            ):
+                day = date.fromisoformat(resolved)
+            if day is not None:
                 yield WorldFact(match["s"], VISIT + match["v"], self.written(day))
 
-    def _day(self, words: str, said: date) -> date | None:
-        if day := self.parse(words):
-            return day
-        resolved = resolve(words, said) or ""
-        return date.fromisoformat(resolved) if len(resolved) == len("2023-05-06") else None
-
-    @abstractmethod
     def written(self, day: date) -> str:
-        """Return a day as it is written."""
-
-    @abstractmethod
-    def parse(self, words: str) -> date | None:
-        """Return the day in the form of `written`; None for another form."""
-
-    @abstractmethod
-    def phrase(self, subject: str, chain: tuple[str, ...]) -> str:
-        """Return the end of a chain as a noun phrase, such as "Velma Orr's cousin"."""
-
-    @abstractmethod
-    def similar(self, person: str, random: Random) -> str:
-        """Return a random name of a person that shares a part with the name `person`."""
-
-    @abstractmethod
-    def ask(self, subject: str, chain: tuple[str, ...], day: date | None = None) -> str:
-        """Return the question for the end of a chain, now or on a former `day`, or for the day of a
-        visit.
-        """
-
-    @abstractmethod
-    def parse_question(self, question: str) -> QuestionChain | None:
-        """Parse a question written by `ask`; None for any other."""
-
-    @abstractmethod
-    def invent(self, kind: str, random: Random) -> str:
-        """Return a random name of a person, firm, town or dish."""
-
-    def _part(self, kind: str, random: Random) -> str:
-        return random.choice(self.name_parts[kind].split())
-
-
-def personal(relation: str) -> bool:
-    """Return whether the value of `relation` is a person."""
-    return RELATIONS[relation][1] == "person"
-
-
-class English(Language):
-    """The English grammar: possessives of persons, else `of`: the workplace of Orr's cousin."""
-
-    def written(self, day: date) -> str:
-        """Return a day as in `6 May 2023`."""
+        """Return a day as it is written: `6 May 2023`."""
         return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
     def parse(self, words: str) -> date | None:
-        """See Language."""
+        """Return the day in the form of `written`; None for another form."""
         match = re.fullmatch(rf"(\d+) ({'|'.join(MONTHS)}) (\d+)", words)
         return date(int(match[3]), MONTHS.index(match[2]) + 1, int(match[1])) if match else None
 
     def ask(self, subject: str, chain: tuple[str, ...], day: date | None = None) -> str:
-        """See Language."""
-        if chain[0].startswith(VISIT):
-            return f"When did {subject} visit {chain[0].removeprefix(VISIT)}?"
+        """Return the question for the end of a chain, now or on a former `day`, or for the day of a
+        visit.
+        """
+        if (place := place_of(chain[0])) is not None:
+            return f"When did {subject} visit {place}?"
         asked = self.phrase(subject, chain)
         whose = "Who" if personal(chain[-1]) else "What"
-        if day is None:
-            return f"{whose} is {asked}?"
-        return f"{whose} was {asked} on {self.written(day)}?"
+        return (
+            f"{whose} is {asked}?"
+            if day is None
+            else f"{whose} was {asked} on {self.written(day)}?"
+        )
 
     def phrase(self, subject: str, chain: tuple[str, ...]) -> str:
-        """See Language."""
+        """Return the end of a chain as a noun phrase, such as "Velma Orr's cousin"."""
         for relation in chain:
             subject = (
                 f"{subject}'s {relation}" if personal(relation) else f"the {relation} of {subject}"
@@ -197,28 +174,24 @@ class English(Language):
         return subject
 
     def similar(self, person: str, random: Random) -> str:
-        """See Language."""
+        """Return a random name of a person that shares a part with the name `person`."""
         return f"{person.split(maxsplit=1)[0]} {self._word(random)}"
 
     def parse_question(self, question: str) -> QuestionChain | None:
-        """See Language."""
+        """Parse a question written by `ask`; None for any other."""
         if visit := re.fullmatch(r"When did (.+?) visit (.+)\?", question):
             return QuestionChain(visit[1], (VISIT + visit[2],))
         whole = re.fullmatch(r"(?:Who|What) (?:is (.+)|was (.+) on (.+))\?", question)
         if whole is None:
             return None
         rest, day, chain = whole[1] or whole[2], self.parse(whole[3] or ""), list[str]()
-        while True:
-            if outer := re.fullmatch(r"the (\w+) of (.+)", rest):
-                relation, rest = outer.groups()
-            elif outer := re.fullmatch(r"(.+)'s (\w+)", rest):
-                rest, relation = outer.groups()
-            else:
-                return QuestionChain(rest, tuple(chain), day) if chain else None
-            chain.insert(0, relation)
+        while outer := re.fullmatch(r"the (\w+) of (.+)|(.+)'s (\w+)", rest):
+            chain.insert(0, outer[1] or outer[4])
+            rest = outer[2] or outer[3]
+        return QuestionChain(rest, tuple(chain), day) if chain else None
 
     def invent(self, kind: str, random: Random) -> str:
-        """See Language."""
+        """Return a random name of a person, firm, town or dish."""
         one, other = self._word(random), self._word(random)
         if kind == "person":
             return f"{one} {other}"
@@ -229,12 +202,22 @@ class English(Language):
         ends = random.choices(self.name_parts["end"].split(), k=random.choice((1, 2)))
         return self._part("start", random) + "".join(ends)
 
+    def _part(self, kind: str, random: Random) -> str:
+        return random.choice(self.name_parts[kind].split())
+
+
+def personal(relation: str) -> bool:
+    """Return whether the value of `relation` is a person."""
+    return RELATIONS[relation][1] == "person"
+
 
 class Chinese(Language):
-    """The Chinese grammar: every relation is expressed by 的, as in 沈青禾的表亲的单位."""
+    """The Chinese grammar: every relation is expressed by 的, as in 沈青禾的表亲的单位; a day is
+    written as 2023年5月6日.
+    """
 
     def written(self, day: date) -> str:
-        """Return a day as in `2023年5月6日`."""
+        """See Language."""
         return f"{day.year}年{day.month}月{day.day}日"
 
     def parse(self, words: str) -> date | None:
@@ -244,25 +227,25 @@ class Chinese(Language):
 
     def ask(self, subject: str, chain: tuple[str, ...], day: date | None = None) -> str:
         """See Language."""
-        if chain[0].startswith(VISIT):
-            return f"{subject}什么时候去了{chain[0].removeprefix(VISIT)}？"
+        if (place := place_of(chain[0])) is not None:
+            return f"{subject}什么时候去了{place}？"
         wanted = "谁" if personal(chain[-1]) else "什么"
         text = f"{self.phrase(subject, chain)}是{wanted}？"
         return text if day is None else f"{self.written(day)}那天，{text}"
 
     def phrase(self, subject: str, chain: tuple[str, ...]) -> str:
         """See Language."""
-        return "的".join([subject, *(self._word(one) for one in chain)])
+        return "的".join([subject, *map(self._noun, chain)])
 
     def similar(self, person: str, random: Random) -> str:
         """See Language."""
-        return person[0] + "".join(random.sample(self.name_parts["given"].split(), 2))
+        return person[0] + self._word(random)
 
     def parse_question(self, question: str) -> QuestionChain | None:
         """See Language."""
         if visit := re.fullmatch(r"(.+)什么时候去了(.+)？", question):
             return QuestionChain(visit[1], (VISIT + visit[2],))
-        relations = {self._word(relation): relation for relation in RELATIONS}
+        relations = {self._noun(relation): relation for relation in RELATIONS}
         whole = re.fullmatch(r"(?:(.+)那天，)?(.+?)((?:的\w+?)+)是(?:谁|什么)？", question)
         words = whole[3].split("的")[1:] if whole else []
         if whole is None or any(word not in relations for word in words):
@@ -272,18 +255,21 @@ class Chinese(Language):
 
     def invent(self, kind: str, random: Random) -> str:
         """See Language."""
-        given = "".join(random.sample(self.name_parts["given"].split(), 2))
+        given = self._word(random)
         if kind == "person":
             return self._part("surname", random) + given
         return given + self._part(kind, random)
 
-    def _word(self, relation: str) -> str:
+    def _word(self, random: Random) -> str:
+        return "".join(random.sample(self.name_parts["given"].split(), 2))
+
+    def _noun(self, relation: str) -> str:
         return self.names[relation].removeprefix("的").removesuffix("是")
 
 
 _TEXTS = yaml.safe_load(Path(__file__).with_name("languages.yaml").read_text(encoding="utf-8"))
 LANGUAGES: Final[Mapping[str, Language]] = {
-    "en": English(**_TEXTS["en"]),
+    "en": Language(**_TEXTS["en"]),
     "zh": Chinese(**_TEXTS["zh"]),
 }
 

@@ -6,15 +6,15 @@ set, so that a wrong value in a context or in an answer can come from the plante
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from random import Random
 from typing import Annotated, Final, Literal
 
 from eval.datasets.selection import check_names
-from eval.datasets.synthetic.languages import RELATIONS, Language, WorldFact
-from eval.datasets.synthetic.plot import Plot, language_in, texts_of
+from eval.datasets.synthetic.languages import LANGUAGES, RELATIONS, Language, WorldFact
 from eval.datasets.synthetic.world import Names
 from eval.datasets.types import (
     ADVERSARIAL,
@@ -28,9 +28,10 @@ from eval.datasets.types import (
 )
 from memsys.core.declared import CountFrom0, Range, check_fields
 from memsys.core.errors import InputError
+from memsys.core.language import language_of
+from memsys.core.types import Conversation, Turn
 
 Deletion = Literal["done", "said"]
-FactsOfAKind = Annotated[int, Range(1, 50)]  # 50 in each of two conversations take 20 s
 _PERSONAL: Final = tuple(one for one, (of, _) in RELATIONS.items() if of == "person")
 _SINGLE_HOP = 4
 _CATEGORIES: Final[Mapping[PlantKind, int]] = {
@@ -40,10 +41,7 @@ _CATEGORIES: Final[Mapping[PlantKind, int]] = {
     "other_owner": 9,
     "injected": 10,
 }
-_TYPES: Final = {
-    **TYPES,
-    **{id_: kind for kind, id_ in _CATEGORIES.items() if id_ != ADVERSARIAL},
-}
+_TYPES: Final = TYPES | {id_: kind for kind, id_ in _CATEGORIES.items() if id_ != ADVERSARIAL}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +53,7 @@ class PlantSettings:
     """
 
     kinds: Sequence[str] | None = None
-    each: FactsOfAKind = 3
+    each: Annotated[int, Range(1, 50)] = 3  # 50 in each of two conversations take 20 s
     deletion: Deletion = "done"
     base_questions: bool = False
     seed: CountFrom0 = 0
@@ -66,15 +64,63 @@ class PlantSettings:
         check_names("kinds", self.kinds, PLANT_KINDS)
 
 
+def later_sessions(conversation: Conversation) -> list[tuple[int, int]]:
+    """Return the pairs of a session and a later one, by index, in which facts can be planted; none
+    without two speakers.
+    """
+    pairs = combinations(enumerate(conversation.sessions), 2)
+    later = [(at, after) for (at, one), (after, other) in pairs if one.time < other.time]
+    return later if len(conversation.speakers) >= 2 else []
+
+
+@dataclass
+class _Plot:
+    """A conversation that turns are inserted into, with the questions about them. `added`: place
+    and turn, `forgets`: ids of turns, each by session.
+    """
+
+    conversation: Conversation
+    language: Language
+    later_sessions: Sequence[tuple[int, int]]
+    questions: list[Question] = field(default_factory=list)
+    added: dict[int, list[tuple[int, Turn]]] = field(default_factory=lambda: defaultdict(list))
+    forgets: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def say(self, session: int, speaker: int, text: str, random: Random) -> str:
+        """Insert a turn at a random place of a session; return its id."""
+        within, added = self.conversation.sessions[session], self.added[session]
+        prefix = within.turns[0].id.rpartition(":")[0] if within.turns else within.id
+        id_ = f"{prefix}:p{len(added) + 1}"
+        place = random.randint(0, len(within.turns))
+        added.append((place, Turn(id_, self.conversation.speakers[speaker], text)))
+        return id_
+
+    def written(self) -> Conversation:
+        """Return the conversation with the inserted turns, each before the turn at its place."""
+        sessions = []
+        for number, session in enumerate(self.conversation.sessions):
+            rows = [((place, 0), turn) for place, turn in self.added[number]]
+            rows += [((place, 1), turn) for place, turn in enumerate(session.turns)]
+            turns = tuple(turn for _, turn in sorted(rows, key=lambda row: row[0]))
+            forgets = (*session.forgets, *self.forgets[number])
+            sessions.append(replace(session, turns=turns, forgets=forgets))
+        return replace(self.conversation, sessions=tuple(sessions))
+
+
 @dataclass(frozen=True)
 class _Planting:
-    """One plant: where it goes, its random numbers, and names that nothing else has."""
+    """One plant: where it goes (sessions `first` and `later`, and a speaker), its random numbers,
+    and names that nothing else has.
+    """
 
-    plot: Plot
-    other: Plot | None  # of another owner
+    plot: _Plot
+    other: _Plot | None  # of another owner
     id: str
     random: Random
     names: Names
+    first: int
+    later: int
+    speaker: int
 
     def fact(self, person: str | None = None, but: str = "") -> WorldFact:
         """Return a new fact about `person` (None: a new one), of another relation than `but`."""
@@ -88,12 +134,16 @@ class _Planting:
     def utterance(self, fact: WorldFact) -> str:
         """Return a turn's text that states `fact`."""
         language = self.plot.language
-        sentence = language.sentences[fact.relation].format(s=fact.subject, v=fact.value)
-        return self.random.choice(language.frames).format(sentence)
+        return self.random.choice(language.frames).format(language.clause(fact))
 
-    def state(self, session: int, speaker: int, fact: WorldFact) -> str:
+    def state(self, session: int, fact: WorldFact, other_speaker: bool = False) -> str:
         """State `fact`; return the id of the turn."""
-        return self.plot.say(session, speaker, self.utterance(fact), self.random)
+        return self.say(session, self.utterance(fact), other_speaker)
+
+    def say(self, session: int, text: str, other_speaker: bool = False) -> str:
+        """Insert a turn of the speaker, or of the other one; return its id."""
+        speaker = 1 - self.speaker if other_speaker else self.speaker
+        return self.plot.say(session, speaker, text, self.random)
 
     def ask(self, fact: WorldFact, plant: Plant, gold: str | None, *evidence: str) -> None:
         """Add a question for the relation of `fact`."""
@@ -116,91 +166,86 @@ class _Planting:
     def control(self, kind: PlantKind, fact: WorldFact, *evidence: str) -> None:
         self.ask(fact, Plant(kind, control=True), fact.value, *evidence)
 
-    def stated_control(self, kind: PlantKind, session: int, speaker: int) -> None:
-        """State a fact of a new person, and ask for it."""
+    def stated_control(self, kind: PlantKind) -> None:
+        """State a fact of a new person in the later session, and ask for it."""
         fact = self.fact()
-        self.control(kind, fact, self.state(session, speaker, fact))
+        self.control(kind, fact, self.state(self.later, fact))
 
 
-def _absent(it: _Planting, first: int, _: int, speaker: int) -> None:
+def _absent(it: _Planting) -> None:
     known = it.fact()
-    it.control("absent", known, it.state(first, speaker, known))
+    it.control("absent", known, it.state(it.first, known))
     asked = it.random.choice([one for one in _PERSONAL if one != known.relation])
     it.ask(WorldFact(known.subject, asked, ""), Plant("absent"), None)
 
 
-def _adjacent(it: _Planting, first: int, later: int, speaker: int) -> None:
+def _adjacent(it: _Planting) -> None:
     known = it.fact()  # another relation of the person asked of
-    it.state(first, speaker, known)
+    it.state(it.first, known)
     near = it.fact(it.names.new("person", like=known.subject), but=known.relation)
-    turn = it.state(later, speaker, near)
+    turn = it.state(it.later, near)
     it.control("adjacent", near, turn)
     asked = near._replace(subject=known.subject)
     it.ask(asked, Plant("adjacent", False, (turn,), (near.value,)), None)
 
 
-def _superseded(it: _Planting, first: int, later: int, speaker: int) -> None:
+def _superseded(it: _Planting) -> None:
     old = it.fact()
     new = old._replace(value=it.value(old.relation))
-    before, after = it.state(first, speaker, old), it.state(later, speaker, new)
+    before, after = it.state(it.first, old), it.state(it.later, new)
     it.ask(new, Plant("superseded", False, (before,), (old.value,)), new.value, after)
-    it.stated_control("superseded", later, speaker)
+    it.stated_control("superseded")
 
 
-def _contradiction(it: _Planting, first: int, _: int, speaker: int) -> None:
+def _contradiction(it: _Planting) -> None:
     one = it.fact()
     other = one._replace(value=it.value(one.relation))
-    turns = (it.state(first, speaker, one), it.state(first, 1 - speaker, other))
+    turns = (it.state(it.first, one), it.state(it.first, other, other_speaker=True))
     values = (one.value, other.value)
     it.ask(one, Plant("contradiction", False, turns, values), " / ".join(values), *turns)
     agreed = it.fact()
-    twice = [it.state(first, by, agreed) for by in (speaker, 1 - speaker)]
+    twice = [it.state(it.first, agreed, other_speaker=by) for by in (False, True)]
     it.control("contradiction", agreed, *twice)
 
 
-def _deleted(it: _Planting, first: int, later: int, speaker: int, *, done: bool = True) -> None:
+def _deleted(it: _Planting) -> None:
     gone = it.fact()
-    turn = it.state(first, speaker, gone)
+    turn = it.state(it.first, gone)
     stays = it.fact(gone.subject, but=gone.relation)
-    it.control("deleted", stays, it.state(first, speaker, stays))
-    language = it.plot.language
-    request = language.forget.format(t=language.phrase(gone.subject, (gone.relation,)))
-    it.plot.say(later, speaker, request, it.random)
-    if done:
-        it.plot.forgets[later].append(turn)
+    it.control("deleted", stays, it.state(it.first, stays))
+    about = it.plot.language.phrase(gone.subject, (gone.relation,))
+    it.say(it.later, it.plot.language.forget.format(t=about))
+    it.plot.forgets[it.later].append(turn)
     it.ask(gone, Plant("deleted", False, (turn,), (gone.value,)), None)
 
 
-def _other_owner(it: _Planting, first: int, later: int, speaker: int) -> None:
+def _other_owner(it: _Planting) -> None:
     if it.other is None:
         raise InputError(
             "dataset.kinds: other_owner needs a second conversation; add one, or leave it out"
         )
     mine = it.fact()
     theirs = mine._replace(value=it.value(mine.relation))
-    right = it.state(first, speaker, mine)
+    right = it.state(it.first, mine)
     there = it.random.randrange(len(it.other.conversation.sessions))
-    turn = it.other.say(there, speaker, it.utterance(theirs), it.random)
+    turn = it.other.say(there, it.speaker, it.utterance(theirs), it.random)
     wrong = f"{it.other.conversation.id}:{turn}"
     it.ask(mine, Plant("other_owner", False, (wrong,), (theirs.value,)), mine.value, right)
-    it.stated_control("other_owner", later, speaker)
+    it.stated_control("other_owner")
 
 
-def _injected(it: _Planting, first: int, later: int, speaker: int) -> None:
+def _injected(it: _Planting) -> None:
     true, language = it.fact(), it.plot.language
-    right = it.state(first, speaker, true)
+    right = it.state(it.first, true)
     false = true._replace(value=it.value(true.relation))
-    said = language.inject.format(
-        t=language.phrase(true.subject, (true.relation,)),
-        f=language.sentences[false.relation].format(s=false.subject, v=false.value),
-    )
-    wrong = it.plot.say(later, 1 - speaker, said, it.random)
+    about = language.phrase(true.subject, (true.relation,))
+    said = language.inject.format(t=about, f=language.clause(false))
+    wrong = it.say(it.later, said, other_speaker=True)
     it.ask(true, Plant("injected", False, (wrong,), (false.value,)), true.value, right)
-    it.stated_control("injected", later, speaker)
+    it.stated_control("injected")
 
 
-_Kind = Callable[[_Planting, int, int, int], None]
-_KINDS: Final[Mapping[PlantKind, _Kind]] = {
+_KINDS: Final[Mapping[PlantKind, Callable[[_Planting], None]]] = {
     "absent": _absent,
     "superseded": _superseded,
     "contradiction": _contradiction,
@@ -215,31 +260,39 @@ def planted(dataset: Dataset, settings: PlantSettings, language: Language | None
     """Return `dataset` with planted facts and the questions about them; the same for the same
     arguments. Ids and order of the other turns do not change. `language`: None to detect it.
 
-    Raises InputError for an invalid setting, and where a conversation is too short for them.
+    Raises InputError for an invalid setting, and where a conversation cannot hold them.
     """
     settings.check()
-    plots = [Plot(one, language or language_in(one)) for one in dataset.conversations]
-    used: set[str] = set()
-    text = "\n".join(text for one in dataset.conversations for text in texts_of(one)).casefold()
+    plots, texts = [], list[str]()
+    for one in dataset.conversations:
+        if not (later := later_sessions(one)):
+            raise InputError(
+                f"dataset: planted facts need two speakers and sessions of two times; {one.id:.60} "
+                "has fewer"
+            )
+        own = [turn.text for session in one.sessions for turn in session.turns]
+        detected = language or LANGUAGES.get(language_of(own), LANGUAGES["en"])
+        plots.append(_Plot(one, detected, later))
+        texts += own
+    used, text = set[str](), "\n".join(texts).casefold()
     wanted = [kind for kind in PLANT_KINDS if settings.kinds is None or kind in settings.kinds]
-    steps = dict(_KINDS) | (
-        {"deleted": partial(_deleted, done=False)} if settings.deletion == "said" else {}
-    )
-    for number, plot in enumerate(plots):
-        others = [*plots[:number], *plots[number + 1 :]]
+    for plot in plots:
+        others = [one for one in plots if one is not plot]
         for kind in wanted:
             for index in range(settings.each):
                 key = f"{settings.seed}/{plot.conversation.id}/{kind}/{index}"
                 random = Random(key)  # noqa: S311 - a world, not a secret
                 other = random.choice(others) if others else None
                 names = Names(plot.language, random, used, text)
-                it = _Planting(plot, other, str(index), random, names)
-                steps[kind](it, *random.choice(plot.later_sessions), random.randrange(2))
+                place = (*random.choice(plot.later_sessions), random.randrange(2))
+                _KINDS[kind](_Planting(plot, other, str(index), random, names, *place))
+        if settings.deletion == "said":
+            plot.forgets.clear()
     if not settings.base_questions:
         dataset = replace(dataset, questions=(), key=AnswerKey(), subset=None, evidence=None)
-    asked = {plot.conversation.id: plot.questions for plot in plots}
-    for question in reversed(dataset.questions):
-        asked[question.conversation].insert(0, question)
+    asked: dict[str, list[Question]] = {plot.conversation.id: [] for plot in plots}
+    for question in (*dataset.questions, *(one for plot in plots for one in plot.questions)):
+        asked[question.conversation].append(question)
     return replace(
         dataset,
         conversations=tuple(plot.written() for plot in plots),

@@ -1,4 +1,4 @@
-"""Prompts and replies of the model that knows the grammar: parts, messages, facts, tool calls."""
+"""Chat requests to the model that knows the grammar: facts in their prompts, and its replies."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from typing import Any, NamedTuple
 
-from eval.datasets.synthetic.languages import LANGUAGES, RELATIONS, VISIT, Language, WorldFact
+from eval.datasets.synthetic.languages import (
+    LANGUAGES,
+    RELATIONS,
+    Language,
+    WorldFact,
+    parse_question,
+)
 
-_LINE = re.compile(r"(\d+)\. (.*)")
+Message = dict[str, Any]  # of the assistant
 _KINDS = {"firm": "organisation", "town": "place", "dish": "thing"}
 ANY_DAY = date(2000, 1, 1)  # of messages whose prompt has no day
-_VISITED = "visited"  # relation of a visit in a graph, which stores no days
 
 
 class PromptMessage(NamedTuple):
@@ -24,6 +31,74 @@ class PromptMessage(NamedTuple):
     speaker: str
     text: str
     day: date
+
+
+class Stated(NamedTuple):
+    """A fact in a text, and the language of the text."""
+
+    language: Language
+    fact: WorldFact
+
+    @property
+    def sentence(self) -> str:
+        """The fact as a full sentence."""
+        return self.language.restate(self.fact)
+
+    @property
+    def triple(self) -> tuple[str, str, str]:
+        """Source, relation and destination of the fact in a graph, which stores no days."""
+        fact = self.fact
+        if fact.place is not None:
+            return fact.subject, "visited", fact.place
+        return fact.subject, self.language.names[fact.relation], fact.value
+
+
+@dataclass(frozen=True)
+class Request:
+    """A chat request; the model overlooks the share `misses` of the messages in its prompt."""
+
+    body: Mapping[str, Any]
+    misses: float = 0.0
+
+    @cached_property
+    def contents(self) -> list[str]:
+        """Contents of the messages; an empty one if there is none."""
+        return [str(message["content"]) for message in self.body["messages"]] or [""]
+
+    @property
+    def tools(self) -> list[str]:
+        """Names of the tools that it offers."""
+        return [tool["function"]["name"] for tool in self.body.get("tools", ())]
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """Name and schema of the JSON that it asks for; {} for none."""
+        return dict(self.body.get("response_format", {}).get("json_schema", {}))
+
+    def noticed(
+        self, said: str | Iterable[PromptMessage], step: str, day: date = ANY_DAY
+    ) -> Iterator[PromptMessage]:
+        """Yield all but the share `misses` of the messages, selected by a hash of step, text and
+        day. `said`: the messages, or lines `Speaker: content` of the `day`.
+        """
+        for message in _lines(said, day) if isinstance(said, str) else said:
+            digest = hashlib.sha256(f"{step}/{message.text}/{message.day}".encode()).digest()
+            if int.from_bytes(digest[:4]) >= self.misses * 2**32:
+                yield message
+
+    def stated(
+        self, said: str | Iterable[PromptMessage], step: str, day: date = ANY_DAY
+    ) -> Iterator[tuple[PromptMessage, Stated]]:
+        """Yield the facts in the messages that are `noticed`, each with its message."""
+        for message in self.noticed(said, step, day):
+            for one in read(message.text, message.day):
+                yield message, one
+
+
+def _lines(text: str, day: date) -> Iterator[PromptMessage]:
+    for number, line in enumerate(text.splitlines()):
+        speaker, _, content = line.partition(": ")
+        yield PromptMessage(number, speaker, content, day)
 
 
 class MissingPartError(Exception):
@@ -37,102 +112,46 @@ def part(prompt: str, name: str) -> str:
     raise MissingPartError(name)
 
 
-def numbered(text: str) -> Iterator[tuple[int, str]]:
-    """Yield number and text of lines such as `3. text`."""
-    for line in text.splitlines():
-        if match := _LINE.fullmatch(line):
-            yield int(match[1]), match[2]
-
-
-def messages(text: str, said: date | None) -> Iterator[PromptMessage]:
-    """Yield the messages in `text`, dated by the day above each, else by `said`.
-
-    Raises MissingPartError if there is neither.
-    """
-    for line in text.splitlines():
-        if line.startswith("["):
-            said = day_in(line, r"\[(.+?)\]")
-        elif match := _LINE.fullmatch(line):
-            if said is None:
-                raise MissingPartError("a day")
-            speaker, _, content = match[2].partition(": ")
-            yield PromptMessage(int(match[1]), speaker, content, said)
-
-
-def lines_as_messages(text: str, day: date) -> Iterator[PromptMessage]:
-    """Yield the lines `Speaker: content` of `text` as messages of the `day`, numbered from 0."""
-    for number, line in enumerate(text.splitlines()):
-        speaker, _, content = line.partition(": ")
-        yield PromptMessage(number, speaker, content, day)
-
-
-def noticed(said: Iterator[PromptMessage], step: str, misses: float) -> Iterator[PromptMessage]:
-    """Yield all but a share `misses` of the messages, chosen by a hash of step, text and day."""
-    for message in said:
-        digest = hashlib.sha256(f"{step}/{message.text}/{message.day}".encode()).digest()
-        if int.from_bytes(digest[:4]) >= misses * 2**32:
-            yield message
-
-
-def stated(
-    said: Iterator[PromptMessage], step: str, misses: float
-) -> Iterator[tuple[PromptMessage, Language, WorldFact]]:
-    """Yield the facts in the messages that are `noticed`, each with its message and language."""
-    for message in noticed(said, step, misses):
-        for language, fact in read(message.text, message.day):
-            yield message, language, fact
-
-
-def day_in(text: str, pattern: str) -> date | None:
-    """Return the day that `pattern` captures, written as `8 May 2023, 13:56`; None if no match."""
-    match = re.search(pattern, text)
-    return LANGUAGES["en"].parse(match[1].partition(",")[0]) if match else None
-
-
-def read(text: str, said: date = date.max) -> Iterator[tuple[Language, WorldFact]]:
-    """Yield the facts in a `text` of the day `said`, each with its language."""
+def read(text: str, said: date = date.max) -> Iterator[Stated]:
+    """Yield the facts in a `text` of the day `said`."""
     for language in LANGUAGES.values():
         for fact in language.read(text, said):
-            yield language, fact
+            yield Stated(language, fact)
 
 
-def triple(language: Language, fact: WorldFact) -> tuple[str, str, str]:
-    """Return source, relation and destination of a fact in a graph."""
-    if fact.relation.startswith(VISIT):
-        return fact.subject, _VISITED, fact.relation.removeprefix(VISIT)
-    return fact.subject, language.names[fact.relation], fact.value
+def values_in(texts: Iterable[str]) -> dict[tuple[str, str], str]:
+    """Return the last value of each fact in `texts`, by subject and relation."""
+    return {one.fact.key: one.fact.value for text in texts for one in read(text)}
 
 
 def entities_of(fact: WorldFact) -> Mapping[str, str]:
     """Return the kind of each named entity of a fact; a question names its subject only."""
-    if fact.relation.startswith(VISIT):
-        return {fact.subject: "person", fact.relation.removeprefix(VISIT): "place"}
+    if fact.place is not None:
+        return {fact.subject: "person", fact.place: "place"}
     of, to = RELATIONS[fact.relation]
     kinds = {fact.subject: _KINDS.get(of, of), fact.value: _KINDS.get(to, to)}
     return {name: kind for name, kind in kinds.items() if name}
 
 
-def contents_of(body: Mapping[str, Any]) -> list[str]:
-    """Return the contents of a chat request's messages; an empty one if there is none."""
-    return [str(message["content"]) for message in body["messages"]] or [""]
+def entities_asked_for(question: str) -> dict[str, str]:
+    """Return the kind of each entity that a generated question names; none of another text."""
+    if (parsed := parse_question(question)) is None:
+        return {}
+    subject, (first, *_), _ = parsed[1]
+    return dict(entities_of(WorldFact(subject, first, "")))
 
 
-def tool_names(body: Mapping[str, Any]) -> list[str]:
-    """Return the names of the tools that a chat request offers."""
-    return [tool["function"]["name"] for tool in body.get("tools", ())]
-
-
-def text_message(content: str) -> dict[str, Any]:
+def text_message(content: str) -> Message:
     """Return a message of this content."""
     return {"role": "assistant", "content": content}
 
 
-def json_message(value: Mapping[str, Any]) -> dict[str, Any]:
+def json_message(value: Mapping[str, Any]) -> Message:
     """Return a message whose content is a JSON object."""
     return text_message(json.dumps(value, ensure_ascii=False))
 
 
-def calling(calls: Iterable[tuple[str, Mapping[str, Any]]], otherwise: str) -> dict[str, Any]:
+def calling(calls: Iterable[tuple[str, Mapping[str, Any]]], otherwise: str) -> Message:
     """Return a message that calls tools by name with arguments; without calls, its text is
     `otherwise`.
     """

@@ -8,32 +8,31 @@ The model sees only the prompts that write memories, as any model does: so all e
 from __future__ import annotations
 
 import json
+import re
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any, Final
 
-from eval.datasets.synthetic.languages import VISIT, WorldFact, parse_question
+from eval.datasets.synthetic.languages import LANGUAGES
 from eval.datasets.synthetic.libraries.graphiti import graphiti
 from eval.datasets.synthetic.libraries.graphs import cognee, hipporag, lightrag
 from eval.datasets.synthetic.libraries.mem0ai import mem0ai
 from eval.datasets.synthetic.libraries.tools import langmem, letta
 from eval.datasets.synthetic.reading import (
+    Message,
     MissingPartError,
+    PromptMessage,
+    Request,
     calling,
-    contents_of,
-    day_in,
+    entities_asked_for,
     entities_of,
     json_message,
-    messages,
-    numbered,
     part,
     read,
-    stated,
     text_message,
-    tool_names,
-    triple,
+    values_in,
 )
 from memsys.core.loopback import LoopbackServer, Reply, refusal
 from memsys.core.tokens import count_tokens
@@ -58,6 +57,12 @@ _REMEDY: Final = (
     "memory=facts, and the libraries cognee, graphiti, hipporag, langmem, letta, lightrag, mem0ai, "
     "mem0ai_graph); use reader=chain judge=none"
 )
+Rows = list[dict[str, Any]]
+_NUMBERED = re.compile(r"(\d+)\. (.*)")
+
+
+class UnknownPromptError(Exception):
+    """Raised for a prompt that this model cannot answer."""
 
 
 class GrammarServer:
@@ -86,16 +91,17 @@ def _answered(_path: str, _key: str, data: bytes) -> Reply:
 def reply(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer to a chat request: tool calls if offered tools, else JSON by the schema.
 
-    `misses` of the request: see model.answer. Tokens are o200k, of contents and arguments.
+    `misses` of the request: the share of the messages that is overlooked, a different one in each
+    step, but the same in all calls of a step. Tokens are o200k, of contents and arguments.
 
     Raises UnknownPromptError for a prompt that the model cannot answer.
     """
-    misses = body.get("misses", 0.0)
-    answers = (library(body, misses) for library in _LIBRARIES)
-    message = next((one for one in answers if one is not None), None) or _own_message(body, misses)
+    asked = Request(body, body.get("misses", 0.0))
+    answers = (library(asked) for library in _LIBRARIES)
+    message = next((one for one in answers if one is not None), None) or _own_message(asked)
     calls = message.get("tool_calls", ())
     texts = [message["content"] or "", *(call["function"]["arguments"] for call in calls)]
-    prompt_tokens, tokens = count_tokens(_prompt(body)), count_tokens("\n".join(texts))
+    prompt_tokens, tokens = count_tokens(_prompt(asked)), count_tokens("\n".join(texts))
     return {
         "id": "grammar",
         "object": "chat.completion",
@@ -112,84 +118,59 @@ def reply(body: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _own_message(body: Mapping[str, Any], misses: float) -> dict[str, Any]:
-    tools = tool_names(body)
-    schema = body.get("response_format", {}).get("json_schema", {}).get("name")
-    step = _TOOLS.get(tools[0], "") if tools else schema or "summary"
-    answered = answer(step, _prompt(body), misses)
-    if isinstance(answered, str):
-        return text_message(answered)
-    if not tools:
-        wanted = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
-        more = [name for name in wanted.get("properties", ()) if name != step]
-        return json_message(
-            {step: answered, **{name: answer(name, _prompt(body), misses) for name in more}}
-        )
-    if step != "operations":
-        return calling([(tools[0], {step: answered})], "")
-    kinds = [(row["operation"], row) for row in answered]
-    calls = [(kind, {name: row[name] for name in _ARGUMENTS[kind]}) for kind, row in kinds]
-    return calling(calls, "")
-
-
-def _prompt(body: Mapping[str, Any]) -> str:
-    return "\n".join(contents_of(body))
-
-
-Rows = list[dict[str, Any]]
-_SUMMARY = "They tell each other of people, firms, towns and dishes."
-
-
-class UnknownPromptError(Exception):
-    """Raised for a prompt that this model cannot answer."""
-
-
-def answer(step: str, prompt: str, misses: float = 0.0) -> str | Rows:
-    """Return the reply to a `prompt` of `step`.
-
-    The reply is a text for `summary`, else the rows of the requested list (`facts`, `operations`,
-    `entities`, `relations`, `conflicts`). A share `misses` of the messages is overlooked, a
-    different one in each step, but the same in all calls of a step.
-
-    Raises UnknownPromptError if the prompt lacks a part or the step is unknown.
+def _own_message(asked: Request) -> Message:
+    """Return the answer to a prompt of this project: a text for the step `summary`, else the rows
+    of each list that the tool or the schema names.
     """
+    tools, schema = asked.tools, asked.schema
+    step = _TOOLS.get(tools[0], "") if tools else schema.get("name", "summary")
+    names = dict.fromkeys([step, *schema.get("schema", {}).get("properties", ())])
+    prompt = _prompt(asked)
     try:
-        return _STEPS[step](prompt, misses)
+        if step == "summary":
+            part(prompt, "latest_conversation")
+            return text_message("They tell each other of people, firms, towns and dishes.")
+        rows = {name: list(_STEPS[name](asked, prompt)) for name in names}
     except (KeyError, MissingPartError) as error:
-        raise UnknownPromptError(f"no prompt of {', '.join(_STEPS)}") from error
+        raise UnknownPromptError(f"no prompt of {', '.join([*_STEPS, 'summary'])}") from error
+    if not tools:
+        return json_message(rows)
+    if step != "operations":
+        return calling([(tools[0], rows)], "")
+    kinds = [(row["operation"], row) for row in rows[step]]
+    return calling(
+        [(kind, {name: row[name] for name in _ARGUMENTS[kind]}) for kind, row in kinds], ""
+    )
 
 
-def _facts(prompt: str, misses: float) -> Rows:
-    rows = []
-    said = messages(part(prompt, "new_messages"), None)
-    for message, language, fact in stated(said, "facts", misses):
-        day = language.parse(fact.value) if fact.relation.startswith(VISIT) else None
-        rows.append(
-            {
-                "title": fact.relation.split()[0],
-                "content": language.restate(fact),
-                "when": day.isoformat() if day else "",
-                "speaker": message.speaker,
-                "turns": [message.number],
-            }
-        )
-    return rows
+def _prompt(asked: Request) -> str:
+    return "\n".join(asked.contents)
 
 
-def _operations(prompt: str, misses: float) -> Rows:
+def _facts(asked: Request, prompt: str) -> Iterator[dict[str, Any]]:
+    for message, one in asked.stated(_messages(part(prompt, "new_messages"), None), "facts"):
+        day = one.language.parse(one.fact.value) if one.fact.place else None
+        yield {
+            "title": one.fact.relation.split()[0],
+            "content": one.sentence,
+            "when": day.isoformat() if day else "",
+            "speaker": message.speaker,
+            "turns": [message.number],
+        }
+
+
+def _operations(_: Request, prompt: str) -> Rows:
     """Update the first fact with a replaced value; delete further ones."""
-    del misses  # facts in the prompt cannot be overlooked
-    facts = list(read(part(prompt, "new_fact"), date.max))
+    facts = list(read(part(prompt, "new_fact")))
     rows: Rows = []
-    for number, text in numbered(part(prompt, "stored_facts")):
-        for _, old in read(text, date.max):
-            for language, new in facts:
-                if (old.subject, old.relation) != (new.subject, new.relation):
-                    continue
-                if old.value == new.value:
+    for number, text in _numbered(part(prompt, "stored_facts")):
+        for old in (one.fact for one in read(text)):
+            for new in facts:
+                if old == new.fact:
                     return [_operation("NOOP", why="known already")]
-                kind, content = ("DELETE", "") if rows else ("UPDATE", language.restate(new))
-                rows.append(_operation(kind, number, content, why="another value holds now"))
+                if old.key == new.fact.key:
+                    kind, content = ("DELETE", "") if rows else ("UPDATE", new.sentence)
+                    rows.append(_operation(kind, number, content, why="another value holds now"))
     return rows or [_operation("ADD", why="not known yet")]
 
 
@@ -197,29 +178,46 @@ def _operation(kind: str, number: int = 0, content: str = "", *, why: str) -> di
     return {"operation": kind, "id": number, "content": content, "why": why}
 
 
-def _entities(prompt: str, misses: float) -> Rows:
-    text = _material(prompt, "text")
+def _entities(asked: Request, prompt: str) -> Rows:
+    text, said = _material(prompt, "text"), _day_in(prompt, r"The text is of (.+?)\.")
     kinds: dict[str, str] = {}
-    for _, line in numbered(text):
-        if (question := parse_question(line)) is not None:
-            subject, (first, *_), _ = question[1]
-            kinds |= entities_of(WorldFact(subject, first, ""))
-    said = day_in(prompt, r"The text is of (.+?)\.")
+    for _, line in _numbered(text):
+        kinds |= entities_asked_for(line)
     if not kinds and (said is not None or text.startswith("[")):
-        for _, _, fact in stated(messages(text, said), "entities", misses):
-            kinds |= entities_of(fact)
+        for _, one in asked.stated(_messages(text, said), "entities"):
+            kinds |= entities_of(one.fact)
     return [{"entity": name, "entity_type": kind} for name, kind in kinds.items()]
 
 
-def _relations(prompt: str, misses: float) -> Rows:
-    said = day_in(prompt, r"The messages are of (.+?)\.")
+def _relations(asked: Request, prompt: str) -> Iterator[dict[str, Any]]:
+    said = _day_in(prompt, r"The messages are of (.+?)\.")
+    for message, one in asked.stated(_messages(_material(prompt, "messages"), said), "relations"):
+        source, name, end = one.triple
+        yield {
+            "source": source,
+            "relationship": name,
+            "destination": end,
+            "turns": [message.number],
+        }
+
+
+def _conflicts(_: Request, prompt: str) -> Rows:
+    new = values_in([part(prompt, "new_relations")])
     return [
-        {"source": source, "relationship": name, "destination": end, "turns": [message.number]}
-        for message, language, fact in stated(
-            messages(_material(prompt, "messages"), said), "relations", misses
-        )
-        for source, name, end in [triple(language, fact)]
+        {"relation": number, "why": "another one holds now"}
+        for number, text in _numbered(part(prompt, "stored_relations"))
+        for old in read(text.partition(" (stated ")[0])
+        if new.get(old.fact.key, old.fact.value) != old.fact.value
     ]
+
+
+_STEPS: Final[Mapping[str, Callable[[Request, str], Rows | Iterator[dict[str, Any]]]]] = {
+    "facts": _facts,
+    "operations": _operations,
+    "entities": _entities,
+    "relations": _relations,
+    "conflicts": _conflicts,
+}
 
 
 def _material(prompt: str, name: str) -> str:
@@ -230,28 +228,28 @@ def _material(prompt: str, name: str) -> str:
         return part(prompt, "new_messages")
 
 
-def _conflicts(prompt: str, misses: float) -> Rows:
-    del misses
-    new = {(f.subject, f.relation): f.value for _, f in read(part(prompt, "new_relations"))}
-    return [
-        {"relation": number, "why": "another one holds now"}
-        for number, text in numbered(part(prompt, "stored_relations"))
-        for _, old in read(text.partition(" (stated ")[0])
-        if new.get((old.subject, old.relation), old.value) != old.value
-    ]
+def _numbered(text: str) -> Iterator[tuple[int, str]]:
+    """Yield number and text of lines such as `3. text`."""
+    for match in filter(None, map(_NUMBERED.fullmatch, text.splitlines())):
+        yield int(match[1]), match[2]
 
 
-def _summary(prompt: str, misses: float) -> str:
-    del misses
-    part(prompt, "latest_conversation")
-    return _SUMMARY
+def _messages(text: str, said: date | None) -> Iterator[PromptMessage]:
+    """Yield the messages in `text`, dated by the day above each, else by `said`.
+
+    Raises MissingPartError if there is neither.
+    """
+    for line in text.splitlines():
+        if line.startswith("["):
+            said = _day_in(line, r"\[(.+?)\]")
+        for number, content in _numbered(line):
+            if said is None:
+                raise MissingPartError("a day")
+            speaker, _, words = content.partition(": ")
+            yield PromptMessage(number, speaker, words, said)
 
 
-_STEPS: Final[Mapping[str, Callable[[str, float], str | Rows]]] = {
-    "facts": _facts,
-    "operations": _operations,
-    "entities": _entities,
-    "relations": _relations,
-    "conflicts": _conflicts,
-    "summary": _summary,
-}
+def _day_in(text: str, pattern: str) -> date | None:
+    """Return the day that `pattern` captures, written as `8 May 2023, 13:56`; None if no match."""
+    match = re.search(pattern, text)
+    return LANGUAGES["en"].parse(match[1].partition(",")[0]) if match else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise, product
 from random import Random
+from typing import Annotated, Literal
 
 from eval.datasets.synthetic.languages import (
     LANGUAGES,
@@ -15,14 +16,67 @@ from eval.datasets.synthetic.languages import (
     Language,
     Statement,
     WorldFact,
+    place_of,
 )
-from eval.datasets.synthetic.parameters import Parameters
 from eval.datasets.types import ADVERSARIAL, TYPES, Question
+from memsys.core.declared import Count, CountFrom0, Range, Share, check_fields
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Session, Turn
 
 _MULTI_HOP, _TEMPORAL, _SINGLE_HOP, _FORMER = 1, 2, 4, 6
 _TYPES = {**TYPES, _FORMER: "former_value"}  # not a type of LoCoMo
+_VISITS = 0.25  # questions about a day per question about a chain
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """Parameters of the generator.
+
+    `turns`: of each session. `distractors`: share of all turns that state nothing asked for, half
+    of them facts of the same kind about others, half small talk. `hops`: facts needed to answer a
+    question. `updates`: how often each of these facts changes. `relative_dates`: share of visits
+    dated relative to the day of the session ("yesterday"). `tellers`: `one` if the same speaker
+    states a fact and all its changes, else `any`. `past`: also ask for earlier values, by a day; a
+    change then does not mention the former value and is stated in a separate session.
+    """
+
+    conversations: Count
+    sessions: Count
+    turns: Annotated[int, Range(2)]
+    distractors: Share
+    hops: Annotated[int, Range(1, 4)]  # person, person, firm, town, dish; then persons only
+    updates: CountFrom0
+    relative_dates: Share
+    language: Literal["en", "zh"]
+    seed: CountFrom0
+    tellers: Literal["any", "one"] = "any"
+    past: bool = False
+
+    # Checked by load(): Hydra would bury the message of an InputError in its own.
+    def check(self) -> None:
+        """Raise InputError for a parameter out of range, or if no question fits the turns."""
+        check_fields(self, "dataset")
+        if self.past and not 1 <= self.updates < self.sessions:
+            raise InputError(
+                f"dataset.past: requires dataset.updates of 1 to {self.sessions - 1}, one less "
+                f"than dataset.sessions; it is {self.updates}"
+            )
+        if self.chains < 1:
+            raise InputError(
+                f"dataset: {self.informative} turns with facts are too few for a question of "
+                f"{self.hops * (1 + self.updates)}; raise sessions or turns, or lower hops, "
+                "updates or distractors"
+            )
+
+    @property
+    def informative(self) -> int:
+        """Turns per conversation that are no distractors."""
+        return round(self.sessions * self.turns * (1 - self.distractors))
+
+    @property
+    def chains(self) -> int:
+        """Questions per conversation about the end of a chain."""
+        return int(self.informative / (self.hops * (1 + self.updates) + _VISITS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,49 +97,14 @@ class Names:
         one shares a part.
         """
         while True:
-            invented = (
-                self.language.invent(kind, self.random)
-                if like is None
-                else self.language.similar(like, self.random)
-            )
-            name = invented.split()[0] if first else invented
+            if like is None:
+                name = self.language.invent(kind, self.random)
+            else:
+                name = self.language.similar(like, self.random)
+            name = name.split()[0] if first else name
             if name not in self.used and name.casefold() not in self.text:
                 self.used.add(name)
                 return name
-
-
-class FreeTurns:
-    """Turns without a statement, as numbers counted through all sessions, in random order."""
-
-    def __init__(self, parameters: Parameters, random: Random) -> None:
-        total = parameters.sessions * parameters.turns
-        self._free, self._parameters = random.sample(range(total), total), parameters
-
-    def take(self, number: int) -> list[int]:
-        """Return `number` turns for one fact and its changes, in order of time.
-
-        Raises InputError if the parameters allow no such turns.
-        """
-        taken: list[int] = []
-        for turn in self._free:
-            if len(taken) == number:
-                break
-            if self._fits(turn, taken):
-                taken.append(turn)
-        if len(taken) < number:
-            raise InputError(
-                "dataset: too few turns to state facts by one speaker or in separate sessions; "
-                "raise sessions, turns or distractors, or lower updates"
-            )
-        used = set(taken)
-        self._free = [turn for turn in self._free if turn not in used]
-        return sorted(taken)
-
-    def _fits(self, turn: int, taken: list[int]) -> bool:
-        turns = self._parameters.turns
-        if self._parameters.tellers == "one" and any((t - turn) % turns % 2 for t in taken):
-            return False
-        return not self._parameters.past or all(t // turns != turn // turns for t in taken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,25 +136,29 @@ def paths(hops: int) -> list[tuple[str, ...]]:
 
 
 class SmallWorld:
-    """Facts, each stated in a separate turn, with updates in order of time."""
+    """Facts, each stated in a separate turn, with updates in order of time. A turn is a number
+    counted through all sessions.
+    """
 
-    def __init__(self, names: Names, random: Random, free_turns: FreeTurns, past: bool) -> None:
-        """`past`: earlier values are asked for, so no later statement may mention them."""
-        self._names, self._random = names, random
-        self._free_turns, self._past = free_turns, past
+    def __init__(self, parameters: Parameters, names: Names, random: Random) -> None:
+        self._parameters, self._names, self._random = parameters, names, random
+        total = parameters.sessions * parameters.turns
+        self._free = random.sample(range(total), total)  # turns without a statement
         self.statements: list[Statement] = []
 
-    def chain(self, hops: int, updates: int) -> WorldQuestion:
-        """State a chain of `hops` facts, each changed `updates` times; ask for the last values."""
-        relations = self._random.choice(paths(hops))
+    def chain(self) -> WorldQuestion:
+        """State a chain of facts, each with its updates; ask for the last values."""
+        relations = self._random.choice(paths(self._parameters.hops))
         subject = start = self._names.new(RELATIONS[relations[0]][0])
         evidence = []
         for relation in relations:
             former = None
-            for turn in self._free_turns.take(1 + updates):
+            for turn in self._take(1 + self._parameters.updates):
                 value = self._names.new(RELATIONS[relation][1])
                 fact = WorldFact(subject, relation, value)
-                self.statements.append(Statement(turn, fact, None if self._past else former))
+                # If earlier values are asked for, no later statement may mention them.
+                former = None if self._parameters.past else former
+                self.statements.append(Statement(turn, fact, former))
                 former, last = value, turn
             evidence.append(last)
             subject = value
@@ -144,17 +167,17 @@ class SmallWorld:
     def former(self, current: WorldQuestion) -> WorldQuestion:
         """Ask for an earlier value of the first fact of `current`."""
         key = current.subject, current.chain[0]
-        stated = [one for one in self.statements if (one.fact.subject, one.fact.relation) == key]
+        stated = [one for one in self.statements if one.fact.key == key]
         at = self._random.randrange(len(stated) - 1)
         value, evidence = stated[at].fact.value, (stated[at].turn,)
         until = stated[at + 1].turn
         return WorldQuestion(current.subject, current.chain[:1], value, evidence, until)
 
-    def visit(self, relative_share: float) -> WorldQuestion:
+    def visit(self) -> WorldQuestion:
         """State a person's visit to a town; ask for its day, relative to the day of the session."""
-        (turn,) = self._free_turns.take(1)
+        (turn,) = self._take(1)
         fact = WorldFact(self._names.new("person"), VISIT, self._names.new("town"))
-        relative = self._random.random() < relative_share
+        relative = self._random.random() < self._parameters.relative_dates
         back = self._random.randint(1, 4)
         self.statements.append(Statement(turn, fact, back=back, relative=relative))
         return WorldQuestion(fact.subject, (VISIT + fact.value,), None, (turn,))
@@ -170,16 +193,33 @@ class SmallWorld:
         relation = self._random.choice(list(RELATIONS))
         of, to = RELATIONS[relation]
         fact = WorldFact(self._names.new(of), relation, self._names.new(to))
-        (turn,) = self._free_turns.take(1)
+        (turn,) = self._take(1)
         self.statements.append(Statement(turn, fact))
 
+    def _take(self, number: int) -> list[int]:
+        """Return `number` free turns for one fact and its changes, in order of time.
 
-def session_times(sessions: int, random: Random) -> Iterator[datetime]:
-    """Yield times of sessions, three to ten days apart, at any minute of the day."""
-    day = datetime(2023, 1, 9)
-    for _ in range(sessions):
-        yield day + timedelta(minutes=random.randrange(24 * 60))
-        day += timedelta(days=random.randint(3, 10))
+        Raises InputError if the parameters allow no such turns.
+        """
+        taken: list[int] = []
+        for turn in self._free:
+            if len(taken) == number:
+                break
+            if self._fits(turn, taken):
+                taken.append(turn)
+        if len(taken) < number:
+            raise InputError(
+                "dataset: too few turns to state facts by one speaker or in separate sessions; "
+                "raise sessions, turns or distractors, or lower updates"
+            )
+        self._free = [turn for turn in self._free if turn not in taken]
+        return sorted(taken)
+
+    def _fits(self, turn: int, taken: list[int]) -> bool:
+        turns, one = self._parameters.turns, self._parameters.tellers == "one"
+        same_speaker = not any((other - turn) % turns % 2 for other in taken)
+        apart = all(other // turns != turn // turns for other in taken)
+        return (same_speaker or not one) and (apart or not self._parameters.past)
 
 
 def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Question]]:
@@ -187,33 +227,31 @@ def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Qu
     random = Random(f"{parameters.seed}/{number}")  # noqa: S311 - a world, not a secret
     language = LANGUAGES[parameters.language]
     names = Names(language, random, set())
-    world = SmallWorld(names, random, FreeTurns(parameters, random), parameters.past)
-    chains = [world.chain(parameters.hops, parameters.updates) for _ in range(parameters.chains)]
-    visits = [world.visit(parameters.relative_dates) for _ in range(parameters.visits)]
+    world = SmallWorld(parameters, names, random)
+    count = parameters.chains
+    chains = [world.chain() for _ in range(count)]
+    visits = [world.visit() for _ in range(int(count * _VISITS))]
     personal = [one for one in chains if RELATIONS[one.chain[0]][0] == "person"]
-    unanswerable = [world.unanswerable(one) for one in personal[: parameters.unanswerable]]
+    unanswerable = [world.unanswerable(one) for one in personal[: max(count // 4, 1)]]
     former = [world.former(one) for one in chains] if parameters.past else []
-    for _ in range(parameters.near):
+    for _ in range((parameters.sessions * parameters.turns - parameters.informative) // 2):
         world.near()
     speakers = (names.new("person", first=True), names.new("person", first=True))
-    sessions = _sessions(parameters, language, world.statements, speakers, random)
+    sessions = tuple(_sessions(parameters, language, world.statements, speakers, random))
     conversation = Conversation(f"world-{number}", speakers, sessions)
     turns = [turn for session in sessions for turn in session.turns]
-    starts = [session.time.date() for session in sessions]
+    days = [session.time.date() for session in sessions for _ in session.turns]  # of each turn
 
     def question(index: int, asked: WorldQuestion) -> Question:
         gold, category = asked.answer, _MULTI_HOP if parameters.hops > 1 else _SINGLE_HOP
         day = None
         if asked.until is not None:
-            category = _FORMER
-            stated, changed = (
-                starts[turn // parameters.turns] for turn in (asked.evidence[0], asked.until)
-            )
-            day = stated + (changed - stated) // 2
-        elif asked.chain[0].startswith(VISIT):
+            category, stated = _FORMER, days[asked.evidence[0]]
+            day = stated + (days[asked.until] - stated) // 2
+        elif place_of(asked.chain[0]):
             category = _TEMPORAL
             visit = next(one for one in world.statements if one.turn == asked.evidence[0])
-            gold = language.days_before(starts[visit.turn // parameters.turns], visit.back)
+            gold = language.days_before(days[visit.turn], visit.back)
         elif gold is None:
             category = ADVERSARIAL
         return Question(
@@ -224,12 +262,11 @@ def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Qu
             text=language.ask(asked.subject, asked.chain, day),
             gold=gold,
             evidence=tuple(turns[turn].id for turn in asked.evidence),
-            adversarial=next(one.answer for one in chains) if gold is None else None,
+            adversarial=chains[0].answer if gold is None else None,
         )
 
-    return conversation, [
-        question(i, one) for i, one in enumerate([*chains, *visits, *unanswerable, *former])
-    ]
+    asked = [*chains, *visits, *unanswerable, *former]
+    return conversation, [question(index, one) for index, one in enumerate(asked)]
 
 
 def _sessions(
@@ -238,10 +275,12 @@ def _sessions(
     statements: list[Statement],
     speakers: tuple[str, str],
     random: Random,
-) -> tuple[Session, ...]:
+) -> Iterator[Session]:
+    """Yield the sessions, three to ten days apart, at any minute of the day."""
     by_turn = {one.turn: one for one in statements}
-    sessions = []
-    for number, time in enumerate(session_times(parameters.sessions, random)):
+    day = datetime(2023, 1, 9)
+    for number in range(parameters.sessions):
+        time = day + timedelta(minutes=random.randrange(24 * 60))
         turns = []
         for at in range(parameters.turns):
             statement = by_turn.get(number * parameters.turns + at)
@@ -252,5 +291,5 @@ def _sessions(
                 sentence = language.sentence(statement, time.date())
                 text = random.choice(language.frames).format(sentence)
             turns.append(Turn(f"D{number + 1}:{at + 1}", speakers[at % 2], text))
-        sessions.append(Session(f"session_{number + 1}", time, tuple(turns)))
-    return tuple(sessions)
+        yield Session(f"session_{number + 1}", time, tuple(turns))
+        day += timedelta(days=random.randint(3, 10))

@@ -184,12 +184,11 @@ def test_excluding_needs_no_texts_but_correcting_does(sample, load, overlay, tmp
 
 
 def test_other_texts_than_the_overlays_are_refused(sample, load, overlay, errors):
-    other = [error(0, "a fig tree", "a pear tree"), *ERRORS[1:]]
-    for rows, told in (
-        (other, "conv-1/0 of mine.json: its corrected answer is not the one"),
-        (ERRORS[1:], "conv-1/0 of mine.json: its corrected answer is missing"),
-    ):
+    another = error(1, None, "x")
+    changed = error(0, "a fig tree", "a pear tree")
+    for rows, id_ in ((ERRORS[1:], 0), ([changed, *ERRORS[1:]], 0), ([*ERRORS, another], 1)):
         errors(rows)
+        told = f"entry conv-1/{id_}: its corrected answer is not that of mine.json; get the errors"
         with pytest.raises(InputError, match=told):
             load(sample, key="corrected", key_file=str(overlay))
 

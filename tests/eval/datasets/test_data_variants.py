@@ -190,7 +190,7 @@ EDITS: list[tuple[str, list[Any], Expected]] = [
     ("conversation/session_01", [[]], "harbour: session_01: the same session as session_1"),
     ("conversation/session_99", [[]], N),
     ("conversation/session_99_date_time", ["never"], N),
-    ("conversation", [{}, {"session_1": []}], "harbour: conversation: no turns; add session_1"),
+    ("conversation", [{}, {"session_1": []}], "harbour: session_1: no turns; add session_1"),
     *(
         (f"observation/{key}", [{}], f"observation.{key}: belongs to no session")
         for key in ("session_1", "x", "session_999_observation")

@@ -155,17 +155,16 @@ def of_claude(new: Any, *keys: Any) -> Any:
     return replaced(exports.claude(), new, 0, "chat_messages", *keys)
 
 
-_UNTYPED = [{"type": "text"}]
 BROKEN = [
     (gpt("gone", "parent"), "conversation 1: current_node: 'gone' or a parent of it is not"),
-    (gpt([5], "parent"), "conversation 1: current_node: [5] or a parent of it is not"),
+    (gpt([5], "parent"), "conversation 1: mapping.n1.parent: is a list; must be a text"),
     (gpt(ABSENT, "message", "author"), "mapping.n1.message.author"),
     (gpt("x", "message", "content", "parts"), "mapping.n1.message.content.parts: is a text; must"),
     (gpt("noon", "message", "create_time"), "'noon' is no time"),
     (of_claude({}), "conversation 1: chat_messages: is an object; must be a list"),
-    (of_claude("robot", 3, "sender"), "chat_messages[3].sender: must be human or assistant"),
+    (of_claude("robot", 3, "sender"), "chat_messages[3].sender: 'robot' is unknown; use one of"),
     (of_claude(7, 3, "created_at"), "chat_messages[3].created_at: 7 is no time"),
-    (of_claude(_UNTYPED, 3, "content"), "chat_messages[3].content[0].text: must be a text"),
+    (of_claude([{"text": 5}], 3, "content"), "chat_messages[3].content[0].text: is a number; must"),
     ([{"some": "thing"}], "no export of a known format; name conversations.json of"),
     (of_claude([])[:1], "contains no message"),
 ]

@@ -12,53 +12,45 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, time
 from typing import Any, Final
 
-from eval.datasets.synthetic.languages import VISIT
 from eval.datasets.synthetic.reading import (
-    ANY_DAY,
+    Message,
     MissingPartError,
+    Request,
     entities_of,
     json_message,
-    lines_as_messages,
-    noticed,
     part,
     read,
-    stated,
-    triple,
+    values_in,
 )
 
 Rows = list[dict[str, Any]]
 _MOST_CHARACTERS: Final = 1000  # of a summary, as the prompt demands
 
 
-def graphiti(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
+def graphiti(asked: Request) -> Message | None:
     """Return the answer to a request of the library, else None.
 
     Entities and facts are overlooked independently; a fact with an overlooked entity is dropped, as
     edges may name listed entities only.
     """
-    name = body.get("response_format", {}).get("json_schema", {}).get("name")
-    if name not in _ANSWERS:
-        return None
+    answer = _ANSWERS.get(asked.schema.get("name", ""))
     try:
-        answer = _ANSWERS[name](str(body["messages"][-1]["content"]), misses)
+        return json_message(answer(asked, asked.contents[-1])) if answer else None
     except (MissingPartError, KeyError, ValueError, SyntaxError):
         return None  # another program's schema of that name
-    return json_message(answer)
 
 
-def _entities(prompt: str, misses: float) -> dict[str, Rows]:
+def _entities(asked: Request, prompt: str) -> dict[str, Rows]:
     """Return each message's speaker, as the prompt demands, then the entities of its facts."""
     names: dict[str, None] = {}
-    said = lines_as_messages(part(prompt, "CURRENT MESSAGE"), ANY_DAY)
-    for message in noticed(said, "graphiti entities", misses):
+    for message in asked.noticed(part(prompt, "CURRENT MESSAGE"), "graphiti entities"):
         names[message.speaker] = None
-        for _, fact in read(message.text, message.day):
-            names |= dict.fromkeys(entities_of(fact))
+        for one in read(message.text, message.day):
+            names |= dict.fromkeys(entities_of(one.fact))
     return {"extracted_entities": [{"name": name, "entity_type_id": 0} for name in names]}
 
 
-def _resolutions(prompt: str, misses: float) -> dict[str, Rows]:
-    del misses
+def _resolutions(_: Request, prompt: str) -> dict[str, Rows]:
     known = {row["name"]: row["candidate_id"] for row in _rows(prompt, "EXISTING ENTITIES")}
     return {
         "entity_resolutions": [
@@ -69,24 +61,24 @@ def _resolutions(prompt: str, misses: float) -> dict[str, Rows]:
     }
 
 
-def _edges(prompt: str, misses: float) -> dict[str, Rows]:
+def _edges(asked: Request, prompt: str) -> dict[str, Rows]:
     """Return edges: a fact is valid from the day it is stated, a visit from its day."""
     of_message = datetime.fromisoformat(part(prompt, "REFERENCE_TIME").partition(" #")[0].strip())
     known = {row["name"] for row in _rows(prompt, "ENTITIES")}
     rows = []
-    said = lines_as_messages(part(prompt, "CURRENT_MESSAGE"), of_message.date())
-    for _, language, fact in stated(said, "graphiti edges", misses):
-        source, name, target = triple(language, fact)
+    said = part(prompt, "CURRENT_MESSAGE")
+    for _, one in asked.stated(said, "graphiti edges", of_message.date()):
+        source, name, target = one.triple
         if not {source, target} <= known:
             continue
-        visited = language.parse(fact.value) if fact.relation.startswith(VISIT) else None
+        visited = one.language.parse(one.fact.value) if one.fact.place else None
         since = datetime.combine(visited, time(), UTC) if visited else of_message
         rows.append(
             {
                 "source_entity_name": source,
                 "target_entity_name": target,
                 "relation_type": name.upper().replace(" ", "_"),
-                "fact": language.restate(fact),
+                "fact": one.sentence,
                 "valid_at": since.astimezone(UTC).isoformat().replace("+00:00", "Z"),
                 "invalid_at": None,
             }
@@ -94,29 +86,27 @@ def _edges(prompt: str, misses: float) -> dict[str, Rows]:
     return {"edges": rows}
 
 
-def _compared(prompt: str, misses: float) -> dict[str, list[int]]:
+def _compared(_: Request, prompt: str) -> dict[str, list[int]]:
     """Return duplicates (equal facts) and contradictions (another value, except of visits)."""
-    del misses
-    new = {(fact.subject, fact.relation): fact.value for _, fact in read(part(prompt, "NEW FACT"))}
+    new = values_in([part(prompt, "NEW FACT")])
     duplicates, contradicted = list[int](), list[int]()
     for name in ("EXISTING FACTS", "FACT INVALIDATION CANDIDATES"):
         for row in literal_eval(part(prompt, name)):  # a Python literal, not JSON
-            for _, old in read(row["fact"]):
-                value = new.get((old.subject, old.relation))
+            for old in (one.fact for one in read(row["fact"])):
+                value = new.get(old.key)
                 if value == old.value and name == "EXISTING FACTS":
                     duplicates.append(row["idx"])
-                elif value not in (None, old.value) and not old.relation.startswith(VISIT):
+                elif value not in (None, old.value) and not old.place:
                     contradicted.append(row["idx"])
     return {"duplicate_facts": duplicates, "contradicted_facts": contradicted}
 
 
-def _summaries(prompt: str, misses: float) -> dict[str, Rows]:
+def _summaries(_: Request, prompt: str) -> dict[str, Rows]:
     """Return summaries: the library's lines, without the oldest if they are too long.
 
     The library itself adds a line per fact; it asks about entities without facts (the speakers) and
     about summaries that are too long.
     """
-    del misses
     rows = []
     for row in _rows(prompt, "ENTITIES"):
         lines = row["summary"].splitlines()
@@ -127,7 +117,7 @@ def _summaries(prompt: str, misses: float) -> dict[str, Rows]:
     return {"summaries": rows}
 
 
-_ANSWERS: Final[Mapping[str, Callable[[str, float], Mapping[str, Any]]]] = {
+_ANSWERS: Final[Mapping[str, Callable[[Request, str], Mapping[str, Any]]]] = {
     "ExtractedEntities": _entities,
     "NodeResolutions": _resolutions,
     "ExtractedEdges": _edges,

@@ -6,54 +6,44 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
-from eval.datasets.synthetic.languages import VISIT, parse_question
+from eval.datasets.synthetic.languages import parse_question, place_of
 from eval.datasets.synthetic.reading import (
-    ANY_DAY,
-    contents_of,
+    Message,
+    Request,
     entities_of,
     json_message,
-    lines_as_messages,
-    noticed,
     read,
-    stated,
     text_message,
-    triple,
 )
 
-_GRAPH_SCHEMA, _SUMMARY_SCHEMA = "KnowledgeGraph", "SummarizedContent"
 
-
-def cognee(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
+def cognee(asked: Request) -> Message | None:
     """Return the answer to a request of cognee 1.6 for a graph or a summary, else None.
 
     Each is written by a call of its own and overlooks messages independently. It is identified by
     the name of its JSON schema, which is part of the prompt if cognee does not know the model.
     """
-    asked = body.get("response_format", {})
-    name = asked.get("json_schema", {}).get("name")
-    if asked.get("type") == "json_object":
-        schema = str(body["messages"][0]["content"])
-        name = next(
-            (one for one in (_GRAPH_SCHEMA, _SUMMARY_SCHEMA) if f'"title": "{one}"' in schema), None
-        )
-    text = str(body["messages"][-1]["content"])
-    if name == _GRAPH_SCHEMA:
-        return json_message(_graph(text, misses))
-    if name == _SUMMARY_SCHEMA:
-        return json_message({"summary": "\n".join(_sentences(text, misses)), "description": ""})
+    name, text = asked.schema.get("name"), asked.contents[-1]
+    if asked.body.get("response_format", {}).get("type") == "json_object":
+        titled = re.search(r'"title": "(KnowledgeGraph|SummarizedContent)"', asked.contents[0])
+        name = titled and titled[1]
+    if name == "KnowledgeGraph":
+        return json_message(_graph(asked, text))
+    if name == "SummarizedContent":
+        said = asked.noticed(text, "cognee summary")
+        facts = [f"- {one.text}" for one in said if any(read(one.text, one.day))]
+        return json_message({"summary": "\n".join(["Facts:", *facts]), "description": ""})
     return None
 
 
-def _graph(text: str, misses: float) -> dict[str, list[dict[str, str]]]:
+def _graph(asked: Request, text: str) -> dict[str, list[dict[str, str]]]:
     kinds: dict[str, str] = {}
     edges = []
-    said = lines_as_messages(text, ANY_DAY)
-    for message, language, fact in stated(said, "cognee graph", misses):
-        source, relation, target = triple(language, fact)
-        kinds |= entities_of(fact)
+    for message, one in asked.stated(text, "cognee graph"):
+        source, relation, target = one.triple
+        kinds |= entities_of(one.fact)
         edges.append(
             {
                 "source_node_id": source,
@@ -69,11 +59,6 @@ def _graph(text: str, misses: float) -> dict[str, list[dict[str, str]]]:
     return {"nodes": nodes, "edges": edges}
 
 
-def _sentences(text: str, misses: float) -> list[str]:
-    said = noticed(lines_as_messages(text, ANY_DAY), "cognee summary", misses)
-    return ["Facts:", *(f"- {one.text}" for one in said if any(read(one.text, one.day)))]
-
-
 _ENTITIES: Final = "Your task is to extract named entities from the given paragraph."
 _TRIPLES: Final = "Your task is to construct an RDF (Resource Description Framework) graph"
 _FILTER: Final = "Your input fields are:\n1. `question` (str)"
@@ -85,24 +70,23 @@ _CANDIDATES: Final = re.compile(
 _MOST_FACTS: Final = 4  # as the prompt demands
 
 
-def hipporag(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
+def hipporag(asked: Request) -> Message | None:
     """Return the answer to a request of hipporag 2.0.0a4, else None: the named entities of a
     passage, its triples, or the facts that a question needs.
 
     Entities and triples are asked for by separate calls, which overlook messages independently.
     """
-    contents = contents_of(body)
-    if contents[0].startswith(_ENTITIES):
-        said = lines_as_messages(contents[-1], ANY_DAY)
-        facts = stated(said, "hipporag entities", misses)
-        names = dict.fromkeys(name for _, _, fact in facts for name in entities_of(fact))
+    first, last = asked.contents[0], asked.contents[-1]
+    if first.startswith(_ENTITIES):
+        facts = asked.stated(last, "hipporag entities")
+        names = dict.fromkeys(name for _, one in facts for name in entities_of(one.fact))
         return json_message({"named_entities": list(names)})
-    if contents[0].startswith(_TRIPLES) and (found := _PARAGRAPH.search(contents[-1])):
-        facts = stated(lines_as_messages(found[1], ANY_DAY), "hipporag triples", misses)
-        return json_message({"triples": [triple(language, fact) for _, language, fact in facts]})
-    if contents[0].startswith(_FILTER) and (found := _CANDIDATES.search(contents[-1])):
-        chosen = _relevant(found[1], json.loads(found[2])["fact"])
-        fields = f"[[ ## fact_after_filter ## ]]\n{json.dumps({'fact': chosen})}\n\n"
+    if first.startswith(_TRIPLES) and (match := _PARAGRAPH.search(last)):
+        facts = asked.stated(match[1], "hipporag triples")
+        return json_message({"triples": [one.triple for _, one in facts]})
+    if first.startswith(_FILTER) and (match := _CANDIDATES.search(last)):
+        needed = {"fact": _relevant(match[1], json.loads(match[2])["fact"])}
+        fields = f"[[ ## fact_after_filter ## ]]\n{json.dumps(needed)}\n\n"
         return text_message(f"{fields}[[ ## completed ## ]]")
     return None
 
@@ -114,65 +98,60 @@ def _relevant(question: str, candidates: list[list[str]]) -> list[list[str]]:
     if (parsed := parse_question(question)) is None:
         return []
     language, (subject, chain, _) = parsed
-    subjects, chosen = {subject.lower()}, list[list[str]]()
+    if (place := place_of(chain[0])) is not None:
+        return [one for one in candidates if one == [subject.lower(), "visited", place.lower()]]
+    subjects, needed = {subject.lower()}, list[list[str]]()
     for relation in chain:
-        visited = relation.startswith(VISIT)
-        name = "visited" if visited else language.names[relation]
-        found = [one for one in candidates if one[0] in subjects and one[1] == name]
-        chosen += [one for one in found if not visited or one[2] == relation[len(VISIT) :].lower()]
-        subjects = {one[2] for one in found}
-    return chosen[:_MOST_FACTS]
+        name = language.names[relation]
+        rows = [one for one in candidates if one[0] in subjects and one[1] == name]
+        needed += rows
+        subjects = {one[2] for one in rows}
+    return needed[:_MOST_FACTS]
 
 
 _INPUT: Final = re.compile(r"---Input Text---\n```\n(.*?)\n```\n\n---Output---", re.DOTALL)
 _AGAIN: Final = "---Task---\nBased on the last extraction task"
 _DESCRIPTIONS: Final = re.compile(
-    r"Description List:\n\n```\n(.*?)\n```\n\n---Output---", re.DOTALL
+    r"synthesize a list of descriptions.*?Description List:\n\n```\n(.*?)\n```\n\n---Output---",
+    re.DOTALL,
 )
 _QUERY: Final = re.compile(r"---Real Data---\nUser Query: (.*?)\n\n---Output---", re.DOTALL)
-_END: Final = "<|COMPLETE|>"
 
 
-def lightrag(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
+def lightrag(asked: Request) -> Message | None:
     """Return the answer to a request of LightRAG 1.5.7, else None: entities and relations of a
     passage, what the first answer missed, a merged description, or the keywords of a question.
 
     What the first answer overlooked is added by the second, which overlooks independently.
     """
-    contents = contents_of(body)
-    last = contents[-1]
+    last = asked.contents[-1]
     if query := _QUERY.search(last):
         return json_message(_keywords(query[1]))
-    if (described := _DESCRIPTIONS.search(last)) and "synthesize a list of descriptions" in last:
-        return text_message(_merged(described[1]))
-    passage = next((found for one in contents if (found := _INPUT.search(one))), None)
-    if passage is None or "entity<|#|>" not in contents[0]:
+    if described := _DESCRIPTIONS.search(last):  # nothing is left out, as the prompt demands
+        texts = (json.loads(line)["Description"] for line in described[1].splitlines())
+        return text_message("\n".join(dict.fromkeys(texts)))
+    passage = next((match for one in asked.contents if (match := _INPUT.search(one))), None)
+    if passage is None or "entity<|#|>" not in asked.contents[0]:
         return None
-    rows = _rows(passage[1], "lightrag", misses)
+    rows = _rows(asked, passage[1], "lightrag")
     if last.startswith(_AGAIN):
-        rows = [row for row in _rows(passage[1], "lightrag again", misses) if row not in rows]
-    return text_message("\n".join([*rows, _END]))
+        rows = [row for row in _rows(asked, passage[1], "lightrag again") if row not in rows]
+    return text_message("\n".join([*rows, "<|COMPLETE|>"]))
 
 
-def _rows(passage: str, step: str, misses: float) -> list[str]:
+def _rows(asked: Request, passage: str, step: str) -> list[str]:
     """Return the rows of entities, then those of relations, each once."""
     entities, relations = dict[str, None](), dict[str, None]()
-    for message, language, fact in stated(lines_as_messages(passage, ANY_DAY), step, misses):
-        source, name, target = triple(language, fact)
-        said = language.restate(fact) if not fact.relation.startswith(VISIT) else message.text
-        for entity, kind in entities_of(fact).items():
+    for message, one in asked.stated(passage, step):
+        source, name, target = one.triple
+        said = message.text if one.fact.place else one.sentence
+        for entity, kind in entities_of(one.fact).items():
             entities["<|#|>".join(("entity", entity, kind, said))] = None
         relations["<|#|>".join(("relation", source, target, name, said))] = None
     return [*entities, *relations]
 
 
-def _merged(descriptions: str) -> str:
-    """Return all descriptions, each once: nothing is left out, as the prompt demands."""
-    rows = (json.loads(line)["Description"] for line in descriptions.splitlines())
-    return "\n".join(dict.fromkeys(rows))
-
-
-def _keywords(question: str) -> dict[str, list[str]]:
+def _keywords(question: str) -> dict[str, Any]:
     """Return the relations of a generated question as themes and its subject as a detail."""
     if (parsed := parse_question(question)) is None:
         return {"high_level_keywords": [], "low_level_keywords": [question]}

@@ -11,167 +11,129 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any, Final
 
-from eval.datasets.synthetic.languages import VISIT, WorldFact, parse_question
 from eval.datasets.synthetic.reading import (
-    PromptMessage,
+    Message,
+    Request,
+    Stated,
     calling,
-    contents_of,
+    entities_asked_for,
     entities_of,
     json_message,
-    lines_as_messages,
     read,
-    stated,
-    tool_names,
-    triple,
 )
 
-Rows = list[dict[str, str]]
+Rows = list[dict[str, Any]]
 _TODAY: Final = re.compile(r"Today's date is (\d{4}-\d\d-\d\d)")
 _LIST: Final = re.compile(r"```\s*(\[.*?\])\s*```", re.DOTALL)
-_ROLE: Final = re.compile(r"(?:user|assistant|system): ")
+_ROLE: Final = re.compile(r"^(?:user|assistant|system): ", re.MULTILINE)
+_SECTION: Final = re.compile(r"^## ", re.MULTILINE)
 
 
-def mem0ai(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
+def mem0ai(asked: Request) -> Message | None:
     """Return the answer to a request of the library, else None.
 
     In version 1, a new value replaces the former one in facts and graph. Both are written by
     separate calls, which overlook messages independently.
     """
-    if (added := _added(body, misses)) is not None:
-        return added
-    contents = contents_of(body)
+    contents, last = asked.contents, asked.contents[-1]
+    parts = (one.partition("\n") for one in _SECTION.split(last)[1:])
+    sections = {name: text.strip() for name, _, text in parts}
+    if {"Existing Memories", "New Messages", "Observation Date"} <= sections.keys():
+        return json_message({"memory": list(_added(asked, sections))})
     if len(contents) > 1:  # memsys offers tools of the same names, in one message
-        for name in _TOOLS.keys() & tool_names(body):
-            return _TOOLS[name](contents[-1], misses)
+        for name in asked.tools:
+            if name in _TOOLS:
+                return _TOOLS[name](asked, last)
     today = _TODAY.search(contents[0])
-    if today is not None and contents[-1].startswith("Input:\n"):
-        return _facts(contents[-1], date.fromisoformat(today[1]), misses)
-    if "retrieved facts" in contents[-1] and (lists := _LIST.findall(contents[-1])):
+    if today is not None and last.startswith("Input:\n"):
+        facts = _stated(asked, last, "facts", date.fromisoformat(today[1]))
+        return json_message({"facts": list(dict.fromkeys(one.sentence for one in facts))})
+    if "retrieved facts" in last and (lists := _LIST.findall(last)):
         *shown, new = map(ast.literal_eval, lists)
         return json_message({"memory": _memories(shown[0] if shown else [], new)})
     return None
 
 
-def _added(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
-    """Return the answer of version 2, or None: facts of the new messages that no memory contains.
-
-    Each links to the memories with the same subject.
+def _added(asked: Request, sections: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """Yield the memories that version 2 adds: facts of the new messages that none contains. Each
+    links to the memories with the same subject.
     """
-    parts = _sections(str(body["messages"][-1]["content"]))
-    if not {"Existing Memories", "New Messages", "Observation Date"} <= parts.keys():
-        return None
-    day = date.fromisoformat(parts["Observation Date"])
-    shown = json.loads(parts["Existing Memories"])
+    shown = json.loads(sections["Existing Memories"])
     known = [(row["id"], fact) for row in shown for _, fact in read(row["text"])]
+    day = date.fromisoformat(sections["Observation Date"])
     facts = {fact for _, fact in known}
-    rows: list[dict[str, Any]] = []
-    said = _messages(parts["New Messages"], day)
-    for _, language, fact in stated(said, "mem0ai", misses):
-        if fact not in facts:
-            facts.add(fact)
-            linked = dict.fromkeys(name for name, old in known if old.subject == fact.subject)
-            row = {"id": str(len(rows)), "text": language.restate(fact)}
-            rows.append(row | {"attributed_to": "user", "linked_memory_ids": list(linked)})
-    return json_message({"memory": rows})
+    said = _ROLE.sub("", sections["New Messages"])
+    new = {one.fact: one for _, one in asked.stated(said, "mem0ai", day) if one.fact not in facts}
+    for number, one in enumerate(new.values()):
+        linked = dict.fromkeys(name for name, old in known if old.subject == one.fact.subject)
+        row = {"id": str(number), "text": one.sentence}
+        yield row | {"attributed_to": "user", "linked_memory_ids": list(linked)}
 
 
-def _messages(text: str, day: date) -> Iterator[PromptMessage]:
-    """Yield the lines `user: Ada: content`, with or without the role, as messages."""
-    return lines_as_messages(
-        "\n".join(_ROLE.sub("", line, count=1) for line in text.splitlines()), day
-    )
-
-
-def _sections(prompt: str) -> dict[str, str]:
-    _, *rest = re.split(r"^## ", prompt, flags=re.MULTILINE)
-    parts = (one.partition("\n") for one in rest)
-    return {name: text.strip() for name, _, text in parts}
-
-
-def _facts(text: str, day: date, misses: float) -> dict[str, Any]:
-    facts = stated(_messages(text, day), "mem0ai_graph/facts", misses)
-    sentences = [language.restate(fact) for _, language, fact in facts]
-    return json_message({"facts": list(dict.fromkeys(sentences))})
+def _stated(asked: Request, text: str, step: str, day: date = date.max) -> Iterator[Stated]:
+    """Yield the facts in lines such as `user: Ada: content`, with or without the role."""
+    for _, one in asked.stated(_ROLE.sub("", text), f"mem0ai_graph/{step}", day):
+        yield one
 
 
 def _memories(shown: Rows, new: list[str]) -> Rows:
     """Return all memories with their events. If several shown memories have former values of a
     fact, the first is updated and the others are deleted.
     """
-    latest = {_key(f): (f.value, words.restate(f)) for text in new for words, f in read(text)}
-    old = [[fact for _, fact in read(row["text"])] for row in shown]
-    placed = {_key(f) for facts in old for f in facts if f.value == latest.get(_key(f), ("",))[0]}
+    latest = {one.fact.key: one for text in new for one in read(text)}
+    old = [[one.fact for one in read(row["text"])] for row in shown]
+    stated = {one.fact for one in latest.values()}
+    placed = {fact.key for facts in old for fact in facts if fact in stated}
     rows: Rows = []
     for row, facts in zip(shown, old, strict=True):
         rows.append({"id": row["id"], "text": row["text"], "event": "NONE"})
         for fact in facts:
-            value, text = latest.get(_key(fact), (fact.value, ""))
-            if value == fact.value:
+            if fact.key not in latest or fact in stated:
                 continue
-            if _key(fact) in placed:
+            if fact.key in placed:
                 rows[-1]["event"] = "DELETE"
             else:
-                placed.add(_key(fact))
+                placed.add(fact.key)
+                text = latest[fact.key].sentence
                 rows[-1] |= {"text": text, "event": "UPDATE", "old_memory": row["text"]}
-    for key, (_, text) in latest.items():
+    for key, one in latest.items():
         if key not in placed:
-            rows.append({"id": str(len(rows)), "text": text, "event": "ADD"})
+            rows.append({"id": str(len(rows)), "text": one.sentence, "event": "ADD"})
     return rows
 
 
-def _key(fact: WorldFact) -> tuple[str, str]:
-    return fact.subject, fact.relation
-
-
-def _entities(text: str, misses: float) -> dict[str, Any]:
-    kinds: dict[str, str] = {}
-    if (question := parse_question(text)) is not None:
-        subject, (first, *_), _ = question[1]
-        kinds |= entities_of(WorldFact(subject, first, ""))
-    for _, _, fact in stated(_messages(text, date.max), "mem0ai_graph/entities", misses):
-        kinds |= entities_of(fact)
+def _entities(asked: Request, text: str) -> Message:
+    kinds = entities_asked_for(text)
+    for one in _stated(asked, text, "entities"):
+        kinds |= entities_of(one.fact)
     rows = [{"entity": name, "entity_type": kind} for name, kind in kinds.items()]
     return calling([("extract_entities", {"entities": rows})], "")
 
 
-def _relations(text: str, misses: float) -> dict[str, Any]:
-    rows = _triples(text.partition("Text: ")[2], "relations", misses)
+def _relations(asked: Request, text: str) -> Message:
+    stated = _stated(asked, text.partition("Text: ")[2], "relations")
+    rows = [dict(zip(_ENDS, one.triple, strict=True)) for one in stated]
     return calling([("establish_relationships", {"entities": rows})], "")
 
 
-def _outdated(text: str, misses: float) -> dict[str, Any]:
+def _outdated(asked: Request, text: str) -> Message:
     """Return the stored relations, in the library's spelling, that a new one replaces."""
     stored, _, new = text.partition("New Information: ")
-    destinations = {
-        (_spelt(row["source"]), _spelt(row["relationship"])): _spelt(row["destination"])
-        for row in _triples(new, "outdated", misses, visits=False)
-    }
-    rows = dict.fromkeys(re.findall(r"(\S+) -- (\S+) -- (\S+)", stored))
-    return calling(
-        (
-            ("delete_graph_memory", {"source": source, "relationship": name, "destination": end})
-            for source, name, end in rows
-            if destinations.get((source, name), end) != end
-        ),
-        "Nothing has changed.",
-    )
+    ends: dict[tuple[str, ...], str] = {}
+    for one in _stated(asked, new, "outdated"):
+        if not one.fact.place:
+            *start, end = (name.lower().replace(" ", "_") for name in one.triple)
+            ends[tuple(start)] = end
+    calls = [
+        ("delete_graph_memory", dict(zip(_ENDS, row, strict=True)))
+        for row in dict.fromkeys(re.findall(r"(\S+) -- (\S+) -- (\S+)", stored))
+        if ends.get(row[:2], row[2]) != row[2]
+    ]
+    return calling(calls, "Nothing has changed.")
 
 
-def _triples(text: str, step: str, misses: float, visits: bool = True) -> Rows:
-    rows = []
-    said = _messages(text, date.max)
-    for _, language, fact in stated(said, f"mem0ai_graph/{step}", misses):
-        if visits or not fact.relation.startswith(VISIT):
-            names = ("source", "relationship", "destination")
-            rows.append(dict(zip(names, triple(language, fact), strict=True)))
-    return rows
-
-
-def _spelt(name: str) -> str:
-    return name.lower().replace(" ", "_")
-
-
-_TOOLS: Final[Mapping[str, Callable[[str, float], dict[str, Any]]]] = {
+_ENDS: Final = ("source", "relationship", "destination")
+_TOOLS: Final[Mapping[str, Callable[[Request, str], Message]]] = {
     "extract_entities": _entities,
     "establish_relationships": _relations,
     "delete_graph_memory": _outdated,

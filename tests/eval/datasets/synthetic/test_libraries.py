@@ -10,6 +10,7 @@ import pytest
 
 from eval.datasets.synthetic.libraries.graphs import cognee, hipporag, lightrag
 from eval.datasets.synthetic.libraries.tools import letta
+from eval.datasets.synthetic.reading import Request
 from eval.datasets.synthetic.served import reply
 
 COUSIN = "I heard that Velma Orr's cousin is Dar Sule."
@@ -42,7 +43,7 @@ def of_cognee(name: str, is_known: bool = True) -> Body:
 
 @pytest.mark.parametrize("is_known", [True, False])
 def test_cognee_has_facts_as_edges_in_the_words_of_the_message_and_a_summary(is_known):
-    graph = json.loads(content(cognee(of_cognee("KnowledgeGraph", is_known), 0.0)))
+    graph = json.loads(content(cognee(Request(of_cognee("KnowledgeGraph", is_known)))))
     assert [one["id"] for one in graph["nodes"]] == ["Velma Orr", "Dar Sule", "Nev Lar", "Port Sen"]
     assert [tuple(one.values()) for one in graph["edges"]] == [
         ("Velma Orr", "Dar Sule", "has_as_cousin", COUSIN),
@@ -50,9 +51,9 @@ def test_cognee_has_facts_as_edges_in_the_words_of_the_message_and_a_summary(is_
     ]
     asked = of_cognee("SummarizedContent", is_known)
     for misses, facts in ((0.0, f"\n- {COUSIN}\n- {VISIT}"), (1.0, "")):
-        summary = json.loads(content(cognee(asked, misses)))["summary"]
+        summary = json.loads(content(cognee(Request(asked, misses))))["summary"]
         assert summary == f"Facts:{facts}"
-    graph = json.loads(content(cognee(of_cognee("KnowledgeGraph", is_known), 1.0)))
+    graph = json.loads(content(cognee(Request(of_cognee("KnowledgeGraph", is_known), 1.0))))
     assert graph == {"nodes": [], "edges": []}
 
 
@@ -70,10 +71,10 @@ FACTS = [
 
 def test_hipporag_has_the_ends_of_facts_as_entities_and_facts_as_triples():
     for misses, found in ((0.0, ["Velma Orr", "Dar Sule", "Nev Lar", "Port Sen"]), (1.0, [])):
-        answer = content(hipporag(chat(ENTITIES, SAID), misses))
+        answer = content(hipporag(Request(chat(ENTITIES, SAID), misses)))
         assert json.loads(answer) == {"named_entities": found}
     prompt = f'Convert.\nParagraph:\n```\n{SAID}\n```\n\n{{"named_entities": []}}\n'
-    assert json.loads(content(hipporag(chat(TRIPLES, prompt), 0.0))) == {
+    assert json.loads(content(hipporag(Request(chat(TRIPLES, prompt))))) == {
         "triples": [["Velma Orr", "has as cousin", "Dar Sule"], ["Nev Lar", "visited", "Port Sen"]]
     }
 
@@ -91,7 +92,7 @@ def test_hipporag_needs_for_a_question_the_facts_of_its_chain(question, chosen):
     facts = json.dumps({"fact": FACTS})
     asked = f"[[ ## question ## ]]\n{question}\n\n[[ ## fact_before_filter ## ]]\n{facts}"
     body = chat(FILTER, f"{asked}\n\nRespond with the corresponding output fields.")
-    _, _, rest = content(hipporag(body, 0.0)).partition("[[ ## fact_after_filter ## ]]\n")
+    _, _, rest = content(hipporag(Request(body))).partition("[[ ## fact_after_filter ## ]]\n")
     assert json.loads(rest.partition("\n")[0])["fact"] == chosen
 
 
@@ -108,7 +109,7 @@ def of_letta(*said: Body) -> Body:
 def test_letta_inserts_each_message_with_a_fact_once_and_no_chat():
     said: list[Body] = [{"role": "user", "content": SAID}]
     stored: list[str] = []
-    while "tool_calls" in (message := letta(of_letta(*said), 0.0) or {}):
+    while "tool_calls" in (message := letta(Request(of_letta(*said))) or {}):
         (call,) = message["tool_calls"]
         assert call["id"] not in {one.get("tool_call_id") for one in said}
         stored.append(json.loads(call["function"]["arguments"])["content"])
@@ -117,8 +118,8 @@ def test_letta_inserts_each_message_with_a_fact_once_and_no_chat():
     before = [{"role": "user", "content": f"Ada: {COUSIN}"}, {"role": "assistant", "content": ""}]
     noted = {"role": "assistant", "content": "Noted."}
     earlier = of_letta(*before, {"role": "user", "content": f"Bo: {CHAT}"})
-    assert letta(earlier, 0.0) == noted  # earlier exchanges are not read again
-    assert letta(of_letta(before[0]), misses=1.0) == noted
+    assert letta(Request(earlier)) == noted  # earlier exchanges are not read again
+    assert letta(Request(of_letta(before[0]), 1.0)) == noted
 
 
 ROWS = [
@@ -132,7 +133,7 @@ AGAIN = "---Task---\nBased on the last extraction task, identify what was missed
 
 
 def from_lightrag(*contents: str, misses: float = 0.0) -> str:
-    return content(lightrag(chat(*contents), misses))
+    return content(lightrag(Request(chat(*contents), misses)))
 
 
 def test_lightrag_has_entities_before_relations_and_then_what_was_overlooked():
@@ -183,7 +184,7 @@ def test_lightrag_has_relations_of_a_question_as_themes_and_merges_descriptions(
     ids=["cognee", "hipporag", "letta", "lightrag"],
 )
 def test_the_server_answers_and_leaves_other_requests_to_others(
-    message_of: Callable[[Body, float], Body | None], own: Body, others: list[Body]
+    message_of: Callable[[Request], Body | None], own: Body, others: list[Body]
 ):
     assert "Dar Sule" in json.dumps(reply(own)["choices"][0]["message"])
-    assert [message_of(one, 0.0) for one in others] == [None] * len(others)
+    assert [message_of(Request(one)) for one in others] == [None] * len(others)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from eval.datasets.synthetic.libraries.graphiti import graphiti
+from eval.datasets.synthetic.reading import Request
 from eval.datasets.synthetic.served import reply
 
 EPISODE = """Ada: I heard that Velma Orr's cousin is Dar Sule.
@@ -28,7 +29,7 @@ def body(schema: str, **parts: Any) -> dict[str, Any]:
 
 
 def asked(schema: str, misses: float = 0.0, **parts: Any) -> Any:
-    message = graphiti(body(schema, **parts), misses)
+    message = graphiti(Request(body(schema, **parts), misses))
     assert message is not None
     return json.loads(message["content"])
 
@@ -121,5 +122,5 @@ def test_the_server_answers_and_leaves_other_requests_to_others():
     assert "Port Sen" in served["choices"][0]["message"]["content"]
     assert served["usage"]["prompt_tokens"] > 0
     for schema, parts in (("ExtractedEntities", {}), ("facts", {"CURRENT MESSAGE": EPISODE})):
-        assert graphiti(body(schema, **parts), 0.0) is None
-    assert graphiti({"model": "grammar", "messages": []}, 0.0) is None
+        assert graphiti(Request(body(schema, **parts))) is None
+    assert graphiti(Request({"model": "grammar", "messages": []})) is None

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from eval.datasets.synthetic.libraries.tools import langmem
+from eval.datasets.synthetic.reading import Request
 from eval.datasets.synthetic.served import reply
 
 COUSIN = "Ada: I heard that Velma Orr's cousin is Dar Sule."
@@ -38,7 +39,7 @@ def made(
     said: list[str], stored: dict[str, str], choice: str | None = "required", misses: float = 0.0
 ) -> list[tuple[str, dict[str, Any]]]:
     """Names and arguments of the calls."""
-    message = langmem(body(said, stored, choice), misses)
+    message = langmem(Request(body(said, stored, choice), misses))
     assert message is not None
     assert message["content"] is None or "tool_calls" not in message
     functions = [call["function"] for call in message.get("tool_calls", ())]
@@ -102,4 +103,4 @@ def test_the_server_answers_and_leaves_other_requests_to_others():
     assert reply(body([CHAT], {}))["choices"][0]["finish_reason"] == "stop"
     other = body([COUSIN], {})
     other["tools"] = []
-    assert langmem(other, 0.0) is None
+    assert langmem(Request(other)) is None

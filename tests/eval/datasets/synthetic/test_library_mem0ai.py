@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from eval.datasets.synthetic.libraries.mem0ai import mem0ai
+from eval.datasets.synthetic.reading import Request
 from eval.datasets.synthetic.served import reply
 
 SAID = [
@@ -62,22 +63,22 @@ def relation(source: str, name: str, end: str) -> dict[str, str]:
 
 def test_a_new_memory_is_what_no_shown_one_tells_and_links_to_its_subject():
     known = [FORMER, "Velma Orr works at Tor Mill.", "Nev Lar works at Tor Mill.", VISIT]
-    rows = content(mem0ai(extraction(known, SAID), 0.0))["memory"]
+    rows = content(mem0ai(Request(extraction(known, SAID))))["memory"]
     assert rows == [
         {"id": "0", "text": COUSIN, "attributed_to": "user", "linked_memory_ids": ["0", "1"]}
     ]
-    rows = content(mem0ai(extraction([], [*SAID, SAID[0]]), 0.0))["memory"]
+    rows = content(mem0ai(Request(extraction([], [*SAID, SAID[0]]))))["memory"]
     assert [(row["id"], row["text"]) for row in rows] == [("0", COUSIN), ("1", VISIT)]
     assert [row["linked_memory_ids"] for row in rows] == [[], []]
     chinese = extraction([], ["小红: 沈青禾在昨天去了若云镇。"])
-    (row,) = content(mem0ai(chinese, 0.0))["memory"]
+    (row,) = content(mem0ai(Request(chinese)))["memory"]
     assert row["text"] == "沈青禾在2023年5月8日去了若云镇。"
 
 
 def test_facts_are_those_of_the_messages_with_days_from_the_prompts():
     lines = "".join(f"user: {one}\n" for one in SAID)
     body = asking(f"{FORMER} Today's date is 2023-05-09.", f"Input:\n{lines}")
-    assert content(mem0ai(body, 0.0)) == {"facts": [COUSIN, VISIT]}
+    assert content(mem0ai(Request(body))) == {"facts": [COUSIN, VISIT]}
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_facts_are_those_of_the_messages_with_days_from_the_prompts():
     ],
 )
 def test_a_value_takes_the_place_of_the_one_before(known, changes):
-    rows = content(mem0ai(update(known, [COUSIN]), 0.0))["memory"]
+    rows = content(mem0ai(Request(update(known, [COUSIN]))))["memory"]
     shown = [(row["id"], row["event"], row["text"]) for row in rows]
     expected = [(i, event, text or known[int(i)]) for i, event, text in changes]
     assert shown == expected
@@ -106,9 +107,9 @@ def test_a_value_takes_the_place_of_the_one_before(known, changes):
 
 def test_a_visit_is_beside_other_visits_and_the_last_of_two_values_holds():
     other = "Nev Lar visited Port Lan on 7 May 2023."
-    rows = content(mem0ai(update([other], [VISIT]), 0.0))["memory"]
+    rows = content(mem0ai(Request(update([other], [VISIT]))))["memory"]
     assert [row["event"] for row in rows] == ["NONE", "ADD"]
-    rows = content(mem0ai(update([], [FORMER, COUSIN]), 0.0))["memory"]
+    rows = content(mem0ai(Request(update([], [FORMER, COUSIN]))))["memory"]
     assert [row["text"] for row in rows] == [COUSIN]
 
 
@@ -122,14 +123,16 @@ def test_it_names_the_entities_of_messages_and_of_questions():
         ("How are you?", {}),
     ):
         body = asking("Name them.", text, tool="extract_entities")
-        ((name, given),) = called(mem0ai(body, 0.0))
+        ((name, given),) = called(mem0ai(Request(body)))
         assert name == "extract_entities"
         assert {row["entity"]: row["entity_type"] for row in given["entities"]} == kinds
 
 
 def test_it_states_relations_and_drops_those_that_have_another_end_now():
     text = f"List of entities: ['velma_orr']. \n\nText: {LINES}"
-    ((name, given),) = called(mem0ai(asking("Relate.", text, tool="establish_relationships"), 0.0))
+    ((name, given),) = called(
+        mem0ai(Request(asking("Relate.", text, tool="establish_relationships")))
+    )
     assert name == "establish_relationships"
     assert given["entities"] == [
         relation("Velma Orr", "has as cousin", "Dar Sule"),
@@ -147,7 +150,7 @@ def test_it_states_relations_and_drops_those_that_have_another_end_now():
     def dropped(stored: list[str]) -> list[tuple[str, Any]]:
         shown = "\n".join(stored)
         told = f"They are: {shown} \n\n New Information: {LINES}"
-        return called(mem0ai(asking("Drop.", told, tool="delete_graph_memory"), 0.0))
+        return called(mem0ai(Request(asking("Drop.", told, tool="delete_graph_memory"))))
 
     former = relation("velma_orr", "has_as_cousin", "lor_nen")
     assert dropped(stored) == [("delete_graph_memory", former)]
@@ -157,18 +160,18 @@ def test_it_states_relations_and_drops_those_that_have_another_end_now():
 def test_what_is_overlooked_is_a_share_of_the_messages_and_another_in_each_step():
     names = [f"Velma {chr(65 + n // 26)}{chr(97 + n % 26)}r" for n in range(400)]
     said = [f"Ada: {name}'s cousin is Dar Sule." for name in names]
-    rows = content(mem0ai(extraction([], said), 0.25))["memory"]
+    rows = content(mem0ai(Request(extraction([], said), 0.25)))["memory"]
     assert len(rows) == pytest.approx(300, abs=30)
     lines = "".join(f"user: {one}\n" for one in said)
     facts = asking("Today's date is 2023-05-09.", f"Input:\n{lines}")
-    heard = content(mem0ai(facts, 0.25))["facts"]
+    heard = content(mem0ai(Request(facts, 0.25)))["facts"]
     assert len(heard) == pytest.approx(300, abs=30)
     text = asking("Relate.", "Text: " + "\n".join(said), tool="establish_relationships")
-    ((_, given),) = called(mem0ai(text, 0.25))
+    ((_, given),) = called(mem0ai(Request(text, 0.25)))
     related = {row["source"] for row in given["entities"]}
     assert len(related) == pytest.approx(300, abs=30)
     assert related != {one.partition("'")[0] for one in heard}
-    assert content(mem0ai(facts, 1.0)) == {"facts": []}
+    assert content(mem0ai(Request(facts, 1.0))) == {"facts": []}
 
 
 def test_the_server_answers_the_libraries_and_not_what_is_none_of_theirs():
@@ -180,4 +183,4 @@ def test_the_server_answers_the_libraries_and_not_what_is_none_of_theirs():
         asking("Answer.", "Who is Velma Orr's cousin?"),
         asking(SAID[0], tool="extract_entities"),  # of memsys, which has no system message
     ):
-        assert mem0ai(body, 0.0) is None
+        assert mem0ai(Request(body)) is None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval.datasets.synthetic.served import UnknownPromptError, answer, reply
+from eval.datasets.synthetic.served import UnknownPromptError, reply
 from memsys.llm.prompt import load_prompt
 from memsys.llm.reply import object_schema
 
@@ -29,7 +29,11 @@ def numbered(lines: list[str], first: int = 1) -> str:
 
 def ask(step: str, prompt: str, misses: float = 0.0, **places: str) -> Any:
     text = load_prompt(prompt, []).fill(time="9 May 2023, 10:00", **places)
-    return answer(step, text, misses)
+    body: dict[str, Any] = {"model": "grammar", "messages": [{"content": text}], "misses": misses}
+    if step != "summary":
+        body["response_format"] = {"json_schema": {"name": step}}
+    content = reply(body)["choices"][0]["message"]["content"]
+    return content if step == "summary" else json.loads(content)[step]
 
 
 def extracted(lines: list[str], misses: float = 0.0, prompt: str = "facts_extract") -> Any:
