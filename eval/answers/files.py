@@ -14,7 +14,6 @@ from eval.answers import values
 from eval.answers.column_names import in_milliseconds
 from eval.answers.columns import Proposal, propose
 from eval.answers.containers import Item, row_lists
-from eval.answers.contents import cell
 from eval.answers.layout import Layout
 from eval.answers.plausible import doubtful_times, is_error
 from eval.datasets.types import TYPES, Dataset, SourceFile
@@ -180,7 +179,7 @@ class _Reader:
         if name not in self._columns:
             return None
         column = self._columns[name][0]
-        return parse(cell(item, column), place, column)
+        return parse(item.fields.get(column), place, column)
 
     def _sum(self, item: Item, place: str, name: str, parse: Parse) -> Any:
         """Return the sum over the columns of the field, in seconds; None if one is blank."""
@@ -188,7 +187,7 @@ class _Reader:
             return None
         parts = []
         for column in self._columns[name]:
-            part = parse(cell(item, column), place, column)
+            part = parse(item.fields.get(column), place, column)
             if part is None:
                 return None
             parts.append(
@@ -198,7 +197,7 @@ class _Reader:
 
     def _judge(self, item: Item, place: str) -> float | None:
         columns = self._columns.get("judge", ())
-        means = [values.verdict(cell(item, column), place, column) for column in columns]
+        means = [values.verdict(item.fields.get(column), place, column) for column in columns]
         known = [mean for mean in means if mean is not None]
         return sum(known) / len(known) if known else None
 
@@ -207,7 +206,7 @@ class _Reader:
         runs of one judge.
         """
         columns = self._columns.get("judge_runs") or self._columns.get("judge", ())
-        cells = {column: values.runs(cell(item, column)) for column in columns}
+        cells = {column: values.runs(item.fields.get(column)) for column in columns}
         listed = any(isinstance(cell, list) for cell in cells.values())
         if len(columns) < 2 and not listed:
             return {}
