@@ -16,10 +16,9 @@ from eval.answers.column_names import (
     rank_of,
     snake,
 )
-from eval.answers.contents import Contents
+from eval.answers.sheet import MOST, Sheet
 from eval.answers.values import blank, mean_verdict, runs
 
-_MOST = 0.5  # share of values that are texts, gold answers or numbers
 _ALL = 0.95
 _CLOSE = 0.03  # overlap of words with the gold answer that an unlisted column of answers has
 _CONTEXT = 3_000  # mean characters of a text that is too long for an answer
@@ -29,7 +28,6 @@ _APART = 0.65  # chance that a passing verdict goes with the better answer
 _DEVIATIONS = 2  # beyond which verdicts are not by chance against the answers
 _PAIRS = 99  # answers of each verdict that are compared
 _PASS = 0.5
-_SOME = 0.5
 _OWN = 0  # position of the names under which this project writes verdicts
 _NUMBER = re.compile(r"(?:[-_. ](?:run|judg[a-z]+))?[-_. ]?\d+$")
 _VERDICT = re.compile(  # a word of the name of a verdict
@@ -47,61 +45,55 @@ _STATE = re.compile(  # the last word of a name that says whether something was 
     r"|applied|used|changed|truncated|flagged"
 )
 
-Columns = dict[str, tuple[str, ...]]  # by field
 
-
-def answer_columns(contents: Contents, free: Sequence[str]) -> Columns:
+def answer_columns(sheet: Sheet) -> dict[str, tuple[str, ...]]:
     """Return the column of `answer`; several if it is not clear which, none if there is none.
-
-    `free`: columns without a meaning.
-    """
-    several = _answers(contents, free)
-    return {"answer": tuple(several)} if several else {}
-
-
-def _answers(contents: Contents, free: Sequence[str]) -> list[str]:
-    """Return the columns that may be the answer.
 
     A column of gold answers is the answer only if no other column may be. Of listed names, the
     first is read, unless another column has other texts, such as a chain of thought, that are known
     not to be the gold answers. An unlisted column is the answer if it is the only remaining
     text, or the only one whose words are close to the gold answers.
     """
+    several = _answers(sheet)
+    return {"answer": tuple(several)} if several else {}
+
+
+def _answers(sheet: Sheet) -> list[str]:
     by_name = [
         column
-        for column in named("answer", free)
-        if contents.texts(column) >= _MOST or len(contents.filled(column)) * 2 < contents.rows
+        for column in named("answer", sheet.free)
+        if sheet.texts(column) >= MOST or sheet.sparse(column)
     ]
-    filled = [column for column in by_name if contents.filled(column)]
-    right = [column for column in filled if (contents.gold(column) or 0.0) < _ALL]
+    filled = [column for column in by_name if sheet.filled[column]]
+    right = [column for column in filled if (sheet.gold(column) or 0.0) < _ALL]
     if right:
         rank = rank_of("answer", right[0])
         if rank == _PATTERN:
             return [one for one in right if rank_of("answer", one) == rank]
-        others = (one for one in right[1:] if contents.gold(one) is not None)
+        others = (one for one in right[1:] if sheet.gold(one) is not None)
         listed = (one for one in others if rank_of("answer", one) < _PATTERN)
-        return [right[0], *(one for one in listed if _differ(contents, right[0], one))]
+        return [right[0], *(one for one in listed if _differ(sheet, right[0], one))]
     certain = [column for column in filled if not named("gold", [column])]
     if not certain:
-        unlisted = _texts(contents, free)
+        unlisted = _texts(sheet)
         if len(unlisted) == 1 or (unlisted and not filled):
             return unlisted
     return [*certain, *filled, *by_name][:1]
 
 
-def _differ(contents: Contents, one: str, other: str) -> bool:
+def _differ(sheet: Sheet, one: str, other: str) -> bool:
     """Return whether most rows have different texts in both columns."""
-    cells = zip(contents.columns[one], contents.columns[other], strict=True)
+    cells = zip(sheet.columns[one], sheet.columns[other], strict=True)
     texts = [(str(a).strip(), str(b).strip()) for a, b in cells if not (blank(a) or blank(b))]
-    return sum(a != b for a, b in texts) > _MOST * contents.rows
+    return sum(a != b for a, b in texts) > MOST * sheet.rows
 
 
-def _texts(contents: Contents, free: Sequence[str]) -> list[str]:
+def _texts(sheet: Sheet) -> list[str]:
     """Return the unlisted columns that may be the answer."""
-    found = [column for column in free if _may_answer(contents, column)]
+    found = [column for column in sheet.free if _may_answer(sheet, column)]
     narrower: list[Callable[[str], bool]] = [
         lambda column: not OTHER_TEXT.search(snake(column)),
-        lambda column: contents.closeness(column) >= _CLOSE,
+        lambda column: sheet.closeness(column) >= _CLOSE,
         lambda column: bool(ANSWER_HINT.search(snake(column))),
     ]
     for fits_better in narrower:
@@ -110,49 +102,44 @@ def _texts(contents: Contents, free: Sequence[str]) -> list[str]:
     return found
 
 
-def _may_answer(contents: Contents, column: str) -> bool:
+def _may_answer(sheet: Sheet, column: str) -> bool:
     """Return whether an unlisted column contains different texts that are no other field."""
     if is_key(column) or named("gold", [column]) or named("category", [column]):
         return False
-    filled = contents.filled(column)
+    filled = sheet.filled[column]
     return (
         all(isinstance(one, str) for one in filled)
-        and contents.distinct(column) > max(1, len(filled) // _REPEATED)
-        and contents.length(column) < _CONTEXT
-        and contents.verdicts(column, fractions=True) < _MOST
-        and contents.amounts(column) < _MOST
-        and (contents.gold(column) or 0.0) < _ALL
+        and sheet.distinct(column) > max(1, len(filled) // _REPEATED)
+        and sheet.length(column) < _CONTEXT
+        and sheet.verdicts(column) < MOST
+        and sheet.amounts(column) < MOST
+        and (sheet.gold(column) or 0.0) < _ALL
     )
 
 
-def verdict_columns(contents: Contents, free: Sequence[str], answer: str | None) -> Columns:
-    """Return the columns of `judge`, whose mean is the score, and of `judge_runs` beside it.
-
-    `free`: columns without a meaning; `answer`: the column of answers.
-    """
-    groups = _groups(contents, free)
-    grouped = {column for columns in groups for column in columns}
-    single = [
-        column for column in free if column not in grouped and _fits(contents, column, answer)
-    ]
+def verdict_columns(sheet: Sheet) -> dict[str, tuple[str, ...]]:
+    """Return the columns of `judge`, whose mean is the score, and of `judge_runs` beside it."""
+    free = sheet.own
+    groups = _groups(sheet, free)
+    single = [one for one in free if not any(one in group for group in groups)]
+    single = [column for column in single if _fits(sheet, column)]
     by_name = named("judge", single)
     others = sorted((c for c in single if c not in by_name), key=lambda c: not _hinted(c))
-    chosen = [*((c,) for c in by_name), *groups, *((c,) for c in others)]
-    if not chosen:
-        empty = [c for c in named("judge", free) if not contents.filled(c)]
+    candidates = [*((c,) for c in by_name), *groups, *((c,) for c in others)]
+    if not candidates:
+        empty = [c for c in named("judge", free) if not sheet.filled[c]]
         return {"judge": (empty[0],)} if empty and rank_of("judge", empty[0]) == _OWN else {}
-    found = {"judge": chosen[0]}
+    judge = candidates[0]
     several = [
         one
-        for one in chosen[1:]
-        if len(one) > 1 or (named("judge_runs", one) and _listed(contents, one[0]))
+        for one in candidates[1:]
+        if len(one) > 1 or (named("judge_runs", one) and _listed(sheet, one[0]))
     ]
-    if several and len(chosen[0]) == 1 and not _listed(contents, chosen[0][0]):
-        found["judge_runs"] = several[0]
-    return found
+    beside = several and len(judge) == 1 and not _listed(sheet, judge[0])
+    return {"judge": judge, **({"judge_runs": several[0]} if beside else {})}
 
 
-def _groups(contents: Contents, free: Sequence[str]) -> list[tuple[str, ...]]:
+def _groups(sheet: Sheet, free: Sequence[str]) -> list[tuple[str, ...]]:
     """Return sets of columns that are runs of a judge: `judge_1`, `judge_2`, or `judges.1`."""
     by_stem: dict[str, list[str]] = {}
     for column in free:
@@ -162,7 +149,7 @@ def _groups(contents: Contents, free: Sequence[str]) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
     for columns in sorted(by_stem.values(), key=len, reverse=True):
         left = [one for one in columns if not any(one in group for group in found)]
-        if len(left) > 1 and all(contents.verdicts(one, fractions=False) >= _ALL for one in left):
+        if len(left) > 1 and all(sheet.verdicts(one, fractions=False) >= _ALL for one in left):
             found.append(tuple(left))
     return found
 
@@ -180,54 +167,43 @@ def _hinted(column: str) -> bool:
     return any(map(_VERDICT.fullmatch, _words(column))) and not _excluded(column)
 
 
-def _listed(contents: Contents, column: str) -> bool:
-    return any(isinstance(runs(value), list) for value in contents.filled(column))
+def _listed(sheet: Sheet, column: str) -> bool:
+    return any(isinstance(runs(value), list) for value in sheet.filled[column])
 
 
-def _fits(contents: Contents, column: str, answer: str | None) -> bool:
+def _fits(sheet: Sheet, column: str) -> bool:
     """Return whether the values are verdicts.
 
     A column of an unlisted name needs both verdicts, and they have to agree with how close the
     answers are to the gold answers; where nothing tells, its name has to suggest a judge.
     """
-    filled = contents.filled(column)
+    filled = sheet.filled[column]
     if not filled or _excluded(column):
         return False
     if named("judge", [column]):
-        if rank_of("judge", column) == _OWN and len(filled) * 2 < contents.rows:
-            return True
-        if contents.verdicts(column, fractions=True) < _SOME:
-            return False
-        return rank_of("judge", column) == _OWN or contents.verdicts(column, fractions=True) >= _ALL
-    if contents.verdicts(column, fractions=False) < _ALL:
+        if rank_of("judge", column) == _OWN:
+            return sheet.sparse(column) or sheet.verdicts(column) >= MOST
+        return sheet.verdicts(column) >= _ALL
+    if sheet.verdicts(column, fractions=False) < _ALL:
         return False
     if len({str(one).lower() for one in filled}) < 2:
         return False
-    apart = None if answer is None else _separation(contents, [column], answer)
+    apart = _separation(*_by_verdict(sheet, [column]))
     return _hinted(column) if apart is None else apart >= _APART
 
 
-def _separation(contents: Contents, columns: Sequence[str], answer: str) -> float | None:
-    """Return the chance that an answer that the verdicts in `columns` pass, on average, is closer
-    to the gold answer than one that they fail; None unless both occur.
-    """
-    passed, failed = _by_verdict(contents, columns, answer)
-    if not passed or not failed:
-        return None
-    wins = sum((one > two) + 0.5 * (one == two) for one in passed for two in failed)
-    return wins / (len(passed) * len(failed))
-
-
-def against(contents: Contents, columns: Sequence[str], answer: str) -> str | None:
-    """Return how the verdicts in `columns` go against the answers; None if they do not.
+def against(sheet: Sheet) -> str | None:
+    """Return how the verdicts go against the answers; None if they do not.
 
     A few verdicts may do so by chance: the standard deviation is that of the Mann-Whitney test.
     """
-    apart = _separation(contents, columns, answer)
+    columns = sheet.fields.get("judge", ())
+    passed, failed = _by_verdict(sheet, columns)
+    apart = _separation(passed, failed)
     if apart is None or apart > 1 - _APART:
         return None
-    passed, failed = map(len, _by_verdict(contents, columns, answer))
-    if 0.5 - apart <= _DEVIATIONS * sqrt((passed + failed + 1) / (12 * passed * failed)):
+    counts = len(passed) + len(failed), len(passed) * len(failed)
+    if 0.5 - apart <= _DEVIATIONS * sqrt((counts[0] + 1) / (12 * counts[1])):
         return None
     return (
         f"the verdicts in {', '.join(columns):.120} go against the answers: one that passes is "
@@ -235,15 +211,28 @@ def against(contents: Contents, columns: Sequence[str], answer: str) -> str | No
     )
 
 
-def _by_verdict(
-    contents: Contents, columns: Sequence[str], answer: str
-) -> tuple[list[float], list[float]]:
-    """Return how close some of the answers that pass are to the gold, and some that fail."""
+def _separation(passed: Sequence[float], failed: Sequence[float]) -> float | None:
+    """Return the chance that an answer that passes is closer to its gold answer than one that
+    fails; None unless both occur.
+    """
+    if not passed or not failed:
+        return None
+    wins = sum((one > two) + 0.5 * (one == two) for one in passed for two in failed)
+    return wins / (len(passed) * len(failed))
+
+
+def _by_verdict(sheet: Sheet, columns: Sequence[str]) -> tuple[list[float], list[float]]:
+    """Return how close some of the answers are to the gold that pass, by the mean verdict in
+    `columns`, and some that fail; none without a column of answers.
+    """
     passed: list[float] = []
     failed: list[float] = []
-    rows = zip(*(contents.columns[column] for column in columns), strict=True)
-    for cells, close in zip(rows, contents.close(answer), strict=True):
+    answer = sheet.first("answer")
+    if answer is None:
+        return passed, failed
+    for number, overlap in enumerate(sheet.close(answer)):
+        cells = (sheet.columns[column][number] for column in columns)
         means = [mean for one in cells if (mean := mean_verdict(one)) is not None]
-        if means and close is not None:
-            (passed if fmean(means) > _PASS else failed).append(close)
+        if means and overlap is not None:
+            (passed if fmean(means) > _PASS else failed).append(overlap)
     return passed[:_PAIRS], failed[:_PAIRS]

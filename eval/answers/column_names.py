@@ -8,9 +8,9 @@ from pathlib import Path
 
 import yaml
 
+from eval.answers.places import KEY
 from eval.metrics.registry import reported
 
-KEY = "@key"  # the key or file name above a row, as a column; @key2 is the one above that
 _FILE = Path(__file__).with_name("columns.yaml")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MARKS = re.compile(r"[^a-z0-9.@]+")

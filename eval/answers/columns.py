@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from eval.answers.answer_columns import Columns, against
-from eval.answers.candidates import FURTHER, IDENTIFYING, SHARES, Draft
+from eval.answers.answer_columns import against
 from eval.answers.containers import BY_ROWS, RowList
-from eval.answers.contents import Contents, cell, contents_of
+from eval.answers.finders import FINDERS
 from eval.answers.layout import Layout, expand
 from eval.answers.questions import QuestionIndex, normalise
+from eval.answers.sheet import Sheet
 from eval.datasets.types import Dataset
 from memsys.core.files import shown
 
 _MANY = 0.5  # share of the questions in two lists, and of the answers that differ
 _CLOSE_TO_BEST = 0.9  # share of the matched rows that another list of answers has as well
+_BY_COLUMNS = 10  # columns that contain questions, from which the columns are rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Proposal:
     @property
     def layout(self) -> Layout:
         """The layout by which the file can be read again."""
-        return Layout(None, self.rows.path, self.columns, whole=True)
+        return Layout(self.rows.path, self.columns, whole=True)
 
 
 def propose(
@@ -71,9 +72,12 @@ def propose(
     rivals = [
         one.rows.path
         for one in found
-        if one.problem is None
-        and (one is best or _CLOSE_TO_BEST * best.matched <= one.matched)
-        and (one is best or _are_rivals(best, one))
+        if one is best
+        or (
+            one.problem is None
+            and one.matched >= _CLOSE_TO_BEST * best.matched
+            and _are_rivals(best, one)
+        )
     ]
     if best.problem is not None or len(rivals) < 2:
         return best
@@ -83,20 +87,22 @@ def propose(
 
 
 def _propose(rows: RowList, index: QuestionIndex | None, given: Layout) -> Proposal:
-    draft, problem, doubt = assign(contents_of(rows.sample, index), given)
-    contents, columns = draft.contents, draft.columns
-    meanings = {one: field for field, several in columns.items() for one in several}
-    shares = {one: SHARES[field](draft, one) for one, field in meanings.items()}
+    sheet = Sheet(rows.sample, index)
+    problem, doubt = _assign(sheet, given)
+    meanings = {one: field for field, several in sheet.fields.items() for one in several}
+    shares = {
+        one: FINDERS["judge" if field == "judge_runs" else field].share(sheet, one)
+        for one, field in meanings.items()
+    }
     table = tuple(
-        Column(name, meanings.get(name), shares.get(name), contents.example(name))
-        for name in contents.columns
+        Column(name, meanings.get(name), shares.get(name), sheet.example(name))
+        for name in sheet.columns
     )
-    known = sum(map(bool, contents.known)) if index is not None else contents.rows
-    texts = {*columns.get("question", ()), *columns.get("answer", ())}
-    if len(texts) > 1 and texts <= contents.inherited:
+    known = sheet.rows if index is None else sum(map(bool, sheet.known))
+    texts = {*sheet.fields.get("question", ()), *sheet.fields.get("answer", ())}
+    if len(texts) > 1 and texts <= sheet.inherited:
         known = 0  # a list within a row, such as what was retrieved
-    matched = rows.count * known / max(1, contents.rows)
-    return Proposal(rows, columns, table, problem, matched, doubt)
+    return Proposal(rows, sheet.fields, table, problem, rows.count * known / sheet.rows, doubt)
 
 
 def _are_rivals(one: Proposal, other: Proposal) -> bool:
@@ -113,100 +119,79 @@ def _answers(one: Proposal) -> dict[str, str]:
     if not one.columns.keys() >= {"question", "answer"}:
         return {}
     question, answer = one.columns["question"][0], one.columns["answer"][0]
-    return {
-        normalise(str(cell(item, question))): str(cell(item, answer)).strip()
-        for item in one.rows.sample
-    }
+    rows = (item.fields for item in one.rows.sample)
+    return {normalise(str(row.get(question))): str(row.get(answer)).strip() for row in rows}
 
 
-_BY_COLUMNS = 10  # columns that contain questions, from which the columns are rows
-
-
-def assign(contents: Contents, given: Layout) -> tuple[Draft, str | None, str | None]:
-    """Return the columns of each field, a column for one field at most, with `problem` and `doubt`
-    as of a Proposal. Those that the user has `given` go first, and others are looked for unless
-    `given` is whole.
+def _assign(sheet: Sheet, given: Layout) -> tuple[str | None, str | None]:
+    """Assign columns to fields, a column to one field at most; return `problem` and `doubt` as of a
+    Proposal. Those that the user has `given` go first, and others are looked for unless `given` is
+    whole.
     """
-    columns, problem = _given(contents, given)
-    for field in () if given.whole else IDENTIFYING:
-        if field.name not in columns:
-            columns |= field.find(Draft(contents, columns))
-    named_by = Draft(contents, columns)
-    contents = contents.identified(named_by.first("question"), named_by.first("id"))
-    for field in () if given.whole else FURTHER:
-        if field.name not in columns:
-            found = field.find(Draft(contents, columns))
+    problem = _assign_given(sheet, given)
+    for field, finder in () if given.whole else FINDERS.items():
+        if field not in sheet.fields:
+            found = finder.find(sheet)
             if len(rivals := found.get("answer", ())) > 1:
                 problem = problem or _ambiguous("answer", rivals)
             else:
-                columns = {**columns, **found, **columns}
-    draft = Draft(contents, {field: several for field, several in columns.items() if several})
-    answer, judge = draft.first("answer"), draft.columns.get("judge", ())
-    doubt = against(contents, judge, answer) if answer and judge else None
+                sheet.fields = {**sheet.fields, **found, **sheet.fields}
+    sheet.fields = {field: several for field, several in sheet.fields.items() if several}
+    doubt = against(sheet)
     if doubt is not None and "judge" not in given.columns:
         problem = problem or (
             f"{doubt}; name the column of verdicts by --columns judge=COLUMN, or leave it out "
             "by judge=none"
         )
         doubt = None
-    if {"conversation", "index"} <= draft.columns.keys() and "id" not in given.columns:
-        draft.columns.pop("id", None)
-    problem = problem or _missing(draft, given)
-    if problem is not None and _is_by_columns(contents):
+    if {"conversation", "index"} <= sheet.fields.keys() and "id" not in given.columns:
+        sheet.fields.pop("id", None)
+    problem = problem or _missing(sheet, given)
+    if problem is not None and sum(map(bool, map(sheet.questions, sheet.columns))) > _BY_COLUMNS:
         problem = f"is a table by columns; {BY_ROWS}"
-    return draft, problem, doubt
+    return problem, doubt
 
 
-def _given(contents: Contents, given: Layout) -> tuple[Columns, str | None]:
-    """Return the columns that the user names, and what is wrong with one of them."""
-    columns: Columns = {}
+def _assign_given(sheet: Sheet, given: Layout) -> str | None:
+    """Assign the columns that the user names; return what is wrong with one of them."""
     problem = None
     for field, patterns in given.columns.items():
-        expanded = [expand(pattern, contents.columns) for pattern in patterns]
+        expanded = [expand(pattern, sheet.columns) for pattern in patterns]
         missing = [p for p, present in zip(patterns, expanded, strict=True) if not present]
         several = tuple(dict.fromkeys(column for present in expanded for column in present))
         if missing and (not given.whole or field in given.required):
-            problem = f"no column {missing[0]!r:.60} for {field}; {_present(contents)}"
+            problem = f"no column {missing[0]!r:.60} for {field}; {_present(sheet)}"
         elif field in ("answer", "question") and len(several) > 1:
             problem = _ambiguous(field, several)
         elif not missing:
-            columns[field] = several
-    return columns, problem
+            sheet.fields[field] = several
+    return problem
 
 
-def _missing(draft: Draft, given: Layout) -> str | None:
+def _missing(sheet: Sheet, given: Layout) -> str | None:
     """Return why the columns do not suffice; None if they do."""
-    contents, columns = draft.contents, draft.columns
-    index = contents.index
-    if index is not None and any(map(index.of_words, contents.columns)):
+    if sheet.index is not None and any(map(sheet.index.of_words, sheet.columns)):
         return "its first line is a row, not a header; add the names of the columns"
-    if "answer" not in columns:
-        return (
-            f"no column for the answer; name it by --columns answer=COLUMN ({_present(contents)})"
-        )
-    answer = columns["answer"][0]
-    single = contents.rows == 1  # one empty answer is an answer
-    empty = not contents.filled(answer) and "error" not in columns
-    if empty and not single and "answer" not in given.columns:
+    answer = sheet.first("answer")
+    if answer is None:
+        return f"no column for the answer; name it by --columns answer=COLUMN ({_present(sheet)})"
+    empty = not sheet.filled[answer] and "error" not in sheet.fields
+    # One empty answer is an answer.
+    if empty and sheet.rows > 1 and "answer" not in given.columns:
         return (
             f"the column of answers, {answer!r:.60}, is empty; name it or another by --columns "
-            f"answer=COLUMN ({_present(contents)})"
+            f"answer=COLUMN ({_present(sheet)})"
         )
-    if not columns.keys() & {"question", "id", "index"}:
+    if not sheet.fields.keys() & {"question", "id", "index"}:
         return (
             "no column for the question; name it by --columns question=COLUMN, or give its "
-            f"place in the conversation's qa list as qa_index ({_present(contents)})"
+            f"place in the conversation's qa list as qa_index ({_present(sheet)})"
         )
     return None
 
 
-def _is_by_columns(contents: Contents) -> bool:
-    """Return whether questions are in many columns, as if each were a row."""
-    return sum(bool(contents.questions(one)) for one in contents.columns) > _BY_COLUMNS
-
-
-def _present(contents: Contents) -> str:
-    return f"columns found: {shown(', '.join(contents.columns))}"
+def _present(sheet: Sheet) -> str:
+    return f"columns found: {shown(', '.join(sheet.columns))}"
 
 
 def _ambiguous(field: str, columns: Iterable[str]) -> str:

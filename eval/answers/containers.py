@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from eval.answers.documents import CSV, JSON, LINES, Document, read_document
-from eval.answers.places import ELEMENT, Place, Spot, fields
+from eval.answers.places import ELEMENT, KEY, Place, Spot, fields, places
 from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
 from memsys.core.files import is_there, shown
 
-_ORDER = (JSON, LINES, CSV)
 _SAMPLE = 2_000
 _CUT = 2_000  # characters of a value in a sample
 BY_ROWS = "write a list of objects, one a row (pandas: to_json with orient='records')"
@@ -26,50 +25,47 @@ _KINDS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 class Item:
     """One row of a file, unparsed.
 
-    `place`: position in the file. `group`: key of the enclosing object of lists, or the file's stem
-    in a folder; None if neither. `around`: such keys around the group, the outermost first.
-    `inherited`: names of the fields that are those of an enclosing object.
+    `place`: position in the file. `fields`: also those of enclosing objects, whose names are in
+    `inherited`, and as `@key` and `@key2` the keys of enclosing objects of lists and the file's
+    stem in a folder, the nearest first.
     """
 
     place: str
     fields: Mapping[str, Any]
-    group: str | None = None
-    around: tuple[str, ...] = ()
-    inherited: frozenset[str] = field(default=frozenset(), compare=False)
+    inherited: frozenset[str]
 
 
 class RowList:
-    """The rows at one place: `path` is where the list is, `count` the number of rows.
-
-    `name`: the file's, for messages; empty if the places of rows contain it.
-    """
+    """The rows at one place of the file or folder `name`: `path` is where the list is."""
 
     def __init__(self, place: Place, name: str) -> None:
-        self.path, self.count = place.path.removesuffix(ELEMENT), len(place.objects)
+        self.path = place.path.removesuffix(ELEMENT)
         self._place, self._name = place, name
 
-    @cached_property
-    def _sampled(self) -> Mapping[int, Item]:
-        """Up to 2,000 rows spread over the list, by position."""
-        spread = range(0, self.count, -(-self.count // _SAMPLE))
-        return {position: _item(self._place.objects[position]) for position in spread}
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return len(self._place.objects)
 
     @cached_property
     def sample(self) -> Sequence[Item]:
         """Up to 2,000 rows spread over the list; long texts are cut."""
-        return [replace(row, fields=_cut(row.fields)) for row in self._sampled.values()]
+        rows = map(_item, self._place.objects[:: -(-self.count // _SAMPLE)])
+        return [replace(row, fields=_cut(row.fields)) for row in rows]
 
     def items(self) -> Iterator[Item]:
         """Yield the rows in file order.
 
         Raises InputError naming the place of what is no object.
         """
-        other = self._place.other_element()
-        if other is not None:
-            place = ": ".join(part for part in (self._name, str(other)) if part)
-            raise InputError(f"{place}: must be an object {{...}} with question and answer")
-        for position, row in enumerate(self._place.objects):
-            yield self._sampled.get(position) or _item(row)
+        for spot in self._place.within:
+            for number, member in enumerate(spot.value):
+                if not isinstance(member, dict):
+                    raise InputError(
+                        f"{self._name}: {spot.element(number)}: must be an object {{...}} with "
+                        "question and answer"
+                    )
+        yield from map(_item, self._place.objects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,53 +88,46 @@ def row_lists(path: Path, wanted: str | None = None) -> Found:
     """
     if not is_there(path):
         raise InputError(f"{shown(path)}: no such file or folder; correct the path")
-    in_folder = path.is_dir()
+    in_folder, name = path.is_dir(), shown(path.name)
     paths, passed = _files(path) if in_folder else ([path], [])
     documents = [read_document(one) for one in paths]
-    without = [one for one in documents if in_folder and not _lists([one], in_folder)]
-    found = _lists(documents, in_folder)
-    if not found:
-        raise InputError(
-            f"{shown(path.name)}: contains no answers, that is, no list of objects; {BY_ROWS}"
-        )
+    without = [one.source.name for one in documents if in_folder and not _places([one], "")]
+    lists = [RowList(place, name) for place in _places(documents, name * in_folder)]
+    if not lists:
+        raise InputError(f"{name}: contains no answers, that is, no list of objects; {BY_ROWS}")
     if wanted is not None:
-        names = ", ".join(repr(one.path) for one in found)
-        found = [one for one in found if _plain(one.path) == _plain(wanted)]
-        if not found:
+        paths_of = ", ".join(repr(one.path) for one in lists)
+        lists = [one for one in lists if _plain(one.path) == _plain(wanted)]
+        if not lists:
             raise InputError(
-                f"{shown(path.name)}: no list of objects at {wanted!r:.80}; --rows may be {names}"
+                f"{name}: no list of objects at {wanted!r:.80}; --rows may be {paths_of}"
             )
     sources = tuple(document.source for document in documents)
-    return Found(found, sources, (*passed, *(shown(one.source.name) for one in without)))
+    return Found(lists, sources, (*passed, *map(shown, without)))
 
 
-def _lists(documents: Sequence[Document], in_folder: bool) -> list[RowList]:
-    """Return the lists of objects: JSON documents go before JSON lines, and these before CSV."""
-    spots: dict[str, list[Spot]] = {}
-    for document in sorted(documents, key=lambda one: _ORDER.index(one.kind)):
-        name = shown(document.source.name)
-        group = _stem(name) if in_folder else None
-        for place, value in document.values:
-            prefix = ": ".join(part for part in (name if in_folder else "", place) if part)
-            spots.setdefault(document.kind, []).append(Spot(value, prefix, group))
-    name = "" if in_folder else shown(documents[0].source.name)
-    roots = [
-        Place("" if kind == JSON else kind + ELEMENT, at_root, rows=kind != JSON)
-        for kind, at_root in spots.items()
-    ]
-    return [RowList(place, name) for root in roots for place in root.lists()]
+def _places(documents: Sequence[Document], folder: str) -> list[Place]:
+    """Return the places of rows: JSON documents go before JSON lines, and these before CSV.
+
+    `folder`: the folder that contains the documents, or "".
+    """
+    found: list[Place] = []
+    for kind in (JSON, LINES, CSV):
+        spots = []
+        for document in documents:
+            name = shown(document.source.name) if folder else ""
+            groups = (Path(name.removesuffix(".gz")).stem,) if folder else ()
+            for place, value in document.values if document.kind == kind else ():
+                spots.append(Spot(value, ": ".join(filter(None, (name, place))), groups))
+        root = "" if kind == JSON else kind + ELEMENT
+        found += places(root, spots, rows=kind != JSON)[0]
+    return found
 
 
 def _item(row: Spot) -> Item:
     outside, inner = row.inherited(), fields(row.value)
-    groups = row.groups()
-    return Item(
-        str(row),
-        {**outside, **inner},
-        groups[-1] if groups else None,
-        groups[:-1],
-        frozenset(outside.keys() - inner.keys()),
-    )
+    keys = {f"{KEY}{n}" if n > 1 else KEY: key for n, key in enumerate(row.groups, 1)}
+    return Item(str(row), {**outside, **inner, **keys}, frozenset(outside.keys() - inner.keys()))
 
 
 def _files(folder: Path) -> tuple[list[Path], list[str]]:
@@ -150,7 +139,11 @@ def _files(folder: Path) -> tuple[list[Path], list[str]]:
             for part in re.split("([0-9]+)", one.name)
         ],
     )
-    answers = [one for one in inside if _ending(one.name) in _KINDS and one.is_file()]
+    answers = [
+        one
+        for one in inside
+        if one.name.lower().removesuffix(".gz").endswith(_KINDS) and one.is_file()
+    ]
     if not answers:
         raise InputError(
             f"{shown(folder)}: no file of answers in this folder ({', '.join(_KINDS)}); "
@@ -159,24 +152,14 @@ def _files(folder: Path) -> tuple[list[Path], list[str]]:
     return answers, [one.name for one in inside if one not in answers]
 
 
-def _ending(name: str) -> str:
-    return Path(name.lower().removesuffix(".gz")).suffix
-
-
-def _stem(name: str) -> str:
-    return Path(name.removesuffix(".gz")).stem
-
-
 def _plain(path: str) -> str:
     return re.sub(r"\[[0-9*]*\]", "", path).removeprefix("$").strip(".")
 
 
 def _cut(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields with long texts cut, without nested values that are long."""
-    short = {}
-    for key, value in row.items():
-        if isinstance(value, str):
-            short[key] = value if len(value) <= _CUT else value[:_CUT]
-        elif not isinstance(value, dict | list) or len(str(value)) <= _CUT:
-            short[key] = value
-    return short
+    return {
+        key: value[:_CUT] if isinstance(value, str) else value
+        for key, value in row.items()
+        if not isinstance(value, dict | list) or len(str(value)) <= _CUT
+    }

@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from eval.answers import values
 from eval.answers.column_names import in_milliseconds
 from eval.answers.columns import Proposal, propose
 from eval.answers.containers import Item, row_lists
-from eval.answers.contents import cell
 from eval.answers.layout import Layout
 from eval.answers.plausible import doubtful_times, is_error
 from eval.datasets.types import TYPES, Dataset, SourceFile
@@ -25,19 +23,19 @@ AS_REPORTED = "as reported"  # a verdict or a latency that a file contains; its 
 _MOST = 100_000  # rows: more would fill the memory, and no data set has as many questions
 _INDEX = re.compile("[0-9]{1,9}")
 _NUMBERED = re.compile(r"\d+$")
-Parse = Callable[[Any, str, str], Any]
-_PARSERS: Mapping[str, Parse] = {
+_PARSERS: Mapping[str, Callable[[Any], Any]] = {
     "index": values.whole,
     "question": values.text,
     "answer": values.text,
     "error": values.failure,
     "gold": values.text,
+    "id": values.text,
+    "conversation": values.text,
+    **dict.fromkeys(reported(), values.amount),
 }
-_SUMS: Mapping[str, Parse] = {
+_SUMS: Mapping[str, Callable[[Any], Any]] = {
     "context_tokens": values.whole,
-    "search_seconds": values.amount,
-    "answer_seconds": values.amount,
-    "total_seconds": values.amount,
+    **dict.fromkeys(("search_seconds", "answer_seconds", "total_seconds"), values.amount),
 }
 
 
@@ -144,85 +142,55 @@ class _Reader:
     def __init__(
         self, name: str, columns: Mapping[str, tuple[str, ...]], dataset: Dataset | None
     ) -> None:
-        self._name = name
-        self._columns = columns
+        self._name, self._columns = name, columns
         # Where a history has one question, the history's id is the question's.
         asked = [] if dataset is None else [one.conversation for one in dataset.questions]
         self._conversations = set(asked)
         self._single = len(self._conversations) == len(asked)
-        types = TYPES if dataset is None else dataset.types
-        self._label = partial(values.label, types=tuple(types.values()))
+        self._types = (TYPES if dataset is None else dataset.types).values()
 
     def row(self, item: Item) -> AnswerRow:
         """Return the answer in `item`; raise InputError naming the value that cannot be read."""
-        place = f"{self._name}: {item.place}"
-        value, total = partial(self._value, item, place), partial(self._sum, item, place)
-        fields = {name: value(name, parse) for name, parse in _PARSERS.items()}
-        fields |= {name: total(name, parse) for name, parse in _SUMS.items()}
-        identity, named = value("id", values.text), value("conversation", values.text)
-        conversation, index = self._place(place, identity, named)
-        fields["answer"] = fields["answer"] or ""
-        if fields["error"] is None and is_error(fields["answer"]):
-            fields["error"] = fields["answer"]
-        fields["index"] = fields["index"] if index is None else index
-        scores = {name: value(name, values.amount) for name in reported()}
+
+        def cells(name: str, parse: Callable[[Any], Any]) -> dict[str, Any]:
+            """Return the values of a field by column."""
+            return {one: self._parsed(item, one, parse) for one in self._columns.get(name, ())}
+
+        value = {
+            name: next(iter(cells(name, one).values()), None) for name, one in _PARSERS.items()
+        }
+        sums = {name: _sum(cells(name, parse)) for name, parse in _SUMS.items()}
+        label = cells("category", lambda one: values.label(one, self._types))
+        means = [one for one in cells("judge", values.verdict).values() if one is not None]
+        runs_in = "judge_runs" if self._columns.get("judge_runs") else "judge"
+        columns = self._columns.get(runs_in, ())
+        listed = any(isinstance(values.runs(item.fields.get(one)), list) for one in columns)
+        several = len(columns) > 1 or listed
+        conversation, index = self._place(item, value["id"], value["conversation"])
+        answer = value["answer"] or ""
         return AnswerRow(
             place=item.place,
             conversation=conversation,
-            category=value("category", self._label),
-            judge=self._judge(item, place),
-            verdicts=self._runs(item, place),
-            reported={name: score for name, score in scores.items() if score is not None},
-            **fields,
+            index=value["index"] if index is None else index,
+            question=value["question"],
+            answer=answer,
+            error=answer if value["error"] is None and is_error(answer) else value["error"],
+            gold=value["gold"],
+            category=next(iter(label.values()), None),
+            judge=sum(means) / len(means) if means else None,
+            verdicts=_by_judge(cells(runs_in, values.verdicts), listed) if several else {},
+            reported={one: score for one in reported() if (score := value[one]) is not None},
+            **sums,
         )
 
-    def _value(self, item: Item, place: str, name: str, parse: Parse) -> Any:
-        if name not in self._columns:
-            return None
-        column = self._columns[name][0]
-        return parse(cell(item, column), place, column)
-
-    def _sum(self, item: Item, place: str, name: str, parse: Parse) -> Any:
-        """Return the sum over the columns of the field, in seconds; None if one is blank."""
-        if name not in self._columns:
-            return None
-        parts = []
-        for column in self._columns[name]:
-            part = parse(cell(item, column), place, column)
-            if part is None:
-                return None
-            parts.append(
-                part / 1000 if parse is values.amount and in_milliseconds(column) else part
-            )
-        return sum(parts)
-
-    def _judge(self, item: Item, place: str) -> float | None:
-        columns = self._columns.get("judge", ())
-        means = [values.verdict(cell(item, column), place, column) for column in columns]
-        known = [mean for mean in means if mean is not None]
-        return sum(known) / len(known) if known else None
-
-    def _runs(self, item: Item, place: str) -> dict[str, tuple[bool, ...]]:
-        """Return the verdicts of each run by judge: the columns are judges if they hold lists, or
-        runs of one judge.
-        """
-        columns = self._columns.get("judge_runs") or self._columns.get("judge", ())
-        cells = {column: values.runs(cell(item, column)) for column in columns}
-        listed = any(isinstance(cell, list) for cell in cells.values())
-        if len(columns) < 2 and not listed:
-            return {}
-        runs = {column: values.verdicts(cell, place, column) for column, cell in cells.items()}
-        runs = {column: one for column, one in runs.items() if one}
-        if len(columns) == 1:
-            return {AS_REPORTED: one} if (one := next(iter(runs.values()), ())) else {}
-        numbered = all(_NUMBERED.search(column) for column in columns)
-        if numbered and not listed:
-            every = tuple(passed for one in runs.values() for passed in one)
-            return {AS_REPORTED: every} if every else {}
-        return {column.rpartition(".")[2]: one for column, one in runs.items()}
+    def _parsed(self, item: Item, column: str, parse: Callable[[Any], Any]) -> Any:
+        try:
+            return parse(item.fields.get(column))
+        except InputError as error:
+            raise InputError(f"{self._name}: {item.place}: {column} {error}") from None
 
     def _place(
-        self, place: str, identity: str | None, conversation: str | None
+        self, item: Item, identity: str | None, conversation: str | None
     ) -> tuple[str | None, int | None]:
         """Return the file's label of the conversation, and the index if the id contains one."""
         index = None
@@ -233,9 +201,27 @@ class _Reader:
             if slash and _INDEX.fullmatch(number):
                 if conversation in self._conversations and conversation != sample:
                     raise InputError(
-                        f"{place}: the id names {sample!r:.60}, and the row {conversation!r:.60}; "
-                        "correct one of them"
+                        f"{self._name}: {item.place}: the id names {sample!r:.60}, and the row "
+                        f"{conversation!r:.60}; correct one of them"
                     )
                 known = sample in self._conversations
                 conversation, index = sample if known else conversation or sample, int(number)
         return None if conversation is None else conversation.strip(), index
+
+
+def _sum(cells: Mapping[str, Any]) -> Any:
+    """Return the sum over the columns of a field, of times in seconds; None if one is blank."""
+    if not cells or None in cells.values():
+        return None
+    return sum(one / 1000 if in_milliseconds(column) else one for column, one in cells.items())
+
+
+def _by_judge(cells: Mapping[str, tuple[bool, ...]], listed: bool) -> dict[str, tuple[bool, ...]]:
+    """Return the verdicts of each run by judge: the columns are judges if they hold lists, or runs
+    of one judge.
+    """
+    runs = {column: one for column, one in cells.items() if one}
+    if len(cells) == 1 or (all(map(_NUMBERED.search, cells)) and not listed):
+        every = tuple(passed for one in runs.values() for passed in one)
+        return {AS_REPORTED: every} if every else {}
+    return {column.rpartition(".")[2]: one for column, one in runs.items()}

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
+from pydantic import BaseModel, ConfigDict, Field
 
 from eval.answers.column_names import NAMES
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, problems
 from memsys.core.files import is_there
 from memsys.core.yaml_text import load_yaml
 
-FIELDS = tuple(NAMES)
 SHIPPED = Path(__file__).with_name("layouts")
 _SEVERAL = {  # fields of several columns, which are added up or are runs of a judge
     *("judge", "judge_runs", "context_tokens"),
@@ -23,6 +23,15 @@ _SEVERAL = {  # fields of several columns, which are added up or are runs of a j
 }
 PLUS = " + "
 _NONE = "none"  # in place of a column: the field is not read
+_Name = Annotated[str, Field(min_length=1)]
+
+
+class _File(BaseModel):
+    """A file of a layout."""
+
+    model_config = ConfigDict(extra="forbid")
+    rows: str | None = None
+    columns: dict[str, _Name | Annotated[list[_Name], Field(min_length=1)]] = Field(min_length=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +40,10 @@ class Layout:
 
     `rows`: path of the list of rows; None to look for it. `columns`: the columns of a field, which
     may contain `*`; several are added up (times, tokens) or are the runs of a judge, and a field
-    without one is not read. `whole`:
-    fields that `columns` does not name are not looked for, and those whose columns are missing are
-    left out but for the `required` ones.
+    without one is not read. `whole`: fields that `columns` does not name are not looked for, and
+    those whose columns are missing are left out but for the `required` ones.
     """
 
-    name: str | None = None
     rows: str | None = None
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     whole: bool = False
@@ -63,14 +70,10 @@ def load_layout(name: str) -> Layout:
             f"--layout {name:.200}: no such file; name a YAML file, or one of "
             f"{', '.join(shipped())}"
         )
-    value = load_yaml(path)
-    if not isinstance(value, dict) or value.keys() - {"rows", "columns"}:
-        raise InputError(f"{path}: must have the fields columns and, optionally, rows")
-    columns, rows = value.get("columns"), value.get("rows")
-    if not isinstance(columns, dict) or not columns or not isinstance(rows, str | None):
-        raise InputError(f"{path}: columns must be a mapping of fields to columns, and rows a text")
-    made = {str(one): _columns(str(one), given, str(path)) for one, given in columns.items()}
-    return Layout(path.stem, rows, made, whole=True)
+    with problems(path):
+        file = _File.model_validate(load_yaml(path))
+    columns = {field: _columns(field, given, str(path)) for field, given in file.columns.items()}
+    return Layout(file.rows, columns, whole=True)
 
 
 def shipped() -> list[str]:
@@ -97,15 +100,13 @@ def parse_columns(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return made
 
 
-def _columns(name: str, given: Any, where: str) -> tuple[str, ...]:
-    if name not in FIELDS:
-        raise InputError(f"{where}: {name!r:.60} is no field; the fields are {', '.join(FIELDS)}")
-    several = given if isinstance(given, list) else [given]
-    if not several or not all(isinstance(one, str) and one for one in several):
-        raise InputError(f"{where}: {name} must be the name of a column")
+def _columns(name: str, given: str | Sequence[str], where: str) -> tuple[str, ...]:
+    if name not in NAMES:
+        raise InputError(f"{where}: {name!r:.60} is no field; the fields are {', '.join(NAMES)}")
+    several = (given,) if isinstance(given, str) else tuple(given)
     if len(several) > 1 and name not in _SEVERAL:
         raise InputError(f"{where}: {name} is read from one column, not from {len(several)}")
-    return tuple(several)
+    return several
 
 
 def check_new(path: Path) -> None:

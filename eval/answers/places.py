@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+KEY = "@key"  # the key or file name above a row, as a column; @key2 is the one above that
+ELEMENT = "[]"  # ends the path of a place in lists
 _MANY = 100  # lists and objects under different keys: more are always parts of one list
 _SHAPES = 50  # objects whose columns are compared
 _ALIKE = 0.5  # share of columns in common, and of texts
@@ -21,37 +24,31 @@ _LABEL = re.compile(  # of a single conversation or category
     r"[-_ ]?[0-9]+",
     re.IGNORECASE,
 )
-_KEY = "key "
-ELEMENT = "[]"  # ends the path of a place in lists
 
 
 def fields(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of `row`.
 
     A small nested object is there twice: whole under its key, and flattened with dots
-    (`metrics.f1`). Small lists stay lists.
+    (`metrics.f1`). Small lists stay lists; what is not small is left out.
     """
     found: dict[str, Any] = {}
     for key, value in row.items():
-        if isinstance(value, dict | list):
-            for name, one in _flat(key, value)[0]:
-                found.setdefault(name, one)
-        else:
-            found[key] = value
+        found |= _flat(key, value) if isinstance(value, dict | list) else {key: value}
     return found
 
 
-def _flat(name: str, value: Any) -> tuple[list[tuple[str, Any]], int, bool]:
-    """Return the fields that `value` under `name` becomes, the number of its texts and numbers, and
-    whether it is whole: what is not small is left out.
-    """
+def _flat(name: str, value: Any) -> dict[str, Any]:
+    """Return the fields that `value` under `name` becomes."""
     if not isinstance(value, dict):
-        found, size, whole = [(name, value)], _size(value), True
-    else:
-        parts = [_flat(f"{name}.{key}", one) for key, one in value.items()]
-        size, whole = sum(part[1] for part in parts), all(part[2] for part in parts)
-        found = [(name, value)] * whole + [field for part in parts for field in part[0]]
-    return (found, size, whole) if size <= _SMALL else ([], 0, False)
+        return {name: value} if _size(value) <= _SMALL else {}
+    parts: dict[str, Any] = {}
+    for key, one in value.items():
+        parts |= _flat(f"{name}.{key}", one)
+    size = sum(_size(one) for one in parts.values() if not isinstance(one, dict))
+    if size > _SMALL:
+        return {}
+    return {name: value, **parts} if size == _size(value) else parts
 
 
 def _size(value: Any) -> int:
@@ -61,181 +58,161 @@ def _size(value: Any) -> int:
     return sum(map(_size, value.values() if isinstance(value, dict) else value))
 
 
-def _outer(value: Mapping[str, Any], without: Collection[str]) -> dict[str, Any]:
-    """Return the numbers and texts of an enclosing object, but for the members `without`."""
-    own = fields({key: one for key, one in value.items() if key not in without})
-    return {key: one for key, one in own.items() if not isinstance(one, dict | list)}
-
-
 class Spot:
-    """A list or object in a document.
+    """A list or object in a document: its `value`, the `name` of its place in the document, and the
+    list or object `above`.
 
-    `key`: its key or index in the list or object `above`; of a whole document, how the file and
-    line are named. `group`: the key, index or file name if it may mean a conversation or category.
-    `place`: where it is, in any document.
+    `source`: the name of the file and line, where places need it. `groups`: the file names, keys
+    and indices around and at this value that may mean a conversation or category, the nearest
+    first. `of_rows`: keys of an object under which there are rows.
     """
 
-    __slots__ = ("_handed_on", "above", "group", "key", "place", "value")
-    place: Place
+    __slots__ = ("_handed_on", "above", "groups", "name", "of_rows", "source", "value")
 
     def __init__(
-        self, value: Any, key: str | int, group: str | None = None, above: Spot | None = None
+        self,
+        value: Any,
+        source: str,
+        groups: tuple[str, ...] = (),
+        name: str = "",
+        above: Spot | None = None,
     ) -> None:
-        self.value, self.key, self.group, self.above = value, key, group, above
+        self.value, self.source, self.groups = value, source, groups
+        self.name, self.above = name, above
+        self.of_rows: frozenset[str] = frozenset()
         self._handed_on: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:
         """Return the file, the line, and the keys and indices that lead here."""
-        top = self
-        while top.above is not None:
-            top = top.above
-        return ": ".join(part for part in (str(top.key), self._name()) if part)
+        return ": ".join(part for part in (self.source, self.name) if part)
 
-    def groups(self) -> tuple[str, ...]:
-        """Return the groups around and at this value, the outermost first."""
-        above = () if self.above is None else self.above.groups()
-        return above if self.group is None else (*above, self.group)
+    def element(self, number: int) -> Spot:
+        """Return the element of this list; that of a list of lists is a group."""
+        value = self.value[number]
+        is_item = self.name.startswith("key ") and self.above and self.above.above is None
+        name = f"{self.name}, item {number}" if is_item else f"{self.name}[{number}]"
+        return self._below(value, name, str(number) if isinstance(value, list) else None)
+
+    def member(self, key: str, *, grouped: bool) -> Spot:
+        """Return the member of this object; `grouped`: it is a part of one list."""
+        if not grouped:
+            return self._below(self.value[key], f"{self.name}.{key:.60}".lstrip("."), None)
+        name = f"{self.name}[{key!r:.60}]" if self.name else f"key {key!r:.60}"
+        return self._below(self.value[key], name, key)
+
+    def _below(self, value: Any, name: str, group: str | None) -> Spot:
+        groups = self.groups if group is None else (group, *self.groups)
+        return Spot(value, self.source, groups, name, self)
 
     def inherited(self) -> Mapping[str, Any]:
-        """Return the fields of the enclosing objects; the inner ones go before the outer ones."""
+        """Return the numbers and texts of the enclosing objects; the inner ones go before the outer
+        ones.
+        """
         return {} if self.above is None else self.above._for_rows()
 
     def _for_rows(self) -> Mapping[str, Any]:
         if not isinstance(self.value, dict):
             return self.inherited()
         if self._handed_on is None:
-            own = _outer(self.value, self.place.keys_of_rows)
-            self._handed_on = {**self.inherited(), **own}
+            own = fields({key: v for key, v in self.value.items() if key not in self.of_rows})
+            plain = {key: one for key, one in own.items() if not isinstance(one, dict | list)}
+            self._handed_on = {**self.inherited(), **plain}
         return self._handed_on
 
-    def _name(self) -> str:
-        if self.above is None:
-            return ""
-        before = self.above._name()
-        if isinstance(self.key, int):
-            above = self.above.above
-            is_item = before.startswith(_KEY) and above is not None and above.above is None
-            return f"{before}, item {self.key}" if is_item else f"{before}[{self.key}]"
-        if self.group is not None:
-            return f"{before}[{self.key!r:.60}]" if before else f"{_KEY}{self.key!r:.60}"
-        return f"{before}.{self.key:.60}".lstrip(".")
 
-
+@dataclass(frozen=True, slots=True)
 class Place:
-    """The lists and objects under the same keys, in all elements of lists and in all documents.
+    """The objects at one `path`, in all elements of lists and in all documents, in file order.
 
-    `objects`: the objects, in file order. `is_list`: whether they are the rows of a list.
-    `keys_of_rows`: keys of the objects under which there are rows.
+    `path`: with "*" for keys that are parts of one list. `within`: the lists whose elements they
+    are, if they are elements.
     """
 
-    def __init__(
-        self,
-        path: str,
-        spots: Sequence[Spot],
-        room: int = _DEEPEST,
-        *,
-        rows: bool = False,
-        within: Sequence[Spot] = (),
-    ) -> None:
-        """`path`: with "*" for keys that are parts of one list. `room`: number of further lists and
-        objects that may be around rows. `rows`: whether objects here are rows. `within`: the lists
-        whose elements are here.
-        """
-        self.path = path
-        self.objects = [spot for spot in spots if isinstance(spot.value, dict)]
-        self.is_list = rows and bool(self.objects)
-        self._within = within
-        self._members: dict[str, Place] = {}
-        self._pooled: set[str] = set()
-        grouped: list[Place] = []
-        if room > 1:
-            lists = [one for one in spots if isinstance(one.value, list)]
-            grouped = [*self._elements(lists, room - 1), *self._add_members(room - 1)]
-        self._below = [*grouped, *self._members.values()]
-        self.has_rows: bool = any(place.objects for place in grouped) or any(
-            place.has_rows for place in self._below
-        )
-        self.keys_of_rows = self._pooled.union(
-            key for key, place in self._members.items() if place.has_rows
-        )
-        for spot in spots:
-            spot.place = self
+    path: str
+    objects: Sequence[Spot]
+    within: Sequence[Spot] = ()
 
-    def lists(self) -> Iterator[Place]:
-        """Yield the places of rows at and below this one."""
-        if self.is_list:
-            yield self
-        for place in self._below:
-            yield from place.lists()
 
-    def other_element(self) -> Spot | None:
-        """Return the first element of the lists that is no object, None if there is none."""
-        for spot in self._within:
-            for number, member in enumerate(spot.value):
-                if not isinstance(member, dict):
-                    return Spot(member, number, above=spot)
-        return None
+def places(
+    path: str,
+    spots: Sequence[Spot],
+    *,
+    rows: bool,
+    within: Sequence[Spot] = (),
+    room: int = _DEEPEST,
+) -> tuple[list[Place], bool]:
+    """Return the places of rows at and below `path`, and whether any are below.
 
-    def _add_members(self, room: int) -> list[Place]:
-        """Find the places under keys; return that of the keys that are parts of one list."""
-        inside = [
-            Spot(member, key, above=spot)
-            for spot in self.objects
-            for key, member in spot.value.items()
-            if isinstance(member, dict | list)
+    `spots`: all values there. `rows`: whether objects here are rows; `within`: as of a Place.
+    `room`: number of lists and objects that may be around rows from here on.
+    """
+    objects = [spot for spot in spots if isinstance(spot.value, dict)]
+    found = [Place(path, objects, within)] if rows and objects else []
+    if room == 1:
+        return found, False
+    below = False
+    lists = [spot for spot in spots if isinstance(spot.value, list)]
+    elements = [
+        spot.element(number)
+        for spot in lists
+        for number, member in enumerate(spot.value)
+        if isinstance(member, dict | list)
+    ]
+    if elements:
+        more, deeper = places(path + ELEMENT, elements, rows=True, within=lists, room=room - 1)
+        found += more
+        below = deeper or any(isinstance(one.value, dict) for one in elements)
+    by_key: dict[str, list[Spot]] = {}
+    for spot in objects:
+        for key, member in spot.value.items():
+            if isinstance(member, dict | list):
+                by_key.setdefault(key, []).append(spot)
+    values = {key: [spot.value[key] for spot in each] for key, each in by_key.items()}
+    of_rows = _pooled(values, len(objects), room - 1)
+    if of_rows:
+        parts = [
+            spot.member(key, grouped=True)
+            for spot in objects
+            for key in spot.value
+            if key in of_rows and isinstance(spot.value[key], dict | list)
         ]
-        by_key: dict[str, list[Spot]] = {}
-        for spot in inside:
-            by_key.setdefault(str(spot.key), []).append(spot)
-        self._pooled = _pooled(by_key, len(self.objects), room)
-        self._members = {
-            key: Place(f"{self.path}.{key}".lstrip("."), spots, room)
-            for key, spots in by_key.items()
-            if key not in self._pooled
-        }
-        parts = [spot for spot in inside if spot.key in self._pooled]
-        if not parts:
-            return []
-        for part in parts:
-            part.group = str(part.key)
-        rows = bool(_texts((part.value for part in parts), room))
-        return [Place(f"{self.path}.*".lstrip("."), parts, room, rows=rows)]
-
-    def _elements(self, lists: Sequence[Spot], room: int) -> list[Place]:
-        """Return the place of the elements of `lists`, none if they are texts and numbers."""
-        elements = [
-            Spot(member, number, str(number) if isinstance(member, list) else None, spot)
-            for spot in lists
-            for number, member in enumerate(spot.value)
-            if isinstance(member, dict | list)
-        ]
-        if not elements:
-            return []
-        return [Place(self.path + ELEMENT, elements, room, rows=True, within=lists)]
+        texts = bool(_texts((part.value for part in parts), room - 1))
+        more, deeper = places(f"{path}.*".lstrip("."), parts, rows=texts, room=room - 1)
+        found += more
+        below = below or deeper or any(isinstance(one.value, dict) for one in parts)
+    for key in [one for one in by_key if one not in of_rows]:
+        members = [spot.member(key, grouped=False) for spot in by_key[key]]
+        more, deeper = places(f"{path}.{key}".lstrip("."), members, rows=False, room=room - 1)
+        found += more
+        if deeper:
+            of_rows.add(key)
+            below = True
+    for spot in objects:
+        spot.of_rows = frozenset(of_rows)
+    return found, below
 
 
-def _pooled(members: Mapping[str, Sequence[Spot]], objects: int, room: int) -> set[str]:
+def _pooled(values: Mapping[str, Sequence[Any]], objects: int, room: int) -> set[str]:
     """Return the keys under which are parts of one list, which have like columns and different
-    texts; `objects`: the number of objects with these members.
+    texts.
+
+    `values`: the lists and objects under each key; `objects`: the number of objects with these
+    members; `room`: as of the places of the members.
     """
-    if len(members) > _MANY:
-        return set(members)
-    values = {key: [spot.value for spot in spots] for key, spots in members.items()}
+    if len(values) > _MANY:
+        return set(values)
     lists = {key: _elements(each) for key, each in values.items()} if room > 1 else {}
-    found = _parts({key: rows for key, rows in lists.items() if rows}, values, room)
-    if found:
-        return found
+    parts = _parts({key: rows for key, rows in lists.items() if rows}, values, room)
+    if parts:
+        return parts
     keyed = {key: [one for one in each if isinstance(one, dict)] for key, each in values.items()}
     keyed = {key: each for key, each in keyed.items() if each and _texts(values[key], room)}
-    return set() if _are_fields(keyed, objects) else _parts(keyed, values, room)
-
-
-def _are_fields(keyed: Mapping[str, Sequence[Any]], objects: int) -> bool:
-    """Return whether the objects under these keys are fields of rows, such as `expected` and
-    `output`: several rows have all of them, and the keys are no labels.
-    """
+    # Objects that several rows have under the same keys, which are no labels, are fields of the
+    # rows, such as `expected` and `output`.
     everywhere = all(len(each) == objects for each in keyed.values())
-    return objects > 1 and everywhere and not all(map(_LABEL.fullmatch, keyed))
+    if objects > 1 and everywhere and not all(map(_LABEL.fullmatch, keyed)):
+        return set()
+    return _parts(keyed, values, room)
 
 
 def _parts(
@@ -252,15 +229,13 @@ def _parts(
         if len(like) == 1:
             if _LABEL.fullmatch(first):
                 return {first}
-        elif _differ([_texts(values[key], room) for key in like]):
+            continue
+        texts = [_texts(values[key], room) for key in like]
+        counts = Counter(one for each in texts for one in each)
+        shared = [sum(counts[one] > 1 for one in each) > _ALIKE * len(each) for each in texts]
+        if not any(shared):
             return set(like)
     return set()
-
-
-def _differ(texts: Sequence[set[str]]) -> bool:
-    """Return whether no set has half of its texts in another."""
-    counts = Counter(one for each in texts for one in each)
-    return not any(sum(counts[one] > 1 for one in each) > _ALIKE * len(each) for each in texts)
 
 
 def _elements(values: Iterable[Any]) -> list[dict[str, Any]]:

@@ -90,15 +90,13 @@ def rows_of(rankings: Mapping[str, Any], name: str) -> list[RankingRow]:
     """
     if not rankings:
         raise InputError(f"{name}: contains no ranking")
-    for key in rankings:
+    rows = []
+    for key, value in rankings.items():
         if not isinstance(key, str):
             raise InputError(f"{name}: the question {key!r:.60} must be a text")
-    return [
-        RankingRow(f"{key!r:.60}", key, key, None, _ranking(given, where), _rises(given))
-        for key, value in rankings.items()
-        for where in [f"{name}: {key!r:.60}"]
-        for given in [list(_scored(value, where))]
-    ]
+        where = f"{name}: {key!r:.60}"
+        rows.append(_ranked(f"{key!r:.60}", key, key, None, [*_scored(value, where)], where))
+    return rows
 
 
 def _check_order(rows: Sequence[RankingRow], name: str) -> None:
@@ -142,16 +140,16 @@ def _trec(text: str, name: str) -> list[RankingRow]:
         )
     rows = []
     for query, documents in found.items():
-        ordered = sorted(documents, key=lambda one: one[:2])  # stable: lines stay in their order
-        ranking = tuple((decode(document), -score) for score, _, document in ordered)
-        by_rank = sorted((rank, -score) for score, rank, _ in documents)
-        id_, rises = decode(query), _rises([("", score) for _, score in by_rank])
-        rows.append(RankingRow(f"query {id_}", id_, None, None, ranking, rises))
+        ordered = sorted(documents, key=lambda one: one[1])  # by rank, then by line
+        given = [(decode(document), -score) for score, _, document in ordered]
+        id_ = decode(query)
+        rows.append(_ranked(f"query {id_}", id_, None, None, given, name))
     return rows
 
 
 def _json(text: str, name: str) -> tuple[str, list[RankingRow]]:
-    if _is_lines(text):
+    begin = text.strip()
+    if "\n" in begin and first_object(begin) is not None:
         return ROWS, [_row(value, place, name) for place, value in json_lines(text, name)]
     value = as_json(text, name)
     if isinstance(value, dict) and not (_present(value, _RANKINGS) and _names_question(value)):
@@ -160,12 +158,6 @@ def _json(text: str, name: str) -> tuple[str, list[RankingRow]]:
     if not items:
         raise InputError(f"{name}: contains no ranking")
     return ROWS, [_row(item, f"item {number}", name) for number, item in enumerate(items)]
-
-
-def _is_lines(text: str) -> bool:
-    """Return whether the first line is a whole JSON object and another line follows."""
-    begin = text.strip()
-    return "\n" in begin and first_object(begin) is not None
 
 
 def _row(value: Any, place: str, name: str) -> RankingRow:
@@ -195,7 +187,7 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
     given = list(_scored(value[column], where))
     if value.get(_SELECTED) is False:  # in order already, whatever the scores
         given = [(one, None) for one, _ in given]
-    return RankingRow(place, id_, text, conversation, _ranking(given, where), _rises(given))
+    return _ranked(place, id_, text, conversation, given, where)
 
 
 def _names_question(fields: Mapping[str, Any]) -> bool:
@@ -216,24 +208,26 @@ def _text(fields: Mapping[str, Any], names: Sequence[str], where: str) -> str | 
     return None if value is None else str(value).strip()
 
 
-def _rises(given: Sequence[tuple[str, float | None]]) -> bool:
-    """Whether no score is below the one before it."""
+def _ranked(
+    place: str,
+    id_: str | None,
+    text: str | None,
+    conversation: str | None,
+    given: Sequence[tuple[str, float | None]],
+    where: str,
+) -> RankingRow:
+    """Return the row of ids and scores in the order of the file: the best go first; equal scores,
+    and ids without any, stay in their order.
+    """
     scores = [score for _, score in given if score is not None]
-    return scores == sorted(scores)
-
-
-def _ranking(
-    found: Sequence[tuple[str, float | None]], where: str
-) -> tuple[tuple[str, float | None], ...]:
-    """Return ids and scores, best first: equal scores, and ids without any, stay in their order."""
-    scores = [score for _, score in found if score is not None]
-    if scores and len(scores) < len(found):
-        without = next(id_ for id_, score in found if score is None)
+    if scores and len(scores) < len(given):
+        without = next(one for one, score in given if score is None)
         raise InputError(
             f"{where}: {without!r:.60} has no score while others have one; give all of them one, "
             "or none"
         )
-    return tuple(sorted(found, key=lambda one: -one[1]) if scores else found)  # type: ignore[operator]
+    ranking = sorted(given, key=lambda one: -one[1]) if scores else given  # type: ignore[operator]
+    return RankingRow(place, id_, text, conversation, tuple(ranking), scores == sorted(scores))
 
 
 def _scored(value: Any, where: str) -> Iterator[tuple[str, float | None]]:

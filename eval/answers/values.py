@@ -1,4 +1,7 @@
-"""Parse the values of answer files: texts, numbers, verdicts, category labels."""
+"""Parse the values of answer files: texts, numbers, verdicts, category labels.
+
+An InputError says what the value must be, and the caller names the row and the column.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from eval.datasets.types import TYPES
 from memsys.core.errors import InputError
 
 _PASSED = {"correct", "true", "yes", "right", "pass", "passed"}
@@ -28,16 +30,16 @@ def blank(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def text(value: Any, place: str, column: str) -> str | None:
+def text(value: Any) -> str | None:
     """Return a text or number as text, None if blank; raise InputError for anything else."""
     if blank(value):
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise InputError(f"{place}: {column} must be a text, not {value!r:.60}")
+        raise InputError(f"must be a text, not {value!r:.60}")
     return str(value)
 
 
-def amount(value: Any, place: str, column: str) -> float | None:
+def amount(value: Any) -> float | None:
     """Return a number of 0 to _MOST, also if written as text; None if blank; else InputError."""
     if blank(value):
         return None
@@ -47,18 +49,16 @@ def amount(value: Any, place: str, column: str) -> float | None:
         number = math.nan
     if not 0 <= number <= _MOST:
         limits = "of 0 or more" if not number > _MOST else f"of at most {_MOST:,.0f}"
-        raise InputError(f"{place}: {column} must be a number {limits}, not {value!r:.60}")
+        raise InputError(f"must be a number {limits}, not {value!r:.60}")
     return number
 
 
-def whole(value: Any, place: str, column: str) -> int | None:
+def whole(value: Any) -> int | None:
     """Return an integer of 0 or more, also if written as 3.0; None if blank; else InputError."""
-    number = amount(value, place, column)
-    if number is None:
-        return None
-    if number != int(number):
-        raise InputError(f"{place}: {column} must be a whole number, not {value!r:.60}")
-    return int(number)
+    number = amount(value)
+    if number is not None and number != int(number):
+        raise InputError(f"must be a whole number, not {value!r:.60}")
+    return None if number is None else int(number)
 
 
 def runs(value: Any) -> Any:
@@ -69,7 +69,7 @@ def runs(value: Any) -> Any:
     return value
 
 
-def verdict(value: Any, place: str, column: str) -> float | None:
+def verdict(value: Any) -> float | None:
     """Return a judge's verdict as 1.0 (correct) or 0.0 (wrong); None if blank or if judging failed.
 
     Accepts booleans, words in any case, numbers of 0 to 1, such as the mean over several runs of a
@@ -77,33 +77,29 @@ def verdict(value: Any, place: str, column: str) -> float | None:
     number, and for a list in which some are blank.
     """
     value = runs(value)
-    if isinstance(value, list):
-        filled = [one for one in value if not blank(one)]
-        if not filled:
-            return None
-        if len(filled) < len(value):
-            raise InputError(f"{place}: {column} contains a blank; give a verdict for each run")
-    elif blank(value) or unjudged(value):
+    listed = value if isinstance(value, list) else [value]
+    blanks = sum(map(blank, listed))
+    if blanks == len(listed) or unjudged(value):
         return None
+    if blanks:
+        raise InputError("contains a blank; give a verdict for each run")
     mean = mean_verdict(value)
     if mean is None:
         raise InputError(
-            f"{place}: {column} {value!r:.60} is no verdict; use true and false, 1 and 0, or "
-            "CORRECT and WRONG"
+            f"{value!r:.60} is no verdict; use true and false, 1 and 0, or CORRECT and WRONG"
         )
     return mean
 
 
-def verdicts(value: Any, place: str, column: str) -> tuple[bool, ...]:
+def verdicts(value: Any) -> tuple[bool, ...]:
     """Return the verdict of each run of a judge; none if `value` is blank or a mean of runs.
 
     Raises InputError as verdict does.
     """
-    if verdict(value, place, column) is None:
+    if verdict(value) is None:
         return ()
     listed = runs(value)
-    listed = listed if isinstance(listed, list) else [listed]
-    means = [verdict(one, place, column) for one in listed]
+    means = [verdict(one) for one in (listed if isinstance(listed, list) else [listed])]
     return tuple(mean == 1 for mean in means) if {0.0, 1.0}.issuperset(means) else ()
 
 
@@ -146,11 +142,9 @@ def is_amount(value: Any) -> bool:
         return False
 
 
-def label(
-    value: Any, place: str, column: str, types: Collection[str] = tuple(TYPES.values())
-) -> str | None:
+def label(value: Any, types: Collection[str]) -> str | None:
     """Return a category as text: `4` for 4, "4", 4.0; names as in `types`; None if blank."""
-    string = text(value, place, column)
+    string = text(value)
     if string is None:
         return None
     plain = string.strip().removesuffix(".0")
@@ -160,9 +154,8 @@ def label(
     return name if name in types else plain
 
 
-def failure(value: Any, place: str, column: str) -> str | None:
+def failure(value: Any) -> str | None:
     """Return the message of an error field, None if nothing failed."""
-    del place, column  # any value will do
     if blank(value) or value in ({}, [], 0) or str(value).strip().lower() in _NONE:
         return None
     return "no message" if value in (True, "1") or str(value).lower() == "true" else str(value)

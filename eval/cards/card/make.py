@@ -41,7 +41,8 @@ from eval.cards.card.sources import (
     rankings_of,
     source_of,
 )
-from eval.datasets.types import Dataset, SourceFile
+from eval.datasets.types import SourceFile
+from eval.imports.rescore.recompute import check_files
 from eval.records.environment import git_state, now
 from eval.records.head import made_with
 from eval.records.run import Run, load_run
@@ -78,7 +79,7 @@ def card_of(
     config = named(settings_of(manifest), dataset, key_file)
     datasets, _ = load_keys(config)
     first = next(iter(datasets.values()))
-    _check_data(manifest, first, loaded.folder)
+    check_files(first, manifest, loaded.folder)
     given = _answers(loaded)
     ranked = rankings_of(loaded, first) if loaded.rankings else None
     computed = own = compute(datasets, given, ranked)
@@ -146,14 +147,6 @@ def _check_same(
             continue
         if given.files[role].rows_sha256 != own.files[role].rows_sha256:
             raise InputError(f"{path}: contains other {role} than {folder}; name the run's file")
-
-
-def _check_data(manifest: Manifest, dataset: Dataset, folder: Path) -> None:
-    if {file["sha256"] for file in manifest["data"]} != {file.sha256 for file in dataset.files}:
-        names = ", ".join(file["name"] for file in manifest["data"])
-        raise InputError(
-            f"{folder}: was run on {names}, which has changed or is elsewhere; name it by --dataset"
-        )
 
 
 def _command(manifest: Manifest) -> str:

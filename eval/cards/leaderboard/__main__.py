@@ -121,7 +121,7 @@ def draw(board: Board, known: Mapping[str, SystemFacts], folder: Path) -> None:
     """
     from matplotlib.lines import Line2D  # noqa: PLC0415 - takes half a second
 
-    columns = [column for column in of_protocols() if column in board.pairs]
+    columns = board.compared(of_protocols())
     rankings = [board.overall(column) for column in columns]
     most = max(map(len, rankings))
     with figure(folder / _NAME, 0.9 + 0.29 * most, _WIDTH, {"svg.fonttype": "none"}) as drawn:

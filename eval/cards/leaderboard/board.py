@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import nan
 from string import ascii_letters
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ from memsys.core.errors import InputError
 TOPS = (1, 3, 5)
 _EQUAL = 12  # digits of means; beyond them, equal scores differ by the order of summation
 _DIGITS = 6  # of numbers in the files
+_SAME: Verdict = "no difference shown"
+Groups = Mapping[str, tuple[str, ...]]  # the systems of each group by its letter
 
 
 class Rank(NamedTuple):
@@ -32,7 +35,10 @@ class Rank(NamedTuple):
 
     `rank_low`, `rank_high`: 2.5% and 97.5% quantiles of the rank over resamples. `top`: by number
     of places, the share of resamples in which the system is among them; a tie across the last
-    place counts in part, so that the shares of all systems sum to the number of places.
+    place counts in part, so that the shares of all systems sum to the number of places. Over all
+    types, `best_left` and `worst_left` are the ranks that the differences shown leave: one more
+    than the number of systems shown to be better, and the number of those not shown to be worse;
+    `groups` are the letters of the system's groups. Elsewhere, these are "".
     """
 
     column: Column
@@ -44,53 +50,30 @@ class Rank(NamedTuple):
     rank_low: float
     rank_high: float
     top: Mapping[int, float]
+    best_left: int | str
+    worst_left: int | str
+    groups: str
 
 
 class Pair(NamedTuple):
     """The `first` system minus the `second` on the questions that both have a score on.
 
-    `p_holm` is adjusted over all pairs of the column; `verdict` is on the first.
+    `p_holm` is adjusted over all pairs of the column; `verdict` is on the first. `groups`: the
+    letters of the groups that contain both.
     """
 
+    column: Column
     first: str
     second: str
     difference: Interval
     p_holm: float
     verdict: Verdict
+    groups: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """All pairs of one column, over the questions of all types, and the groups of its `systems`.
-
-    `groups`: letter -> systems. No pair of a group has a difference shown, and no further system
-    could join it; a system may be in several (letters of a compact display: Piepho, 2004).
-    """
-
-    systems: tuple[str, ...]
-    pairs: tuple[Pair, ...]
-    groups: Mapping[str, tuple[str, ...]]
-
-    def letters(self, *systems: str) -> str:
-        """Return the letters of the groups that contain all of `systems`."""
-        return "".join(letter for letter, group in self.groups.items() if {*systems} <= {*group})
-
-    def possible(self, system: str) -> tuple[int, int]:
-        """Return the best and the worst rank that the differences shown leave: one more than the
-        number of systems shown to be better, and the number of those not shown to be worse.
-        """
-        better = worse = 0
-        for pair in self.pairs:
-            if pair.verdict != "no difference shown" and system in (pair.first, pair.second):
-                won = (pair.verdict == "better") == (pair.first == system)
-                worse, better = worse + won, better + (not won)
-        return 1 + better, len(self.systems) - worse
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """How ranks differ between two columns, over the systems that both rank: Spearman's `rho`, and
-    the systems that move furthest, with their ranks among these systems.
+class Move(NamedTuple):
+    """How ranks differ between two columns, over the systems that both rank: Spearman's `rho`, nan
+    where all share one rank, and the systems that move furthest, with their ranks among these.
     """
 
     one: Column
@@ -103,25 +86,35 @@ class Move:
 @dataclass(frozen=True)
 class Board:
     """Everything computed of one table, `name`: means on each system's own questions, ranks on the
-    questions that all answered, and pairs by column.
+    questions that all answered, and the differences of all pairs over all types.
     """
 
     name: str
     scores: Scores
     means: tuple[Mean, ...]
     ranks: tuple[Rank, ...]
-    pairs: Mapping[Column, Pairs]
+    pairs: tuple[Pair, ...]
 
     @classmethod
     def of(cls, name: str, scores: Scores, seed: int) -> Board:
         """Compute the board of `scores`."""
-        means, ranked_ = tuple(scores.means(seed)), tuple(ranks(scores, seed))
-        return cls(name, scores, means, ranked_, pairs(scores, seed))
+        ranks: list[Rank] = []
+        pairs: list[Pair] = []
+        for column in scores.ranked():
+            found, groups = _pairs(scores, column, seed)
+            ranks += _ranks(scores, column, found, groups, seed)
+            pairs += found
+        return cls(name, scores, tuple(scores.means(seed)), tuple(ranks), tuple(pairs))
 
     def overall(self, column: Column) -> dict[str, Rank]:
         """Return the ranks in `column` over all types, by system, the first first."""
         found = [one for one in self.ranks if one.column == column and one.type == OVERALL]
         return {one.system: one for one in sorted(found, key=lambda one: one.rank)}
+
+    def compared(self, columns: Sequence[Column]) -> list[Column]:
+        """Return those of `columns` in which systems were compared."""
+        present = {pair.column for pair in self.pairs}
+        return [column for column in columns if column in present]
 
     def mean(self, column: Column, type_: str, system: str) -> Interval | None:
         """Return a mean on the system's own questions; None without one."""
@@ -135,34 +128,31 @@ class Board:
     def _move(self, one: Column, other: Column) -> Move:
         first, second = self.overall(one), self.overall(other)
         common = [system for system in first if system in second]
-        before, after = (places({s: ranks[s].rank for s in common}) for ranks in (first, second))
-        moved = {system: abs(before[system] - after[system]) for system in common}
-        most = max(moved.values(), default=0.0)
-        furthest = tuple((s, before[s], after[s]) for s in common if moved[s] == most > 0)
-        return Move(one, other, len(common), correlation(before, after), furthest)
+        before, after = (
+            ranked(-np.array([[ranks[system].rank for system in common]]))[0]
+            for ranks in (first, second)
+        )
+        varied = before.std() > 0 and after.std() > 0
+        rho = float(np.corrcoef(before, after)[0, 1]) if varied else nan
+        moved = abs(before - after)
+        furthest = tuple(
+            (system, float(before[i]), float(after[i]))
+            for i, system in enumerate(common)
+            if moved[i] == moved.max() > 0
+        )
+        return Move(one, other, len(common), rho, furthest)
 
     def rows(self) -> dict[str, list[dict[str, Any]]]:
         """Return the rows of each file: numbers, and names of systems alone."""
-        ranks_ = []
-        for one in self.ranks:
-            found = self.pairs.get(one.column) if one.type == OVERALL else None
-            best, worst = found.possible(one.system) if found else ("", "")
-            letters = found.letters(one.system) if found else ""
-            more = {"best_left": best, "worst_left": worst, "groups": letters}
-            ranks_.append(self._row(one.column, one, more))
-        groups_ = [
-            self._row(column, pair, {"groups": found.letters(pair.first, pair.second)})
-            for column, found in self.pairs.items()
-            for pair in found.pairs
-        ]
-        scores = [self._row(one.column, one, {}) for one in self.means]
-        return {"scores": scores, "ranks": ranks_, "groups": groups_}
+        return {
+            "scores": [*map(self._row, self.means)],
+            "ranks": [*map(self._row, self.ranks)],
+            "groups": [*map(self._row, self.pairs)],
+        }
 
-    def _row(
-        self, column: Column, one: Mean | Rank | Pair, more: Mapping[str, object]
-    ) -> dict[str, Any]:
-        """Return the fields of `one`, each interval as n, value, low and high, then `more`."""
-        row: dict[str, Any] = {"table": self.name, **column._asdict()}
+    def _row(self, one: Mean | Rank | Pair) -> dict[str, Any]:
+        """Return the fields of `one`, each interval as n, value, low and high."""
+        row: dict[str, Any] = {"table": self.name, **one.column._asdict()}
         for name, value in one._asdict().items():
             if isinstance(value, Interval):
                 row |= {"n": value.n, name: value.value, "low": value.low, "high": value.high}
@@ -170,45 +160,54 @@ class Board:
                 row |= {f"{name}{k}": share for k, share in value.items()}
             elif name != "column":
                 row[name] = value
-        rounded = {k: round(v, _DIGITS) if isinstance(v, float) else v for k, v in row.items()}
-        return {**rounded, **more}
+        return {k: round(v, _DIGITS) if isinstance(v, float) else v for k, v in row.items()}
 
 
-def ranks(scores: Scores, seed: int) -> Iterator[Rank]:
-    """Yield the ranks by column, type and system. Raises InputError where the systems have no
-    question in common.
+def _ranks(
+    scores: Scores, column: Column, pairs: Sequence[Pair], groups: Groups, seed: int
+) -> Iterator[Rank]:
+    """Yield the ranks in `column` by type and system; `pairs` and `groups`: of the column. Raises
+    InputError where the systems have no question in common.
     """
-    for column in scores.ranked():
-        values = scores.scores[column]
-        for type_, mask in scores.masks(column):
-            systems, both = scores.shared(column, mask)
-            if not both.any():
-                fewest = min(systems, key=lambda i: int((~np.isnan(values[i, mask])).sum()))
-                where = column.protocol or column.measure
-                raise InputError(
-                    f"{scores.names[fewest]}: no {type_} question that all other systems have a "
-                    f"score of ({where}); leave it out, or rank it on its own"
+    values = scores.scores[column]
+    for type_, mask in scores.masks(column):
+        systems, both = scores.shared(column, mask)
+        if not both.any():
+            fewest = min(systems, key=lambda i: int((~np.isnan(values[i, mask])).sum()))
+            where = column.protocol or column.measure
+            raise InputError(
+                f"{scores.names[fewest]}: no {type_} question that all other systems have a "
+                f"score of ({where}); leave it out, or rank it on its own"
+            )
+        table = values[systems][:, both]
+        bootstrap = scores.bootstrap(both, seed)
+        drawn = bootstrap.sums(table.T)  # the same questions for all: in the order of means
+        order = ranked(table.mean(axis=1)[np.newaxis])[0]
+        places = ranked(drawn)
+        low, high = np.quantile(places, [0.025, 0.975], axis=0, method="inverted_cdf")
+        top = {k: shares(drawn, k) for k in TOPS}
+        for i, system in enumerate(systems):
+            name, count = scores.names[system], len(systems)
+            own = pairs if type_ == OVERALL else ()
+            left = _left(name, count, own) if own else ("", "")
+            letters = _letters(groups, name) if own else ""
+            if (mean := bootstrap.mean(table[i].tolist())) is not None:
+                yield Rank(
+                    *(column, type_, name, count, mean.within()),
+                    *(float(order[i]), float(low[i]), float(high[i])),
+                    {k: float(share[i]) for k, share in top.items()},
+                    *(*left, letters),
                 )
-            table = values[systems][:, both]
-            bootstrap = scores.bootstrap(both, seed)
-            drawn = bootstrap.sums(table.T)  # the same questions for all: in the order of means
-            order = ranked(table.mean(axis=1)[np.newaxis])[0]
-            places = ranked(drawn)
-            low, high = np.quantile(places, [0.025, 0.975], axis=0, method="inverted_cdf")
-            top = {k: shares(drawn, k) for k in TOPS}
-            for i, system in enumerate(systems):
-                if (mean := bootstrap.mean(table[i].tolist())) is not None:
-                    yield Rank(
-                        column,
-                        type_,
-                        scores.names[system],
-                        len(systems),
-                        mean.within(),
-                        float(order[i]),
-                        float(low[i]),
-                        float(high[i]),
-                        {k: float(share[i]) for k, share in top.items()},
-                    )
+
+
+def _left(system: str, systems: int, pairs: Sequence[Pair]) -> tuple[int, int]:
+    """Return the best and the worst rank that the differences shown leave."""
+    better = worse = 0
+    for pair in pairs:
+        if pair.verdict != _SAME and system in (pair.first, pair.second):
+            won = (pair.verdict == "better") == (pair.first == system)
+            worse, better = worse + won, better + (not won)
+    return 1 + better, systems - worse
 
 
 def ranked(values: Floats) -> Floats:
@@ -231,68 +230,54 @@ def shares(drawn: Floats, places: int) -> Floats:
     return np.asarray((np.clip(places - first + 1, 0, tied) / tied).mean(axis=0))
 
 
-def places(ranking: Mapping[str, float]) -> dict[str, float]:
-    """Return the ranks of systems among themselves, as of a part of a ranking; ties share their
-    mean.
-    """
-    found = ranked(-np.array([[*ranking.values()]]))[0]
-    return dict(zip(ranking, map(float, found), strict=True))
-
-
-def correlation(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Return Spearman's rho of two rankings of the same systems by their `places`; nan where fewer
-    than two differ.
-    """
-    if any(len({*ranking.values()}) < 2 for ranking in (one, other)):
-        return float("nan")
-    return float(np.corrcoef([*one.values()], [other[system] for system in one])[0, 1])
-
-
-def pairs(scores: Scores, seed: int) -> dict[Column, Pairs]:
-    """Return the pairs of each column that systems are ranked by, the higher mean first.
+def _pairs(scores: Scores, column: Column, seed: int) -> tuple[list[Pair], Groups]:
+    """Return the pairs of a column that systems are ranked by, the higher mean first, and the
+    groups of systems; none where no two have a common question.
 
     Two systems without a common question form no pair, and are in no group together.
     """
-    of_columns = {}
-    for column in scores.ranked():
-        mask = dict(scores.masks(column))[OVERALL]
-        values = scores.scores[column][:, mask]
-        systems, both = scores.shared(column, mask)
-        shared = scores.scores[column][:, both]
-        systems.sort(key=lambda i: -float(shared[i].mean()) if both.any() else 0.0)
-        differences = {
-            (i, j): difference
-            for i, j in combinations(systems, 2)
-            if not np.isnan(difference := values[i] - values[j]).all()
-        }
-        if not differences:
-            continue
-        bootstrap = scores.bootstrap(mask, seed)
-        estimates = [bootstrap.mean(one.tolist()) for one in differences.values()]
-        # nan: a question of one of the two, which a 0 leaves out of the sum
-        raw = permutation_tests(np.nan_to_num(np.array([*differences.values()])), seed)
-        names = scores.names
-        found = tuple(
-            Pair(names[i], names[j], estimate.within(-1.0), p, verdict(estimate, p, lower=False))
-            for (i, j), estimate, p in zip(differences, estimates, holm(raw), strict=True)
-            if estimate is not None
-        )
-        ordered = tuple(names[i] for i in systems)
-        of_columns[column] = Pairs(ordered, found, groups(ordered, found))
-    return of_columns
+    mask = dict(scores.masks(column))[OVERALL]
+    values = scores.scores[column][:, mask]
+    systems, both = scores.shared(column, mask)
+    shared = scores.scores[column][:, both]
+    systems.sort(key=lambda i: -float(shared[i].mean()) if both.any() else 0.0)
+    differences = {
+        (i, j): difference
+        for i, j in combinations(systems, 2)
+        if not np.isnan(difference := values[i] - values[j]).all()
+    }
+    if not differences:
+        return [], {}
+    bootstrap = scores.bootstrap(mask, seed)
+    estimates = [bootstrap.mean(one.tolist()) for one in differences.values()]
+    # nan: a question of one of the two, which a 0 leaves out of the sum
+    raw = permutation_tests(np.nan_to_num(np.array([*differences.values()])), seed)
+    names = scores.names
+    found = [
+        Pair(column, names[i], names[j], one.within(-1.0), p, verdict(one, p, lower=False))
+        for (i, j), one, p in zip(differences, estimates, holm(raw), strict=True)
+        if one is not None
+    ]
+    groups = groups_of([names[i] for i in systems], found)
+    lettered = [one._replace(groups=_letters(groups, one.first, one.second)) for one in found]
+    return lettered, groups
 
 
-def groups(systems: Sequence[str], found: Sequence[Pair]) -> dict[str, tuple[str, ...]]:
+def _letters(groups: Groups, *systems: str) -> str:
+    """Return the letters of the groups that contain all of `systems`."""
+    return "".join(letter for letter, group in groups.items() if {*systems} <= {*group})
+
+
+def groups_of(systems: Sequence[str], pairs: Sequence[Pair]) -> Groups:
     """Return the largest groups of `systems` without a difference shown, by letter, in order of
-    their best system: maximal cliques of the graph of such pairs.
+    their best system: maximal cliques of the graph of such pairs, so that a system may be in
+    several (letters of a compact display: Piepho, 2004).
     """
     import networkx as nx  # noqa: PLC0415 - takes a tenth of a second
 
     graph = nx.Graph()
     graph.add_nodes_from(systems)
-    graph.add_edges_from(
-        (pair.first, pair.second) for pair in found if pair.verdict == "no difference shown"
-    )
+    graph.add_edges_from((pair.first, pair.second) for pair in pairs if pair.verdict == _SAME)
     place = {system: i for i, system in enumerate(systems)}
     cliques = sorted(sorted(place[system] for system in one) for one in nx.find_cliques(graph))
     if len(cliques) > len(ascii_letters):

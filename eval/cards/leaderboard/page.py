@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from eval.cards.leaderboard.board import TOPS, Board, Move, Pairs, Rank
+from eval.cards.leaderboard.board import TOPS, Board, Move, Rank
 from eval.cards.leaderboard.systems import Facts, SystemFacts
 from eval.cards.scores import BLEU1, F1, Column
 from eval.datasets.answer_key import KEYS
@@ -58,21 +58,25 @@ def page(boards: Sequence[Board], known: Mapping[str, SystemFacts], facts: Facts
 
 def _sections(board: Board) -> list[str]:
     """Return the blocks on ranks, groups, types, keys and moves."""
-    columns = _ranked(board)
+    columns = board.compared(of_protocols())
     ranks = (rank for column in columns for rank in board.overall(column).values())
     first = {rank.system for rank in ranks if rank.top[TOPS[-1]]}
     keys = [move for one in columns for move in board.moves([one._replace(key=k) for k in KEYS])]
     return [
         *_coverage(board),
         "### Ranks",
-        _by_column(board, _rank),
+        _by_column(board, lambda one: f"{one.rank:g} [{one.rank_low:g}, {one.rank_high:g}]"),
         f"### Share of resamples in the first {', '.join(map(str, TOPS))} places",
-        _by_column(board, _top, [system for system in _order(board) if system in first]),
+        _by_column(
+            board,
+            lambda one: " / ".join(share(one.top[k], 0) for k in TOPS),
+            [system for system in _order(board) if system in first],
+        ),
         "Systems that are not here are in the first five places in no resample.",
         "### No difference shown",
         "Two systems with a common letter have no difference shown (Holm over all pairs). In "
         "brackets: the ranks that the differences shown leave.",
-        _by_column(board, _letters),
+        _by_column(board, lambda one: f"{one.groups} [{one.best_left}, {one.worst_left}]"),
         "### F1 of LoCoMo's protocol by type",
         "On each system's own questions.",
         _types(board),
@@ -86,15 +90,10 @@ def _sections(board: Board) -> list[str]:
     ]
 
 
-def _ranked(board: Board) -> list[Column]:
-    """Return the columns of `of_protocols` that have pairs of systems."""
-    return [column for column in of_protocols() if column in board.pairs]
-
-
 def _coverage(board: Board) -> list[str]:
     """Return a sentence for each column in which a system answered other questions than all did."""
     titles: dict[str, list[str]] = {}
-    for column in _ranked(board):
+    for column in board.compared(of_protocols()):
         ranks = board.overall(column)
         own = {name: board.mean(column, OVERALL, name) for name in ranks}
         shared = next(iter(ranks.values())).mean.n
@@ -116,15 +115,15 @@ def _table(systems: Sequence[str], columns: Mapping[str, Cell], heading: str = "
 
 
 def _by_column(
-    board: Board, text: Callable[[Rank, Pairs], str], systems: Sequence[str] | None = None
+    board: Board, text: Callable[[Rank], str], systems: Sequence[str] | None = None
 ) -> str:
-    """Return the table of `text`, of the rank of a system and the pairs, by ranked column."""
+    """Return the table of `text`, of the rank of a system, by ranked column."""
 
     def cell(column: Column) -> Cell:
-        ranks, pairs = board.overall(column), board.pairs[column]
-        return lambda system: text(ranks[system], pairs) if system in ranks else ABSENT
+        ranks = board.overall(column)
+        return lambda system: text(ranks[system]) if system in ranks else ABSENT
 
-    columns = {title(column): cell(column) for column in _ranked(board)}
+    columns = {title(column): cell(column) for column in board.compared(of_protocols())}
     return _table(_order(board) if systems is None else systems, columns)
 
 
@@ -144,23 +143,10 @@ def _main(board: Board, known: Mapping[str, SystemFacts]) -> str:
         columns["judge"] = lambda system: known[system].judge or "no judge"
     first = board.overall(of_protocols()[0])
     columns["n"] = lambda system: first[system].mean.n
-    scores = {title(column): score(column) for column in _ranked(board)}
+    scores = {title(column): score(column) for column in board.compared(of_protocols())}
     judge = {name: scores.pop(name) for name in [*scores][len(PROTOCOLS) :]}
     columns |= scores | {"BLEU-1": lambda system: board.mean(BLEU, OVERALL, system)}
     return _table(_order(board), columns | judge)
-
-
-def _rank(rank: Rank, _: Pairs) -> str:
-    return f"{rank.rank:g} [{rank.rank_low:g}, {rank.rank_high:g}]"
-
-
-def _top(rank: Rank, _: Pairs) -> str:
-    return " / ".join(share(rank.top[k], 0) for k in TOPS)
-
-
-def _letters(rank: Rank, pairs: Pairs) -> str:
-    best, worst = pairs.possible(rank.system)
-    return f"{pairs.letters(rank.system)} [{best}, {worst}]"
 
 
 def _types(board: Board) -> str:
@@ -173,8 +159,8 @@ def _types(board: Board) -> str:
         overall = board.mean(first, OVERALL, system)
         return overall.n if overall else 0
 
-    types = {type_: mean(type_) for type_ in (*TYPES.values(), OVERALL)}
-    return _table(_order(board), types | {"n": count})
+    columns = {type_: mean(type_) for type_ in (*TYPES.values(), OVERALL)}
+    return _table(_order(board), {**columns, "n": count})
 
 
 def _keys(board: Board) -> str:

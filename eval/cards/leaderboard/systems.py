@@ -16,6 +16,7 @@ from eval.cards.card.schema import Origin, Strict, save_card
 from eval.cards.scores import ByQuestion, Scores, of_protocols, of_records, under_keys
 from eval.datasets.types import Dataset
 from eval.imports.rescore.imports import read_import, write_import
+from eval.imports.rescore.recompute import check_files
 from eval.records.answer_key_views import ORIGINAL, key_name
 from eval.records.manifest import load_manifest
 from eval.records.run import Run
@@ -171,7 +172,12 @@ def scores_of(runs: Iterable[tuple[str, Run]], datasets: Mapping[str, Dataset]) 
     """
     first, systems = datasets[ORIGINAL], dict[str, ByQuestion]()
     for name, run in runs:
-        _check(run, first)
+        check_files(first, run.manifest, run.folder)
+        if (key := key_name(run.manifest)) != ORIGINAL:
+            raise InputError(
+                f"{run.folder}: scored under the {key} answer key; first: python -m eval rescore "
+                f"{run.folder} --key {ORIGINAL}"
+            )
         views = under_keys(run.records.values(), datasets)
         systems[name] = {
             column: scores
@@ -180,16 +186,6 @@ def scores_of(runs: Iterable[tuple[str, Run]], datasets: Mapping[str, Dataset]) 
             for column, scores in part(records, key).items()
         }
     return Scores.of(systems, first.questions)
-
-
-def _check(run: Run, dataset: Dataset) -> None:
-    if {file["sha256"] for file in run.manifest["data"]} != {one.sha256 for one in dataset.files}:
-        raise InputError(f"{run.folder}: answers other data than {dataset.name}; leave it out")
-    if (key := key_name(run.manifest)) != ORIGINAL:
-        raise InputError(
-            f"{run.folder}: scored under the {key} answer key; first: python -m eval rescore "
-            f"{run.folder} --key {ORIGINAL}"
-        )
 
 
 def write_cards(

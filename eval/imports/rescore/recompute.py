@@ -109,7 +109,8 @@ def check_files(dataset: Dataset, manifest: Manifest, folder: Path) -> None:
     if {file["sha256"] for file in manifest["data"]} != {file.sha256 for file in dataset.files}:
         names = ", ".join(file["name"] for file in manifest["data"])
         raise InputError(
-            f"{folder}: answers {names}, not {dataset.name}; name the same files by --dataset"
+            f"{folder}: answers {names}, not the files of {dataset.name}; name the same files by "
+            "--dataset"
         )
 
 

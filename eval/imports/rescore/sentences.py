@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from eval.answers.column_names import VERDICT_HINT, snake
 from eval.imports.account import (
@@ -16,21 +16,43 @@ from eval.imports.account import (
     partly_covered,
 )
 from eval.metrics.registry import reported
+from eval.records.schema import Record
 from memsys.core.files import shown
 
 COPIED = 0.9  # share of answers equal to the gold answer that no reader reaches
 _NOUN = "row"
 _TIMES = re.compile(r"time|latency|duration|elapsed|(^|_)(ms|sec|secs|seconds)(_|$)")
-_REPORTED = {  # by field of the account: words, field of an answer, part of the names of columns
-    "verdicts": ("judge verdicts", "judge", VERDICT_HINT),
-    "context_tokens": ("context tokens", "context_tokens", re.compile("token")),
-    "retrieve_ms": ("retrieval latency", "search_seconds", _TIMES),
-    "answer_ms": ("answering latency", "answer_seconds", _TIMES),
-    "total_ms": ("total latency", "total_seconds", _TIMES),
-}
 _LISTED = 12  # columns, files or conversations that a sentence names
 _LINE = 600  # characters of their names
 Counts = Mapping[str, Any]
+
+
+class Reported(NamedTuple):
+    """What a file may report: `words`, field of an answer, part of the names of its columns, and
+    the value in a record.
+    """
+
+    words: str
+    field: str
+    hint: re.Pattern[str]
+    value: Callable[[Record], Any]
+
+
+REPORTED = {  # by name in the account
+    "verdicts": Reported("judge verdicts", "judge", VERDICT_HINT, lambda r: r["scores"]["judge"]),
+    "context_tokens": Reported(
+        "context tokens", "context_tokens", re.compile("token"), lambda r: r["context_tokens"]
+    ),
+    "retrieve_ms": Reported(
+        "retrieval latency", "search_seconds", _TIMES, lambda r: r["latency_ms"]["retrieve"]
+    ),
+    "answer_ms": Reported(
+        "answering latency", "answer_seconds", _TIMES, lambda r: r["latency_ms"]["answer"]
+    ),
+    "total_ms": Reported(
+        "total latency", "total_seconds", _TIMES, lambda r: r["latency_ms"]["total"]
+    ),
+}
 
 
 def sentences(counts: Counts, missing: Missing) -> Iterator[str]:
@@ -139,16 +161,17 @@ def _columns(counts: Counts) -> Iterator[str]:
     columns, unread = counts["columns"], counts["not_read"]
     present, empty, missing = [], [], []
     maybe: dict[str, None] = {}
-    for name, (words, field, hint) in _REPORTED.items():
-        column, count = columns.get(field), counts["told"][name]
+    for name, one in REPORTED.items():
+        column, count = columns.get(one.field), counts["told"][name]
         if count:
-            present.append(f"{words} ({count:,}{f', {column}' * (column not in (None, field))})")
+            other_name = f", {column}" * (column not in (None, one.field))
+            present.append(f"{one.words} ({count:,}{other_name})")
         elif column is not None:
-            empty.append(f"{words} ({column})")
-        elif hinted := [one for one in unread if hint.search(snake(one))]:
+            empty.append(f"{one.words} ({column})")
+        elif hinted := [name for name in unread if one.hint.search(snake(name))]:
             maybe |= dict.fromkeys(hinted)
         else:
-            missing.append(words)
+            missing.append(one.words)
     if present:
         answered = counts["matched"] - counts["errors"]
         yield f"As reported by the file: {', '.join(present)} of {answered:,}."
@@ -172,3 +195,47 @@ def _columns(counts: Counts) -> Iterator[str]:
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return shown(", ".join(names[:_LISTED]), _LINE) + more
+
+
+def is_official(one: Mapping[str, Any]) -> bool:
+    """Return whether a label is the official number or the official name."""
+    return one["label"] in (str(one["official"]), one["type"])
+
+
+def categories_sentence(categories: Sequence[Mapping[str, Any]]) -> str | None:
+    """Describe how the labels differ from the official categories; None if they do not.
+
+    `categories`: numbers of rows by label and official category. If these correspond one to one,
+    the labels are a permutation or other names, and tables by them have exchanged rows.
+    """
+    others = [one for one in categories if not is_official(one)]
+    if not others:
+        return None
+    labels, officials = ([one[name] for one in categories] for name in ("label", "official"))
+    if len(set(labels)) < len(labels) or len(set(officials)) < len(officials):
+        relabelled, rows = (sum(one["rows"] for one in each) for each in (others, categories))
+        return (
+            f"Another category than the official one: {relabelled:,} of {rows:,} rows. Scores go "
+            "by the official types."
+        )
+    renamed = "; ".join(f"{one['label']} is {one['official']} {one['type']}" for one in others)
+    same_names = set(labels) == set(map(str, officials))
+    kind = "a permutation of the official categories" if same_names else "other names"
+    return (
+        f"The file's categories are {kind}: {renamed}. Scores go by the official types; tables "
+        "by the file's own categories have these rows under other names."
+    )
+
+
+def labels_table(counts: Counts, draw: Callable[[list[str], list[list[str]]], str]) -> str | None:
+    """Return the table of the file's category labels by official category; None if they agree.
+
+    `draw`: writes a header and rows.
+    """
+    if not counts.get("categories_relabelled"):
+        return None
+    rows = {(one["label"], one["official"]): str(one["rows"]) for one in counts["categories"]}
+    types = dict(sorted((one["official"], one["type"]) for one in counts["categories"]))
+    header = ["label in the file", *(f"{number} {name}" for number, name in types.items())]
+    labels = dict.fromkeys(label for label, _ in rows)
+    return draw(header, [[one, *(rows.get((one, n), "0") for n in types)] for one in labels])

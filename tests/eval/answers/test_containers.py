@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from eval.answers.containers import row_lists
+from eval.answers.places import KEY
 from memsys.core.errors import InputError
 
 Row = dict[str, Any]
@@ -126,17 +127,15 @@ def test_rows_are_found_wherever_they_are(name, packed, write):
     assert {one.path: one.count for one in found.lists} == paths
     with_question = [one for one in found.lists if "question" in one.sample[-1].fields]
     last = list(with_question[0].items())[-1]
-    assert (last.place, last.group) == (place, group)
+    assert (last.place, last.fields.get(KEY)) == (place, group)
     answer = {key: last.fields[key] for key in ("answer", *fields)}
     assert answer == {"answer": "this 2", **fields}
 
 
 def test_both_keys_around_a_row_are_known(write):
     (_, found) = row_lists(write(CONTAINERS["by conversation and category"][0])).lists
-    assert [(one.around, one.group) for one in found.items()][::6] == [
-        (("conv-0",), "1"),
-        (("conv-1",), "1"),
-    ]
+    above = [(one.fields["@key2"], one.fields[KEY]) for one in found.items()]
+    assert above[::6] == [("conv-0", "1"), ("conv-1", "1")]
 
 
 @pytest.mark.parametrize("other", ["failed", "run_2", "2"])
@@ -230,11 +229,11 @@ def test_a_folder_has_the_rows_of_its_files(write):
     found = row_lists(folder)
     assert [(one.path, one.count) for one in found.lists] == [("results", 9), ("csv", 1)]
     items = list(found.lists[0].items())
-    assert [one.group for one in items[::3]] == ["sample_0", "sample_2", "sample_10"]
+    assert [one.fields[KEY] for one in items[::3]] == ["sample_0", "sample_2", "sample_10"]
     assert items[4].place == "sample_2.json: results[1]"
     assert items[4].fields["n"] == 2
     (line,) = found.lists[1].items()
-    assert (line.place, line.group) == ("more.csv.gz: line 2", "more")
+    assert (line.place, line.fields[KEY]) == ("more.csv.gz: line 2", "more")
     assert [one.name for one in found.sources] == [
         *("more.csv.gz", "sample_0.json", "sample_2.json", "sample_10.json", "summary.json")
     ]
@@ -247,7 +246,8 @@ def test_keys_inside_a_file_are_within_its_name(write):
     (found,) = row_lists(write({"1": rows("c")}, "parts/2.json").parent).lists
     last = list(found.items())[-1]
     assert (found.path, found.count) == ("*", 15)
-    assert (last.place, last.group, last.around) == ("2.json: key '1', item 2", "1", ("2",))
+    assert (last.place, last.fields[KEY]) == ("2.json: key '1', item 2", "1")
+    assert last.fields["@key2"] == "2"
 
 
 @pytest.mark.parametrize("wanted", ["a[].b", "a.b", "$.a[0].b", "a[*].b"])

@@ -13,10 +13,10 @@ import pytest
 
 from eval.answers import values
 from eval.answers.files import AnswerRow
-from eval.datasets.types import Dataset
-from eval.imports.rescore.account import Labels
+from eval.datasets.types import TYPES, Dataset
 from eval.imports.rescore.imports import read_import, record, write_import
 from eval.imports.rescore.recompute import recompute
+from eval.imports.rescore.sentences import categories_sentence, labels_table
 from eval.records.jsonl import read_lines, write_lines
 from eval.records.manifest import load_manifest
 
@@ -102,7 +102,7 @@ def test_an_empty_answer_is_wrong_not_failed(dataset):
     ],
 )
 def test_verdicts(written, expected):
-    assert values.verdict(written, "a: line 1", "judge") == expected
+    assert values.verdict(written) == expected
 
 
 @pytest.mark.parametrize(
@@ -116,43 +116,47 @@ def test_verdicts(written, expected):
     ],
 )
 def test_labels(written, expected):
-    assert values.label(written, "a", "category") == expected
+    assert values.label(written, TYPES.values()) == expected
 
 
-def test_official_labels_by_number_or_name_are_right():
-    labels = Labels({("1", 1): 5, ("temporal", 2): 3, ("4", 4): 9})
-    assert labels.relabelled == 0
-    assert labels.sentence() is None
+def _categories(counts: dict[tuple[str, int], int]) -> list[dict[str, Any]]:
+    return [
+        {"label": label, "official": n, "type": TYPES[n], "rows": rows}
+        for (label, n), rows in counts.items()
+    ]
 
 
-def test_a_permutation_is_named():
-    labels = Labels({("3", 1): 282, ("2", 2): 321, ("4", 3): 96, ("1", 4): 841})
-    assert labels.relabelled == 282 + 96 + 841
-    sentence = labels.sentence() or ""
-    assert sentence.startswith("The file's categories are a permutation of the official")
-    assert "1 is 4 single_hop; 3 is 1 multi_hop; 4 is 3 open_domain" in sentence
-    assert "2 is" not in sentence
-    assert labels.table() == (
-        ["label in the file", "1 multi_hop", "2 temporal", "3 open_domain", "4 single_hop"],
-        [
-            ["1", "0", "0", "0", "841"],
-            ["2", "0", "321", "0", "0"],
-            ["3", "282", "0", "0", "0"],
-            ["4", "0", "0", "96", "0"],
-        ],
-    )
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        ({("1", 1): 5, ("temporal", 2): 3, ("4", 4): 9}, None),
+        (
+            {("1", 4): 841, ("2", 2): 321, ("3", 1): 282, ("4", 3): 96},
+            "The file's categories are a permutation of the official categories: 1 is 4 "
+            "single_hop; 3 is 1 multi_hop; 4 is 3 open_domain. Scores",
+        ),
+        (
+            {("Reasoning", 1): 4, ("Time", 2): 4},
+            "The file's categories are other names: Reasoning is 1 multi_hop; Time is 2 temporal.",
+        ),
+        (
+            {("1", 1): 4, ("1", 4): 2, ("4", 4): 1_000},
+            "Another category than the official one: 2 of 1,006 rows.",
+        ),
+        ({("1", 1): 4, ("4", 1): 2}, "Another category than the official one: 2 of 6 rows."),
+    ],
+)
+def test_labels_beside_the_official_categories(counts, says):
+    sentence = categories_sentence(_categories(counts))
+    assert sentence is None if says is None else str(sentence).startswith(says)
 
 
-def test_other_names_for_the_same_types_are_no_permutation():
-    sentence = Labels({("Reasoning", 1): 4, ("Time", 2): 4}).sentence() or ""
-    assert "other names: Reasoning is 1 multi_hop; Time is 2 temporal" in sentence
-    assert "permutation" not in sentence
-
-
-def test_labels_that_are_mixed_up_are_counted():
-    sentence = Labels({("1", 1): 4, ("1", 4): 2, ("4", 4): 1_000}).sentence() or ""
-    assert "Another category than the official one: 2 of 1,006 rows" in sentence
-    assert "permutation" not in sentence
+def test_a_table_of_labels():
+    counts = {"categories_relabelled": 4, "categories": _categories({("3", 4): 3, ("4", 1): 1})}
+    drawn = labels_table(counts, lambda header, rows: f"{header} {rows}")
+    header = ["label in the file", "1 multi_hop", "4 single_hop"]
+    assert drawn == f"{header} {[['3', '0', '3'], ['4', '1', '0']]}"
+    assert labels_table({"categories_relabelled": 0}, lambda *_: "") is None
 
 
 Rows = list[dict[str, Any]]

@@ -117,7 +117,7 @@ def test_a_card_is_made_of_the_files_that_others_have_and_is_small(keyed, data, 
     copy = tmp_path / "small.json"
     copy.write_bytes(data.read_bytes() + b"\n")
     assert make(run.folder, path, "--dataset", str(copy)) == 2
-    assert "was run on small.json, which has changed" in capsys.readouterr().err
+    assert "answers small.json, not the files of small" in capsys.readouterr().err
     long = [word for _ in range(20) for word in ("--unknown", "x" * 900)]
     assert make(run.folder, path, *long) == 2
     assert f"{MOST:,} are allowed" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eval.cards.leaderboard.board import Board, Pair, correlation, groups, ranked, shares
+from eval.cards.leaderboard.board import Board, Pair, groups_of, ranked, shares
 from eval.cards.scores import Column, Scores
 from eval.metrics.stats.interval import ClusterBootstrap, Interval
 from eval.metrics.stats.paired import permutation_test, permutation_tests
@@ -54,20 +54,23 @@ def test_ranks_of_a_board_sum_properly_and_follow_the_means():
 def test_groups_are_the_largest_without_a_difference_shown():
     shown, names = {("a", "c"), ("a", "d"), ("b", "d")}, "abcd"
     pairs = [
-        Pair(x, y, Interval(0, 0, 0), 1, "better" if (x, y) in shown else "no difference shown")
+        Pair(F1, x, y, Interval(0, 0, 0), 1, "better" if (x, y) in shown else "no difference shown")
         for i, x in enumerate(names)
         for y in names[i + 1 :]
     ]
-    assert groups(names, pairs) == {"a": ("a", "b"), "b": ("b", "c"), "c": ("c", "d")}
+    assert groups_of(names, pairs) == {"a": ("a", "b"), "b": ("b", "c"), "c": ("c", "d")}
 
 
 def test_a_difference_on_every_question_is_shown_and_noise_is_not():
     noise = np.random.default_rng(1).random((2, 60))
-    pairs = board_of("boc", np.vstack([noise[0] + 0.5, noise]) / 2).pairs[F1]
-    assert pairs.letters("b") not in (pairs.letters("o"), "")
-    assert pairs.letters("o", "c") == pairs.letters("o")
-    assert (pairs.possible("b"), pairs.possible("c")) == ((1, 1), (2, 3))
-    by_pair = {(pair.first, pair.second): pair for pair in pairs.pairs}
+    board = board_of("boc", np.vstack([noise[0] + 0.5, noise]) / 2)
+    ranks, by_pair = board.overall(F1), {(one.first, one.second): one for one in board.pairs}
+    assert ranks["b"].groups not in (ranks["o"].groups, "")
+    (both,) = (one.groups for one in board.pairs if {one.first, one.second} == {"o", "c"})
+    assert both == ranks["o"].groups
+    left = [(ranks[name].best_left, ranks[name].worst_left) for name in "bc"]
+    assert left == [(1, 1), (2, 3)]
+    assert {one.groups for one in board.ranks if one.type != "overall"} == {""}
     assert by_pair["b", "o"].verdict == "better"
     assert by_pair["b", "o"].difference.value == pytest.approx(0.25)
     # each pair has the p of its own permutation test
@@ -77,15 +80,19 @@ def test_a_difference_on_every_question_is_shown_and_noise_is_not():
     assert permutation_tests(np.zeros((2, 4)), 0) == [1.0, 1.0]
 
 
-def test_ranks_that_turn_around_correlate_by_minus_one():
-    assert correlation({"a": 1, "b": 2, "c": 3}, {"a": 3, "b": 2, "c": 1}) == pytest.approx(-1)
-    assert correlation({"a": 1, "b": 2}, {"b": 4, "a": 1}) == pytest.approx(1)
-    assert np.isnan(correlation({"a": 1}, {"a": 1}))
-    assert np.isnan(correlation({"a": 1.5, "b": 1.5}, {"a": 1, "b": 2}))
-    # a move is between the systems of both columns
+@pytest.mark.parametrize(
+    ("other", "systems", "rho", "furthest"),
+    [
+        # a move is between the systems of both columns
+        ([0.0, np.nan, 1.0], 2, -1, {("a", 1.0, 2.0), ("c", 2.0, 1.0)}),
+        ([0.5, np.nan, 0.2], 2, 1, set()),
+        ([0.5, np.nan, 0.5], 2, np.nan, {("a", 1.0, 1.5), ("c", 2.0, 1.5)}),
+    ],
+)
+def test_ranks_move_between_two_columns(other, systems, rho, furthest):
     values = np.array([[0.9, 0.8, 0.7], [0.1, 0.9, 0.2], [0.5, 0.4, 0.6]]).repeat(10, axis=1)
-    verdicts = np.array([[0.0], [np.nan], [1.0]]).repeat(30, axis=1)
+    verdicts = np.array([other]).T.repeat(30, axis=1)
     (move,) = board_of("abc", values, verdicts).moves([F1, JUDGE])
-    assert move.systems == 2
-    assert move.rho == pytest.approx(-1)
-    assert set(move.furthest) == {("a", 1.0, 2.0), ("c", 2.0, 1.0)}
+    assert move.systems == systems
+    assert move.rho == pytest.approx(rho, nan_ok=True)
+    assert set(move.furthest) == furthest

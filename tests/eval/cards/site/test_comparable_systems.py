@@ -17,7 +17,7 @@ def groups(folder: Path, *cards: Card, key: str = "original", protocol: str = "m
 
 
 def ranks(group: Group) -> dict[str, str]:
-    return {row.entry.system: row.rank for row in group.rows}
+    return {one.system: rank for one, rank in zip(group.entries, group.ranks, strict=True)}
 
 
 def test_ranks_go_by_f1_and_equal_scores_share_one(tmp_path):
@@ -80,10 +80,7 @@ def test_a_system_without_a_score_there_is_listed_apart(tmp_path):
 
 def test_the_table_shows_what_the_card_says(tmp_path):
     group = groups(tmp_path, card("one", 0.41))[0]
-    texts = {
-        column.title: (cell.text, cell.note)
-        for column, cell in zip(group.columns, group.rows[0].cells, strict=True)
-    }
+    texts = {one.title: (one.cells[0].text, one.cells[0].note) for one in group.columns}
     assert texts["F1"] == ("0.400 [0.370, 0.430]", "")
     assert texts["temporal"] == ("0.360 [0.330, 0.390]", "")
     assert texts["BLEU-1"] == ("0.320 [0.290, 0.350]", "")
@@ -98,9 +95,8 @@ def test_a_verdict_of_this_project_is_not_marked_as_reported(tmp_path):
     fields = card("own").model_dump()
     own = [one | {"reported": False} for one in fields["scores"]]
     (group,) = groups(tmp_path, card("theirs", 0.5), card("own", scores=own))
-    at = [column.title for column in group.columns].index("judge")
-    assert group.columns[at].note == ""
-    assert [row.cells[at].note for row in group.rows] == ["reported", ""]
+    judge = {column.title: column for column in group.columns}["judge"]
+    assert (judge.note, [cell.note for cell in judge.cells]) == ("", ["reported", ""])
 
 
 def test_a_reader_that_is_a_language_model_is_named_and_an_unknown_one_is_not_called_so(tmp_path):
@@ -108,6 +104,6 @@ def test_a_reader_that_is_a_language_model_is_named_and_an_unknown_one_is_not_ca
     (group,) = groups(tmp_path / "known", card("own", kind="run", models=models))
     assert "answers of language models" in group.title
     assert "unknown readers" not in group.title
-    assert "qwen3" in [cell.text for cell in group.rows[0].cells]
+    assert "qwen3" in [column.cells[0].text for column in group.columns]
     (group,) = groups(tmp_path / "unknown", card("one"), card("other", reader=None))
     assert "answers of language models or unknown readers" in group.title

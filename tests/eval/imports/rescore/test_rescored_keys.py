@@ -106,7 +106,7 @@ def test_rescoring_by_different_keys_or_data_is_refused(keyed, again, tmp_path, 
     err = capsys.readouterr().err
     assert "scored by different answer keys; name one for all by --key" in err
     assert rescore.main([str(one.folder), "--dataset", "sample", "--key", "original"]) == 2
-    assert "answers small.json, not sample; name the same files by --dataset" in (
+    assert "answers small.json, not the files of sample; name the same files by --dataset" in (
         capsys.readouterr().err
     )
     assert again(str(one.folder), "--key-file", str(errors)) == 2
