@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from eval.rendering.width import widen
+from eval.rendering.terminal import widen
 from memsys.core.errors import InputError, complain, fault_of_machine
 from memsys.core.program import as_started
 

@@ -38,8 +38,7 @@ from eval.records.schema import Record
 from eval.rendering.blocks import Table
 from eval.rendering.errors import blame
 from eval.rendering.numbers import interval, share
-from eval.rendering.run_tables import as_text
-from eval.rendering.tables import type_name
+from eval.rendering.tables import as_text, type_name
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, cache_folder
 from memsys.llm.base import LLM

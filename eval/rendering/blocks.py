@@ -11,8 +11,7 @@ from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.metrics.stats.interval import Interval
 from eval.rendering.numbers import interval
 from eval.rendering.palette import Look
-from eval.rendering.terminal import filled, fitted, markdown
-from eval.rendering.width import sentence
+from eval.rendering.terminal import filled, fitted, markdown, sentence
 
 T = TypeVar("T")
 Value = str | int | Interval | None  # of a cell: a text, a count, a mean with its interval

@@ -1,44 +1,55 @@
-"""Tables of summaries, for the terminal and for markdown."""
+"""Tables and sentences of summaries: the same for terminal, report.md and reports."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 from eval.datasets.types import TYPES
-from eval.metrics.registry import columns, metrics, titles
+from eval.metrics.registry import columns, metrics
 from eval.metrics.stats.interval import Interval, scope
-from eval.records.schema import Cell
+from eval.records.head import head
+from eval.records.schema import Cell, Manifest, Summary
 from eval.rendering.blocks import Table
 from eval.rendering.numbers import UNJUDGED, interval, number, price
-from eval.summary.summarise import OVERALL
+from eval.rendering.terminal import sentence
+from eval.summary.subset_score import estimate_sentences
+from eval.summary.summarise import BY_RULE, OVERALL
 
 _JUDGE = "judge"
 Column = Callable[[Mapping[str, Any]], str]  # from a cell of a summary to its text
 PRICE = "$ per 1,000 questions"  # retrieval and answers, without ingestion and judge
 
+_UNANSWERED = (
+    "Nobody answered the questions: the scores are of the rankings alone. `python -m "
+    "eval retrieval` prints further measures."
+)
+_OF_CONTEXTS = {"type", "n", "context tokens", "retrieve p95 ms"}
+
+_READING = (
+    "How to read it: scores are 0 to 1 and higher is better, each with its 95% interval; "
+    "strategy=oracle, which is given the evidence, is the ceiling of retrieval, and "
+    "strategy=no_memory the floor. Dollars are those of retrieval and answers; p95: 95% of the "
+    "questions took no longer."
+)
+
 
 def _metrics(summaries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return column -> heading of the scores besides F1 that any of `summaries` shows."""
-    shown = [summary.get("metrics") or titles(columns()) for summary in summaries]
     order = list(columns())
-    found = {column: title for one in shown for column, title in one.items()}
+    found = {column: title for one in summaries for column, title in one["metrics"].items()}
     unknown = [column for column in found if column not in order]  # a user's metrics
     place = order.index(_JUDGE) + 1
     order[place:place] = unknown
     return {column: found[column] for column in order if column in found}
 
 
-def score_columns(metrics: Mapping[str, str] | None = None) -> dict[str, Column]:
-    """Return heading -> text of a cell of a summary: n, F1, `metrics`, context tokens, cost,
-    latencies.
-
-    `metrics`: column -> heading; None for those of this project.
+def score_columns(metrics: Mapping[str, str]) -> dict[str, Column]:
+    """Return heading -> text of a cell of a summary: n, F1, `metrics` (column -> heading), context
+    tokens, cost, latencies.
     """
-    if metrics is None:
-        metrics = titles(columns())
     return {
         "n": _n,
         "F1": _mean("f1"),
@@ -57,7 +68,7 @@ def _judge(cell: Mapping[str, Any]) -> str:
     failed = cell.get("judge_errors", 0)
     if cell[_JUDGE] is None:
         return f"0 judged ({failed} errors)" if failed else UNJUDGED
-    text = _interval(cell, _JUDGE) + (f" ({failed} not judged)" if failed else "")
+    text = _mean(_JUDGE)(cell) + (f" ({failed} not judged)" if failed else "")
     return f"{text} {cell['judge_source']}" if cell.get("judge_source") else text
 
 
@@ -119,7 +130,7 @@ def by_protocol(summary: Mapping[str, Any]) -> Table:
     rows = []
     for name in types:
         cells = [one["by_type"].get(name) or {"n": 0} for one in protocols.values()]
-        known = ((str(c["n"]), _interval(c, "f1")) if c["n"] else ("-", "-") for c in cells)
+        known = ((str(c["n"]), _mean("f1")(c)) if c["n"] else ("-", "-") for c in cells)
         rows.append([name, *chain(*known)])
     return Table(["type", *(text for name in protocols for text in ("n", f"F1 {name}"))], rows)
 
@@ -140,7 +151,7 @@ def by_key(summary: Mapping[str, Any]) -> Table:
             cells_of = [key["by_type"][name] for key in keys]
             ceiling = (summary["ceiling"] or {}).get(name)
             texts = [
-                _n(cell) if column == "n" else _interval(cell, column)
+                _n(cell) if column == "n" else _mean(column)(cell)
                 for column in shown
                 for cell in cells_of
             ]
@@ -180,19 +191,15 @@ def by_run(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
         "run": itemgetter("run"),
         **score_columns(_metrics(summary for _, summary in runs)),
         "n, type 5": lambda cell: _n(cell["type 5"]),
-        "abstained, type 5": lambda cell: _interval(cell["type 5"], "abstained"),
+        "abstained, type 5": lambda cell: _mean("abstained")(cell["type 5"]),
         "false refusals, 1-4": _mean("abstained"),
     }
     return Table.of(cells, columns)
 
 
 def scope_of(summaries: Iterable[Mapping[str, Any]]) -> str:
-    """Return what the 95% intervals of runs are over, in words that follow "intervals".
-
-    Summaries of earlier versions do not say it: theirs are over conversations.
-    """
-    scopes = (one["interval"].partition("; ")[2] or scope([]) for one in summaries)
-    return "; or ".join(dict.fromkeys(scopes))
+    """Return what the 95% intervals of runs are over, in words that follow "intervals"."""
+    return "; or ".join(dict.fromkeys(one["interval"].partition("; ")[2] for one in summaries))
 
 
 def scope_note(summaries: Iterable[Mapping[str, Any]]) -> str:
@@ -206,11 +213,7 @@ def _n(cell: Mapping[str, Any]) -> str:
 
 
 def _mean(column: str, digits: int = 3) -> Column:
-    return lambda cell: _interval(cell, column, digits)
-
-
-def _interval(cell: Mapping[str, Any], column: str, digits: int = 3) -> str:
-    return interval(interval_of(cell, column), digits)
+    return lambda cell: interval(interval_of(cell, column), digits)
 
 
 def interval_of(cell: Mapping[str, Any], column: str) -> Interval | None:
@@ -222,3 +225,73 @@ def interval_of(cell: Mapping[str, Any], column: str) -> Interval | None:
         return None
     low, high = cell.get(f"{column}_ci", (mean, mean))
     return Interval(mean, low, high, n=cell["n"] - cell.get("errors", 0))
+
+
+def how_to_read(summary: Summary) -> str:
+    """Return a sentence on the tables of a run, or of several, of which `summary` is one."""
+    return "" if answerless(summary) else _READING
+
+
+def run_tables(summary: Summary) -> Iterator[str | Table]:
+    """Yield the scores by type, then by protocol and by answer key where there are several, each
+    after the sentence that introduces it; of a run without answers, the scores of its rankings.
+    """
+    if answerless(summary):
+        table = of_rankings(summary)
+        yield table
+        yield _UNANSWERED if set(table.header) - _OF_CONTEXTS else "Nobody answered the questions."
+        yield from estimate_sentences(summary)
+        return
+    yield by_type(summary)
+    if summary["judge"] and (note := summary["judge"].get("note")):
+        score = summary["judge"]["score"]
+        yield (
+            f"{BY_RULE}: {note}. Verdicts are `scores.{score}` of records.jsonl; `python -m eval "
+            f"compare RUN RUN --score {score}` compares runs by them."
+        )
+    if len(summary["protocols"]) > 1:
+        yield "The same answers under each protocol:"
+        yield by_protocol(summary)
+    if about_key := key_sentences(summary):
+        yield " ".join(about_key)
+    if summary["key"] is not None:
+        yield "The same answers under both answer keys:"
+        yield by_key(summary)
+    yield from estimate_sentences(summary)
+
+
+def as_text(
+    parts: Iterable[str | Table],
+    table: Callable[[Table], str] = Table.text,
+    text: Callable[[str], str] = sentence,
+) -> str:
+    """Join sentences and tables with an empty line between them; `table` and `text` render them,
+    by default for the terminal.
+    """
+    return "\n\n".join(text(part) if isinstance(part, str) else table(part) for part in parts)
+
+
+def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str:
+    """Return the text of a run's report.md; `files` are the other files of the folder."""
+    protocol = f"F1 is that of the protocol {summary['scoring'][0]}. "
+    parts = [
+        f"# {summary['strategy']} on {summary['dataset']}",
+        f"Run {summary['run_id']}: `{manifest['command']}`",
+        f"Made with: {head(manifest)}",
+        as_text(run_tables(summary), Table.markdown, str),
+        f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). "
+        f"{'' if answerless(summary) else protocol}{summary['errors']} of {summary['n']} questions "
+        "failed and are in no mean.",
+    ]
+    if used := manifest.get("evidence"):
+        parts.append(
+            f"Retrieval is scored by another evidence key than the data set's: {used['name']}, as "
+            f"listed in {used['overlay']['name']} (data/README.md)."
+        )
+    if failed := (judge := summary["judge"] or {}).get("errors"):
+        parts.append(
+            f"The judge failed on {failed} of {judge['n'] + failed} answers. They are in no mean "
+            "of its score; judge_errors_as_zero in summary.json counts them as 0."
+        )
+    parts += [f"Warning: {warning}" for warning in summary["warnings"]]
+    return "\n\n".join([*parts, f"Files: {', '.join(files)}"]) + "\n"

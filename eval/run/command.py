@@ -13,7 +13,7 @@ from hydra._internal.utils import _run_hydra, get_args_parser
 
 from eval.cli import WIDE, code_of
 from eval.rendering.errors import configuration_errors
-from eval.rendering.width import widen
+from eval.rendering.terminal import widen
 from eval.run.arguments import check_arguments, flags_first
 from eval.run.composing import CONFIG, readable, register
 from eval.run.option_help import options_help

@@ -12,9 +12,8 @@ from eval.records.head import head
 from eval.records.manifest import load_manifest, resume_command
 from eval.records.run import error_of
 from eval.records.schema import Cell, Manifest, Record, Summary
-from eval.rendering.run_tables import as_text, how_to_read, run_tables
-from eval.rendering.tables import answered, answerless, scope_note
-from eval.rendering.width import command_lines, sentence
+from eval.rendering.tables import answered, answerless, as_text, how_to_read, run_tables, scope_note
+from eval.rendering.terminal import command_lines, sentence
 from eval.run.build import Built
 from eval.run.failures import LOG
 from memsys.core.errors import InputError

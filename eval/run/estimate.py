@@ -16,8 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from eval.datasets.types import Dataset
 from eval.records.prices import FULL_CONTEXT, break_even, each
 from eval.rendering.numbers import ABSENT, number, questions
-from eval.rendering.terminal import fitted
-from eval.rendering.width import sentence
+from eval.rendering.terminal import fitted, sentence
 from eval.run.build import limited, selected
 from eval.run.estimate_calls import Estimator, Stage, StrategyCalls
 from eval.run.settings import check_settings

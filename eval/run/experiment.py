@@ -16,7 +16,7 @@ from eval.records import folder as folders
 from eval.records.manifest import describe, load_manifest
 from eval.records.prices import PaidCalls
 from eval.records.schema import Manifest
-from eval.rendering.run_tables import report_md
+from eval.rendering.tables import report_md
 from eval.run import console
 from eval.run.again import Repetition, resolve_parent
 from eval.run.build import Built, build, lower_limits

@@ -15,7 +15,7 @@ import yaml
 
 from eval.cli import code_of, parser
 from eval.rendering.errors import no_such_option
-from eval.rendering.width import terminal_width
+from eval.rendering.terminal import terminal_width
 from eval.run.arguments import check_folder, groups_of, own_folders
 from memsys.core.errors import InputError
 from memsys.core.files import read_text

@@ -24,10 +24,8 @@ from eval.records.head import shared_head
 from eval.records.jsonl import SUMMARY
 from eval.records.manifest import load_manifest, resume_command
 from eval.records.schema import Manifest
-from eval.rendering.run_tables import how_to_read
-from eval.rendering.tables import answered, answerless, by_run, scope_note
-from eval.rendering.terminal import fitted
-from eval.rendering.width import command_lines, sentence
+from eval.rendering.tables import answered, answerless, by_run, how_to_read, scope_note
+from eval.rendering.terminal import command_lines, fitted, sentence
 from eval.run import composing
 from eval.run.console import after_sweep, in_place, show_next
 from memsys.core.errors import InputError

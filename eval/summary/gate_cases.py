@@ -59,14 +59,15 @@ def cases(
     gated: Sequence[Record], direct: Sequence[Record], expanded: Sequence[Record]
 ) -> list[Case]:
     """Return the questions of types 1 to 4 with evidence that all three runs answered."""
-    off, on = ({record["id"]: record for record in records} for records in (direct, expanded))
+    off, on = (
+        {record["id"]: record for record in records if record["status"] == "ok"}
+        for records in (direct, expanded)
+    )
     return [
         Case(record, recall(off[record["id"]]), recall(on[record["id"]]))
         for record in gated
-        if record["evidence"]
-        and record["category"] != ADVERSARIAL
-        and record["id"] in off
-        and record["id"] in on
+        if record["status"] == "ok" and record["evidence"] and record["category"] != ADVERSARIAL
+        if record["id"] in off and record["id"] in on
     ]
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,10 +24,12 @@ from eval.records.jsonl import RANKINGS
 from eval.records.rankings import SESSION, Ranked, session_of
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.summary.known_measures import RankedQuestion, ends_before, problem_of, spent
+from eval.summary.known_measures import RankedQuestion, problem_of
 from eval.summary.summarise import groups
 from memsys.core.errors import InputError
 
+T = TypeVar("T")
+Means = dict[str, dict[str, Interval]]  # by question type and name of the measure
 FIRST_RANK = "first_rank"  # its mean over questions means little: see first_ranks
 OF_SETS = ("recall", "recall_any", "recall_all", "precision", "store_share")  # without an order
 
@@ -87,10 +90,7 @@ def values(run: Run, measures: Sequence[Measure]) -> dict[str, dict[str, float |
     """Return the score by the name of each measure and by question id, as `value` does, of the
     questions that count and have evidence. Raises InputError where `unknown` has a reason.
     """
-    found, problems = _gathered(run, measures)
-    for problem in problems.values():
-        raise InputError(problem)
-    return found
+    return _determined(*_gathered(run, measures))
 
 
 def unknown(run: Run, measures: Sequence[Measure]) -> dict[str, str]:
@@ -112,30 +112,21 @@ def refuse_first_rank(measures: Sequence[Measure]) -> None:
 
 def by_type(
     run: Run, measures: Sequence[Measure], seed: int, resamples: int | None = None
-) -> dict[str, dict[str, Interval]]:
+) -> Means:
     """Return the mean of each measure, with its 95% interval, by question type and `overall`.
 
     Questions count as in `values`; a type has no entry for a measure that none of its questions
     has. A mean of first_rank covers the questions with a find alone: see first_ranks. `resamples`:
     None for those of the run's configuration. Raises InputError as `value` does.
     """
-    return _means(run, values(run, measures), seed, resamples)
+    return _determined(*known_by_type(run, measures, seed, resamples))
 
 
 def known_by_type(
-    run: Run, measures: Sequence[Measure], seed: int
-) -> tuple[dict[str, dict[str, Interval]], dict[str, str]]:
+    run: Run, measures: Sequence[Measure], seed: int, resamples: int | None = None
+) -> tuple[Means, dict[str, str]]:
     """Return the results of `by_type` for the measures that are known, and of `unknown`."""
     scored, problems = _gathered(run, measures)
-    return _means(run, scored, seed, None), problems
-
-
-def _means(
-    run: Run,
-    scored: Mapping[str, Mapping[str, float | None]],
-    seed: int,
-    resamples: int | None,
-) -> dict[str, dict[str, Interval]]:
     found = {}
     for type_, rows in _by_type(run).items():
         bootstrap = _bootstrap(run, rows, seed, resamples)
@@ -148,6 +139,13 @@ def _means(
             for name, mean in means.items()
             if mean is not None
         }
+    return found, problems
+
+
+def _determined(found: T, problems: Mapping[str, str]) -> T:
+    """Return `found`; raises InputError with the first of the `problems`."""
+    for problem in problems.values():
+        raise InputError(problem)
     return found
 
 
@@ -175,7 +173,8 @@ def ended_early(run: Run, measure: Measure) -> int:
     """Return the number of questions whose ranking, without the whole store in it, ends before the
     cutoff: those where the convention of TREC counts.
     """
-    return sum(ends_before(question, measure) for question in _questions(run, measure.unit))
+    rankings = (question.ranking for question in _questions(run, measure.unit))
+    return sum(len(one.ids) < (measure.cutoff or 0) and not one.complete for one in rankings)
 
 
 def _gathered(
@@ -195,7 +194,7 @@ def _gathered(
                     if problem := problem_of(run, question, measure):
                         problems.setdefault(name, problem)
                     elif name not in problems:
-                        found[name][question.record["id"]] = measure.score(question.judged)
+                        found[name][question.id] = measure.score(question.judged)
         except InputError as error:
             problems |= dict.fromkeys(chosen, str(error))
     return {name: scores for name, scores in found.items() if name not in problems}, problems
@@ -241,7 +240,9 @@ def _question(
         )
     turns = _first_turns(ranked) if of_turns else None
     judged = Judged(ranking.ids, wanted, ranking.size, ranking.tokens, turns)
-    return RankedQuestion(record, ranked.selected, ranking, judged, spent(ranked))
+    units = [unit.tokens for unit in (ranked.turns, ranked.sessions) if unit is not None]
+    spent = max((tokens[-1] for tokens in units if tokens), default=None)
+    return RankedQuestion(record["id"], ranked.selected, ranking, judged, spent)
 
 
 def _first_turns(ranked: Ranked) -> tuple[int, ...] | None:

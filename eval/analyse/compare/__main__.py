@@ -28,7 +28,7 @@ from eval.rendering.contrasts import (
 from eval.rendering.palette import Look, looks
 from eval.rendering.plots import WIDTH, figure, files_of
 from eval.rendering.tables import type_name
-from eval.rendering.width import sentence
+from eval.rendering.terminal import sentence
 from eval.summary.contrast import NOT_SHOWN, Row
 from eval.summary.measures import UNANSWERED, types_of
 from eval.summary.summarise import OVERALL

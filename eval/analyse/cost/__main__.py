@@ -9,7 +9,7 @@ from eval import cli
 from eval.analyse.cost import tables as cost_tables
 from eval.records.prices import Spending, price_dates, spending
 from eval.records.run import load_run
-from eval.rendering.width import sentence
+from eval.rendering.terminal import sentence
 from eval.summary.summarise import OVERALL, summarise
 from memsys.core.errors import InputError
 from memsys.core.places import find_run

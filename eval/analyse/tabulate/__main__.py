@@ -8,23 +8,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.analyse.tabulate import published
-from eval.analyse.tabulate.effects import (
-    Effects,
-    effects,
-    requested,
-    rows_of,
-)
+from eval.analyse.tabulate.effects import Effects, effects, requested, rows_of, types_as_csv
 from eval.analyse.tabulate.effects import as_csv as effects_as_csv
 from eval.analyse.tabulate.grid import Grid, find_runs, heading, load_grid, made
 from eval.analyse.tabulate.matrix import MATRIX, as_csv, as_page, measure_columns
-from eval.analyse.tabulate.means import types_as_csv
 from eval.analyse.tabulate.paper import PUBLISHED
-from eval.analyse.tabulate.picture import draw
 from eval.cli import beside, code_of, parser
 from eval.datasets.types import TYPES, types_in
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
 from eval.records.run import Run
+from eval.summary.measures import RECALL
+from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 from memsys.core.places import RUNS
 
@@ -95,7 +90,7 @@ def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> s
         f"{scope(clusters)}. A difference is to the first row of its group, paired by question; it "
         "is better or worse only where p, by Holm's method over all comparisons of the group, is "
         "below .05 and the interval excludes 0, else none is shown (docs/statistics.md).",
-        rows_of(grid, groups, seed).markdown(),
+        rows_of(grid, groups).markdown(),
     ]
     for title, tables in requested(grid, runs, seed):
         parts += [title, *(table.markdown() for table in tables)]
@@ -111,6 +106,52 @@ def _provenance(runs: Sequence[Run]) -> str:
         f"{made([one.manifest for one in runs])}; {', '.join(sorted(files))}; reader "
         f"{runs[0].manifest['models']['reader']}."
     )
+
+
+def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:
+    """Write PATH.png and PATH.svg: F1 and evidence recall over the numbers of the parameter that
+    names the groups, a line for each value of `factor`, the last parameter. Data without evidence
+    have no recall to draw.
+
+    Returns the names of the files. Raises InputError where the groups are not named by numbers,
+    before it writes anything.
+    """
+    import pandas as pd  # noqa: PLC0415 - a picture alone needs it
+
+    from eval.rendering.plots import figure, files_of, trend  # noqa: PLC0415
+
+    parameter, _, _ = groups[0].group.partition("=")
+    rows = []
+    for group in groups:
+        number = _number(group.group)
+        found = {row.key: row for table in group.tables for row in table if row.type == OVERALL}
+        for i, run in enumerate(group.runs):
+            of_run = {parameter: number, factor: run.label.rpartition("=")[2]}
+            for title, key in (("F1", run.own_f1), ("evidence recall", RECALL)):
+                if key not in found:
+                    continue
+                mean = found[key].means[i]
+                ends = {"low": mean.low, "high": mean.high}
+                rows.append(of_run | {"score": title, "mean": mean.value} | ends)
+    table = pd.DataFrame(rows)
+    with figure(path, 3.6) as drawn:
+        titles = table["score"].unique()
+        places = drawn.subplots(1, len(titles), squeeze=False)[0]
+        for axes, title in zip(places, titles, strict=True):
+            trend(table[table["score"] == title], parameter, ax=axes, colour=factor)
+            axes.set(title=f"{title}, 95% interval", ylabel="", ylim=(0, None))
+        handles, labels = axes.get_legend_handles_labels()
+        drawn.legend(handles, labels, loc="outside lower center", ncols=4)
+    return files_of(path)
+
+
+def _number(group: str) -> float:
+    try:
+        return float(group.partition("=")[2])
+    except ValueError:
+        raise InputError(
+            f"{group or 'this experiment'}: no number to draw scores over; leave out --picture"
+        ) from None
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Effects of each value of a sweep's last parameter against its first value."""
+"""Effects of each value of a sweep's last parameter against its first value, and the further tables
+that an experiment requests: docs/datasets.md defines the kinds and rates of `tables: harm`.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.analyse.tabulate.grid import Grid, label_of
-from eval.analyse.tabulate.means import by_type, harm
-from eval.datasets.types import TYPES
+from eval.datasets.types import PLANT_KINDS, TYPES
 from eval.metrics.evidence import SESSIONS
+from eval.metrics.harm import SHOWN, USED
+from eval.metrics.stats.interval import Interval
 from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.rendering.blocks import Table
 from eval.rendering.contrasts import COLUMNS, csv_lines, difference_cells
-from eval.rendering.numbers import interval, percent, signed
-from eval.summary.contrast import Contrast, Row, contrast, paired_contrasts
+from eval.rendering.numbers import ABSENT, interval, percent, signed
+from eval.summary.contrast import NOT_SHOWN, Row, contrast, paired_contrasts
 from eval.summary.gate_cases import Case, cases, gate_shares, sample
-from eval.summary.measures import ABSTAINED, ADVERSARIAL, RECALL, Measure, share
-from eval.summary.sample import Sample
+from eval.summary.measures import (
+    ABSTAINED,
+    ADVERSARIAL,
+    RECALL,
+    Measure,
+    share,
+    types_of,
+    value,
+)
+from eval.summary.sample import Sample, by_type
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError
 
@@ -28,6 +39,13 @@ _LEAST = 3  # adversarial questions for a column: an interval of two says nothin
 HASH = 10  # digits of a configuration's sha256 in tables
 _TYPES = tuple(name for name in TYPES.values() if name != ADVERSARIAL)
 _NAMES = ("interaction", "by_type", "gates", "harm")
+_TITLES = {RECALL: "Evidence recall, by turn", SESSIONS: "Evidence recall, by session"}
+_RATES = {  # score and whether it is of controls: its title
+    (SHOWN, False): "Shown: share of questions whose context has a wrong value",
+    (USED, False): "Used: share of questions whose answer has a wrong value; absent: any answer",
+    (ABSTAINED, True): "Refused: share of controls without an answer, although the fact is there",
+}
+Means = Mapping[str, Interval]  # of a run, by type or kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +75,7 @@ def effects(grid: Grid, runs: Sequence[Run], seed: int) -> list[Effects]:
     return found
 
 
-def rows_of(grid: Grid, found: Sequence[Effects], seed: int) -> Table:
+def rows_of(grid: Grid, found: Sequence[Effects]) -> Table:
     """Return a row per run: means, differences, context tokens, configuration."""
     # Scores and types that the data set lacks have no column.
     has = {(row.key, row.type) for one in found for table in one.tables for row in table}
@@ -73,18 +91,15 @@ def rows_of(grid: Grid, found: Sequence[Effects], seed: int) -> Table:
     lines = []
     for one in found:
         rows = {(row.key, row.type): row for table in one.tables for row in table}
-        f1, recall = rows[one.runs[0].own_f1, OVERALL], rows.get((RECALL, OVERALL))
+        f1, recall = rows.get((one.runs[0].own_f1, OVERALL)), rows.get((RECALL, OVERALL))
+        counted = f1 or recall  # nobody answers with reader=none
         for i, run in enumerate(one.runs):
-            line = [
-                label_of(run, grouped=grouped),
-                str(f1.n),
-                interval(f1.means[i]),
-                _difference(f1, i),
-            ]
-            line += [interval(recall.means[i]) if recall else "-", _difference(recall, i)]
+            line = [label_of(run, grouped=grouped), str(counted.n) if counted else ABSENT]
+            for row in (f1, recall):
+                line += [interval(row.means[i]) if row else ABSENT, _difference(row, i)]
             line += [_difference(rows.get(key), i) for key in more]
-            line += [_tokens(run, seed), f"`{run.manifest['config_sha256'][:HASH]}`"]
-            lines.append(line)
+            tokens = interval(context_tokens(run), 0)
+            lines.append([*line, tokens, f"`{run.manifest['config_sha256'][:HASH]}`"])
     return Table(header, lines)
 
 
@@ -93,23 +108,19 @@ def as_csv(found: Sequence[Effects]) -> str:
     return text_of(COLUMNS, (line for one in found for line in csv_lines(one.tables, one.runs)))
 
 
-def judged(one: Contrast) -> str:
-    """Format a difference with its interval and the verdict."""
-    text = interval(one.difference, form=signed)
-    return f"{text} {'none shown' if one.verdict == 'no difference shown' else one.verdict}"
-
-
 def _difference(row: Row | None, index: int) -> str:
-    if row is None:
-        return "-"
-    return judged(row.contrasts[index - 1]) if index else "reference"
+    """Format a difference to the reference with its interval and the verdict."""
+    if row is None or index == 0:
+        return ABSENT if row is None else "reference"
+    one = row.contrasts[index - 1]
+    verdict = "none shown" if one.verdict == NOT_SHOWN else one.verdict
+    return f"{interval(one.difference, form=signed)} {verdict}"
 
 
-def _tokens(run: Run, seed: int) -> str:
-    answered = [one for one in run.records.values() if one["status"] == "ok"]
-    counted = [one for one in answered if one["type"] != ADVERSARIAL]
-    tokens = [one["context_tokens"] for one in counted]
-    return interval(Sample.of(counted, tokens, seed).mean(0.0), 0)
+def context_tokens(run: Run) -> Interval | None:
+    """Return the mean of the context tokens of all questions but those of type 5."""
+    rows = [one for one in run.counted if one["type"] != ADVERSARIAL]
+    return Sample.of(rows, [one["context_tokens"] for one in rows], run.seed).mean(0.0)
 
 
 def requested(grid: Grid, runs: Sequence[Run], seed: int) -> Iterator[tuple[str, list[Table]]]:
@@ -133,14 +144,18 @@ def requested(grid: Grid, runs: Sequence[Run], seed: int) -> Iterator[tuple[str,
             [interaction(runs, base, strong, weak, seed) for strong in settings["strong"]],
         )
     if "by_type" in grid.tables:
-        for title, table in by_type(runs, seed):
-            yield f"{title}, mean [95% interval], number of questions in the header:", [table]
+        for key, means in _by_type(runs, seed).items():
+            heading = f"{_TITLES.get(key, 'F1')}, mean [95% interval], number of questions in "
+            heading += "the header:"
+            yield heading, [_table("by type", runs, means, types_of(runs))]
     if "gates" in grid.tables:
         heading = "Against an oracle gate (types 1 to 4 with evidence):"
         yield heading, [gates(runs, runs[0], runs[1], seed)]
-    if "harm" in grid.tables:
-        for title, table in harm(runs, seed):
-            yield f"{title}, by kind of planted fact with the number of questions:", [table]
+    for (key, control), title in _RATES.items() if "harm" in grid.tables else ():
+        rates = [_by_kind(run, key, control, seed) for run in runs]
+        if any(rates):
+            heading = f"{title}, by kind of planted fact with the number of questions:"
+            yield heading, [_table("run", runs, rates, PLANT_KINDS)]
 
 
 def gates(runs: Sequence[Run], never: Run, always: Run, seed: int) -> Table:
@@ -153,7 +168,7 @@ def gates(runs: Sequence[Run], never: Run, always: Run, seed: int) -> Table:
     lines = []
     found: list[Case] = []
     for run in runs:
-        found = cases(*(_answered(one) for one in (run, never, always)))
+        found = cases(*(list(one.records.values()) for one in (run, never, always)))
         shares = gate_shares(found, seed)
         reached = [case.expanded if case.opened else case.direct for case in found]
         cells = (shares.opened, shares.precision, shares.recall, shares.harmful)
@@ -163,10 +178,6 @@ def gates(runs: Sequence[Run], never: Run, always: Run, seed: int) -> Table:
     raised = percent(gate_shares(found, seed).raised)
     lines.append(["oracle", str(len(found)), raised, "100%", "100%", "0%", interval(best)])
     return Table(header, lines)
-
-
-def _answered(run: Run) -> list[Record]:
-    return [record for record in run.records.values() if record["status"] == "ok"]
 
 
 def interaction(
@@ -204,3 +215,63 @@ def interaction(
     parts = zip(titles, gains, judged, strict=True)
     rows = [[*one, *two, *three] for one, two, three in parts]
     return Table([*header, "p (Holm)", "verdict"], rows)
+
+
+def types_as_csv(runs: Sequence[Run], seed: int) -> str:
+    """Return the means by type at full precision, as CSV lines with the columns of the effects
+    (empty: reference and difference).
+    """
+    lines = []
+    for key, means in _by_type(runs, seed).items():
+        for run, of_run in zip(runs, means, strict=True):
+            named = {"score": key, "run": run.label, "run_id": run.manifest["run_id"]}
+            for name, mean in of_run.items():
+                rows = [row for row in run.records.values() if row["type"] == name]
+                counts = {"n": mean.n, "conversations": len({row["conversation"] for row in rows})}
+                if name != OVERALL:  # is among the effects
+                    lines.append({**named, **counts, "type": name, "mean": mean})
+    return text_of(COLUMNS, lines, header=False)
+
+
+def _table(first: str, runs: Sequence[Run], means: Sequence[Means], names: Sequence[str]) -> Table:
+    """Return a row per run and a column for each of `names` that any run has a mean of."""
+    counts = {
+        name: known[0] for name in names if (known := [one[name].n for one in means if name in one])
+    }
+    grouped = any(" " in run.label for run in runs)
+    rows = [
+        [label_of(run, grouped=grouped), *(interval(one.get(name)) for name in counts)]
+        for run, one in zip(runs, means, strict=True)
+    ]
+    return Table([first, *(f"{name} ({n})" for name, n in counts.items())], rows)
+
+
+def _by_type(runs: Sequence[Run], seed: int) -> dict[str, list[Means]]:
+    """Return the means of each run by type, overall last, for each score that any run has;
+    adversarial questions have no gold answer.
+    """
+    found: dict[str, list[Means]] = {}
+    for key in (runs[0].own_f1, RECALL, SESSIONS):
+        found[key] = []
+        for run in runs:
+            groups = by_type(list(run.records.values()))
+            means = ((name, _sample(rows, key, seed).score()) for name, rows in groups)
+            found[key].append({name: mean for name, mean in means if mean is not None})
+    return {key: means for key, means in found.items() if any(means)}
+
+
+def _by_kind(run: Run, key: str, control: bool, seed: int) -> Means:
+    """Return the rate of each kind of plant; questions that failed do not count."""
+    rates: dict[str, Interval] = {}
+    for kind in PLANT_KINDS:
+        planted = ((row, row.get("plant")) for row in run.records.values())
+        asked = [
+            row for row, one in planted if one and (one["kind"], one["control"]) == (kind, control)
+        ]
+        if (rate := _sample(asked, key, seed).share()) is not None:
+            rates[kind] = rate
+    return rates
+
+
+def _sample(rows: Sequence[Record], key: str, seed: int) -> Sample:
+    return Sample.of(rows, [value(row, key) for row in rows], seed)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from eval.analyse.tabulate.effects import context_tokens
 from eval.analyse.tabulate.grid import Grid, Job, find_folders, heading, load_job, made
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.retrieval.registry import parse
@@ -201,7 +202,7 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
         ):
             cells[RECALL][strategy] = interval(recall) + _SELECTED
             lines.append(_line(str(_ALL), run, base, recall))
-        if tokens := _tokens(run):
+        if tokens := context_tokens(run):
             cells[TOKENS][strategy] = interval(tokens, 0)
             more = None if run is base else _more_tokens(run, base)
             lines.append(_line(TOKENS, run, base, tokens, more))
@@ -269,11 +270,6 @@ def _failures(shared: Shared) -> list[str]:
 
 def _answerable(run: Run) -> list[Record]:
     return [one for one in run.counted if one["category"] != ADVERSARIAL]
-
-
-def _tokens(run: Run) -> Interval | None:
-    rows = _answerable(run)
-    return Sample.of(rows, [one["context_tokens"] for one in rows], run.seed).mean(0.0)
 
 
 def _more_tokens(run: Run, base: Run) -> Interval | None:

@@ -27,8 +27,7 @@ from eval.records.prices import PAID
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record
 from eval.records.selections import Selections
-from eval.rendering.run_tables import report_md
-from eval.rendering.tables import by_type
+from eval.rendering.tables import by_type, report_md
 from eval.summary.closing import write_summary
 from memsys.core.errors import InputError
 from memsys.core.places import MANIFEST, RECORDS, RUNS, find_run

@@ -28,7 +28,7 @@ from eval.records.rankings import RULE, Ranked, as_ranked, session_of
 from eval.records.run import Run
 from eval.records.schema import Manifest, MemoryLine, RankingLine, Record
 from eval.records.scoring import score_record
-from eval.rendering.run_tables import report_md
+from eval.rendering.tables import report_md
 from eval.summary.imported import add_sentences, describe_import, unanswered, write_imported
 from memsys.core.tokens import count_tokens
 from memsys.core.turns import line

@@ -23,8 +23,7 @@ from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.folder import run_id
 from eval.records.manifest import load_manifest
 from eval.records.schema import Summary
-from eval.rendering.run_tables import as_text, how_to_read, run_tables
-from eval.rendering.tables import by_run, scope_note
+from eval.rendering.tables import as_text, by_run, how_to_read, run_tables, scope_note
 from eval.rendering.terminal import fitted
 from eval.summary.imported import ENDINGS, system_name
 from memsys.core.errors import InputError

@@ -29,7 +29,7 @@ from eval.imports.rescore.sentences import labels_table
 from eval.metrics.abstention import abstains
 from eval.records.schema import Manifest, Record, Summary
 from eval.records.scoring import score_record
-from eval.rendering.run_tables import report_md
+from eval.rendering.tables import report_md
 from eval.rendering.terminal import markdown
 from eval.summary.imported import (
     add_sentences,

@@ -23,7 +23,7 @@ from eval.records.run import load_run
 from eval.records.schema import Manifest, Record, Summary
 from eval.records.scoring import evidence_fields, question_fields, score_record
 from eval.records.selections import Selections
-from eval.rendering.run_tables import report_md
+from eval.rendering.tables import report_md
 from eval.summary.closing import write_summary
 from eval.summary.imported import IMPORTED
 from memsys.core.errors import InputError

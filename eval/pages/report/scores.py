@@ -13,8 +13,7 @@ from eval.records.head import heads
 from eval.rendering.blocks import Block, Chart, Fold, Part, Table
 from eval.rendering.charts import dots
 from eval.rendering.numbers import interval, number, percent
-from eval.rendering.run_tables import run_tables
-from eval.rendering.tables import answered, by_run, interval_of, scope_of, type_name
+from eval.rendering.tables import answered, by_run, interval_of, run_tables, scope_of, type_name
 from eval.summary.sample import Sample
 from eval.summary.subset_score import estimate_sentences
 

@@ -12,8 +12,7 @@ from eval.metrics import Answered, TextMetric, registry
 from eval.metrics.protocols import PROTOCOLS
 from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS
 from eval.records.scoring import score_record
-from eval.rendering.run_tables import report_md
-from eval.rendering.tables import by_type
+from eval.rendering.tables import by_type, report_md
 from eval.summary.closing import write_summary
 from memsys.core.errors import InputError
 

@@ -8,11 +8,11 @@ import shlex
 
 import pytest
 
+from eval.metrics.registry import columns, titles
 from eval.metrics.stats.interval import Interval
 from eval.rendering.numbers import dollars, interval, number, p_value, price, share, signed
 from eval.rendering.tables import score_columns
-from eval.rendering.terminal import fitted
-from eval.rendering.width import command_lines, sentence, terminal_width, widen
+from eval.rendering.terminal import command_lines, fitted, sentence, terminal_width, widen
 
 HEADER = ["type", "n", "F1", "BLEU-1", "judge", "evidence recall", "context tokens", "total p95 ms"]
 ROWS = [
@@ -80,7 +80,7 @@ def test_at_80_columns_all_means_of_a_run_stand_in_one_row(judge, monkeypatch):
         **{"judge": None if judge == "no judge" else 0.5, "judge_source": None},
         **{"context_tokens_mean": 16801.2, "context_tokens_mean_ci": [16000, 17000]},
     }
-    row = {title: text(cell) for title, text in score_columns().items()}
+    row = {title: text(cell) for title, text in score_columns(titles(columns())).items()}
     first = ["overall (types 1-4)", *row.values()]
     lines = wide_at(80, monkeypatch, ["type", *row], [["adversarial", *row.values()], first])
     (means, ends) = (line.split() for line in lines if line.startswith("overall"))

@@ -13,7 +13,7 @@ import pytest
 
 from eval import cli
 from eval.analyse.compare.__main__ import main as compare
-from eval.rendering.width import terminal_width
+from eval.rendering.terminal import terminal_width
 from eval.run import arguments as arguments_module
 from eval.run import option_help
 from eval.run.arguments import check_arguments

@@ -165,8 +165,7 @@ def test_first_ranks_are_a_median_over_all_questions_and_the_share_found():
         (
             one(TURNS, ["X:1"]),
             "recall@101tokens",
-            "plain: depth 10: recall@101tokens is unknown, since the ranking of ash/0 ends at 100 "
-            "tokens; run it with a greater retrieval.depth",
+            "plain: depth 10: recall@101tokens is unknown; run it with a greater retrieval.depth",
         ),
         (
             one(TURNS, TURNS[:1], each=None),

@@ -12,8 +12,7 @@ import pytest
 from eval.datasets.types import TYPES, Question
 from eval.metrics.registry import names
 from eval.records.schema import Record
-from eval.rendering.run_tables import report_md
-from eval.rendering.tables import by_run, by_type
+from eval.rendering.tables import by_run, by_type, report_md
 from eval.run.failures import Failure
 from eval.run.question import failed
 from eval.summary.protocols import protocol_score

@@ -10,7 +10,6 @@ from hydra import compose, initialize_config_dir
 
 from eval.analyse.tabulate.effects import gates, interaction, requested
 from eval.analyse.tabulate.grid import load_grid
-from eval.analyse.tabulate.means import harm
 from eval.metrics.harm import SHOWN, USED
 from eval.metrics.stats.agreement import wilson
 from eval.records.manifest import OPERATIONAL
@@ -114,7 +113,8 @@ def test_harm_is_counted_by_kind_without_failed_questions():
         ],
         "strategy=bm25",
     )
-    (_, shown), (_, used), (_, refused) = harm([run], 0)
+    tables = requested(replace(load_grid("memory_unit"), tables={"harm": {}}), [run], 0)
+    (shown,), (used,), (refused,) = (found for _, found in tables)
     assert shown[0] == ["run", "superseded (3)"]
     low, high = wilson(2, 3)
     assert shown[1] == [["`bm25`", f"0.667 [{low:.3f}, {high:.3f}]"]]
