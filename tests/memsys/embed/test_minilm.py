@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import yaml
 
-from memsys.core.declared import check_values
 from memsys.core.errors import InputError
 from memsys.embed.minilm import VOCABULARY_SHA256, MiniLM, WordPiece
 
@@ -106,11 +105,6 @@ def test_a_token_s_vector_depends_on_its_text(minilm):
     assert river.ids[1] == money.ids[1]
     assert river.vectors[1] @ money.vectors[1] < 0.95
     assert river.vectors[1] @ water.vectors[1] > money.vectors[1] @ water.vectors[1]
-
-
-def test_an_unknown_pooling_is_named():
-    with pytest.raises(InputError, match=r"^embedder\.pooling: 'max'; use one of mean, tokens"):
-        check_values(MiniLM, {**SETTINGS, "pooling": "max"}, "embedder")
 
 
 def test_the_mean_and_the_tokens_of_a_query_take_one_pass(minilm, monkeypatch):

@@ -200,12 +200,6 @@ def test_a_replay_repeats_how_a_request_failed_last(make):
         assert live.complete(HELLO, schema=schema) == replaying.complete(HELLO, schema=schema)
 
 
-def test_no_failure_is_recorded_in_mode_off(make, tmp_path):
-    with FaultyServer([faults.status(400)]) as server, pytest.raises(LLMError):
-        make(server, "off").complete(HELLO)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_pauses_between_attempts_hold_no_place(make, monkeypatch):
     """With one place, a second call gets through while the first waits to try again."""
     paused, go_on = threading.Event(), threading.Event()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import textwrap
@@ -33,18 +32,6 @@ installed = pytest.mark.skipif(
 
 CONF = Path(__file__).parents[3] / "conf" / "llm" / "local.yaml"
 CAPITAL = [{"role": "user", "content": "What is the capital of France? Answer in one word."}]
-PET = [{"role": "user", "content": "Anna has a kitten named Miso. Its name and kind, as JSON."}]
-FRUIT = [{"role": "user", "content": "Name a fruit."}]
-
-
-def schema_of(**properties: Any) -> Any:
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-    return {"type": "json_schema", "json_schema": {"name": "t", "strict": True, "schema": schema}}
 
 
 def ask(client: openai.OpenAI, messages: Any, **choices: Any) -> Any:
@@ -105,22 +92,6 @@ def test_an_answer_at_temperature_0_depends_on_its_request_alone(client, days):
     if days > 7:
         with served() as other:
             assert scores(other, story, "Where was Anna?") == first
-
-
-@installed
-def test_a_seed_repeats_a_drawn_answer(client):
-    draws = [text(ask(client, FRUIT, temperature=1, seed=seed, max_tokens=8)) for seed in (1, 1, 2)]
-    assert draws[0] == draws[1] != draws[2]
-
-
-@installed
-def test_a_reply_obeys_a_schema_that_the_model_would_not_follow_by_itself(client):
-    kinds = ["dog", "parrot"]
-    form = schema_of(kind={"enum": kinds}, age={"type": "integer", "minimum": 3, "maximum": 5})
-    value = json.loads(text(ask(client, PET, response_format=form)))
-    assert set(value) == {"kind", "age"}
-    assert value["kind"] in kinds
-    assert value["age"] in {3, 4, 5}
 
 
 def run(program: str, error: str = "") -> str:
