@@ -10,10 +10,10 @@ import time
 import zlib
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -96,8 +96,8 @@ class Network:
         idle = self._idle[url.scheme, url.netloc]
         while idle:
             connection = idle.pop()
-            if not connection.socket.has_ended():
-                connection.socket.deadline = deadline
+            if not connection.has_ended():
+                connection.deadline = deadline
                 return connection
             connection.http.close()
         address = proxy or url
@@ -114,13 +114,7 @@ class Network:
             raise httpx2.ConnectTimeout(str(error)) from error
         except OSError as error:
             raise httpx2.ConnectError(str(error)) from error
-        http.sock = limited = _Socket(http.sock, deadline)
-        return _Connection(http, limited)
-
-
-class _Connection(NamedTuple):
-    http: HTTPConnection
-    socket: _Socket
+        return _Connection(http, deadline)
 
 
 def _proxy_for(url: SplitResult) -> SplitResult | None:
@@ -142,43 +136,32 @@ def _login(proxy: SplitResult) -> dict[str, str]:
 
 def _body(response: HTTPResponse, most_bytes: int) -> bytes:
     """Return the body, unpacked piece by piece, so that no more than the limit is in memory."""
-    parts: list[bytes] = []
-    left = most_bytes
-    for part in _unpacked(response, most_bytes + 1):
-        left -= len(part)
-        if left < 0:
-            raise AnswerTooLarge(f"larger than {most_bytes / 2**20:.0f} MB")
-        parts.append(part)
-    if response.length:
-        raise httpx2.RemoteProtocolError(f"the answer ends {response.length} bytes too early")
-    return b"".join(parts)
-
-
-def _unpacked(response: HTTPResponse, most_bytes: int) -> Iterator[bytes]:
-    """Yield the pieces of the body, each of at most `most_bytes`."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    pieces = iter(lambda: response.read(_PART), b"")
-    if encoding in ("", "identity"):
-        yield from pieces
-        return
-    if encoding not in (_ENCODING, "x-gzip"):
+    if encoding not in ("", "identity", _ENCODING, "x-gzip"):
         raise httpx2.RemoteProtocolError(f"content-encoding {encoding[:20]!r} was not accepted")
-    decoder = zlib.decompressobj(31)
+    decoder = zlib.decompressobj(31) if "gzip" in encoding else None
+    body = bytearray()
     try:
-        for part in pieces:
-            yield decoder.decompress(part, most_bytes)
-        yield decoder.flush()
+        while part := response.read(_PART):
+            body += part if decoder is None else decoder.decompress(part, most_bytes + 1)
+            if len(body) > most_bytes:
+                raise AnswerTooLarge(f"larger than {most_bytes / 2**20:.0f} MB")
+        body += decoder.flush() if decoder is not None else b""
     except zlib.error as error:
         raise httpx2.RemoteProtocolError(f"the body is not gzip ({error})") from None
+    if response.length:
+        raise httpx2.RemoteProtocolError(f"the answer ends {response.length} bytes too early")
+    return bytes(body)
 
 
-class _Socket:
-    """A connected socket on which a request and its answer share one deadline: limits of sockets
-    are per read, so that a slow server could go on for ever.
+class _Connection:
+    """A connection on which a request and its answer share one deadline: limits of sockets are per
+    read, so that a slow server could go on for ever. It is the socket of its `http`.
     """
 
-    def __init__(self, connected: socket.socket, deadline: float) -> None:
-        self.connected, self.deadline = connected, deadline
+    def __init__(self, http: HTTPConnection, deadline: float) -> None:
+        self.http, self.connected, self.deadline = http, http.sock, deadline
+        http.sock = self
 
     def within_deadline(self) -> socket.socket:
         """Return the socket, whose next operation ends at the deadline; TimeoutError after it."""
@@ -208,7 +191,7 @@ class _Socket:
 class _Incoming(io.RawIOBase):
     """The bytes that arrive at a socket, which stays open until this is closed, too."""
 
-    def __init__(self, source: _Socket) -> None:
+    def __init__(self, source: _Connection) -> None:
         self._source = source
         self._raw = source.connected.makefile("rb", buffering=0)
 
