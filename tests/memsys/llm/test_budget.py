@@ -147,13 +147,6 @@ def test_every_live_call_is_in_the_ledger_with_and_without_a_limit(make):
     assert spent[0] == spent[1] > COST
 
 
-def test_what_was_paid_without_a_price_is_named_under_a_limit(make):
-    ledger = Paid([("nobody-knows-it", Usage(1, 1, 1))])
-    make("http://localhost/v1", budget=Budget(None, PRICING, ledger), model="nobody-knows-it")
-    with pytest.raises(InputError, match=r"nobody-knows-it.*price"):
-        Budget(1.0, PRICING, ledger)
-
-
 def test_a_budget_needs_a_price_and_a_bound(make):
     with pytest.raises(InputError, match=r"nobody-knows-it.*price"):
         make("http://localhost/v1", budget=budget(1), model="nobody-knows-it")
@@ -162,6 +155,10 @@ def test_a_budget_needs_a_price_and_a_bound(make):
     more = {"max_tokens": None, "extra": {"max_completion_tokens": 5}}
     make("http://localhost/v1", budget=budget(1), **more)
     make("http://localhost/v1", "replay", budget=budget(1), model="nobody-knows-it")
+    ledger = Paid([("nobody-knows-it", Usage(1, 1, 1))])
+    make("http://localhost/v1", budget=Budget(None, PRICING, ledger), model="nobody-knows-it")
+    with pytest.raises(InputError, match=r"nobody-knows-it.*price"):
+        Budget(1.0, PRICING, ledger)
 
 
 NAN, INF = float("nan"), float("inf")
