@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -233,3 +234,31 @@ def test_a_text_without_words_for_the_model_is_no_damage(tmp_path, caplog):
             assert not cached.documents(["?"]).any()
         assert asked(embedder) == ([] if again else ["?"])
     assert caplog.records == []
+
+
+def test_an_end_loses_nothing_that_was_written(tmp_path):
+    class Mortal(BagOfWords):
+        def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
+            if len(self.batches) == 3:  # two of 64 after the warm-up
+                raise KeyboardInterrupt
+            return super().embed(texts)
+
+    texts = [f"word{i}" for i in range(200)]
+    with pytest.raises(KeyboardInterrupt):
+        CachedEmbedder(Mortal(), tmp_path, Meter()).documents(texts)
+    embedder = BagOfWords()
+    vectors = CachedEmbedder(embedder, tmp_path, Meter()).documents(texts)
+    assert asked(embedder) == texts[128:]
+    assert np.array_equal(vectors, BagOfWords().embed(texts)[0])
+
+
+def test_a_new_file_that_another_process_is_writing_is_waited_for(tmp_path):
+    # SQLite refuses the write-ahead log at once here, however long its time-out.
+    other = sqlite3.connect(tmp_path / "bag.sqlite", check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.2, other.rollback)
+    release.start()
+    vector = CachedEmbedder(BagOfWords(), tmp_path, Meter()).query("a bowl")
+    release.join()
+    other.close()
+    assert vector.tobytes() == BagOfWords().embed(["a bowl"])[0].tobytes()
