@@ -45,17 +45,18 @@ class Exchange:
     LLMError if it is unusable, `sample`, and `probing`: another form of the request follows if the
     server declines this one.
 
-    The rest is the outcome: `value`, what `check` returned; `key`, under which answer or failure is
-    recorded; `answer` and `row`, a live answer, usable or not, and how it is recorded;
-    `latency_ms` of the successful attempt and `waited_ms` before it (queue, rate limit, failed
-    attempts and the pauses after them); `recorded`, when a replayed answer was live (ISO, UTC);
-    `stopped`, an error that must not be retried; `failed`, the usage of an unusable answer, or of
-    no tokens if no answer came.
+    The rest is the request's `body`, and the outcome: `value`, what `check` returned; `key`, under
+    which answer or failure is recorded; `answer` and `row`, a live answer, usable or not, and how
+    it is recorded; `latency_ms` of the successful attempt and `waited_ms` before it (queue, rate
+    limit, failed attempts and the pauses after them); `recorded`, when a replayed answer was live
+    (ISO, UTC); `stopped`, an error that must not be retried; `failed`, the usage of an unusable
+    answer, or of no tokens if no answer came.
     """
 
     check: Callable[[Mapping[str, Any]], object]
     sample: int = 0
     probing: bool = False
+    body: Mapping[str, Any] = field(default_factory=dict)
     value: Any = None
     key: str = ""
     answer: Mapping[str, Any] = field(default_factory=dict)
@@ -145,7 +146,7 @@ class Endpoint:
         configuration and, in mode `replay`, for a missing answer; BudgetReached before a call that
         could exceed the budget.
         """
-        model = str(body.get("model"))
+        model, exchange.body = str(body.get("model")), body
         try:
             answer = self._answer(path, body, exchange)
         except (LLMError, Declined):

@@ -54,12 +54,11 @@ class Network:
         """
         url = urlsplit(str(request.url))
         deadline = time.monotonic() + timeout_s
-        proxy = _proxy_for(url)
-        connection = self._connection(url, proxy, deadline)
+        connection = self._connection(url, deadline)
         target = url._replace(scheme="", netloc="").geturl()
         headers = {**dict(request.headers.items()), "accept-encoding": _ENCODING}
-        if proxy is not None and url.scheme == "http":
-            target, headers = url.geturl(), headers | _login(proxy)
+        if connection.proxy is not None and url.scheme == "http":
+            target, headers = url.geturl(), headers | _login(connection.proxy)
         reusable = False
         try:
             connection.http.request(request.method, target, request.content, headers)
@@ -89,9 +88,7 @@ class Network:
             while connections:
                 connections.pop().http.close()
 
-    def _connection(
-        self, url: SplitResult, proxy: SplitResult | None, deadline: float
-    ) -> _Connection:
+    def _connection(self, url: SplitResult, deadline: float) -> _Connection:
         """Return an idle connection that the server has not closed, or else a new one."""
         idle = self._idle[url.scheme, url.netloc]
         while idle:
@@ -100,6 +97,7 @@ class Network:
                 connection.deadline = deadline
                 return connection
             connection.http.close()
+        proxy = _proxy_for(url)
         address = proxy or url
         host, port, left = str(address.hostname), address.port, deadline - time.monotonic()
         if url.scheme == "http":
@@ -114,7 +112,7 @@ class Network:
             raise httpx2.ConnectTimeout(str(error)) from error
         except OSError as error:
             raise httpx2.ConnectError(str(error)) from error
-        return _Connection(http, deadline)
+        return _Connection(http, proxy, deadline)
 
 
 def _proxy_for(url: SplitResult) -> SplitResult | None:
@@ -159,8 +157,9 @@ class _Connection:
     read, so that a slow server could go on for ever. It is the socket of its `http`.
     """
 
-    def __init__(self, http: HTTPConnection, deadline: float) -> None:
-        self.http, self.connected, self.deadline = http, http.sock, deadline
+    def __init__(self, http: HTTPConnection, proxy: SplitResult | None, deadline: float) -> None:
+        self.http, self.proxy, self.deadline = http, proxy, deadline
+        self.connected = http.sock
         http.sock = self
 
     def within_deadline(self) -> socket.socket:

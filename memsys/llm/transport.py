@@ -154,7 +154,7 @@ class _Attempts(httpx2.BaseTransport):
             return httpx2.Response(400, headers={"x-should-retry": "false"}, json={})
 
     def _attempt(self, request: httpx2.Request, exchange: Exchange) -> httpx2.Response:
-        body = json.loads(request.content)
+        body = exchange.body
         model, texts = str(body.get("model", "")), body.get("input")
         most = _MOST_BYTES + _VECTOR * (len(texts) if isinstance(texts, list) else 1)
         settle = self._budget.reserve(model, body) if self._budget else lambda _: None
