@@ -17,15 +17,15 @@ import pytest
 
 from eval.bench import __main__ as bench
 from eval.bench import ratios, runs, scale
-from eval.bench.generated import (
-    DIMENSIONS,
-    memories,
-    queries,
-    query_vectors,
+from eval.bench.runs import (
+    MeasuredRun,
+    Row,
+    limited,
+    loopback_model,
+    measure_run,
     write_dataset,
-    write_vectors,
 )
-from eval.bench.runs import MeasuredRun, Row, limited, loopback_model, measure_run
+from eval.bench.scale import DIMENSIONS, memories, queries, query_vectors, write_vectors
 from eval.datasets.locomo import LoCoMo
 from memsys.core.yaml_text import load_yaml
 
