@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import select
 import socket
 import ssl
 import time
@@ -13,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from multiprocessing.connection import wait
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -172,10 +172,7 @@ class _Connection:
 
     def has_ended(self) -> bool:
         """Return whether the other side has closed the connection, or sent what nobody asked."""
-        try:
-            return bool(select.select([self.connected], [], [], 0)[0])
-        except ValueError:  # beyond the files that the system can select among
-            return True
+        return bool(wait([self.connected], 0))
 
     def sendall(self, data: Any) -> None:
         self.within_deadline().sendall(data)

@@ -152,6 +152,8 @@ def test_numbers_in_characters(text, value):
         ("两周前", "2023-12-25/2023-12-31"),
         ("明年", "2025"),
         *((iso, iso) for iso in ("2023", "2023-02", "2023-02-28", "2023-12-18/2023-12-24")),
+        ("May 2023", "2023-05"),
+        *((vague, None) for vague in ("a few weeks ago", "last weekend", "last summer", "几周前")),
         # What names no date.
         *((words, None) for words in ("", "soon", "3 days", "some days ago", "9999 years ago")),
         *((words, None) for words in ("in 99999999999 days", "9 Brumaire 2023")),

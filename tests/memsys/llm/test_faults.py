@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from multiprocessing.connection import wait
 from typing import NamedTuple
 
 import httpx2
@@ -173,6 +174,22 @@ def test_a_server_that_went_away_is_asked_again(make):
         client.complete(HELLO)
     with pytest.raises(LLMError, match="connection failed"):
         client.complete(HELLO, sample=1)
+
+
+def test_a_connection_that_the_server_closed_is_not_used_again():
+    def last(handler, body):
+        handler.reply(200, {})
+        handler.close_connection = True
+
+    network = Network()
+    with FaultyServer(lambda _: last) as server:
+        request = httpx2.Request("POST", f"{server.base_url}/x", json={})
+        for _ in range(2):
+            assert network.send(request, 60, 1000)[0] == 200
+            [[idle]] = network._idle.values()
+            assert wait([idle.connected], 60)  # until it is closed
+    network.close()
+    assert not any(network._idle.values())
 
 
 def test_a_replay_repeats_how_a_request_failed_last(make):
