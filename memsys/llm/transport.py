@@ -187,7 +187,7 @@ class _Attempts(httpx2.BaseTransport):
         usage = usage_of(answer)
         settle(usage)
         text = data.decode()
-        if (cleaned := json_without_secrets(answer)) is not answer:  # a server may repeat the key
+        if (cleaned := json_without_secrets(answer)) != answer:  # a server may repeat the key
             answer, text = cleaned, json.dumps(cleaned, ensure_ascii=False)
         exchange.answer = answer
         exchange.row = RecordedAnswer(
