@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from random import Random
 from threading import Event, Lock
 from typing import Any, TypeAlias
 
-from eval.bench.generated import write_dataset
 from memsys.core.loopback import LoopbackServer, Reply
 from memsys.core.places import MANIFEST
 
@@ -26,6 +26,9 @@ Row: TypeAlias = Mapping[str, str | float]  # of a table, by column
 Part: TypeAlias = Callable[[], Iterator[Row]]
 _SIZES = (250, 1000, 4000)  # conversations with one question each
 _PER_CONVERSATION = 10  # questions, where questions are many
+_THINGS = "lamp kite boat clock chair drum ladder basket violin tent bottle saddle".split()
+_PLACES = "harbour market garden station library mill bridge orchard".split()
+_SESSIONS, _TURNS = 3, 3  # of a generated conversation; turns of each session
 _START_S = 30  # within which the model has to listen
 
 
@@ -121,6 +124,36 @@ def growth(questions: int) -> Iterator[Row]:
             row["CPU ms a further one"] = further * 1000
         before = count, run.cpu_s
         yield row
+
+
+def write_dataset(path: Path, conversations: int, questions: int = 1, seed: int = 0) -> Path:
+    """Write `conversations` of nine turns, each with `questions` of types 1 to 4, to `path`, and
+    return it. The text of every question contains its number, as (q17): no two are the same.
+    """
+    random = Random(seed)  # noqa: S311 - no secret
+    made = [_conversation(random, number, questions) for number in range(conversations)]
+    path.write_text(json.dumps(made), encoding="utf-8")
+    return path
+
+
+def _conversation(random: Random, number: int, questions: int) -> dict[str, Any]:
+    content: dict[str, Any] = {"speaker_a": "Ana", "speaker_b": "Ben"}
+    said: list[tuple[str, str, str]] = []
+    for session in range(1, _SESSIONS + 1):
+        content[f"session_{session}_date_time"] = f"{session}:15 pm on {session + 2} May, 2023"
+        turns = content[f"session_{session}"] = []
+        for turn in range(1, _TURNS + 1):
+            said.append((f"D{session}:{turn}", random.choice(_THINGS), random.choice(_PLACES)))
+            id_, thing, place = said[-1]
+            text = f"Last week I bought a {thing} at the {place}, and told my family about it."
+            turns.append({"speaker": ("Ana", "Ben")[turn % 2], "dia_id": id_, "text": text})
+    qa = []
+    for index in range(questions):
+        id_, thing, place = random.choice(said)
+        text = f"Where did they buy the {thing}? (q{number * questions + index})"
+        one = {"question": text, "answer": place, "evidence": [id_], "category": index % 4 + 1}
+        qa.append(one)
+    return {"sample_id": f"made-{number}", "conversation": content, "qa": qa}
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Large stores: ingestion, latency, recall, memory and size on disk of the large vector indexes."""
+"""Large stores of generated memories: ingestion, latency, recall, memory and size on disk."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from datetime import datetime, timedelta
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
@@ -15,19 +16,12 @@ from typing import Final, cast
 
 import numpy as np
 
-from eval.bench.generated import (
-    DIMENSIONS,
-    GeneratedEmbedder,
-    memories,
-    queries,
-    query_vectors,
-    write_vectors,
-)
 from eval.bench.runs import Row
 from eval.run.build import build
 from eval.run.composing import composed
 from memsys.core.concurrency import one_thread
-from memsys.core.types import Query, Vectors
+from memsys.core.types import Memory, Query, Vectors
+from memsys.embed.base import unit_rows
 from memsys.embed.cache import CachedEmbedder
 from memsys.index.rank import top
 from memsys.index.vector import LargeVectors
@@ -39,6 +33,16 @@ SIZES: Final = (1_000, 10_000, 100_000, 1_000_000)
 _SEED, _ASKED, _K = 0, 200, 10
 _MB = 1_000_000
 _SLOW = 100_000  # memories; hnsw takes hours to build beyond
+# No data set has a million memories, and embedding them takes hours. Generated words follow Zipf's
+# law, as in natural language; vectors cluster around centres, as texts around topics.
+DIMENSIONS: Final = 384  # as MiniLM
+_WORDS = 60_000
+_ZIPF = 1.05
+_LENGTH = 11  # words per memory; LoCoMo's turns have twice that, half of them function words
+_CENTRES = 4_000
+_SPREAD = 0.9  # of vectors around their centre; the mean cosine to it is .74
+_BATCH = 20_000
+_SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo zu".split()
 
 
 def scale(sizes: Sequence[int]) -> Iterator[Row]:
@@ -168,3 +172,78 @@ def _resident_bytes() -> int:
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.is_file() else []
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon")), 0)
+
+
+def memories(n: int, seed: int) -> Iterator[Memory]:
+    """Yield `n` memories in order of time, ten per minute."""
+    random = np.random.default_rng(seed)
+    words = [_word(number) for number in range(_WORDS)]
+    share = 1 / np.arange(1, _WORDS + 1) ** _ZIPF
+    chance = np.cumsum(share / share.sum())
+    began = datetime(2024, 1, 1)
+    for start in range(0, n, _BATCH):
+        drawn = np.searchsorted(chance, random.random((min(_BATCH, n - start), _LENGTH)))
+        for row, numbers in enumerate(np.minimum(drawn, _WORDS - 1).tolist(), start):
+            text = "Mara: " + " ".join([words[number] for number in numbers])
+            time = began + timedelta(minutes=row // 10)
+            yield Memory(str(row), text, text, time, "Mara", (str(row),))
+
+
+def queries(n: int, seed: int) -> list[str]:
+    """Return `n` questions of three words with the word frequencies of the memories."""
+    return [" ".join(memory.content.split()[2:5]) for memory in memories(n, seed + 1)]
+
+
+def write_vectors(path: Path, n: int, seed: int) -> Vectors:
+    """Write `n` unit vectors, shape (n, 384), and return them memory-mapped."""
+    random = np.random.default_rng(seed)
+    centres = _centres(seed)
+    file = np.lib.format.open_memmap(path, "w+", np.float32, (n, DIMENSIONS))
+    for start in range(0, n, _BATCH):
+        file[start : start + _BATCH] = _around(centres, min(_BATCH, n - start), random)
+    file.flush()
+    return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def query_vectors(n: int, seed: int) -> Vectors:
+    """Return `n` unit vectors around the same centres, shape (n, 384)."""
+    return _around(_centres(seed), n, np.random.default_rng(seed + 1))
+
+
+class GeneratedEmbedder:
+    """Embedder that takes no time: documents are `stored`, one after the other, independent of the
+    texts; `queries` has the vectors of questions by text.
+    """
+
+    name, typical_similarity, languages = "generated", 0.5, None
+
+    def __init__(self, stored: Vectors, queries: Mapping[str, Vectors]) -> None:
+        self._stored, self._queries, self._next = stored, queries, 0
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        """Return the next vectors, shape (len(texts), 384)."""
+        self._next += len(texts)
+        return self._stored[self._next - len(texts) : self._next]
+
+    def query(self, text: str) -> Vectors:
+        """Return a vector of shape (384,)."""
+        return self._queries[text]
+
+
+def _centres(seed: int) -> Vectors:
+    drawn = np.random.default_rng([seed, 7]).normal(size=(_CENTRES, DIMENSIONS))
+    return unit_rows(drawn.astype(np.float32))
+
+
+def _around(centres: Vectors, n: int, random: np.random.Generator) -> Vectors:
+    noise = random.standard_normal((n, DIMENSIONS), dtype=np.float32) / DIMENSIONS**0.5
+    return unit_rows(centres[random.integers(len(centres), size=n)] + _SPREAD * noise)
+
+
+def _word(number: int) -> str:
+    letters = []
+    number += len(_SYLLABLES)  # at least two syllables: shorter words are not entities
+    while number:
+        number, syllable = divmod(number, len(_SYLLABLES))
+        letters.append(_SYLLABLES[syllable])
+    return "".join(letters)

@@ -95,9 +95,7 @@ def without_secrets(text: str, key_variable: str = "") -> str:
 
 
 def json_without_secrets(value: Any) -> Any:
-    """Return the JSON value `value` with `without_secrets` applied to every text and name in it;
-    `value` itself if it contains no secret.
-    """
+    """Return the JSON value `value` with `without_secrets` applied to every text and name in it."""
     secrets = _secrets()
     return _cleaned(value, secrets) if secrets else value
 
@@ -105,16 +103,12 @@ def json_without_secrets(value: Any) -> Any:
 def _cleaned(value: Any, secrets: list[tuple[str, str]]) -> Any:
     if isinstance(value, str):
         for secret, name in secrets:
-            value = value.replace(secret, f"${name}")  # the same object if there is none
+            value = value.replace(secret, f"${name}")
         return value
     if isinstance(value, list | tuple):
-        rows = [_cleaned(one, secrets) for one in value]
-        return rows if any(a is not b for a, b in zip(rows, value, strict=True)) else value
+        return [_cleaned(one, secrets) for one in value]
     if isinstance(value, dict):
-        pairs = [(_cleaned(k, secrets), _cleaned(v, secrets)) for k, v in value.items()]
-        olds = value.items()
-        same = all(k is a and v is b for (k, v), (a, b) in zip(pairs, olds, strict=True))
-        return value if same else dict(pairs)
+        return {_cleaned(k, secrets): _cleaned(v, secrets) for k, v in value.items()}
     return value
 
 

@@ -6,14 +6,13 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 from memsys.core.files import shown
 
 DEPTH = 100  # nested lists and objects; Python's own limit is about 1,000, and json.dumps's lower
 _INTEGERS = 2**63  # of SQLite, pandas and numpy
-_DIGITS = 4300  # that int() converts
+_LARGE = "an integer beyond the range of 64 bits"
 # Texts are looked at only if an escape may be one half of a character without the other, or may
 # follow an escaped backslash, which hides where an escape begins.
 _HIGH, _LOW = r"\\u[dD][89abAB]..", r"\\u[dD][c-fC-F].."
@@ -41,7 +40,7 @@ def parse_json(
     except ValueError as error:
         if "set_int_max_str_digits" not in str(error):
             raise
-        value = json.loads(text, object_pairs_hook=hook, parse_int=_short)  # check_json names it
+        raise ValueError(_LARGE) from None
     check_json(value, depth=depth, strings=_UNPAIRED.search(text) is not None, nan=nan)
     return value
 
@@ -58,15 +57,15 @@ def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: boo
         for one in level:
             kind = type(one)
             if kind is str:
-                wrong = strings and _of_text(one) is not None
+                wrong = strings and _fault(one) is not None
             elif kind is dict:
                 below.extend(one.values())
-                wrong = strings and any(_of_text(key) is not None for key in one)
+                wrong = strings and any(map(_fault, one))
             elif kind is list or kind is tuple:
                 below.extend(one)
                 wrong = False
             elif kind is float:
-                wrong = not -math.inf < one < math.inf and _of_number(one, nan) is not None
+                wrong = not -math.inf < one < math.inf and _fault(one, nan) is not None
             else:
                 wrong = kind is int and not -_INTEGERS < one < _INTEGERS
             if wrong:
@@ -80,46 +79,35 @@ def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: boo
 def _first_problem(value: Any, nan: bool) -> str:
     """Return place and reason of the value nearest to the top that check_json refuses."""
     level = [("", value)]
-    while level:
+    while True:
+        below: list[tuple[str, Any]] = []
         for place, one in level:
-            for part in [*one, one] if isinstance(one, dict) else [one]:
-                reason = _of_text(part) or _of_number(part, nan)
-                if reason is not None:
+            keys: list[Any] = []
+            if isinstance(one, dict):
+                keys = list(one)
+                below += [(f"{place}.{key}", part) for key, part in one.items()]
+            elif isinstance(one, list | tuple):
+                below += [(f"{place}[{index}]", part) for index, part in enumerate(one)]
+            for part in (*keys, one):
+                if reason := _fault(part, nan):
                     return f"{shown(place.lstrip('.'), _PLACE)}: {reason}" if place else reason
-        level = [(place + name, part) for place, one in level for name, part in _parts(one)]
-    return "no JSON"
+        level = below
 
 
-def _parts(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        yield from ((f".{key}", part) for key, part in value.items())
-    elif isinstance(value, list):
-        yield from ((f"[{index}]", part) for index, part in enumerate(value))
-
-
-def _of_text(value: Any) -> str | None:
-    """Return why a text is refused, or None; None for another value."""
+def _fault(value: Any, nan: bool = False) -> str | None:
+    """Return why a text or a number is refused, or None; None for another value."""
     if isinstance(value, str):
         try:
             value.encode()
         except UnicodeEncodeError as error:
             return f"an unpaired surrogate, \\u{ord(value[error.start]):04x}, is no character"
-    return None
-
-
-def _of_number(value: Any, nan: bool) -> str | None:
-    """Return why a number is refused, or None; None for another value."""
-    if isinstance(value, float) and not math.isfinite(value):
-        if not math.isnan(value):
-            return "a number beyond the range of 64 bits"
+    elif isinstance(value, float) and math.isnan(value):
         return None if nan else "NaN is not JSON"
-    if isinstance(value, int) and abs(value) >= _INTEGERS:
-        return "an integer beyond the range of 64 bits"
+    elif isinstance(value, float) and math.isinf(value):
+        return "a number beyond the range of 64 bits"
+    elif isinstance(value, int) and abs(value) >= _INTEGERS:
+        return _LARGE
     return None
-
-
-def _short(digits: str) -> int:
-    return int(digits) if len(digits) <= _DIGITS else _INTEGERS
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

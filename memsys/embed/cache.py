@@ -9,7 +9,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
@@ -54,8 +54,7 @@ class CachedEmbedder:
         path = Path(folder) / f"{_file_name(embedder.name)}.sqlite"
         self._tokens_path = path.with_name(f"{path.stem}-tokens.sqlite")
         self._rows = VectorRows(embedder, path, meter, fresh_queries)
-        self._open_tokens = partial(TokenRows, embedder, self._tokens_path, meter, fresh_queries)
-        self._token_rows: TokenRows | None = None
+        self._fresh_queries = fresh_queries
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), d); missing ones are embedded in batches."""
@@ -71,10 +70,12 @@ class CachedEmbedder:
     def document_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return the token vectors of each text, from a cache beside that of the vectors."""
         self.cut_off.update(text for text in texts if not self._embedder.reads(text))
+        self.asked = True
         return self.token_rows.look_up("document", texts)
 
     def query_tokens(self, text: str) -> TokenVectors:
         """Return the token vectors of one query."""
+        self.asked = True
         return self.token_rows.look_up("query", [text])[0]
 
     @property
@@ -82,22 +83,19 @@ class CachedEmbedder:
         """Whether the embedder has vectors of single tokens."""
         return self._embedder.token_length is not None
 
-    @property
+    @cached_property
     def token_rows(self) -> TokenRows:
         """The cache of token vectors, opened on first use. Raises InputError if the embedder has
         none.
         """
-        self.asked = True
-        if self._token_rows is None:
-            self._token_rows = self._open_tokens()
-        return self._token_rows
+        return TokenRows(self._embedder, self._tokens_path, self.meter, self._fresh_queries)
 
     def clear(self) -> None:
         """Delete all vectors, also those of tokens, from the files. Raises InputError if another
         process prevents it.
         """
         self._rows.clear()
-        if self.has_tokens and (self._token_rows or self._tokens_path.exists()):
+        if self.has_tokens and self._tokens_path.exists():
             self.token_rows.clear()
 
 

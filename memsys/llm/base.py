@@ -85,18 +85,9 @@ class InstructedLLM:
     def __init__(self, llm: LLM, instructions: str) -> None:
         self.name, self.llm, self.instructions = llm.name, llm, instructions
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        *,
-        schema: Mapping[str, Any] | None = None,
-        tools: Sequence[Tool] = (),
-        sample: int = 0,
-        max_tokens: int | None = None,
-    ) -> Completion:
+    def complete(self, messages: Sequence[Message], **options: Any) -> Completion:
         """See LLM."""
-        given: dict[str, Any] = {"schema": schema, "tools": tools, "sample": sample}
-        return self.llm.complete(self._with(messages), **given, max_tokens=max_tokens)
+        return self.llm.complete(self._with(messages), **options)
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """See LLM."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,10 +22,9 @@ from memsys.llm.pricing import usage_of
 from memsys.llm.recording import RecordedAnswer, Recording, key_of, rejected_key
 
 if TYPE_CHECKING:
-    import openai
+    from memsys.llm.transport import Client
 
 _LOCAL_PATH = "/v1"  # of a server on this machine
-_NO_KEY = "none"  # a local server accepts any
 _DECLINED = (400, 404, 422)  # statuses of servers that do not know a field
 
 
@@ -48,17 +45,18 @@ class Exchange:
     LLMError if it is unusable, `sample`, and `probing`: another form of the request follows if the
     server declines this one.
 
-    The rest is the outcome: `value`, what `check` returned; `key`, under which answer or failure is
-    recorded; `answer` and `row`, a live answer, usable or not, and how it is recorded;
-    `latency_ms` of the successful attempt and `waited_ms` before it (queue, rate limit, failed
-    attempts and the pauses after them); `recorded`, when a replayed answer was live (ISO, UTC);
-    `stopped`, an error that must not be retried; `failed`, the usage of an unusable answer, or of
-    no tokens if no answer came.
+    The rest is the request's `body`, and the outcome: `value`, what `check` returned; `key`, under
+    which answer or failure is recorded; `answer` and `row`, a live answer, usable or not, and how
+    it is recorded; `latency_ms` of the successful attempt and `waited_ms` before it (queue, rate
+    limit, failed attempts and the pauses after them); `recorded`, when a replayed answer was live
+    (ISO, UTC); `stopped`, an error that must not be retried; `failed`, the usage of an unusable
+    answer, or of no tokens if no answer came.
     """
 
     check: Callable[[Mapping[str, Any]], object]
     sample: int = 0
     probing: bool = False
+    body: Mapping[str, Any] = field(default_factory=dict)
     value: Any = None
     key: str = ""
     answer: Mapping[str, Any] = field(default_factory=dict)
@@ -105,10 +103,6 @@ class Exchange:
         )
 
 
-# The OpenAI client between a call and the transport passes no further arguments through.
-EXCHANGE: ContextVar[Exchange] = ContextVar("EXCHANGE")
-
-
 class Endpoint:
     """Sends `POST {base_url}/...` with retries, limits, a budget and a recording, and adds each
     call to a meter.
@@ -140,7 +134,7 @@ class Endpoint:
         self._lock = threading.Lock()
         # A replay is CPU time alone: threads that shared it would take turns, and wait for each.
         self._replaying = threading.Lock()
-        self._opened: openai.OpenAI | None = None
+        self._opened: Client | None = None
 
     def post(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
         """Return the JSON answer to `body`, and fill in `exchange`; `path` starts with a slash. The
@@ -152,7 +146,7 @@ class Endpoint:
         configuration and, in mode `replay`, for a missing answer; BudgetReached before a call that
         could exceed the budget.
         """
-        model = str(body.get("model"))
+        model, exchange.body = str(body.get("model")), body
         try:
             answer = self._answer(path, body, exchange)
         except (LLMError, Declined):
@@ -220,58 +214,37 @@ class Endpoint:
         return exchange.read(answer if first.body == row.body else self._json_of(first))
 
     def _sent(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> RecordedAnswer:
-        import httpx2  # noqa: PLC0415 - half a second that a replayed run does not need
-        import openai  # noqa: PLC0415
-
-        from memsys.llm.transport import explain, status_to_keep  # noqa: PLC0415
-
-        client = self._client()
-        token = EXCHANGE.set(exchange)
-        try:
-            client.post(path, cast_to=httpx2.Response, body=dict(body))
-        except openai.OpenAIError as error:
-            status = 0 if exchange.stopped else status_to_keep(error)
-            model, variable = str(body.get("model")), self._key_variable
-            failure = exchange.stopped or explain(
-                error, model, variable, self._timeout_s, exchange.attempts
-            )
-        else:
+        """Return the row of a live answer; record a failure after all retries, and raise it."""
+        failed = self._client().send(path, body, exchange)
+        if failed is None:
             assert exchange.row is not None  # noqa: S101 - for the type checker
             return exchange.row
-        finally:
-            EXCHANGE.reset(token)
-        # Outside the handler, or the error would refer to the request and its headers.
-        if (
-            exchange.probing
-            and status in _DECLINED
-            and not isinstance(failure, RequestTooLongError)
-        ):
+        failure, status = failed
+        too_long = isinstance(failure, RequestTooLongError)
+        if exchange.probing and status in _DECLINED and not too_long:
             raise Declined
         if isinstance(failure, LLMError) and status is not None:
             exchange.fail(Usage())  # for replays only
             text = json.dumps({"error": {"message": str(failure)}}, ensure_ascii=False)
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            to = self._path + path
+            to, model = self._path + path, str(body.get("model"))
             row = RecordedAnswer(exchange.key, to, model, status, text, 0.0, None, None, now)
             self._recording.keep_failed(row, body)
         raise failure
 
-    def _client(self) -> openai.OpenAI:
-        import httpx2  # noqa: PLC0415
-        from openai import OpenAI  # noqa: PLC0415
-
-        from memsys.llm.transport import AttemptTransport  # noqa: PLC0415
+    def _client(self) -> Client:
+        from memsys.llm.transport import Client  # noqa: PLC0415 - half a second, not in a replay
 
         with self._lock:
             if self._opened is None:
                 address = self._base_url
-                transport = AttemptTransport(self._limits, self._budget, self._timeout_s)
-                self._opened = OpenAI(
-                    api_key=os.environ.get(self._key_variable) or _NO_KEY,
-                    base_url=address if isinstance(address, str) else address.start(),
-                    timeout=self._timeout_s,
-                    max_retries=self._retries,
-                    http_client=httpx2.Client(transport=transport),
+                self._opened = Client(
+                    address if isinstance(address, str) else address.start(),
+                    self._limits,
+                    self._budget,
+                    key_variable=self._key_variable,
+                    timeout_s=self._timeout_s,
+                    retries=self._retries,
                 )
             return self._opened
 

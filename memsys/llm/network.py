@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import io
-import selectors
 import socket
 import ssl
 import time
 import zlib
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from typing import Any, NamedTuple
+from multiprocessing.connection import wait
+from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -54,12 +54,11 @@ class Network:
         """
         url = urlsplit(str(request.url))
         deadline = time.monotonic() + timeout_s
-        proxy = _proxy_for(url)
-        connection = self._connection(url, proxy, deadline)
+        connection = self._connection(url, deadline)
         target = url._replace(scheme="", netloc="").geturl()
         headers = {**dict(request.headers.items()), "accept-encoding": _ENCODING}
-        if proxy is not None and url.scheme == "http":
-            target, headers = url.geturl(), headers | _login(proxy)
+        if connection.proxy is not None and url.scheme == "http":
+            target, headers = url.geturl(), headers | _login(connection.proxy)
         reusable = False
         try:
             connection.http.request(request.method, target, request.content, headers)
@@ -89,17 +88,16 @@ class Network:
             while connections:
                 connections.pop().http.close()
 
-    def _connection(
-        self, url: SplitResult, proxy: SplitResult | None, deadline: float
-    ) -> _Connection:
+    def _connection(self, url: SplitResult, deadline: float) -> _Connection:
         """Return an idle connection that the server has not closed, or else a new one."""
         idle = self._idle[url.scheme, url.netloc]
         while idle:
             connection = idle.pop()
-            if not connection.socket.has_ended():
-                connection.socket.deadline = deadline
+            if not connection.has_ended():
+                connection.deadline = deadline
                 return connection
             connection.http.close()
+        proxy = _proxy_for(url)
         address = proxy or url
         host, port, left = str(address.hostname), address.port, deadline - time.monotonic()
         if url.scheme == "http":
@@ -114,13 +112,7 @@ class Network:
             raise httpx2.ConnectTimeout(str(error)) from error
         except OSError as error:
             raise httpx2.ConnectError(str(error)) from error
-        http.sock = limited = _Socket(http.sock, deadline)
-        return _Connection(http, limited)
-
-
-class _Connection(NamedTuple):
-    http: HTTPConnection
-    socket: _Socket
+        return _Connection(http, proxy, deadline)
 
 
 def _proxy_for(url: SplitResult) -> SplitResult | None:
@@ -142,43 +134,33 @@ def _login(proxy: SplitResult) -> dict[str, str]:
 
 def _body(response: HTTPResponse, most_bytes: int) -> bytes:
     """Return the body, unpacked piece by piece, so that no more than the limit is in memory."""
-    parts: list[bytes] = []
-    left = most_bytes
-    for part in _unpacked(response, most_bytes + 1):
-        left -= len(part)
-        if left < 0:
-            raise AnswerTooLarge(f"larger than {most_bytes / 2**20:.0f} MB")
-        parts.append(part)
-    if response.length:
-        raise httpx2.RemoteProtocolError(f"the answer ends {response.length} bytes too early")
-    return b"".join(parts)
-
-
-def _unpacked(response: HTTPResponse, most_bytes: int) -> Iterator[bytes]:
-    """Yield the pieces of the body, each of at most `most_bytes`."""
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
-    pieces = iter(lambda: response.read(_PART), b"")
-    if encoding in ("", "identity"):
-        yield from pieces
-        return
-    if encoding not in (_ENCODING, "x-gzip"):
+    if encoding not in ("", "identity", _ENCODING, "x-gzip"):
         raise httpx2.RemoteProtocolError(f"content-encoding {encoding[:20]!r} was not accepted")
-    decoder = zlib.decompressobj(31)
+    decoder = zlib.decompressobj(31) if "gzip" in encoding else None
+    body = bytearray()
     try:
-        for part in pieces:
-            yield decoder.decompress(part, most_bytes)
-        yield decoder.flush()
+        while part := response.read(_PART):
+            body += part if decoder is None else decoder.decompress(part, most_bytes + 1)
+            if len(body) > most_bytes:
+                raise AnswerTooLarge(f"larger than {most_bytes / 2**20:.0f} MB")
+        body += decoder.flush() if decoder is not None else b""
     except zlib.error as error:
         raise httpx2.RemoteProtocolError(f"the body is not gzip ({error})") from None
+    if response.length:
+        raise httpx2.RemoteProtocolError(f"the answer ends {response.length} bytes too early")
+    return bytes(body)
 
 
-class _Socket:
-    """A connected socket on which a request and its answer share one deadline: limits of sockets
-    are per read, so that a slow server could go on for ever.
+class _Connection:
+    """A connection on which a request and its answer share one deadline: limits of sockets are per
+    read, so that a slow server could go on for ever. It is the socket of its `http`.
     """
 
-    def __init__(self, connected: socket.socket, deadline: float) -> None:
-        self.connected, self.deadline = connected, deadline
+    def __init__(self, http: HTTPConnection, proxy: SplitResult | None, deadline: float) -> None:
+        self.http, self.proxy, self.deadline = http, proxy, deadline
+        self.connected = http.sock
+        http.sock = self
 
     def within_deadline(self) -> socket.socket:
         """Return the socket, whose next operation ends at the deadline; TimeoutError after it."""
@@ -190,9 +172,7 @@ class _Socket:
 
     def has_ended(self) -> bool:
         """Return whether the other side has closed the connection, or sent what nobody asked."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.connected, selectors.EVENT_READ)
-            return bool(selector.select(0))
+        return bool(wait([self.connected], 0))
 
     def sendall(self, data: Any) -> None:
         self.within_deadline().sendall(data)
@@ -207,7 +187,7 @@ class _Socket:
 class _Incoming(io.RawIOBase):
     """The bytes that arrive at a socket, which stays open until this is closed, too."""
 
-    def __init__(self, source: _Socket) -> None:
+    def __init__(self, source: _Connection) -> None:
         self._source = source
         self._raw = source.connected.makefile("rb", buffering=0)
 

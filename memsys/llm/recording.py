@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from memsys.core.addresses import json_without_secrets
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, first_problem
 from memsys.core.json_text import parse_json
 from memsys.stores.sqlite import SlotLocks, cache_errors, open_shared
 
@@ -32,7 +33,6 @@ _WRITE = f"INTO calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WRITE_REQUEST = "OR IGNORE INTO requests (key, body) VALUES (?, ?)"
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 _MOST_BYTES = 2**28  # of a request, unpacked
-_MOST_STATUS = 999
 _POLL_S = 0.01
 _SHARED = 3  # hex digits of a key that name its slot, of 4,096
 _BATCH = 500  # keys per look-up; SQLite takes at least 999
@@ -49,17 +49,20 @@ class RecordedAnswer(NamedTuple):
     key: str
     path: str
     model: str
-    status: int
+    status: Annotated[int, Field(ge=0, le=999)]
     body: str
-    latency_ms: float
-    input_tokens: int | None
-    output_tokens: int | None
+    latency_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    input_tokens: Annotated[int, Field(ge=0)] | None
+    output_tokens: Annotated[int, Field(ge=0)] | None
     created: str
 
     @property
     def answered(self) -> bool:
         """Whether it is an answer and not a failure."""
         return 200 <= self.status < 300
+
+
+_ROW = TypeAdapter(RecordedAnswer)
 
 
 class Recording:
@@ -204,20 +207,10 @@ class Recording:
 
     def _checked(self, row: Sequence[Any]) -> RecordedAnswer:
         """Return `row`, typed: SQLite stores any value in any column."""
-        answer = RecordedAnswer._make(row)
-        key, path, model, status, body, ms, *tokens, created = row
-        fault = None
-        if not type(key) is type(path) is type(model) is type(body) is type(created) is str:
-            fault = "a text is none"
-        elif type(status) is not int or not 0 <= status <= _MOST_STATUS:
-            fault = f"its status is {status!r}"
-        elif type(ms) is not float or not 0 <= ms < math.inf:
-            fault = f"its latency_ms is {ms!r}"
-        elif any(n is not None and (type(n) is not int or n < 0) for n in tokens):
-            fault = f"its tokens are {tokens!r}"
-        if fault is not None:
-            raise self.damaged(key, fault)
-        return answer
+        try:
+            return _ROW.validate_python(row, strict=True)
+        except ValidationError as error:
+            raise self.damaged(row[0], first_problem(error)) from None
 
     def _unpacked(self, key: str, data: object) -> dict[str, Any]:
         try:

@@ -1,11 +1,13 @@
-"""HTTP transport that limits and times single attempts, and its errors as messages."""
+"""The OpenAI client over a transport that limits and times single attempts."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from collections.abc import Mapping
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +20,7 @@ from memsys.core.json_text import parse_json
 from memsys.core.types import Usage
 from memsys.llm.base import LLMError, RequestTooLongError
 from memsys.llm.budget import Budget, BudgetReached, Limits
-from memsys.llm.endpoint import EXCHANGE, Exchange
+from memsys.llm.endpoint import Exchange
 from memsys.llm.network import AnswerTooLarge, Network
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import RecordedAnswer
@@ -26,6 +28,7 @@ from memsys.llm.recording import RecordedAnswer
 _PASSED_HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
 _MOST_BYTES = 16 * 2**20  # of an answer, unpacked
 _VECTOR = 2**18  # further bytes per vector: 8,192 numbers
+_NO_KEY = "none"  # a local server accepts any
 _SHOWN = 200  # characters of a server's message
 _TOO_LONG = re.compile(
     r"context.?(length|size|window)|maximum context|too many tokens|prompt is too long",
@@ -40,8 +43,95 @@ _PORTS = {"http": 80, "https": 443}
 _NOBODY = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 
 
-class AttemptTransport(httpx2.BaseTransport):
-    """Sends single attempts of the call in EXCHANGE, within the limits and the budget. The pauses
+# The OpenAI client between a call and the transport passes no further arguments through.
+_EXCHANGE: ContextVar[Exchange] = ContextVar("_EXCHANGE")
+
+
+class Client:
+    """Sends calls by the OpenAI client, which tries again after faults that may pass."""
+
+    def __init__(
+        self,
+        base_url: str,
+        limits: Limits,
+        budget: Budget | None,
+        *,
+        key_variable: str,
+        timeout_s: float,
+        retries: int,
+    ) -> None:
+        """See Endpoint."""
+        self._key_variable, self._timeout_s = key_variable, timeout_s
+        self._openai = openai.OpenAI(
+            api_key=os.environ.get(key_variable) or _NO_KEY,
+            base_url=base_url,
+            timeout=timeout_s,
+            max_retries=retries,
+            http_client=httpx2.Client(transport=_Attempts(limits, budget, timeout_s)),
+        )
+
+    def send(
+        self, path: str, body: Mapping[str, Any], exchange: Exchange
+    ) -> tuple[Exception, int | None] | None:
+        """Return None for an answer to `body`, which is now in `exchange`; else the error after all
+        attempts and the status under which it is recorded: the server's, 0 if no answer was
+        complete, or None if no server was reached and there is nothing to replay.
+
+        The error is returned, as one that is raised here would refer to the request and its
+        headers.
+        """
+        token = _EXCHANGE.set(exchange)
+        try:
+            self._openai.post(path, cast_to=httpx2.Response, body=dict(body))
+        except openai.OpenAIError as error:
+            if exchange.stopped is not None:
+                return exchange.stopped, 0
+            failure = self._explained(error, str(body.get("model")), exchange.attempts)
+            if isinstance(error, openai.APIStatusError):
+                return failure, error.status_code
+            return failure, None if isinstance(error.__cause__, _NOBODY) else 0
+        finally:
+            _EXCHANGE.reset(token)
+        return None
+
+    def _explained(
+        self, error: openai.OpenAIError, model: str, attempts: int
+    ) -> LLMError | InputError:
+        """Return `error` as an LLMError, or as an InputError if configuration or account cause it.
+        The message contains no secret, although a server may repeat one.
+        """
+        tries = f"{attempts} attempt{'s' if attempts != 1 else ''}"
+        if isinstance(error, openai.APITimeoutError):
+            return LLMError(f"{model}: no whole answer within {self._timeout_s:g} s ({tries})")
+        if not isinstance(error, openai.APIStatusError):
+            cause = error.__cause__
+            message = self._shown(f"{type(cause).__name__}: {cause}" if cause else str(error))
+            return LLMError(f"{model}: the connection failed ({message}; {tries})")
+        body, status = error.body, error.status_code
+        said = body.get("message") if isinstance(body, dict) else None
+        message = self._shown(" ".join(str(said or error.message).split()))
+        if status in _REMEDIES:
+            remedy = _REMEDIES[status].format(variable=self._key_variable)
+            return InputError(f"{model}: HTTP {status}: {remedy} ({message})")
+        if "insufficient_quota" in (error.code, error.type):
+            return InputError(
+                f"{model}: the account has no credit left ({message}); add credit and resume"
+            )
+        if error.code == "context_length_exceeded" or (
+            status in (400, 413) and _TOO_LONG.search(message)
+        ):
+            return RequestTooLongError(
+                f"{model}: the request is longer than the model's context ({message})"
+            )
+        return LLMError(f"{model}: HTTP {status} ({message}; {tries})")
+
+    def _shown(self, text: str) -> str:
+        # Shortening first could leave half a key.
+        return without_secrets(text, self._key_variable)[:_SHOWN]
+
+
+class _Attempts(httpx2.BaseTransport):
+    """Sends single attempts of the current call, within the limits and the budget. The pauses
     between attempts are in the OpenAI client and do not occupy a slot of the running calls.
     """
 
@@ -55,7 +145,7 @@ class AttemptTransport(httpx2.BaseTransport):
         """Send one attempt. An answer becomes `answer` and `row` of the exchange, an error that
         must not be retried its `stopped`.
         """
-        exchange = EXCHANGE.get()
+        exchange = _EXCHANGE.get()
         try:
             with self._limits.place():
                 return self._attempt(request, exchange)
@@ -64,7 +154,7 @@ class AttemptTransport(httpx2.BaseTransport):
             return httpx2.Response(400, headers={"x-should-retry": "false"}, json={})
 
     def _attempt(self, request: httpx2.Request, exchange: Exchange) -> httpx2.Response:
-        body = json.loads(request.content)
+        body = exchange.body
         model, texts = str(body.get("model", "")), body.get("input")
         most = _MOST_BYTES + _VECTOR * (len(texts) if isinstance(texts, list) else 1)
         settle = self._budget.reserve(model, body) if self._budget else lambda _: None
@@ -97,7 +187,7 @@ class AttemptTransport(httpx2.BaseTransport):
         usage = usage_of(answer)
         settle(usage)
         text = data.decode()
-        if (cleaned := json_without_secrets(answer)) is not answer:  # a server may repeat the key
+        if (cleaned := json_without_secrets(answer)) != answer:  # a server may repeat the key
             answer, text = cleaned, json.dumps(cleaned, ensure_ascii=False)
         exchange.answer = answer
         exchange.row = RecordedAnswer(
@@ -133,54 +223,3 @@ def _refused(error: BaseException) -> bool:
     """Return whether the machine answered that nothing listens at the port."""
     cause = error.__cause__ or error.__context__
     return isinstance(error, ConnectionRefusedError) or (cause is not None and _refused(cause))
-
-
-def explain(
-    error: openai.OpenAIError, model: str, key_variable: str, timeout_s: float, attempts: int
-) -> LLMError | InputError:
-    """Return `error` as an LLMError, or as an InputError if configuration or account cause it. The
-    message contains no secret, although a server may repeat one.
-    """
-    tries = f"{attempts} attempt{'s' if attempts != 1 else ''}"
-    if isinstance(error, openai.APITimeoutError):
-        return LLMError(f"{model}: no whole answer within {timeout_s:g} s ({tries})")
-    if isinstance(error, openai.APIConnectionError):
-        cause = error.__cause__
-        message = _shown(f"{type(cause).__name__}: {cause}" if cause else str(error), key_variable)
-        return LLMError(f"{model}: the connection failed ({message}; {tries})")
-    if not isinstance(error, openai.APIStatusError):
-        return LLMError(f"{model}: {type(error).__name__}: {_shown(str(error), key_variable)}")
-    status, message = error.status_code, _message_of(error, key_variable)
-    if status in _REMEDIES:
-        remedy = _REMEDIES[status].format(variable=key_variable)
-        return InputError(f"{model}: HTTP {status}: {remedy} ({message})")
-    if "insufficient_quota" in (error.code, error.type):
-        return InputError(
-            f"{model}: the account has no credit left ({message}); add credit and resume"
-        )
-    if error.code == "context_length_exceeded" or (
-        status in (400, 413) and _TOO_LONG.search(message)
-    ):
-        return RequestTooLongError(
-            f"{model}: the request is longer than the model's context ({message})"
-        )
-    return LLMError(f"{model}: HTTP {status} ({message}; {tries})")
-
-
-def status_to_keep(error: openai.OpenAIError) -> int | None:
-    """Return the status under which a failure after all retries is recorded: the server's status, 0
-    if no answer was complete, or None if no server was reached and there is nothing to replay.
-    """
-    if isinstance(error, openai.APIStatusError):
-        return error.status_code
-    return None if isinstance(error.__cause__, _NOBODY) else 0
-
-
-def _message_of(error: openai.APIStatusError, key_variable: str) -> str:
-    body = error.body
-    message = body.get("message") if isinstance(body, dict) else None
-    return _shown(" ".join(str(message or error.message).split()), key_variable)
-
-
-def _shown(text: str, key_variable: str) -> str:
-    return without_secrets(text, key_variable)[:_SHOWN]  # shortening first could leave half a key

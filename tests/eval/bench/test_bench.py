@@ -17,15 +17,15 @@ import pytest
 
 from eval.bench import __main__ as bench
 from eval.bench import ratios, runs, scale
-from eval.bench.generated import (
-    DIMENSIONS,
-    memories,
-    queries,
-    query_vectors,
+from eval.bench.runs import (
+    MeasuredRun,
+    Row,
+    limited,
+    loopback_model,
+    measure_run,
     write_dataset,
-    write_vectors,
 )
-from eval.bench.runs import MeasuredRun, Row, limited, loopback_model, measure_run
+from eval.bench.scale import DIMENSIONS, memories, queries, query_vectors, write_vectors
 from eval.datasets.locomo import LoCoMo
 from memsys.core.yaml_text import load_yaml
 
@@ -102,11 +102,6 @@ def test_runs_take_turns_with_bare_loops_and_a_sweep_is_compared(monkeypatch):
     assert found.keys() <= RELEASED
 
 
-def test_a_bare_loop_does_the_work_of_a_run(tmp_path):
-    path = write_dataset(tmp_path / "made.json", 2, 3)
-    assert ratios._bare_loop(["strategy=bm25", f"dataset.path={path}", "k=5"], tmp_path) > 0
-
-
 def test_calls_are_compared_with_a_bare_client_and_replayed(monkeypatch):
     bodies = [{"messages": [{"role": "user", "content": str(n)}]} for n in range(40)]
 
@@ -122,14 +117,6 @@ def test_calls_are_compared_with_a_bare_client_and_replayed(monkeypatch):
     assert 40 < more_cpu < 50
     assert 0 < ideal <= 1
     assert min(replayed) > 0
-    assert found.keys() <= RELEASED
-
-
-def test_search_is_compared_with_faiss(monkeypatch):
-    ms = {"faiss ms": 2.0, "raw search ms": 1.0, "vector_only ms": 3.0, "graph_expand ms": 4.0}
-    monkeypatch.setattr(ratios, "large_store", lambda *_: ms)
-    found = {row["what"]: row["now"] for row in ratios.search()}
-    assert list(found.values()) == [0.5, 1.5, 2.0]
     assert found.keys() <= RELEASED
 
 
@@ -165,9 +152,11 @@ def _starts_another(alive: Path) -> Iterator[Row]:
         yield {"n": 1}
 
 
-def test_a_run_is_measured_and_one_that_fails_is_an_error(tmp_path):
+def test_a_run_and_its_bare_loop_are_measured_and_one_that_fails_is_an_error(tmp_path):
     path = write_dataset(tmp_path / "made.json", 2, 3)
-    run = measure_run(["strategy=bm25", f"dataset.path={path}", "k=5"], tmp_path / "cache")
+    settings = ["strategy=bm25", f"dataset.path={path}", "k=5"]
+    assert ratios._bare_loop(settings, tmp_path) > 0
+    run = measure_run(settings, tmp_path / "cache")
     assert 0 < run.summary_s < run.wall_s
     assert run.cpu_s > 0
     assert run.peak_mb > 10
@@ -177,6 +166,12 @@ def test_a_run_is_measured_and_one_that_fails_is_an_error(tmp_path):
 
 def test_a_small_store_is_measured_and_a_process_that_dies_is_reported(monkeypatch):
     found = scale.large_store("ivf", 400)
+    monkeypatch.setattr(ratios, "large_store", lambda *_: found)
+    search = {str(row["what"]): row["now"] for row in ratios.search()}
+    assert search["vector_only of 10,000 memories / faiss, ms"] == pytest.approx(
+        found["vector_only ms"] / found["faiss ms"]
+    )
+    assert search.keys() <= RELEASED
     assert 0 < found["recall@10"] <= 1
     assert found["graph_expand / raw search"] > 0
     assert found["faiss ms"] > 0

@@ -33,7 +33,7 @@ from memsys.core.yaml_text import load_yaml
         ('{"a": [1, {"b": "\\ud800"}]}', r"^a\[1\]\.b: an unpaired surrogate, \\ud800,"),
         ('[{"\\udfff": 1}]', r"^\[0\]: an unpaired surrogate, \\udfff,"),
         ('{"a": {"b": NaN}, "c": 1}', r"^a\.b: NaN is not JSON$"),
-        ('{"a": [2, 3' + "9" * 5_000 + "]}", r"^a\[1\]: an integer beyond"),
+        ('{"a": [2, 3' + "9" * 50 + "]}", r"^a\[1\]: an integer beyond"),
     ],
 )
 def test_unusable_json_is_refused_with_one_line(text, reason):

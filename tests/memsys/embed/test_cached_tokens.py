@@ -58,9 +58,7 @@ DAMAGE: dict[str, object] = {
     "cut": (IDS.tobytes() + ROWS.tobytes())[:-1],
     "an id below 0": (-IDS - 1).tobytes() + ROWS.tobytes(),
     "NaN": IDS.tobytes() + np.full_like(ROWS, np.nan).tobytes(),
-    "not of length 1": IDS.tobytes() + (ROWS * np.float16(1.01)).tobytes(),
     "null": None,
-    "text": "tokens",
 }
 
 

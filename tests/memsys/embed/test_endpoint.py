@@ -11,7 +11,6 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.core.types import Usage
-from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.llm.base import LLMError
 from memsys.llm.meter import Meter
@@ -62,17 +61,6 @@ def test_a_failing_server_is_asked_again():
     assert vectors.shape == (1, 8)
     assert server.requests == 5
     assert usage == Usage(calls=1, input_tokens=7)
-
-
-def test_the_key_is_sent_and_never_stored(server, tmp_path, monkeypatch):
-    monkeypatch.setenv("MY_KEY", KEY)
-    embedder = make(server.base_url, key_variable="MY_KEY")
-    CachedEmbedder(embedder, tmp_path, Meter()).documents(["abc"])
-    assert {head["authorization"] for head in server.headers} == {f"Bearer {KEY}"}
-    assert KEY not in repr(embedder) + str(embedder) + embedder.name + repr(vars(embedder))
-    written = [path for path in tmp_path.iterdir() if path.is_file()]
-    assert written
-    assert all(KEY.encode() not in path.read_bytes() + path.name.encode() for path in written)
 
 
 def test_two_servers_are_two_models_to_the_cache():
@@ -139,15 +127,10 @@ def row(index: Any, vector: Any) -> dict[str, Any]:
 GOOD = [row(0, [1.0, 0.0]), row(1, [0.0, 2.0])]
 UNUSABLE: dict[str, tuple[Any, str]] = {
     "zero": ({"data": [row(0, [0, 0]), row(1, [1, 2])]}, "a vector is zero"),
-    "all zero": ({"data": [row(0, [0.0, 0.0]), row(1, [0.0, 0.0])]}, "a vector is zero"),
-    "too small": ({"data": [row(0, [1e-40, 0]), row(1, [1, 2])]}, "a vector is zero"),
     "too large": ({"data": [row(0, [1e30, 0]), row(1, [1, 2])]}, "too large"),
     "beyond float32": ({"data": [row(0, [1e300, 0]), row(1, [1, 2])]}, "too large"),
     "NaN": ({"data": [row(0, [float("nan"), 0]), row(1, [1, 2])]}, "NaN"),
-    "infinite": ({"data": [row(0, [float("inf"), 0]), row(1, [1, 2])]}, "range of 64 bits"),
     "null": ({"data": [row(0, [None, 0]), row(1, [1, 2])]}, "no list of vectors"),
-    "texts": ({"data": [row(0, ["1", "0"]), row(1, ["1", "2"])]}, "no list of vectors"),
-    "booleans": ({"data": [row(0, [True, False]), row(1, [True, True])]}, "no list of vectors"),
     "base64": ({"data": [row(0, "AAAA"), row(1, "AAAA")]}, "no list of vectors"),
     "no numbers": ({"data": [row(0, []), row(1, [])]}, "no list of vectors"),
     "two lengths": ({"data": [row(0, [1]), row(1, [1, 2])]}, "no list of vectors"),
@@ -156,13 +139,9 @@ UNUSABLE: dict[str, tuple[Any, str]] = {
     "one row": ({"data": GOOD[:1]}, "1 vectors for 2 texts"),
     "one row too many": ({"data": [*GOOD, row(1, [1, 1])]}, "3 vectors for 2 texts"),
     "index missing": ({"data": [{"embedding": [1, 2]}] * 2}, "no list of vectors"),
-    "index is text": ({"data": [row("0", [1, 2]), row("1", [1, 2])]}, "2 vectors for 2 texts"),
-    "no data": ({"object": "list"}, "0 vectors for 2 texts"),
     "data is a number": ({"data": 5}, "no list of vectors"),
-    "data is an object": ({"data": {"0": [1, 2]}}, "no list of vectors"),
     "error with status 200": ({"error": {"message": "busy"}}, "busy"),
     "tokens below 0": ({"data": GOOD, "usage": {"prompt_tokens": -1}}, "usage.prompt_tokens"),
-    "tokens 1e30": ({"data": GOOD, "usage": {"prompt_tokens": 1e30}}, "usage.prompt_tokens"),
     "deep": ({"data": GOOD, "more": json.loads("[" * 200 + "]" * 200)}, "nested more than"),
 }
 

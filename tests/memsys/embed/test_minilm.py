@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import yaml
 
-from memsys.core.declared import check_values
 from memsys.core.errors import InputError
 from memsys.embed.minilm import VOCABULARY_SHA256, MiniLM, WordPiece
 
@@ -28,16 +27,11 @@ def minilm() -> MiniLM:
     return model(pooling="tokens")
 
 
-def test_vectors_have_384_dimensions_and_length_1(minilm):
-    vectors, usage = minilm.embed(["kitten", "a longer text, with a comma", ""])
-    assert vectors.shape == (3, 384)
-    assert vectors.dtype == np.float32
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(3), abs=1e-6)
-    assert usage.calls == 0
-
-
 def test_a_vector_depends_on_its_text_alone_and_meaning_is_near_meaning(minilm):
-    kitten, cat, stocks = minilm.embed(["kitten", "cat", "stock market, and its longer text"])[0]
+    vectors, usage = minilm.embed(["kitten", "cat", "stock market, and its longer text", ""])
+    assert (vectors.shape, vectors.dtype, usage.calls) == ((4, 384), np.float32, 0)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(4), abs=1e-6)
+    kitten, cat, stocks, _ = vectors
     assert kitten @ cat > 0.7
     assert kitten @ stocks < 0.3
     assert minilm.embed(["cat"])[0][0].tobytes() == cat.tobytes()
@@ -108,11 +102,6 @@ def test_a_token_s_vector_depends_on_its_text(minilm):
     assert river.vectors[1] @ water.vectors[1] > money.vectors[1] @ water.vectors[1]
 
 
-def test_an_unknown_pooling_is_named():
-    with pytest.raises(InputError, match=r"^embedder\.pooling: 'max'; use one of mean, tokens"):
-        check_values(MiniLM, {**SETTINGS, "pooling": "max"}, "embedder")
-
-
 def test_the_mean_and_the_tokens_of_a_query_take_one_pass(minilm, monkeypatch):
     session, runs = minilm._model, []
     counting = SimpleNamespace(run=lambda *given: runs.append(given) or session.run(*given))
@@ -140,13 +129,10 @@ def pieces(text: str, limit: int = 256) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("playing", ["play", "##ing"]),
         ("unaffable", ["unaff", "##able"]),  # the longest first piece, not `un`
-        ("able", ["able"]),  # a first piece has no ##
         ("playable able", ["play", "##able", "able"]),
         ("playfully", ["[UNK]"]),  # one unknown rest makes the word unknown, once
         ("zzz play", ["[UNK]", "play"]),
-        ("PLAY", ["play"]),
         ("Café", ["cafe"]),
         ("Cafe\u0301", ["cafe"]),  # the accent as a sign of its own
         ("play!!", ["play", "!", "!"]),
@@ -154,12 +140,10 @@ def pieces(text: str, limit: int = 256) -> list[str]:
         ("$a", ["$", "a"]),  # a symbol, but punctuation to BERT
         ("茶馆", ["茶", "馆"]),
         ("a茶a", ["a", "茶", "a"]),  # not ##a
-        ("un\tplay\nun", ["un", "play", "un"]),
         ("pl\u200bay", ["play"]),  # a format sign vanishes
         ("pl\ufffd\x00ay", ["play"]),
         ("straße", ["stra", "##ße"]),
         ("   ", []),
-        ("", []),
         ("a" * 100, ["a"] + ["##a"] * 99),
         ("a" * 101, ["[UNK]"]),
     ],

@@ -37,13 +37,6 @@ def budget(limit: float) -> Budget:
     return Budget(limit, PRICING)
 
 
-def test_a_call_counts_at_its_real_cost_and_a_replay_is_free(server, make):
-    one = budget(1.0)
-    for _ in range(2):
-        make(server, budget=one).complete(HELLO)
-        assert one._spent == pytest.approx(COST)
-
-
 WORST = {"model": "gpt-4o-mini", "messages": [], "max_tokens": 1_000_000}  # 60 cents at most
 
 
@@ -142,16 +135,13 @@ def test_every_live_call_is_in_the_ledger_with_and_without_a_limit(make):
         (first, lost) = ledger.paid  # what was refused is free
         assert first == ("gpt-4o-mini", Usage(1, 2, 2))
         assert lost[1].output_tokens == 512  # as the server may bill it
+        with FaultyServer() as server:
+            for _ in range(2):  # the second is a replay, which is free
+                make(server, budget=one).complete(HELLO, sample=len(spent) + 1)
+        assert len(ledger.paid) == 3
         spent.append(Budget(1.0, PRICING, ledger)._spent)
         assert one._spent == (pytest.approx(spent[0]) if limit else 0)
     assert spent[0] == spent[1] > COST
-
-
-def test_what_was_paid_without_a_price_is_named_under_a_limit(make):
-    ledger = Paid([("nobody-knows-it", Usage(1, 1, 1))])
-    make("http://localhost/v1", budget=Budget(None, PRICING, ledger), model="nobody-knows-it")
-    with pytest.raises(InputError, match=r"nobody-knows-it.*price"):
-        Budget(1.0, PRICING, ledger)
 
 
 def test_a_budget_needs_a_price_and_a_bound(make):
@@ -162,6 +152,10 @@ def test_a_budget_needs_a_price_and_a_bound(make):
     more = {"max_tokens": None, "extra": {"max_completion_tokens": 5}}
     make("http://localhost/v1", budget=budget(1), **more)
     make("http://localhost/v1", "replay", budget=budget(1), model="nobody-knows-it")
+    ledger = Paid([("nobody-knows-it", Usage(1, 1, 1))])
+    make("http://localhost/v1", budget=Budget(None, PRICING, ledger), model="nobody-knows-it")
+    with pytest.raises(InputError, match=r"nobody-knows-it.*price"):
+        Budget(1.0, PRICING, ledger)
 
 
 NAN, INF = float("nan"), float("inf")
@@ -183,8 +177,6 @@ def test_prices():
     assert PRICING.cost_usd("nobody-knows-it", Usage()) is None
 
 
-_LISTS = "\n".join(f"    - &l{i} [{', '.join([f'*l{i - 1}'] * 9)}]" for i in range(1, 30))
-ALIASES = f"as_of: 1\nsource: x\nmodels:\n  m:\n    - &l0 [x]\n{_LISTS}"
 GROUPS = """
 - {as_of: 2025-08-07, source: one place, models: {new: {input: 1, output: 2}}}
 - {as_of: 2025-07-01, source: another, models: {old: {input: 3, output: 4}}}
@@ -229,10 +221,7 @@ def price(fields: str) -> str:
         ("as_of: []\nsource: x\nmodels: {}", "as_of"),
         ("as_of: 1\nsource: null\nmodels: {}", "source"),
         ("as_of: [", "not YAML"),
-        ("as_of: \x00", "not YAML"),
-        ("[" * 1500, "nested too deep"),
         (GROUPS + GROUPS, "has two prices"),
-        (ALIASES, "more than 200,000 values"),
     ],
 )
 def test_a_wrong_price_list_is_named(text, words, tmp_path):

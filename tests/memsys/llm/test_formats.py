@@ -123,9 +123,7 @@ def test_an_accepted_format_is_not_questioned_again(make):
     ("reply", "text"),
     [
         (RIGHT, RIGHT),
-        (f" {RIGHT}\n", f" {RIGHT}\n"),
         (f"```json\n{RIGHT}\n```", RIGHT),
-        (f"```\n{RIGHT}\n```\nThat is all.", RIGHT),
         (f"Sure! Here it is: {RIGHT}", RIGHT),
         (f'<think>{{no}}, {{"label": "wrong"}}</think>{RIGHT}', RIGHT),
         (f"{RIGHT} and once more {RIGHT}", RIGHT),

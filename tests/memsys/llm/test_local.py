@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import textwrap
@@ -33,18 +32,6 @@ installed = pytest.mark.skipif(
 
 CONF = Path(__file__).parents[3] / "conf" / "llm" / "local.yaml"
 CAPITAL = [{"role": "user", "content": "What is the capital of France? Answer in one word."}]
-PET = [{"role": "user", "content": "Anna has a kitten named Miso. Its name and kind, as JSON."}]
-FRUIT = [{"role": "user", "content": "Name a fruit."}]
-
-
-def schema_of(**properties: Any) -> Any:
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-    return {"type": "json_schema", "json_schema": {"name": "t", "strict": True, "schema": schema}}
 
 
 def ask(client: openai.OpenAI, messages: Any, **choices: Any) -> Any:
@@ -59,16 +46,27 @@ def text(reply: Any) -> str:
 @contextmanager
 def served() -> Iterator[openai.OpenAI]:
     """A client of a server in a process of its own: the engine takes 300 MB."""
-    program = "from memsys.llm.local import LocalServer as S; s = S(); print(s.start()); input()"
+    program = """if True:
+        import sys
+        from memsys.llm.local import LocalServer
+        server = LocalServer()
+        server.itself = server
+        print("xllamacpp" in sys.modules)  # nothing is loaded before the start
+        print(server.start())
+        input()
+    """
     command = [sys.executable, "-uc", program]
     with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as server:
         assert server.stdin
         assert server.stdout
+        assert server.stdout.readline() == "False\n"
         address = server.stdout.readline().strip()
         try:
             yield openai.OpenAI(base_url=address, api_key="none", timeout=120, max_retries=0)
         finally:
-            server.stdin.write("\n")  # which ends the program
+            server.stdin.write("\n")  # which ends the program, although it never stops the server
+            server.stdin.close()
+            assert server.wait(60) == 0
 
 
 @pytest.fixture(scope="module")
@@ -105,22 +103,6 @@ def test_an_answer_at_temperature_0_depends_on_its_request_alone(client, days):
     if days > 7:
         with served() as other:
             assert scores(other, story, "Where was Anna?") == first
-
-
-@installed
-def test_a_seed_repeats_a_drawn_answer(client):
-    draws = [text(ask(client, FRUIT, temperature=1, seed=seed, max_tokens=8)) for seed in (1, 1, 2)]
-    assert draws[0] == draws[1] != draws[2]
-
-
-@installed
-def test_a_reply_obeys_a_schema_that_the_model_would_not_follow_by_itself(client):
-    kinds = ["dog", "parrot"]
-    form = schema_of(kind={"enum": kinds}, age={"type": "integer", "minimum": 3, "maximum": 5})
-    value = json.loads(text(ask(client, PET, response_format=form)))
-    assert set(value) == {"kind", "age"}
-    assert value["kind"] in kinds
-    assert value["age"] in {3, 4, 5}
 
 
 def run(program: str, error: str = "") -> str:
@@ -162,21 +144,6 @@ def test_a_server_starts_once_refuses_a_prompt_beyond_its_context_and_closes_its
     assert same.startswith("True http://127.0.0.1:")
     assert "256 tokens" in refusal  # refused, not shortened
     assert end == "closed"
-
-
-@installed
-def test_nothing_is_loaded_before_the_start_and_a_program_that_never_stops_ends_cleanly():
-    output = run("""
-        import sys
-        from memsys.llm.local import LocalServer
-        server = LocalServer()
-        print(server.model, server.weights_sha256[:8], "xllamacpp" in sys.modules)
-        server.itself = server
-        print(server.start())
-    """)
-    before, address = output.splitlines()
-    assert before.split() == [local.MODEL, "b179c952", "False"]
-    assert address.startswith("http://127.0.0.1:")
 
 
 def settings() -> ChatSettings:

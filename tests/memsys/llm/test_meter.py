@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -57,3 +59,18 @@ def test_time_is_never_negative():
     with meter.phase() as reading:
         meter.note(Call(spent_ms=10_000.0, live_ms=2.0, replayed=True))
     assert reading.ms == pytest.approx(2.0)
+
+
+def test_a_phase_has_the_calls_of_its_thread():
+    meter, barrier = Meter(), threading.Barrier(4)
+
+    def work(number: int) -> tuple[str, ...]:
+        with meter.phase() as reading:
+            barrier.wait()
+            for _ in range(number):
+                meter.note(Call(1.0, 1.0, False, key=str(number)))
+            barrier.wait()
+        return reading.keys
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(4))) == [(str(n),) * n for n in range(4)]
