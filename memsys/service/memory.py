@@ -34,7 +34,7 @@ from memsys.service.results import (
     Rows,
     SearchResult,
 )
-from memsys.service.searching import Searcher
+from memsys.service.searching import Request, Searcher
 from memsys.service.setup import Setup, load_setup
 from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
@@ -57,7 +57,7 @@ class Memory(AbstractContextManager["Memory"]):
         """
         self._setup = setup = setup or load_setup(None)
         self._writer = writer = Writer(path_of(folder, "folder"), setup)
-        self._relations = relations = RelationMemory(setup.relations, writer)
+        self._relations = relations = RelationMemory(setup, writer)
         self._searcher = Searcher(setup, writer, relations)
         self._summaries = Summaries(writer, setup.summary)
         self._adder = Adder(setup, writer, self._summaries, relations)
@@ -136,7 +136,7 @@ class Memory(AbstractContextManager["Memory"]):
         reply.
         """
         most, owner = either("top_k", top_k, "limit", limit), Owner(user_id, agent_id, run_id)
-        asked = self._searcher.request(query, owner, filters, most, time, enable_graph)
+        asked = Request(query, owner, filters, most, time or now(), enable_graph)
         return self._searcher.search(asked, threshold)
 
     @checked
@@ -159,7 +159,7 @@ class Memory(AbstractContextManager["Memory"]):
         LLMError if a long memory has to be summarised and is not.
         """
         owner = Owner(user_id, agent_id, run_id)
-        asked = self._searcher.request(query, owner, filters, top_k, time, enable_graph)
+        asked = Request(query, owner, filters, top_k, time or now(), enable_graph)
         return self._searcher.context(asked, budget or self._setup.budget)
 
     @checked
