@@ -36,7 +36,6 @@ from memsys.service.results import (
 )
 from memsys.service.searching import Request, Searcher
 from memsys.service.setup import Setup, load_setup
-from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
 
 FOLDER = "memories"
@@ -59,8 +58,7 @@ class Memory(AbstractContextManager["Memory"]):
         self._writer = writer = Writer(path_of(folder, "folder"), setup)
         self._relations = relations = RelationMemory(setup, writer)
         self._searcher = Searcher(setup, writer, relations)
-        self._summaries = Summaries(writer, setup.summary)
-        self._adder = Adder(setup, writer, self._summaries, relations)
+        self._adder = Adder(setup, writer, relations)
 
     @classmethod
     def from_config(cls, source: Source, folder: str | Path = FOLDER) -> Self:
@@ -272,7 +270,7 @@ class Memory(AbstractContextManager["Memory"]):
 
     def close(self) -> None:
         """Close files and connections, after the summaries that are refreshed in the background."""
-        self._summaries.close()
+        self._adder.close()
         with self._writer.lock:
             self._relations.close()
             self._writer.close()
