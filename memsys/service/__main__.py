@@ -83,8 +83,7 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
     _check_installed(*(("mcp", ("mcp",)) if options.mcp else ("server", ("fastapi", "uvicorn"))))
     import uvicorn  # noqa: PLC0415 - an extra, and the next two need it
 
-    from memsys.service.rest.access import AccessPolicy  # noqa: PLC0415
-    from memsys.service.rest.connections import limited  # noqa: PLC0415
+    from memsys.service.rest.access import AccessPolicy, limited  # noqa: PLC0415
 
     host, port = options.host or _LOCAL, _PORT if options.port is None else options.port
     if key is not None and key != key.strip():
