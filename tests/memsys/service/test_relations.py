@@ -93,6 +93,12 @@ def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path):
             **{"time": "2024-05-08T13:56:00Z", "ended": None, "mentions": 1, "turns": ["m1"]},
         }
         assert {"relations", "apply_relation"} <= {event["step"] for event in added.events}
+        written = store.context("Who owns a kiln?", user_id="mara")
+        assert written.relations == ("Mara owns kiln",)
+        lines = ["[8 May 2024, 13:56] Mara owns a kiln", "[8 May 2024, 13:56] Mara owns kiln"]
+        assert written.text.splitlines() == lines
+        without = store.context("Who owns a kiln?", user_id="mara", enable_graph=False)
+        assert (without.relations, len(without.results)) == ((), 1)
 
 
 def test_who_has_no_name_is_the_user_of_the_memory(tmp_path):
