@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from memsys.service.memory import Memory
-    from memsys.service.rest.access import AccessPolicy
 
 KEY = "MEMSYS_API_KEY"
 _KEY_LEAST = 16  # characters; a shorter key can be guessed
@@ -46,15 +45,19 @@ _PORT = 8000
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until Ctrl-C; return the exit code: 2 for wrong input."""
     options = _parser().parse_args(arguments)
+    over_stdio = options.mcp and options.port is None
     try:
-        if options.mcp and options.port is None:
-            if options.host is not None or options.allow_host:
-                raise InputError("--mcp: --host and --allow-host need --port")
-            _serve_stdio(options)
-            return 0
+        if over_stdio and (options.host is not None or options.allow_host):
+            raise InputError("--mcp: --host and --allow-host need --port")
         if options.user is not None and not options.mcp:
             raise InputError("--user: needs --mcp; requests name an owner")
-        _serve(options, os.environ.get(KEY) or None)
+        extra, needed = ("mcp", ("mcp",)) if options.mcp else ("server", ("fastapi", "uvicorn"))
+        if missing := [name for name in needed if find_spec(name) is None]:
+            raise InputError(f"{missing[0]} is not installed; pip install -e '.[{extra}]'")
+        if over_stdio:
+            _serve_stdio(options)
+        else:
+            _serve(options, os.environ.get(KEY) or None)
     except InputError as error:
         complain(error)
         return 2
@@ -64,10 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _serve_stdio(options: argparse.Namespace) -> None:
-    """Serve the tools on stdin and stdout until the client closes them. Raises InputError on an
-    invalid option.
-    """
-    _check_installed("mcp", ("mcp",))
+    """Serve the tools on stdin and stdout until the client closes them."""
     from memsys.service.mcp.server import make_server, run_stdio  # noqa: PLC0415 - an extra
 
     with _opened(options) as memory:
@@ -80,11 +80,9 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
     """Serve over HTTP until Ctrl-C. `key`: the API key, if any. Raises InputError on an invalid
     option, or if the address cannot be used.
     """
-    _check_installed(*(("mcp", ("mcp",)) if options.mcp else ("server", ("fastapi", "uvicorn"))))
-    import uvicorn  # noqa: PLC0415 - an extra, and the next two need it
+    import uvicorn  # noqa: PLC0415 - an extra, and the next needs it
 
-    from memsys.service.rest.access import AccessPolicy  # noqa: PLC0415
-    from memsys.service.rest.connections import limited  # noqa: PLC0415
+    from memsys.service.rest.access import AccessPolicy, limited  # noqa: PLC0415
 
     host, port = options.host or _LOCAL, _PORT if options.port is None else options.port
     if key is not None and key != key.strip():
@@ -101,7 +99,15 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
     names = {_LOCAL, "localhost", "::1", host, *options.allow_host}
     policy = AccessPolicy(key, {name.lower() for name in names} if loopback else None)
     with _opened(options) as memory:
-        app, path = _app(memory, policy, options)
+        app: ASGIApp
+        if options.mcp:
+            from memsys.service.mcp.server import PATH, http_app, make_server  # noqa: PLC0415
+
+            app, path = http_app(make_server(memory, options.user), policy), PATH
+        else:
+            from memsys.service.rest.app import make_app  # noqa: PLC0415
+
+            app, path = make_app(memory, policy), "/docs"
         settings = uvicorn.Config(
             app,
             http=limited(),
@@ -115,12 +121,6 @@ def _serve(options: argparse.Namespace, key: str | None) -> None:
         uvicorn.Server(settings).run(sockets=[listening])
 
 
-def _check_installed(extra: str, packages: Sequence[str]) -> None:
-    """Raises InputError naming the extra if one of its packages is missing."""
-    if missing := [name for name in packages if find_spec(name) is None]:
-        raise InputError(f"{missing[0]} is not installed; pip install -e '.[{extra}]'")
-
-
 @contextmanager
 def _opened(options: argparse.Namespace) -> Iterator[Memory]:
     """Open the memory, print what it calls to stderr, and load its embedder. Raises InputError like
@@ -130,26 +130,14 @@ def _opened(options: argparse.Namespace) -> Iterator[Memory]:
     from memsys.service.memory import Memory  # noqa: PLC0415
     from memsys.service.setup import load_setup  # noqa: PLC0415
 
-    if options.user is not None:
-        with problems("--user"):
-            Arguments(user_id=options.user)
+    with problems("--user"):
+        Arguments(user_id=options.user)
     setup = load_setup(options.config)
     for call in setup.calls:
         print(f"calls {call}", file=sys.stderr)
     with Memory(options.folder, setup) as memory:
         memory.search("warm up", user_id="warm up")
         yield memory
-
-
-def _app(memory: Memory, policy: AccessPolicy, options: argparse.Namespace) -> tuple[ASGIApp, str]:
-    """Return the application, and the path that a user opens or an agent connects to."""
-    if options.mcp:
-        from memsys.service.mcp.server import PATH, http_app, make_server  # noqa: PLC0415
-
-        return http_app(make_server(memory, options.user), policy), PATH
-    from memsys.service.rest.app import make_app  # noqa: PLC0415
-
-    return make_app(memory, policy), "/docs"
 
 
 def is_loopback(host: str) -> bool:
@@ -184,16 +172,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     config = "a run (folder, id under results/runs or a part of it, or last), or a YAML file"
-    folder = "where memories are stored; created if absent (default: memories)"
-    allow = "a further host name of the loopback address, such as that of a proxy; repeatable"
     add("--config", metavar="RUN_OR_YAML", help=config)
+    folder = "where memories are stored; created if absent (default: memories)"
     add("--folder", default="memories", metavar="DIR", help=folder)
-    port = f"0: any free port (default: {_PORT}; with --mcp: stdin and stdout instead)"
-    user = "with --mcp: the user_id of calls that name none (default: each must name one)"
     add("--host", help=f"address to listen on (default: {_LOCAL})")
+    port = f"0: any free port (default: {_PORT}; with --mcp: stdin and stdout instead)"
     add("--port", type=int, metavar="N", help=port)
+    allow = "a further host name of the loopback address, such as that of a proxy; repeatable"
     add("--allow-host", action="append", default=[], metavar="NAME", help=allow)
     add("--mcp", action="store_true", help="offer tools of the Model Context Protocol (extra mcp)")
+    user = "with --mcp: the user_id of calls that name none (default: each must name one)"
     add("--user", metavar="ID", help=user)
     return parser
 

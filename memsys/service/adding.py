@@ -1,23 +1,27 @@
-"""What an add stores: messages verbatim, or the facts, relations or procedure that a model writes.
-The update of facts is that of the benchmark (memsys.knowledge.facts.fact_writer).
+"""What an add stores: messages verbatim, or the facts, summary, relations or procedure that a model
+writes. The update of facts is that of the benchmark (memsys.knowledge.facts.fact_writer).
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
+from threading import Lock
 from typing import Any
 
 from memsys.core.turns import ROLES
 from memsys.core.types import Session, Turn
-from memsys.knowledge.facts.fact import Event, Fact, as_memory, plain, subject_of
+from memsys.knowledge.facts.extract import FactExtractor
+from memsys.knowledge.facts.fact import Event, Fact, as_memory, fault, plain, subject_of
 from memsys.knowledge.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
 from memsys.knowledge.facts.procedure import procedure
 from memsys.knowledge.memory.base import verbatim
 from memsys.llm.base import LLM, instructed
-from memsys.service.arguments import NoModelError
+from memsys.service.arguments import NoModelError, Owner
 from memsys.service.messages import (
     Messages,
     ParsedMessages,
@@ -29,18 +33,21 @@ from memsys.service.messages import (
 from memsys.service.relations import RelationMemory
 from memsys.service.results import AddResult, MemoryChange, MemoryRecord, RelationChange
 from memsys.service.setup import Setup
-from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
 
+_log = logging.getLogger(__name__)
 
-@dataclass(frozen=True, slots=True)
+
 class Adder:
-    """The parts of a memory that an add uses."""
+    """Stores messages, and what a model makes of them, with the running summary of each owner's
+    messages. Thread-safe.
+    """
 
-    setup: Setup
-    writer: Writer
-    summaries: Summaries
-    relations: RelationMemory
+    def __init__(self, setup: Setup, writer: Writer, relations: RelationMemory) -> None:
+        self._setup, self._writer, self._relations = setup, writer, relations
+        self._pool = ThreadPoolExecutor(thread_name_prefix="summary")
+        self._pending: dict[Owner, Future[list[Event]]] = {}  # summaries, in the background
+        self._lock = Lock()  # of _pending
 
     def add(
         self,
@@ -57,19 +64,32 @@ class Adder:
         of a procedure. Raises as Memory.add does.
         """
         log = list[Event]()
-        setup, relations = self.setup, self.relations
+        setup, relations, llm = self._setup, self._relations, self._setup.llm
+        if infer and llm is None:
+            raise NoModelError(
+                "infer: there is no model to write facts, or to record a run, with; set llm= "
+                "(openai, local), or add with infer=False"
+            )
         texts = messages if isinstance(messages, str) else as_texts(setup, as_list(messages), log)
-        if infer and about.kind == "procedural":
-            return self._procedure(texts, about, time, prompt, log)
+        if infer and llm is not None and about.kind == "procedural":
+            run = as_list(texts)
+            record = procedure(llm, run, setup.procedure, prompt)
+            turns = tuple(id_ for one in run if isinstance(id_ := one.get("id"), str))
+            stored = self._writer.add([verbatim("", record.text, time, "assistant", turns)], about)
+            return AddResult(changes=tuple(stored), events=[*log, *record.events])
         parsed = parse_messages(texts, time)
         about = replace(about, public=parsed.public)
         if infer:
-            return self._facts(instructed(setup.llm, prompt), about, parsed, log)
+            return self._facts(instructed(llm, prompt), about, parsed, log)
         changes: Sequence[RelationChange] = ()
         if relate and relations.links:  # first: without the model, nothing is stored
             changes = relations.write(parsed.session, about.owner, parsed.public, log)
-        stored = self.writer.add(as_units(texts, parsed, setup.builder), about)
+        stored = self._writer.add(as_units(texts, parsed, setup.builder), about)
         return AddResult(changes=tuple(stored), events=log, relations=changes)
+
+    def close(self) -> None:
+        """Wait for all summaries. Errors have been logged."""
+        self._pool.shutdown()
 
     def _facts(
         self, llm: LLM | None, about: About, parsed: ParsedMessages, log: list[Event]
@@ -77,61 +97,89 @@ class Adder:
         """Extract the facts of `parsed` and update those of the owner, whose last messages and
         summary are stored between two calls; then write the relations, if that is set.
         """
-        llm = _required(llm, "infer", "write facts")
-        setup, summaries, dialogues = self.setup, self.summaries, self.writer.dialogues
-        owner, session = about.owner, parsed.session
-        log += summaries.wait(owner)
-        with self.writer.lock:
+        assert llm is not None  # noqa: S101 - checked
+        setup, dialogues = self._setup, self._writer.dialogues
+        owner, session, background = about.owner, parsed.session, setup.summary.background
+        with self._lock:
+            pending = self._pending.pop(owner, None)
+        log += pending.result() if pending is not None else []
+        with self._writer.lock:
             dialogue, summary = dialogues.of(owner)
         earlier = {id_: public for _, id_, _, _, public in dialogue}
         about = replace(about, public={**earlier, **about.public})
-        storage = _OwnerFacts(self.writer, about, setup.update.compare)
-        part = self.relations.reply_part(owner) if self.relations.enabled else None
+        storage = _OwnerFacts(self._writer, about, setup.update.compare)
+        part = self._relations.reply_part(owner) if self._relations.enabled else None
         facts = FactWriter(llm, setup.facts, setup.update, storage, part)
         facts.extractor.summary = summary
         for one in _sessions(dialogue):
             facts.extractor.add_turns(one)
         subject = subject_of(parsed.roles, owner.agent_id)
-        facts.write(session, subject, summarise=not summaries.background)
+        facts.write(session, subject, summarise=not background)
         said = [
             [session.time.isoformat(), turn.id, turn.speaker, turn.text, parsed.public[turn.id]]
             for turn in session.turns
         ]
-        with self.writer.lock:
-            with self.writer.database.writing():  # another add or deletion may have changed them
+        with self._writer.lock:
+            with self._writer.database.writing():  # another add or deletion may have changed them
                 stored, current = dialogues.of(owner)
                 current = facts.extractor.summary if current == summary else current
                 last = [*stored, *said][-setup.facts.recent :] if setup.facts.recent else []
                 dialogues.put(owner, last, current)
-            if not summaries.background:
-                storage.changes += summaries.store(owner, current, session)
-        if summaries.background:
-            summaries.start(owner, session, facts.extractor)
+            if not background:
+                storage.changes += self._store_summary(owner, current, session)
+        if background and session.turns:
+            with self._lock:
+                given = owner, session, facts.extractor, self._pending.get(owner)
+                self._pending[owner] = self._pool.submit(self._refresh, *given)
         log += facts.log
         changes: Sequence[RelationChange] = ()
         if part is not None:
-            changes = self.relations.write(session, owner, about.public, log, part)
+            changes = self._relations.write(session, owner, about.public, log, part)
         return AddResult(changes=tuple(storage.changes), events=log, relations=changes)
 
-    def _procedure(
+    def _store_summary(self, owner: Owner, summary: str, session: Session) -> list[MemoryChange]:
+        """Store `summary`, if that is set and it is new, as the memory of `owner` of that kind."""
+        if not self._setup.summary.searchable or not summary:
+            return []
+        with self._writer.lock:
+            owned = self._writer.database.owned(owner)
+            stored = [one for one in owned if (one.owner, one.kind) == (owner, "summary")]
+            if not stored:
+                new = verbatim("", summary, session.time, "", ())
+                return self._writer.add([new], About(owner, {}, "summary", {}))
+            if stored[0].memory == summary:
+                return []
+            texts = {"memory": summary, "index_text": summary, "time": session.time}
+            change = self._writer.change(stored[0].id, texts)
+            return [] if change is None else [change]
+
+    def _refresh(
         self,
-        messages: Messages,
-        about: About,
-        time: datetime,
-        prompt: str | None,
-        log: list[Event],
-    ) -> AddResult:
-        """Record the agent's run in `messages`, including tool calls, as one memory. `prompt`:
-        replaces the template.
+        owner: Owner,
+        session: Session,
+        extractor: FactExtractor,
+        before: Future[list[Event]] | None,
+    ) -> list[Event]:
+        """Refresh and store a summary after the one `before`; return the log of both. Errors become
+        faults, which are logged here too, as there may be no further `add`.
         """
-        llm = _required(self.setup.llm, "kind=procedural", "record a run")
-        run = as_list(messages)
-        record = procedure(llm, run, self.setup.procedure, prompt)
-        ids = (one.get("id") for one in run)
-        turns = tuple(id_ for id_ in ids if isinstance(id_, str))
-        unit = verbatim("new", record.text, time, "assistant", turns)
-        stored = self.writer.add([unit], about)
-        return AddResult(changes=tuple(stored), events=[*log, *record.events])
+        log = before.result() if before is not None else []
+        start, dialogues = len(log), self._writer.dialogues
+        try:
+            with self._writer.lock:
+                _, extractor.summary = dialogues.of(owner)
+            extractor.refresh(session, log)
+            with self._writer.lock:
+                with self._writer.database.writing():
+                    last = session.turns[-1].id
+                    current = dialogues.set_summary(owner, extractor.summary, last)
+                if current:  # else the owner was deleted meanwhile
+                    self._store_summary(owner, extractor.summary, session)
+        except Exception as error:
+            log.append(fault("summary", "not_stored", f"{type(error).__name__}: {error}"))
+        for kind in (one["fault"] for one in log[start:] if "fault" in one):
+            _log.warning("a summary was not refreshed: %s", kind)
+        return log
 
 
 class _OwnerFacts:
@@ -202,16 +250,6 @@ class _OwnerFacts:
             and (self._compare == "filter" or one.owner == owner)
             and (one.speaker == fact.speaker or not {one.speaker, fact.speaker}.isdisjoint(ROLES))
         ]
-
-
-def _required(llm: LLM | None, argument: str, purpose: str) -> LLM:
-    """Return `llm`, which `argument` needs for `purpose`. Raises NoModelError without one."""
-    if llm is None:
-        raise NoModelError(
-            f"{argument}: there is no model to {purpose} with; set llm= (openai, local), or add "
-            "with infer=False"
-        )
-    return llm
 
 
 def _sessions(dialogue: Sequence[Sequence[Any]]) -> list[Session]:

@@ -44,6 +44,10 @@ class NoModelError(InputError):
     """The operation asks a model, and none is configured."""
 
 
+class OwnerError(InputError):
+    """An operation on all memories names neither an owner nor all, or both."""
+
+
 def now() -> datetime:
     """Return the wall-clock time, naive UTC."""
     return datetime.now(UTC).replace(tzinfo=None)
@@ -175,11 +179,11 @@ class Owner:
         return self
 
     def check_bulk(self, everyone: bool) -> Owner | None:
-        """Return self, or None for every owner. Raises InputError unless exactly one of an owner
+        """Return self, or None for every owner. Raises OwnerError unless exactly one of an owner
         and `everyone`, the argument `all`, is given.
         """
         if everyone == bool(self.named):
-            raise InputError(
+            raise OwnerError(
                 "owner: give user_id, agent_id, run_id or some of them, or all=true for the "
                 "memories of every owner, not both"
             )

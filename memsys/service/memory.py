@@ -34,9 +34,8 @@ from memsys.service.results import (
     Rows,
     SearchResult,
 )
-from memsys.service.searching import Searcher
+from memsys.service.searching import Request, Searcher
 from memsys.service.setup import Setup, load_setup
-from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
 
 FOLDER = "memories"
@@ -57,10 +56,9 @@ class Memory(AbstractContextManager["Memory"]):
         """
         self._setup = setup = setup or load_setup(None)
         self._writer = writer = Writer(path_of(folder, "folder"), setup)
-        self._relations = relations = RelationMemory(setup.relations, writer)
+        self._relations = relations = RelationMemory(setup, writer)
         self._searcher = Searcher(setup, writer, relations)
-        self._summaries = Summaries(writer, setup.summary)
-        self._adder = Adder(setup, writer, self._summaries, relations)
+        self._adder = Adder(setup, writer, relations)
 
     @classmethod
     def from_config(cls, source: Source, folder: str | Path = FOLDER) -> Self:
@@ -136,7 +134,7 @@ class Memory(AbstractContextManager["Memory"]):
         reply.
         """
         most, owner = either("top_k", top_k, "limit", limit), Owner(user_id, agent_id, run_id)
-        asked = self._searcher.request(query, owner, filters, most, time, enable_graph)
+        asked = Request(query, owner, filters, most, time or now(), enable_graph)
         return self._searcher.search(asked, threshold)
 
     @checked
@@ -159,7 +157,7 @@ class Memory(AbstractContextManager["Memory"]):
         LLMError if a long memory has to be summarised and is not.
         """
         owner = Owner(user_id, agent_id, run_id)
-        asked = self._searcher.request(query, owner, filters, top_k, time, enable_graph)
+        asked = Request(query, owner, filters, top_k, time or now(), enable_graph)
         return self._searcher.context(asked, budget or self._setup.budget)
 
     @checked
@@ -272,7 +270,7 @@ class Memory(AbstractContextManager["Memory"]):
 
     def close(self) -> None:
         """Close files and connections, after the summaries that are refreshed in the background."""
-        self._summaries.close()
+        self._adder.close()
         with self._writer.lock:
             self._relations.close()
             self._writer.close()

@@ -18,7 +18,7 @@ from memsys.embed.base import Embedder
 from memsys.graph.build import GraphSettings
 from memsys.index.rank import IndexSettings, Start, check_start
 from memsys.knowledge.facts.extract import ExtractSettings, for_roles
-from memsys.knowledge.facts.fact_writer import Compare, UpdateSettings
+from memsys.knowledge.facts.fact_writer import UpdateSettings
 from memsys.knowledge.facts.procedure import ProcedureSettings
 from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.memory.base import WrittenByModel as FactsByModel
@@ -85,17 +85,13 @@ class SummarySettings:
 
 @dataclass(frozen=True, slots=True)
 class RelationSetup:
-    """How a model writes relations, and how they are found. `compare`: new ones with all that match
-    the ids given, or only with those of exactly these ids. `max_share`: see link_memories; None if
-    the relations are found beside memories, which they do not link. `store`: None for a file in the
-    memory's folder.
+    """How the model writes relations, and how they are found. `max_share`: see link_memories; None
+    if the relations are found beside memories, which they do not link. `store`: None for a file in
+    the memory's folder.
     """
 
-    llm: LLM
-    index: IndexSettings
     graph: RelationGraphSettings
     search: RelationSettings
-    compare: Compare = "filter"
     max_share: float | None = None
     store: RelationStore | None = None
 
@@ -135,10 +131,10 @@ class StrategySetup:
 class Setup:
     """The parts of a memory. `strategy`: None for a ranking by the index of vectors, which follows
     each change. `vectors`: None for an index in this process's memory, rebuilt from the folder;
-    `facts` and `update`: how a model writes facts; `relations`: how it writes relations, None if it
-    writes none. `context` and `budget`: layout and most o200k tokens of a context, None for any
-    number. `infer`: the default of `add`. `calls`: the servers that receive texts, each with the
-    variable of its key.
+    `facts` and `update`: how a model writes facts, and what new ones, or relations, are compared
+    with; `relations`: how it writes relations, None if it writes none. `context` and `budget`:
+    layout and most o200k tokens of a context, None for any number. `infer`: the default of `add`.
+    `calls`: the servers that receive texts, each with the variable of its key.
     """
 
     embedder: Embedder
@@ -202,7 +198,7 @@ def load_setup(source: Source | None) -> Setup:
     facts = for_roles(section(ExtractSettings, "facts", writing.get("facts")))
     update = section(UpdateSettings, "update", writing.get("update"))
     procedure = section(ProcedureSettings, "procedure")
-    relations = _relations(groups, llm, update.compare)
+    relations = _relations(groups, llm)
     exchange = relations.graph.exchange if relations else None
     if facts.relations == "same_reply" and facts.exchange != exchange:
         raise InputError(
@@ -290,7 +286,7 @@ def _check_built(groups: Groups, foreign: bool) -> tuple[str, ...]:
     return tuple(server + (f", with the key in {key}" if key else "") for server, key in keys)
 
 
-def _relations(groups: Groups, llm: LLM | None, compare: Compare) -> RelationSetup | None:
+def _relations(groups: Groups, llm: LLM | None) -> RelationSetup | None:
     """Return how relations are written and found, or link memories; None if they are not written.
     Raises InputError on a missing setting, or without a model.
     """
@@ -309,11 +305,8 @@ def _relations(groups: Groups, llm: LLM | None, compare: Compare) -> RelationSet
         search = composed({"strategy": "mem0_graph"}, groups.where)["strategy"]["relations"]
         strategy = {"graph": {**own, "place": "graph"}, "relations": search}
     return RelationSetup(
-        llm=llm,
-        index=groups.build("index"),
         graph=groups.section(RelationGraphSettings, "graph", strategy.get("graph")),
         search=groups.section(RelationSettings, "relations", strategy.get("relations")),
-        compare=compare,
         max_share=share,
         store=groups.store("relation_store", NetworkxRelations),
     )

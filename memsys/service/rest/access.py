@@ -1,22 +1,31 @@
-"""Access control of every request: host, origin, API key and size of the body."""
+"""What is refused before an operation is asked: by host, origin, API key, size and duration of a
+request, and by the number of connections.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import hmac
+import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
+import h11
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 BODY_MOST = 1_048_576  # bytes
+HEADER_S = 10.0
+CONNECTIONS_MOST = 256
 _READ_MOST = 8 * BODY_MOST  # read before refusing, as many clients send all before they read
 _TIMEOUT_S = 30  # for a body
 _HOST = re.compile(r"[\w.:\[\]-]+")  # a name or address, and a port
@@ -47,24 +56,24 @@ class AccessPolicy:
     key: str | None
     hosts: Collection[str] | None
 
-    def refusal(self, headers: Headers, path: str) -> tuple[int, str] | None:
-        """Return status and reason of a refusal, or None if the request is allowed."""
+    def check(self, headers: Headers, path: str) -> None:
+        """Raise HTTPException if a request of these headers is not allowed."""
         host = headers.get("host", "")
-        if self.hosts is not None and _name(host) not in self.hosts:
-            return 403, "this host name is not allowed; see --allow-host"
+        try:
+            name = urlsplit(f"//{host}").hostname if _HOST.fullmatch(host) else None
+        except ValueError:
+            name = None
+        if self.hosts is not None and name not in self.hosts:
+            raise HTTPException(403, "this host name is not allowed; see --allow-host")
         origin = headers.get("origin")
         if origin is not None and origin not in {f"http://{host}", f"https://{host}"}:
-            return 403, "requests from pages of another origin are not allowed"
-        if self.key is not None and path not in _OPEN and not self._has_key(headers):
-            return 401, "send the key: X-API-Key, or Authorization: Bearer"
-        return None
-
-    def _has_key(self, headers: Headers) -> bool:
+            raise HTTPException(403, "requests from pages of another origin are not allowed")
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         sent = headers.get("x-api-key") or (bearer if scheme.lower() == "bearer" else "")
         # Digests, so that the time of the comparison does not depend on the length of the key.
         pair = [hashlib.sha256(one.encode()).digest() for one in (sent.strip(), self.key or "")]
-        return hmac.compare_digest(*pair)
+        if self.key is not None and path not in _OPEN and not hmac.compare_digest(*pair):
+            raise HTTPException(401, "send the key: X-API-Key, or Authorization: Bearer")
 
 
 class AccessControl:
@@ -80,15 +89,11 @@ class AccessControl:
             return
         request = Request(scope, receive)
         try:
-            refusal = self._policy.refusal(request.headers, scope["path"])
-        except ValueError:  # an invalid host or origin
-            refusal = 403, "the request's host or origin is invalid"
-        body = b""
-        if refusal is None:
-            body, refusal = await _read(request)
-        if refusal is not None:
-            status, message = refusal
-            response = JSONResponse(body_of(status, message), status, headers=_HEADERS.get(status))
+            self._policy.check(request.headers, scope["path"])
+            body = await _read(request)
+        except HTTPException as error:
+            status, content = error.status_code, body_of(error.status_code, error.detail)
+            response = JSONResponse(content, status, headers=_HEADERS.get(status))
             await response(scope, receive, send)
             return
         messages = iter([{"type": "http.request", "body": body, "more_body": False}])
@@ -99,35 +104,87 @@ class AccessControl:
         await self._app(scope, replay, send)
 
 
-def _name(host: str) -> str:
-    if not _HOST.fullmatch(host):
-        return ""
-    return urlsplit(f"//{host}").hostname or ""
-
-
-async def _read(request: Request) -> tuple[bytes, tuple[int, str] | None]:
-    """Return the body of `request`, or status and reason of a refusal."""
-    too_large = 413, f"a body has at most {BODY_MOST} bytes"
+async def _read(request: Request) -> bytes:
+    """Return the body of `request`. Raises HTTPException if it is too large, late or incomplete."""
     length = request.headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > _READ_MOST:
-        return b"", too_large
-    parts, size = [], 0
+    size = int(length) if length.isdecimal() else _READ_MOST + 1
+    parts, read = [], 0
     try:
         async with asyncio.timeout(_TIMEOUT_S):
-            async for part in request.stream():
-                size += len(part)
-                if size <= BODY_MOST:
-                    parts.append(part)
-                if size > _READ_MOST:
-                    break
+            if size <= _READ_MOST:
+                async for part in request.stream():
+                    read += len(part)
+                    parts.append(part if read <= BODY_MOST else b"")
+                    if read > _READ_MOST:
+                        break
     except TimeoutError:
-        return b"", (408, "the body was not received in time")
+        raise HTTPException(408, "the body was not received in time") from None
     except ClientDisconnect:
-        return b"", (400, "the body is incomplete")
-    return (b"".join(parts), None) if size <= BODY_MOST else (b"", too_large)
+        raise HTTPException(400, "the body is incomplete") from None
+    if max(read, size) > BODY_MOST:
+        raise HTTPException(413, f"a body has at most {BODY_MOST} bytes")
+    return b"".join(parts)
 
 
 def body_of(status: int, message: str, details: Sequence[dict[str, str]] = ()) -> dict[str, Any]:
     """Return the JSON of an error."""
     kind = _TYPES.get(status, "error")
     return {"error": {"status": status, "type": kind, "message": message, "details": list(details)}}
+
+
+def limited(header_s: float = HEADER_S, most: int = CONNECTIONS_MOST) -> type[H11Protocol]:
+    """Return uvicorn's HTTP protocol with two limits: on the seconds until the headers of a request
+    are complete, however slowly they arrive, and on the number of open connections.
+
+    A connection beyond a limit is answered with 408 or 503 and closed.
+    """
+
+    class Limited(H11Protocol):
+        _deadline: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            if len(self.connections) > most:
+                self._end(503, f"more than {most} connections are open; try again later")
+            else:
+                self._watch()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+            super().connection_lost(exc)
+
+        def send_400_response(self, msg: str) -> None:
+            self._end(400, msg)
+
+        def _watch(self) -> None:
+            """Start the deadline unless a request is being handled; stop it if one is.
+
+            It also ends a client that goes on to send the body of a request that is answered.
+            """
+            handling = self.cycle is not None and not self.cycle.response_complete
+            if handling and self._deadline is not None:
+                self._deadline.cancel()
+                self._deadline = None
+            elif not handling and self._deadline is None:
+                late = f"the request's headers were not complete within {header_s:g} s"
+                self._deadline = self.loop.call_later(header_s, self._end, 408, late)
+
+        def _end(self, status: int, message: str) -> None:
+            """Answer, unless an answer has been sent, and close."""
+            if self.transport.is_closing():
+                return
+            if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+                body = json.dumps(body_of(status, message)).encode()
+                head = (
+                    f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nconnection: close\r\n"
+                    f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+                )
+                self.transport.write(head.encode() + body)
+            self.transport.close()
+
+    return Limited

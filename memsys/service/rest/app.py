@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
 from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +21,7 @@ from starlette.routing import Match, Route
 from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
-from memsys.service.arguments import NoModelError, Owner
+from memsys.service.arguments import NoModelError, Owner, OwnerError
 from memsys.service.memory import Memory
 from memsys.service.rest import schemas
 from memsys.service.rest.access import AccessControl, AccessPolicy, body_of
@@ -39,7 +37,14 @@ _PAGE = Path(__file__).with_name("docs.html.j2").read_text(encoding="utf-8")
 MemoryId = Annotated[str, InPath(pattern="^[0-9a-f]{32}$", description="of a memory")]
 T = TypeVar("T")
 _NOBODY = "0" * 32  # an id of no memory
-_STATUSES = {NoModelError: 409, InputError: 422, LLMError: 502, BudgetReached: 502}
+_STATUSES = {
+    OwnerError: 400,
+    NoModelError: 409,
+    InputError: 422,
+    RequestValidationError: 422,
+    LLMError: 502,
+    BudgetReached: 502,
+}
 OwnerQuery = Annotated[str | None, Query(min_length=1, max_length=256)]
 
 
@@ -59,7 +64,8 @@ def make_app(memory: Memory, policy: AccessPolicy) -> FastAPI:
         ],
     )
     app.add_middleware(AccessControl, policy=policy)
-    _install(app)
+    for kind in (HTTPException, *_STATUSES, Exception):
+        app.add_exception_handler(kind, _failed)
     _one(app, memory)
     _many(app, memory)
 
@@ -117,7 +123,6 @@ def _many(app: FastAPI, memory: Memory) -> None:
         all: bool = False,  # noqa: A002 - the name in the address
     ) -> dict[str, Any]:
         """Delete all memories of an owner, or of every owner (all=true); their history remains."""
-        _check_bulk(Owner(user_id, agent_id, run_id), all)
         deleted = memory.delete_all(user_id=user_id, agent_id=agent_id, run_id=run_id, all=all)
         return {"results": deleted}
 
@@ -145,7 +150,6 @@ def _many(app: FastAPI, memory: Memory) -> None:
         if body is None:
             body = schemas.ResetRequest(all=True)
         owner = Owner(body.user_id, body.agent_id, body.run_id)
-        _check_bulk(owner, body.all)
         memory.reset(all=body.all, **asdict(owner))
         of = ", ".join(f"{name}={value}" for name, value in owner.named.items())
         return {"message": f"everything{of and ' of '}{of} is deleted"}
@@ -180,14 +184,6 @@ def _one(app: FastAPI, memory: Memory) -> None:
         return _there(memory.history(id) or None)
 
 
-def _check_bulk(owner: Owner, everyone: bool) -> None:
-    """Refuse an operation on many memories that names neither an owner nor all, or both."""
-    try:
-        owner.check_bulk(everyone)
-    except InputError as error:
-        raise HTTPException(400, str(error)) from None
-
-
 def _there(found: T | None) -> T:
     if found is None:
         raise HTTPException(404, "there is no such memory")
@@ -219,58 +215,28 @@ async def _refuse_unknown(request: Request) -> None:
         raise RequestValidationError(errors)
 
 
-def _install(app: FastAPI) -> None:
-    """Register the handlers of errors: JSON of one schema, without internal details."""
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+async def _failed(request: Request, error: Exception) -> JSONResponse:
+    """Return the answer to an error: JSON of one schema, without internal details."""
+    status = next((n for kind, n in _STATUSES.items() if isinstance(error, kind)), 500)
+    message = str(error) if status != 500 else "internal error; see the server's log"
+    headers: dict[str, str] = {}
+    details: list[dict[str, str]] = []
+    if isinstance(error, RequestValidationError):
         # The input is not echoed: it may be long, or not encodable.
-        details = [
-            {"place": _place(one["loc"]), "message": _printable(one["msg"])}
-            for one in error.errors()[:20]
-        ]
-        first = f"{details[0]['place']}: {details[0]['message']}" if details else ""
+        for one in error.errors()[:20]:
+            place = ".".join(_printable(part) for part in one["loc"] if part not in FORMS)
+            details.append({"place": place, "message": _printable(one["msg"])})
+        first = f"{details[0]['place']}: {details[0]['message']}"
         message = f"the request does not match the OpenAPI document ({first})"
-        return _json(422, message, details)
-
-    @app.exception_handler(HTTPException)
-    async def http(request: Request, error: HTTPException) -> JSONResponse:
-        headers = dict(error.headers or {})
-        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-            headers["Allow"] = ", ".join(_allowed(app, request))
-        return _json(error.status_code, str(error.detail), headers=headers)
-
-    for kind, status in _STATUSES.items():
-        app.add_exception_handler(kind, partial(_message, status))
-
-    @app.exception_handler(Exception)
-    async def broken(_request: Request, _error: Exception) -> JSONResponse:
-        return _json(500, "internal error; see the server's log")
-
-
-async def _message(status: int, _: Request, error: Exception) -> JSONResponse:
-    return _json(status, str(error))
-
-
-def _json(
-    status: int,
-    message: str,
-    details: Sequence[dict[str, str]] = (),
-    headers: dict[str, str] | None = None,
-) -> JSONResponse:
+    elif isinstance(error, HTTPException):
+        status, message, headers = error.status_code, str(error.detail), dict(error.headers or {})
+        if status == HTTPStatus.METHOD_NOT_ALLOWED:
+            routes = [route for route in request.app.routes if isinstance(route, Route)]
+            matching = [one for one in routes if one.matches(request.scope)[0] != Match.NONE]
+            headers["Allow"] = ", ".join(sorted({m for one in matching for m in one.methods or ()}))
     return JSONResponse(body_of(status, _printable(message), details), status, headers=headers)
-
-
-def _place(parts: Sequence[str | int]) -> str:
-    return ".".join(_printable(part) for part in parts if part not in FORMS)
 
 
 def _printable(text: object) -> str:
     """Return `text` encodable as UTF-8, cut to 500 characters."""
     return str(text)[:500].encode("utf-8", "replace").decode()
-
-
-def _allowed(app: FastAPI, request: Request) -> list[str]:
-    routes = [route for route in app.routes if isinstance(route, Route)]
-    matching = [one for one in routes if one.matches(request.scope)[0] != Match.NONE]
-    return sorted({method for one in matching for method in one.methods or ()})

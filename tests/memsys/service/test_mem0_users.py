@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from textwrap import indent
 from typing import Any
 
@@ -77,33 +76,23 @@ def model() -> Iterator[FaultyServer]:
         yield server
 
 
-def started(folder: Path, monkeypatch: pytest.MonkeyPatch, config: str) -> dict[str, Any]:
-    """The names of the quick start after it ran in `folder`."""
-    (folder / "memory.yaml").write_text(CONFIG + config, encoding="utf-8")
-    monkeypatch.chdir(folder)
+def test_the_quick_start_runs_with_a_model(tmp_path, monkeypatch, model):
+    (tmp_path / "memory.yaml").write_text(CONFIG + MODEL % model.base_url, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMSYS_CONFIG", "memory.yaml")
     monkeypatch.setenv("MEMSYS_TRUSTED", "tests.memsys.build")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
-    names: dict[str, Any] = {}
-    exec(QUICK_START.replace("from mem0 import", "from memsys import"), names)  # noqa: S102
-    return names
-
-
-def test_the_quick_start_runs_with_a_model(tmp_path, monkeypatch, model):
-    ran = started(tmp_path, monkeypatch, MODEL % model.base_url)
+    ran: dict[str, Any] = {}
+    exec(QUICK_START.replace("from mem0 import", "from memsys import"), ran)  # noqa: S102
     (added,) = ran["result"]["results"]
     assert (added["memory"], added["event"]) == ("Loves science fiction", "ADD")
     assert ran["result"]["relations"] == []
     assert [one["event"] for one in ran["run_result"]["results"]] == ["ADD"]
     assert ran["raw_result"]["results"][2]["memory"] == "No thriller: I love science fiction."
-    assert [one["memory"] for one in ran["text_result"]["results"]] == [
-        "I like to cook with saffron"
-    ]
-    assert [one["memory"] for one in ran["dict_result"]["results"]] == ["I row on Sundays"]
+    (cooks,), (rows,) = (ran[name]["results"] for name in ("text_result", "dict_result"))
+    assert (cooks["memory"], rows["memory"]) == ("I like to cook with saffron", "I row on Sundays")
     everything = ran["all_memories"]
     assert everything.keys() == ("results", "relations")
-    assert "results" in everything
-    assert everything.get("results") == everything["results"]
     assert json.loads(json.dumps(dict(everything)))["results"][0]["id"] == added["id"]
     first = ran["specific_memory"]
     assert (first["id"], first["user_id"], first["metadata"]) == (
@@ -135,19 +124,7 @@ def test_the_quick_start_runs_with_a_model(tmp_path, monkeypatch, model):
     ran["m"].close()
 
 
-def test_the_quick_start_runs_without_a_model_and_stores_words(tmp_path, monkeypatch):
-    ran = started(tmp_path, monkeypatch, "")
-    assert [one["memory"] for one in ran["result"]["results"]] == [
-        "Which film shall I watch tonight?",
-        "There is a new thriller.",
-        "No thriller: I love science fiction.",
-        "Then science fiction it is.",
-    ]
-    assert len(ran["related_memories"]["results"]) == 3
-    ran["m"].close()
-
-
-# Operations and arguments of mem0 2, whose searches have ids among the filters.
+# Operations and arguments of mem0 2, whose searches have ids among the filters; run by AsyncMemory.
 SCRIPT = """
 from mem0 import Memory
 
@@ -184,20 +161,15 @@ after = m.get_all(filters={"agent_id": "guide"})
 """
 
 
-@pytest.mark.parametrize("is_async", [False, True])
-def test_a_script_of_mem0_2_runs_with_its_import_changed(tmp_path, monkeypatch, model, is_async):
+def test_a_script_of_mem0_2_runs_with_its_import_changed(tmp_path, monkeypatch, model):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
     ran: dict[str, Any] = {}
-    script = SCRIPT % model.base_url
-    if is_async:
-        script = re.sub(r"\bm\.(?=[a-z_]+\()", "await m.", script).replace("Memory", "AsyncMemory")
-        head, _, body = script.partition("\n\n")
-        script = f"{head}\nasync def main():\n{indent(body, '    ')}\n    return locals()\n"
+    script = re.sub(r"\bm\.(?=[a-z_]+\()", "await m.", SCRIPT % model.base_url)
+    head, _, body = script.replace("Memory", "AsyncMemory").partition("\n\n")
+    script = f"{head}\nasync def main():\n{indent(body, '    ')}\n    return locals()\n"
     exec(script.replace("from mem0 import", "from memsys import"), ran)  # noqa: S102
-    if is_async:
-        assert script.count("await ") == SCRIPT.count(" m.") + SCRIPT.count("\nm.") + 1
-        ran = asyncio.run(ran["main"]())
+    ran = asyncio.run(ran["main"]())
     added = ran["added"]
     assert (added["memory"], added["event"]) == ("Loves science fiction", "ADD")
     assert added["data"] == "Loves science fiction"

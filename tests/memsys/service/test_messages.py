@@ -170,7 +170,10 @@ def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path):
         assert (said.kind, said.memory) == ("procedural", "Mara: Heat it")
         with pytest.raises(InputError, match=r"^add: memory_type: "):
             store.add("x", user_id="mara", memory_type="semantic_memory")  # type: ignore[arg-type]
-    with memory(tmp_path) as store, pytest.raises(NoModelError, match="no model to record"):
+    with (
+        memory(tmp_path) as store,
+        pytest.raises(NoModelError, match="or to record a run"),
+    ):
         store.add("x", user_id="mara", memory_type="procedural_memory")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ import pytest
 
 from baselines.mem0 import Mem0Graph
 from memsys.core.errors import InputError
-from memsys.index.rank import IndexSettings
 from memsys.knowledge.facts.extract import ExtractSettings
+from memsys.knowledge.facts.fact_writer import UpdateSettings
 from memsys.knowledge.relations.find import RelationSettings
 from memsys.llm.base import LLMError
 from memsys.service.memory import Memory
@@ -55,9 +54,7 @@ def opened(
 ) -> Memory:
     llm = llm or model()
     search = RelationSettings(by="both", query_entities="rule", limit=5, similarity=0.4)
-    relations = RelationSetup(
-        llm, IndexSettings(k1=0.9, b=0.4, alpha=0.5), settings(**own), search, store=store
-    )
+    relations = RelationSetup(settings(**own), search, store=store)
     facts = ExtractSettings(
         prompt="facts_extract", summary_prompt=None, exchange=1, recent=0, retries=0
     )
@@ -96,6 +93,12 @@ def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path):
             **{"time": "2024-05-08T13:56:00Z", "ended": None, "mentions": 1, "turns": ["m1"]},
         }
         assert {"relations", "apply_relation"} <= {event["step"] for event in added.events}
+        written = store.context("Who owns a kiln?", user_id="mara")
+        assert written.relations == ("Mara owns kiln",)
+        lines = ["[8 May 2024, 13:56] Mara owns a kiln", "[8 May 2024, 13:56] Mara owns kiln"]
+        assert written.text.splitlines() == lines
+        without = store.context("Who owns a kiln?", user_id="mara", enable_graph=False)
+        assert (without.relations, len(without.results)) == ((), 1)
 
 
 def test_who_has_no_name_is_the_user_of_the_memory(tmp_path):
@@ -257,8 +260,8 @@ def test_relations_may_come_in_the_reply_that_has_the_facts(tmp_path):
 )
 def test_what_a_new_relation_is_compared_with_can_be_set(tmp_path, compare, left):
     llm = model(conflicts=lambda prompt: [conflict(1)] if "hates" in prompt else [])
-    with opened(tmp_path, llm) as store:
-        store._relations._setup = replace(store._relations._setup, compare=compare)  # type: ignore[type-var]
+    update = UpdateSettings(calls="tools", similar=3, prompt="mem0_update", compare=compare)
+    with opened(tmp_path, llm, more={"update": update}) as store:
         say(store, "Mara - loves - badminton", user_id="mara", run_id="r1")
         say(store, "Mara - hates - badminton", user_id="mara")
         found = store.search("badminton", user_id="mara").relations

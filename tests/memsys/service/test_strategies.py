@@ -168,30 +168,26 @@ def test_stored_vectors_are_used_and_the_query_alone_is_embedded(tmp_path):
         assert store.search("kiln", user_id="talk")
     embedded = [text for batch in setup.embedder.batches for text in batch]  # type: ignore[attr-defined]
     assert set(embedded) <= {"kiln", "warm up"}
-
-
-def test_a_first_search_loads_the_embedder(tmp_path):
-    opened(tmp_path, "graph_expand").close()
     setup = load_setup(tmp_path / "mine.yaml")
     with Memory(tmp_path / "memories", setup) as store:
         assert store.search("of nobody", user_id="nobody") == []
-    assert ["of nobody"] in setup.embedder.batches  # type: ignore[attr-defined]
+    assert ["of nobody"] in setup.embedder.batches  # type: ignore[attr-defined] # it is loaded
 
 
-@pytest.mark.parametrize(("strategy", "own"), [("graph_score", {"pool": 10}), ("hybrid_gate", {})])
-def test_more_results_than_a_strategy_is_set_to(tmp_path, strategy, own):
+@pytest.mark.parametrize(
+    ("strategy", "own"), [("graph_score", {"pool": 10}), ("hybrid_gate", {}), ("graph_follow", {})]
+)
+def test_more_or_fewer_results_than_a_strategy_is_set_to(tmp_path, strategy, own):
     with opened(tmp_path, settings_of(strategy) | own) as store:
-        for number in range(12):
-            store.add(f"kiln {number}", user_id="mara")
-        assert len(store.search("kiln", user_id="mara", top_k=12)) == 12
-
-
-def test_fewer_results_than_a_strategy_reserves_for_its_expansion(tmp_path):
-    with opened(tmp_path, "graph_follow") as store:
         for number in range(12):
             store.add(f"kiln {number}", user_id="mara")
         five = store.search("kiln", user_id="mara", top_k=5)
         assert texts(store.search("kiln", user_id="mara", top_k=3)) == texts(five)[:3]
+        assert len(store.search("kiln", user_id="mara", top_k=12)) == 12
+        if strategy == "hybrid_gate":
+            for text, rule in (("Can you recommend a kiln?", "word:recommend"), ("kiln", "closed")):
+                assert store.search(text, user_id="mara").trace["gate"]["rule"] == rule
+                assert store.context(text, user_id="mara").trace["gate"]["rule"] == rule
 
 
 def test_full_context_is_everything_in_order_or_the_newest(tmp_path):

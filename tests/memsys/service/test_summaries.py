@@ -12,7 +12,7 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
-from memsys.service import summaries
+from memsys.service import adding
 from memsys.service.setup import SummarySettings
 from tests.memsys.knowledge.facts.models import Planned, fact, facts
 from tests.memsys.service.made import memory, texts
@@ -53,7 +53,7 @@ class LazyPool:
 
 @pytest.fixture
 def lazy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summaries, "ThreadPoolExecutor", LazyPool)
+    monkeypatch.setattr(adding, "ThreadPoolExecutor", LazyPool)
 
 
 def planned(*summary: Any) -> Planned:
@@ -134,7 +134,7 @@ def test_a_summary_is_a_memory_that_each_refresh_replaces(tmp_path, settings):
         add(store, "I glaze pots", time=JUNE)
         add(store, "I swim", user_id="theo")
         if settings.background:
-            store._summaries.close()
+            store._adder.close()
         found = store.search("glazes and pots", user_id="mara")[0].record
         assert (found.memory, found.kind, found.time) == ("Pots and glazes", "summary", JUNE)
         assert [one.event for one in store.history(found.id)] == ["ADD", "UPDATE"]

@@ -15,7 +15,7 @@ import pytest
 
 uvicorn = pytest.importorskip("uvicorn")
 
-from memsys.service.rest.connections import limited  # noqa: E402 - after the extra
+from memsys.service.rest.access import limited  # noqa: E402 - after the extra
 
 WAIT_S = 120  # until a test gives up; nothing that works takes as long
 HALF = b"POST /search HTTP/1.1\r\nHost: 127.0.0.1\r\nX-"
