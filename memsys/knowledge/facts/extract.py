@@ -126,7 +126,6 @@ class FactExtractor:
         self._described: set[str] = set()  # ids of turns whose image was described
         self._dialogue: list[TimedTurn] = []
         self._index: dict[str, int] = {}  # of a turn in the dialogue
-        self._summarised: set[str] = set()  # ids of sessions
         self.summary = ""
 
     def add_turns(self, session: Session) -> None:
@@ -199,7 +198,7 @@ class FactExtractor:
     def refresh(self, session: Session, log: list[Event]) -> None:
         """Update the summary with `session`; it is unchanged if the model does not answer."""
         prompt = self.prompts.get("summary")
-        if prompt is None or session.id in self._summarised:
+        if prompt is None:
             return
         text = prompt.fill(
             summary=self.summary or _NOTHING,
@@ -214,7 +213,6 @@ class FactExtractor:
         if reply.finish == "length":  # far beyond the 150 words that the prompt asks for
             log.append(fault("summary", "cut_off", reply.text, tokens=tokens(reply.usage)))
             return
-        self._summarised.add(session.id)
         self.summary = reply.text.strip() or self.summary
         log.append({"step": "summary", "tokens": tokens(reply.usage)})
 
