@@ -183,12 +183,8 @@ class FactExtractor:
             messages = [{"role": "system", "content": own}, *messages]
         reply = self._llm.complete(messages, schema=schema)
         template, roles = f"{own or ''}{prompt.text}", ROLES if self._settings.roles else ()
-        try:
-            found = json.loads(reply.text)
-            rows = [dict(row) for row in found["facts"]]
-            facts = list(read_facts(rows, shown, template, self.summary, log, roles))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise LLMError(f"{self._llm.name}: the reply is no list of facts") from error
+        found = json.loads(reply.text)
+        facts = list(read_facts(found["facts"], shown, template, self.summary, log, roles))
         ids, cost = [turn.id for turn in new], tokens(reply.usage)
         log.append({"step": "extract", "turns": ids, "facts": len(facts), "tokens": cost})
         if self._part is not None:
@@ -250,21 +246,20 @@ Detail = Literal["low", "high", "auto"]  # of OpenAI's chat protocol
 
 
 def describe(llm: LLM, prompt: Prompt, turn: Turn, detail: Detail, log: list[Event]) -> str | None:
-    """Return one sentence on the image of `turn`, None without one or after an error, which is
-    logged. Only the address is sent: the model's server fetches the image. `detail`: resolution at
-    which the server reads it, which determines its tokens.
+    """Return one sentence on the image of `turn`, None after an error, which is logged. Only the
+    address is sent: the model's server fetches the image. `detail`: resolution at which the server
+    reads it, which determines its tokens.
     """
-    if turn.image is None:
-        return None
-    if not turn.image.casefold().startswith(_ADDRESSES):
-        scheme = turn.image.partition(":")[0][:20]  # what follows it may contain a password
+    address = turn.image or ""
+    if not address.casefold().startswith(_ADDRESSES):
+        scheme = address.partition(":")[0][:20]  # what follows it may contain a password
         wrong = f"{scheme}: neither http(s) nor data:image/"
         log.append(fault("image", "bad_address", wrong, turn=turn.id))
         return None
     text = prompt.fill(message=f"{turn.speaker}: {turn.text}")
     parts = [
         {"type": "text", "text": text},
-        {"type": "image_url", "image_url": {"url": turn.image, "detail": detail}},
+        {"type": "image_url", "image_url": {"url": address, "detail": detail}},
     ]
     try:
         reply = llm.complete([{"role": "user", "content": parts}])

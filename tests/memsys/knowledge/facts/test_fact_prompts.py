@@ -172,7 +172,7 @@ class Moods:
 
 def test_one_reply_can_have_further_lists_beside_the_facts():
     reply = json.dumps({"facts": [fact("Mara has a kiln", "Mara", 1)], "moods": ["gay"]})
-    llm, moods, log = Planned(["no JSON", reply]), Moods(), []
+    llm, moods, log = Planned([LLMError("no JSON"), reply]), Moods(), []
     extractor = FactExtractor(llm, settings(relations="same_reply", exchange=6), moods)
     (turns,) = extractor.exchanges(FIRST)
     with pytest.raises(LLMError):
