@@ -87,6 +87,8 @@ def test_a_store_sees_what_another_has_changed(two):
     assert other.similar("ann", rows[0], -1, 5) == []
     other.put_nodes("ann", [node("d", rows[0])])
     assert [found.id for found in one.nodes("ann")] == ["d"]
+    other.drop_nodes("ann", ["d"])  # the last one
+    assert one.nodes("ann") == []
 
 
 def fail_after_changes(one: RelationStore, other: RelationStore, rows: Vectors) -> None:
