@@ -16,7 +16,6 @@ from tests.memsys.knowledge.relations.models import (
     DAY,
     Scripted,
     Written,
-    conflict,
     entity,
     relation,
     settings,
@@ -139,25 +138,6 @@ def test_a_found_relation_is_a_candidate_that_the_graph_added(bag_of_words):
     assert (found.memory.id, found.memory.turns) == ("r:mara|owns|kelp", ("D2:1", "D9:1"))
     assert (found.memory.time, found.memory.speaker) == (DAY, "Mara")
     assert (stored.created, stored.last_seen) == (DAY, DAY.replace(day=9))
-
-
-def test_what_ended_says_until_when_it_held(bag_of_words):
-    llm = Scripted(
-        entities=[[entity("kelp")]],
-        relations=[[relation("Mara", "eats", "kelp")], [relation("Mara", "avoids", "kelp")]],
-        conflicts=[[conflict(1)]],
-    )
-    written = Written(llm, bag_of_words, on_conflict="invalidate")
-    find = finder(written, bag_of_words)
-    assert find.find("kelp") == ([], {})
-    written.read(2, "I eat kelp.")
-    find.invalidate()
-    assert texts(find.find("kelp")) == ["Mara eats kelp"]
-    written.read(5, "No more kelp.")
-    find.invalidate()
-    assert set(texts(find.find("kelp"))) == {
-        *("Mara eats kelp (until 5 March 2024)", "Mara avoids kelp")
-    }
 
 
 def test_words_that_may_name_an_entity():
