@@ -123,7 +123,6 @@ class FactExtractor:
                 f"{settings.place}.relations: same_reply: no relations are stored here; use "
                 "graph=relations, strategy=mem0_graph, or separate"
             )
-        self._described: set[str] = set()  # ids of turns whose image was described
         self._dialogue: list[TimedTurn] = []
         self._index: dict[str, int] = {}  # of a turn in the dialogue
         self.summary = ""
@@ -143,7 +142,6 @@ class FactExtractor:
         if gone:
             self._dialogue = [one for one in self._dialogue if one[1].id not in turns]
             self._index = {turn.id: n for n, (_, turn) in enumerate(self._dialogue)}
-            self._described.difference_update(turns)
             self.summary = ""  # a later session starts a new one
         return {time for time, _ in gone}
 
@@ -218,13 +216,12 @@ class FactExtractor:
             return
         for index in (self._index[turn.id] for turn in turns):
             time, turn = self._dialogue[index]
-            if turn.image is None or turn.id in self._described:
+            if turn.image is None:
                 continue
             prompt, detail = self.prompts["image"], self._settings.image_detail
             description = describe(self._llm, prompt, turn, detail, log)
             if description is not None:
-                self._described.add(turn.id)
-                self._dialogue[index] = time, replace(turn, caption=description)
+                self._dialogue[index] = time, replace(turn, caption=description, image=None)
 
     def _as_seen(self, turn: Turn) -> Turn:
         index = self._index.get(turn.id)

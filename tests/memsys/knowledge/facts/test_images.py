@@ -84,19 +84,6 @@ def test_the_description_takes_the_caption_s_place(make, address, detail):
     assert event["tokens"]["output_tokens"] == 2
 
 
-def test_a_forgotten_turn_that_returns_is_described_again(make):
-    script, one = Seeing(faults.says(SEEN)), talk(WEB)
-    own = ExtractSettings(prompt="facts_extract", summary_prompt=None, images="endpoint")
-    with FaultyServer(script) as server:
-        extractor = FactExtractor(make(server, mode="off"), own)
-        for _ in range(2):
-            for turns in extractor.exchanges(one):
-                extractor.facts(turns, one.time, [])
-            extractor.forget(["D1:1"])
-    assert len(script.images) == 2
-    assert "[image: A blue bowl with a crack.]" in script.texts[1]
-
-
 def test_captions_send_no_image(make):
     script = Seeing(faults.says(SEEN))
     _, extractor = described(make, script, talk(WEB), images="caption")
