@@ -106,7 +106,7 @@ class Mem0(Strategy):
         if self._writer is None:
             return super().forget(turns)
         before = {memory.content for memory in self.store.memories}
-        changed = self._book.forget(turns, self._writer.forget(turns))
+        changed = self._book.forget(turns, self._writer.extractor.forget(turns))
         self.store = FactStore(self.parts, self._book)
         if self._summariser is not None:
             self._summariser.forget(before.difference(one.content for one in self.store.memories))

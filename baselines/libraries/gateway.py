@@ -21,7 +21,6 @@ import numpy as np
 
 from memsys.core.loopback import LoopbackServer, Reply, refusal
 from memsys.core.tokens import count_tokens
-from memsys.core.types import Vectors
 from memsys.embed.base import Kind
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.base import LLM, LLMError
@@ -94,9 +93,10 @@ class Gateway:
             vectors = self._embedder.documents(texts)
         if body.get("dimensions") not in (None, vectors.shape[1]):
             raise LLMError(f"dimensions: the embedder has {vectors.shape[1]}")
-        packed = body.get("encoding_format") == "base64"
+        rows: list[Any] = vectors.tolist()
+        if body.get("encoding_format") == "base64":
+            rows = [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in vectors]
         tokens = sum(count_tokens(text) for text in texts)
-        rows = [_packed(vector) if packed else vector.tolist() for vector in vectors]
         data = [{"object": "embedding", "index": i, "embedding": r} for i, r in enumerate(rows)]
         return {
             "object": "list",
@@ -104,10 +104,6 @@ class Gateway:
             "data": data,
             "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
         }
-
-
-def _packed(vector: Vectors) -> str:
-    return base64.b64encode(vector.astype("<f4").tobytes()).decode()
 
 
 def _passed_on(

@@ -67,8 +67,7 @@ class LibraryMemory(Strategy):
         """
         if self._open is None:
             self._start(session)
-        items = list(self._exchanges(session) if self._infer else self._memories(session))
-        return int(self._ask({"op": "add", "items": items})["made"])
+        return int(self._ask({"op": "add", "items": list(self._items(session))})["made"])
 
     def retrieve(self, query: Query) -> Retrieval:
         """See MemoryStrategy. Raises the same errors as `ingest`."""
@@ -143,13 +142,13 @@ class LibraryMemory(Strategy):
             self.details["blocked"] = sorted({*self.details.get("blocked", ()), *blocked})
         return reply
 
-    def _memories(self, session: Session) -> Iterator[dict[str, Any]]:
-        """Yield one item for each memory that the memory option of the run builds."""
-        for memory in self.parts.memory.build(session):
-            message = {"speaker": memory.speaker, "text": memory.content}
-            yield _item([message], memory.time, memory.turns)
-
-    def _exchanges(self, session: Session) -> Iterator[dict[str, Any]]:
+    def _items(self, session: Session) -> Iterator[dict[str, Any]]:
+        """Yield an item for each exchange, or for each memory that the memory option builds."""
+        if not self._infer:
+            for memory in self.parts.memory.build(session):
+                message = {"speaker": memory.speaker, "text": memory.content}
+                yield _item([message], memory.time, memory.turns)
+            return
         for start in range(0, len(session.turns), self._exchange):
             turns = session.turns[start : start + self._exchange]
             messages = [{"speaker": turn.speaker, "text": line(turn)} for turn in turns]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import CancelledError, wait
+from concurrent.futures import wait
 from contextlib import ExitStack
 from functools import partial
 from math import inf
@@ -122,15 +122,10 @@ class Connection:
         except TimeoutError:
             future.cancel()
             raise self._end(f"{what}: no answer within {self._timeout_s:g} s; closed") from None
-        except CancelledError:
-            raise self._end(f"{what}: the server has ended") from None
         except Exception as error:
             if type(error).__name__ == "MCPError" and "closed" not in str(error).lower():
                 raise LibraryError(without_secrets(f"{what}: {error}"[:TAIL])) from None
             raise self._end(f"{what}: {_words(error)}") from None
-        except BaseException:
-            self.close()  # the run ends
-            raise
 
     def _end(self, why: str) -> LibraryError:
         """Close the server; return the error to raise now and at every later call."""

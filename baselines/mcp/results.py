@@ -73,8 +73,9 @@ def _items(value: Any) -> Iterator[Item]:
         found = _parsed(value)
         if isinstance(found, list | dict):
             yield from _items(found)
+        elif value.lstrip().lower().startswith("error"):
+            _fail(value)
         elif value.strip():
-            _check(value)
             yield Item(value, plain=True)
     elif isinstance(value, list):
         for one in value:
@@ -89,17 +90,18 @@ def _items_of_object(value: Mapping[str, Any]) -> Iterator[Item]:
     if set(value) == {"result"}:  # how servers wrap a list or a text
         yield from _items(value["result"])
         return
-    rows = [value[name] for name in LISTS if isinstance(value.get(name), list)]
-    if rows and not _is_row(value):
-        yield from _items(rows[0])
-        return
-    inner = next(
-        (value[name] for name in ("data", "result") if isinstance(value.get(name), dict)), None
-    )
-    if inner is not None and not rows:
-        yield from _items(inner)
-        return
-    yield from _items_of_row(value)
+    # An object with a list is itself a result if it has a text: an entity with observations.
+    texts = [
+        name for name in ("name", "text", "content", "memory") if isinstance(value.get(name), str)
+    ]
+    lists = [value[name] for name in LISTS if isinstance(value.get(name), list)]
+    inner = [value[name] for name in ("data", "result") if isinstance(value.get(name), dict)]
+    if lists and not texts:
+        yield from _items(lists[0])
+    elif inner and not lists:
+        yield from _items(inner[0])
+    else:
+        yield from _items_of_row(value)
 
 
 def _items_of_row(row: Any) -> Iterator[Item]:
@@ -132,16 +134,6 @@ def flat_fields(row: Any) -> dict[str, Any]:
             if isinstance(value, dict):
                 flat = {**flat_fields(value), **flat}
     return flat
-
-
-def _is_row(value: Mapping[str, Any]) -> bool:
-    """Return whether an object with a list is itself a result: an entity with observations."""
-    return any(isinstance(value.get(name), str) for name in ("name", "text", "content", "memory"))
-
-
-def _check(text: str) -> None:
-    if text.lstrip().lower().startswith("error"):
-        _fail(text)
 
 
 def _fail(message: object) -> None:
@@ -205,11 +197,9 @@ class Stored:
             yield (free or exact)[0]
             return
         within = list(self._within(item.text))
-        if item.plain:
-            parts = list(self._parts(item.text))
-            if parts:  # headings and scores are between them
-                yield from parts
-                return
+        if item.plain and (parts := list(self._parts(item.text))):  # headings are between them
+            yield from parts
+            return
         known = {turn for memory in self.memories for turn in memory.turns}
         turns = tuple(turn for turn in item.turns if turn in known)
         turns = turns or tuple(dict.fromkeys(turn for one in within for turn in one.turns))

@@ -58,9 +58,7 @@ class NetworkxRelations:
         self._db = open_store(path, _TABLES, "relation_store", self)
         self._db.row_factory = sqlite3.Row
         self._db.isolation_level = None  # transactions are begun here only
-        self._data_version = -1  # of the file; another connection's change gives it a new one
         self._versions: dict[str, int] = {}  # of the graphs, in the file
-        self._current: set[str] = set()  # owners whose graph is that of the file
         self._changed: set[str] | None = None  # owners changed in the open transaction
 
     @contextmanager
@@ -75,13 +73,15 @@ class NetworkxRelations:
                 self._db.execute("BEGIN IMMEDIATE")  # locks out other writers
                 with self._db:
                     self._changed = changed
-                    self._current.clear()  # another process may have written since
                     yield
-                    for owner in sorted(one for one in changed if self._graphs[one]):
-                        renewed = self._db.execute(
-                            "REPLACE INTO owners (owner) VALUES (?)", (owner,)
-                        )
-                        self._versions[owner] = int(renewed.lastrowid or 0)
+                    for owner in sorted(changed):
+                        self._db.execute("DELETE FROM owners WHERE owner = ?", (owner,))
+                        self._versions[owner] = 0
+                        if self._graphs[owner]:
+                            new = self._db.execute(
+                                "INSERT INTO owners (owner) VALUES (?)", (owner,)
+                            )
+                            self._versions[owner] = int(new.lastrowid or 0)
             except BaseException:
                 for owner in changed:
                     self._forget(owner)
@@ -172,11 +172,10 @@ class NetworkxRelations:
     def clear(self, owner: str) -> None:
         """See RelationStore."""
         with self._change(owner) as graph:
-            for table in ("relations", "nodes", "owners"):
+            for table in ("relations", "nodes"):
                 self._db.execute(f"DELETE FROM {table} WHERE owner = ?", (owner,))  # noqa: S608
             graph.clear()
             self._vectors.clear(owner)
-            self._versions.pop(owner, None)
 
     def compact(self) -> bool:
         """See RelationStore."""
@@ -200,26 +199,20 @@ class NetworkxRelations:
 
     def _graph(self, owner: str) -> nx.MultiDiGraph:
         """Return the graph of an owner, as the file has it now."""
-        if self._changed is None:
-            version = self._db.execute("PRAGMA data_version").fetchone()[0]
-            if version != self._data_version:
-                self._current.clear()
-            self._data_version = version
-        if owner not in self._current:
+        if self._versions.get(owner) != self._version(owner):
             if self._db.in_transaction:
-                self._refresh(owner)
+                self._load(owner)
             else:
                 self._db.execute("BEGIN")  # all is read from one state of the file
                 with self._db:
-                    self._refresh(owner)
-            self._current.add(owner)
+                    self._load(owner)
         return self._graphs[owner]
 
-    def _refresh(self, owner: str) -> None:
+    def _version(self, owner: str) -> int:
         row = self._db.execute("SELECT version FROM owners WHERE owner = ?", (owner,)).fetchone()
-        version = 0 if row is None else int(row[0])  # 0: it has no nodes
-        if owner in self._graphs and self._versions.get(owner, 0) == version:
-            return
+        return 0 if row is None else int(row[0])  # 0: it has no nodes
+
+    def _load(self, owner: str) -> None:
         self._forget(owner)
         graph = nx.MultiDiGraph()
         rows = self._db.execute("SELECT * FROM nodes WHERE owner = ?", (owner,))
@@ -235,12 +228,11 @@ class NetworkxRelations:
                 for one in rows
             ],
         )
-        self._graphs[owner], self._versions[owner] = graph, version
+        self._graphs[owner], self._versions[owner] = graph, self._version(owner)
 
     def _forget(self, owner: str) -> None:
         self._graphs.pop(owner, None)
         self._versions.pop(owner, None)
-        self._current.discard(owner)
         self._vectors.clear(owner)
 
     def _insert(self, owner: str, graph: nx.MultiDiGraph, nodes: Sequence[Node]) -> None:

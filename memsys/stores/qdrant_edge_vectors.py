@@ -43,15 +43,9 @@ class QdrantEdgeVectors(EngineVectors):
         """
         with self._lock:
             dimension = self._dimension()
-            if dimension is None:
-                return True
-            folder = self._folder()
-            self._opened(lambda edge: self._copied(edge, dimension))
-            self._shard.close()
-            self._shard = None
-            folder.rename(_beside(folder, "old"))
-            _beside(folder, "new").rename(folder)
-            self._dimension()  # opens it
+            if dimension is not None:
+                hits = pages(lambda offset: self._page(offset, BATCH, with_vector=True))
+                self._renew(dimension, hits)
             return True
 
     def close(self) -> None:
@@ -73,37 +67,36 @@ class QdrantEdgeVectors(EngineVectors):
         return self._size
 
     def _create(self, dimension: int) -> None:
-        def create(edge: Any) -> Any:
-            folder = self._folder()
-            self._new(edge, dimension).close()
-            _beside(folder, "new").rename(folder)
+        self._renew(dimension, ())
+
+    def _renew(self, dimension: int, stored: Iterable[Sequence[Any]]) -> None:
+        """Put a shard with the points `stored` in the place of the old one, if there is one. It is
+        moved once it is complete, so that a kill leaves no incomplete one.
+        """
+
+        def renew(edge: Any) -> Any:
+            folder, new = self._folder(), _beside(self._folder(), "new")
+            shutil.rmtree(new, ignore_errors=True)
+            new.parent.mkdir(parents=True, exist_ok=True)
+            vectors = edge.EdgeVectorParams(dimension, edge.Distance.Dot)
+            shard = edge.EdgeShard.create(str(new), edge.EdgeConfig(vectors=vectors))
+            keyword = edge.PayloadSchemaType.Keyword
+            shard.update(edge.UpdateOperation.create_field_index("owner", keyword))
+            for hits in stored:
+                points = [edge.Point(one.id, one.vector, one.payload) for one in hits]
+                if points:
+                    shard.update(edge.UpdateOperation.upsert_points(points))
+            shard.flush()
+            shard.close()
+            if self._shard is not None:
+                self._shard.close()
+                self._shard = None
+                folder.rename(_beside(folder, "old"))
+            new.rename(folder)
+            _settle(folder)
             return edge.EdgeShard.load(str(folder))
 
-        self._shard, self._size = self._opened(create), dimension
-
-    def _new(self, edge: Any, dimension: int) -> Any:
-        """Return an empty shard beside the folder; it is moved once it is complete, so that a kill
-        leaves no incomplete one.
-        """
-        new = _beside(self._folder(), "new")
-        shutil.rmtree(new, ignore_errors=True)
-        new.parent.mkdir(parents=True, exist_ok=True)
-        vectors = edge.EdgeVectorParams(dimension, edge.Distance.Dot)
-        shard = edge.EdgeShard.create(str(new), edge.EdgeConfig(vectors=vectors))
-        keyword = edge.PayloadSchemaType.Keyword
-        shard.update(edge.UpdateOperation.create_field_index("owner", keyword))
-        shard.flush()
-        return shard
-
-    def _copied(self, edge: Any, dimension: int) -> None:
-        """Write all points into a new shard beside the folder."""
-        new = self._new(edge, dimension)
-        for hits in pages(lambda offset: self._page(offset, BATCH, with_vector=True)):
-            points = [edge.Point(one.id, one.vector, one.payload) for one in hits]
-            if points:
-                new.update(edge.UpdateOperation.upsert_points(points))
-        new.flush()
-        new.close()
+        self._shard, self._size = self._opened(renew), dimension
 
     def _write(self, owner: str, ids: Sequence[str], rows: Sequence[Vectors]) -> None:
         edge = _engine()

@@ -123,10 +123,8 @@ class FactExtractor:
                 f"{settings.place}.relations: same_reply: no relations are stored here; use "
                 "graph=relations, strategy=mem0_graph, or separate"
             )
-        self._described: set[str] = set()  # ids of turns whose image was described
         self._dialogue: list[TimedTurn] = []
         self._index: dict[str, int] = {}  # of a turn in the dialogue
-        self._summarised: set[str] = set()  # ids of sessions
         self.summary = ""
 
     def add_turns(self, session: Session) -> None:
@@ -144,7 +142,6 @@ class FactExtractor:
         if gone:
             self._dialogue = [one for one in self._dialogue if one[1].id not in turns]
             self._index = {turn.id: n for n, (_, turn) in enumerate(self._dialogue)}
-            self._described.difference_update(turns)
             self.summary = ""  # a later session starts a new one
         return {time for time, _ in gone}
 
@@ -184,12 +181,8 @@ class FactExtractor:
             messages = [{"role": "system", "content": own}, *messages]
         reply = self._llm.complete(messages, schema=schema)
         template, roles = f"{own or ''}{prompt.text}", ROLES if self._settings.roles else ()
-        try:
-            found = json.loads(reply.text)
-            rows = [dict(row) for row in found["facts"]]
-            facts = list(read_facts(rows, shown, template, self.summary, log, roles))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise LLMError(f"{self._llm.name}: the reply is no list of facts") from error
+        found = json.loads(reply.text)
+        facts = list(read_facts(found["facts"], shown, template, self.summary, log, roles))
         ids, cost = [turn.id for turn in new], tokens(reply.usage)
         log.append({"step": "extract", "turns": ids, "facts": len(facts), "tokens": cost})
         if self._part is not None:
@@ -199,7 +192,7 @@ class FactExtractor:
     def refresh(self, session: Session, log: list[Event]) -> None:
         """Update the summary with `session`; it is unchanged if the model does not answer."""
         prompt = self.prompts.get("summary")
-        if prompt is None or session.id in self._summarised:
+        if prompt is None:
             return
         text = prompt.fill(
             summary=self.summary or _NOTHING,
@@ -214,7 +207,6 @@ class FactExtractor:
         if reply.finish == "length":  # far beyond the 150 words that the prompt asks for
             log.append(fault("summary", "cut_off", reply.text, tokens=tokens(reply.usage)))
             return
-        self._summarised.add(session.id)
         self.summary = reply.text.strip() or self.summary
         log.append({"step": "summary", "tokens": tokens(reply.usage)})
 
@@ -224,13 +216,12 @@ class FactExtractor:
             return
         for index in (self._index[turn.id] for turn in turns):
             time, turn = self._dialogue[index]
-            if turn.image is None or turn.id in self._described:
+            if turn.image is None:
                 continue
             prompt, detail = self.prompts["image"], self._settings.image_detail
             description = describe(self._llm, prompt, turn, detail, log)
             if description is not None:
-                self._described.add(turn.id)
-                self._dialogue[index] = time, replace(turn, caption=description)
+                self._dialogue[index] = time, replace(turn, caption=description, image=None)
 
     def _as_seen(self, turn: Turn) -> Turn:
         index = self._index.get(turn.id)
@@ -252,21 +243,20 @@ Detail = Literal["low", "high", "auto"]  # of OpenAI's chat protocol
 
 
 def describe(llm: LLM, prompt: Prompt, turn: Turn, detail: Detail, log: list[Event]) -> str | None:
-    """Return one sentence on the image of `turn`, None without one or after an error, which is
-    logged. Only the address is sent: the model's server fetches the image. `detail`: resolution at
-    which the server reads it, which determines its tokens.
+    """Return one sentence on the image of `turn`, None after an error, which is logged. Only the
+    address is sent: the model's server fetches the image. `detail`: resolution at which the server
+    reads it, which determines its tokens.
     """
-    if turn.image is None:
-        return None
-    if not turn.image.casefold().startswith(_ADDRESSES):
-        scheme = turn.image.partition(":")[0][:20]  # what follows it may contain a password
+    address = turn.image or ""
+    if not address.casefold().startswith(_ADDRESSES):
+        scheme = address.partition(":")[0][:20]  # what follows it may contain a password
         wrong = f"{scheme}: neither http(s) nor data:image/"
         log.append(fault("image", "bad_address", wrong, turn=turn.id))
         return None
     text = prompt.fill(message=f"{turn.speaker}: {turn.text}")
     parts = [
         {"type": "text", "text": text},
-        {"type": "image_url", "image_url": {"url": turn.image, "detail": detail}},
+        {"type": "image_url", "image_url": {"url": address, "detail": detail}},
     ]
     try:
         reply = llm.complete([{"role": "user", "content": parts}])

@@ -125,8 +125,6 @@ def read_facts(
     """Yield the facts of a reply's `rows` on the messages `shown`, without duplicates; faults are
     logged. `prompt` is the text of the template, whose examples are not accepted as facts. `roles`:
     speakers that are no names, with which the text of a fact does not begin.
-
-    Raises KeyError, TypeError, ValueError or AttributeError on a row that violates the schema.
     """
     examples = " ".join(_EXAMPLE.findall(prompt))
     shown_terms = set(terms(" ".join([summary, *(line(turn) for _, turn in shown)])))

@@ -5,14 +5,14 @@ compare each with the stored ones, let a model decide, apply the decision.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from memsys.core.declared import Count, check_fields
-from memsys.core.types import Session, Turn
+from memsys.core.types import Session
 from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
 from memsys.knowledge.facts.fact import Event, Fact, Subject, fault, tokens
 from memsys.knowledge.facts.operations import TOOLS, Calls, Kind, Operation, read_operations, schema
@@ -103,9 +103,8 @@ class FactStorage(Protocol):
 
 
 class FactWriter:
-    """Maintains the facts of one owner. An error with one fact loses that fact only and is logged;
-    writing the session again repeats the failed steps only. `log` lists the events of all calls,
-    changes and errors, `prompts` the templates by role.
+    """Maintains the facts of one owner. An error with one fact loses that fact only and is logged.
+    `log` lists the events of all calls, changes and errors, `prompts` the templates by role.
     """
 
     def __init__(
@@ -121,18 +120,22 @@ class FactWriter:
         self.extractor = FactExtractor(llm, facts, part)
         self.prompts = {**self.extractor.prompts, "update": update.loaded}
         self.log: list[Event] = []
-        self._reader = SessionReader(self.extractor, self._decide, self.log, facts.retries)
+        self._retries = facts.retries
 
     def write(self, session: Session, subject: Subject = "user", *, summarise: bool = True) -> None:
         """Store the facts of `session` about the user or the assistant (see subject_of; the
         speakers of a dialogue between people are users), and refresh the summary (`summarise`).
-        Raises LLMError like SessionReader.read.
+        Raises LLMError like read_session.
         """
-        self._reader.read(session, subject, summarise=summarise)
-
-    def forget(self, turns: Collection[str]) -> set[datetime]:
-        """See SessionReader.forget. The stored facts stay as they are."""
-        return self._reader.forget(turns)
+        read_session(
+            self.extractor,
+            session,
+            self._decide,
+            self.log,
+            self._retries,
+            subject,
+            summarise=summarise,
+        )
 
     def _decide(self, fact: Fact, session: Session) -> Outcome:
         """Compare `fact` with the stored facts and apply the operations that the model chooses."""
@@ -194,89 +197,50 @@ def applied(fact: Fact, why: str, change: FactChange | None) -> Event:
 
 # `unusable`: the model answered, but no operation was valid; asking again would change nothing.
 Outcome = Literal["done", "no_answer", "unusable"]
-Exchange = tuple[Turn, ...]
 
 
-class SessionReader:
-    """Passes every fact of a session to `take`; repeats failed exchanges, and no others."""
+def read_session(
+    extractor: FactExtractor,
+    session: Session,
+    take: Callable[[Fact, Session], Outcome],
+    log: list[Event],
+    retries: int,
+    subject: Subject = "user",
+    *,
+    summarise: bool = True,
+) -> None:
+    """Extract the facts of `session`, pass each to `take`, and refresh the summary (`summarise`).
+    Exchanges and facts without an answer are repeated at the end, `retries` times.
 
-    def __init__(
-        self,
-        extractor: FactExtractor,
-        take: Callable[[Fact, Session], Outcome],
-        log: list[Event],
-        retries: int,
-    ) -> None:
-        """`retries`: see ExtractSettings."""
-        self._extractor, self._take, self._log = extractor, take, log
-        self._rounds = 1 + retries
-        self._open: dict[str, list[Fact]] = {}  # by an exchange's first turn; [] once all is done
-        self._spoken: dict[str, frozenset[str]] = {}  # turns of the session, by the same
-
-    def read(self, session: Session, subject: Subject = "user", *, summarise: bool = True) -> None:
-        """Extract the facts of `session`, pass them on, and refresh the summary (`summarise`); a
-        second call repeats failed exchanges.
-
-        All exchanges are extracted before the first fact is passed on, so that a late answer does
-        not change the order. Raises LLMError if the model answered for none of the exchanges: the
-        server is down then, and there is no memory to measure.
-        """
-        start = len(self._log)
-        exchanges = list(self._extractor.exchanges(session))
-        missing = [turns for turns in exchanges if turns[0].id not in self._open]
-        failed, error = self._extract(missing, session, subject)
-        self._hand_over(exchanges, session)
-        if summarise:
-            self._extractor.refresh(session, self._log)
-        events = self._log[start:]
-        done = Counter(str(one["operation"]) for one in events if one["step"] == "apply")
-        faults = sum("fault" in one for one in events)
-        open_facts = sum(len(self._open.get(turns[0].id, ())) for turns in exchanges)
-        lost = {"faults": faults, "lost": len(failed) + open_facts, "of": len(exchanges)}
-        self._log.append({"step": "session", **done, **lost})
-        if failed and len(failed) == len(exchanges):
-            raise LLMError(f"none of {len(exchanges)} exchanges was ingested: {error}")
-
-    def forget(self, turns: Collection[str]) -> set[datetime]:
-        """Delete `turns`, see FactExtractor.forget, and what waits to be passed on and rests on one
-        of them; a fact without turns rests on all of its session.
-        """
-        for key, facts in self._open.items():
-            session = self._spoken[key]
-            self._open[key] = [
-                one for one in facts if (frozenset(one.turns) or session).isdisjoint(turns)
-            ]
-        return self._extractor.forget(turns)
-
-    def _extract(
-        self, missing: Sequence[Exchange], session: Session, subject: Subject
-    ) -> tuple[Sequence[Exchange], LLMError | None]:
-        """Extract the exchanges `missing`; return those without an answer, and the last error."""
-        last = None
-        for _ in range(self._rounds):
-            failed = []
-            for turns in missing:
-                try:
-                    facts = self._extractor.facts(turns, session.time, self._log, subject)
-                    self._open[turns[0].id] = facts
-                    self._spoken[turns[0].id] = frozenset(turn.id for turn in session.turns)
-                except LLMError as error:
-                    ids = [turn.id for turn in turns]
-                    self._log.append(fault("extract", "no_answer", error, turns=ids))
-                    failed.append(turns)
-                    last = error
-            missing = failed
-        return missing, last
-
-    def _hand_over(self, exchanges: Sequence[Exchange], session: Session) -> None:
-        keys = [turns[0].id for turns in exchanges]
-        pending = [(key, fact) for key in keys for fact in self._open.get(key, ())]
-        for _ in range(self._rounds):
-            waiting = []
-            for key, fact in pending:
-                outcome = self._take(fact, session)
-                if outcome == "done":
-                    self._open[key].remove(fact)
-                elif outcome == "no_answer":
-                    waiting.append((key, fact))
-            pending = waiting
+    All exchanges are extracted before the first fact is passed on, so that a late answer does not
+    change the order. Raises LLMError if the model answered for none of the exchanges: the server
+    is down then, and there is no memory to measure.
+    """
+    start, exchanges = len(log), list(extractor.exchanges(session))
+    extracted: dict[int, list[Fact]] = {}
+    last: LLMError | None = None
+    for _ in range(1 + retries):
+        for number, turns in enumerate(exchanges):
+            if number in extracted:
+                continue
+            try:
+                extracted[number] = extractor.facts(turns, session.time, log, subject)
+            except LLMError as error:
+                ids = [turn.id for turn in turns]
+                log.append(fault("extract", "no_answer", error, turns=ids))
+                last = error
+    pending = [one for number in sorted(extracted) for one in extracted[number]]
+    unusable = 0
+    for _ in range(1 + retries):
+        outcomes = [(one, take(one, session)) for one in pending]
+        unusable += sum(outcome == "unusable" for _, outcome in outcomes)
+        pending = [one for one, outcome in outcomes if outcome == "no_answer"]
+    if summarise:
+        extractor.refresh(session, log)
+    events = log[start:]
+    done = Counter(str(one["operation"]) for one in events if one["step"] == "apply")
+    faults = sum("fault" in one for one in events)
+    lost = len(exchanges) - len(extracted) + unusable + len(pending)
+    log.append({"step": "session", **done, "faults": faults, "lost": lost, "of": len(exchanges)})
+    if exchanges and not extracted:
+        raise LLMError(f"none of {len(exchanges)} exchanges was ingested: {last}")

@@ -138,12 +138,9 @@ def procedure(
 
 def _record(reply: Completion, model: str, texts: Sequence[str]) -> Procedure:
     """Return the record in a `reply` of the schema. `texts`: of the messages, verbatim."""
-    try:
-        row = json.loads(reply.text)
-        steps = [{name: _text(one, name) for name in _STEP["properties"]} for one in row["steps"]]
-        objective, progress, then = (_text(row, name) for name in ("objective", "progress", "next"))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise LLMError(f"{model}: the reply is no record of steps") from error
+    row = json.loads(reply.text)
+    steps = [{name: one[name].strip() for name in _STEP["properties"]} for one in row["steps"]]
+    objective, progress, then = (row[name].strip() for name in ("objective", "progress", "next"))
     if not steps:
         raise LLMError(f"{model}: the record has no step")
     cost = tokens(reply.usage)
@@ -204,10 +201,6 @@ def _answered(calls: Sequence[Any], later: Sequence[Mapping[str, Any]]) -> set[s
     return ids if ids <= there and len(ids) == len(calls) else set()
 
 
-def _text(row: Mapping[str, Any], name: str) -> str:
-    return str(row[name]).strip()
-
-
 def _labelled(label: str, text: str) -> list[str]:
     """Return the line of a text, none if it is empty."""
     return [f"{label}: {text}"] if text else []
@@ -234,8 +227,9 @@ def tool_calls(message: Mapping[str, Any], where: str) -> Iterator[tuple[str, st
 
 def _check(message: Mapping[str, Any], schema: Mapping[str, Any], where: str) -> None:
     plain = dict(message) if isinstance(message, Mapping) else message
-    if wrong := violation(plain, schema, where):
-        raise InputError(f"{wrong}; use the messages of OpenAI's chat protocol")
+    place, _, wrong = (violation(plain, schema, where) or "").partition(" ")
+    if wrong:
+        raise InputError(f"{place}: {wrong}; use the messages of OpenAI's chat protocol")
 
 
 def _texts(content: str | Sequence[Any] | None) -> Iterator[str]:

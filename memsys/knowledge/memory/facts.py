@@ -11,7 +11,7 @@ from memsys.core.errors import InputError
 from memsys.core.types import Conversation, Memory, Session
 from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
 from memsys.knowledge.facts.fact import Fact, as_memory, plain
-from memsys.knowledge.facts.fact_writer import FactChange, Outcome, SessionReader, applied
+from memsys.knowledge.facts.fact_writer import FactChange, Outcome, applied, read_session
 from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.relations.extract import SameReply
 from memsys.knowledge.relations.written_graph import WrittenGraph
@@ -58,19 +58,18 @@ class FactMemoryBuilder(MemoryBuilder):
         self, name: str, llm: LLM, settings: ExtractSettings, part: SameReply | None = None
     ) -> None:
         """`part`: see FactExtractor. Raises InputError if a prompt cannot be used."""
-        extractor = FactExtractor(llm, settings, part)
-        self.name, self.prompts = name, extractor.prompts
-        self._reader = SessionReader(extractor, self._add, self.events, settings.retries)
+        self._extractor, self._retries = FactExtractor(llm, settings, part), settings.retries
+        self.name, self.prompts = name, self._extractor.prompts
         self._seen: set[tuple[str, str]] = set()  # speaker and words
         self._added = 0  # facts ever added, for new ids
         self._new: list[Memory] = []
 
     def build(self, session: Session) -> list[Memory]:
-        """Return the facts of `session` in the order of their messages; for a repeated session, the
-        new ones only. Raises LLMError if the model answered for none of its exchanges.
+        """Return the new facts of `session` in the order of their messages. Raises LLMError if the
+        model answered for none of its exchanges.
         """
         self._new = []
-        self._reader.read(session)
+        read_session(self._extractor, session, self._add, self.events, self._retries)
         return self._new
 
     def remaining(
@@ -81,7 +80,7 @@ class FactMemoryBuilder(MemoryBuilder):
         """
         touched = session.without(turns) is not session
         if touched:
-            self._reader.forget(turns)
+            self._extractor.forget(turns)
         gone = [
             one
             for one in memories

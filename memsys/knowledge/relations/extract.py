@@ -239,19 +239,13 @@ class SameReply:
         new: Sequence[Turn],
         log: list[Event],
     ) -> None:
-        """Take the lists of a `reply`, which may violate the schema: faults are logged, nothing is
-        raised. It is called once for each exchange `new` whose facts could be read, before these
-        are stored.
+        """Take the lists of a `reply` of the schema; faults are logged. It is called once for each
+        exchange `new` whose facts could be read, before these are stored.
         """
-        valid = []
-        for form in reply_forms(len(new), len(shown)):
-            rows = reply.get(form.step)
-            if not isinstance(rows, list):
-                log.append(fault(form.step, "no_call", f"the reply has no list {form.step}"))
-                return
-            valid.append(checked(rows, form, log))
-        entities = self._extractor.entities_of(valid[0], new, log)
-        triples = self._extractor.triples_of(valid[1], shown, entities, log) if entities else []
+        forms = reply_forms(len(new), len(shown))
+        rows, relations = (checked(reply[form.step], form, log) for form in forms)
+        entities = self._extractor.entities_of(rows, new, log)
+        triples = self._extractor.triples_of(relations, shown, entities, log) if entities else []
         self._found[tuple(new)] = entities, triples
         counted = {"entities": len(entities), "relations": len(triples)}
         log.append({"step": "same_reply", "turns": [turn.id for turn in new], **counted})

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from memsys.core.types import Session, Turn
 from memsys.knowledge.facts.fact import Event, fault
 from memsys.knowledge.relations.extract import RelationExtractor, SameReply
 from memsys.knowledge.relations.forms import RelationGraphSettings
 from memsys.knowledge.relations.relation_graph import Applied, Planned, RelationGraph
-from memsys.knowledge.relations.triples import Entity, Triple, dated, id_of, verbalised
+from memsys.knowledge.relations.triples import dated, id_of, verbalised
 from memsys.llm.base import LLMError
 from memsys.stores.relations import Relation
+
+Step = Literal["entities", "relations", "conflicts"]
 
 
 class RelationChange(NamedTuple):
@@ -28,28 +30,9 @@ class RelationChange(NamedTuple):
     destination: str
 
 
-@dataclass(slots=True)
-class _Progress:
-    """The replies so far for one exchange, which are not asked for again."""
-
-    entities: list[Entity] | None = None
-    triples: list[Triple] | None = None
-    ended: dict[int, str] | None = None
-    stored: list[Relation] = field(default_factory=list)  # what the rows of `ended` refer to
-    done: bool = False
-
-    @property
-    def step(self) -> str:
-        """The first step without a reply."""
-        if self.entities is None:
-            return "entities"
-        return "relations" if self.triples is None else "conflicts"
-
-
 class GraphWriter:
     """Maintains the relations of one conversation. An error with one exchange loses that exchange
-    only and is logged; writing the session again repeats the failed steps only. `changes` lists the
-    changes of relations by the last session, in order.
+    only and is logged. `changes` lists the changes of relations by the last session, in order.
     """
 
     def __init__(
@@ -68,20 +51,28 @@ class GraphWriter:
         self._extractor, self._graph, self._found = extractor, graph, found
         self._settings, self._log, self._public = settings, log, public
         self.changes: list[RelationChange] = []
-        self._progress: dict[str, _Progress] = {}  # by an exchange's first turn
+        self._step: Step = "entities"
 
     def write(self, session: Session) -> None:
         """Update the graph with `session`. Raises LLMError if the model answered for none of its
         exchanges: the server is down then, and there is no graph to measure.
         """
         self.changes = []
-        start, step, turns = len(self._log), self._settings.exchange, session.turns
-        exchanges = [turns[first : first + step] for first in range(0, len(turns), step)]
-        errors = [error for one in exchanges if (error := self._read(one, session))]
+        start, size, turns = len(self._log), self._settings.exchange, session.turns
+        exchanges = [turns[first : first + size] for first in range(0, len(turns), size)]
+        lost, errors = 0, []
+        for exchange in exchanges:
+            try:
+                lost += not self._exchange(exchange, session.time)
+            except LLMError as error:
+                lost += 1
+                ids = [turn.id for turn in exchange]
+                self._log.append(fault(self._step, "no_answer", error, turns=ids))
+                if self._step == "entities":
+                    errors.append(error)
         events = self._log[start:]
         done = Counter(str(e["operation"]) for e in events if e["step"] == "apply_relation")
         faults = sum("fault" in one for one in events)
-        lost = sum(not self._progress[one[0].id].done for one in exchanges)
         totals = {"faults": faults, "lost": lost, "of": len(exchanges)}
         self._log.append({"step": "graph", **done, **totals})
         if errors and len(errors) == len(exchanges):
@@ -90,54 +81,42 @@ class GraphWriter:
             )
 
     def forget(self) -> None:
-        """Delete the replies so far, of which a session that is written again would use those of
-        incomplete exchanges, and the list of changes. The graph stays as it is.
-        """
+        """Delete the list of changes. The graph stays as it is."""
         self.changes = []
-        self._progress = {first: _Progress(done=one.done) for first, one in self._progress.items()}
 
-    def _read(self, turns: Sequence[Turn], session: Session) -> LLMError | None:
-        """Process one exchange; return the error if its first call had no answer."""
-        progress = self._progress.setdefault(turns[0].id, _Progress())
-        if progress.done:
-            return None
-        try:
-            progress.done = self._exchange(turns, session, progress)
-        except LLMError as error:
-            ids = [turn.id for turn in turns]
-            self._log.append(fault(progress.step, "no_answer", error, turns=ids))
-            return error if progress.entities is None else None
-        return None
-
-    def _exchange(self, turns: Sequence[Turn], session: Session, at: _Progress) -> bool:
-        """Return whether the exchange is complete in the graph. Raises LLMError without a reply."""
-        time, log = session.time, self._log
-        if at.entities is None and self._found is not None:
-            at.entities, at.triples = self._found.pop(turns)
-        if at.entities is None:
-            at.entities = self._extractor.entities(turns, time, log)
-        if not at.entities:
-            return at.entities is not None
-        if at.triples is None:
-            at.triples = self._extractor.triples(turns, time, at.entities, log)
-        if at.triples is None:
+    def _exchange(self, turns: Sequence[Turn], time: datetime) -> bool:
+        """Return whether all that was asked about an exchange could be read; its changes are then
+        in the graph. Raises LLMError without a reply; `_step` is then what was asked.
+        """
+        log, extractor = self._log, self._extractor
+        self._step = "entities"
+        entities, triples = self._found.pop(turns) if self._found is not None else (None, None)
+        if entities is None:
+            entities = extractor.entities(turns, time, log)
+        if not entities:
+            return entities is not None
+        self._step = "relations"
+        if triples is None:
+            triples = extractor.triples(turns, time, entities, log)
+        if triples is None:
             return False
-        planned = self._graph.plan(at.triples, time)
-        if at.ended is None:  # ask which of the open relations around the entities have ended
-            stated = {one.key for one in planned}  # what is stated again has not ended
-            near = self._graph.around([entity.name for entity in at.entities])
-            open_ = [one for one, _ in near if one.ended is None and one.key not in stated]
-            with self._graph.writing():  # none is deleted between the two reads
-                at.stored = self._graph.stored(open_[: self._settings.shown])
-                ends = self._graph.ends(at.stored)
-            listed = [dated(*one) for one in zip(at.stored, ends, strict=True)]
-            new = [one.triple for one in planned]
-            at.ended = self._extractor.ended(turns, time, listed, new, log) if listed else {}
-        if at.ended is None:
+        self._step = "conflicts"
+        planned = self._graph.plan(triples, time)
+        stated = {one.key for one in planned}  # what is stated again has not ended
+        near = self._graph.around([entity.name for entity in entities])
+        open_ = [one for one, _ in near if one.ended is None and one.key not in stated]
+        with self._graph.writing():  # none is deleted between the two reads
+            stored = self._graph.stored(open_[: self._settings.shown])
+            ends = self._graph.ends(stored)
+        ended: Mapping[int, str] | None = {}
+        if stored:
+            listed = [dated(*one) for one in zip(stored, ends, strict=True)]
+            ended = extractor.ended(turns, time, listed, [one.triple for one in planned], log)
+        if ended is None:
             return False
         with self._graph.writing():
-            if at.ended:
-                self._end(turns, time, {at.stored[row]: why for row, why in at.ended.items()})
+            if ended:
+                self._end(turns, time, {stored[row]: why for row, why in ended.items()})
             if planned:
                 self._add(planned, time)
         return True

@@ -121,27 +121,16 @@ def test_a_chat_passes_as_it_is_but_for_model_and_key(desk, meter):
         one = desk(server)
         with meter.phase() as reading:
             answer = one.ask(lambda c: c.chat.completions.create(model="whatever", **given))
-        (body,), (headers,) = server.bodies, server.headers
+        one.ask(lambda c: c.chat.completions.create(model="m", messages=SAID, max_tokens=7))
+        (body, limited), (headers, _) = server.bodies, server.headers
         key = one.gateway.key
     assert body == {**given, "model": "gpt-4o-mini", "max_tokens": 99, "seed": 5}
+    assert limited["max_tokens"] == 7  # the library's own
     assert headers["authorization"] == f"Bearer {KEY}"
     assert key not in str(headers) + str(body)
     assert answer.choices[0].message.tool_calls[0].function.name == "keep"
     assert reading.by_model["gpt-4o-mini"].output_tokens == answer.usage.completion_tokens == 2
     assert len(reading.keys) == 1
-
-
-def test_a_format_passes_and_so_does_the_library_s_own_limit(desk):
-    form = {"type": "json_schema", "json_schema": {"name": "f", "schema": PARAMETERS}}
-    with FaultyServer() as server:
-        answer = desk(server).ask(
-            lambda c: c.chat.completions.create(
-                model="m", messages=SAID, response_format=form, max_tokens=7
-            )
-        )
-        (body,) = server.bodies
-    assert (body["response_format"], body["max_tokens"]) == (form, 7)
-    assert '"fact"' in answer.choices[0].message.content
 
 
 def test_a_recorded_chat_is_replayed_without_a_server(desk, meter):

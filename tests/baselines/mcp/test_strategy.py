@@ -163,7 +163,6 @@ KEY = "sk-live-0123456789"
     ("settings", "words"),
     [
         ({}, "set either strategy.command or strategy.url"),
-        ({"command": "a", "url": "http://127.0.0.1:9"}, "set either strategy.command or"),
         ({"command": "no-such-program x"}, "strategy.command: 'no-such-program' is no program"),
         ({"command": "ls 'x"}, "strategy.command: No closing quotation; close"),
         ({"command": "ls", "variables": ["NOT_SET_HERE"]}, "NOT_SET_HERE is not set"),
@@ -174,7 +173,6 @@ KEY = "sk-live-0123456789"
             "strategy.env.SOME_API_KEY: looks like a key, which the manifest would record; set it "
             "in your shell, and strategy.variables=[SOME_API_KEY]",
         ),
-        ({"command": "ls", "env": {"password": KEY}}, "strategy.env.password: looks like a key"),
         ({"command": f"ls --api-key {KEY}"}, "the value of --api-key: looks like a key"),
         ({"command": f"ls --token={KEY}"}, "the value of --token: looks like a key"),
         (

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memsys.stores.neo4j_relations import Neo4jRelations
 from memsys.stores.qdrant_vectors import QdrantVectors
-from tests.memsys.stores.arcadedb import served
-from tests.memsys.stores.made import DIMENSION, node, pool, relation
+from tests.memsys.stores.made import node, pool, relation
 from tests.memsys.stores.places import (
-    PASSWORD_VARIABLE,
     RELATIONS,
     VECTORS,
     VectorPlace,
-    neo4j_on_arcadedb,
 )
 from tests.memsys.stores.sparse import files_with
 
@@ -105,25 +101,3 @@ def test_a_relation_file_leaves_nothing(tmp_path):
 def test_a_server_says_that_it_alone_decides():
     assert QdrantVectors("http://127.0.0.1:1").compact() is False
     assert Neo4jRelations("bolt://127.0.0.1:1", password_variable=None).compact() is False
-
-
-@pytest.mark.soak
-def test_what_a_graph_server_leaves(tmp_path, monkeypatch):
-    """Recorded in docs/stores.md: ArcadeDB deletes the record, and its index has the key still.
-
-    Of the engine, not of this project: on a server of its own, whose files nobody else writes.
-    """
-    monkeypatch.setenv(PASSWORD_VARIABLE, "of-the-tests")
-    names = [f"zebra{i}x" for i in range(20)]
-    with served(tmp_path, "of-the-tests") as url:
-        with closing(neo4j_on_arcadedb(url).open()) as store:
-            rows = pool(1, 20, DIMENSION)
-            store.put_nodes("ann", [node(*one) for one in zip(names, rows, strict=True)])
-            named = files_with(tmp_path, "name of zebra7x")
-            assert any(name.endswith(".bucket") for name in named)
-            store.drop_nodes("ann", ["zebra7x"])
-            assert len(store.nodes("ann")) == 19
-        named = files_with(tmp_path, "name of zebra7x")
-        assert {Path(name).suffix for name in named} <= {".wal"}
-        kept = files_with(tmp_path, "zebra7x")
-        assert {Path(name).suffix for name in kept} <= {".wal", ".numtidx"}

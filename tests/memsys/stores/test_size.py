@@ -8,14 +8,8 @@ from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
 
-import networkx as nx
-import pytest
-
 from memsys.core.types import Memory
-from memsys.graph.build import GraphSettings, build_graph
-from memsys.graph.store import NetworkXStore
 from memsys.knowledge.relations.relation_graph import RelationGraph
-from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.size import line, lines, singles, together
 from tests.memsys.build import memory
@@ -52,42 +46,10 @@ def test_half_a_surrogate_pair_is_counted_and_does_no_harm():
     assert lines([memory("a", "x\ud83d")]) == lines([memory("a", "x陶")])
 
 
-def test_sums_are_by_unit():
+def test_vectors_are_of_four_bytes_a_number_and_sums_are_by_unit():
+    rows = pool(1, 200, 64)
+    assert singles(rows) == singles([rows]) == 200 * 64 * 4
     assert together({"a": 1, "b": 2}, {"b": 3, "c": 0}) == {"a": 1, "b": 5, "c": 0}
-
-
-def test_a_rule_made_graph_is_the_lines_of_a_file_from_which_it_comes_back(tmp_path):
-    texts = ["the red bowl of Selwyn", "the red bowl cracked", "Selwyn of Ostrava", "in Ostrava"]
-    numbers = GraphSettings(max_entities=8, max_share=0.5, keyword_weight=0.7, name_weight=1.0)
-    store = build_graph([memory(f"D{i}", t) for i, t in enumerate(texts)], numbers).store
-    assert isinstance(store, NetworkXStore)
-    size, file = store.size(), tmp_path / "graph.jsonl"
-    graph: nx.Graph[str] = nx.Graph()
-    written = []
-    todo = [f"m:D{i}" for i in range(len(texts))]
-    for name in todo:
-        for edge in store.neighbours([name])[0]:
-            if not graph.has_edge(name, edge.node):
-                graph.add_edge(name, edge.node)
-                written.append([name, edge.node, edge.kind, edge.weight])
-            if edge.node not in todo:
-                todo.append(edge.node)
-    file.write_text("".join(line(row) for row in written), encoding="utf-8")
-    assert {edge[2] for edge in written} == {"mentions", "related_to"}
-    assert size == {"nodes": len(graph), "edges": len(written), "bytes": file.stat().st_size}
-
-
-@pytest.mark.parametrize("dimension", [64, 384])
-def test_vectors_are_those_in_the_file_of_the_vector_store(tmp_path, dimension):
-    rows, file = pool(1, 200, dimension), tmp_path / "vectors.sqlite"
-    with closing(FaissVectors(str(file))) as store:
-        store.put(OWNER, [f"D1:{i}" for i in range(len(rows))], rows)
-    assert singles(rows) == singles([rows]) == 200 * dimension * 4
-    with closing(sqlite3.connect(file)) as db:
-        (held,) = db.execute("SELECT sum(length(vector)) FROM vectors").fetchone()
-    assert singles(rows) == held
-    # Names, and pages of 4 kB that no row quite fills.
-    assert held < file.stat().st_size < 2 * held
 
 
 def test_a_graph_of_relations_is_near_the_file_of_the_relation_store(tmp_path, bag_of_words):

@@ -147,14 +147,11 @@ def test_does_as_a_dict_would_over_a_long_life(place, seed):
 
 
 @pytest.mark.parametrize("name", LASTING_VECTOR_PLACES)
-def test_all_is_there_after_closing_and_opening(name, tmp_path):
+def test_vectors_and_their_dimension_are_there_after_closing_and_opening(name, tmp_path):
     place = VECTORS[name](tmp_path)
-    rows = pool(6, len(ODD))
     with closing(place.open()) as store:
-        store.put("ann", ODD, rows)
-        before = store.nearest("ann", rows[0], 9)
+        store.put("ann", ODD, pool(6, len(ODD)))
     with closing(place.open()) as store:
-        assert store.nearest("ann", rows[0], 9) == before
         assert store.ids("ann") == sorted(ODD)
-    with closing(place.open()) as store, pytest.raises(InputError, match="5 dimensions"):
-        store.put("bob", ["b"], pool(5, 1, dimension=5))
+        with pytest.raises(InputError, match="5 dimensions"):
+            store.put("bob", ["b"], pool(5, 1, dimension=5))

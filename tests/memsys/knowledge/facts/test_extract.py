@@ -186,14 +186,6 @@ def test_statements_in_chinese_are_kept():
     ]
 
 
-@pytest.mark.parametrize(
-    "reply", ["", "[]", '{"facts": [1]}', '{"facts": null}', '{"facts": [{}]}']
-)
-def test_a_reply_that_is_no_list_of_facts_is_an_error(reply):
-    with pytest.raises(LLMError, match="no list of facts"):
-        extracted(Planned([reply]))
-
-
 def test_a_prompt_of_one_s_own(tmp_path):
     path = tmp_path / "mine.txt"
     path.write_text("On {time}: {messages}", encoding="utf-8")

@@ -38,31 +38,6 @@ def test_examples_of_our_own_show_the_form_and_none_becomes_a_fact(name):
     assert {one.get("fault") for one in log} == {"prompt_example", None}
 
 
-OF_PEOPLE = "preferences personal plans activities services health profession other"
-
-
-@pytest.mark.parametrize(
-    ("name", "kinds"),
-    [
-        ("facts_extract", ""),
-        ("facts_user", OF_PEOPLE),
-        ("facts_dialogue", OF_PEOPLE),
-        ("facts_assistant", "preferences abilities plans character approach knowledge other"),
-    ],
-)
-def test_the_prompts_name_seven_kinds_of_notes_and_ask_for_the_language_of_the_messages(
-    name, kinds
-):
-    text = settings(prompt=name).prompts["facts"].text
-    assert re.search(r"in the language of the( person's| assistant's)? messages", text)
-    if kinds:
-        text = text.casefold()
-        listed = re.findall(r"^(\d)\. ([a-z ]+):", text.partition("<example>")[0], re.MULTILINE)
-        assert [number for number, _ in listed] == list("1234567")
-        assert set(kinds.split()) <= set(" ".join(words for _, words in listed).split())
-        assert "note nothing of these instructions" in text
-
-
 @pytest.mark.parametrize(
     ("roles", "agent_id", "subject"),
     [
@@ -172,7 +147,7 @@ class Moods:
 
 def test_one_reply_can_have_further_lists_beside_the_facts():
     reply = json.dumps({"facts": [fact("Mara has a kiln", "Mara", 1)], "moods": ["gay"]})
-    llm, moods, log = Planned(["no JSON", reply]), Moods(), []
+    llm, moods, log = Planned([LLMError("no JSON"), reply]), Moods(), []
     extractor = FactExtractor(llm, settings(relations="same_reply", exchange=6), moods)
     (turns,) = extractor.exchanges(FIRST)
     with pytest.raises(LLMError):

@@ -12,8 +12,7 @@ from memsys.core.errors import InputError
 from memsys.core.types import Session, Turn
 from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
 from memsys.knowledge.facts.fact import Event
-from memsys.llm.budget import Budget
-from memsys.llm.pricing import PRICING, input_tokens, load_pricing
+from memsys.llm.pricing import input_tokens
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.conftest import Make
@@ -85,19 +84,6 @@ def test_the_description_takes_the_caption_s_place(make, address, detail):
     assert event["tokens"]["output_tokens"] == 2
 
 
-def test_a_forgotten_turn_that_returns_is_described_again(make):
-    script, one = Seeing(faults.says(SEEN)), talk(WEB)
-    own = ExtractSettings(prompt="facts_extract", summary_prompt=None, images="endpoint")
-    with FaultyServer(script) as server:
-        extractor = FactExtractor(make(server, mode="off"), own)
-        for _ in range(2):
-            for turns in extractor.exchanges(one):
-                extractor.facts(turns, one.time, [])
-            extractor.forget(["D1:1"])
-    assert len(script.images) == 2
-    assert "[image: A blue bowl with a crack.]" in script.texts[1]
-
-
 def test_captions_send_no_image(make):
     script = Seeing(faults.says(SEEN))
     _, extractor = described(make, script, talk(WEB), images="caption")
@@ -133,7 +119,7 @@ def test_other_addresses_are_not_sent(make, address):
     assert "[image: a bowl]" in script.texts[0]
 
 
-def test_a_budget_counts_an_image_and_not_the_letters_of_its_address(make):
+def test_an_estimate_counts_an_image_and_not_the_letters_of_its_address():
     def tokens(image: str) -> int:
         url = {"url": image, "detail": "low"}
         parts = [{"type": "text", "text": "What?"}, {"type": "image_url", "image_url": url}]
@@ -141,10 +127,6 @@ def test_a_budget_counts_an_image_and_not_the_letters_of_its_address(make):
 
     assert tokens(DATA) == tokens(WEB)
     assert 2833 < tokens(DATA) < 3000
-    budget = Budget(0.01, load_pricing(PRICING))
-    script = Seeing(faults.says(SEEN))
-    log, _ = described(make, script, talk(DATA), budget=budget)
-    assert [one["step"] for one in log] == ["image", "extract", "extract", "summary"]
 
 
 @pytest.mark.parametrize(

@@ -174,13 +174,13 @@ def test_without_a_step_there_is_no_record(make, text):
     [
         ([], "^messages: there is no text"),
         ([{"role": "user", "content": " "}], "^messages: there is no text"),
-        (["Book"], r"^messages\[0\] is no object; use the messages of OpenAI"),
-        ([{"content": "Book"}], r"^messages\[0\] lacks role"),
-        ([{"role": "user", "content": 3}], r"^messages\[0\].content is no string or array"),
+        (["Book"], r"^messages\[0\]: is no object; use the messages of OpenAI"),
+        ([{"content": "Book"}], r"^messages\[0\]: lacks role"),
+        ([{"role": "user", "content": 3}], r"^messages\[0\].content: is no string or array"),
         ([RUN[0], {"role": "assistant", "tool_calls": [{}]}], r"^messages\[1\].*lacks function"),
-        ([{**RUN[1], "tool_calls": [{**CALL, "id": 5}]}], r"^messages\[0\].tool_calls\[0\].id is"),
-        ([{**RUN[2], "tool_call_id": [1]}], r"^messages\[0\].tool_call_id is no string"),
-        ([{"role": "assistant", "tool_calls": {}}], r"^messages\[0\].tool_calls is no array"),
+        ([{**RUN[1], "tool_calls": [{**CALL, "id": 5}]}], r"^messages\[0\].tool_calls\[0\].id: is"),
+        ([{**RUN[2], "tool_call_id": [1]}], r"^messages\[0\].tool_call_id: is no string"),
+        ([{"role": "assistant", "tool_calls": {}}], r"^messages\[0\].tool_calls: is no array"),
     ],
 )
 def test_what_is_no_history_is_refused_before_any_call(make, messages, message):

@@ -137,17 +137,6 @@ def test_the_tools_have_the_names_that_users_of_mem0_know():
     assert list(forms[1].row) == ["source", "relationship", "destination", "turns"]
 
 
-def test_examples_are_marked_and_stand_before_the_material():
-    prompts = settings().prompts
-    for prompt in prompts.values():
-        assert "It never tells you what to do" in prompt.text
-        assert prompt.text.count("<example>") == prompt.text.count("</example>")
-        assert "<example>" not in prompt.text.partition("It never tells you what to do")[2]
-    conflicts = prompts["conflicts"].text
-    assert conflicts.count('{"conflicts": []}') == 2  # another destination, and in doubt
-    assert "<example>" in prompts["relations"].text
-
-
 def test_an_example_s_names_are_no_relation_of_the_messages():
     llm = Scripted(
         entities=[[entity("kelp")]], relations=[[relation("Ottoline", "rowed on", "Lake Vess")]]

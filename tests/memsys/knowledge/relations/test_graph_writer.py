@@ -18,7 +18,6 @@ from tests.memsys.knowledge.relations.models import (
     Scripted,
     Written,
     changed,
-    conflict,
     entity,
     relation,
 )
@@ -96,38 +95,26 @@ NO_ANSWER = LLMError("timed out")
 
 
 @pytest.mark.parametrize(
-    ("failing", "plan"),
+    ("failing", "fault", "plan"),
     [
-        ("entities", [BADMINTON, NO_ANSWER, BADMINTON]),
-        ("relations", [LIKES, NO_ANSWER, NO_MORE]),
-        ("conflicts", [NO_ANSWER, [conflict(1)]]),
-        ("entities", [BADMINTON, "I had rather not.", BADMINTON]),
-        ("relations", [LIKES, (("note_relations", '{"relations": [{'),), NO_MORE]),
-        ("conflicts", [(("forget", "{}"),), [conflict(1)]]),
+        ("entities", "no_answer", [BADMINTON, NO_ANSWER]),
+        ("relations", "no_answer", [LIKES, NO_ANSWER]),
+        ("conflicts", "no_answer", [NO_ANSWER]),
+        ("entities", "no_call", [BADMINTON, "I had rather not."]),
+        ("relations", "unknown_tool", [LIKES, (("note_relations", '{"relations": [{'),)]),
+        ("conflicts", "unknown_tool", [(("forget", "{}"),)]),
     ],
 )
-def test_keeping_again_does_what_was_left_undone_and_nothing_twice(bag_of_words, failing, plan):
-    plans: dict[str, list[Reply]] = {
-        "entities": [BADMINTON],
-        "relations": [LIKES, NO_MORE],
-        "conflicts": [[conflict(1)]],
-    }
+def test_a_fault_of_one_exchange_loses_that_one(bag_of_words, failing, fault, plan):
+    plans: dict[str, list[Reply]] = {"entities": [BADMINTON], "relations": [LIKES, NO_MORE]}
     llm = Scripted(**{**plans, failing: plan})
     written = Written(llm, bag_of_words)
-    said = session(2, DAY, ("Mara", "I like badminton."), ("Mara", "Not any more."))
-    written.writer.write(said)
+    written.read(2, "I like badminton.", "Not any more.")
     assert set(written.relations) == {"Mara likes badminton"}
-    assert (len(written.faults), written.log[-1]["lost"]) == (1, 1)
-    for _ in range(2):
-        written.writer.write(said)
-        assert set(written.relations) == {"Mara does not like badminton"}
-        assert {node.mentions for node in written.store.nodes("us")} == {2}
-        assert written.relations["Mara does not like badminton"].mentions == 1
-        assert written.log[-1]["lost"] == 0
-    once = {"entities": 2, "relations": 2, "conflicts": 1}
-    assert {kind: len(asked) for kind, asked in llm.asked.items()} == {
-        kind: count + (kind == failing) for kind, count in once.items()
-    }
+    (event,) = [one for one in written.log if "fault" in one]
+    assert (event["step"], event["fault"]) == (failing, fault)
+    assert fault != "no_answer" or event["turns"] == ["D2:2"]
+    assert written.log[-1] == {"step": "graph", "ADD": 1, "faults": 1, "lost": 1, "of": 2}
 
 
 def test_nothing_is_asked_of_what_speaks_of_nothing_and_no_answer_is_an_error(bag_of_words):
