@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import exp
 from string import punctuation
 from typing import TYPE_CHECKING
 
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.metrics import Answered, Metric, TextMetric, bag_f1, in_common, overlap_f1
+from eval.metrics import Answered, Computed, bag_f1, in_common, of_texts, overlap_f1
 from eval.metrics.lean_import import import_alone
 from eval.metrics.registry import register
 from eval.metrics.tokens import word_tokens
@@ -90,16 +89,14 @@ def locomo_f1(answer: str, gold: str | None, category: int) -> float:
     return _bag_f1(answer, gold.split(";")[0] if category == 3 else gold)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoCoMoF1(Metric):
-    """The official score by question type; the types of other data sets are scored as type 4."""
-
-    def score(self, answered: Answered) -> float | None:
-        """Return the score; None without a gold answer, unless the question is adversarial."""
-        if answered.gold is None and answered.category != ADVERSARIAL:
-            return None
-        rule = answered.category if answered.category in TYPES else _PLAIN
-        return locomo_f1(answered.answer, answered.gold, rule)
+def _locomo_f1(answered: Answered) -> float | None:
+    """Return the official score by question type; the types of other data sets are scored as type
+    4. None without a gold answer, unless the question is adversarial.
+    """
+    if answered.gold is None and answered.category != ADVERSARIAL:
+        return None
+    rule = answered.category if answered.category in TYPES else _PLAIN
+    return locomo_f1(answered.answer, answered.gold, rule)
 
 
 @lru_cache(maxsize=65_536)
@@ -140,33 +137,39 @@ def bleu1(answer: str, gold: str) -> float:
 
 
 for _metric in (
-    LoCoMoF1(
+    Computed(
         name="locomo_f1",
         title="F1 locomo",
         column="f1_locomo",
+        compute=_locomo_f1,
         applies_to="answer",
         order=10,
         in_tables=False,
     ),
-    TextMetric(
+    Computed(
         name="mem0_f1",
         title="F1 mem0",
         column="f1_mem0",
-        compute=mem0_f1,
+        compute=of_texts(mem0_f1),
         order=20,
         in_tables=False,
         reported_as="f1_score",
     ),
-    TextMetric(
+    Computed(
         name="memos_f1",
         title="F1 memos",
         column="f1_memos",
-        compute=memos_f1,
+        compute=of_texts(memos_f1),
         order=30,
         in_tables=False,
     ),
-    TextMetric(
-        name="bleu1", title="BLEU-1", compute=bleu1, order=50, pinned=True, reported_as="bleu_score"
+    Computed(
+        name="bleu1",
+        title="BLEU-1",
+        compute=of_texts(bleu1),
+        order=50,
+        pinned=True,
+        reported_as="bleu_score",
     ),
 ):
     register(_metric)
