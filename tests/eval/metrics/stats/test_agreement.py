@@ -17,7 +17,6 @@ from eval.metrics.stats.agreement import (
     fleiss_interval,
     fleiss_kappa,
     rate,
-    rogan_gladen,
     wilson,
 )
 from eval.metrics.stats.pareto import pareto
@@ -144,15 +143,6 @@ def test_no_trial_no_rate_and_few_conversations_no_clusters(names):
     assert found.error > 0  # none in 20 is no proof of none
 
 
-def test_rogan_gladen_by_hand():
-    # A test with sensitivity .9 and specificity .8 on a population of which 30% have it:
-    # .3 * .9 + .7 * .2 = .41 test positive.
-    assert rogan_gladen(0.41, false_accepts=0.2, false_rejects=0.1) == pytest.approx(0.3)
-    assert rogan_gladen(0.5, 0.0, 0.0) == 0.5
-    assert rogan_gladen(0.05, 0.1, 0.0) < 0  # fewer than even wrong answers alone would pass
-    assert math.isnan(rogan_gladen(0.5, 0.6, 0.4))
-
-
 def known(share: float, n: int) -> Rate:
     return Rate(round(share * n), n, share, (0, 1), None, (share * (1 - share) / n) ** 0.5)
 
@@ -178,6 +168,7 @@ def test_uncertain_rates_widen_the_interval():
 
 def test_what_cannot_be_corrected():
     assert corrected_share(0.5, 0.01, known(0.7, 100), known(0.3, 100)) is None
+    assert corrected_share(0.5, 0.01, known(0.6, 100), known(0.5, 100)) is None
     found = corrected_share(0.05, 0.01, known(0.1, 100), known(0.1, 100))
     assert found is not None
     assert found.outside
