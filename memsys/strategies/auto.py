@@ -79,8 +79,8 @@ class Auto(Strategy):
         """
         store = self.store
         cosines = store.similarity(query.text) if store.understood else None
-        signals = store.signals_of(query.text, cosines)
-        fused = min_max(store.fusion(query.text, signals))
+        signals = store.signals.of(query.text, cosines)
+        fused = min_max(store.fused(query.text, signals))
         rows = store.rows
         restart = {rows[one.memory.id]: one.score for one in self.best(fused, self._seeds)}
         walk = store.walk.scores(restart, self._damping, self._steps)
