@@ -42,6 +42,8 @@ _SPACES = str.maketrans(".,!?", "    ")
 _PLAIN = 4  # the type whose F1 has no rule beyond the bag of stems
 # An accent that follows its letter is part of the word, as in the official `regex` boundaries.
 _DROPPED = re.compile(r"(?<![\w\u0300-\u036f])(?:a|an|the|and)(?![\w\u0300-\u036f])")
+_FUNCTION_WORDS = frozenset(("a", "an", "the", "and"))  # these, where all is ASCII
+_ASCII_WORDS = re.compile(r"[a-z0-9\s]*", re.ASCII)
 
 
 @cache
@@ -59,7 +61,9 @@ def _stem(word: str) -> str:
 def stems(text: str) -> tuple[str, ...]:
     """Return the stems of `text` in order, without ASCII punctuation and a, an, the, and."""
     plain = text.lower().translate(_PUNCTUATION)
-    return tuple(_stem(word) for word in _DROPPED.sub(" ", plain).split())
+    if _ASCII_WORDS.fullmatch(plain) is None:
+        return tuple(map(_stem, _DROPPED.sub(" ", plain).split()))
+    return tuple(map(_stem, [word for word in plain.split() if word not in _FUNCTION_WORDS]))
 
 
 def _bag_f1(answer: str, gold: str) -> float:
