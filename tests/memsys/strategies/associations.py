@@ -64,13 +64,9 @@ ROWS: Mapping[str, Sequence[str]] = {
     "graph_follow": ["strategy.expansion.reserved=2"],  # half of k
     "graph_walk": (),
     "hybrid_gate": (),
-    "hybrid_gate_hybrid": (),
     "graph_expand, rescored": RESCORED,
-    "hybrid_gate, rescored": RESCORED,
     "graph_expand, halves": HALVES,
-    "hybrid_gate, halves": HALVES,
     "graph_expand, reweighted": REWEIGHTED,
-    "hybrid_gate, reweighted": REWEIGHTED,
 }
 
 

@@ -38,13 +38,9 @@ RULES = {
     "graph_follow": ("J", "IW", "S", "I", "", "IW"),
     "graph_walk": ("JS", "", "S", "", "", ""),
     "hybrid_gate": ("S", "IN", "S", "IN", "", ""),
-    "hybrid_gate_hybrid": ("S", "", "S", "", "", ""),
     "graph_expand, rescored": ("JS", "INW", "S", "INW", "", ""),
-    "hybrid_gate, rescored": ("JS", "INW", "S", "INW", "", ""),
     "graph_expand, halves": ("JS", "INW", "JS", "INW", "", "W"),
-    "hybrid_gate, halves": ("JS", "INW", "JS", "INW", "", "W"),
     "graph_expand, reweighted": ("S", "INW", "S", "INW", "", "W"),
-    "hybrid_gate, reweighted": ("S", "INW", "S", "INW", "", "W"),
 }
 # The first four columns of the rules, over the graph that a model writes, and over a model's facts
 WRITTEN = {
@@ -53,7 +49,6 @@ WRITTEN = {
     "hybrid_gate": ("S", "IN", "S", "IN"),
     "graph_expand, rescored": ("S", "INW", "JS", "INW"),
     "graph_expand, halves": ("JS", "INW", "JS", "INW"),
-    "hybrid_gate, halves": ("JS", "INW", "JS", "INW"),
 }
 FACTS = {
     "vector_only": ("S", "NW", "S", "NW"),
