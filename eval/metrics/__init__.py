@@ -92,14 +92,19 @@ class Metric(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextMetric(Metric):
-    """A metric of the answer and the gold answer alone: `compute(answer, gold)`."""
+class Computed(Metric):
+    """A metric that is a function of an answered question."""
 
-    compute: Callable[[str, str], float]
+    compute: Callable[[Answered], float | None]
 
     def score(self, answered: Answered) -> float | None:
         """See Metric."""
-        return None if answered.gold is None else self.compute(answered.answer, answered.gold)
+        return self.compute(answered)
+
+
+def of_texts(compute: Callable[[str, str], float]) -> Callable[[Answered], float | None]:
+    """Return `compute`, of an answer and the gold answer, as a function of an answered question."""
+    return lambda one: None if one.gold is None else compute(one.answer, one.gold)
 
 
 def in_common(found: Sequence[str], wanted: Sequence[str]) -> int:

@@ -78,7 +78,7 @@ _REWRITE: dict[str, Callable[[re.Match[str]], str]] = {
     "on_the_day": lambda m: f"on day{m['day']}",
 }
 _RULES = [(part, re.compile(row), _REWRITE[rule]) for rule, part, row in _TABLE["rules"]]
-_DIGIT, _LETTERS = re.compile(r"\d"), re.compile("[a-z]+")
+_IN_FIGURES, _LETTERS = re.compile(r"\d[-/.]\d"), re.compile("[a-z]+")
 
 
 def in_parts(text: str) -> str:
@@ -87,9 +87,8 @@ def in_parts(text: str) -> str:
     5/7/2023 may be May or July: it gives the year and two plain numbers.
     """
     named = not MONTH_NUMBERS.keys().isdisjoint(_LETTERS.findall(text))
-    if not named and not _DIGIT.search(text):
-        return text
+    in_figures = _IN_FIGURES.search(text) is not None
     for part, pattern, rewrite in _RULES:
-        if part in text or (named and part == "month"):
+        if (part in text or (named and part == "month")) if part else in_figures:
             text = pattern.sub(rewrite, text)
     return text

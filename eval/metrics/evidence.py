@@ -10,11 +10,10 @@ eval.metrics.retrieval are computed from rankings.jsonl when they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Collection
+from functools import lru_cache, partial
 
-from eval.metrics import Answered, Metric
+from eval.metrics import Answered, Computed
 from eval.metrics.registry import register
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure, parse
@@ -47,31 +46,27 @@ def session_recall(sessions: Collection[str], retrieved_turns: Collection[str]) 
     return len(wanted & found) / len(wanted) if wanted else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvidenceMetric(Metric):
-    """A metric of evidence turn ids and retrieved turn ids: `compute(evidence, retrieved)`."""
-
-    compute: Callable[[Collection[str], Collection[str]], float | None]
-
-    def score(self, answered: Answered) -> float | None:
-        """See Metric."""
-        wanted = answered.sessions if self.applies_to == "sessions" else answered.evidence
-        return self.compute(wanted or (), answered.retrieved or ())
-
-
 for _metric in (
-    EvidenceMetric(
+    Computed(
         name="evidence_recall",
-        compute=evidence_recall,
+        compute=lambda one: evidence_recall(one.evidence, one.retrieved or ()),
         applies_to="retrieval",
         order=60,
         pinned=True,
     ),
-    EvidenceMetric(
-        name="evidence_hit", compute=evidence_hit, applies_to="retrieval", order=70, in_tables=False
+    Computed(
+        name="evidence_hit",
+        compute=lambda one: evidence_hit(one.evidence, one.retrieved or ()),
+        applies_to="retrieval",
+        order=70,
+        in_tables=False,
     ),
-    EvidenceMetric(
-        name=SESSIONS, compute=session_recall, applies_to="sessions", order=90, in_tables=False
+    Computed(
+        name=SESSIONS,
+        compute=lambda one: session_recall(one.sessions or (), one.retrieved or ()),
+        applies_to="sessions",
+        order=90,
+        in_tables=False,
     ),
 ):
     register(_metric)
@@ -80,19 +75,15 @@ for _metric in (
 RECORDED = ("recall@10", "ndcg@10", "mrr")
 
 
-@dataclass(frozen=True, kw_only=True)
-class RankingScore(Metric):
-    """A measure of the ranking of turns."""
-
-    measure: Measure
-
-    def score(self, answered: Answered) -> float | None:
-        """Return the score; None without evidence, or where the ranking ends before the cutoff."""
-        if answered.ranked is None or not answered.evidence:
-            return None
-        if not answered.ranked_all and answered.ranked_to < (self.measure.cutoff or 0):
-            return None
-        return self.measure.score(_judged(tuple(answered.ranked), tuple(answered.evidence)))
+def _of_ranking(measure: Measure, answered: Answered) -> float | None:
+    """Return the score of the ranking; None without evidence, or where the ranking ends before the
+    cutoff.
+    """
+    if answered.ranked is None or not answered.evidence:
+        return None
+    if not answered.ranked_all and answered.ranked_to < (measure.cutoff or 0):
+        return None
+    return measure.score(_judged(tuple(answered.ranked), tuple(answered.evidence)))
 
 
 @lru_cache(maxsize=1)  # all measures of a question share it
@@ -100,12 +91,12 @@ def _judged(ranked: tuple[str, ...], evidence: tuple[str, ...]) -> Judged:
     return Judged(ranked, frozenset(evidence))
 
 
-for _order, _name in enumerate(RECORDED, 92):
+for _order, _measure in enumerate(map(parse, RECORDED), 92):
     register(
-        RankingScore(
-            name=_name,
-            title=parse(_name).title,
-            measure=parse(_name),
+        Computed(
+            name=str(_measure),
+            title=_measure.title,
+            compute=partial(_of_ranking, _measure),
             applies_to="ranking",
             order=_order,
             in_tables=False,

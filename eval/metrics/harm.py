@@ -9,12 +9,10 @@ not show it: a fact that a model has updated cites the turn of the former value,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 from eval.datasets.types import Plant
-from eval.metrics import Answered, Metric
+from eval.metrics import Answered, Computed
 from eval.metrics.normalise import CJK, fold
 from eval.metrics.registry import register
 
@@ -42,31 +40,21 @@ def _words(text: str) -> str:
     return f" {' '.join(_WORD.findall(fold(text)))} "
 
 
-def _shown_score(plant: Mapping[str, Any], answered: Answered) -> float | None:
-    del answered
-    return None if plant["shown"] is None else float(plant["shown"])
+def _shown_score(answered: Answered) -> float | None:
+    was_shown = None if answered.plant is None else answered.plant["shown"]
+    return None if was_shown is None else float(was_shown)
 
 
-def _used_score(plant: Mapping[str, Any], answered: Answered) -> float | None:
+def _used_score(answered: Answered) -> float | None:
     """Return 1.0 if the answer states a wrong value: of an absent fact, any that is no refusal."""
-    if plant["control"] or not answered.has_answer:
+    plant = answered.plant
+    if plant is None or plant["control"] or not answered.has_answer:
         return None
     if plant["kind"] == _ABSENT:
         return None if answered.abstained is None else float(not answered.abstained)
     return float(_wrong(plant["kind"], plant["values"], answered.answer))
 
 
-@dataclass(frozen=True, kw_only=True)
-class HarmMetric(Metric):
-    """A score of a question about planted facts, 1.0 for harm: `compute(plant, answered)`."""
-
-    compute: Callable[[Mapping[str, Any], Answered], float | None]
-
-    def score(self, answered: Answered) -> float | None:
-        """See Metric."""
-        return None if answered.plant is None else self.compute(answered.plant, answered)
-
-
-SHOWN, USED = "wrong_shown", "wrong_used"
-for _name, _compute, _order in ((SHOWN, _shown_score, 92), (USED, _used_score, 94)):
-    register(HarmMetric(name=_name, compute=_compute, applies_to="plant", order=_order))
+SHOWN, USED = "wrong_shown", "wrong_used"  # 1.0 for harm
+register(Computed(name=SHOWN, compute=_shown_score, applies_to="plant", order=92))
+register(Computed(name=USED, compute=_used_score, applies_to="plant", order=94))

@@ -93,9 +93,13 @@ def terms(text: str) -> tuple[str, ...]:
     Punctuation and articles are dropped, but not where nothing else is left ("A").
     """
     found = _TERM.findall(normalise(text))
-    content = [word for word in found if word not in ARTICLES] or found
+    return tuple(map(_term, [word for word in found if word not in ARTICLES] or found))
+
+
+@lru_cache(maxsize=65_536)
+def _term(word: str) -> str:
     # Porter leaves words of two letters alone; Snowball's would make "is" the "i" of "I".
-    return tuple(stem(word) if len(word) > 2 and word.isalpha() else word for word in content)
+    return stem(word) if len(word) > 2 and word.isalpha() else word
 
 
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}

@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import exp
 from string import punctuation
 from typing import TYPE_CHECKING
 
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.metrics import Answered, Metric, TextMetric, bag_f1, in_common, overlap_f1
+from eval.metrics import Answered, Computed, bag_f1, in_common, of_texts, overlap_f1
 from eval.metrics.lean_import import import_alone
 from eval.metrics.registry import register
 from eval.metrics.tokens import word_tokens
@@ -43,6 +42,8 @@ _SPACES = str.maketrans(".,!?", "    ")
 _PLAIN = 4  # the type whose F1 has no rule beyond the bag of stems
 # An accent that follows its letter is part of the word, as in the official `regex` boundaries.
 _DROPPED = re.compile(r"(?<![\w\u0300-\u036f])(?:a|an|the|and)(?![\w\u0300-\u036f])")
+_FUNCTION_WORDS = frozenset(("a", "an", "the", "and"))  # these, where all is ASCII
+_ASCII_WORDS = re.compile(r"[a-z0-9\s]*", re.ASCII)
 
 
 @cache
@@ -60,7 +61,9 @@ def _stem(word: str) -> str:
 def stems(text: str) -> tuple[str, ...]:
     """Return the stems of `text` in order, without ASCII punctuation and a, an, the, and."""
     plain = text.lower().translate(_PUNCTUATION)
-    return tuple(_stem(word) for word in _DROPPED.sub(" ", plain).split())
+    if _ASCII_WORDS.fullmatch(plain) is None:
+        return tuple(map(_stem, _DROPPED.sub(" ", plain).split()))
+    return tuple(map(_stem, [word for word in plain.split() if word not in _FUNCTION_WORDS]))
 
 
 def _bag_f1(answer: str, gold: str) -> float:
@@ -90,16 +93,14 @@ def locomo_f1(answer: str, gold: str | None, category: int) -> float:
     return _bag_f1(answer, gold.split(";")[0] if category == 3 else gold)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoCoMoF1(Metric):
-    """The official score by question type; the types of other data sets are scored as type 4."""
-
-    def score(self, answered: Answered) -> float | None:
-        """Return the score; None without a gold answer, unless the question is adversarial."""
-        if answered.gold is None and answered.category != ADVERSARIAL:
-            return None
-        rule = answered.category if answered.category in TYPES else _PLAIN
-        return locomo_f1(answered.answer, answered.gold, rule)
+def _locomo_f1(answered: Answered) -> float | None:
+    """Return the official score by question type; the types of other data sets are scored as type
+    4. None without a gold answer, unless the question is adversarial.
+    """
+    if answered.gold is None and answered.category != ADVERSARIAL:
+        return None
+    rule = answered.category if answered.category in TYPES else _PLAIN
+    return locomo_f1(answered.answer, answered.gold, rule)
 
 
 @lru_cache(maxsize=65_536)
@@ -140,33 +141,39 @@ def bleu1(answer: str, gold: str) -> float:
 
 
 for _metric in (
-    LoCoMoF1(
+    Computed(
         name="locomo_f1",
         title="F1 locomo",
         column="f1_locomo",
+        compute=_locomo_f1,
         applies_to="answer",
         order=10,
         in_tables=False,
     ),
-    TextMetric(
+    Computed(
         name="mem0_f1",
         title="F1 mem0",
         column="f1_mem0",
-        compute=mem0_f1,
+        compute=of_texts(mem0_f1),
         order=20,
         in_tables=False,
         reported_as="f1_score",
     ),
-    TextMetric(
+    Computed(
         name="memos_f1",
         title="F1 memos",
         column="f1_memos",
-        compute=memos_f1,
+        compute=of_texts(memos_f1),
         order=30,
         in_tables=False,
     ),
-    TextMetric(
-        name="bleu1", title="BLEU-1", compute=bleu1, order=50, pinned=True, reported_as="bleu_score"
+    Computed(
+        name="bleu1",
+        title="BLEU-1",
+        compute=of_texts(bleu1),
+        order=50,
+        pinned=True,
+        reported_as="bleu_score",
     ),
 ):
     register(_metric)

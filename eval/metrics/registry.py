@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-from eval.metrics import Answered, Metric, Scores
+from eval.metrics import Answered, Computed, Metric, Scores
 from memsys.core.errors import InputError
 
 _REGISTERED: dict[str, Metric] = {}  # by the modules of this package
@@ -41,15 +40,8 @@ def _taken(metric: Metric, others: Iterable[Metric]) -> Metric | None:
     return next((other for other in others if names & {other.name, other.column}), None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgeVerdict(Metric):
-    """The verdict of a judge, which is asked while a run answers (`eval.judges`), not computed."""
-
-    def score(self, answered: Answered) -> None:
-        """Return None: no judge was asked."""
-
-
-register(JudgeVerdict(name="judge", order=80))
+# The verdict of a judge, which is asked while a run answers (`eval.judges`), is not computed.
+register(Computed(name="judge", compute=lambda _: None, order=80))
 
 
 def use_configured(config: Mapping[str, Any] | None) -> None:

@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from eval.metrics import TextMetric, bag_f1
+from eval.metrics import Computed, bag_f1, of_texts
 from eval.metrics.abstention import abstains
 from eval.metrics.normalise import normalise, terms
 from eval.metrics.registry import register
@@ -121,11 +121,11 @@ def strict_f1(answer: str, gold: str) -> float:
 
 
 register(
-    TextMetric(
+    Computed(
         name="strict_f1",
         title="F1 strict",
         column="f1_strict",
-        compute=strict_f1,
+        compute=of_texts(strict_f1),
         order=40,
         in_tables=False,
     )

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from string import whitespace
 from typing import TYPE_CHECKING
@@ -102,9 +102,7 @@ def word_tokens(text: str) -> tuple[str, ...]:
 
     The result equals `nltk.word_tokenize(text.lower())` of NLTK 3.9.1 with punkt_tab English.
     """
-    parts = sentences(text.lower())
-    tokenize = _rules().tokenize
-    return tuple(word for part in parts for word in tokenize(part))
+    return tuple(chain.from_iterable(map(_rules().tokenize, sentences(text.lower()))))
 
 
 def sentences(text: str) -> list[str]:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from eval.cli import code_of, parser
+from eval.cli import code_of
 from eval.datasets.splits import LOCOMO, REALTALK
-from eval.datasets.types import Dataset, Question
+from eval.datasets.types import Question
 from eval.regress.fit_fusion import (
     Example,
     check,
@@ -20,6 +20,7 @@ from eval.regress.fit_fusion import (
     coverage_of,
     examples_of,
     fitted,
+    fitting_parser,
     measured,
     written,
 )
@@ -33,10 +34,7 @@ from memsys.index.rank import Scores
 from memsys.strategies.auto import Auto
 
 _GENERATED = "dataset=synthetic", "dataset.conversations=3"
-_SEEDS = (
-    11,
-    13,
-)  # of the generated data, used nowhere else: facts in chains, and facts that change
+_SEEDS = 11, 13  # of generated data, used nowhere else: facts in chains, and facts that change
 
 
 def _generated(language: str) -> list[tuple[str, ...]]:
@@ -70,18 +68,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Fit, print and write or check; return the exit code: 1 if a check finds other weights, 2 for
     bad input, 130 after Ctrl-C.
     """
-    options = parser(
-        "fit_auto",
+    options = fitting_parser(
+        "auto",
         "Fit the weights of strategy=auto on LoCoMo and REALTALK (the development conversations of "
         "each), generated dialogues in English and Chinese, and the sample's Chinese conversation, "
         "and write them with what they were fitted on. Recall and nDCG of each kind of data are "
         "printed, ranked by these weights and by weights fitted on the other kinds.",
+        WEIGHTS,
     )
-    options.prog = "python -m eval.regress.fit_auto"
-    out = "file to write (default: memsys/index/auto.yaml)"
-    options.add_argument("--out", type=Path, default=WEIGHTS, help=out)
-    check_help = "write nothing: compare with the file, exit code 1 unless it is what is fitted"
-    options.add_argument("--check", action="store_true", help=check_help)
     given = options.parse_args(arguments)
     if given.check:
         return code_of(
@@ -118,22 +112,14 @@ def examples_of_kinds() -> dict[str, Kind]:
             with configuration_errors():
                 config, choices = composed([*overrides, "strategy=auto", "reader=none"])
                 built = build(config, choices)
-            check_not_held_out(built.dataset)
+            if other := [c.id for c in built.dataset.conversations if c.id in _HELD_OUT]:
+                raise InputError(f"{other[0]}: results are reported on it; fit on other data")
             found = examples_of(built, _signals, "zh" if name == _CHINESE else None)
             examples += found
             datasets.append({"settings": " ".join(overrides), "questions": len(found)})
             print(f"{name}: {len(found)} questions of {' '.join(overrides)}", file=sys.stderr)
         kinds[name] = Kind(examples, datasets)
     return kinds
-
-
-def check_not_held_out(dataset: Dataset) -> None:
-    """Raise InputError if `dataset` has a conversation that results are reported on."""
-    for one in dataset.conversations:
-        if one.id in _HELD_OUT:
-            raise InputError(
-                f"{one.id}: results are reported on it; weights may not be fitted there"
-            )
 
 
 def _signals(strategy: Auto, question: Question) -> Mapping[str, Scores]:

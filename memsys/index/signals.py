@@ -6,7 +6,8 @@ from calendar import monthrange
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from functools import lru_cache
+from functools import cache
+from heapq import nsmallest
 from itertools import chain, pairwise
 
 import numpy as np
@@ -64,6 +65,7 @@ class Signals:
         """
         contents = [memory.content for memory in memories]
         self._memories = memories
+        self._counted = cache(lambda row: Counter(terms(contents[row])))
         session = _sessions(memories, owners)
         self._session = session
         before = np.r_[False, session[1:] == session[:-1]]  # whether the row before is a neighbour
@@ -83,8 +85,8 @@ class Signals:
         )
         texts = [memory.index_text for memory in memories]
         self._words = SparseLexicalIndex(texts, k1, b, smoothed=True)
-        self._by_window = SparseLexicalIndex.of_terms(windows, k1, b)
-        self._by_session = SparseLexicalIndex.of_terms(sessions, k1, b)
+        self._by_window = SparseLexicalIndex(windows, k1, b, smoothed=True)
+        self._by_session = SparseLexicalIndex(sessions, k1, b, smoothed=True)
         self._before, self._after = before, after
         self._norms: Scores | None
         self._norms = None if vectors is None else self._window_norms(vectors)
@@ -157,15 +159,16 @@ class Signals:
         weights = np.exp(_FEEDBACK_SHARPNESS * (first[best] - first[best[0]]))
         weights /= weights.sum()
         summed: dict[str, float] = {}
+        names = self._name_terms
         for row, weight in zip(best.tolist(), weights.tolist(), strict=True):
-            stems = terms(self._memories[row].content)
-            for term, count in _counted(stems).items():
-                summed[term] = summed.get(term, 0) + weight * count / len(stems)
-        rare = {term: w * self._words.rarity(term) for term, w in summed.items()}
-        heaviest = sorted(rare.keys() - self._name_terms, key=lambda term: (-rare[term], term))
-        return min_max(
-            self._words.shares({term: rare[term] for term in heaviest[:_FEEDBACK_TERMS]})
-        )
+            counts = self._counted(row)
+            length = counts.total()
+            for term, count in counts.items():
+                summed[term] = summed.get(term, 0) + weight * count / length
+        rarity = self._words.rarity
+        rare = ((-w * rarity(term), term) for term, w in summed.items() if term not in names)
+        heaviest = nsmallest(_FEEDBACK_TERMS, rare)
+        return min_max(self._words.shares({term: -weight for weight, term in heaviest}))
 
     def _dates(self, question: str) -> Scores:
         """Return the date signal."""
@@ -187,11 +190,6 @@ class Signals:
                 same = (spans[:, 0] >= month) & (spans[:, 0] < month + days)
                 np.maximum.at(matched, rows[same], 0.5)
         return matched
-
-
-@lru_cache(maxsize=4_096)
-def _counted(stems: tuple[str, ...]) -> Counter[str]:
-    return Counter(stems)
 
 
 def _spans(memories: Sequence[Memory]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

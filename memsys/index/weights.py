@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -124,9 +123,7 @@ class FusionWeights:
 
     `all`: of every signal. `without_words`: of the vectors' signals and the speaker, for a remark
     that shares too few words with any memory. `without_vectors`: for a language that the embedder
-    does not know. `coverage`: the share of a remark's words that its best memory has (the largest
-    `window_words`) at which words are not trusted at all, and at which they are trusted as in a
-    question.
+    does not know. `coverage`: see `trust_in_words`.
     """
 
     all: Mapping[str, float]
@@ -139,21 +136,31 @@ class FusionWeights:
         knows the language of the memories.
         """
         if not understood:
-            return _weighted(self.without_vectors, signals)
-        trust = 1.0 if is_question(question) else self._trust(signals)
+            return weighted(self.without_vectors, signals)
+        trust = trust_in_words(self.coverage, signals, question)
         score = np.zeros_like(signals["words"])
         if trust > 0:
-            score = score + trust * _weighted(self.all, signals)
+            score = score + trust * weighted(self.all, signals)
         if trust < 1:
-            score = score + (1 - trust) * _weighted(self.without_words, signals)
+            score = score + (1 - trust) * weighted(self.without_words, signals)
         return score
 
-    def _trust(self, signals: Mapping[str, Scores]) -> float:
-        none, full = self.coverage
-        return float(np.clip((signals["window_words"].max() - none) / (full - none), 0, 1))
+
+def trust_in_words(
+    coverage: tuple[float, float], signals: Mapping[str, Scores], question: str
+) -> float:
+    """Return how far words say what `question` is about: 1 of a question; of a remark 0 to 1, by
+    the share of its words that its best memory has, the largest `window_words`. `coverage`: the
+    shares at which words are not trusted at all, and at which they are trusted as in a question.
+    """
+    if is_question(question):
+        return 1.0
+    none, full = coverage
+    return float(np.clip((signals["window_words"].max() - none) / (full - none), 0, 1))
 
 
-def _weighted(weights: Mapping[str, float], signals: Mapping[str, Scores]) -> Scores:
+def weighted(weights: Mapping[str, float], signals: Mapping[str, Scores]) -> Scores:
+    """Return the sum of the signals, each times its weight, shape (n,)."""
     rows = [weight * signals[name] for name, weight in weights.items()]
     return np.asarray(np.sum(rows, axis=0), dtype=np.float64)
 
@@ -163,14 +170,17 @@ def load_weights(path: Path = WEIGHTS) -> FusionWeights:
     """Return the weights in a YAML file as `python -m eval.regress.fit_fusion` writes it. Raises
     InputError naming file and field.
     """
-    if not is_there(path):
+    if path.is_dir() or not is_there(path):
         raise InputError(f"index.fusion={path}: no such file; fit one, or use null")
-    if path.is_dir():
-        raise InputError(f"index.fusion={path}: is a folder; name a YAML file, or use null")
     read = load_yaml(path)
     if not isinstance(read, dict):
         raise InputError(f"{path}: must be a mapping with {', '.join(SETS)} and coverage")
-    sets = {name: _set(path, name, read.get(name)) for name in SETS}
+    for name, expected in SETS.items():
+        weights = read.get(name)
+        if not isinstance(weights, dict) or set(weights) != set(expected):
+            raise InputError(f"{path}: {name}: must give a weight to each of {', '.join(expected)}")
+        for signal, weight in weights.items():
+            check_number(f"{path}: {name}.{signal}", weight, -_LARGEST, _LARGEST)
     coverage = read.get("coverage")
     if not isinstance(coverage, list) or len(coverage) != 2:
         raise InputError(f"{path}: coverage: must be two numbers")
@@ -178,13 +188,5 @@ def load_weights(path: Path = WEIGHTS) -> FusionWeights:
         check_number(f"{path}: coverage", value, 0, 1)
     if coverage[0] >= coverage[1]:
         raise InputError(f"{path}: coverage: the first number must be below the second")
+    sets = {name: {one: float(read[name][one]) for one in SETS[name]} for name in SETS}
     return FusionWeights(**sets, coverage=(float(coverage[0]), float(coverage[1])))
-
-
-def _set(path: Path, name: str, read: Any) -> Mapping[str, float]:
-    expected = SETS[name]
-    if not isinstance(read, dict) or set(read) != set(expected):
-        raise InputError(f"{path}: {name}: must give a weight to each of {', '.join(expected)}")
-    for signal, weight in read.items():
-        check_number(f"{path}: {name}.{signal}", weight, -_LARGEST, _LARGEST)
-    return {signal: float(read[signal]) for signal in expected}

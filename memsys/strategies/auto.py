@@ -11,9 +11,10 @@ from memsys.core.declared import Count, Range, check_values
 from memsys.core.errors import InputError
 from memsys.core.types import Candidate, Query
 from memsys.graph.build import GraphSettings
-from memsys.index.auto import load_auto_weights, shares, weighted
+from memsys.index.auto import load_auto_weights, shares
 from memsys.index.rank import Scores, min_max, top
 from memsys.index.signals import standardised
+from memsys.index.weights import weighted
 from memsys.stores.size import together
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
@@ -78,8 +79,8 @@ class Auto(Strategy):
         """
         store = self.store
         cosines = store.similarity(query.text) if store.understood else None
-        signals = store.signals_of(query.text, cosines)
-        fused = min_max(store.fusion(query.text, signals))
+        signals = store.signals.of(query.text, cosines)
+        fused = min_max(store.fused(query.text, signals))
         rows = store.rows
         restart = {rows[one.memory.id]: one.score for one in self.best(fused, self._seeds)}
         walk = store.walk.scores(restart, self._damping, self._steps)

@@ -6,15 +6,19 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, Literal
 
+from memsys.context.writers import dated
 from memsys.core.declared import Count, Weight, check_values
 from memsys.core.errors import InputError
-from memsys.core.types import Candidate, Query
+from memsys.core.types import Candidate, Memory, Query
 from memsys.graph.expansion import Expansion, expand, rounded
 from memsys.index.rank import Ranking, Start
 from memsys.knowledge.relations.written_graph import WrittenByModel, WrittenGraph
+from memsys.llm.prompt import Prompt, load_prompt
+from memsys.llm.reply import object_schema, schema_reply
 from memsys.strategies.graph_score import GraphScore
-from memsys.strategies.neighbour_judge import NeighbourJudge
 from memsys.strategies.store import Parts
+
+JUDGE_PLACES = ("question", "notes")  # places that the prompt of the judge must have
 
 
 class GraphExpand(GraphScore):
@@ -63,32 +67,38 @@ class GraphExpand(GraphScore):
             raise InputError(
                 f"strategy.expansion.reserved: {self._expansion.reserved}; use at most k={k}"
             )
-        self._judge: NeighbourJudge | None = None
+        self._judge: Prompt | None = None
         if use_graph_expansion and self._expansion.judge is not None:
-            self._judge = NeighbourJudge(parts.llm, self._expansion.judge_prompt)
-            self.prompts = {**self.prompts, "expansion_judge": self._judge.prompt}
+            if parts.llm is None:
+                raise InputError(
+                    "strategy.expansion.judge=llm: no model to judge neighbours; add llm=openai "
+                    "or llm=local"
+                )
+            self._judge = load_prompt(self._expansion.judge_prompt, JUDGE_PLACES)
+            self.prompts = {**self.prompts, "expansion_judge": self._judge}
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank direct and expanded candidates; the trace has the paths followed."""
         if not self._expands:
             return super().rank(query)
         relevance = self.store.ranking(query.text, self._start)
-        candidates, stated, trace = self.expanded(query, relevance)
-        finalised, trace = self.finalised(candidates, trace, relevance, query)
-        return [*self.continued(finalised, relevance), *stated], trace
+        return self.finished(query, relevance, *self.expanded(query, relevance))
 
-    def finalised(
+    def finished(
         self,
-        candidates: Sequence[Candidate],
-        trace: Mapping[str, Any],
-        relevance: Ranking,
         query: Query,
-    ) -> tuple[Sequence[Candidate], dict[str, Any]]:
-        """Return candidates, best first, and trace, rescored by the memory score if asked for."""
-        if not self._rescore:
-            return candidates, dict(trace)
-        rescored, parts = self.rescored(candidates, relevance.of, query.time)
-        return rescored, {**trace, **parts}
+        relevance: Ranking,
+        candidates: Sequence[Candidate],
+        stated: Sequence[Candidate],
+        trace: Mapping[str, Any],
+    ) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Return what `rank` does: `candidates`, rescored by the memory score if asked for, what
+        continues them, and `stated`; and the trace.
+        """
+        if self._rescore:
+            candidates, parts = self.rescored(candidates, relevance.of, query.time)
+            trace = {**trace, **parts}
+        return [*self.continued(candidates, relevance), *stated], trace
 
     def expanded(
         self, query: Query, relevance: Ranking
@@ -96,9 +106,8 @@ class GraphExpand(GraphScore):
         """Return direct and expanded candidates, the relations of the entities that were followed,
         both best first, and the trace.
         """
-        k = self.k or len(self.store.memories)
-        direct = self.best(relevance, k)
-        rows = self.store.rows
+        k, reserved = self.k or len(self.store.memories), self._expansion.reserved
+        direct, rows = self.best(relevance, k), self.store.rows
 
         def relevance_of(memory: str) -> float:
             row = rows[memory]
@@ -107,9 +116,7 @@ class GraphExpand(GraphScore):
         seeds = [candidate.memory.id for candidate in direct[: self._expansion.seeds]]
         added, entities = expand(self.store.graph, seeds, relevance_of, self._expansion)
         direct_by_id = {candidate.memory.id: candidate for candidate in direct}
-        retained = direct
-        if self._expansion.reserved:
-            retained = direct[: max(k - self._expansion.reserved, 0)]
+        retained = direct[: max(k - reserved, 0)]
         present = {*seeds, *(candidate.memory.id for candidate in retained)}
         extra = [
             direct_by_id.get(one.memory)
@@ -117,18 +124,20 @@ class GraphExpand(GraphScore):
             for one in added
             if one.memory not in present
         ]
-        extra, verdicts = self._judged(query, extra)
+        verdicts = self._verdicts(query, [one.memory for one in extra if one.origin == "expanded"])
+        extra = [one for one in extra if verdicts.get(one.memory.id, True)]
         stated, found = self._stated(query, entities)
-        trace = {
+        trace: dict[str, Any] = {
             "expansion": [
                 one.traced()
                 | ({"relevant": verdicts[one.memory]} if one.memory in verdicts else {})
                 for one in added
-            ],
-            **({"relations": {"found": found}} if found else {}),
+            ]
         }
-        if self._expansion.reserved:
-            extra = [*extra[: self._expansion.reserved], *direct[len(retained) :]]
+        if found:
+            trace["relations"] = {"found": found}
+        if reserved:
+            extra = [*extra[:reserved], *direct[len(retained) :]]
             extra = list(dict.fromkeys(extra))[: max(k - len(retained), 0)]
         candidates = sorted(retained + extra, key=lambda candidate: -candidate.score)
         return candidates, stated, trace
@@ -138,18 +147,16 @@ class GraphExpand(GraphScore):
     ) -> tuple[list[Candidate], list[dict[str, Any]]]:
         """Return the best relations of `entities`, at most as many as are set, and their traces."""
         settings, by_entity = self._expansion, self.store.graph.statements
-        if not settings.relations:
-            return [], []
-        found = {one.memory.id: one for name in entities for one in by_entity.get(name, ())}
+        named = entities if settings.relations else ()
+        found = {one.memory.id: one for name in named for one in by_entity.get(name, ())}
         if not found:
             return [], []
         embedder = self.parts.embedder
         vectors = embedder.documents([one.memory.content for one in found.values()])
+        cosines = (vectors @ embedder.query(query.text)).tolist()
         rated = [
             (one, settings.score(one.weight, cosine), cosine)
-            for one, cosine in zip(
-                found.values(), (vectors @ embedder.query(query.text)).tolist(), strict=True
-            )
+            for one, cosine in zip(found.values(), cosines, strict=True)
             if cosine >= settings.threshold
         ]
         best = sorted(rated, key=lambda one: (-one[1], one[0].memory.id))[: settings.relations]
@@ -162,15 +169,20 @@ class GraphExpand(GraphScore):
         ]
         return [Candidate(one.memory, score, "expanded", True) for one, score, _ in best], traces
 
-    def _judged(
-        self, query: Query, extra: list[Candidate]
-    ) -> tuple[list[Candidate], Mapping[str, bool]]:
-        """Return `extra` without the expanded memories that the judge finds irrelevant, and its
-        verdict on each by id; without a judge, all of them and no verdict.
+    def _verdicts(self, query: Query, memories: Sequence[Memory]) -> Mapping[str, bool]:
+        """Return by id whether the judge finds each of `memories` relevant, by one call; nothing
+        without a judge or a memory. Raises LLMError without a usable reply.
         """
-        if self._judge is None:
-            return extra, {}
-        asked = [one.memory for one in extra if one.origin == "expanded"]
-        relevant = self._judge.relevant(query.text, asked)
-        verdicts = {memory.id: memory.id in relevant for memory in asked}
-        return [one for one in extra if verdicts.get(one.memory.id, True)], verdicts
+        llm = self.parts.llm
+        if self._judge is None or llm is None or not memories:
+            return {}
+        number = {"type": "integer", "enum": list(range(1, len(memories) + 1))}
+        schema = object_schema({"relevant": {"type": "array", "items": number}})
+        notes = [
+            f"{n}. {dated(' '.join(memory.content.split()), memory.time).rstrip()}"
+            for n, memory in enumerate(memories, 1)
+        ]
+        asked = self._judge.fill(question=query.text, notes="\n".join(notes))
+        reply = llm.complete([{"role": "user", "content": asked}], schema=schema)
+        numbers = {int(n) for n in schema_reply(reply, schema, llm.name)["relevant"]}
+        return {memory.id: n in numbers for n, memory in enumerate(memories, 1)}

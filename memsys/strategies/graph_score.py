@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from memsys.core.declared import Count, Weight, check_fields, check_values
 from memsys.core.errors import InputError
@@ -34,28 +34,20 @@ class GraphScoreWeights:
         if not any(astuple(self)):
             raise InputError("strategy.weights: all are 0, so nothing is ranked; set one above 0")
 
-
-class ScoreTerms(NamedTuple):
-    """The terms of a memory score, each 0 to 1 (a cosine may be negative)."""
-
-    similarity: float
-    access: float
-    recency: float
-    importance: float
-    g: float
-
-    def weighted(self, weights: GraphScoreWeights) -> float:
-        """Return the memory score, the weighted sum of the terms."""
+    def score(
+        self, similarity: float, access: float, recency: float, importance: float, g: float
+    ) -> float:
+        """Return the memory score: the weighted sum of terms of 0 to 1 (a cosine may be less)."""
         return (
-            weights.similarity * self.similarity
-            + weights.access * self.access
-            + weights.recency * self.recency
-            + weights.importance * self.importance
-            + weights.graph * self.g
+            self.similarity * similarity
+            + self.access * access
+            + self.recency * recency
+            + self.importance * importance
+            + self.graph * g
         )
 
 
-_TRACED = [*ScoreTerms._fields, "n", "e", "w"]
+_TRACED = ["similarity", "access", "recency", "importance", "g", "n", "e", "w"]
 
 
 class GraphScore(Strategy):
@@ -107,16 +99,16 @@ class GraphScore(Strategy):
             memory = candidate.memory
             row = rows[memory.id]
             features = statistics[row]
-            terms = ScoreTerms(
-                similarity=similarity(row),
-                access=access_frequency(features.accesses),
-                recency=recency(features.last_access, now, self._decay),
-                importance=memory.importance,
-                g=features.connectivity.g,
+            n, e, w, g = features.connectivity
+            terms = (
+                similarity(row),
+                access_frequency(features.accesses),
+                recency(features.last_access, now, self._decay),
+                memory.importance,
+                g,
             )
-            n, e, w, _ = features.connectivity
             terms_of[memory.id] = [round(value, _DIGITS) for value in (*terms, n, e, w)]
-            scored.append(replace(candidate, score=terms.weighted(self._weights)))
+            scored.append(replace(candidate, score=self._weights.score(*terms)))
         scored.sort(key=lambda candidate: -candidate.score)
         found = {one.memory.id: terms_of[one.memory.id] for one in scored[: self.k]}
         return scored, {"memory_score": {"terms": _TRACED, "of": found}}

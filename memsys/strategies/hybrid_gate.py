@@ -59,8 +59,7 @@ class HybridGate(GraphExpand):
         else:
             candidates, stated, trace = self.best(relevance)[: self.k], [], {"expansion": []}
         trace = {"gate": decision._asdict(), **trace}
-        finalised, decided = self.finalised(candidates, trace, relevance, query)
-        return [*self.continued(finalised, relevance), *stated], decided
+        return self.finished(query, relevance, candidates, stated, trace)
 
 
 class Decision(NamedTuple):

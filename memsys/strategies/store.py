@@ -206,22 +206,12 @@ class Store:
         """
         return self.by_token.max_sim(self._parts.embedder.query_tokens(query), rows, idf)
 
-    def fused(self, query: str, similarity: Scores | None = None) -> Scores:
-        """Return the score of every memory in the fusion ranking, shape (n,), unbounded.
-        `similarity`: the cosines, if the caller has them.
+    def fused(self, query: str, signals: Mapping[str, Scores] | None = None) -> Scores:
+        """Return the score of every memory in the fusion ranking, shape (n,), unbounded. `signals`:
+        those of the memories (see Signals), if the caller has them.
         """
-        if self.understood and similarity is None:
-            similarity = self.similarity(query)
-        return self.fusion(query, self.signals_of(query, similarity))
-
-    def signals_of(self, query: str, similarity: Scores | None) -> dict[str, Scores]:
-        """Return the signals of every memory by name, each of shape (n,); see Signals.
-        `similarity`: the cosines, not used where the embedder does not know the language.
-        """
-        return self.signals.of(query, similarity if self.understood else None)
-
-    def fusion(self, query: str, signals: Mapping[str, Scores]) -> Scores:
-        """Return the score of every memory in the fusion ranking, shape (n,), from its signals."""
+        if signals is None:
+            signals = self.signals.of(query, self.similarity(query) if self.understood else None)
         return self._weights.score(signals, query, understood=self.understood)
 
     def relevance(self, query: str, start: Start, similarity: Scores | None = None) -> Scores:
@@ -230,9 +220,11 @@ class Store:
         """
         if start == "lexical":
             return min_max(self.bm25(query))
-        if start == "fusion":
-            return min_max(self.fused(query, similarity))
+        if start == "fusion" and not self.understood:
+            return min_max(self.fused(query))
         cosines = self.similarity(query) if similarity is None else similarity
+        if start == "fusion":
+            return min_max(self.fused(query, self.signals.of(query, cosines)))
         if start == "vector":
             return cosines
         return convex(cosines, self.bm25(query), self._parts.index.alpha)
@@ -242,15 +234,12 @@ class Store:
         scored. `cosines`: the vector ranking, if the caller has it; avoids embedding the query
         twice.
         """
-        if start == "vector":
-            if cosines is not None:
-                return cosines
-            index = self.by_vector
-            if isinstance(index, LargeVectors):
-                return Nearest(index, self._parts.embedder.query(query))
-        if isinstance(cosines, Dense):
-            return Dense(self.relevance(query, start, cosines.scores))
-        return Dense(self.relevance(query, start))
+        if start == "vector" and cosines is not None:
+            return cosines
+        if start == "vector" and isinstance(self.by_vector, LargeVectors):
+            return Nearest(self.by_vector, self._parts.embedder.query(query))
+        similarity = cosines.scores if isinstance(cosines, Dense) else None
+        return Dense(self.relevance(query, start, similarity))
 
     def size(self, *, graph: bool) -> dict[str, int]:
         """Return the size by unit.

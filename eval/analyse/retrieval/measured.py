@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from eval.metrics.retrieval.formulas import METRICS
+from eval.metrics.retrieval import METRICS
 from eval.metrics.retrieval.registry import BUDGETS, UNITS, Measure, Unit, cuts_of, parse
 from eval.metrics.stats.interval import Interval, scope
 from eval.records.run import Run

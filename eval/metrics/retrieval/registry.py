@@ -8,13 +8,13 @@ first ten turns); the unit is the turn unless the name starts with session_.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from typing import Literal, cast
 
-from eval.metrics.retrieval import Cut, Judged, RetrievalMetric
-from eval.metrics.retrieval.formulas import METRICS
+from eval.metrics.retrieval import METRICS, Cut, Judged, RetrievalMetric
 from memsys.core.errors import InputError
 
 Unit = Literal["turn", "session"]
@@ -64,12 +64,11 @@ class Measure:
     def score(self, judged: Judged) -> float | None:
         """Return the score of a ranking of the measure's unit; None where it is unknown."""
         cutoff = judged.wanted if self.metric.at_evidence else self.cutoff
-        if self.tokens is not None:
-            cutoff = judged.within(self.tokens)
-        elif self.turns is not None:
-            cutoff = judged.of_turns(self.turns)
-        if cutoff is None and (self.tokens or self.turns):
-            return None
+        for number, of_ranks in ((self.tokens, judged.tokens), (self.turns, judged.turns)):
+            if number is not None:
+                if of_ranks is None:
+                    return None
+                cutoff = bisect_right(of_ranks, number)
         return self.metric.score(judged, cutoff)
 
 
@@ -91,25 +90,18 @@ def parse(text: str) -> Measure:
         raise InputError(f"{text!r:.60}: no such measure{_meant(text)}; metrics are {known}")
     kind = cast(Cut, counted or ("rank" if number else ""))
     unit: Unit = "session" if session else "turn"
-    if kind not in cuts_of(found, unit):
-        raise InputError(f"{text}: {_only(found, unit)}")
-    if kind == "tokens":
-        return Measure(unit, found, tokens=int(number))
-    if kind == "turns":
-        return Measure(unit, found, turns=int(number))
-    return Measure(unit, found, cutoff=int(number) if number else None)
+    cuts = cuts_of(found, unit)
+    if kind not in cuts:
+        ends: dict[Cut, str] = {"": "", "rank": "@10", "tokens": "@512tokens", "turns": "@10turns"}
+        forms = (f"{session or ''}{found.name}{ends[cut]}" for cut in cuts)
+        raise InputError(f"{text}: write {' or '.join(forms)}")
+    field = "cutoff" if kind == "rank" else kind
+    return Measure(unit, found, **({field: int(number)} if kind else {}))
 
 
 def cuts_of(metric: RetrievalMetric, unit: Unit) -> tuple[Cut, ...]:
     """Return what may follow the name of `metric` of `unit`: a number of turns only of sessions."""
     return tuple(cut for cut in metric.cuts if unit == "session" or cut != "turns")
-
-
-def _only(metric: RetrievalMetric, unit: Unit) -> str:
-    """Return how a measure of `metric` of `unit` is written."""
-    ends: dict[Cut, str] = {"": "", "rank": "@10", "tokens": "@512tokens", "turns": "@10turns"}
-    name = "session_" * (unit == "session") + metric.name
-    return f"write {' or '.join(name + ends[cut] for cut in cuts_of(metric, unit))}"
 
 
 def _meant(text: str) -> str:

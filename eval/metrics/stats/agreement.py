@@ -86,17 +86,6 @@ def rate(events: Sequence[bool], clusters: Sequence[str], seed: int = 0) -> Rate
     return Rate(count, n, count / n, wilson(count, n), clustered, error)
 
 
-def rogan_gladen(apparent: float, false_accepts: float, false_rejects: float) -> float:
-    """Estimate the true share of right answers from the apparent one (Rogan and Gladen, 1978).
-
-    (apparent + specificity - 1) / (sensitivity + specificity - 1), with specificity = 1 -
-    false_accepts and sensitivity = 1 - false_rejects. It may be outside of 0 to 1. nan if the judge
-    passes wrong answers at least as often as right ones: its verdicts then carry no information.
-    """
-    power = 1 - false_accepts - false_rejects
-    return (apparent - false_accepts) / power if power > 1e-9 else float("nan")
-
-
 def corrected_share(
     apparent: float,
     error: float,
@@ -105,19 +94,21 @@ def corrected_share(
     degrees: int = 0,
     level: float = 0.95,
 ) -> CorrectedShare | None:
-    """Correct `apparent`, of standard error `error`; None if J <= 0.
+    """Estimate the true share of right answers from `apparent`, of standard error `error` (Rogan
+    and Gladen, 1978).
 
+    The estimate is (apparent - false accepts) / J, J = 1 - false accepts - false rejects. None if J
+    <= 0: a judge that passes wrong answers at least as often as right ones gives no information.
     The interval is that of the delta method with the uncertainty of all three, taken as independent
-    (Rogan and Gladen, 1978, section on unknown rates): with p the corrected share, clipped to 0 to
-    1, and J = 1 - false accepts - false rejects, Var(p) = (Var(apparent) + p^2 Var(rejects) +
-    (1 - p)^2 Var(accepts)) / J^2, times the `critical_value` of the `degrees` of freedom of
-    `error`.
+    (section on unknown rates): with p the corrected share, clipped to 0 to 1, Var(p) =
+    (Var(apparent) + p^2 Var(rejects) + (1 - p)^2 Var(accepts)) / J^2, times the `critical_value` of
+    the `degrees` of freedom of `error`.
     """
-    estimate = rogan_gladen(apparent, false_accepts.share, false_rejects.share)
-    if math.isnan(estimate):
-        return None
-    p = min(max(estimate, 0.0), 1.0)
     power = 1 - false_accepts.share - false_rejects.share
+    if power <= 1e-9:
+        return None
+    estimate = (apparent - false_accepts.share) / power
+    p = min(max(estimate, 0.0), 1.0)
     variance = error**2 + (p * false_rejects.error) ** 2 + ((1 - p) * false_accepts.error) ** 2
     reach = critical_value(level, degrees) * variance**0.5 / power
     low, high = (min(max(end, 0.0), 1.0) for end in (estimate - reach, estimate + reach))
@@ -184,12 +175,8 @@ def fleiss_interval(
     of each answer. Raises ValueError unless all answers have the same number of verdicts, 2 or
     more.
     """
-    if len({len(row) for row in verdicts}) != 1:
-        raise ValueError("fleiss_kappa: every item needs the same number of ratings, 2 or more")
-    ratings = np.asarray(verdicts, dtype=np.float64)
-    passed = ratings.sum(axis=1)
-    counts = np.column_stack([ratings.shape[1] - passed, passed])
-    return _with_interval(fleiss_features(counts), clusters, fleiss_kappa, seed)
+    counts = np.array([(len(row) - sum(row), sum(row)) for row in verdicts], dtype=np.float64)
+    return _with_interval(fleiss_features(counts.reshape(-1, 2)), clusters, fleiss_kappa, seed)
 
 
 def _with_interval(

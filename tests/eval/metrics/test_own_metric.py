@@ -17,7 +17,7 @@ from eval.imports.rescore.__main__ import main as rescore
 from eval.metrics import Answered, registry
 from eval.rendering.tables import by_type
 from memsys.core.errors import InputError
-from tests.eval.commands import Run, run_main, run_once, runs_in
+from tests.eval.commands import Run, run_once, runs_in
 from tests.eval.examples import EXAMPLES, write_examples
 from tests.shared import made_once
 
@@ -114,14 +114,12 @@ def test_missing_module_is_one_line(run, folder, capsys):
     assert "No module named 'exact_match'" in line
 
 
-def test_run_without_the_metric_after_one_with_it_does_not_have_it(folder, cache, small):
+@pytest.mark.usefixtures("folder")
+def test_run_without_the_metric_after_one_with_it_does_not_have_it():
     registry.use_configured(settings())
     assert "exact_match" in registry.names()
-    assert run_main(folder, cache, "strategy=no_memory", *small).code == 0
-    (plain,) = runs_in(folder)
-    assert "exact_match" not in plain.records[0]["scores"]
-    assert "exact_match" not in plain.summary["by_type"]["overall"]
-    assert "metric" not in plain.manifest["config"]
+    registry.use_configured(None)
+    assert "exact_match" not in registry.names()
 
 
 def settings() -> dict[str, dict[str, str]]:
@@ -145,20 +143,9 @@ def test_wrong_settings_are_one_line(name, changed, message):
     assert "\n" not in str(refused.value)
 
 
-def test_metric_without_its_first_line_ends_a_run_with_one_line(folder, cache, small):
-    path = folder / FILES[1]
-    path.write_text(path.read_text().replace("# @package metric.exact_match\n", ""))
-    chosen = ("--config-dir", "conf", "metric=exact_match", "strategy=no_memory")
-    ended = run_main(folder, cache, *chosen, *small)
-    assert ended.code == 2
-    (line,) = ended.err.splitlines()
-    assert "the first line of the metric's YAML" in line
-
-
-def spoiled(folder: Path, value: str) -> None:
-    """Have the metric's score be `value`."""
-    path = folder / FILES[0]
-    path.write_text(path.read_text().replace("return float(", f"return {value}  # ("))
+def test_metric_without_its_first_line_is_one_line():
+    with pytest.raises(InputError, match=r"^metric\._target_: .* the first line of"):
+        registry.use_configured(settings()["exact_match"])
 
 
 @pytest.mark.parametrize(
@@ -166,17 +153,9 @@ def spoiled(folder: Path, value: str) -> None:
     [("3", "the score is 3; it must be 0 to 1, or None"), ("1 / 0", "ZeroDivisionError: division")],
 )
 def test_wrong_score_is_one_line(value, message, folder):
-    spoiled(folder, value)
+    path = folder / FILES[0]
+    path.write_text(path.read_text().replace("return float(", f"return {value}  # ("))
     registry.use_configured(settings())
     with pytest.raises(InputError) as refused:
         registry.score(Answered(4, "tea", "tea", id="ash/0"))
     assert str(refused.value).startswith(f"metric=exact_match: question ash/0: {message}")
-
-
-def test_wrong_score_ends_a_run(folder, cache, small):
-    spoiled(folder, "3")
-    chosen = ("--config-dir", "conf", "metric=exact_match", "strategy=no_memory")
-    ended = run_main(folder, cache, *chosen, *small)
-    assert ended.code == 2
-    assert "metric=exact_match: question ash/" in ended.err
-    assert "0 to 1, or None" in ended.err

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import eval.metrics
-from eval.metrics import Answered, TextMetric, registry
+from eval.metrics import Answered, Computed, registry
 from eval.metrics.protocols import PROTOCOLS
 from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS
 from eval.records.scoring import score_record
@@ -17,10 +17,10 @@ from eval.summary.closing import write_summary
 from memsys.core.errors import InputError
 
 NEW = """
-from eval.metrics import TextMetric
+from eval.metrics import Computed
 from eval.metrics.registry import register
 
-register(TextMetric(name="same_length", compute=lambda answer, gold: len(answer) == len(gold)))
+register(Computed(name="same_length", compute=lambda one: len(one.answer) == len(one.gold)))
 """
 RECORD = {
     **RECORD_DEFAULTS,
@@ -70,7 +70,7 @@ def test_unknown_retrieval_and_missing_gold_are_no_zero():
 
 def test_name_is_given_once():
     with pytest.raises(InputError, match="metric bleu1: the name is taken"):
-        registry.register(TextMetric(name="bleu1", compute=lambda _answer, _gold: 0.0))
+        registry.register(Computed(name="bleu1", compute=lambda _: 0.0))
 
 
 def test_a_file_is_all_that_a_new_metric_takes(tmp_path, monkeypatch):

@@ -105,7 +105,6 @@ def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, capsys, m
         (["dataset.split=null", "dataset.conversations=[conv-26,conv-50]"], "conv-50: weights"),
         (["dataset.split=null", "dataset.conversations=[conv-26,conv-1]"], "conv-1: weights"),
         (["dataset.conversations=[conv-26,conv-44]"], "conv-44"),
-        (["dataset.conversations=[conv-26]"], "at least two conversations, to cross-validate"),
         (["dataset.pooled=true"], "pooled: weights are fitted on"),
         (["dataset=locomo_held_out"], "dataset=locomo_held_out strategy=fusion: weights are"),
         (["dataset=sample"], "dataset.split: the chosen dataset has no such"),

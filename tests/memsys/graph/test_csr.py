@@ -13,10 +13,8 @@ from memsys.core.types import Memory
 from memsys.graph import csr
 from memsys.graph.build import GraphSettings, build_graph
 from memsys.graph.csr import CsrStore, build_csr
-from memsys.graph.expansion import Expansion, expand
 from memsys.graph.store import ENTITY, MEMORY
 from memsys.graph.walk import PageRank
-from tests.memsys.strategies.make import settings
 
 SETTINGS = GraphSettings(max_entities=4, max_share=0.3, keyword_weight=0.7, name_weight=1.0)
 WORDS = "harbour lantern copper orchard violin kettle granite meadow saffron ledger".split()
@@ -70,20 +68,6 @@ def test_nodes_edges_weights_and_titles_are_those_of_networkx(n, titles, setting
     for store in (one.store, other.store):
         mentions = [[e for e in edges if e.kind == "mentions"] for edges in store.neighbours(nodes)]
         assert store.neighbours(nodes, mentions_only=True) == mentions
-
-
-def test_expansion_finds_the_same_memories():
-    known = memories(n=200)
-    one, other = build_graph(known, SETTINGS), build_csr(known, rows(known), SETTINGS)
-    numbers = settings("graph_expand")["expansion"] | {"threshold": 0.0}
-    relevance = {memory.id: 1 / (2 + row) for row, memory in enumerate(known)}
-    seeds = ["D3", "D50", "D77", "D120", "D199"]
-    found = [
-        expand(graph, seeds, relevance.__getitem__, Expansion(**numbers)).memories
-        for graph in (one, other)
-    ]
-    assert [(a.memory, a.seed) for a in found[1]] == [(a.memory, a.seed) for a in found[0]]
-    assert len(found[0]) > 3
 
 
 @pytest.mark.parametrize("entries", [1, 7, 200_000])

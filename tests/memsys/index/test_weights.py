@@ -129,7 +129,7 @@ def test_an_unusable_file_and_its_field_are_named(tmp_path, content, named):
     path.write_text(yaml.safe_dump(content), "utf-8")
     with pytest.raises(InputError, match=rf"^{path}: {named}"):
         load_weights(path)
-    with pytest.raises(InputError, match=rf"^index\.fusion={tmp_path}: is a folder"):
+    with pytest.raises(InputError, match=rf"^index\.fusion={tmp_path}: no such file"):
         load_weights(tmp_path)
 
 

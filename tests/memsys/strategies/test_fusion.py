@@ -77,7 +77,8 @@ def test_it_ranks_by_the_fused_score_from_0_to_1(parts):
     assert store.ranking(TEXT, "fusion").best(10) == [
         (row, pytest.approx(scores[row])) for row in np.argsort(-fused, kind="stable")
     ]
-    assert store.fused(TEXT, store.similarity(TEXT)).tolist() == fused.tolist()
+    known = store.signals.of(TEXT, store.similarity(TEXT))
+    assert store.fused(TEXT, known).tolist() == fused.tolist()
     # Neither the conversation nor the time of a question changes it.
     other = replace(query(TEXT), id="D2:2", conversation="?", time=datetime(1999, 1, 1))
     assert strategy.rank(other) == (found, trace)

@@ -1,8 +1,7 @@
-"""Each metric by hand, and on generated rankings of many shapes as ir_measures and ranx have it."""
+"""Each metric by hand, and on generated rankings of many shapes as ir_measures has it."""
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Mapping
 from math import log2
@@ -138,8 +137,6 @@ AT = {"recall": "R", "recall_any": "Success", "precision": "P", "ndcg": "nDCG", 
 AT |= {"map": "AP"}
 WHOLE = {"ndcg": "nDCG", "mrr": "RR", "map": "AP", "r_precision": "Rprec"}
 NAMES = {f"{ours}@{k}": f"{theirs}@{k}" for ours, theirs in AT.items() for k in CUTOFFS} | WHOLE
-RANX = {"recall": "recall", "recall_any": "hit_rate", "precision": "precision", "ndcg": "ndcg"}
-RANX |= {"mrr": "mrr", "map": "map"}
 
 
 def differences(questions: Mapping[str, Judged]) -> dict[str, float]:
@@ -168,27 +165,3 @@ def differences(questions: Mapping[str, Judged]) -> dict[str, float]:
 
 def test_generated_rankings_score_as_in_ir_measures():
     assert max(differences(shapes()).values()) < 1e-9
-
-
-@pytest.mark.skipif(
-    not os.environ.get("MEMSYS_RANX"),
-    reason="ranx compiles its metrics for minutes on import: set MEMSYS_RANX=1",
-)
-def test_generated_rankings_score_as_in_ranx():
-    import ranx  # noqa: PLC0415 - compiles
-
-    questions = shapes(60)
-    qrels = ranx.Qrels({id_: dict.fromkeys(one.relevant, 1) for id_, one in questions.items()})
-    run = ranx.Run(
-        {
-            id_: {unit: float(len(one.ranked) - rank) for rank, unit in enumerate(one.ranked)}
-            for id_, one in questions.items()
-        }
-    )
-    names = {f"{ours}@{k}": f"{theirs}@{k}" for ours, theirs in RANX.items() for k in (1, 10, 100)}
-    names |= {"mrr": "mrr", "map": "map", "ndcg": "ndcg", "r_precision": "r-precision"}
-    found = ranx.evaluate(qrels, run, list(names.values()), return_mean=False)
-    order = list(qrels.keys())
-    for ours, theirs in names.items():
-        mine = [parse(ours).score(questions[id_]) for id_ in order]
-        assert mine == pytest.approx(list(found[theirs]), abs=1e-9), ours

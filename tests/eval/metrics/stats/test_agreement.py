@@ -17,7 +17,6 @@ from eval.metrics.stats.agreement import (
     fleiss_interval,
     fleiss_kappa,
     rate,
-    rogan_gladen,
     wilson,
 )
 from eval.metrics.stats.pareto import pareto
@@ -83,28 +82,6 @@ def test_fleiss_wants_the_same_number_of_ratings(verdicts):
         fleiss_interval(verdicts, ["c"] * len(verdicts))
 
 
-def test_the_interval_of_kappa_holds_the_truth_where_conversations_differ():
-    """Two judges see the same answer with noise of 10% each, in 10 conversations whose share of
-    right answers varies: over 300 data sets about 95% of intervals hold the kappa of many."""
-    rng = np.random.default_rng(1)
-
-    def draw(conversations: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        shares = rng.uniform(0.4, 0.8, conversations)
-        truth = rng.random((conversations, 40)) < shares[:, None]
-        seen = [(truth ^ (rng.random(truth.shape) < 0.1)).ravel() for _ in range(2)]
-        return seen[0], seen[1], [str(i) for i in range(conversations) for _ in range(40)]
-
-    one, other, _ = draw(5000)
-    cells = np.bincount(2 * one + other, minlength=4).astype(float)
-    true_kappa = float(cohen_kappa(cells[None, :])[0])
-    held = 0
-    for seed in range(300):
-        a, b, names = draw(10)
-        found = cohen_interval(a.tolist(), b.tolist(), names, seed)
-        held += found.low <= true_kappa <= found.high
-    assert 0.91 <= held / 300 <= 0.985
-
-
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
 @pytest.mark.parametrize(
     ("successes", "n"), [(0, 1), (0, 20), (20, 20), (3, 7), (81, 263), (446, 446), (812, 1540)]
@@ -112,11 +89,8 @@ def test_the_interval_of_kappa_holds_the_truth_where_conversations_differ():
 def test_wilson_is_that_of_scipy(successes, n, level):
     found = binomtest(successes, n).proportion_ci(level, "wilson")
     assert wilson(successes, n, level) == pytest.approx((found.low, found.high), abs=1e-9)
-
-
-def test_wilson_is_that_of_newcombes_table_by_default():
-    # Newcombe (1998), table I, method 3: level 95%
-    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    if level == 0.95:
+        assert wilson(successes, n) == wilson(successes, n, level)
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 0), (-1, 5), (6, 5)])
@@ -144,15 +118,6 @@ def test_no_trial_no_rate_and_few_conversations_no_clusters(names):
     assert found.error > 0  # none in 20 is no proof of none
 
 
-def test_rogan_gladen_by_hand():
-    # A test with sensitivity .9 and specificity .8 on a population of which 30% have it:
-    # .3 * .9 + .7 * .2 = .41 test positive.
-    assert rogan_gladen(0.41, false_accepts=0.2, false_rejects=0.1) == pytest.approx(0.3)
-    assert rogan_gladen(0.5, 0.0, 0.0) == 0.5
-    assert rogan_gladen(0.05, 0.1, 0.0) < 0  # fewer than even wrong answers alone would pass
-    assert math.isnan(rogan_gladen(0.5, 0.6, 0.4))
-
-
 def known(share: float, n: int) -> Rate:
     return Rate(round(share * n), n, share, (0, 1), None, (share * (1 - share) / n) ** 0.5)
 
@@ -168,16 +133,9 @@ def test_the_interval_by_hand():
     assert not found.outside
 
 
-def test_uncertain_rates_widen_the_interval():
-    sure = corrected_share(0.41, 0.02, known(0.2, 10**6), known(0.1, 10**6))
-    unsure = corrected_share(0.41, 0.02, known(0.2, 30), known(0.1, 30))
-    assert sure is not None
-    assert unsure is not None
-    assert unsure.high - unsure.low > 1.5 * (sure.high - sure.low)
-
-
 def test_what_cannot_be_corrected():
     assert corrected_share(0.5, 0.01, known(0.7, 100), known(0.3, 100)) is None
+    assert corrected_share(0.5, 0.01, known(0.6, 100), known(0.5, 100)) is None
     found = corrected_share(0.05, 0.01, known(0.1, 100), known(0.1, 100))
     assert found is not None
     assert found.outside
