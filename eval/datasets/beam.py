@@ -48,10 +48,10 @@ _WANTED = (
 
 class _Question(Row):
     question: Text
-    answer: Any
-    ideal_answer: Any
-    ideal_summary: Any
-    source_chat_ids: Any
+    answer: Any = None
+    ideal_answer: Any = None
+    ideal_summary: Any = None
+    source_chat_ids: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +194,7 @@ class _Message(Row):
     id: StrictInt
     role: Literal["user", "assistant"]
     content: str
-    time_anchor: Annotated[datetime | None, BeforeValidator(_date)]
+    time_anchor: Annotated[datetime | None, BeforeValidator(_date)] = None
 
 
 _Turns = list[list[_Message]]

@@ -48,9 +48,9 @@ _WORD = re.compile(r"(?!(?:an?|the|and)\b)\b\w", re.IGNORECASE)  # that F1 count
 class _Question(Row):
     question: Text
     category: Annotated[int, key_of({id_: id_ for id_ in TYPES}, _CATEGORIES)]
-    answer: Answer
-    adversarial_answer: Answer
-    evidence: Ids
+    answer: Answer = None
+    adversarial_answer: Answer = None
+    evidence: Ids = ()
 
 
 class _Questions(Row):

@@ -77,13 +77,13 @@ class _Turn(TurnRow):
 class _Question(Row):
     question: Text
     answer: Given
-    evidence: Ids
+    evidence: Ids = ()
     category: Annotated[int, key_of({id_: id_ for id_ in REALTALK_TYPES})]
 
 
 class _Names(Row):
-    speaker_1: Line | None
-    speaker_2: Line | None
+    speaker_1: Line | None = None
+    speaker_2: Line | None = None
 
 
 class _Chat(Row):

@@ -65,9 +65,8 @@ def _time(value: Any) -> datetime:
     try:
         return parse_time(value)
     except (AttributeError, ValueError):  # AttributeError: no text
-        state = "missing" if value is None else f"{value!r:.60} is no time"
         remedy = 'write it as "1:56 pm on 8 May, 2023" or "2023-05-08 13:56"'
-        raise ValueError(f"{state}; {remedy}") from None
+        raise ValueError(f"{value!r:.60} is no time; {remedy}") from None
 
 
 _Time = Annotated[datetime, BeforeValidator(_time)]  # naive
@@ -79,8 +78,8 @@ class TurnRow(Row):
     dia_id: Text
     speaker: Line
     text: Text
-    blip_caption: Text | None
-    img_url: ImageAddress
+    blip_caption: Text | None = None
+    img_url: ImageAddress = None
 
     @property
     def own_time(self) -> datetime | None:
@@ -112,13 +111,13 @@ def _name(value: Any) -> Any:
 
 
 class _Speakers(Row):
-    speaker_a: Annotated[Line | None, BeforeValidator(_name)]
-    speaker_b: Annotated[Line | None, BeforeValidator(_name)]
+    speaker_a: Annotated[Line | None, BeforeValidator(_name)] = None
+    speaker_b: Annotated[Line | None, BeforeValidator(_name)] = None
 
 
 class _Conversation(Row):
     conversation: dict[str, Any]
-    observation: dict[str, dict[str, list[Annotated[_Fact, BeforeValidator(_fact)]]]] | None
+    observation: dict[str, dict[str, list[Annotated[_Fact, BeforeValidator(_fact)]]]] | None = None
 
 
 def read_conversation(raw: dict[str, Any], where: Location, *, captions: bool) -> Conversation:

@@ -145,20 +145,20 @@ def changed(place: str, value: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("chat", "asked", "said"),
     [
-        ({"chat": []}, None, "chat.json: sample 1: chat: is an object; must be a list"),
+        ({"chat": []}, None, "chat.json: sample 1: chat: must be a list"),
         ([], None, "chat.json: sample 1: chat: no batch"),
         (changed("batch", {"messages": []}), None, r"\[0\]: neither a batch with turns nor"),
         (changed("batch", {"plan": batches()}), None, r"\[0\]: neither a batch with turns nor"),
-        (changed("batch", ["x"]), None, r"\[0\]\[0\]\[0\]: is a text; must be an object"),
+        (changed("batch", ["x"]), None, r"\[0\]\[0\]\[0\]: must be an object"),
         (changed("turns", []), None, r"\[0\]\.turns: no messages"),
-        (changed("role", "system"), None, r"\[0\]\.turns\[0\]\[0\]\.role: 'system'; use 'user' or"),
-        (changed("id", "0"), None, r"\[0\]\[0\]\.id: is a text; must be a whole number"),
+        (changed("role", "system"), None, r"\.turns\[0\]\[0\]\.role: Input should be 'user'"),
+        (changed("id", "0"), None, r"\[0\]\[0\]\.id: Input should be a valid integer"),
         (changed("time_anchor", "2024-03-15"), None, "time_anchor: '2024-03-15' is no date"),
         (changed("time_anchor", None), None, "no time_anchor in the first batch"),
-        (None, [], "probing_questions.json: sample 1: is a list; must be an object"),
+        (None, [], "probing_questions.json: sample 1: must be an object"),
         (None, {"riddles": []}, "sample 1: riddles: is no ability; they are contradiction_res"),
         (None, {"abstention": [{}]}, r"abstention\[0\]\.question: missing"),
-        (None, {"summarization": [{"question": "?"}]}, r"\[0\]\.ideal_summary: missing"),
+        (None, {"summarization": [{"question": "?"}]}, r"\[0\]\.ideal_summary: must be"),
     ],
 )
 def test_unknown_forms_are_refused(tmp_path, chat, asked, said):

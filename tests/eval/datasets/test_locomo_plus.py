@@ -128,7 +128,7 @@ def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
         ({"cue_dialogue": "A: Hm.\n\nC: Oh."}, "sample 1: cue_dialogue: line 3: 'C: Oh.' is no"),
         ({"cue_dialogue": "A: "}, "sample 1: cue_dialogue: line 1"),
         ({"trigger_query": "Well"}, "sample 1: trigger_query: line 1: 'Well' is no line"),
-        ({"time_gap": None}, "sample 1: time_gap: missing"),
+        ({"time_gap": None}, "sample 1: time_gap: must be a text"),
         ({"time_gap": "9999 years later"}, "sample 1: time_gap: goes back"),
     ],
 )
@@ -143,7 +143,7 @@ def test_files_of_another_shape(tmp_path):
         plus.write_text(wrong)
         with pytest.raises(InputError, match="must be a list of LoCoMo-Plus samples"):
             LoCoMoPlus(name="made", path=str(plus), locomo=str(locomo)).load()
-    with pytest.raises(InputError, match=r"sample 1: is a text; must be an object"):
+    with pytest.raises(InputError, match=r"sample 1: must be an object"):
         load(tmp_path, sample(), "x")
     plus, locomo = write(tmp_path, sample())
     alone = conversation("ash", speaker_b=None)
