@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from data.overlays.build import main
 from eval.datasets.files import DATA
-from eval.datasets.overlays import AnswerOverlay, Entries, read_overlay, write_overlay
+from eval.datasets.overlays import AnswerOverlay, read_overlay, write_overlay
 from eval.datasets.types import Dataset, KeyChange
 from memsys.core.errors import InputError
 
@@ -108,27 +108,6 @@ def test_other_keys_leave_out_all_errors_or_know_them_alone(sample, load, errors
 def test_wrong_errors_are_refused(sample, load, errors, rows, told):
     with pytest.raises(InputError, match=told):
         load(sample, key="corrected", key_file=errors(rows))
-
-
-def test_entries_are_searched_once_for_all_conversations():
-    class Counted(dict[str, str]):
-        searches = 0
-
-        def __iter__(self) -> Iterator[str]:
-            self.searches += 1
-            return super().__iter__()
-
-        def items(self) -> Any:
-            self.searches += 1
-            return super().items()
-
-    entries = Counted({f"{name}/0": name for name in "abc"})
-    errors = Entries("errors.json", entries)
-    errors.check_conversations("abc")
-    for name in "abc":
-        with pytest.raises(InputError, match=f"entry {name}/0: the data set has no such question"):
-            list(errors.matched(name, []))
-    assert entries.searches == 1
 
 
 def test_a_key_that_is_not_there_is_refused(sample, load, tmp_path):

@@ -13,7 +13,6 @@ from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES
 from eval.datasets.longmemeval import LONGMEMEVAL_TYPES
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset
 from memsys.core.errors import InputError
-from tests.eval.commands import runs_in
 from tests.eval.datasets.made_beam import ABILITIES, batches, plans, probes, write
 
 
@@ -183,17 +182,3 @@ def test_what_is_no_folder_of_the_repository(tmp_path):
     write(tmp_path / "both" / "A" / "1")
     with pytest.raises(InputError, match=r"folder: used twice .before in A/1, as 'A-1'"):
         load(tmp_path / "both")
-
-
-def test_a_run(start, tmp_path):
-    write(tmp_path / "chats" / "100K" / "1")
-    path = tmp_path / "chats" / "100K"
-    ended = start("dataset=beam", f"dataset.path={path}", "strategy=bm25")
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    scores = {record["type"]: record["scores"] for record in run.records}
-    assert scores["knowledge_update"]["evidence_recall"] == 1.0
-    assert scores["instruction_following"]["bleu1"] is None
-    assert scores["knowledge_update"]["bleu1"] is not None
-    cells = run.summary["by_type"]
-    assert [*cells] == [*BEAM_TYPES.values(), "overall"]

@@ -92,16 +92,6 @@ def test_commands_know_the_types_and_that_there_is_no_gold(answered, tmp_path, c
     assert len(qrels) == 12
 
 
-def test_a_conversation_a_sample(start, tmp_path):
-    ended = start(*options(tmp_path), "dataset.stitch=one", "strategy=bm25", "reader=none")
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    assert [one["conversation"] for one in run.records] == [
-        *("ash+0", "ash+2", "ash+4", "elm+1", "elm+3", "elm+5")
-    ]
-    assert {one["turns"] for one in run.manifest["stores"].values()} == {5}
-
-
 def test_judges_and_audits_of_gold_answers_are_refused(start, tmp_path, capsys):
     given = options(tmp_path)
     ended = start(*given, "strategy=bm25", "judge=gold_recall")

@@ -81,22 +81,6 @@ def published(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     made.rename(tmp_path / "longmemeval_oracle.json")
 
 
-@pytest.mark.usefixtures("errors", "published")
-def test_a_run_records_the_key_and_can_be_rescored(start, tmp_path):
-    ended = start("dataset=longmemeval", "strategy=no_memory", "dataset.key=excluded")
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    key = run.manifest["key"]
-    assert (key["name"], key["wrong"], key["texts"]) == ("excluded", ["a/0"], None)
-    assert key["overlay"]["name"] == "longmemeval.json"
-    scores = {record["id"]: record["scores"]["bleu1"] for record in run.records}
-    assert scores["a/0"] is None
-    assert scores["b/0"] is not None
-    assert rescore([str(run.folder), "--dataset", "longmemeval", "--key", "original"]) == 0
-    (again,) = runs_in(tmp_path)
-    assert all(record["scores"]["bleu1"] is not None for record in again.records)
-
-
 @pytest.mark.usefixtures("published")
 def test_a_run_with_the_published_ids_is_resumed_repeated_and_rescored(
     start, tmp_path, request, capsys

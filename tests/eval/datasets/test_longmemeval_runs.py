@@ -10,7 +10,6 @@ import pytest
 
 from eval.analyse.compare.__main__ import main as compare
 from eval.analyse.tabulate.__main__ import main as tabulate
-from eval.datasets.files import shared_folder
 from eval.imports.rescore.__main__ import main as rescore
 from eval.metrics import Answered
 from eval.metrics.registry import score
@@ -20,8 +19,6 @@ from eval.pages.report.runs import load
 from tests.eval.commands import Run, run_main, runs_in
 from tests.eval.datasets.made_longmemeval import instance, write
 from tests.shared import made_once
-
-_REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
 
 
 @pytest.fixture(scope="module")
@@ -117,15 +114,3 @@ def test_a_table_by_type(copies, tmp_path):
     one = found["evidence_session_recall", "multi_session", "strategy=oracle"]
     assert (one["n"], one["conversations"], float(one["mean"])) == ("1", "1", 1.0)
     assert found["evidence_session_recall", "overall", "strategy=oracle"]["n"] == "2"
-
-
-@pytest.mark.skipif(not _REAL.is_file(), reason="the published instances are not here")
-def test_published_instances_run(start, tmp_path):
-    ended = start(
-        "dataset=longmemeval", f"dataset.path={_REAL}", "strategy=bm25", "dataset.limit=9"
-    )
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    overall = run.summary["by_type"]["overall"]
-    assert (overall["n"], overall["errors"]) == (9, 0)
-    assert overall["evidence_session_recall"] >= overall["evidence_recall"] > 0.3

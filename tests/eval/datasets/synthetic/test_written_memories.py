@@ -98,11 +98,6 @@ def test_facts_that_nobody_changes_tell_the_past(tmp_path, cache, options):
     assert min(found.values()) == 1.0
 
 
-def test_what_it_overlooks_is_missing(tmp_path, cache):
-    found = f1(tmp_path, cache, "strategy=mem0", "llm.extra.misses=0.5")
-    assert 0.0 < found["single_hop"] < 1.0
-
-
 SAMPLE = LoCoMo(name="sample", path="data/sample")
 
 
@@ -124,11 +119,3 @@ def test_what_it_cannot_do_is_refused(chosen, dataset, misses, said):
     with pytest.raises(InputError) as refused:
         check_compatibility(choices, known, {"extra": {"misses": misses}})
     assert str(refused.value).startswith(said)
-
-
-def test_a_refused_run_asks_nothing_and_leaves_no_folder(tmp_path, cache):
-    where = f"hydra.run.dir={tmp_path / 'run'}"
-    ended = run_main(tmp_path, cache, *SMALL, "strategy=mem0", "llm.extra.misses=1.5", where)
-    assert ended.code == 2
-    assert ended.err.startswith("error: llm.extra.misses: 1.5; use a share of 0 to 1")
-    assert not (tmp_path / "run").exists()
