@@ -180,21 +180,19 @@ class TurnIds:
     """The ids of a conversation's turns, found by exact id or by an unambiguous misspelling."""
 
     def __init__(self, ids: Iterable[str] = ()) -> None:
-        self._exact: set[str] = set()
         self._by_canonical: dict[str, list[str]] = defaultdict(list)
         self.add(ids)
 
     def add(self, ids: Iterable[str]) -> None:
         """Add turns with new ids."""
         for turn in ids:
-            self._exact.add(turn)
             self._by_canonical[_canonical(turn)].append(turn)
 
     def find(self, raw: str) -> str | None:
         """Return the turn that `raw` names, or None if it could mean none or several."""
-        if raw in self._exact:
-            return raw
         candidates = self._by_canonical.get(_canonical(raw), [])
+        if raw in candidates:
+            return raw
         return candidates[0] if len(candidates) == 1 else None
 
     def cited(self, ids: Sequence[str], where: Location, field: str) -> tuple[str, ...]:
