@@ -219,23 +219,17 @@ def test_files_are_loaded_or_refused_in_one_line(tmp_path):
         (b"{not json", r"my\.json: not JSON \(line 1, column 2"),
         *((one, "must be a list of samples") for one in (b"[]", b"{}", b"null", b"5")),
         *((one, "#1: .* an object") for one in (b"[[]]", b"[5]", b"[null]", b"[true]")),
-        (b"[" * 100_000, "nested more than 100 deep"),
         (b"[NaN]", r"my\.json: \[0\]: NaN is not JSON"),
-        (DIGITS.encode(), "beyond the range of 64 bits"),
         (whole + b" x", "not JSON .*Extra data"),
-        (alone + b"\n" + alone, "not JSON .*Extra data"),
         (b"\xef\xbb\xbf" + whole, N),
         ("[{'é'".encode("latin-1"), r"not UTF-8 \(byte 3\)"),
         (packed, N),
-        (gzip.compress(whole[:99]) + gzip.compress(whole[99:]), N),
         (packed[:-20], "gzip data is damaged or truncated"),
-        (packed + b"rubbish", "gzip data is damaged"),
         (alone, N),
         (both, 2 * N),
         (both.replace(b'"other"', b'"harbour"'), "harbour: sample_id: used twice"),
         (whole[:-1] + b", 5]", "#2: must be an object"),
         (whole.replace(b'"category": 1', b'"category": 1, "category": 2', 1), "'category' occurs"),
-        (whole.replace(b'"qa"', b'"x": 1e999, "qa"', 1), r"\[0\]\.x: a number"),
     ]
     for data, expected in files:
         check(tmp_path / "my.json", data, expected)

@@ -161,19 +161,6 @@ def test_the_setting_of_a_missing_file_is_named(tmp_path, wrong):
         LoCoMoPlus(name="made", **paths).load()  # type: ignore[arg-type]
 
 
-def test_where_both_files_are_looked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr("eval.datasets.files.DATA", tmp_path / "data")
-    monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "shared"))
-    plus, locomo = write(tmp_path, sample(), ids=("fir",))
-    for name, path in (("locomo", locomo), ("locomo_plus", plus)):
-        with pytest.raises(InputError, match=f"python -m eval fetch {name}`"):
-            LoCoMoPlus(name="locomo_plus").load()
-        folder = tmp_path / "shared" / name
-        folder.mkdir(parents=True)
-        path.rename(folder / path.name)
-    assert LoCoMoPlus(name="locomo_plus").load().conversations[0].id == "fir"
-
-
 @pytest.mark.skipif(
     not all(path.is_file() for path in _REAL),
     reason="locomo_plus.json and locomo10.json are not in $MEMSYS_SHARED",
