@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -56,15 +56,9 @@ class PublicFile:
 
     def files(self) -> list[PublicFile]:
         """Return the files of a folder, or the file itself."""
+        url = self.url.rstrip("/")
         return [
-            PublicFile(
-                f"{self.file}/{name}",
-                f"{self.url.rstrip('/')}/{name}",
-                pin.bytes,
-                pin.sha256,
-                self.licence,
-                self.home,
-            )
+            replace(self, file=f"{self.file}/{name}", url=f"{url}/{name}", **asdict(pin), parts={})
             for name, pin in self.parts.items()
         ] or [self]
 

@@ -12,15 +12,18 @@ from memsys.core.errors import InputError
 
 ORIGINAL = "original"
 NAMES = "locomo|locomo_plus|realtalk|sample|sample_hard|longmemeval|PATH"
-_LOCOMO, _LONGMEMEVAL = "eval.datasets.locomo.LoCoMo", "eval.datasets.longmemeval.LongMemEval"
-_BEIR = "eval.datasets.beir.Beir"
-_KNOWN: Mapping[str, Mapping[str, str | None]] = {
+_LOCOMO = "eval.datasets.locomo.LoCoMo"
+_WITH_KEYS: Mapping[str, Mapping[str, str | None]] = {
     "locomo": {"_target_": _LOCOMO, "path": None},
     "sample": {"_target_": _LOCOMO, "path": "data/sample"},
     "sample_hard": {"_target_": _LOCOMO, "path": "data/sample_hard"},
-    "longmemeval": {"_target_": _LONGMEMEVAL, "path": None, "session_ids": "neutral"},
+    "longmemeval": {
+        "_target_": "eval.datasets.longmemeval.LongMemEval",
+        "path": None,
+        "session_ids": "neutral",
+    },
 }
-_WITHOUT_KEYS: Mapping[str, str] = {
+_OTHERS: Mapping[str, str] = {
     "locomo_plus": "eval.datasets.locomo_plus.LoCoMoPlus",
     "realtalk": "eval.datasets.realtalk.RealTalk",
 }
@@ -40,16 +43,18 @@ def config_of(
     REALTALK have one of each; `setting`: what gave the name. Raises InputError if there is no
     such file.
     """
-    if name in _WITHOUT_KEYS:
-        return {"_target_": _WITHOUT_KEYS[name], "name": name}
-    found = None if name in _KNOWN else find_file(name)
-    if name not in _KNOWN and found is None:
-        raise InputError(
-            f"{setting} {name:.200}: no such file; give {', '.join([*_KNOWN, *_WITHOUT_KEYS])}, "
-            "a file or folder in LoCoMo's format, or a folder in BEIR's"
-        )
-    if found is not None and found.is_dir() and any(found.rglob(f"{QUERIES}*")):
-        return {"_target_": _BEIR, "name": found.name, "path": name}
-    chosen = _KNOWN.get(name, {"_target_": _LOCOMO, "path": name})
+    if name in _OTHERS:
+        return {"_target_": _OTHERS[name], "name": name}
+    options = _WITH_KEYS.get(name)
+    if options is None:
+        path = find_file(name)
+        if path is None:
+            raise InputError(
+                f"{setting} {name:.200}: no such file; give {', '.join([*_WITH_KEYS, *_OTHERS])}, "
+                "a file or folder in LoCoMo's format, or a folder in BEIR's"
+            )
+        if path.is_dir() and any(path.rglob(f"{QUERIES}*")):
+            return {"_target_": "eval.datasets.beir.Beir", "name": path.name, "path": name}
+        options = {"_target_": _LOCOMO, "path": name}
     cited = {} if evidence == ORIGINAL else {"evidence": evidence}
-    return {**chosen, "name": Path(name).stem, "key": key, "key_file": key_file, **cited}
+    return {**options, "name": Path(name).stem, "key": key, "key_file": key_file, **cited}
