@@ -15,8 +15,8 @@ from itertools import chain, count, islice
 from random import Random
 
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.named import config_of
 from eval.datasets.pooled import owned, timed
+from eval.datasets.reload import config_of
 from eval.datasets.selection import Filters
 from eval.datasets.synthetic.world import Parameters, dialogue
 from eval.datasets.types import TYPES, Dataset, Question, SourceFile

@@ -11,8 +11,7 @@ from eval.analyse.compare.__main__ import main as compare
 from eval.analyse.diagnose.__main__ import main as diagnose
 from eval.analyse.retrieval.__main__ import main as measure
 from eval.audit_judge.__main__ import main as audit
-from eval.datasets.named import config_of
-from eval.datasets.reload import load_dataset_of
+from eval.datasets.reload import config_of, load_dataset_of
 from eval.exchange.export.__main__ import main as export
 from eval.imports.rescore.__main__ import main as rescore
 from eval.pages.report.__main__ import main as report
