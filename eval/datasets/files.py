@@ -142,23 +142,21 @@ def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
 
 
 def read_rows(
-    path: str, what: str, *, single: str | None = None, setting: str = "dataset.path"
+    path: str, what: str, setting: str = "dataset.path"
 ) -> tuple[list[tuple[SourceFile, int, Any]], list[SourceFile]]:
     """Return the elements of the lists in the JSON files at `path` (see json_files), each with its
-    file and its index there, and the files. An object with the field `single` stands for a list of
-    itself.
+    file and its index there, and the files. Anything else stands for a list of itself.
 
-    Raises InputError, which says `what` they are, if a file is no list of one or more.
+    Raises InputError, which says `what` they are, if a list is empty.
     """
     rows: list[tuple[SourceFile, int, Any]] = []
     files: list[SourceFile] = []
     for file in json_files(path, setting):
         value, source = read_json(file)
-        if isinstance(value, dict) and single in value:
-            value = [value]
-        if not isinstance(value, list) or not value:
+        if value == []:
             raise InputError(f"{file.name}: must be a list of {what}")
-        rows += [(source, index, row) for index, row in enumerate(value)]
+        listed = value if isinstance(value, list) else [value]
+        rows += [(source, index, row) for index, row in enumerate(listed)]
         files.append(source)
     return rows, files
 
@@ -170,7 +168,6 @@ def read_named(
     kind: Any,
     *,
     published: str | None = None,
-    single: str | None = None,
     setting: str = "dataset.path",
 ) -> tuple[dict[str, tuple[Location, dict[str, Any]]], list[SourceFile]]:
     """Return the objects that read_rows reads, with their places, by their field `id_`, a text of
@@ -182,7 +179,7 @@ def read_named(
     """
     found: dict[str, tuple[Location, dict[str, Any]]] = {}
     names: dict[str, Location] = {}
-    rows, files = read_rows(path, what, single=single, setting=setting)
+    rows, files = read_rows(path, what, setting)
     for file, index, raw in rows:
         place = Location(file.name, f"#{index + 1}")
         fields = parse(dict[str, Any], raw, place)

@@ -33,9 +33,8 @@ from eval.datasets.files import (
 )
 from eval.datasets.overlays import Distinct, Entries, Overlay, find_overlay, read_overlay
 from eval.datasets.pooled import POOLED, Poolable, pool
-from eval.datasets.selection import Filters, Part
+from eval.datasets.selection import LOCOMO, Filters, Part, SplitName, in_split
 from eval.datasets.sessions import read_conversation
-from eval.datasets.splits import LOCOMO, SplitName, in_split
 from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, EvidenceKey, Question, SourceFile
 from memsys.core.declared import PathText
@@ -69,7 +68,7 @@ class LoCoMo(Filters, Poolable):
     (questions whose answer is known to be wrong get no gold answer). key_file: the list of errors,
     or the overlay; None for the overlay in data/overlays. subset: only the questions of a subset,
     `lite` or the path of a file of the same form (docs/datasets.md); the other filters apply to
-    it. split: only the conversations of a split, `dev` or `held_out` (eval.datasets.splits).
+    it. split: only the conversations of a split, `dev` or `held_out` (eval.datasets.selection).
     evidence: the evidence key, original, corrected or excluded (questions whose citation is
     known to be wrong get no evidence). pooled: put `conversations` into one store, also those
     without a question left; owner_filter: search only the asking conversation's memories in it.
@@ -137,7 +136,6 @@ def read_locomo(
         "sample_id",
         Line,
         published=load_sources()["locomo"].sha256,
-        single="conversation",
         setting=setting,
     )
     if POOLED in samples:

@@ -217,8 +217,9 @@ def test_files_are_loaded_or_refused_in_one_line(tmp_path):
     files: list[tuple[bytes, Expected]] = [
         (b"", "not JSON"),
         (b"{not json", r"my\.json: not JSON \(line 1, column 2"),
-        *((one, "must be a list of samples") for one in (b"[]", b"{}", b"null", b"5")),
-        *((one, "#1: .* an object") for one in (b"[[]]", b"[5]", b"[null]", b"[true]")),
+        (b"[]", "must be a list of samples"),
+        *((one, "#1: .* an object") for one in (b"[[]]", b"[5]", b"null", b"true")),
+        (b"{}", "#1: sample_id: must be a text"),
         (b"[NaN]", r"my\.json: \[0\]: NaN is not JSON"),
         (whole + b" x", "not JSON .*Extra data"),
         (b"\xef\xbb\xbf" + whole, N),

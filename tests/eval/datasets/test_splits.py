@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval.datasets import splits
+from eval.datasets import selection as splits
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
 from memsys.core.errors import InputError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import yaml
 
-from eval.datasets.splits import LOCOMO, REALTALK
+from eval.datasets.selection import LOCOMO, REALTALK
 from eval.regress import fit_auto
 from eval.regress.fit_auto import KINDS, Kind, check_not_held_out, fit, main
 from eval.regress.fit_fusion import Example, fitted
