@@ -93,41 +93,6 @@ def check(path: Path, data: bytes, expected: Expected) -> None:
     json.dumps(rows, ensure_ascii=False, default=str).encode()
 
 
-# What a field must be, and values of other types.
-_TYPES: dict[str, tuple[str, list[Any]]] = {
-    "text": ("must be a text", [None, 5, 1.5, True, [], {}]),
-    "list": (r"must be a list \[...\]", [None, "x", 5, True, {}]),
-    "object": (r"must be an object {...}", [None, "x", 5, True, []]),
-}
-_BLANK = ["", " \t", "\u200b\ufeff \u2060"]
-# Place, type, and the field as messages name it.
-TYPED = [
-    ("sample_id", "text", "#1: sample_id"),
-    ("conversation", "object", "harbour: conversation"),
-    ("conversation/session_1", "list", "harbour: session_1"),
-    ("conversation/session_1/0", "object", r"harbour: session_1\[0\]"),
-    ("conversation/session_1/0/dia_id", "text", r"harbour: session_1\[0\]\.dia_id"),
-    ("conversation/session_1/0/speaker", "text", r"harbour: session_1\[0\]\.speaker"),
-    ("conversation/session_1/0/text", "text", r"harbour: session_1\[0\]\.text"),
-    ("qa", "list", "harbour: qa"),
-    ("qa/3", "object", r"harbour: qa\[3\]"),
-    ("qa/3/question", "text", r"harbour: qa\[3\]\.question"),
-    ("observation", "object", "harbour: observation"),
-]
-
-
-@pytest.mark.parametrize(("place", "kind", "field"), TYPED)
-def test_a_field_of_another_type_is_named_with_what_it_must_be(place, kind, field, tmp_path):
-    must, values = _TYPES[kind]
-    cases = [(value, must) for value in values if value is not None or place != "observation"]
-    cases += [(value, "empty; write a text") for value in _BLANK if kind == "text"]
-    if not place[-1].isdecimal() and place != "observation":
-        cases.append((MISSING, "missing; add it|must be"))
-    for value, problem in cases:
-        data = json.dumps([put(base(), place, value)]).encode()
-        check(tmp_path / "my.json", data, f"{field}: ({problem})")
-
-
 _CATEGORIES = "use one of 1 multi_hop, 2 temporal, 3 open_domain, 4 single_hop, 5 adversarial"
 _NO_ANSWER = r"harbour: qa\[3\]\.answer: missing or empty; only category 5 may omit it"
 _TURN = "conversation/session_1/0"
@@ -136,6 +101,13 @@ _TIME = "conversation/session_1_date_time"
 _FACT = "observation/session_1_observation"
 # Place, values that are put there, and what is expected of each.
 EDITS: list[tuple[str, list[Any], Expected]] = [
+    ("sample_id", [None, 5, True, [], MISSING], "my.json: sample #1: sample_id: must be a text"),
+    ("conversation", ["x", 5, []], r"harbour: conversation: must be an object {...}"),
+    ("qa", [None, "x", 5, {}], r"harbour: qa: must be a list \[...\]"),
+    ("qa/3", [None, "x", []], r"harbour: qa\[3\]: must be an object {...}"),
+    ("qa/3/question", [None, 1.5], r"harbour: qa\[3\]\.question: must be a text"),
+    ("qa/3/question", [MISSING], r"harbour: qa\[3\]\.question: missing; add it"),
+    ("qa/3/question", ["", " \t", "\u200b\ufeff \u2060"], r"\.question: empty; write a text"),
     ("qa/3/category", [0, "1", True, None, LONG], rf"\.category: .* is unknown; {_CATEGORIES}"),
     ("qa/3/category", [MISSING], r"qa\[3\]\.category: missing; add it"),
     ("qa/3/answer", [MISSING, None, " ", "\u200b"], _NO_ANSWER),
