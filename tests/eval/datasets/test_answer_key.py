@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from data.overlays.build import main
 from eval.datasets.files import DATA
+from eval.datasets.locomo import EvidenceOverlay
 from eval.datasets.overlays import AnswerOverlay, read_overlay, write_overlay
 from eval.datasets.types import Dataset, KeyChange
 from memsys.core.errors import InputError
@@ -198,16 +200,26 @@ def test_a_broken_overlay_is_refused(sample, load, overlay, change, told):
         load(sample, key="excluded", key_file=str(overlay))
 
 
-def test_our_overlay_holds_ids_hashes_and_places_alone_and_comes_back_as_written(tmp_path):
-    shipped = DATA / "overlays" / "locomo.json"
-    write_overlay(tmp_path / "again.json", read_overlay(AnswerOverlay, shipped)[0])
+@pytest.mark.parametrize(
+    ("kind", "name", "entries"),
+    [
+        (AnswerOverlay, "overlays/locomo.json", 156),
+        (AnswerOverlay, "overlays/longmemeval.json", 4),
+        (EvidenceOverlay, "evidence/locomo.json", 57),
+    ],
+)
+def test_a_shipped_overlay_holds_no_text_and_comes_back_as_written(kind, name, entries, tmp_path):
+    shipped = DATA / name
+    write_overlay(tmp_path / "again.json", read_overlay(kind, shipped)[0])
     assert (tmp_path / "again.json").read_bytes() == shipped.read_bytes()
-    value = json.loads(shipped.read_text(encoding="utf-8"))
-    assert set(value) == {"source", "commit", "licence", "data", "texts", "entries"}
-    for entry in value["entries"]:
-        gold = entry.pop("gold", "none")
+    rows = json.loads(shipped.read_text(encoding="utf-8"))["entries"]
+    assert len(rows) == entries
+    for row in rows:
+        gold = row.pop("gold", "none")
         assert gold in ("none", "original") or {type(n) for pair in gold for n in pair} == {int}
-        assert set(entry) == {"id", "error_type", "golden_sha256", "correct_sha256"}
-        assert entry["error_type"].replace("_", "").isupper()
-        hashes = {entry["golden_sha256"], entry["correct_sha256"]} - {None}
-        assert {len(bytes.fromhex(one)) for one in hashes} == {hashlib.sha256().digest_size}
+        hashes = [row.pop(key, None) for key in ("golden_sha256", "correct_sha256")]
+        assert {len(bytes.fromhex(one)) for one in hashes if one} <= {hashlib.sha256().digest_size}
+        assert row.pop("error_type", "X").replace("_", "").isupper()
+        turns = [*row.pop("cited", ()), *row.pop("evidence", ())]
+        assert all(re.fullmatch(r"D\d+:\d+", turn) for turn in turns)
+        assert row.keys() == {"id"}

@@ -79,15 +79,6 @@ def test_an_overlay_of_other_data_is_refused(sample, load, overlay):
             load(sample, evidence="excluded")
 
 
-def test_the_shipped_overlay_has_ids_alone():
-    text = (DATA / "evidence" / "locomo.json").read_text(encoding="utf-8")
-    entries = json.loads(text)["entries"]
-    assert len(entries) == 57
-    assert all(one.keys() == {"id", "cited", "evidence"} for one in entries)
-    ids = [turn for one in entries for name in ("cited", "evidence") for turn in one[name]]
-    assert all(turn[0] == "D" and turn[1:].replace(":", "").isdigit() for turn in ids)
-
-
 @pytest.mark.usefixtures("locomo")
 def test_locomos_overlay(tmp_path, capsys):
     """It belongs to the published file, has the audit's questions, and is what is built."""

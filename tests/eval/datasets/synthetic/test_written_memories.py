@@ -56,22 +56,6 @@ def test_relations_that_are_marked_and_not_dropped_tell_the_past(
     assert found["former_value"] == past
 
 
-@pytest.mark.parametrize("memory", ["facts", "turns"])
-def test_memories_are_linked_by_the_relations_that_are_written(tmp_path, cache, memory):
-    own = ("strategy=graph_expand", "strategy.expansion.threshold=0", "graph=relations")
-    found = f1(tmp_path, cache, *own, f"memory={memory}", "strategy.expansion.hops=2", "k=2")
-    assert found.keys() == {"single_hop", "temporal", "former_value", "overall"}
-    run = Run(tmp_path / "run")
-    (index,) = [line for line in run.ingests if line["phase"] == "index"]
-    assert index["store"]["edges"] > index["store"]["memories"] > 10
-    steps = [event["step"] for line in run.ingests for event in line.get("events", [])]
-    assert steps.count("graph") == 4
-    added = [one for record in run.records for one in record["trace"]["expansion"]]
-    assert added  # by way of a title or an entity
-    assert set(run.manifest["prompts"]) >= {"entities", "relations", "conflicts"}
-    assert all(record["titles"] for record in run.records)
-
-
 def test_a_report_finds_the_words_of_the_conversation_again(tmp_path, cache, capsys):
     more = ("dataset.sessions=8", "dataset.turns=12")  # questions enough to say where points are
     f1(tmp_path, cache, "strategy=bm25", *more)
