@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, StrictInt
 
-from eval.datasets.checks import Location, Row, Text, check_distinct, parse
+from eval.datasets.checks import Location, Row, Text, parse, same_name
 from eval.datasets.files import find_folder, read_json
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
@@ -48,10 +48,10 @@ _WANTED = (
 
 class _Question(Row):
     question: Text
-    answer: Any
-    ideal_answer: Any
-    ideal_summary: Any
-    source_chat_ids: Any
+    answer: Any = None
+    ideal_answer: Any = None
+    ideal_summary: Any = None
+    source_chat_ids: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,13 +97,9 @@ def _folders(path: str | None) -> dict[str, Path]:
     folders = {one.parents[1] for one in found.rglob(str(_QUESTIONS))}
     if not folders:
         raise InputError(f"{path}: contains no {_QUESTIONS}; name {_WANTED}")
-    by_id: dict[str, Path] = {}
-    names: dict[str, Location] = {}
-    for one in sorted(folders):
-        inner = one.relative_to(found)
-        id_ = "-".join(inner.parts) or one.name
-        check_distinct(names, Location(inner.as_posix(), id_), "folder")
-        by_id[id_] = one
+    by_id = {"-".join(one.relative_to(found).parts) or one.name: one for one in folders}
+    if len({same_name(id_) for id_ in by_id}) < len(folders):
+        raise InputError(f"{path}: folders whose names look alike, as a-1 and A/1 do; rename one")
     order = sorted(by_id, key=lambda id_: [(len(part), part) for part in id_.split("-")])
     return {id_: by_id[id_] for id_ in order}
 
@@ -194,7 +190,7 @@ class _Message(Row):
     id: StrictInt
     role: Literal["user", "assistant"]
     content: str
-    time_anchor: Annotated[datetime | None, BeforeValidator(_date)]
+    time_anchor: Annotated[datetime | None, BeforeValidator(_date)] = None
 
 
 _Turns = list[list[_Message]]

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from eval.datasets.beir_files import (
     Document,
@@ -81,9 +81,10 @@ class Beir(Filters):
             id_ = f"{folder}/{one.id}" if repeated else one.id
             order[id_] = len(order)
             of_pool[one.conversation].append(replace(one, id=id_, category=types[one.type]))
+        pools = {pool.name: pool for pool in reading.pools.values()}
         parts = [
-            Part(Conversation(pool, (), reading.pools[pool]), of_pool[pool], ())
-            for pool in self.wanted(reading.pools)
+            Part(Conversation(name, (), pools[name].sessions), of_pool[name], ())
+            for name in self.wanted(pools)
         ]
         sources = reading.files.sources.items()
         files = [replace(file, name=reading.files.name_of(path)) for path, file in sources]
@@ -92,17 +93,21 @@ class Beir(Filters):
         return replace(dataset, questions=questions, repairs=tuple(reading.repairs))
 
 
+class _Pool(NamedTuple):
+    name: str
+    ids: frozenset[str]
+    sessions: tuple[Session, ...]  # the documents
+
+
 @dataclass
 class _Reading:
-    """What is read of `files`. `pools`: the documents in each pool, by its name."""
+    """What is read of `files`. `pools`: by corpus and the ids of their documents."""
 
     files: Files
     split: str
     repairs: list[str] = field(default_factory=list)
-    pools: dict[str, tuple[Session, ...]] = field(default_factory=dict)
-    _members: dict[str, frozenset[str]] = field(default_factory=dict)  # of the pools
-    _names: dict[tuple[Path, frozenset[str]], str] = field(default_factory=dict)
-    _scenes: dict[Path, dict[str, str]] = field(default_factory=dict)  # pools of candidates
+    pools: dict[tuple[Path, frozenset[str]], _Pool] = field(default_factory=dict)
+    _scenes: dict[Path, dict[str, _Pool]] = field(default_factory=dict)  # of each candidates.jsonl
 
     def asked(self, path: Path) -> Iterator[tuple[str, Question]]:
         """Yield the queries in the file at `path`, each with its folder, relative to the root;
@@ -134,11 +139,11 @@ class _Reading:
                 )
             relevant = tuple(id_ for id_, score in judged.get(query.id, {}).items() if score > 0)
             unjudged += not relevant
-            outside += not self._members[pool].issuperset(relevant)
+            outside += not pool.ids.issuperset(relevant)
             type_ = query.named_type or (_ONE_TYPE if folder == root else relative)
             if type_ in _RESERVED:  # has a meaning of its own in tables of answers
                 type_ = f"{type_}_queries"
-            yield relative, Question(query.id, pool, _FIRST, type_, query.text, None, relevant)
+            yield relative, Question(query.id, pool.name, _FIRST, type_, query.text, None, relevant)
         for number, finding in (
             (unjudged, "has no relevant document, and so no evidence"),
             (outside, "has relevant documents that are no candidates: never found"),
@@ -175,9 +180,9 @@ class _Reading:
 
     def _pools(
         self, folder: Path, corpus: Path, documents: Mapping[str, Document]
-    ) -> Mapping[str, str]:
-        """Return the names of the pools by those in the nearest candidates.jsonl, up to the folder
-        of the corpus; where there is none, that of the whole corpus, by "".
+    ) -> Mapping[str, _Pool]:
+        """Return the pools by their names in the nearest candidates.jsonl, up to the folder of the
+        corpus; where there is none, the whole corpus, by "". Equal pools are one.
         """
         path = _nearest(folder, CANDIDATES, corpus.parent)
         source = path or corpus
@@ -187,23 +192,16 @@ class _Reading:
                 members = {id_: row.members for id_, row in self.files.lines(Pool, path).items()}
             at, roots = source.parent, (self.files.root, self.files.root.parent)
             below = "" if at in roots else f"{self.files.name_of(at)}/"
-            self._scenes[source] = {
-                id_: self._pool(f"{below}{id_ or _ONE_POOL}", frozenset(ids), corpus, documents)
-                for id_, ids in members.items()
-            }
+            scenes = self._scenes[source] = {}
+            for id_, ids in members.items():
+                for document in ids:
+                    check_document(document, documents, f"{CANDIDATES}: {shown_id(id_)}")
+                key = corpus, frozenset(ids)
+                if key not in self.pools:
+                    found = (one.session for one in documents.values() if one.id in key[1])
+                    self.pools[key] = _Pool(f"{below}{id_ or _ONE_POOL}", key[1], tuple(found))
+                scenes[id_] = self.pools[key]
         return self._scenes[source]
-
-    def _pool(
-        self, name: str, ids: frozenset[str], corpus: Path, documents: Mapping[str, Document]
-    ) -> str:
-        """Return the name of the pool with the documents `ids`, a new one unless there is one."""
-        for id_ in ids - documents.keys():
-            check_document(id_, documents, f"{CANDIDATES}: {shown_id(name)}")
-        name = self._names.setdefault((corpus, ids), name)
-        if name not in self.pools:
-            self._members[name] = ids
-            self.pools[name] = tuple(one.session for id_, one in documents.items() if id_ in ids)
-        return name
 
 
 def _query_files(root: Path) -> list[Path]:

@@ -49,8 +49,8 @@ class Line(Row):
 class Document(Line):
     """A line of corpus.jsonl; a title or text may be missing."""
 
-    title: str | None
-    text: str | None
+    title: str | None = None
+    text: str | None = None
 
     @cached_property
     def session(self) -> Session:
@@ -59,23 +59,22 @@ class Document(Line):
 
 
 class _Metadata(Row):
-    type: str | None
+    type: str | None = None
 
 
 class Query(Line):
     """A line of queries.jsonl. The type is at the top or in BEIR's `metadata`; None: none."""
 
     text: Text
-    type: str | None
+    type: str | None = None
     metadata: Annotated[
-        _Metadata | None, BeforeValidator(lambda value: value if isinstance(value, dict) else None)
-    ]
+        _Metadata, BeforeValidator(lambda value: value if isinstance(value, dict) else {})
+    ] = _Metadata()
 
     @property
     def named_type(self) -> str | None:
         """The query's type, if the line names one."""
-        of_metadata = None if self.metadata is None else self.metadata.type
-        return ((of_metadata if self.type is None else self.type) or "").strip() or None
+        return ((self.metadata.type if self.type is None else self.type) or "").strip() or None
 
 
 class Pool(Line):

@@ -23,7 +23,6 @@ from pydantic import (
     ConfigDict,
     TypeAdapter,
     ValidationError,
-    model_validator,
 )
 
 from memsys.core.errors import InputError
@@ -34,17 +33,15 @@ _SEPARATORS = re.compile(r"[;,、；，\s]+")
 _SHOWN = 80  # characters of a name in a message
 _INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}
 _DIALOGUE_ID = re.compile(r"D:?([0-9]{1,9}):([0-9]{1,9})", re.IGNORECASE)
-# What a value must be, by pydantic's types of errors.
-_MUST = {
-    "string_type": "a text",
-    "list_type": "a list [...]",
-    "dict_type": "an object {...}",
-    "model_type": "an object {...}",
-    "int_type": "a whole number",
-    "bool_type": "true or false",
+# Problems in words of ours, by pydantic's types of errors.
+_PROBLEMS = {
+    "missing": "missing; add it",
+    "string_type": "must be a text",
+    "list_type": "must be a list [...]",
+    "dict_type": "must be an object {...}",
+    "model_type": "must be an object {...}",
 }
 NO_TURN = "{!r:.60} is no turn's dia_id; correct or remove it"
-_KINDS = {dict: "an object", list: "a list", bool: "true or false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,55 +77,30 @@ class Location:
 
 
 class Row(BaseModel):
-    """An object in a data file. Fields that are not declared are ignored; an absent one is null."""
+    """An object in a data file. Fields that are not declared are ignored."""
 
     model_config = ConfigDict(frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _complete(cls, value: Any) -> Any:
-        return {**_absent(cls), **value} if isinstance(value, dict) else value
-
-
-@cache
-def _absent(kind: type[BaseModel]) -> Mapping[str, None]:
-    """Return a row of the type `kind` in which every field that has one name is null."""
-    names = (one.validation_alias or name for name, one in kind.model_fields.items())
-    return dict.fromkeys(name for name in names if isinstance(name, str))
 
 
 def parse(kind: type[T], value: Any, where: Location, field: str = "") -> T:
     """Return `value`, plain JSON at `field` of a sample, as an instance of the type `kind`.
 
-    Raises InputError naming file, sample and the first wrong field, with what it is and must be.
+    Raises InputError naming file, sample and the first wrong field, with what it must be.
     """
     try:
         return cast(T, adapter(cast(Any, kind)).validate_python(value))
     except ValidationError as error:
-        place, problem = problem_in(error)
-        raise where.error(f"{field}{place}" if field else place.lstrip("."), problem) from None
+        first = error.errors(include_url=False)[0]
+        parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]]
+        place = f"{field}{''.join(parts)}".lstrip(".")
+        problem = _PROBLEMS.get(first["type"], first["msg"].removeprefix("Value error, "))
+        raise where.error(place, problem) from None
 
 
 @cache
 def adapter(kind: Any) -> TypeAdapter[Any]:
     """Return pydantic's checks of `kind`, which take milliseconds to make."""
     return TypeAdapter(kind)
-
-
-def problem_in(error: ValidationError) -> tuple[str, str]:
-    """Return place (`.qa[3].answer`) and fault of the first problem that pydantic found."""
-    first = error.errors(include_url=False)[0]
-    given, type_ = first["input"], first["type"]
-    parts = [one for one in first["loc"] if not str(one).startswith("literal[")]  # of a union
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
-    if type_ == "missing":
-        return place, "missing; add it"
-    if type_ in _MUST:
-        return place, f"{_state(given)}; must be {_MUST[type_]}"
-    if type_ == "literal_error":
-        state = "missing" if given is None else f"{given!r:.60}"
-        return place, f"{state}; use {first['ctx']['expected']}"
-    return place, first["msg"].removeprefix("Value error, ")
 
 
 def check_distinct(names: dict[str, Location], where: Location, field: str) -> None:
@@ -142,14 +114,6 @@ def check_distinct(names: dict[str, Location], where: Location, field: str) -> N
         )
 
 
-def _state(value: Any) -> str:
-    if value is None:
-        return "missing"
-    if isinstance(value, str):
-        return "is a text" if is_visible(value) else "empty"
-    return f"is {_KINDS.get(type(value), 'a number')}"
-
-
 def is_visible(value: str) -> bool:
     """Return whether a character of the text is neither a blank nor of zero width."""
     return any(unicodedata.category(char) not in _INVISIBLE for char in value)
@@ -157,7 +121,7 @@ def is_visible(value: str) -> bool:
 
 def _visible(value: str) -> str:
     if not is_visible(value):
-        raise ValueError("empty; must be a text")
+        raise ValueError("empty; write a text")
     return value
 
 
@@ -175,25 +139,20 @@ def _answer(value: Any) -> str | None:
     return str(value)
 
 
-def _given(value: str | None) -> str:
-    if value is None:
-        raise ValueError("missing or empty; add it")
-    return value
-
-
-def _ids(value: Any) -> list[Any]:
+def _ids(value: Any) -> tuple[str, ...]:
     ids = [] if value is None else value if isinstance(value, list) else [value]
-    for one in ids:
-        if not isinstance(one, str):
-            raise ValueError(f'{one!r:.60} is not a text; write turn ids as in ["D1:3"]')
-    return ids
+    if not all(isinstance(one, str) for one in ids):
+        raise ValueError(f'{value!r:.60} are no texts; write turn ids as in ["D1:3"]')
+    return tuple(ids)
 
 
 Text = Annotated[str, AfterValidator(_visible)]  # with a visible character, unchanged
 Line = Annotated[Text, AfterValidator(_on_one_line)]
 Answer = Annotated[str | None, BeforeValidator(_answer)]  # a text or number; None if blank
-Given = Annotated[Answer, AfterValidator(_given)]  # not blank
-Ids = Annotated[list[str], BeforeValidator(_ids)]  # an id, a text of several, a list of these, null
+Given = Annotated[Text, BeforeValidator(_answer)]  # a text or number, not blank
+Ids = Annotated[
+    tuple[str, ...], BeforeValidator(_ids)
+]  # an id, a text of several, a list of these, null
 
 
 def key_of(table: Mapping[Any, T], words: str = "") -> BeforeValidator:
@@ -205,8 +164,9 @@ def key_of(table: Mapping[Any, T], words: str = "") -> BeforeValidator:
     def look_up(value: Any) -> T:
         if type(value) in (str, int) and value in table:
             return table[value]
-        state = "missing" if value is None else f"{value!r:.60} is unknown"
-        raise ValueError(f"{state}; use one of {words or ', '.join(map(str, table))}")
+        raise ValueError(
+            f"{value!r:.60} is unknown; use one of {words or ', '.join(map(str, table))}"
+        )
 
     return BeforeValidator(look_up)
 
@@ -220,21 +180,19 @@ class TurnIds:
     """The ids of a conversation's turns, found by exact id or by an unambiguous misspelling."""
 
     def __init__(self, ids: Iterable[str] = ()) -> None:
-        self._exact: set[str] = set()
         self._by_canonical: dict[str, list[str]] = defaultdict(list)
         self.add(ids)
 
     def add(self, ids: Iterable[str]) -> None:
         """Add turns with new ids."""
         for turn in ids:
-            self._exact.add(turn)
             self._by_canonical[_canonical(turn)].append(turn)
 
     def find(self, raw: str) -> str | None:
         """Return the turn that `raw` names, or None if it could mean none or several."""
-        if raw in self._exact:
-            return raw
         candidates = self._by_canonical.get(_canonical(raw), [])
+        if raw in candidates:
+            return raw
         return candidates[0] if len(candidates) == 1 else None
 
     def cited(self, ids: Sequence[str], where: Location, field: str) -> tuple[str, ...]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from pydantic import ValidationError
-
-from eval.datasets.checks import Location, adapter, check_distinct, parse, problem_in
+from eval.datasets.checks import Location, adapter, check_distinct, parse
 from eval.datasets.types import SourceFile
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, problems
 from memsys.core.files import MOST, decode, is_there, read_bytes, shown, unpack
 from memsys.core.json_text import parse_json
 from memsys.core.places import HOME, SHIPPED
@@ -58,15 +56,9 @@ class PublicFile:
 
     def files(self) -> list[PublicFile]:
         """Return the files of a folder, or the file itself."""
+        url = self.url.rstrip("/")
         return [
-            PublicFile(
-                f"{self.file}/{name}",
-                f"{self.url.rstrip('/')}/{name}",
-                pin.bytes,
-                pin.sha256,
-                self.licence,
-                self.home,
-            )
+            replace(self, file=f"{self.file}/{name}", url=f"{url}/{name}", **asdict(pin), parts={})
             for name, pin in self.parts.items()
         ] or [self]
 
@@ -150,23 +142,21 @@ def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
 
 
 def read_rows(
-    path: str, what: str, *, single: str | None = None, setting: str = "dataset.path"
+    path: str, what: str, setting: str = "dataset.path"
 ) -> tuple[list[tuple[SourceFile, int, Any]], list[SourceFile]]:
     """Return the elements of the lists in the JSON files at `path` (see json_files), each with its
-    file and its index there, and the files. An object with the field `single` stands for a list of
-    itself.
+    file and its index there, and the files. Anything else stands for a list of itself.
 
-    Raises InputError, which says `what` they are, if a file is no list of one or more.
+    Raises InputError, which says `what` they are, if a list is empty.
     """
     rows: list[tuple[SourceFile, int, Any]] = []
     files: list[SourceFile] = []
     for file in json_files(path, setting):
         value, source = read_json(file)
-        if isinstance(value, dict) and single in value:
-            value = [value]
-        if not isinstance(value, list) or not value:
+        if value == []:
             raise InputError(f"{file.name}: must be a list of {what}")
-        rows += [(source, index, row) for index, row in enumerate(value)]
+        listed = value if isinstance(value, list) else [value]
+        rows += [(source, index, row) for index, row in enumerate(listed)]
         files.append(source)
     return rows, files
 
@@ -178,7 +168,6 @@ def read_named(
     kind: Any,
     *,
     published: str | None = None,
-    single: str | None = None,
     setting: str = "dataset.path",
 ) -> tuple[dict[str, tuple[Location, dict[str, Any]]], list[SourceFile]]:
     """Return the objects that read_rows reads, with their places, by their field `id_`, a text of
@@ -190,7 +179,7 @@ def read_named(
     """
     found: dict[str, tuple[Location, dict[str, Any]]] = {}
     names: dict[str, Location] = {}
-    rows, files = read_rows(path, what, single=single, setting=setting)
+    rows, files = read_rows(path, what, setting)
     for file, index, raw in rows:
         place = Location(file.name, f"#{index + 1}")
         fields = parse(dict[str, Any], raw, place)
@@ -206,14 +195,19 @@ def read_json(path: Path) -> tuple[Any, SourceFile]:
 
     Raises InputError if the file cannot be read, is not UTF-8 JSON, or repeats a key in an object.
     """
-    data, source = read_text(path)
+    text, source = read_text(path)
+    return json_value(text, path.name), source
+
+
+def json_value(text: str, where: object) -> Any:
+    """Return the JSON value of `text`; InputError, with `where`, if it is no JSON."""
     try:
-        return parse_json(data, unique=True), source
+        return parse_json(text, unique=True)
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{path.name}: not JSON ({where}: {error.msg}); correct it") from error
+        at = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{where}: not JSON ({at}: {error.msg}); correct it") from None
     except ValueError as error:
-        raise InputError(f"{path.name}: {error}; correct it") from None
+        raise InputError(f"{where}: {error}; correct it") from None
 
 
 def json_lines(text: str, name: str) -> Iterator[tuple[Location, Any]]:
@@ -221,17 +215,9 @@ def json_lines(text: str, name: str) -> Iterator[tuple[Location, Any]]:
     file's `name`, for a line that is not JSON.
     """
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        where = Location(name, str(number), unit="line")
-        try:
-            value = parse_json(line, unique=True)
-        except ValueError as error:
-            reason: object = error
-            if isinstance(error, json.JSONDecodeError):
-                reason = f"column {error.colno}: {error.msg}"
-            raise where.error("", f"not JSON ({reason}); correct it") from None
-        yield where, value
+        if line.strip():
+            where = Location(name, str(number), unit="line")
+            yield where, json_value(line, where.at(""))
 
 
 def read_text(path: Path, most: int = MOST) -> tuple[str, SourceFile]:
@@ -244,24 +230,10 @@ def read_text(path: Path, most: int = MOST) -> tuple[str, SourceFile]:
     return content, SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
 
 
-def one_per_line(head: Mapping[str, Any], name: str, rows: Iterable[Any]) -> str:
-    """Return JSON with the fields of `head` and the list `name`, whose rows have a line each, for
-    readable diffs.
-    """
-    lines = ",\n  ".join(map(json.dumps, rows))
-    top = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
-    return f'{top},\n "{name}": [\n  {lines}\n ]\n}}\n'
-
-
 def validate(schema: type[T], value: Any, where: str, remedy: str) -> T:
     """Return `value`, plain JSON, as an instance of the dataclass `schema`.
 
     Raises InputError that starts with `where`, names the first wrong field, and ends with `remedy`.
     """
-    try:
+    with problems(where, f"; {remedy}"):
         return cast(T, adapter(cast(Any, schema)).validate_python(value))
-    except ValidationError as error:
-        place, problem = problem_in(error)
-        raise InputError(
-            f"{where}: {place.lstrip('.') or 'the whole'}: {problem}; {remedy}"
-        ) from error

@@ -7,16 +7,16 @@ size alone.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
-from itertools import count, islice
+from itertools import chain, count, islice
 from random import Random
 
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.named import config_of
 from eval.datasets.pooled import owned, timed
+from eval.datasets.reload import config_of
 from eval.datasets.selection import Filters
 from eval.datasets.synthetic.world import Parameters, dialogue
 from eval.datasets.types import TYPES, Dataset, Question, SourceFile
@@ -66,37 +66,39 @@ class Grown:
         check_fields(self, "dataset")
         filters = Filters(name=self.name, conversations=self.conversations, types=self.types)
         filters.check(TYPES.values())
-        whole = self._whole()
-        of: dict[str, list[Question]] = {one.id: [] for one in whole.conversations}
-        for question in filters.select(whole.questions):
-            of[question.conversation].append(question)
-        questions = [one for id_ in filters.wanted(of) for one in self._sample(id_, of[id_])]
-        asked = {question.conversation: question.id for question in questions}
-        if not asked:
-            raise InputError(
-                f"dataset.of={self.of}: no question is left; widen dataset.conversations and "
-                "dataset.types"
-            )
-        unrelated, known = _Unrelated(whole.conversations, self.seed), {q.id for q in questions}
-        return replace(
-            whole,
-            name=self.name,
-            conversations=tuple(
-                self._grown(one, unrelated) for one in whole.conversations if one.id in asked
-            ),
-            questions=tuple(questions),
-            files=(*whole.files, unrelated.file()),
-            key=replace(whole.key, wrong=tuple(one for one in whole.key.wrong if one in known)),
-        )
-
-    def _whole(self) -> Dataset:
         config = config_of(self.of, self.key, self.key_file, self.evidence)
         if config.pop("_target_") != _LOCOMO:
             raise InputError(
                 f"dataset.of={self.of}: not of LoCoMo's layout; use locomo, sample, sample_hard or "
                 "the path of such a file"
             )
-        return LoCoMo(**config).load()
+        whole = LoCoMo(**config).load()
+        of: dict[str, list[Question]] = {one.id: [] for one in whole.conversations}
+        for question in filters.select(whole.questions):
+            of[question.conversation].append(question)
+        questions = [one for id_ in filters.wanted(of) for one in self._sample(id_, of[id_])]
+        asked, ids = ({one.conversation for one in questions}, {one.id for one in questions})
+        if not asked:
+            raise InputError(
+                f"dataset.of={self.of}: no question is left; widen dataset.conversations and "
+                "dataset.types"
+            )
+        lent = {
+            one.id: [(time, owned(session, one.id)) for time, session in timed(one)]
+            for one in whole.conversations
+        }
+        days = [time for sessions in lent.values() for time, _ in sessions]
+        span = min(days), max(days)
+        return replace(
+            whole,
+            name=self.name,
+            conversations=tuple(
+                self._grown(one, lent, span) for one in whole.conversations if one.id in asked
+            ),
+            questions=tuple(questions),
+            files=(*whole.files, _generator_file(self.seed, *span)),
+            key=replace(whole.key, wrong=tuple(one for one in whole.key.wrong if one in ids)),
+        )
 
     def _sample(self, conversation: str, questions: Sequence[Question]) -> Sequence[Question]:
         """Return the sampled `questions` of a conversation, in their order."""
@@ -105,8 +107,19 @@ class Grown:
         random = Random(f"{self.seed}/questions/{conversation}")  # noqa: S311 - not a secret
         return [questions[at] for at in sorted(random.sample(range(len(questions)), self.sample))]
 
-    def _grown(self, conversation: Conversation, unrelated: _Unrelated) -> Conversation:
-        added = list(islice(unrelated.sessions(conversation.id), self.unrelated))
+    def _grown(
+        self,
+        conversation: Conversation,
+        lent: Mapping[str, Sequence[Timed]],
+        span: tuple[datetime, datetime],
+    ) -> Conversation:
+        """Return a conversation with the unrelated sessions: those of all other conversations in a
+        random order, then generated ones without end.
+        """
+        others = [pair for id_, of in lent.items() if id_ != conversation.id for pair in of]
+        Random(f"{self.seed}/{conversation.id}").shuffle(others)  # noqa: S311 - not a secret
+        generated = (pair for n in count() for pair in _generated(self.seed, n, *span))
+        added = islice(chain(others, generated), self.unrelated)
         pairs = sorted([*timed(conversation), *added], key=lambda pair: pair[0])
         sessions = tuple(session for _, session in pairs)
         speakers = [turn.speaker for session in sessions for turn in session.turns]
@@ -114,38 +127,15 @@ class Grown:
         return replace(conversation, speakers=named, sessions=sessions)
 
 
-class _Unrelated:
-    """The unrelated sessions for each of some `conversations`, always in the same order."""
-
-    def __init__(self, conversations: Sequence[Conversation], seed: int) -> None:
-        """`seed`: of the order of the sessions, and of the generated ones."""
-        self._seed = seed
-        self._lent: Mapping[str, Sequence[Timed]] = {
-            one.id: [(time, owned(session, one.id)) for time, session in timed(one)]
-            for one in conversations
-        }
-        days = [time for lent in self._lent.values() for time, _ in lent]
-        self._span = min(days), max(days)
-
-    def sessions(self, conversation: str) -> Iterator[Timed]:
-        """Yield, with their times, the sessions of all other conversations in a random order, then
-        generated ones without end. Each has an owner that is not `conversation`.
-        """
-        lent = [pair for id_, of in self._lent.items() if id_ != conversation for pair in of]
-        Random(f"{self._seed}/{conversation}").shuffle(lent)  # noqa: S311 - an order, not a secret
-        yield from lent
-        for number in count():
-            yield from _generated(self._seed, number, *self._span)
-
-    def file(self) -> SourceFile:
-        """Return the entry, among the files of a data set, that stands for the generator."""
-        said = [
-            (session.id, time.isoformat(), turn.id, turn.speaker, turn.text)
-            for time, session in _generated(self._seed, 0, *self._span)
-            for turn in session.turns
-        ]
-        text = repr(said).encode()
-        return SourceFile("generated dialogue", len(text), hashlib.sha256(text).hexdigest())
+def _generator_file(seed: int, first: datetime, last: datetime) -> SourceFile:
+    """Return the entry, among the files of a data set, that stands for the generator."""
+    said = [
+        (session.id, time.isoformat(), turn.id, turn.speaker, turn.text)
+        for time, session in _generated(seed, 0, first, last)
+        for turn in session.turns
+    ]
+    text = repr(said).encode()
+    return SourceFile("generated dialogue", len(text), hashlib.sha256(text).hexdigest())
 
 
 @cache  # a sweep loads the same ones for every run
@@ -171,6 +161,5 @@ def _joined(session: Session, shift: timedelta) -> Session:
     for place, turn in enumerate(session.turns[: len(session.turns) // _JOINED]):
         start = place // 2 * 2 * _JOINED + place % 2
         parts = session.turns[start : start + 2 * _JOINED : 2]
-        speaker, text = parts[0].speaker, " ".join(one.text for one in parts)
-        turns.append(Turn(turn.id, speaker, text))
+        turns.append(Turn(turn.id, parts[0].speaker, " ".join(one.text for one in parts)))
     return replace(session, time=session.time + shift, turns=tuple(turns))

@@ -9,7 +9,7 @@ is wrong as well, other evidence belongs to another answer, and so to the answer
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
@@ -33,9 +33,8 @@ from eval.datasets.files import (
 )
 from eval.datasets.overlays import Distinct, Entries, Overlay, find_overlay, read_overlay
 from eval.datasets.pooled import POOLED, Poolable, pool
-from eval.datasets.selection import Filters, Part
+from eval.datasets.selection import LOCOMO, Filters, Part, SplitName, in_split
 from eval.datasets.sessions import read_conversation
-from eval.datasets.splits import LOCOMO, SplitName, in_split
 from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, EvidenceKey, Question, SourceFile
 from memsys.core.declared import PathText
@@ -48,9 +47,9 @@ _WORD = re.compile(r"(?!(?:an?|the|and)\b)\b\w", re.IGNORECASE)  # that F1 count
 class _Question(Row):
     question: Text
     category: Annotated[int, key_of({id_: id_ for id_ in TYPES}, _CATEGORIES)]
-    answer: Answer
-    adversarial_answer: Answer
-    evidence: Ids
+    answer: Answer = None
+    adversarial_answer: Answer = None
+    evidence: Ids = ()
 
 
 class _Questions(Row):
@@ -69,7 +68,7 @@ class LoCoMo(Filters, Poolable):
     (questions whose answer is known to be wrong get no gold answer). key_file: the list of errors,
     or the overlay; None for the overlay in data/overlays. subset: only the questions of a subset,
     `lite` or the path of a file of the same form (docs/datasets.md); the other filters apply to
-    it. split: only the conversations of a split, `dev` or `held_out` (eval.datasets.splits).
+    it. split: only the conversations of a split, `dev` or `held_out` (eval.datasets.selection).
     evidence: the evidence key, original, corrected or excluded (questions whose citation is
     known to be wrong get no evidence). pooled: put `conversations` into one store, also those
     without a question left; owner_filter: search only the asking conversation's memories in it.
@@ -96,18 +95,19 @@ class LoCoMo(Filters, Poolable):
         samples, files = read_locomo(self.path)
         ids = list(samples)
         of_split = in_split(self.split, ids, LOCOMO, "LoCoMo's ten conversations: use its file")
-        subset = None if self.subset is None else open_subset(self.subset, files, ids)
+        used, subset = open_subset(self.subset, files, ids) if self.subset else (None, None)
         key = read_key(self.key, self.key_file, files, ids)
-        evidence = read_evidence(self.evidence, files)
+        evidence, wrong = read_evidence(self.evidence, files)
 
         def part(where: Location, raw: dict[str, Any]) -> Part:
             conversation = read_conversation(raw, where, captions=self.captions)
             turns = [turn.id for session in conversation.sessions for turn in session.turns]
             asked = key.apply(where.sample, _questions(raw, TurnIds(turns), where))
-            if evidence is not None:
-                asked = evidence.apply(where.sample, asked, turns)
+            if wrong is not None:
+                asked = _cited(wrong, self.evidence == "corrected", where.sample, asked, turns)
             if subset is not None:
-                asked = subset.select(where.sample, asked)
+                chosen = {question.id for _, question in subset.matched(where.sample, asked)}
+                asked = [question for question in asked if question.id in chosen]
             return Part(conversation, asked, where.repairs)
 
         parts = (part(*samples[id_]) for id_ in self.wanted(of_split))
@@ -115,8 +115,8 @@ class LoCoMo(Filters, Poolable):
         dataset = replace(
             dataset,
             key=key.describe(dataset.questions),
-            subset=None if subset is None else subset.used,
-            evidence=None if evidence is None else evidence.used,
+            subset=used,
+            evidence=evidence,
             order=tuple(ids),
         )
         return pool(dataset) if self.pooled else dataset
@@ -136,7 +136,6 @@ def read_locomo(
         "sample_id",
         Line,
         published=load_sources()["locomo"].sha256,
-        single="conversation",
         setting=setting,
     )
     if POOLED in samples:
@@ -194,43 +193,17 @@ class EvidenceOverlay(Overlay):
     entries: Distinct[Citation]
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceReader:
-    """An evidence key, ready to be applied to the questions of one conversation after another."""
-
-    used: EvidenceKey
-    wrong: Entries[Citation]
-
-    def apply(
-        self, conversation: str, questions: Sequence[Question], turns: Collection[str]
-    ) -> list[Question]:
-        """Return all `questions` of a conversation with these `turns` under this key.
-
-        Raises InputError naming the entry whose question, citation or turn the data set lacks.
-        """
-        changed = {question.id: question for question in questions}
-        for wrong, question in self.wrong.matched(conversation, questions):
-            right = set(wrong.evidence)
-            if set(question.evidence) != set(wrong.cited):
-                raise self.wrong.mismatch(wrong.id, "the data set cites other turns")
-            if unknown := right.difference(turns):
-                raise self.wrong.mismatch(wrong.id, f"{min(unknown)} is no turn")
-            if right != set(question.evidence):
-                evidence = wrong.evidence if self.used.name == "corrected" else ()
-                changed[question.id] = replace(
-                    question, evidence=evidence, evidence_original=question.evidence
-                )
-        return [*changed.values()]
-
-
-def read_evidence(name: str, files: Sequence[SourceFile]) -> EvidenceReader | None:
-    """Return the evidence key `name` for the data of `files`; None for the original one.
+def read_evidence(
+    name: str, files: Sequence[SourceFile]
+) -> tuple[EvidenceKey | None, Entries[Citation] | None]:
+    """Return the evidence key `name` for the data of `files` and its wrong citations; None for the
+    original one.
 
     Raises InputError if no overlay in data/evidence belongs to the files, by sha256.
     """
     check_choice("dataset.evidence", name, KEYS)
     if name == "original":
-        return None
+        return None, None
     path = find_overlay(EvidenceOverlay, FOLDER, files)
     if path is None:
         raise InputError(
@@ -239,4 +212,32 @@ def read_evidence(name: str, files: Sequence[SourceFile]) -> EvidenceReader | No
         )
     overlay, file = read_overlay(EvidenceOverlay, path)
     entries = Entries(path.name, {entry.id: entry for entry in overlay.entries})
-    return EvidenceReader(EvidenceKey(name, file), entries)
+    return EvidenceKey(name, file), entries
+
+
+def _cited(
+    entries: Entries[Citation],
+    corrected: bool,
+    conversation: str,
+    questions: Sequence[Question],
+    turns: Sequence[str],
+) -> list[Question]:
+    """Return all `questions` of a conversation with these `turns`, the wrongly cited ones with
+    their right evidence, or else with none.
+
+    Raises InputError naming the entry whose question, citation or turn the data set lacks.
+    """
+    changed = {question.id: question for question in questions}
+    for wrong, question in entries.matched(conversation, questions):
+        right = set(wrong.evidence)
+        if set(question.evidence) != set(wrong.cited):
+            raise entries.mismatch(wrong.id, "the data set cites other turns")
+        if unknown := right.difference(turns):
+            raise entries.mismatch(wrong.id, f"{min(unknown)} is no turn")
+        if right != set(question.evidence):
+            changed[question.id] = replace(
+                question,
+                evidence=wrong.evidence if corrected else (),
+                evidence_original=question.evidence,
+            )
+    return [*changed.values()]

@@ -129,43 +129,39 @@ class LoCoMoPlus(Filters):
         repairs = [*where.repairs, *(line for one in asked for line in one.where.repairs)]
         for cues, asking in together:
             name = plain.id if self.stitch == "all" else f"{plain.id}+{asking[0].number}"
-            stitched, asked_at = _stitch(name, plain, cues)
-            questions = [_question(stitched, sample, asked_at) for sample in asking]
-            yield Part(stitched, questions, repairs)
+            # Sessions of `plain` remain in their order, also where their dates are not in order.
+            sessions = list(timed(plain))
+            asked_at = sessions[-1][0] + _ASKED_AFTER
+            sessions += [_cue(sample, plain, asked_at) for sample in cues]
+            ordered = tuple(session for _, session in sorted(sessions, key=lambda pair: pair[0]))
+            questions = [_question(name, sample, plain, asked_at) for sample in asking]
+            yield Part(replace(plain, id=name, sessions=ordered), questions, repairs)
             repairs = []  # said once
 
 
-def _stitch(
-    name: str, plain: Conversation, samples: Sequence[_Sample]
-) -> tuple[Conversation, datetime]:
-    """Return `plain` with the cues of `samples`, in order of time, and the time of asking.
-
-    Sessions of `plain` remain in their order, also where their dates are not in order.
-    """
-    sessions = list(timed(plain))
-    asked_at = sessions[-1][0] + _ASKED_AFTER
-    for sample in samples:
-        try:
-            time = asked_at - timedelta(days=sample.days)
-        except OverflowError:
-            raise sample.where.error("time_gap", "goes back to before the year 1") from None
-        turns = tuple(
-            Turn(f"C{sample.number}:{number}", speaker, said)
-            for number, (speaker, said) in enumerate(_named(sample.row.cue_dialogue, plain), 1)
-        )
-        sessions.append((time, Session(f"cue_{sample.number}", time, turns)))
-    ordered = tuple(session for _, session in sorted(sessions, key=lambda pair: pair[0]))
-    return replace(plain, id=name, sessions=ordered), asked_at
+def _cue(
+    sample: _Sample, conversation: Conversation, asked_at: datetime
+) -> tuple[datetime, Session]:
+    """Return the cue as a session of the conversation, and its time."""
+    try:
+        time = asked_at - timedelta(days=sample.days)
+    except OverflowError:
+        raise sample.where.error("time_gap", "goes back to before the year 1") from None
+    said = enumerate(_named(sample.row.cue_dialogue, conversation), 1)
+    turns = tuple(Turn(f"C{sample.number}:{n}", speaker, text) for n, (speaker, text) in said)
+    return time, Session(f"cue_{sample.number}", time, turns)
 
 
-def _question(conversation: Conversation, sample: _Sample, asked_at: datetime) -> Question:
+def _question(
+    id_: str, sample: _Sample, conversation: Conversation, asked_at: datetime
+) -> Question:
     cue, said = (
         [": ".join(line) for line in _named(dialogue, conversation)]
         for dialogue in (sample.row.cue_dialogue, sample.row.trigger_query)
     )
     return Question(
-        id=f"{conversation.id}/{sample.number}",
-        conversation=conversation.id,
+        id=f"{id_}/{sample.number}",
+        conversation=id_,
         category=sample.row.relation_type,
         type=LOCOMO_PLUS_TYPES[sample.row.relation_type],
         text=" ".join(said),

@@ -45,8 +45,7 @@ def _date(value: Any) -> datetime:
         year, month, day, hour, minute = map(int, match.groups() if match else ())
         return datetime(year, month, day, hour, minute)
     except ValueError:
-        state = "missing" if value is None else f"{value!r:.60} is no time"
-        raise ValueError(f'{state}; write it as "2023/05/20 (Sat) 02:21"') from None
+        raise ValueError(f'{value!r:.60} is no time; write "2023/05/20 (Sat) 02:21"') from None
 
 
 _Date = Annotated[datetime, BeforeValidator(_date)]  # naive
@@ -56,14 +55,14 @@ _CATEGORIES = {name.replace("_", "-"): id_ for id_, name in LONGMEMEVAL_TYPES.it
 class _Turn(Row):
     role: Literal["user", "assistant"]
     content: str
-    has_answer: StrictBool | None
+    has_answer: StrictBool | None = None
 
 
 class _Instance(Row):
     question: Text
     question_type: Annotated[int, key_of(_CATEGORIES)]
     question_date: _Date
-    answer: Answer
+    answer: Answer = None
     haystack_session_ids: list[Text]
     haystack_dates: list[_Date]
     haystack_sessions: list[list[_Turn]]

@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 from pydantic import AfterValidator, StrictInt
 
 from eval.datasets.checks import Answer, Row, Text
-from eval.datasets.files import json_lines, one_per_line, read_json, read_text, validate
+from eval.datasets.files import json_lines, read_json, read_text, validate
 from eval.datasets.types import Question, SourceFile
 from memsys.core.errors import InputError
 from memsys.core.json_text import parse_json
@@ -133,8 +133,10 @@ def write_overlay(path: Path, overlay: Overlay) -> None:
     """Write `overlay` to `path`: one line per entry, for readable diffs."""
     head = asdict(overlay)
     rows = [{k: v for k, v in row.items() if v != "text"} for row in head.pop("entries")]
+    lines = ",\n  ".join(map(json.dumps, rows))
+    top = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(one_per_line(head, "entries", rows), encoding="utf-8")
+    path.write_text(f'{top},\n "entries": [\n  {lines}\n ]\n}}\n', encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -195,12 +197,12 @@ class Correction:
 
 
 class _ErrorRow(Row):
-    golden_answer: Answer
-    correct_answer: Answer
+    golden_answer: Answer = None
+    correct_answer: Answer = None
     error_type: Text
-    sample_id: str | None
-    qa_index: StrictInt | None
-    question_id: Any
+    sample_id: str | None = None
+    qa_index: StrictInt | None = None
+    question_id: Any = None
 
 
 def sha256(text: str | None) -> str | None:
@@ -215,10 +217,8 @@ def read_errors(path: Path) -> tuple[Any, SourceFile]:
     content, source = read_text(path)
     try:
         return parse_json(content, unique=True), source
-    except json.JSONDecodeError:
+    except ValueError:
         return [value for _, value in json_lines(content, str(path))], source
-    except ValueError as error:
-        raise InputError(f"{path}: {error}; correct it") from None
 
 
 def corrections(path: Path, value: Any, conversations: Sequence[str]) -> dict[str, Correction]:

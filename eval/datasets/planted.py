@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from eval.datasets.named import config_of
 from eval.datasets.pooled import Poolable, pool
-from eval.datasets.reload import load_dataset_of
+from eval.datasets.reload import config_of, load_dataset_of
 from eval.datasets.synthetic.dataset import generated_file
 from eval.datasets.synthetic.plants import PlantSettings, later_sessions, planted
 from eval.datasets.types import Dataset

@@ -31,9 +31,8 @@ from eval.datasets.checks import (
     parse,
 )
 from eval.datasets.files import json_files, load_sources, public_file, read_json
-from eval.datasets.selection import Filters, Part
+from eval.datasets.selection import REALTALK, Filters, Part, SplitName, in_split
 from eval.datasets.sessions import TurnRow, conversation_of, read_sessions
-from eval.datasets.splits import REALTALK, SplitName, in_split
 from eval.datasets.types import TYPES, Dataset, Question, SourceFile
 from memsys.core.declared import PathText
 from memsys.core.errors import InputError
@@ -77,13 +76,13 @@ class _Turn(TurnRow):
 class _Question(Row):
     question: Text
     answer: Given
-    evidence: Ids
+    evidence: Ids = ()
     category: Annotated[int, key_of({id_: id_ for id_ in REALTALK_TYPES})]
 
 
 class _Names(Row):
-    speaker_1: Line | None
-    speaker_2: Line | None
+    speaker_1: Line | None = None
+    speaker_2: Line | None = None
 
 
 class _Chat(Row):
@@ -102,7 +101,7 @@ class RealTalk(Filters):
     project's. captions: include the captions of shared images. conversations: only these, by id.
     types: only these question types, by name. limit: at most this many questions of each chat,
     applied after `types`. split: only the chats of a split, `dev` or `held_out`
-    (eval.datasets.splits).
+    (eval.datasets.selection).
     """
 
     path: PathText | None = None

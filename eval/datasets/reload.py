@@ -1,4 +1,4 @@
-"""A run's data set, loaded again from the configuration in its manifest.
+"""Data sets by the name that a command's --dataset gives, or by the configuration in a manifest.
 
 A run folder may come from an untrusted source: see memsys.core.trusted for what it may name.
 """
@@ -7,11 +7,63 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from eval.datasets.beir import QUERIES
+from eval.datasets.files import find_file
 from eval.datasets.types import Dataset
 from memsys.core.errors import InputError
 from memsys.core.trusted import check_config
+
+ORIGINAL = "original"
+NAMES = "locomo|locomo_plus|realtalk|sample|sample_hard|longmemeval|PATH"
+_LOCOMO = "eval.datasets.locomo.LoCoMo"
+_WITH_KEYS: Mapping[str, Mapping[str, str | None]] = {
+    "locomo": {"_target_": _LOCOMO, "path": None},
+    "sample": {"_target_": _LOCOMO, "path": "data/sample"},
+    "sample_hard": {"_target_": _LOCOMO, "path": "data/sample_hard"},
+    "longmemeval": {
+        "_target_": "eval.datasets.longmemeval.LongMemEval",
+        "path": None,
+        "session_ids": "neutral",
+    },
+}
+_OTHERS: Mapping[str, str] = {
+    "locomo_plus": "eval.datasets.locomo_plus.LoCoMoPlus",
+    "realtalk": "eval.datasets.realtalk.RealTalk",
+}
+
+
+def config_of(
+    name: str,
+    key: str = ORIGINAL,
+    key_file: str | None = None,
+    evidence: str = ORIGINAL,
+    setting: str = "--dataset",
+) -> dict[str, Any]:
+    """Return the configuration, for load_dataset_of, of the data set `name`: one of NAMES, where
+    PATH is a file or folder in LoCoMo's format, or a folder in that of BEIR.
+
+    `key`, `key_file`: the answer key; `evidence`: the evidence key; BEIR, LoCoMo-Plus and
+    REALTALK have one of each; `setting`: what gave the name. Raises InputError if there is no
+    such file.
+    """
+    if name in _OTHERS:
+        return {"_target_": _OTHERS[name], "name": name}
+    options = _WITH_KEYS.get(name)
+    if options is None:
+        path = find_file(name)
+        if path is None:
+            raise InputError(
+                f"{setting} {name:.200}: no such file; give {', '.join([*_WITH_KEYS, *_OTHERS])}, "
+                "a file or folder in LoCoMo's format, or a folder in BEIR's"
+            )
+        if path.is_dir() and any(path.rglob(f"{QUERIES}*")):
+            return {"_target_": "eval.datasets.beir.Beir", "name": path.name, "path": name}
+        options = {"_target_": _LOCOMO, "path": name}
+    cited = {} if evidence == ORIGINAL else {"evidence": evidence}
+    return {**options, "name": Path(name).stem, "key": key, "key_file": key_file, **cited}
 
 
 def load_dataset_of(config: object, *, original_key: bool = False) -> Dataset:

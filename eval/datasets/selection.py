@@ -1,15 +1,30 @@
-"""The filters that data sets share: which conversations, and which of their questions."""
+"""The filters that data sets share: which conversations, and which of their questions; and splits
+of the conversations.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from eval.datasets.types import Dataset, Question, SourceFile
 from memsys.core.declared import Count, Name, check_fields
 from memsys.core.errors import InputError
 from memsys.core.types import Conversation
+
+# The conversations on which parameters are chosen (dev), and those on which they are reported. This
+# is the only list of either: fitting reads `dev`, and data sets are filtered by `in_split`.
+SplitName = Literal["dev", "held_out"]
+Splits = Mapping[SplitName, tuple[str, ...]]
+LOCOMO: Splits = {
+    "dev": ("conv-26", "conv-30", "conv-41", "conv-42", "conv-43"),
+    "held_out": ("conv-44", "conv-47", "conv-48", "conv-49", "conv-50"),
+}
+REALTALK: Splits = {
+    "dev": tuple(f"Chat_{number}" for number in range(1, 6)),
+    "held_out": tuple(f"Chat_{number}" for number in range(6, 11)),
+}
 
 
 class Part(NamedTuple):
@@ -98,3 +113,22 @@ def check_names(option: str, given: Any, valid: Iterable[str]) -> None:
     if unknown:
         shown = ", ".join(list(names)[:10]) + (" ..." if len(names) > 10 else "")
         raise InputError(f"dataset.{option}: {unknown[0]!r:.60} is not one of {shown}")
+
+
+def in_split(
+    name: SplitName | None, conversations: Sequence[str], splits: Splits, whole: str
+) -> Sequence[str]:
+    """Return those of the data's `conversations` that are in the split `name`, one of `splits`;
+    None: all.
+
+    Raises InputError if the data lacks a conversation of the split; `whole` says what it splits.
+    """
+    if name is None:
+        return conversations
+    present = set(conversations)
+    if absent := [id_ for id_ in splits[name] if id_ not in present]:
+        raise InputError(
+            f"dataset.split={name}: the data has no {absent[0]}; splits are of {whole}, or "
+            "dataset.split=null"
+        )
+    return [id_ for id_ in conversations if id_ in splits[name]]

@@ -6,7 +6,6 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Annotated, Any, NamedTuple
 
@@ -27,7 +26,7 @@ from memsys.core.types import Conversation, Observation, Session, Turn
 
 _SESSION_KEY = re.compile(r"session_([0-9]{1,9})(_\w+)?")
 _OBSERVATION = "_observation"
-_ALIKE = 0.8  # similarity to "session", as of sesion and ssession, but not of season
+_MISSPELT = re.compile("s+e(s+i?on|ss)", re.IGNORECASE)  # but not season
 _TIME = re.compile(
     r"([0-9]{1,2}):([0-9]{2})\s*([ap])m\s+on\s+([0-9]{1,2})\s+([a-z]+),?\s+([0-9]{4})",
     re.IGNORECASE,
@@ -65,9 +64,8 @@ def _time(value: Any) -> datetime:
     try:
         return parse_time(value)
     except (AttributeError, ValueError):  # AttributeError: no text
-        state = "missing" if value is None else f"{value!r:.60} is no time"
         remedy = 'write it as "1:56 pm on 8 May, 2023" or "2023-05-08 13:56"'
-        raise ValueError(f"{state}; {remedy}") from None
+        raise ValueError(f"{value!r:.60} is no time; {remedy}") from None
 
 
 _Time = Annotated[datetime, BeforeValidator(_time)]  # naive
@@ -79,8 +77,8 @@ class TurnRow(Row):
     dia_id: Text
     speaker: Line
     text: Text
-    blip_caption: Text | None
-    img_url: ImageAddress
+    blip_caption: Text | None = None
+    img_url: ImageAddress = None
 
     @property
     def own_time(self) -> datetime | None:
@@ -112,13 +110,13 @@ def _name(value: Any) -> Any:
 
 
 class _Speakers(Row):
-    speaker_a: Annotated[Line | None, BeforeValidator(_name)]
-    speaker_b: Annotated[Line | None, BeforeValidator(_name)]
+    speaker_a: Annotated[Line | None, BeforeValidator(_name)] = None
+    speaker_b: Annotated[Line | None, BeforeValidator(_name)] = None
 
 
 class _Conversation(Row):
     conversation: dict[str, Any]
-    observation: dict[str, dict[str, list[Annotated[_Fact, BeforeValidator(_fact)]]]] | None
+    observation: dict[str, dict[str, list[Annotated[_Fact, BeforeValidator(_fact)]]]] | None = None
 
 
 def read_conversation(raw: dict[str, Any], where: Location, *, captions: bool) -> Conversation:
@@ -187,7 +185,8 @@ def _session_keys(fields: dict[str, Any], where: Location) -> list[str]:
     for key, value in fields.items():
         match = _SESSION_KEY.fullmatch(key)
         if match is None:
-            if _resembles_session(key, value):
+            has_turns = isinstance(value, list) and any(isinstance(one, dict) for one in value)
+            if has_turns or _MISSPELT.match(key):
                 raise where.error(key, "unknown field; sessions are named session_1, session_2 ...")
         elif match[2] is None:
             number = int(match[1])
@@ -195,14 +194,6 @@ def _session_keys(fields: dict[str, Any], where: Location) -> list[str]:
                 raise where.error(key, f"the same session as {by_number[number]}; renumber it")
             by_number[number] = key
     return [by_number[number] for number in sorted(by_number)]
-
-
-def _resembles_session(key: str, value: Any) -> bool:
-    """Return whether an unknown field is a misspelt session, or holds turns."""
-    word = re.split("[^a-z]", key.lower())[0]
-    alike = SequenceMatcher(None, word, "session").ratio() >= _ALIKE
-    turns = isinstance(value, list) and any(isinstance(one, dict) for one in value)
-    return alike or turns or word.startswith("session")
 
 
 def _observed(
@@ -224,18 +215,12 @@ def _observed(
     for session in sessions:
         past.add(turn.id for turn in session.turns)
         key = f"{session.id}{_OBSERVATION}"
-        observations = tuple(
-            _observation(speaker, fact, past, where, f"observation.{key}.{speaker}[{index}]")
-            for speaker, facts in by_key.get(key, {}).items()
-            for index, fact in enumerate(facts)
-        )
-        yield dataclasses.replace(session, observations=observations)
-
-
-def _observation(
-    speaker: str, fact: _Fact, past: TurnIds, where: Location, field: str
-) -> Observation:
-    turns = past.cited(fact.turns, where, field)
-    if not turns and not where.lenient:
-        raise where.error(field, "names no turn; add the dia_id it is taken from")
-    return Observation(speaker, fact.text, turns)
+        observations: list[Observation] = []
+        for speaker, facts in by_key.get(key, {}).items():
+            for index, fact in enumerate(facts):
+                field = f"observation.{key}.{speaker}[{index}]"
+                turns = past.cited(fact.turns, where, field)
+                if not turns and not where.lenient:
+                    raise where.error(field, "names no turn; add the dia_id it is taken from")
+                observations.append(Observation(speaker, fact.text, turns))
+        yield dataclasses.replace(session, observations=tuple(observations))

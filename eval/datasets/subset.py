@@ -12,7 +12,7 @@ from pydantic import Field
 
 from eval.datasets.files import SHIPPED_DATA, find_file, read_json, validate
 from eval.datasets.overlays import Distinct, Entries
-from eval.datasets.types import Question, SourceFile, SubsetUsed
+from eval.datasets.types import SourceFile, SubsetUsed
 from memsys.core.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -78,26 +78,11 @@ class Subset:
     questions: Annotated[Distinct[Chosen], Field(min_length=1)]
 
 
-@dataclass(frozen=True, slots=True)
-class OpenSubset:
-    """A subset that matches the loaded data."""
-
-    used: SubsetUsed
-    entries: Entries[Chosen]
-
-    def select(self, conversation: str, questions: Sequence[Question]) -> list[Question]:
-        """Return the conversation's `questions` that are in the subset, in order.
-
-        Raises InputError if the subset has a question of the conversation that is not among them.
-        """
-        chosen = {question.id for _, question in self.entries.matched(conversation, questions)}
-        return [question for question in questions if question.id in chosen]
-
-
 def open_subset(
     name: str, files: Sequence[SourceFile], conversations: Collection[str]
-) -> OpenSubset:
-    """Return the subset `name` for the data of `files` with these `conversations`.
+) -> tuple[SubsetUsed, Entries[Chosen]]:
+    """Return the subset `name` for the data of `files` with these `conversations`, and its
+    questions.
 
     Raises InputError if it cannot be read, was built for other data (by sha256: its ids would mean
     other questions), or names a conversation that does not exist.
@@ -114,7 +99,7 @@ def open_subset(
     remedy = f"{_REBUILD}, or set dataset.subset=null"
     entries = Entries(f"dataset.subset: {file.name}", chosen, remedy)
     entries.check_conversations(conversations)
-    return OpenSubset(SubsetUsed(subset.name, file, len(chosen), subset.of), entries)
+    return SubsetUsed(subset.name, file, len(chosen), subset.of), entries
 
 
 def read_subset(name: str) -> tuple[Subset, SourceFile]:

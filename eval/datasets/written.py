@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from eval.datasets.files import find_folder, load_sources, public_file, read_text
 from eval.datasets.types import Dataset, SourceFile
 from memsys.core.errors import InputError
@@ -30,21 +28,18 @@ def read_memories(path: str | None, dataset: Dataset) -> tuple[dict[str, str], l
     folder = find_folder(path, "correct it", "strategy.path")
     texts, files = {}, []
     for conversation in dataset.conversations:
-        text, file = read_text(_file_of(folder, conversation.id, dataset.order))
+        names = [f"{conversation.id}.txt"]
+        if conversation.id in dataset.order:  # known of LoCoMo, but for a pooled store
+            names.append(f"{dataset.order.index(conversation.id)}.txt")
+        found = next((folder / name for name in names if (folder / name).is_file()), None)
+        if found is None:
+            raise InputError(
+                f"strategy.path: {folder}: no memories of {conversation.id}: put "
+                f"{' or '.join(names)} there"
+            )
+        text, file = read_text(found)
         if not text.strip():
-            raise InputError(f"{folder / file.name}: is empty; write a memory a paragraph")
+            raise InputError(f"{found}: is empty; write a memory a paragraph")
         texts[conversation.id] = text
         files.append(file)
     return texts, files
-
-
-def _file_of(folder: Path, conversation: str, order: tuple[str, ...]) -> Path:
-    names = [f"{conversation}.txt"]
-    if conversation in order:  # known of LoCoMo, but for the store of pooled conversations
-        names.append(f"{order.index(conversation)}.txt")
-    for name in names:
-        if (folder / name).is_file():
-            return folder / name
-    raise InputError(
-        f"strategy.path: {folder}: no memories of {conversation}: put {' or '.join(names)} there"
-    )

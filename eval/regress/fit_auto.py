@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from eval.cli import code_of
-from eval.datasets.splits import LOCOMO, REALTALK
+from eval.datasets.selection import LOCOMO, REALTALK
 from eval.datasets.types import Question
 from eval.regress.fit_fusion import (
     Example,

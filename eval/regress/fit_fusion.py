@@ -15,7 +15,7 @@ import yaml
 from numpy.typing import NDArray
 
 from eval.cli import FAILED, code_of, parser
-from eval.datasets.splits import LOCOMO
+from eval.datasets.selection import LOCOMO
 from eval.datasets.types import ADVERSARIAL, Question
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import parse

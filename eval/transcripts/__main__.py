@@ -35,35 +35,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add = options.add_argument
     add("path", type=Path, metavar="PATH", help=f"file, folder or zip archive: {KNOWN}")
-    add(
-        "--out",
-        type=Path,
-        default=Path("transcripts"),
-        help="folder to write (default: ./%(default)s)",
-    )
-    add(
-        "--questions",
-        type=int,
-        default=100,
-        metavar="N",
-        help="at most N for each conversation (default: %(default)s)",
-    )
+    place = "folder to write (default: ./%(default)s)"
+    add("--out", type=Path, default=Path("transcripts"), help=place)
+    most = "at most N for each conversation (default: %(default)s)"
+    add("--questions", type=int, default=100, metavar="N", help=most)
     add("--seed", type=int, default=0, help="of the choice of questions (default: %(default)s)")
     add("--user", default="User", metavar="NAME", help="your name (default: %(default)s)")
     add("--assistant", default="Assistant", metavar="NAME", help="its name (default: %(default)s)")
-    add(
-        "--sessions",
-        type=int,
-        metavar="N",
-        help="only the last N sessions of each conversation (default: all)",
-    )
-    add(
-        "--characters",
-        type=int,
-        default=800,
-        metavar="N",
-        help="longer messages become several turns (default: %(default)s)",
-    )
+    last = "only the last N sessions of each conversation (default: all)"
+    add("--sessions", type=int, metavar="N", help=last)
+    longer = "longer messages become several turns (default: %(default)s)"
+    add("--characters", type=int, default=800, metavar="N", help=longer)
     return code_of(lambda: _import(options.parse_args(arguments)))
 
 
@@ -76,12 +58,7 @@ def _import(options: argparse.Namespace) -> None:
     if not all(names) or names[0].casefold() == names[1].casefold():
         raise InputError("--user and --assistant: must be two different names")
     folder = _folder(options.out)
-    wanted = Wanted(
-        user=names[0],
-        assistant=names[1],
-        characters=options.characters,
-        sessions=options.sessions,
-    )
+    wanted = Wanted(names[0], names[1], options.characters, options.sessions)
     imported = read_transcripts(options.path, wanted)
     asked = {
         one.id: questions(one, options.questions, options.seed) for one in imported.conversations

@@ -97,8 +97,8 @@ class Tally:
 
 
 class _Block(Row):
-    type: Any
-    text: str | None
+    type: Any = None
+    text: str | None = None
 
 
 def _blocks(value: Any) -> Any:
@@ -110,19 +110,19 @@ _Blocks = Annotated[list[_Block], BeforeValidator(_blocks)]  # of a message; a t
 
 class _GptMessage(Row):
     author: dict[str, Any]
-    recipient: Any
-    metadata: Any
-    content: dict[str, Any] | None
-    create_time: _Seconds
+    recipient: Any = None
+    metadata: Any = None
+    content: dict[str, Any] | None = None
+    create_time: _Seconds = None
 
 
 class _ClaudeMessage(Row):
     sender: Annotated[Role, key_of(_SENDERS)]
-    attachments: Any
-    files: Any
-    text: str | None
-    content: _Blocks | None
-    created_at: _Iso
+    attachments: Any = None
+    files: Any = None
+    text: str | None = None
+    content: _Blocks | None = None
+    created_at: _Iso = None
 
 
 @dataclass

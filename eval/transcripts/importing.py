@@ -29,7 +29,7 @@ KNOWN = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Wanted:
     """What becomes of the chats: names of the two speakers, the most characters of a turn, and the
     most sessions of a conversation, of which the last are taken; None for all.

@@ -68,14 +68,16 @@ class Silver:
 
     def row(self) -> dict[str, Any]:
         """Return the question as an item of `qa`; `rule` and `stale` are ignored by loaders."""
-        row: dict[str, Any] = {"question": self.question}
-        if self.answer is not None:
-            row["answer"] = self.answer
-        row |= {"evidence": list(self.evidence), "category": self.category}
-        if self.wrong is not None:
-            row["adversarial_answer"] = self.wrong
-        row["rule"] = self.rule
-        return row | ({"stale": list(self.stale)} if self.stale else {})
+        row = {
+            "question": self.question,
+            "answer": self.answer,
+            "evidence": list(self.evidence),
+            "category": self.category,
+            "adversarial_answer": self.wrong,
+            "rule": self.rule,
+            "stale": list(self.stale) or None,
+        }
+        return {name: value for name, value in row.items() if value is not None}
 
 
 def questions(conversation: Conversation, count: int, seed: int) -> list[Silver]:
@@ -98,15 +100,13 @@ def questions(conversation: Conversation, count: int, seed: int) -> list[Silver]
     for rule in RULES:
         order.shuffle(pools[rule])
     chosen: list[Silver] = []
-    used: set[str] = set()
-    asked: set[str] = set()
+    used: set[str] = set()  # turns and questions
     while len(chosen) < count and any(pools.values()):
         for rule in RULES:
             while pools[rule] and len(chosen) < count:
                 one = pools[rule].pop()
-                if used.isdisjoint(one.evidence) and one.question not in asked:
-                    used.update(one.evidence)
-                    asked.add(one.question)
+                if used.isdisjoint([one.question, *one.evidence]):
+                    used.update([one.question, *one.evidence])
                     chosen.append(one)
                     break
     places = {said.turn.id: said.index for said in history.turns}
@@ -153,14 +153,11 @@ def _of_value(
 
     `found`: values of the turn by sentence; the cue is in the sentence `number`.
     """
+    kinds = Counter(one.kind for row in found for one in row)
     for value in found[number]:
-        same = [one for row in found for one in row if one.kind == value.kind]
-        if len(same) == 1 and (cue.end <= value.start or cue.start >= value.end):
+        if kinds[value.kind] == 1 and (cue.end <= value.start or cue.start >= value.end):
             rule = "date" if value.kind == "date" else "value"
-            category = _TEMPORAL if value.kind == "date" else _SINGLE_HOP
-            verb = f"did {said.turn.speaker} give together with {cue.text}"
-            question = f"Which {_NOUNS[value.kind]} {verb}?"
-            yield Silver(rule, category, question, value.text, (said.turn.id,))
+            yield _value(rule, value, said, f"together with {cue.text}")
 
 
 def _of_reply(history: History, said: Said, cue: Cue) -> Iterator[Silver]:
@@ -177,24 +174,28 @@ def _of_reply(history: History, said: Said, cue: Cue) -> Iterator[Silver]:
         return
     day = next_.time.date()
     found = [one for text in next_.sentences for one in values(text, day, history.speakers)]
+    kinds = Counter(one.kind for one in found)
     for value in found:
-        if sum(one.kind == value.kind for one in found) == 1:
-            asker, other = said.turn.speaker, next_.turn.speaker
-            noun = _NOUNS[value.kind]
-            question = f"Which {noun} did {other} give when {asker} asked about {cue.text}?"
-            category = _TEMPORAL if value.kind == "date" else _SINGLE_HOP
-            yield Silver("reply", category, question, value.text, (next_.turn.id,))
+        if kinds[value.kind] == 1:
+            yield _value("reply", value, next_, f"when {said.turn.speaker} asked about {cue.text}")
+
+
+def _value(rule: str, value: Value, said: Said, context: str) -> Silver:
+    """Return the question for a value that was said, in its `context`."""
+    category = _TEMPORAL if value.kind == "date" else _SINGLE_HOP
+    question = f"Which {_NOUNS[value.kind]} did {said.turn.speaker} give {context}?"
+    return Silver(rule, category, question, value.text, (said.turn.id,))
 
 
 def _of_two(one: Said, other: Said, cue: Cue) -> Iterator[Silver]:
     """Yield the question for the two days on which the cue was mentioned."""
-    days = [said.time.date() for said in (one, other)]
+    days = [write_day(said.time.date()) for said in (one, other)]
     if days[0] != days[1]:
-        answer = " and ".join(map(write_day, days))
-        evidence = (one.turn.id, other.turn.id)
-        yield Silver(
-            "twice", _MULTI_HOP, f"On which days was {cue.text} mentioned?", answer, evidence
+        question, evidence = (
+            f"On which days was {cue.text} mentioned?",
+            (one.turn.id, other.turn.id),
         )
+        yield Silver("twice", _MULTI_HOP, question, " and ".join(days), evidence)
 
 
 def _of_sessions(history: History) -> Iterator[Silver]:

@@ -43,7 +43,8 @@ def files_at(path: Path) -> Iterator[list[tuple[str, Path]]]:
     if not is_there(path):
         raise InputError(f"{shown(path)}: no such file or folder; correct the path")
     if path.is_dir():
-        yield [(shown(one.relative_to(path)), one) for one in _inside(path)]
+        files = sorted(one for one in path.rglob("*") if one.name.lower().endswith(_ENDINGS))
+        yield [(shown(one.relative_to(path)), one) for one in files if one.is_file()]
         return
     check_regular(path)
     if not zipfile.is_zipfile(path):
@@ -81,11 +82,6 @@ def json_values(path: Path, name: str) -> Iterator[tuple[str, Any]]:
             yield "conversation 1", value
 
 
-def _inside(folder: Path) -> list[Path]:
-    found = (one for one in folder.rglob("*") if one.name.lower().endswith(_ENDINGS))
-    return sorted(one for one in found if one.is_file())
-
-
 def _unpacked(path: Path, folder: Path) -> list[tuple[str, Path]]:
     """Return the JSON files of the archive `path`, unpacked in `folder` under names of our own."""
     found: list[tuple[str, Path]] = []
@@ -118,19 +114,12 @@ def _text(data: bytes, name: str) -> str:
 
 
 def _lines(text: str, name: str) -> Iterator[tuple[str, Any]]:
-    *lines, last = text.split("\n")
+    lines = text.split("\n")
     for number, line in enumerate(lines, 1):
         if line.strip():
-            yield f"line {number}", _parsed(line, f"{name}: line {number}")
-    if last.strip():
-        number = len(lines) + 1
-        yield f"line {number}", _parsed(last, f"{name}: line {number}", HalfWrittenError)
-
-
-def _parsed(line: str, where: str, error_type: type[InputError] = InputError) -> Any:
-    try:
-        return parse_json(line, nan=True)
-    except json.JSONDecodeError as error:
-        raise error_type(f"{where}: not JSON ({error.msg}); correct or remove it") from None
-    except ValueError as error:
-        raise InputError(f"{where}: {error}; correct or remove it") from None
+            try:
+                yield f"line {number}", parse_json(line, nan=True)
+            except ValueError as error:
+                half = number == len(lines) and isinstance(error, json.JSONDecodeError)
+                problem = f"{name}: line {number}: not JSON ({error}); correct or remove it"
+                raise (HalfWrittenError if half else InputError)(problem) from None

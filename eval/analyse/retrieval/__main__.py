@@ -13,8 +13,7 @@ from eval.analyse.retrieval.measured import KINDS
 from eval.analyse.retrieval.write import write
 from eval.answers.ranking_files import LAYOUTS, RankingFile, read_rankings
 from eval.cli import add_wide, check_seed_and_out, code_of, parser
-from eval.datasets.named import NAMES, config_of
-from eval.datasets.reload import load_dataset_of
+from eval.datasets.reload import NAMES, config_of, load_dataset_of
 from eval.imports.rankings.import_run import run_of, write_import
 from eval.imports.rankings.imports import Import, matched
 from eval.metrics.retrieval.registry import UNITS, parse

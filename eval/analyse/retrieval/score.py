@@ -9,8 +9,7 @@ import pandas as pd
 
 from eval.analyse.retrieval.measured import main_measures, measured, set_measures
 from eval.answers.ranking_files import rows_of
-from eval.datasets.named import config_of
-from eval.datasets.reload import load_dataset_of
+from eval.datasets.reload import config_of, load_dataset_of
 from eval.imports.rankings.import_run import run_of
 from eval.imports.rankings.imports import matched
 from eval.metrics.retrieval.registry import Measure, Unit, parse

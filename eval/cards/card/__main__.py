@@ -12,7 +12,7 @@ from eval.cards.card.make import card_of
 from eval.cards.card.schema import Origin, load_card, save_card
 from eval.cards.card.verify import Verification, verify
 from eval.cli import FAILED, code_of, parser
-from eval.datasets.named import NAMES
+from eval.datasets.reload import NAMES
 from memsys.core.errors import InputError, problems
 from memsys.core.files import shown
 from memsys.core.places import find_run

@@ -26,8 +26,7 @@ from eval.cards.scores import (
     under_keys,
 )
 from eval.datasets.answer_key import KEYS
-from eval.datasets.named import config_of
-from eval.datasets.reload import load_dataset_of
+from eval.datasets.reload import config_of, load_dataset_of
 from eval.datasets.types import Dataset, Question
 from eval.metrics.protocols import PROTOCOLS
 from eval.metrics.stats.interval import RESAMPLES

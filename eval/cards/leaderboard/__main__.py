@@ -28,7 +28,7 @@ from eval.cards.leaderboard.systems import (
 from eval.cards.scores import Scores
 from eval.cli import code_of, parser
 from eval.datasets.files import shared_folder
-from eval.datasets.named import config_of
+from eval.datasets.reload import config_of
 from eval.datasets.types import Dataset
 from eval.records.answer_key_views import ORIGINAL
 from eval.records.comma_separated import text_of

@@ -16,10 +16,8 @@ from datetime import date
 from typing import Any, Final
 
 from eval.datasets.synthetic.languages import LANGUAGES
-from eval.datasets.synthetic.libraries.graphiti import graphiti
-from eval.datasets.synthetic.libraries.graphs import cognee, hipporag, lightrag
-from eval.datasets.synthetic.libraries.mem0ai import mem0ai
-from eval.datasets.synthetic.libraries.tools import langmem, letta
+from eval.datasets.synthetic.libraries.graphs import cognee, graphiti, hipporag, lightrag
+from eval.datasets.synthetic.libraries.texts import langmem, letta, mem0ai
 from eval.datasets.synthetic.reading import (
     Message,
     MissingPartError,

@@ -13,8 +13,7 @@ from eval.answers.layout import Layout, check_new, load_layout, parse_columns, s
 from eval.cli import add_wide, code_of
 from eval.cli import parser as command_parser
 from eval.datasets.answer_key import KEYS
-from eval.datasets.named import NAMES, config_of
-from eval.datasets.reload import load_dataset_of
+from eval.datasets.reload import NAMES, config_of, load_dataset_of
 from eval.datasets.types import Dataset
 from eval.imports.rescore.imports import Import, read_import, write_import
 from eval.imports.rescore.recompute import check_files, recompute

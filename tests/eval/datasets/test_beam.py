@@ -13,7 +13,6 @@ from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES
 from eval.datasets.longmemeval import LONGMEMEVAL_TYPES
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset
 from memsys.core.errors import InputError
-from tests.eval.commands import runs_in
 from tests.eval.datasets.made_beam import ABILITIES, batches, plans, probes, write
 
 
@@ -145,20 +144,20 @@ def changed(place: str, value: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("chat", "asked", "said"),
     [
-        ({"chat": []}, None, "chat.json: sample 1: chat: is an object; must be a list"),
+        ({"chat": []}, None, "chat.json: sample 1: chat: must be a list"),
         ([], None, "chat.json: sample 1: chat: no batch"),
         (changed("batch", {"messages": []}), None, r"\[0\]: neither a batch with turns nor"),
         (changed("batch", {"plan": batches()}), None, r"\[0\]: neither a batch with turns nor"),
-        (changed("batch", ["x"]), None, r"\[0\]\[0\]\[0\]: is a text; must be an object"),
+        (changed("batch", ["x"]), None, r"\[0\]\[0\]\[0\]: must be an object"),
         (changed("turns", []), None, r"\[0\]\.turns: no messages"),
-        (changed("role", "system"), None, r"\[0\]\.turns\[0\]\[0\]\.role: 'system'; use 'user' or"),
-        (changed("id", "0"), None, r"\[0\]\[0\]\.id: is a text; must be a whole number"),
+        (changed("role", "system"), None, r"\.turns\[0\]\[0\]\.role: Input should be 'user'"),
+        (changed("id", "0"), None, r"\[0\]\[0\]\.id: Input should be a valid integer"),
         (changed("time_anchor", "2024-03-15"), None, "time_anchor: '2024-03-15' is no date"),
         (changed("time_anchor", None), None, "no time_anchor in the first batch"),
-        (None, [], "probing_questions.json: sample 1: is a list; must be an object"),
+        (None, [], "probing_questions.json: sample 1: must be an object"),
         (None, {"riddles": []}, "sample 1: riddles: is no ability; they are contradiction_res"),
         (None, {"abstention": [{}]}, r"abstention\[0\]\.question: missing"),
-        (None, {"summarization": [{"question": "?"}]}, r"\[0\]\.ideal_summary: missing"),
+        (None, {"summarization": [{"question": "?"}]}, r"\[0\]\.ideal_summary: must be"),
     ],
 )
 def test_unknown_forms_are_refused(tmp_path, chat, asked, said):
@@ -181,19 +180,5 @@ def test_what_is_no_folder_of_the_repository(tmp_path):
         load(tmp_path)
     write(tmp_path / "both" / "a-1")
     write(tmp_path / "both" / "A" / "1")
-    with pytest.raises(InputError, match=r"folder: used twice .before in A/1, as 'A-1'"):
+    with pytest.raises(InputError, match="folders whose names look alike, as a-1"):
         load(tmp_path / "both")
-
-
-def test_a_run(start, tmp_path):
-    write(tmp_path / "chats" / "100K" / "1")
-    path = tmp_path / "chats" / "100K"
-    ended = start("dataset=beam", f"dataset.path={path}", "strategy=bm25")
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    scores = {record["type"]: record["scores"] for record in run.records}
-    assert scores["knowledge_update"]["evidence_recall"] == 1.0
-    assert scores["instruction_following"]["bleu1"] is None
-    assert scores["knowledge_update"]["bleu1"] is not None
-    cells = run.summary["by_type"]
-    assert [*cells] == [*BEAM_TYPES.values(), "overall"]

@@ -164,22 +164,12 @@ _POOL = '{{"scene_id": "q1", "candidate_doc_ids": ["{}"]}}'
     ("name", "text", "message"),
     [
         ("corpus.jsonl", "{", r"corpus\.jsonl: line 1: not JSON"),
-        ("corpus.jsonl", "[]", "line 1: is a list; must be an object"),
+        ("corpus.jsonl", "[]", "line 1: must be an object"),
         ("corpus.jsonl", "\n", r"corpus\.jsonl: no line; write one"),
         ("corpus.jsonl", '{"text": "a"}', r"line 1: id: missing"),
         ("corpus.jsonl", '{"_id": true}', r"line 1: _id: True is no id"),
-        ("corpus.jsonl", '{"_id": "a", "text": 3}', r"line 1: text: is a number; must be a text"),
         ("corpus.jsonl", '{"_id": "a"}\n\n{"_id": "a"}', r"line 3: _id: 'a' is used twice"),
-        (
-            "queries.jsonl",
-            '{"_id": "q1", "text": " "}',
-            r"queries\.jsonl: line 1: text: empty; must",
-        ),
-        (
-            "queries.jsonl",
-            '{"_id": "q1", "text": "?", "metadata": {"type": 3}}',
-            "type: is a number",
-        ),
+        ("queries.jsonl", '{"_id": "q1", "text": " "}', r"queries\.jsonl: line 1: text: empty;"),
         ("qrels/test.tsv", table([("q1", "d9", 1)]), r"test\.tsv: line 2: document 'd9' is not in"),
         ("qrels/test.tsv", table([("q9", "d1", 1)]), r"test\.tsv: line 2: query 'q9' is not in"),
         ("qrels/test.tsv", table([("q1", "d1", "nan")]), r"line 2: score 'nan' is no number"),
@@ -189,11 +179,7 @@ _POOL = '{{"scene_id": "q1", "candidate_doc_ids": ["{}"]}}'
         ("qrels/test.tsv", table([("q1", "d1", 1), ("q1", "d1", 0)]), r"line 3: .* two scores"),
         ("candidates.jsonl", '{"scene_id": "q1"}', r"candidate_doc_ids: missing; add it"),
         ("candidates.jsonl", _POOL.format("z"), r"candidates\.jsonl: 'q1': document 'z' is not in"),
-        (
-            "candidates.jsonl",
-            _POOL.format("d1"),
-            "query 'q2' has no candidates; add a line to cand",
-        ),
+        ("candidates.jsonl", _POOL.format("d1"), "query 'q2' has no candidates; add a line"),
     ],
 )
 def test_a_fault_is_named_with_file_and_line(tmp_path, name, text, message):

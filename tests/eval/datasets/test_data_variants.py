@@ -93,49 +93,6 @@ def check(path: Path, data: bytes, expected: Expected) -> None:
     json.dumps(rows, ensure_ascii=False, default=str).encode()
 
 
-# Values of the wrong type, by what messages call them, and what they must be.
-_STATES: dict[str, list[Any]] = {
-    "missing": [None, MISSING],
-    "empty": ["", " \t", "\u200b\ufeff \u2060"],
-    "is a number": [5, 1.5],
-    "is true or false": [True],
-    "is a text": ["x"],
-    "is a list": [[]],
-    "is an object": [{}],
-}
-_MUST = {
-    "text": ("is a text", "must be a text"),
-    "list": ("is a list", r"must be a list \[...\]"),
-    "object": ("is an object", r"must be an object {...}"),
-}
-# Place, type, and the field as messages name it.
-TYPED = [
-    ("sample_id", "text", "#1: sample_id"),
-    ("conversation", "object", "harbour: conversation"),
-    ("conversation/session_1", "list", "harbour: session_1"),
-    ("conversation/session_1/0", "object", r"harbour: session_1\[0\]"),
-    ("conversation/session_1/0/dia_id", "text", r"harbour: session_1\[0\]\.dia_id"),
-    ("conversation/session_1/0/speaker", "text", r"harbour: session_1\[0\]\.speaker"),
-    ("conversation/session_1/0/text", "text", r"harbour: session_1\[0\]\.text"),
-    ("qa", "list", "harbour: qa"),
-    ("qa/3", "object", r"harbour: qa\[3\]"),
-    ("qa/3/question", "text", r"harbour: qa\[3\]\.question"),
-    ("observation", "object", "harbour: observation"),
-]
-
-
-@pytest.mark.parametrize(("place", "kind", "field"), TYPED)
-def test_a_field_of_another_type_is_named_with_what_it_is_and_must_be(place, kind, field, tmp_path):
-    right, must = _MUST[kind]
-    for state, values in _STATES.items():
-        optional = place == "observation" and state == "missing"
-        for value in values:
-            if state == right or optional or (value is MISSING and place[-1].isdecimal()):
-                continue
-            data = json.dumps([put(base(), place, value)]).encode()
-            check(tmp_path / "my.json", data, f"{field}: {state}; {must}")
-
-
 _CATEGORIES = "use one of 1 multi_hop, 2 temporal, 3 open_domain, 4 single_hop, 5 adversarial"
 _NO_ANSWER = r"harbour: qa\[3\]\.answer: missing or empty; only category 5 may omit it"
 _TURN = "conversation/session_1/0"
@@ -144,8 +101,15 @@ _TIME = "conversation/session_1_date_time"
 _FACT = "observation/session_1_observation"
 # Place, values that are put there, and what is expected of each.
 EDITS: list[tuple[str, list[Any], Expected]] = [
-    ("qa/3/category", [0, "1", True, LONG], rf"qa\[3\]\.category: .* is unknown; {_CATEGORIES}"),
-    ("qa/3/category", [None, MISSING], rf"qa\[3\]\.category: missing; {_CATEGORIES}"),
+    ("sample_id", [None, 5, True, [], MISSING], "my.json: sample #1: sample_id: must be a text"),
+    ("conversation", ["x", 5, []], r"harbour: conversation: must be an object {...}"),
+    ("qa", [None, "x", 5, {}], r"harbour: qa: must be a list \[...\]"),
+    ("qa/3", [None, "x", []], r"harbour: qa\[3\]: must be an object {...}"),
+    ("qa/3/question", [None, 1.5], r"harbour: qa\[3\]\.question: must be a text"),
+    ("qa/3/question", [MISSING], r"harbour: qa\[3\]\.question: missing; add it"),
+    ("qa/3/question", ["", " \t", "\u200b\ufeff \u2060"], r"\.question: empty; write a text"),
+    ("qa/3/category", [0, "1", True, None, LONG], rf"\.category: .* is unknown; {_CATEGORIES}"),
+    ("qa/3/category", [MISSING], r"qa\[3\]\.category: missing; add it"),
     ("qa/3/answer", [MISSING, None, " ", "\u200b"], _NO_ANSWER),
     ("qa/3/answer", [True, [], {}], r"harbour: qa\[3\]\.answer: .* must be a text or a number"),
     ("qa/3/answer", [5, -1, 1.5, 2**63 - 1, LONG, "=1+1"], N),
@@ -153,7 +117,7 @@ EDITS: list[tuple[str, list[Any], Expected]] = [
     ("qa/4/answer", ["an answer to type 5"], N),
     ("qa/3/adversarial_answer", [[]], r"qa\[3\]\.adversarial_answer: \[\] must be a text or a"),
     ("qa/3/evidence", [None, MISSING, [], "D1:1", "D1:1; D1:2", ["D1:1"] * 3], N),
-    ("qa/3/evidence", [5, [None], [["D1:1"]], {"a": 1}], r"evidence: .* is not a text; write turn"),
+    ("qa/3/evidence", [5, [None], [["D1:1"]], {"a": 1}], r"evidence: .* are no texts; write turn"),
     ("qa/3/evidence", [["D1:1; D99:1"], [""], [LONG]], r"evidence: .* is no turn's dia_id"),
     ("qa/3/question", ["\N{RIGHT-TO-LEFT OVERRIDE}e\u0301 \N{GRINNING FACE}\x00\u2028"], N),
     ("qa/3/unknown", [{"a": [None]}], N),
@@ -165,15 +129,14 @@ EDITS: list[tuple[str, list[Any], Expected]] = [
     ("conversation/speaker_a", [5, None], N),
     ("conversation/session_1/1/dia_id", ["D1:1"], r"session_1\[1\]\.dia_id: 'D1:1' is used twice"),
     ("conversation/session_2/0/dia_id", ["D1:1"], r"session_2\[0\]\.dia_id: 'D1:1' is used twice"),
-    (f"{_TURN}/blip_caption", [5, ["x"], ""], rf"{_IN}\.blip_caption: .*; must be a text"),
+    (f"{_TURN}/blip_caption", [5, ["x"], ""], rf"{_IN}\.blip_caption: .* a text"),
     (f"{_TURN}/blip_caption", [None], N),
     (f"{_TURN}/img_url", [5, {"a": 1}, [{"url": "x"}]], rf"{_IN}\.img_url: must be an address, or"),
     (f"{_TURN}/img_url", [[], None, "http://x/y", ["http://x"]], N),
-    (_TIME, [MISSING, None], "harbour: session_1_date_time: missing; write it as"),
     (
         _TIME,
         [
-            *("", 5, []),
+            *("", 5, [], None, MISSING),
             *("yesterday", "2023-13-01", "0000-01-01", "1:56 pm on 31 February, 2023", LONG),
             *("13:00 pm on 8 May, 2023", "0:10 am on 8 May, 2023", "1:56 pm on 8 Mai, 2023"),
         ],
@@ -195,8 +158,8 @@ EDITS: list[tuple[str, list[Any], Expected]] = [
         (f"observation/{key}", [{}], f"observation.{key}: belongs to no session")
         for key in ("session_1", "x", "session_999_observation")
     ),
-    (_FACT, [5], r"observation\.session_1_observation: is a number; must be an object"),
-    (_FACT, [{"A": 5}, {"A": "x"}], r"observation\.A: .* must be a list"),
+    (_FACT, [5], r"observation\.session_1_observation: must be an object"),
+    (_FACT, [{"A": 5}, {"A": "x"}], r"observation\.A: must be a list"),
     (
         _FACT,
         [{"A": [one]} for one in (5, "x", [], ["fact"], [" ", "D1:1"], ["fact", 5])],
@@ -226,25 +189,20 @@ def test_files_are_loaded_or_refused_in_one_line(tmp_path):
     files: list[tuple[bytes, Expected]] = [
         (b"", "not JSON"),
         (b"{not json", r"my\.json: not JSON \(line 1, column 2"),
-        *((one, "must be a list of samples") for one in (b"[]", b"{}", b"null", b"5")),
-        *((one, "#1: .* an object") for one in (b"[[]]", b"[5]", b"[null]", b"[true]")),
-        (b"[" * 100_000, "nested more than 100 deep"),
+        (b"[]", "must be a list of samples"),
+        *((one, "#1: .* an object") for one in (b"[[]]", b"[5]", b"null", b"true")),
+        (b"{}", "#1: sample_id: must be a text"),
         (b"[NaN]", r"my\.json: \[0\]: NaN is not JSON"),
-        (DIGITS.encode(), "beyond the range of 64 bits"),
         (whole + b" x", "not JSON .*Extra data"),
-        (alone + b"\n" + alone, "not JSON .*Extra data"),
         (b"\xef\xbb\xbf" + whole, N),
         ("[{'é'".encode("latin-1"), r"not UTF-8 \(byte 3\)"),
         (packed, N),
-        (gzip.compress(whole[:99]) + gzip.compress(whole[99:]), N),
         (packed[:-20], "gzip data is damaged or truncated"),
-        (packed + b"rubbish", "gzip data is damaged"),
         (alone, N),
         (both, 2 * N),
         (both.replace(b'"other"', b'"harbour"'), "harbour: sample_id: used twice"),
-        (whole[:-1] + b", 5]", "#2: is a number"),
+        (whole[:-1] + b", 5]", "#2: must be an object"),
         (whole.replace(b'"category": 1', b'"category": 1, "category": 2', 1), "'category' occurs"),
-        (whole.replace(b'"qa"', b'"x": 1e999, "qa"', 1), r"\[0\]\.x: a number"),
     ]
     for data, expected in files:
         check(tmp_path / "my.json", data, expected)

@@ -11,8 +11,7 @@ from eval.analyse.compare.__main__ import main as compare
 from eval.analyse.diagnose.__main__ import main as diagnose
 from eval.analyse.retrieval.__main__ import main as measure
 from eval.audit_judge.__main__ import main as audit
-from eval.datasets.named import config_of
-from eval.datasets.reload import load_dataset_of
+from eval.datasets.reload import config_of, load_dataset_of
 from eval.exchange.export.__main__ import main as export
 from eval.imports.rescore.__main__ import main as rescore
 from eval.pages.report.__main__ import main as report
@@ -90,16 +89,6 @@ def test_commands_know_the_types_and_that_there_is_no_gold(answered, tmp_path, c
     qrels = (tmp_path / "trec" / "qrels.trec").read_text().splitlines()
     assert qrels[:2] == ["ash/0 0 ash:C0:1 1", "ash/0 0 ash:C0:2 1"]
     assert len(qrels) == 12
-
-
-def test_a_conversation_a_sample(start, tmp_path):
-    ended = start(*options(tmp_path), "dataset.stitch=one", "strategy=bm25", "reader=none")
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    assert [one["conversation"] for one in run.records] == [
-        *("ash+0", "ash+2", "ash+4", "elm+1", "elm+3", "elm+5")
-    ]
-    assert {one["turns"] for one in run.manifest["stores"].values()} == {5}
 
 
 def test_judges_and_audits_of_gold_answers_are_refused(start, tmp_path, capsys):

@@ -12,7 +12,6 @@ import pytest
 from eval.datasets import longmemeval as module
 from eval.datasets.files import DATA, shared_folder
 from eval.datasets.longmemeval import LongMemEval
-from eval.datasets.overlays import AnswerOverlay, read_overlay, write_overlay
 from eval.datasets.types import Dataset
 from eval.imports.rescore.__main__ import main as rescore
 from memsys.core.errors import InputError
@@ -81,22 +80,6 @@ def published(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     made.rename(tmp_path / "longmemeval_oracle.json")
 
 
-@pytest.mark.usefixtures("errors", "published")
-def test_a_run_records_the_key_and_can_be_rescored(start, tmp_path):
-    ended = start("dataset=longmemeval", "strategy=no_memory", "dataset.key=excluded")
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(tmp_path)
-    key = run.manifest["key"]
-    assert (key["name"], key["wrong"], key["texts"]) == ("excluded", ["a/0"], None)
-    assert key["overlay"]["name"] == "longmemeval.json"
-    scores = {record["id"]: record["scores"]["bleu1"] for record in run.records}
-    assert scores["a/0"] is None
-    assert scores["b/0"] is not None
-    assert rescore([str(run.folder), "--dataset", "longmemeval", "--key", "original"]) == 0
-    (again,) = runs_in(tmp_path)
-    assert all(record["scores"]["bleu1"] is not None for record in again.records)
-
-
 @pytest.mark.usefixtures("published")
 def test_a_run_with_the_published_ids_is_resumed_repeated_and_rescored(
     start, tmp_path, request, capsys
@@ -128,17 +111,6 @@ def test_a_run_with_the_published_ids_is_resumed_repeated_and_rescored(
     cited = [record["evidence_sessions"] for record in run.records]
     assert cited == [["answer_a_1", "answer_a_2"]] * 3
     assert run.manifest["key"]["name"] == "excluded"
-
-
-def test_the_shipped_list_has_no_text(tmp_path):
-    overlay = read_overlay(AnswerOverlay, SHIPPED)[0]
-    assert [one.id for one in overlay.entries] == [
-        *("370a8ff4/0", "dd2973ad/0", "37f165cf/0", "9aaed6a3/0")
-    ]
-    assert overlay.data == ()
-    assert all(one.changes_score and one.correct_sha256 is None for one in overlay.entries)
-    write_overlay(tmp_path / "again.json", overlay)
-    assert (tmp_path / "again.json").read_bytes() == SHIPPED.read_bytes()
 
 
 @pytest.mark.skipif(not _REAL.is_file(), reason="the published instances are not here")

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval.analyse.retrieval.score import score_rankings
-from eval.datasets.files import shared_folder
 from eval.datasets.longmemeval import LongMemEval
 from eval.datasets.types import Dataset
 from tests.eval.datasets.made_longmemeval import instance, turn, write
-
-_REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
-TARGET = "eval.datasets.longmemeval.LongMemEval"
 
 
 def mixed() -> dict[str, Any]:
@@ -40,18 +35,8 @@ def texts(data: Dataset) -> list[tuple[str, ...]]:
     return found
 
 
-def files() -> list[Any]:
-    real = pytest.mark.skipif(not _REAL.is_file(), reason="the published instances are not here")
-    return ["made", pytest.param("published", marks=real)]
-
-
-@pytest.fixture
-def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    return _REAL if request.param == "published" else write(tmp_path / "m.json", mixed())
-
-
-@pytest.mark.parametrize("path", files(), indirect=True)
-def test_ids_show_only_the_order_and_evidence_is_the_same(path):
+def test_ids_show_only_the_order_and_evidence_is_the_same(tmp_path):
+    path = write(tmp_path / "m.json", mixed())
     neutral = LongMemEval(name="l", path=str(path)).load()
     published = LongMemEval(name="l", path=str(path), session_ids="published").load()
     for conversation in neutral.conversations:

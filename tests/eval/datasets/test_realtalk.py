@@ -99,7 +99,7 @@ def test_evidence_of_no_turn_is_refused_in_own_files(tmp_path, written):
         ({"session_2_date_time": "23:30"}, "session_2_date_time: '23:30' is no time; write it as"),
         ({"session_1": [turn("D1:3", "23:00:00")]}, r"session_2\[0\].dia_id: 'D1:3' is used twice"),
         ({"session_1": [turn("D1:1", "25:00:00")]}, r"session_1\[0\].date_time: .* is no time"),
-        ({"qa": [{"question": "Q", "answer": "", "evidence": [], "category": 2}]}, "missing or"),
+        ({"qa": [{"question": "Q", "answer": "", "category": 2}]}, "answer: must be a text"),
         ({"qa": [{"question": "Q?", "answer": "A", "evidence": [], "category": 5}]}, "category: 5"),
         ({"session_1": [], "session_2": []}, "session_1: no turns"),
         ({"sesion_3": [turn("D3:1", "23:00:00")]}, "sesion_3: unknown field"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from eval.datasets.splits import LOCOMO, REALTALK
+from eval.datasets.selection import LOCOMO, REALTALK
 from eval.regress import fit_auto
 from eval.regress.fit_auto import KINDS, Kind, examples_of_kinds, fit, main
 from eval.regress.fit_fusion import Example, fitted

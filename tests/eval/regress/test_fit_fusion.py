@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from eval.datasets.splits import LOCOMO
+from eval.datasets.selection import LOCOMO
 from eval.regress import fit_fusion
 from eval.regress.fit_fusion import Example, cross_validated, fit_weights, fitted, main, written
 from memsys.core.errors import InputError

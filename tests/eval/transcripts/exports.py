@@ -39,13 +39,11 @@ def iso(hours: float) -> str:
 
 def chatgpt(chats: Iterable[Sequence[tuple[str, str, float]]] = ALL) -> list[dict[str, Any]]:
     """A list of conversations of ChatGPT, each with a system message and a branch not taken."""
-    found = []
+    export = []
     for number, chat in enumerate(chats):
         mapping: dict[str, Any] = {"root": {"id": "root", "message": None, "parent": None}}
         parent = "root"
-        rows = [("system", "", 0.0), *chat]
-        for index, (role, text, hours) in enumerate(rows):
-            id_ = f"n{index}"
+        for index, (role, text, hours) in enumerate([("system", "", 0.0), *chat]):
             message = {
                 "author": {"role": role, "name": None},
                 "create_time": MAY + hours * 3600,
@@ -53,45 +51,28 @@ def chatgpt(chats: Iterable[Sequence[tuple[str, str, float]]] = ALL) -> list[dic
                 "recipient": "all",
                 "metadata": {},
             }
-            mapping[id_] = {"id": id_, "message": message, "parent": parent}
-            parent = id_
-        other = {**mapping[parent], "id": "old"}
-        mapping["old"] = other
-        found.append(
-            {
-                "title": f"chat {number}",
-                "create_time": MAY,
-                "mapping": mapping,
-                "current_node": parent,
-            }
-        )
-    return found
+            node = {"id": f"n{index}", "message": message, "parent": parent}
+            mapping[parent := f"n{index}"] = node
+        mapping["old"] = {**mapping[parent], "id": "old"}
+        head = {"title": f"chat {number}", "create_time": MAY}
+        export.append({**head, "mapping": mapping, "current_node": parent})
+    return export
 
 
 def claude(chats: Iterable[Sequence[tuple[str, str, float]]] = ALL) -> list[dict[str, Any]]:
     """A list of conversations of Claude, the assistant's messages in blocks."""
-    return [
-        {
-            "uuid": f"c{number}",
-            "name": "chat",
-            "created_at": iso(0),
-            "chat_messages": [
-                {
-                    "uuid": f"m{index}",
-                    "sender": "human" if role == "user" else "assistant",
-                    "text": text if role == "user" else "",
-                    "content": []
-                    if role == "user"
-                    else [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": text}],
-                    "created_at": iso(hours),
-                    "attachments": [{"file_name": "a.txt"}] if index == 0 else [],
-                    "files": [],
-                }
-                for index, (role, text, hours) in enumerate(chat)
-            ],
-        }
-        for number, chat in enumerate(chats)
-    ]
+    export = []
+    for chat in chats:
+        messages: list[dict[str, Any]] = []
+        for role, text, hours in chat:
+            said = {"sender": "human", "text": text, "content": []}
+            if role == "assistant":
+                blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": text}]
+                said = {"sender": role, "text": "", "content": blocks}
+            attached = [] if messages else [{"file_name": "a.txt"}]
+            messages.append({**said, "created_at": iso(hours), "attachments": attached})
+        export.append({"name": "chat", "created_at": iso(0), "chat_messages": messages})
+    return export
 
 
 def claude_code(
@@ -99,32 +80,17 @@ def claude_code(
 ) -> list[dict[str, Any]]:
     """Lines of Claude Code, a session a chat, with a tool call and its result after each answer."""
     lines: list[dict[str, Any]] = [{"type": "summary", "summary": "Bread", "leafUuid": "x"}]
+    call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "a very long list"}
     for number, chat in enumerate(chats):
         for index, (role, text, hours) in enumerate(chat):
-            common = {
-                "uuid": f"{number}-{index}",
-                "sessionId": f"s{number}",
-                "cwd": cwd,
-                "timestamp": iso(hours),
-                "isSidechain": False,
-            }
-            content: Any = text
+            contents: list[tuple[str, Any]] = [(role, text)]
             if role == "assistant":
-                call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}
-                content = [{"type": "text", "text": text}, call]
-            lines.append({**common, "type": role, "message": {"role": role, "content": content}})
-            if role == "assistant":
-                result = [
-                    {"type": "tool_result", "tool_use_id": "t", "content": "a very long list"}
-                ]
-                lines.append(
-                    {
-                        **common,
-                        "uuid": f"{number}-{index}r",
-                        "type": "user",
-                        "message": {"role": "user", "content": result},
-                    }
-                )
+                contents = [(role, [{"type": "text", "text": text}, call]), ("user", [result])]
+            for end, (by, content) in zip(("", "r"), contents, strict=False):
+                line = {"uuid": f"{number}-{index}{end}", "sessionId": f"s{number}", "cwd": cwd}
+                line |= {"timestamp": iso(hours), "isSidechain": False, "type": by}
+                lines.append({**line, "message": {"role": by, "content": content}})
     return lines
 
 

@@ -157,14 +157,14 @@ def of_claude(new: Any, *keys: Any) -> Any:
 
 BROKEN = [
     (gpt("gone", "parent"), "conversation 1: current_node: 'gone' or a parent of it is not"),
-    (gpt([5], "parent"), "conversation 1: mapping.n1.parent: is a list; must be a text"),
+    (gpt([5], "parent"), "conversation 1: mapping.n1.parent: must be a text"),
     (gpt(ABSENT, "message", "author"), "mapping.n1.message.author"),
-    (gpt("x", "message", "content", "parts"), "mapping.n1.message.content.parts: is a text; must"),
+    (gpt("x", "message", "content", "parts"), "mapping.n1.message.content.parts: must"),
     (gpt("noon", "message", "create_time"), "'noon' is no time"),
-    (of_claude({}), "conversation 1: chat_messages: is an object; must be a list"),
+    (of_claude({}), "conversation 1: chat_messages: must be a list"),
     (of_claude("robot", 3, "sender"), "chat_messages[3].sender: 'robot' is unknown; use one of"),
     (of_claude(7, 3, "created_at"), "chat_messages[3].created_at: 7 is no time"),
-    (of_claude([{"text": 5}], 3, "content"), "chat_messages[3].content[0].text: is a number; must"),
+    (of_claude([{"text": 5}], 3, "content"), "chat_messages[3].content[0].text: must"),
     ([{"some": "thing"}], "no export of a known format; name conversations.json of"),
     (of_claude([])[:1], "contains no message"),
 ]
@@ -185,8 +185,8 @@ def test_refuses_a_broken_line_naming_it(tmp_path):
     path = tmp_path / "log.jsonl"
     for line, problem in (
         ('{"type": "user", "sessionId": ', "not JSON"),
-        ('{"type": "user", "sessionId": "s", "message": 3}', "message: is a number"),
-        ('{"type": "user", "sessionId": "s", "message": {}}', "message.content: missing"),
+        ('{"type": "user", "sessionId": "s", "message": 3}', "message: must be an object"),
+        ('{"type": "user", "sessionId": "s", "message": {}}', "message.content: must be a list"),
         ('{"type": "user", "sessionId": "s", "timestamp": "x"}', "timestamp: 'x' is no"),
     ):
         path.write_text(f"{json.dumps(exports.claude_code()[1])}\n{line}\n", encoding="utf-8")

@@ -1,21 +1,27 @@
-"""Answers to the prompts of libraries that make a graph of passages. Most prompts have no time, so
-relative days remain as stated.
+"""Answers to the prompts of libraries that make a graph. Most prompts have no time, so relative
+days remain as stated.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from ast import literal_eval
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, time
 from typing import Any, Final
 
 from eval.datasets.synthetic.languages import parse_question, place_of
 from eval.datasets.synthetic.reading import (
     Message,
+    MissingPartError,
     Request,
     entities_of,
     json_message,
+    part,
     read,
     text_message,
+    values_in,
 )
 
 
@@ -158,3 +164,114 @@ def _keywords(question: str) -> dict[str, Any]:
     language, (subject, chain, _) = parsed
     themes = [language.names.get(relation, relation) for relation in chain]
     return {"high_level_keywords": themes, "low_level_keywords": [subject]}
+
+
+Rows = list[dict[str, Any]]
+_MOST_CHARACTERS: Final = 1000  # of a summary, as the prompt of graphiti demands
+
+
+def graphiti(asked: Request) -> Message | None:
+    """Return the answer to a request of graphiti-core 0.31.1 during ingestion, else None; its
+    search calls no model. The name of its JSON schema identifies each prompt: entities, resolution
+    of known entities, facts as dated edges, duplicate and contradicted facts, and summaries.
+
+    Entities and facts are overlooked independently; a fact with an overlooked entity is dropped, as
+    edges may name listed entities only.
+    """
+    answer = _GRAPHITI.get(asked.schema.get("name", ""))
+    try:
+        return json_message(answer(asked, asked.contents[-1])) if answer else None
+    except (MissingPartError, KeyError, ValueError, SyntaxError):
+        return None  # another program's schema of that name
+
+
+def _graphiti_entities(asked: Request, prompt: str) -> dict[str, Rows]:
+    """Return each message's speaker, as the prompt demands, then the entities of its facts."""
+    names: dict[str, None] = {}
+    for message in asked.noticed(part(prompt, "CURRENT MESSAGE"), "graphiti entities"):
+        names[message.speaker] = None
+        for one in read(message.text, message.day):
+            names |= dict.fromkeys(entities_of(one.fact))
+    return {"extracted_entities": [{"name": name, "entity_type_id": 0} for name in names]}
+
+
+def _graphiti_resolutions(_: Request, prompt: str) -> dict[str, Rows]:
+    known = {
+        row["name"]: row["candidate_id"] for row in _graphiti_rows(prompt, "EXISTING ENTITIES")
+    }
+    return {
+        "entity_resolutions": [
+            {"id": row["id"], "name": row["name"]}
+            | {"duplicate_candidate_id": known.get(row["name"], -1)}
+            for row in _graphiti_rows(prompt, "ENTITIES")
+        ]
+    }
+
+
+def _graphiti_edges(asked: Request, prompt: str) -> dict[str, Rows]:
+    """Return edges: a fact is valid from the day it is stated, a visit from its day."""
+    of_message = datetime.fromisoformat(part(prompt, "REFERENCE_TIME").partition(" #")[0].strip())
+    known = {row["name"] for row in _graphiti_rows(prompt, "ENTITIES")}
+    rows = []
+    said = part(prompt, "CURRENT_MESSAGE")
+    for _, one in asked.stated(said, "graphiti edges", of_message.date()):
+        source, name, target = one.triple
+        if not {source, target} <= known:
+            continue
+        visited = one.language.parse(one.fact.value) if one.fact.place else None
+        since = datetime.combine(visited, time(), UTC) if visited else of_message
+        rows.append(
+            {
+                "source_entity_name": source,
+                "target_entity_name": target,
+                "relation_type": name.upper().replace(" ", "_"),
+                "fact": one.sentence,
+                "valid_at": since.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+                "invalid_at": None,
+            }
+        )
+    return {"edges": rows}
+
+
+def _compared(_: Request, prompt: str) -> dict[str, list[int]]:
+    """Return duplicates (equal facts) and contradictions (another value, except of visits)."""
+    new = values_in([part(prompt, "NEW FACT")])
+    duplicates, contradicted = list[int](), list[int]()
+    for name in ("EXISTING FACTS", "FACT INVALIDATION CANDIDATES"):
+        for row in literal_eval(part(prompt, name)):  # a Python literal, not JSON
+            for old in (one.fact for one in read(row["fact"])):
+                value = new.get(old.key)
+                if value == old.value and name == "EXISTING FACTS":
+                    duplicates.append(row["idx"])
+                elif value not in (None, old.value) and not old.place:
+                    contradicted.append(row["idx"])
+    return {"duplicate_facts": duplicates, "contradicted_facts": contradicted}
+
+
+def _summaries(_: Request, prompt: str) -> dict[str, Rows]:
+    """Return summaries: the library's lines, without the oldest if they are too long.
+
+    The library itself adds a line per fact; it asks about entities without facts (the speakers) and
+    about summaries that are too long.
+    """
+    rows = []
+    for row in _graphiti_rows(prompt, "ENTITIES"):
+        lines = row["summary"].splitlines()
+        while len("\n".join(lines)) > _MOST_CHARACTERS:
+            del lines[0]
+        summary = "\n".join(lines) or f"{row['name']} is part of a talk of people, firms and towns."
+        rows.append({"name": row["name"], "summary": summary})
+    return {"summaries": rows}
+
+
+_GRAPHITI: Final[Mapping[str, Callable[[Request, str], Mapping[str, Any]]]] = {
+    "ExtractedEntities": _graphiti_entities,
+    "NodeResolutions": _graphiti_resolutions,
+    "ExtractedEdges": _graphiti_edges,
+    "EdgeDuplicate": _compared,
+    "SummarizedEntities": _summaries,
+}
+
+
+def _graphiti_rows(prompt: str, name: str) -> Rows:
+    return list(json.loads(part(prompt, name)))

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from eval.datasets.named import config_of
-from eval.datasets.reload import load_dataset_of
+from eval.datasets.reload import config_of, load_dataset_of
 from eval.datasets.types import Dataset
 
 SESSIONS, TURNS = 3, 4  # in each conversation, and in each session

@@ -30,8 +30,7 @@ from eval.cards.leaderboard.systems import (
 from eval.cards.scores import Column
 from eval.datasets.answer_key import KEYS
 from eval.datasets.files import shared_folder
-from eval.datasets.named import config_of
-from eval.datasets.reload import load_dataset_of
+from eval.datasets.reload import config_of, load_dataset_of
 from eval.datasets.types import TYPES, AnswerKey, Dataset, KeyChange, Question, SourceFile
 from eval.records.run import Run
 from eval.records.schema import Manifest

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from eval.datasets.synthetic.libraries.graphiti import graphiti
-from eval.datasets.synthetic.reading import Request
-from eval.datasets.synthetic.served import reply
+from eval.datasets.synthetic.served import UnknownPromptError, reply
+from tests.eval.datasets.synthetic.asked import Body, chat, value
 
 EPISODE = """Ada: I heard that Velma Orr's cousin is Dar Sule.
 Bo: Nev Lar visited Port Sen the day before yesterday.
@@ -17,21 +16,18 @@ Ada: My tea got cold while we were talking."""
 AT = "2023-05-09 10:30:00+00:00  # the time"
 
 
-def body(schema: str, **parts: Any) -> dict[str, Any]:
+def body(schema: str, **parts: Any) -> Body:
     """A request that asks for `schema`, with the parts of its prompt."""
     prompt = "\n\n".join(
         f"<{name}>\n{text if isinstance(text, str) else json.dumps(text)}\n</{name}>"
         for name, text in parts.items()
     )
-    messages = [{"role": "system", "content": "Do."}, {"role": "user", "content": prompt}]
     wanted = {"type": "json_schema", "json_schema": {"name": schema, "schema": {}}}
-    return {"model": "grammar", "messages": messages, "response_format": wanted}
+    return chat("Do.", prompt) | {"response_format": wanted}
 
 
 def asked(schema: str, misses: float = 0.0, **parts: Any) -> Any:
-    message = graphiti(Request(body(schema, **parts), misses))
-    assert message is not None
-    return json.loads(message["content"])
+    return value(body(schema, **parts), misses)
 
 
 def test_speakers_and_the_ends_of_facts_are_entities():
@@ -117,10 +113,7 @@ def test_what_it_overlooks_is_not_named():
     assert asked("ExtractedEntities", 1.0, **given) == {"extracted_entities": []}
 
 
-def test_the_server_answers_and_leaves_other_requests_to_others():
-    served = reply(body("ExtractedEntities", **{"CURRENT MESSAGE": EPISODE}))
-    assert "Port Sen" in served["choices"][0]["message"]["content"]
-    assert served["usage"]["prompt_tokens"] > 0
-    for schema, parts in (("ExtractedEntities", {}), ("facts", {"CURRENT MESSAGE": EPISODE})):
-        assert graphiti(Request(body(schema, **parts))) is None
-    assert graphiti(Request({"model": "grammar", "messages": []})) is None
+@pytest.mark.parametrize("body_", [body("ExtractedEntities"), body("ExtractedEdges", ENTITIES=[])])
+def test_other_requests_of_such_a_schema_are_refused(body_):
+    with pytest.raises(UnknownPromptError):
+        reply(body_)

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from eval.datasets.synthetic.libraries.mem0ai import mem0ai
-from eval.datasets.synthetic.reading import Request
-from eval.datasets.synthetic.served import reply
+from eval.datasets.synthetic.served import UnknownPromptError, reply
+from tests.eval.datasets.synthetic.asked import Body, calls, chat, value
 
 SAID = [
     "Ada: I heard that Velma Orr's cousin is Dar Sule.",
@@ -22,13 +21,7 @@ FORMER = "Velma Orr's cousin is Lor Nen."
 VISIT = "Nev Lar visited Port Sen on 7 May 2023."
 
 
-def asking(*said: str, tool: str = "") -> dict[str, Any]:
-    """A chat request."""
-    body: dict[str, Any] = {"model": "grammar", "messages": [{"content": one} for one in said]}
-    return body | ({"tools": [{"function": {"name": tool}}]} if tool else {})
-
-
-def extraction(known: list[str], said: list[str]) -> dict[str, Any]:
+def extraction(known: list[str], said: list[str]) -> Body:
     """Of mem0ai 2."""
     rows = [{"id": str(i), "text": text} for i, text in enumerate(known)]
     lines = "".join(f"user: {one}\n" for one in said)
@@ -36,25 +29,14 @@ def extraction(known: list[str], said: list[str]) -> dict[str, Any]:
     parts |= {"Existing Memories": json.dumps(rows), "New Messages": lines}
     parts |= {"Observation Date": "2023-05-09", "Current Date": "2023-05-10"}
     written = "\n\n".join(f"## {name}\n{text}" for name, text in parts.items())
-    return asking("Note what is new.", f"{written}\n\n# Output:")
+    return chat("Note what is new.", f"{written}\n\n# Output:")
 
 
-def update(known: list[str], new: list[str]) -> dict[str, Any]:
+def update(known: list[str], new: list[str]) -> Body:
     """Of mem0ai 1, which shows lists as Python has them."""
     rows = [{"id": str(i), "text": text} for i, text in enumerate(known)]
     old = f"What I know:\n```\n{rows}\n```" if rows else "I know nothing."
-    return asking(f"{old}\nThe retrieved facts:\n```\n{new}\n```\nAnswer by JSON.")
-
-
-def content(message: dict[str, Any] | None) -> Any:
-    assert message is not None
-    return json.loads(message["content"])
-
-
-def called(message: dict[str, Any] | None) -> list[tuple[str, Any]]:
-    assert message is not None
-    functions = [call["function"] for call in message.get("tool_calls", ())]
-    return [(one["name"], json.loads(one["arguments"])) for one in functions]
+    return chat(f"{old}\nThe retrieved facts:\n```\n{new}\n```\nAnswer by JSON.")
 
 
 def relation(source: str, name: str, end: str) -> dict[str, str]:
@@ -63,22 +45,24 @@ def relation(source: str, name: str, end: str) -> dict[str, str]:
 
 def test_a_new_memory_is_what_no_shown_one_tells_and_links_to_its_subject():
     known = [FORMER, "Velma Orr works at Tor Mill.", "Nev Lar works at Tor Mill.", VISIT]
-    rows = content(mem0ai(Request(extraction(known, SAID))))["memory"]
+    rows = value(extraction(known, SAID))["memory"]
     assert rows == [
         {"id": "0", "text": COUSIN, "attributed_to": "user", "linked_memory_ids": ["0", "1"]}
     ]
-    rows = content(mem0ai(Request(extraction([], [*SAID, SAID[0]]))))["memory"]
+    rows = value(extraction([], [*SAID, SAID[0]]))["memory"]
     assert [(row["id"], row["text"]) for row in rows] == [("0", COUSIN), ("1", VISIT)]
     assert [row["linked_memory_ids"] for row in rows] == [[], []]
     chinese = extraction([], ["小红: 沈青禾在昨天去了若云镇。"])
-    (row,) = content(mem0ai(Request(chinese)))["memory"]
+    (row,) = value(chinese)["memory"]
     assert row["text"] == "沈青禾在2023年5月8日去了若云镇。"
 
 
 def test_facts_are_those_of_the_messages_with_days_from_the_prompts():
     lines = "".join(f"user: {one}\n" for one in SAID)
-    body = asking(f"{FORMER} Today's date is 2023-05-09.", f"Input:\n{lines}")
-    assert content(mem0ai(Request(body))) == {"facts": [COUSIN, VISIT]}
+    body = chat(f"{FORMER} Today's date is 2023-05-09.", f"Input:\n{lines}")
+    assert value(body) == {"facts": [COUSIN, VISIT]}
+    assert value(body, 1.0) == {"facts": []}
+    assert value(extraction([], SAID), 1.0) == {"memory": []}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +81,7 @@ def test_facts_are_those_of_the_messages_with_days_from_the_prompts():
     ],
 )
 def test_a_value_takes_the_place_of_the_one_before(known, changes):
-    rows = content(mem0ai(Request(update(known, [COUSIN]))))["memory"]
+    rows = value(update(known, [COUSIN]))["memory"]
     shown = [(row["id"], row["event"], row["text"]) for row in rows]
     expected = [(i, event, text or known[int(i)]) for i, event, text in changes]
     assert shown == expected
@@ -107,9 +91,9 @@ def test_a_value_takes_the_place_of_the_one_before(known, changes):
 
 def test_a_visit_is_beside_other_visits_and_the_last_of_two_values_holds():
     other = "Nev Lar visited Port Lan on 7 May 2023."
-    rows = content(mem0ai(Request(update([other], [VISIT]))))["memory"]
+    rows = value(update([other], [VISIT]))["memory"]
     assert [row["event"] for row in rows] == ["NONE", "ADD"]
-    rows = content(mem0ai(Request(update([], [FORMER, COUSIN]))))["memory"]
+    rows = value(update([], [FORMER, COUSIN]))["memory"]
     assert [row["text"] for row in rows] == [COUSIN]
 
 
@@ -122,17 +106,15 @@ def test_it_names_the_entities_of_messages_and_of_questions():
         ("When did Nev Lar visit Port Sen?", visit),
         ("How are you?", {}),
     ):
-        body = asking("Name them.", text, tool="extract_entities")
-        ((name, given),) = called(mem0ai(Request(body)))
+        body = chat("Name them.", text, tools=("extract_entities",))
+        ((name, given),) = calls(body)
         assert name == "extract_entities"
         assert {row["entity"]: row["entity_type"] for row in given["entities"]} == kinds
 
 
 def test_it_states_relations_and_drops_those_that_have_another_end_now():
     text = f"List of entities: ['velma_orr']. \n\nText: {LINES}"
-    ((name, given),) = called(
-        mem0ai(Request(asking("Relate.", text, tool="establish_relationships")))
-    )
+    ((name, given),) = calls(chat("Relate.", text, tools=("establish_relationships",)))
     assert name == "establish_relationships"
     assert given["entities"] == [
         relation("Velma Orr", "has as cousin", "Dar Sule"),
@@ -150,37 +132,21 @@ def test_it_states_relations_and_drops_those_that_have_another_end_now():
     def dropped(stored: list[str]) -> list[tuple[str, Any]]:
         shown = "\n".join(stored)
         told = f"They are: {shown} \n\n New Information: {LINES}"
-        return called(mem0ai(Request(asking("Drop.", told, tool="delete_graph_memory"))))
+        return calls(chat("Drop.", told, tools=("delete_graph_memory",)))
 
     former = relation("velma_orr", "has_as_cousin", "lor_nen")
     assert dropped(stored) == [("delete_graph_memory", former)]
     assert dropped(stored[1:5]) == []
 
 
-def test_what_is_overlooked_is_a_share_of_the_messages_and_another_in_each_step():
-    names = [f"Velma {chr(65 + n // 26)}{chr(97 + n % 26)}r" for n in range(400)]
-    said = [f"Ada: {name}'s cousin is Dar Sule." for name in names]
-    rows = content(mem0ai(Request(extraction([], said), 0.25)))["memory"]
-    assert len(rows) == pytest.approx(300, abs=30)
-    lines = "".join(f"user: {one}\n" for one in said)
-    facts = asking("Today's date is 2023-05-09.", f"Input:\n{lines}")
-    heard = content(mem0ai(Request(facts, 0.25)))["facts"]
-    assert len(heard) == pytest.approx(300, abs=30)
-    text = asking("Relate.", "Text: " + "\n".join(said), tool="establish_relationships")
-    ((_, given),) = called(mem0ai(Request(text, 0.25)))
-    related = {row["source"] for row in given["entities"]}
-    assert len(related) == pytest.approx(300, abs=30)
-    assert related != {one.partition("'")[0] for one in heard}
-    assert content(mem0ai(Request(facts, 1.0))) == {"facts": []}
-
-
-def test_the_server_answers_the_libraries_and_not_what_is_none_of_theirs():
-    message = reply(extraction([], SAID))["choices"][0]["message"]
-    assert content(message)["memory"][0]["text"] == COUSIN
-    value = reply(asking("Name them.", SAID[0], tool="extract_entities"))
-    assert value["choices"][0]["finish_reason"] == "tool_calls"
-    for body in (
-        asking("Answer.", "Who is Velma Orr's cousin?"),
-        asking(SAID[0], tool="extract_entities"),  # of memsys, which has no system message
-    ):
-        assert mem0ai(Request(body)) is None
+@pytest.mark.parametrize(
+    "body",
+    [
+        chat("Answer.", "Who is Velma Orr's cousin?"),
+        chat("Name them.", SAID[0], tools=("Other",)),
+        chat("Facts of no day.", f"Input:\n{SAID[0]}"),
+    ],
+)
+def test_other_requests_are_refused(body):
+    with pytest.raises(UnknownPromptError):
+        reply(body)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from datetime import datetime
 from typing import Any
 
 import pytest
 
-from eval.datasets.synthetic.served import UnknownPromptError, reply
+from eval.datasets.synthetic.served import UnknownPromptError
 from memsys.llm.prompt import load_prompt
 from memsys.llm.reply import object_schema
+from tests.eval.datasets.synthetic.asked import chat, content, value
 
-SAID = datetime(2023, 5, 9, 10, 0)
 ENGLISH = [
     "Ada: I heard that Velma Orr's cousin is Dar Sule.",
     "Bo: The rain did not stop for 3 hours here.",
@@ -29,11 +27,9 @@ def numbered(lines: list[str], first: int = 1) -> str:
 
 def ask(step: str, prompt: str, misses: float = 0.0, **places: str) -> Any:
     text = load_prompt(prompt, []).fill(time="9 May 2023, 10:00", **places)
-    body: dict[str, Any] = {"model": "grammar", "messages": [{"content": text}], "misses": misses}
-    if step != "summary":
-        body["response_format"] = {"json_schema": {"name": step}}
-    content = reply(body)["choices"][0]["message"]["content"]
-    return content if step == "summary" else json.loads(content)[step]
+    if step == "summary":
+        return content(chat(text), misses)
+    return value(chat(text) | {"response_format": {"json_schema": {"name": step}}}, misses)[step]
 
 
 def extracted(lines: list[str], misses: float = 0.0, prompt: str = "facts_extract") -> Any:
@@ -109,9 +105,7 @@ def test_it_answers_for_facts_and_graph_in_one_reply():
     text = prompt.fill(summary="", recent="", time="9 May 2023, 10:00", messages=said)
     schema = object_schema({name: {"type": "array"} for name in ("facts", "entities", "relations")})
     form = {"json_schema": {"name": "facts", "schema": schema}}
-    messages = [{"role": "user", "content": text}]
-    body = {"model": "grammar", "messages": messages, "response_format": form}
-    given = json.loads(reply(body)["choices"][0]["message"]["content"])
+    given = value(chat(text) | {"response_format": form})
     assert given["facts"] == extracted(ENGLISH)
     assert {row["entity"]: row["entity_type"] for row in given["entities"]}["Tor Mill"] == (
         "organisation"

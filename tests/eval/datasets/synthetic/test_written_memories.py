@@ -56,22 +56,6 @@ def test_relations_that_are_marked_and_not_dropped_tell_the_past(
     assert found["former_value"] == past
 
 
-@pytest.mark.parametrize("memory", ["facts", "turns"])
-def test_memories_are_linked_by_the_relations_that_are_written(tmp_path, cache, memory):
-    own = ("strategy=graph_expand", "strategy.expansion.threshold=0", "graph=relations")
-    found = f1(tmp_path, cache, *own, f"memory={memory}", "strategy.expansion.hops=2", "k=2")
-    assert found.keys() == {"single_hop", "temporal", "former_value", "overall"}
-    run = Run(tmp_path / "run")
-    (index,) = [line for line in run.ingests if line["phase"] == "index"]
-    assert index["store"]["edges"] > index["store"]["memories"] > 10
-    steps = [event["step"] for line in run.ingests for event in line.get("events", [])]
-    assert steps.count("graph") == 4
-    added = [one for record in run.records for one in record["trace"]["expansion"]]
-    assert added  # by way of a title or an entity
-    assert set(run.manifest["prompts"]) >= {"entities", "relations", "conflicts"}
-    assert all(record["titles"] for record in run.records)
-
-
 def test_a_report_finds_the_words_of_the_conversation_again(tmp_path, cache, capsys):
     more = ("dataset.sessions=8", "dataset.turns=12")  # questions enough to say where points are
     f1(tmp_path, cache, "strategy=bm25", *more)
@@ -98,11 +82,6 @@ def test_facts_that_nobody_changes_tell_the_past(tmp_path, cache, options):
     assert min(found.values()) == 1.0
 
 
-def test_what_it_overlooks_is_missing(tmp_path, cache):
-    found = f1(tmp_path, cache, "strategy=mem0", "llm.extra.misses=0.5")
-    assert 0.0 < found["single_hop"] < 1.0
-
-
 SAMPLE = LoCoMo(name="sample", path="data/sample")
 
 
@@ -124,11 +103,3 @@ def test_what_it_cannot_do_is_refused(chosen, dataset, misses, said):
     with pytest.raises(InputError) as refused:
         check_compatibility(choices, known, {"extra": {"misses": misses}})
     assert str(refused.value).startswith(said)
-
-
-def test_a_refused_run_asks_nothing_and_leaves_no_folder(tmp_path, cache):
-    where = f"hydra.run.dir={tmp_path / 'run'}"
-    ended = run_main(tmp_path, cache, *SMALL, "strategy=mem0", "llm.extra.misses=1.5", where)
-    assert ended.code == 2
-    assert ended.err.startswith("error: llm.extra.misses: 1.5; use a share of 0 to 1")
-    assert not (tmp_path / "run").exists()
