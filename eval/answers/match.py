@@ -49,7 +49,7 @@ class MatchedLabel:
 class Matching:
     """The rows of one file, matched.
 
-    `answers`: question id -> row. `unmatched`: row and reason. `ambiguous`: number of rows that
+    `answers`: question id -> row, in the file's order. `unmatched`: row and reason. `ambiguous`: number of rows that
     share question, gold and category with another question and are paired in order. `unchecked`:
     number of rows matched by index alone, as they contain no question. `first`: the index of a
     conversation's first question in the file, 0 or 1; None if it may be 1 and is read as 0.
@@ -104,6 +104,9 @@ def match(rows: Sequence[AnswerRow], dataset: Dataset) -> Matching:
         refused |= _by_words(remaining, index.asked[name or ""], matching, NOTHING, NO_QUESTION)
     refused |= _by_words(anywhere, dataset.questions, matching, NO_LABEL, NOT_ASKED)
     matching.unmatched = [(row, refused[id(row)]) for row in rows if id(row) in refused]
+    place = {id(row): number for number, row in enumerate(rows)}
+    in_order = sorted(matching.answers.items(), key=lambda pair: place[id(pair[1])])
+    matching.answers = dict(in_order)
     return matching
 
 
