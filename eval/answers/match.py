@@ -49,11 +49,11 @@ class MatchedLabel:
 class Matching:
     """The rows of one file, matched.
 
-    `answers`: question id -> row, in the file's order. `unmatched`: row and reason. `ambiguous`: number of rows that
-    share question, gold and category with another question and are paired in order. `unchecked`:
-    number of rows matched by index alone, as they contain no question. `first`: the index of a
-    conversation's first question in the file, 0 or 1; None if it may be 1 and is read as 0.
-    `labels`: by file label.
+    `answers`: question id -> row, in the file's order. `unmatched`: row and reason. `ambiguous`:
+    number of rows that share question, gold and category with another question and are paired in
+    order. `unchecked`: number of rows matched by index alone, as they contain no question. `first`:
+    the index of a conversation's first question in the file, 0 or 1; None if it may be 1 and is
+    read as 0. `labels`: by file label.
     """
 
     answers: dict[str, AnswerRow] = field(default_factory=dict)
