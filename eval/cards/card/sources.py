@@ -19,6 +19,7 @@ from eval.datasets.types import Dataset, Question, SourceFile
 from eval.imports.rankings.import_run import UnwrittenRun, run_of
 from eval.imports.rankings.imports import matched
 from eval.imports.rescore.imports import read_import, record
+from eval.imports.rescore.recompute import verdicts_of
 from eval.metrics.retrieval.registry import Measure, parse
 from eval.records.jsonl import RANKINGS as FILE
 from eval.records.jsonl import json_line, validate
@@ -193,18 +194,10 @@ def _of_records(records: Iterable[Record], file: SourceFile) -> Answers:
             error=(error_of(one) or "no message") if failed else None,
             context_tokens=one["context_tokens"],
         )
-        verdicts[one["id"]] = _verdicts(one)
+        verdicts[one["id"]] = verdicts_of(one)
     if all(row.error is not None for row in rows.values()):
         rows = {}  # nobody answered
     return Answers(file, rows, verdicts, {})
-
-
-def _verdicts(one: Record) -> dict[str | None, float | None]:
-    key, verdict = one["key"], one["scores"].get("judge")
-    if key is None:
-        return {one["gold"]: verdict}
-    original = (one.get("scores_original") or {}).get("judge")
-    return {key["original_gold"]: original, one["gold"]: verdict}
 
 
 def _records(path: Path) -> list[Record]:
