@@ -80,16 +80,6 @@ CAPITALS = {
     "Model Answer": "answer",
     "Judge Score": "judge_text",
 }
-TEXTS = {
-    "conversation_idx": "number_text",
-    "question_idx": "index_text",
-    "question": "question",
-    "ground_truth": "gold",
-    "prediction": "answer",
-    "llm_judge_score": "judge_decimal",
-    "latency_ms": "total_text",
-    "context_token_count": "tokens_text",
-}
 NESTED = {
     "qa": "question_and_gold",
     "output": "answer_nested",
@@ -133,18 +123,13 @@ def rows(rows: list[Row]) -> list[Row]:
             "gold": str(row["gold"]),
             "tokens": 900 + n,
             "beside_runs": row["runs"],  # of which the file has the verdict as well
-            "total_text": f"{row['total_ms']:.1f}",
             "search_half": row["search"] / 2,
             "search_nested": {"search_ms": row["search_ms"]},
-            "tokens_text": str(900 + n),
             "number": NAMES.index(row["sample_id"]),
-            "number_text": str(NAMES.index(row["sample_id"])),
-            "index_text": str(row["qa_index"]),
             "id_text": f"{row['sample_id']}_{row['qa_index']}",
             "category_mem0": {1: "3", 2: "2", 3: "4", 4: "1", 5: "5"}[row["category"]],
             "judge_bit": int(verdict),
             "judge_text": str(int(verdict)),
-            "judge_decimal": f"{float(verdict):.1f}",
             "judge_word": "CORRECT" if verdict else "WRONG",
             "judge_cell": "TRUE" if verdict else "FALSE",
             "judge_nested": {"correct": verdict, "reason": "as the gold says"},
@@ -189,14 +174,6 @@ def items(rows: Sequence[Row], style: Style) -> Any:
     }
 
 
-def beside_means(rows: Sequence[Row], style: Style) -> Any:
-    return {
-        "metadata": {"dataset": "locomo", "date": "2025-01-01"},
-        "by_category": [{"category": n, "accuracy": 0.5, "count": 9} for n in range(1, 5)],
-        "individual_results": of(rows, style),
-    }
-
-
 def beside_summaries(rows: Sequence[Row], style: Style) -> Any:
     means = {"overall": "0.5", "temporal": "0.4"}.items()
     summary = [{"question": name, "answer": mean, "count": len(rows)} for name, mean in means]
@@ -209,7 +186,6 @@ def official(rows: Sequence[Row], style: Style) -> Any:
 
 CASES: dict[str, tuple[Style, Callable[[Sequence[Row], Style], Any] | str]] = {
     "array of this project's columns": (OWN, of),
-    "individual_results": (BARE, beside_means),
     "conversations[].results": (PLAIN, conversations),
     "item_results[].metrics.detailed_results": (PLAIN, items),
     "official": (OFFICIAL, official),
@@ -219,7 +195,6 @@ CASES: dict[str, tuple[Style, Callable[[Sequence[Row], Style], Any] | str]] = {
     "folder of results": (BARE, "folder"),
     "summaries beside the rows": (PLAIN, beside_summaries),
     "questions in capitals with other quotes": (CAPITALS, of),
-    "numbers as texts": (TEXTS, of),
     "question and gold in an object": (NESTED, of),
     "judge's reasons, contexts and prompts beside": (CROWDED, of),
     "a table with an index column": (TABLE, "out.csv"),
