@@ -65,26 +65,12 @@ CONTAINERS: dict[str, Container] = {
         None,
         {"conv": "x"},
     ),
-    "official output": (
-        [{"sample_id": f"conv-{n}", "qa": rows(f"{n}", x_prediction="y")} for n in range(2)],
-        {"": 2, "[].qa": 6},
-        "[1].qa[2]",
-        None,
-        {"sample_id": "conv-1", "x_prediction": "y"},
-    ),
     "by conversation": (
         {"0": rows("a"), "1": [], "2": rows("b"), "model": "m"},
         {"*": 6},
         "key '2', item 2",
         "2",
         {"model": "m"},
-    ),
-    "by category": (
-        {"multi_hop": rows("a"), "temporal": rows("b"), "scores": Summary},
-        {"*": 6, "scores": 2},
-        "key 'temporal', item 2",
-        "temporal",
-        {},
     ),
     "one conversation": ({"conv-26": rows("a")}, {"*": 3}, "key 'conv-26', item 2", "conv-26", {}),
     "by conversation, below": (
