@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import hashlib
 import json
@@ -20,7 +19,6 @@ from memsys.core.json_text import parse_json
 JSON, LINES, CSV = "json", "lines", "csv"
 _DELIMITERS = ",;\t"  # spreadsheets of many countries write semicolons
 _FIELD_CHARACTERS = 1 << 27  # a context of a whole conversation is longer than csv's own limit
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _TABLE_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
@@ -48,14 +46,34 @@ def read_document(path: Path) -> Document:
     raw = read_bytes(path, ANSWERS)
     source = SourceFile(path.name, len(raw), hashlib.sha256(raw).hexdigest())
     data = unpack(raw, Path(path.name), ANSWERS)
-    if _is_binary(data):
-        raise InputError(f"{name}: unknown format (binary); export it as JSON or CSV")
-    text = decode(data, Path(path.name))
+    try:
+        text = decode(data, Path(path.name))
+    except InputError:
+        if b"\x00" not in data:
+            raise
+        raise InputError(f"{name}: unknown format (binary); export it as JSON or CSV") from None
     del raw, data  # else three copies are in memory while the text is parsed
-    kind = _kind(text, name)
-    if kind == JSON:
-        return Document(source, kind, [("", as_json(text, name))])
-    return Document(source, kind, list(_lines(text, name) if kind == LINES else _table(text, name)))
+    begin = text.lstrip()
+    if not begin:
+        raise InputError(f"{name}: is empty")
+    if begin[0] == "{" and _is_lines(begin):
+        values = list(json_lines(text, name))
+        for place, value in values:
+            if not isinstance(value, dict):
+                raise InputError(
+                    f"{name}: {place}: must be an object {{...}} with question and answer"
+                )
+        return Document(source, LINES, values)
+    if begin[0] in "{[":
+        return Document(source, JSON, [("", as_json(text, name))])
+    first = re.split("[\r\n]", begin, maxsplit=1)[0]
+    delimiter = max(_DELIMITERS, key=first.count)
+    if delimiter not in first or "\x00" in first:
+        raise InputError(
+            f"{name}: unknown format; it must be JSON, JSON lines of one object a question, "
+            "or CSV with a header (see docs/importing.md)"
+        )
+    return Document(source, CSV, list(_table(text, delimiter, name)))
 
 
 def as_json(text: str, place: str) -> Any:
@@ -92,20 +110,12 @@ def first_object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _lines(text: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for place, value in json_lines(text, name):
-        if not isinstance(value, dict):
-            raise InputError(f"{name}: {place}: must be an object {{...}} with question and answer")
-        yield place, value
-
-
-def _table(text: str, name: str) -> Iterator[tuple[str, dict[str, str]]]:
+def _table(text: str, delimiter: str, name: str) -> Iterator[tuple[str, dict[str, str]]]:
     csv.field_size_limit(_FIELD_CHARACTERS)
     begin = text.lstrip()
     skipped = len(_TABLE_LINE.findall(text[: len(text) - len(begin)]))
-    first = _first_line(begin)
     lines = (line[0] for line in _TABLE_LINE.finditer(begin))
-    reader = csv.reader(lines, delimiter=_delimiter(first), strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         header = [cell.strip() for cell in next(reader)]
         doubles = sorted({column for column in header if header.count(column) > 1})
@@ -126,34 +136,6 @@ def _table(text: str, name: str) -> Iterator[tuple[str, dict[str, str]]]:
         raise InputError(f"{name}: {place}: not CSV ({error})") from error
 
 
-def _kind(text: str, name: str) -> str:
-    begin = text.lstrip()
-    if not begin:
-        raise InputError(f"{name}: is empty")
-    if begin[0] == "{" and _is_lines(begin):
-        return LINES
-    if begin[0] in "{[":
-        return JSON
-    line = _first_line(begin)
-    if _delimiter(line) in line and "\x00" not in line:
-        return CSV
-    raise InputError(
-        f"{name}: unknown format; it must be JSON, JSON lines of one object a question, "
-        "or CSV with a header (see docs/importing.md)"
-    )
-
-
-def _is_binary(data: bytes) -> bool:
-    """Return whether a file is no text, neither in UTF-8 nor in UTF-16."""
-    if b"\x00" not in data or data.startswith(_UTF16):
-        return False
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return True
-    return False
-
-
 def _is_lines(text: str) -> bool:
     """Return whether the first line is an object, and more follow or it is a row by itself."""
     first = first_object(text)
@@ -169,11 +151,3 @@ def _has_rows(value: Any) -> bool:
     if isinstance(value, list):
         return any(isinstance(one, dict) or _has_rows(one) for one in value)
     return False
-
-
-def _first_line(text: str) -> str:
-    return re.split("[\r\n]", text, maxsplit=1)[0]
-
-
-def _delimiter(line: str) -> str:
-    return max(_DELIMITERS, key=line.count)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eval.answers.files import AnswerRow
@@ -49,11 +49,11 @@ class MatchedLabel:
 class Matching:
     """The rows of one file, matched.
 
-    `answers`: question id -> row. `unmatched`: row and reason. `ambiguous`: number of rows that
-    share question, gold and category with another question and are paired in order. `unchecked`:
-    number of rows matched by index alone, as they contain no question. `first`: the index of a
-    conversation's first question in the file, 0 or 1; None if it may be 1 and is read as 0.
-    `labels`: by file label.
+    `answers`: question id -> row, in the file's order. `unmatched`: row and reason. `ambiguous`:
+    number of rows that share question, gold and category with another question and are paired in
+    order. `unchecked`: number of rows matched by index alone, as they contain no question. `first`:
+    the index of a conversation's first question in the file, 0 or 1; None if it may be 1 and is
+    read as 0. `labels`: by file label.
     """
 
     answers: dict[str, AnswerRow] = field(default_factory=dict)
@@ -69,7 +69,12 @@ def match(rows: Sequence[AnswerRow], dataset: Dataset) -> Matching:
     """Match `rows` to the questions of `dataset`; each question gets at most one row."""
     index = QuestionIndex(dataset)
     labels = _match_labels(rows, index)
-    matching = Matching(labels=labels, first=_first_index(rows, labels, dataset))
+    unchecked = (  # indices without a question to check them
+        (labels[row.conversation].conversation or "", row.index)
+        for row in rows
+        if row.conversation is not None and row.index is not None and row.question is None
+    )
+    matching = Matching(labels=labels, first=first_index(unchecked, dataset.questions))
     without_index: dict[str | None, list[AnswerRow]] = defaultdict(list)
     refused: dict[int, str] = {}  # by id(row)
     for row in rows:
@@ -79,18 +84,29 @@ def match(rows: Sequence[AnswerRow], dataset: Dataset) -> Matching:
         conversation = labels[row.conversation].conversation
         if conversation is None:
             refused[id(row)] = NO_CONVERSATION
-        elif row.index is None:
+            continue
+        if row.index is None:
             without_index[conversation].append(row)
+            continue
+        question = index.by_id.get(f"{conversation}/{row.index - (matching.first or 0)}")
+        if question is None:
+            refused[id(row)] = NO_INDEX
+        elif row.question is not None and normalise(row.question) != normalise(question.text):
+            refused[id(row)] = OTHER_QUESTION
+        elif question.id in matching.answers:
+            refused[id(row)] = REPEATED
         else:
-            place = f"{conversation}/{row.index - (matching.first or 0)}"
-            reason = _by_index(row, index.by_id.get(place), matching)
-            if reason is not None:
-                refused[id(row)] = reason
+            matching.answers[question.id] = row
+            matching.by_index += 1
+            matching.unchecked += row.question is None
     anywhere = without_index.pop(None, [])  # after the rows that name their conversation
     for name, remaining in without_index.items():
-        refused |= _by_words(remaining, index.asked[name or ""], matching)
+        refused |= _by_words(remaining, index.asked[name or ""], matching, NOTHING, NO_QUESTION)
     refused |= _by_words(anywhere, dataset.questions, matching, NO_LABEL, NOT_ASKED)
     matching.unmatched = [(row, refused[id(row)]) for row in rows if id(row) in refused]
+    place = {id(row): number for number, row in enumerate(rows)}
+    in_order = sorted(matching.answers.items(), key=lambda pair: place[id(pair[1])])
+    matching.answers = dict(in_order)
     return matching
 
 
@@ -125,88 +141,37 @@ def _match_labels(rows: Sequence[AnswerRow], index: QuestionIndex) -> dict[str, 
     return labels
 
 
-def _first_index(
-    rows: Sequence[AnswerRow], labels: Mapping[str, MatchedLabel], dataset: Dataset
-) -> int | None:
-    """Return `first_index` of the rows that have no question to check their index."""
-    places = [
-        (labels[row.conversation].conversation or "", row.index)
-        for row in rows
-        if row.conversation is not None and row.index is not None and row.question is None
-    ]
-    return first_index(places, dataset.questions)
-
-
-def _by_index(row: AnswerRow, question: Question | None, matching: Matching) -> str | None:
-    """Assign `row` to `question` if their words agree; return the reason if they do not."""
-    if question is None:
-        return NO_INDEX
-    if row.question is not None and normalise(row.question) != normalise(question.text):
-        return OTHER_QUESTION
-    if question.id in matching.answers:
-        return REPEATED
-    matching.answers[question.id] = row
-    matching.by_index += 1
-    matching.unchecked += row.question is None
-    return None
-
-
 def _by_words(
     rows: Sequence[AnswerRow],
     questions: Sequence[Question],
     matching: Matching,
-    nothing: str = NOTHING,
-    unknown: str = NO_QUESTION,
+    nothing: str,
+    unknown: str,
 ) -> dict[int, str]:
     """Match the rows of one conversation, or of the data set, by question; return the reasons of
     refused rows by id(): `nothing` without a question, `unknown` with one that is not asked.
 
-    Identical texts are matched first, then those that differ in blanks, case or quotes.
+    Identical texts are matched first, then those that differ in blanks, case or quotes. A row whose
+    gold answer or category fits one question only goes first; the others are paired in order, and
+    counted as ambiguous. A row that fits only answered questions is refused.
     """
-    refused = {id(row): nothing for row in rows if row.question is None}
-    remaining = [row for row in rows if row.question is not None]
-    assigned: set[int] = set()  # id(row)
+    remaining = {id(row): row for row in rows if row.question is not None}
+    known: Mapping[str, list[Question]] = {}
     for form in (str, normalise):
-        by_words: dict[str, list[Question]] = defaultdict(list)
+        known = defaultdict(list)
         for question in questions:
-            by_words[form(question.text)].append(question)
-        groups: dict[str, list[AnswerRow]] = defaultdict(list)
-        for row in remaining:
-            groups[form(row.question or "")].append(row)
-        for words, group in groups.items():
-            pairs, ambiguous = _pair(group, by_words.get(words, []), matching.answers)
-            matching.answers |= {question.id: row for row, question in pairs}
-            matching.ambiguous += ambiguous
-            assigned |= {id(row) for row, _ in pairs}
-        remaining = [row for row in remaining if id(row) not in assigned]
-    known = {normalise(question.text) for question in questions}
-    for row in remaining:
-        refused[id(row)] = REPEATED if normalise(row.question or "") in known else unknown
-    return refused
-
-
-def _pair(
-    rows: Sequence[AnswerRow], questions: Sequence[Question], answered: Collection[str]
-) -> tuple[list[tuple[AnswerRow, Question]], int]:
-    """Pair rows and questions with the same words; return the pairs and how many are ambiguous.
-
-    `answered`: ids of questions that have an answer already. A row whose gold answer or category
-    fits one question only is paired with it; the others are paired in order, and counted as
-    ambiguous if they fit several. A row that fits only answered questions is not paired.
-    """
-    fits = [(row, _fitting(row, questions)) for row in rows]
-    pairs: dict[int, Question] = {}  # by position in rows
-    used = {question.id for question in questions if question.id in answered}
-    ambiguous = 0
-    for only_unique in (True, False):
-        for position, (_, fitting) in enumerate(fits):
-            free = [question for question in fitting if question.id not in used]
-            if position in pairs or not free or (only_unique and len(fitting) > 1):
-                continue
-            pairs[position] = free[0]
-            used.add(free[0].id)
-            ambiguous += len(fitting) > 1
-    return [(rows[position], pairs[position]) for position in sorted(pairs)], ambiguous
+            known[form(question.text)].append(question)
+        fits = {key: _fitting(row, known[form(row.question)]) for key, row in remaining.items()}
+        for several in (False, True):
+            for key, fitting in fits.items():
+                free = [question for question in fitting if question.id not in matching.answers]
+                if free and key in remaining and (several or len(fitting) == 1):
+                    matching.answers[free[0].id] = remaining.pop(key)
+                    matching.ambiguous += len(fitting) > 1
+    reasons = {id(row): nothing for row in rows if row.question is None}
+    for key, row in remaining.items():
+        reasons[key] = REPEATED if known[normalise(row.question)] else unknown
+    return reasons
 
 
 def _fitting(row: AnswerRow, questions: Sequence[Question]) -> list[Question]:

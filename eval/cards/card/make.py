@@ -41,7 +41,7 @@ from eval.cards.card.sources import (
     rankings_of,
     source_of,
 )
-from eval.datasets.types import SourceFile
+from eval.datasets.types import Dataset, SourceFile
 from eval.imports.rescore.recompute import check_files
 from eval.records.environment import git_state, now
 from eval.records.head import made_with
@@ -80,7 +80,7 @@ def card_of(
     datasets, _ = load_keys(config)
     first = next(iter(datasets.values()))
     check_files(first, manifest, loaded.folder)
-    given = _answers(loaded)
+    given = _answers(loaded, first)
     ranked = rankings_of(loaded, first) if loaded.rankings else None
     computed = own = compute(datasets, given, ranked)
     if answers is not None or rankings is not None:
@@ -127,15 +127,15 @@ def weights_of(manifest: Manifest) -> list[CardFile]:
     return [file_entry("weights", SourceFile(**used))] if used else []
 
 
-def _answers(run: Run) -> Answers | None:
+def _answers(run: Run, dataset: Dataset) -> Answers | None:
     """Return the answers of a run, if an import as those of the imported file; None without any."""
     imported = (run.manifest["config"].get("import") or {}).get("file")
     if run.manifest.get("kind") == IMPORTED and imported is not None:
         file = SourceFile(**imported)
     else:
         file = source_of(run.folder / RECORDS)
-    answers = answers_of(run, file)
-    return answers if answers.rows else None
+    answers = answers_of(run, file, dataset)
+    return answers if answers.records else None
 
 
 def _check_same(

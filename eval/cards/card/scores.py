@@ -164,7 +164,7 @@ def compute(
     the others, each protocol has its overall F1.
     """
     own, dataset = next(iter(datasets.items()))
-    rows = [] if answers is None else answers.records(dataset.questions)
+    rows = [] if answers is None else list(answers.records)
     means = _of_answers(datasets, rows) if rows else []
     if rankings is not None and not rows:
         asked = (one for one in dataset.questions if one.id in rankings.run.rankings)
@@ -172,7 +172,7 @@ def compute(
     counted = [row for row in rows if row["status"] == "ok" and not left_out(row)]
     files: dict[Role, CardFile] = {}
     if answers is not None:
-        files[ANSWERS] = answers.card_file(dataset.questions)
+        files[ANSWERS] = answers.card_file
     if rankings is not None:
         means += _of_rankings(own, counted, rankings)
         files[RANKINGS] = rankings.card_file(row["id"] for row in counted)

@@ -19,6 +19,7 @@ from eval.datasets.types import Dataset, Question, SourceFile
 from eval.imports.rankings.import_run import UnwrittenRun, run_of
 from eval.imports.rankings.imports import matched
 from eval.imports.rescore.imports import read_import, record
+from eval.imports.rescore.recompute import verdicts_of
 from eval.metrics.retrieval.registry import Measure, parse
 from eval.records.jsonl import RANKINGS as FILE
 from eval.records.jsonl import json_line, validate
@@ -40,36 +41,23 @@ _OF_RECORD = {"id", "status", "scores", "retrieved"}
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers by question id, from `file`.
+    """Answers from `file` to questions of a data set, in its order: `records` scored under its key.
 
-    `verdicts`: of the records of a run, by the gold answer that was judged; other rows have their
-    own. `read`: numbers of `rows` and `unmatched` ones in the file, if it was matched. `run`: the
-    run that contains them, if it is known.
+    `read`: numbers of `rows` and `unmatched` ones in the file, if it was matched. `run`: the run
+    that contains them, if it is known.
     """
 
     file: SourceFile
-    rows: Mapping[str, AnswerRow]
-    verdicts: Mapping[str, Mapping[str | None, float | None]]
+    records: Sequence[Record]
     read: Mapping[str, int]
     run: Run | None = None
 
-    def records(self, questions: Iterable[Question]) -> list[Record]:
-        """Return the scored records of the answered ones among `questions`, in their order."""
-        return [self._record(one) for one in questions if one.id in self.rows]
-
-    def _record(self, question: Question) -> Record:
-        scored = record(question, self.rows[question.id])
-        if question.id in self.verdicts:
-            scored["scores"]["judge"] = self.verdicts[question.id].get(question.gold)
-        return scored
-
-    def card_file(self, questions: Iterable[Question]) -> CardFile:
-        """Return the entry of a card; its rows: id and answer of the answered ones among
-        `questions`, in order.
-        """
-        rows = ((one.id, self.rows[one.id]) for one in questions if one.id in self.rows)
-        texts = ([id_, None if row.error is not None else row.answer.strip()] for id_, row in rows)
-        return file_entry(ANSWERS, self.file, rows_sha256(texts))
+    @property
+    def card_file(self) -> CardFile:
+        """The entry of a card; its rows: id and answer."""
+        texts = ((one["id"], one["answer"]) for one in self.records)
+        rows = ([id_, None if text is None else text.strip()] for id_, text in texts)
+        return file_entry(ANSWERS, self.file, rows_sha256(rows))
 
 
 @dataclass(frozen=True)
@@ -147,15 +135,15 @@ def answers_from(
     """
     if path.is_dir() and (path / MANIFEST).is_file():
         run = load_run(path, answered=False)
-        return answers_of(run, source_of(path / RECORDS, linked=False))
+        return answers_of(run, source_of(path / RECORDS, linked=False), dataset)
     if not path.is_dir() and (records := _records(path)):
-        found = _of_records(records, source_of(path))
-        if not found.rows.keys() & {question.id for question in dataset.questions}:
+        scored = _scored(records, dataset)
+        if not scored:
             raise InputError(
                 f"{shown(path)}: none of its records is of a question of {dataset.name}; correct "
                 "--dataset"
             )
-        return found
+        return Answers(source_of(path), scored, {})
     if layout is None and card is not None and card.reading is not None:
         own = {file.sha256 for file in card.of_role(ANSWERS)}
         if path.is_dir() or source_of(path).sha256 in own:
@@ -163,48 +151,47 @@ def answers_from(
             layout = Layout(rows=card.reading.rows, columns=columns, whole=True)
     name = system_name(None, path)
     source = read_import(path, layout, name, dataset, partial=True, as_written=True)
+    rows = source.matching.answers
     read = {"rows": len(source.file.rows), "unmatched": len(source.matching.unmatched)}
-    return Answers(source.file.source, source.matching.answers, {}, read)
+    scored = [record(one, rows[one.id]) for one in dataset.questions if one.id in rows]
+    return Answers(source.file.source, scored, read)
 
 
-def answers_of(run: Run, file: SourceFile) -> Answers:
+def answers_of(run: Run, file: SourceFile, dataset: Dataset) -> Answers:
     """Return the answers of a run, from its records; those that were imported are from `file`."""
-    found = _of_records(run.records.values(), file)
     account = run.manifest.get("matching") or {}
     read = {}
     if run.manifest.get("kind") == IMPORTED and "unmatched" in account and "rows" in account:
         read = {name: int(account[name]) for name in ("rows", "unmatched")}
-    return Answers(file, found.rows, found.verdicts, read, run)
+    return Answers(file, _scored(run.records.values(), dataset), read, run)
 
 
-def _of_records(records: Iterable[Record], file: SourceFile) -> Answers:
-    """Return the answers in `records`. A question that nobody was asked to answer has no row."""
-    rows, verdicts = {}, {}
-    for one in records:
-        failed = one["status"] != "ok"
-        if one["answer"] is None and not failed:
-            continue
-        rows[one["id"]] = AnswerRow(
-            place=one["id"],
-            conversation=one["conversation"],
-            index=None,
-            question=one["question"],
-            answer=one["answer"] or "",
-            error=(error_of(one) or "no message") if failed else None,
-            context_tokens=one["context_tokens"],
-        )
-        verdicts[one["id"]] = _verdicts(one)
-    if all(row.error is not None for row in rows.values()):
-        rows = {}  # nobody answered
-    return Answers(file, rows, verdicts, {})
-
-
-def _verdicts(one: Record) -> dict[str | None, float | None]:
-    key, verdict = one["key"], one["scores"].get("judge")
-    if key is None:
-        return {one["gold"]: verdict}
-    original = (one.get("scores_original") or {}).get("judge")
-    return {key["original_gold"]: original, one["gold"]: verdict}
+def _scored(records: Iterable[Record], dataset: Dataset) -> list[Record]:
+    """Return records that follow from the answers in `records` alone, and from a judge's verdict on
+    the same gold answer. A question that nobody was asked to answer has none.
+    """
+    answered = {
+        one["id"]: one for one in records if one["answer"] is not None or one["status"] != "ok"
+    }
+    if all(one["status"] != "ok" for one in answered.values()):
+        return []  # nobody answered
+    found = []
+    for question in dataset.questions:
+        if (one := answered.get(question.id)) is not None:
+            failed = one["status"] != "ok"
+            row = AnswerRow(
+                place=one["id"],
+                conversation=one["conversation"],
+                index=None,
+                question=one["question"],
+                answer=one["answer"] or "",
+                error=(error_of(one) or "no message") if failed else None,
+                context_tokens=one["context_tokens"],
+            )
+            scored = record(question, row)
+            scored["scores"]["judge"] = verdicts_of(one).get(question.gold)
+            found.append(scored)
+    return found
 
 
 def _records(path: Path) -> list[Record]:

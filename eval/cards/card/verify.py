@@ -99,7 +99,7 @@ def verify(
     given = None if answers is None else answers_from(answers, first, card, layout)
     run = None if given is None else given.run
     path = rankings or (answers if run is not None and run.rankings else None)
-    given = given if given is not None and given.rows else None
+    given = given if given is not None and given.records else None
     ranked = None if path is None else rankings_from(path, config, first)
     computed = compute(datasets, given, ranked)
     for role in _OF_DATA:
@@ -186,9 +186,9 @@ def _of_golds(answers: Answers, dataset: Dataset) -> Iterator[str]:
     """Yield a line if hardly any answer differs from the gold answer: these are no answers."""
     golds = {one.id: one.original_gold for one in dataset.questions}
     pairs = [
-        (row.answer, gold)
-        for id_, row in answers.rows.items()
-        if row.error is None and (gold := golds.get(id_)) is not None
+        (one["answer"], gold)
+        for one in answers.records
+        if one["answer"] is not None and (gold := golds[one["id"]]) is not None
     ]
     same = sum(normalise(answer) == normalise(gold) for answer, gold in pairs)
     if same > COPIED * len(pairs):

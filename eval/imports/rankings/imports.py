@@ -138,7 +138,8 @@ def matched(
             f"{dataset.name} (not {row.place}: {reason}), and {_FOUND:.0%} are "
             "needed; correct --dataset or the question ids, or add --partial to score the rest"
         )
-    ids = _Ids(dataset)
+    published = dataset.published_sessions
+    ids = {one.id: _names(one, published.get(one.id, {})) for one in dataset.conversations}
     found = [(row, question, [*_named(row, question, ids, where)]) for question, row in chosen]
     placed = [(row, one) for row, _, named in found for one in named]
     if not placed:
@@ -213,30 +214,6 @@ def _questions(
     return pairs, unknown, doubled
 
 
-class _Ids:
-    """What ids mean: turns and sessions, with and without their conversation before a colon."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        published = dataset.published_sessions
-        self._of = {one.id: _names(one, published.get(one.id, {})) for one in dataset.conversations}
-
-    @cached_property
-    def _prefixed(self) -> Mapping[str, Named]:
-        return {
-            f"{conversation}:{form}": named
-            for conversation, names in self._of.items()
-            for form, named in names.items()
-        }
-
-    def find(self, id_: str, conversation: str) -> Named | None:
-        """Return what `id_` means in a ranking for a question of `conversation`."""
-        return self._of[conversation].get(id_) or self._prefixed.get(id_)
-
-    def example(self, conversation: str) -> str:
-        """Return how a turn of the conversation is written."""
-        return next(iter(self._of[conversation]))
-
-
 def _names(conversation: Conversation, published: Mapping[str, str]) -> dict[str, Named]:
     """Return what ids without a conversation mean; turns go before sessions of the same id, and ids
     of the data set before `published` ones, of which the mapping has the data set's.
@@ -256,14 +233,20 @@ def _names(conversation: Conversation, published: Mapping[str, str]) -> dict[str
     return found
 
 
-def _named(row: RankingRow, question: Question, ids: _Ids, name: str) -> Iterator[Named]:
+def _named(
+    row: RankingRow, question: Question, names: Mapping[str, Mapping[str, Named]], name: str
+) -> Iterator[Named]:
+    """Yield what the ids of a ranking mean, with and without their conversation before a colon."""
+    own = names[question.conversation]
     for id_, _ in row.ranking:
-        named = ids.find(id_, question.conversation)
+        colons = [at for at, mark in enumerate(id_) if mark == ":"]
+        others = (names.get(id_[:at], {}).get(id_[at + 1 :]) for at in colons)
+        named = own.get(id_) or next(filter(None, others), None)
         if named is None:
             raise InputError(
                 f"{name}: {row.place}: {id_!r:.60} is no turn or session of "
                 f"{question.conversation}, the conversation of {question.id}; write ids as "
-                f"{ids.example(question.conversation)!r:.60}"
+                f"{next(iter(own))!r:.60}"
             )
         yield named
 

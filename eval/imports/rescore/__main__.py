@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
-from eval.answers.columns import Column, Proposal
+from eval.answers.columns import Proposal
 from eval.answers.files import UnclearColumnsError
 from eval.answers.layout import Layout, check_new, load_layout, parse_columns, save_layout, shipped
 from eval.cli import add_wide, code_of
@@ -83,7 +84,13 @@ def _rescore(options: argparse.Namespace) -> None:
     """Read all input before writing anything: wrong input leaves no partial result."""
     _check(options)
     layout = _layout(options)
-    dataset = None
+
+    @cache
+    def dataset() -> Dataset:  # which run folders need under another key only
+        key, evidence = options.key or ORIGINAL, options.evidence or ORIGINAL
+        config = config_of(options.dataset or _DATASET, key, options.key_file, evidence)
+        return load_dataset_of(config)
+
     ready: list[Import | Path] = []
     keys: dict[str, Path] = {}
     cited: dict[str, Path] = {}
@@ -98,27 +105,29 @@ def _rescore(options: argparse.Namespace) -> None:
             manifest = load_manifest(path)
             key = options.key or key_name(manifest)
             cited.setdefault(options.evidence or evidence_name(manifest), path)
+            if {options.key, options.evidence, options.dataset} != {None}:
+                check_files(dataset(), manifest, path)
             ready.append(path)
         else:
-            dataset = dataset or _dataset(options)
-            key = dataset.key.name
-            ready.append(_read(path, layout, dataset, options))
+            key = dataset().key.name
+            ready.append(_read(path, layout, dataset(), options))
         keys.setdefault(key, path)
-    _check_same(keys, "answer keys", "--key")
-    _check_same(cited, "evidence keys", "--evidence")
-    if {options.key, options.evidence, options.dataset} != {None}:
-        dataset = dataset or _dataset(options)
-        for source in ready:
-            if isinstance(source, Path):
-                check_files(dataset, load_manifest(source), source)
+    for used, what, option in (
+        (keys, "answer keys", "--key"),
+        (cited, "evidence keys", "--evidence"),
+    ):
+        if len(used) > 1:
+            files = ", ".join(f"{path} by the {name}" for name, path in used.items())
+            raise InputError(f"{files}: scored by different {what}; name one for all by {option}")
     summaries = []
     for source in ready:
         if isinstance(source, Path):
-            summary = _again(
-                source,
-                dataset if options.key is not None else None,
-                dataset if options.evidence is not None else None,
+            scored = dataset() if options.key is not None else None
+            summary, changed = recompute(
+                source, scored, dataset() if options.evidence is not None else None
             )
+            print(f"{source}: {changed:,} of {summary['n']:,} records have a new score")
+            _show(source, summary)
         else:
             summary = _import(source, options)
         summaries.append((summary["strategy"], summary))
@@ -129,21 +138,15 @@ def _rescore(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> None:
     """Raise InputError for options that contradict each other."""
-    if len(options.files) > 1 and (options.name is not None or options.out is not None):
-        raise InputError("--name and --out are for one FILE; give each its own command")
+    several = len(options.files) > 1
+    if several and (options.name or options.out or options.save_layout):
+        raise InputError(
+            "--name and --out are for one FILE, and so is --save-layout; give each its own command"
+        )
     if options.key_file is not None and options.key is None:
         raise InputError(f"--key-file {options.key_file}: add --key corrected or excluded")
-    if len(options.files) > 1 and options.save_layout is not None:
-        raise InputError("--save-layout is for one FILE; give each its own command")
     if options.save_layout is not None:
         check_new(options.save_layout)
-
-
-def _check_same(used: Mapping[str, Path], what: str, option: str) -> None:
-    """Raise InputError if files are scored by several keys; `used`: a file of each."""
-    if len(used) > 1:
-        files = ", ".join(f"{path} by the {key}" for key, path in used.items())
-        raise InputError(f"{files}: scored by different {what}; name one for all by {option}")
 
 
 def _layout(options: argparse.Namespace) -> Layout | None:
@@ -195,13 +198,6 @@ def _import(source: Import, options: argparse.Namespace) -> Summary:
     return summary
 
 
-def _again(folder: Path, dataset: Dataset | None, cited: Dataset | None) -> Summary:
-    summary, changed = recompute(folder, dataset, cited)
-    print(f"{folder}: {changed:,} of {summary['n']:,} records have a new score")
-    _show(folder, summary)
-    return summary
-
-
 def _show(folder: Path, summary: Summary) -> None:
     print("\n" + as_text([*run_tables(summary), how_to_read(summary)]) + "\n")
     account = load_manifest(folder).get("matching")
@@ -216,9 +212,10 @@ def _show(folder: Path, summary: Summary) -> None:
 
 
 def _columns_table(proposal: Proposal) -> str:
-    """Return the table of the columns of a file, their meaning, the share of values that fit it,
-    and an example.
+    """Return the table of the columns of a file that are read and the first of the others: their
+    meaning, the share of values that fit it, and an example.
     """
+    others = [one.name for one in proposal.table if one.meaning is None]
     rows = [
         (
             shown(column.name, _NAME - 3),
@@ -226,20 +223,15 @@ def _columns_table(proposal: Proposal) -> str:
             "-" if column.share is None else f"{column.share:.0%}",
             shown(column.example, _EXAMPLE - 3),
         )
-        for column in _in_table(proposal)
+        for column in proposal.table
+        if column.meaning is not None or column.name in others[:_LISTED]
     ]
-    more = len(proposal.table) - len(rows)
     header = ("column", "read as", "share", "example")
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    widths = [max(map(len, cells)) for cells in zip(header, *rows, strict=True)]
     lines = [header, tuple("-" * width for width in widths), *rows]
     text = "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
-    return f"{text}\n... and {more} columns that are not read" if more else text
-
-
-def _in_table(proposal: Proposal) -> list[Column]:
-    """Return the columns that are read, and the first of the others."""
-    others = [column for column in proposal.table if column.meaning is None][:_LISTED]
-    return [column for column in proposal.table if column.meaning is not None or column in others]
+    more = len(others) - _LISTED
+    return f"{text}\n... and {more} columns that are not read" if more > 0 else text
 
 
 def _run(given: Path) -> Path:
@@ -248,11 +240,6 @@ def _run(given: Path) -> Path:
         return find_run(given)
     except InputError:
         return given
-
-
-def _dataset(options: argparse.Namespace) -> Dataset:
-    key, evidence = options.key or ORIGINAL, options.evidence or ORIGINAL
-    return load_dataset_of(config_of(options.dataset or _DATASET, key, options.key_file, evidence))
 
 
 if __name__ == "__main__":

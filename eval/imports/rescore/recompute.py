@@ -143,7 +143,7 @@ def _rescored(record: Record, question: Question | None, ranked: UnitRanking | N
     the ranking behind it, its scores remain. An answer key changes no evidence, whose sessions the
     run may name by other ids than `question` does.
     """
-    verdicts = _verdicts(record)
+    verdicts = verdicts_of(record)
     if question is not None:
         fields = {k: v for k, v in question_fields(question).items() if k != "evidence_sessions"}
         record = cast(Record, record | fields)
@@ -161,7 +161,7 @@ def _rescored(record: Record, question: Question | None, ranked: UnitRanking | N
     return cast(Record, record | computed)
 
 
-def _verdicts(record: Record) -> dict[str | None, float | None]:
+def verdicts_of(record: Record) -> dict[str | None, float | None]:
     """Return the judge's verdicts, which cannot be recomputed, by the gold answer they judge."""
     key, verdict = record["key"], record["scores"].get("judge")
     if key is None:

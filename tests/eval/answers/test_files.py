@@ -3,10 +3,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from eval.answers.files import read_answers
-from memsys.core.errors import InputError
 
 Rows = list[dict[str, Any]]
 IN_ORDER = {"first": "0", "second": "1"}
@@ -60,45 +57,3 @@ def test_line_separators_of_unicode_do_not_cut_lines(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"sample_id": "s", "question": "Q", "answer": "a\u2028b\x85c"}\n\n')
     assert [row.answer for row in read_answers(path, None).rows] == ["a\u2028b\x85c"]
-
-
-def test_times_of_mem0(rows, mem0):
-    path = mem0(
-        rows, IN_ORDER, speaker_1_memory_time=0.25, speaker_2_memory_time=0.5, response_time=2
-    )
-    row = read_answers(path, None).rows[0]
-    assert (row.search_seconds, row.answer_seconds, row.total_seconds) == (0.75, 2.0, None)
-
-
-def test_our_own_records_can_be_read(tmp_path):
-    path = tmp_path / "records.jsonl"
-    path.write_text('{"id": "first/3", "conversation": "first", "question": "Q", "answer": "a"}')
-    row = read_answers(path, None).rows[0]
-    assert (row.conversation, row.index) == ("first", 3)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        (
-            '{"sample_id": "s", "question": "Q", "said": "a"}',
-            "a.txt: no column for the answer; name it by --columns answer=COLUMN (columns found: ",
-        ),
-        ('{"sample_id": "s", "answer": "a"}', "a.txt: no column for the question"),
-        (
-            '{"sample_id": "s", "question": "Q", "answer": {"text": "a"}}',
-            "(columns found: sample_id, question, answer.text)",
-        ),
-        (
-            "sample_id,question,answer\ns,Q,one, two\n",
-            "a.txt: line 2: 4 fields where the header has 3; put texts with commas",
-        ),
-    ],
-)
-def test_what_is_wrong_is_said_in_one_line(text, says, tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text(text)
-    with pytest.raises(InputError) as caught:
-        read_answers(path, None)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)

@@ -122,7 +122,6 @@ def test_trec_ids_are_decoded(write):
 
 BAD = {
     "empty": ("", "is empty"),
-    "blank": (" \n", "is empty"),
     "no row": ("[]", "contains no ranking"),
     "no ranking": ("{}", "contains no ranking"),
     "another layout": ("question,answer\na,b\n", "unknown layout"),
@@ -137,11 +136,6 @@ BAD = {
     "text as score": ({"q": [["D1:1", "high"]]}, "the score of 'D1:1', 'high', is no finite"),
     "some scores": ({"q": [["D1:1", 1], "D1:2"]}, "'q': 'D1:2' has no score while others"),
     "key twice": ('{"q": ["D1:1"], "q": []}', "'q' occurs twice"),
-    "NaN in lines": (
-        '{"id": "a", "ids": []}\n{"id": "b", "ids": [["D1:1", NaN]]}',
-        "line 2: the score of 'D1:1', nan, is no finite number",
-    ),
-    "infinite in lines": ('{"id": "a", "ids": []}\n{"id": "b", "ids": [[1, Infinity]]}', "line 2:"),
     "selected": (
         '{"id": "a", "selected": false, "ids": []}\n{"id": "b", "selected": true, "ids": ["D1:1"]}',
         "line 2: its memories are selected, without an order; name the run folder",

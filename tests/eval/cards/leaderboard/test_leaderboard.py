@@ -252,43 +252,26 @@ def test_bad_input_is_named(tmp_path, capsys, monkeypatch):
 def test_two_published_systems(tmp_path, monkeypatch):
     """In a folder without runs: a table of one board, whose cards verify."""
     monkeypatch.chdir(tmp_path)
-    answers = tmp_path / "answers"
+    answers, out = tmp_path / "answers", tmp_path / "out"
     answers.mkdir()
-    texts = set()
-    for name in ("mirix_run1", "automem_e2e"):
+    names = ("mirix_run1", "automem_e2e")
+    for name in names:
         path = ANSWERS / f"{name}.jsonl.gz"
         (answers / path.name).write_bytes(path.read_bytes())
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            texts |= {json.loads(line)["answer"] for line in file}
-    out = tmp_path / "out"
     given = ["--answers", str(answers), "--out", str(out), "--pictures", str(out)]
     assert leaderboard.main(given) == 0
-    rows = list(csv.DictReader((out / "scores.csv").open()))
     found = {
-        (row["system"], row["protocol"], row["key"]): row
-        for row in rows
-        if row["type"] == OVERALL and row["measure"] == "f1"
+        row["system"]: row
+        for row in csv.DictReader((out / "scores.csv").open())
+        if (row["protocol"], row["measure"], row["key"]) == ("strict", "f1", "corrected")
+        if row["type"] == OVERALL
     }
-    assert found["automem_e2e", "locomo", "original"]["n"] == "1986"
-    assert found["mirix_run1", "mem0", "excluded"]["n"] == "1441"
-    dataset = load_dataset_of(config_of("locomo", "original", None))
-    texts |= {one.text for one in dataset.questions}
-    long = [text for text in texts if len(text) > 40]
-    files = [path for path in out.rglob("*") if path.is_file() and path.suffix != ".png"]
-    written = "".join(path.read_text("utf-8") for path in files)
-    assert len(long) > 500
-    assert not [text for text in long if text in written]
-    for name in ("mirix_run1", "automem_e2e"):
+    for name in names:
         card = load_card(out / "cards" / f"{name}.json")
         assert card.origin is not None
         assert card.origin.commit
         assert card.unknown
         assert verify(card, answers=answers / f"{name}.jsonl.gz").differences == []
-        mean = next(
-            one.mean
-            for one in card.scores
-            if (one.key, one.protocol, one.type, one.measure)
-            == ("corrected", "strict", OVERALL, "f1")
-        )
-        same = float(found[name, "strict", "corrected"]["mean"])
-        assert mean == pytest.approx(same, abs=1e-4)
+        scores = {one.identity: one.mean for one in card.scores}
+        same = float(found[name]["mean"])
+        assert scores["corrected", "strict", OVERALL, "f1"] == pytest.approx(same, abs=1e-4)

@@ -64,12 +64,6 @@ def test_a_file_is_no_folder(run, tmp_path, capsys):
     assert [path.name for path in out.iterdir()] == ["qrels.trec"]
 
 
-def test_a_run_without_rankings_has_no_trec(run, capsys):
-    (run / "rankings.jsonl").unlink()
-    message = error_of(capsys, run, "--to", "trec")
-    assert "has no rankings; run it again with retrieval.depth=100" in message
-
-
 def test_texts_are_those_of_the_run_or_none(tmp_path, capsys):
     data = tmp_path / "data.json"
     data.write_text(Path("data/sample/harbour.json").read_text(encoding="utf-8"), encoding="utf-8")
@@ -93,12 +87,15 @@ def test_arguments_without_effect_are_refused(run, capsys, arguments, message):
     assert message in error_of(capsys, run, *arguments)
 
 
-def test_rankings_in_the_other_unit_are_named(run, capsys):
+def test_rankings_that_are_absent_or_of_the_other_unit_are_named(run, capsys):
     manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
     manifest["retrieval"]["unit"] = "session"
     (run / "manifest.json").write_text(json.dumps(factory.hashed(manifest)), encoding="utf-8")
     message = error_of(capsys, run, "--to", "trec", "--unit", "turn")
     assert "has no ranking of turns; use --unit session" in message
+    (run / "rankings.jsonl").unlink()
+    message = error_of(capsys, run, "--to", "trec")
+    assert "has no rankings; run it again with retrieval.depth=100" in message
 
 
 def test_the_licence_of_the_texts_is_printed(tmp_path, capsys):

@@ -95,23 +95,6 @@ def test_ids_texts_and_order_come_back(tmp_path):
     assert topics == [f"{question.id}\t{question.text}" for question in dataset.questions]
 
 
-def test_any_name_of_a_conversation_comes_back(tmp_path):
-    name = "harbour 100%\u3000é:1/x"
-    data = tmp_path / "data.json"
-    sample = json.loads(Path("data/sample/harbour.json").read_text(encoding="utf-8"))
-    (one,) = sample if isinstance(sample, list) else [sample]
-    data.write_text(json.dumps([{**one, "sample_id": name}]), encoding="utf-8")
-    folder = ranked.write(tmp_path / "run", {**ranked.SAMPLE, "path": str(data)})
-    assert main([str(folder), "--to", "trec"]) == 0
-    out = folder / "trec"
-    found = scored(out / "qrels" / "overall.trec", out / "run.trec")
-    means = by_type(load_run(folder), [parse(name) for name in found], 0, 10)["overall"]
-    assert found == pytest.approx({name: mean.value for name, mean in means.items()}, abs=1e-9)
-    lines = read(out / "run.trec")
-    assert {decode(line.document.split(":", 1)[0]) for line in lines} == {name}
-    assert {decode(line.query) for line in lines} == set(load_run(folder).records)
-
-
 def test_questions_without_evidence_are_ranked_and_failed_ones_are_not(tmp_path, capsys):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC)
     rows = ranked.read_lines(folder / "records.jsonl")

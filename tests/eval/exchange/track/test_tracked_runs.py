@@ -54,21 +54,18 @@ def test_a_run_is_its_parameters_scores_and_tags(keyed):
     assert found.seconds[0] <= found.seconds[1]
 
 
-def test_no_secret_is_in_it(keyed, tmp_path, monkeypatch):
-    folder = shutil.copytree(keyed["plain"].folder, tmp_path / "run")
-    manifest = keyed["plain"].manifest
-    manifest["command"] += " +note=a-very-secret-value"
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    monkeypatch.setenv("SOME_API_KEY", "a-very-secret-value")
-    assert read(folder).tags["command"].endswith("+note=$SOME_API_KEY")
-
-
-def test_a_later_run_in_a_folder_of_the_same_name_is_another(keyed, tmp_path):
+def test_no_secret_is_in_it_and_a_later_run_of_the_same_name_is_another(
+    keyed, tmp_path, monkeypatch
+):
     folder = shutil.copytree(keyed["plain"].folder, tmp_path / keyed["plain"].folder.name)
     assert read(folder).id == read(keyed["plain"].folder).id
     later = keyed["plain"].manifest | {"started": "2031-01-01T00:00:00+00:00"}
+    later["command"] += " +note=a-very-secret-value"
     (folder / "manifest.json").write_text(json.dumps(later), encoding="utf-8")
-    assert read(folder).id != read(keyed["plain"].folder).id
+    monkeypatch.setenv("SOME_API_KEY", "a-very-secret-value")
+    found = read(folder)
+    assert found.id != read(keyed["plain"].folder).id
+    assert found.tags["command"].endswith("+note=$SOME_API_KEY")
 
 
 def test_a_run_that_has_not_ended_and_a_damaged_summary_are_named(tmp_path):

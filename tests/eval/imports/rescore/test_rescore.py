@@ -80,7 +80,7 @@ def test_an_import_is_a_run_folder(rescore, answers, capsys):
     path = _write(answers[::-1])
     assert rescore(path) == 0
     out = capsys.readouterr().out
-    (folder,) = Path("results/runs").iterdir()
+    [folder] = Path("results/runs").iterdir()
     assert folder.name.endswith("_mine")
     assert f"Run folder: {folder}" in out
     assert f"mine.jsonl: {len(answers)} rows at lines" in out
@@ -116,14 +116,16 @@ def test_an_import_is_a_run_folder(rescore, answers, capsys):
     assert "- Not in the file: judge verdicts, context tokens, retrieval latency" in report
 
 
-def test_answers_that_are_the_gold_are_pointed_out(rescore, answers):
-    assert rescore(_write(answers), "--out", "run") == 0
-    (warning,) = load_manifest(Path("run"))["warnings"]
-    assert "are the gold answer word for word" in warning
-    for number, row in enumerate(answers):
-        row["prediction"] = f"something else {number}"
-    assert rescore(_write(answers), "--out", "other") == 0
-    assert load_manifest(Path("other"))["warnings"] == []
+def test_answers_that_are_something_else_are_pointed_out(rescore, answers):
+    for answer, says in (
+        (lambda row, _: row["prediction"], "are the gold answer word for word"),
+        (lambda _, n: n / len(answers), "the column read as the answer may be a score"),
+        (lambda _, n: f"something else {n}", ""),
+    ):
+        rows = [row | {"prediction": answer(row, n)} for n, row in enumerate(answers)]
+        assert rescore(_write(rows), "--out", f"run {says[:9]}") == 0
+        warnings = load_manifest(Path(f"run {says[:9]}"))["warnings"]
+        assert [says in one for one in warnings] == [True] * bool(says)
 
 
 def test_a_message_of_an_error_is_no_answer(rescore, answers):
@@ -159,14 +161,6 @@ def test_replies_in_place_of_answers_stop_until_they_are_meant(reply, rescore, a
     assert rescore(_write(wrapped), "--out", "run") == 2
     assert "answers are whole replies, such as" in capsys.readouterr().err
     assert rescore(_write(wrapped), "--out", "run", "--as-written") == 0
-
-
-def test_numbers_of_0_to_1_in_place_of_answers_are_pointed_out(rescore, answers):
-    for number, row in enumerate(answers):
-        row["prediction"] = number / len(answers)
-    assert rescore(_write(answers), "--out", "run") == 0
-    (warning,) = load_manifest(Path("run"))["warnings"]
-    assert "the column read as the answer may be a score" in warning
 
 
 def test_times_beyond_belief_stop_until_their_unit_is_known(rescore, answers, capsys):
@@ -255,6 +249,8 @@ def test_several_files_end_in_one_table(rescore, answers, capsys):
     assert [line.split()[0] for line in rows] == ["one", "two"]
     assert over.startswith("Intervals are over the questions of ")
     assert len(list(Path("results/runs").iterdir())) == 2
+    assert rescore(files[0], "--name", "沈" * 50, "--out", "run") == 0  # of 150 bytes
+    assert load_manifest(Path("run"))["strategy"] == "沈" * 50
 
 
 def test_a_run_folder_is_scored_anew_but_not_on_other_data(rescore, answers, capsys):
@@ -292,8 +288,6 @@ def test_a_fifth_of_the_rows_is_no_table(rescore, answers, capsys):
     assert max(map(len, out.splitlines())) <= 100
     assert err.count("\n") == 1
     assert "95% are needed; correct --dataset, name the columns or the list by --columns" in err
-    assert rescore(path, "--columns", "question=query", "answer=pred") == 2
-    assert "50% are needed" in capsys.readouterr().err
     assert not Path("results").exists()
     assert rescore(path, "--partial", "--out", "run") == 0
     assert "have no row" in capsys.readouterr().out + str(load_manifest(Path("run"))["warnings"])
@@ -366,18 +360,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "done: --name, --out, --partial, --as-written and options on columns do not apply",
         ),
         (["stopped"], "stopped: the run is interrupted; resume it to its end first"),
-        (["mine.jsonl", "strange.jsonl"], "strange.jsonl: none of the 1 rows"),
         (["mine.jsonl", "--name", "a" * 151], "at most 150 bytes that can be printed"),
         (["mine.jsonl", "--name", "沈" * 51], "at most 150 bytes"),
         (["mine.jsonl", "--name", "a\nb"], "that can be printed"),
         (["mine.jsonl", "--name", "\udc80"], "that can be printed"),
         (["mine.jsonl", "--name", " "], "give a name without a slash"),
-        (["mine.jsonl", "--out", "x" * 300], "File name too long"),
-        (["mine.jsonl", "--out", "a\0b"], "embedded null "),
         (["mine.jsonl", "--out", "/dev/null/x"], "Not a directory"),
-        (["mine.jsonl", "--out", "mine.jsonl"], "exists and is not empty"),
-        (["x" * 300], "File name too long"),
-        (["/dev/zero"], "is a device; name a regular file"),
     ],
 )
 def test_wrong_input_is_one_line_and_leaves_nothing(
@@ -389,9 +377,3 @@ def test_wrong_input_is_one_line_and_leaves_nothing(
     assert line.startswith("error: ")
     assert says in line
     assert not Path("results").exists()
-
-
-def test_names_of_150_bytes_are_accepted(rescore, answers):
-    assert rescore(_write(answers[:3]), "--name", "沈" * 50) == 0
-    [folder] = Path("results/runs").iterdir()
-    assert load_manifest(folder)["strategy"] == "沈" * 50

@@ -1,4 +1,4 @@
-"""The same answers rescored under another answer key: runs, runs of old, and imported answers."""
+"""The same answers rescored under another answer key: runs and imported answers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from shutil import copytree
 
 import pytest
 
-from eval.analyse.compare import __main__ as compare
 from eval.imports.rescore import __main__ as rescore
 from tests.eval.commands import Run
-from tests.eval.factory import hashed
 
 Capture = pytest.CaptureFixture[str]
 
@@ -76,27 +74,6 @@ def test_verdicts_count_for_the_gold_they_were_given_for(keyed, again, tmp_path)
     assert run.records[1]["scores"]["judge"] == 1.0
     assert again(str(run.folder), key="original") == 0
     assert [row["scores"]["judge"] for row in run.records] == [r["scores"]["judge"] for r in rows]
-
-
-def test_runs_of_before_there_were_keys_can_be_rescored_and_compared(
-    keyed, again, tmp_path, capsys
-):
-    old = copy(keyed["plain"], tmp_path / "old")
-    rows = [
-        {k: v for k, v in r.items() if k not in ("key", "scores_original")} for r in old.records
-    ]
-    (old.folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    manifest = old.manifest
-    del manifest["key"], manifest["config"]["dataset"]["key"]
-    (old.folder / "manifest.json").write_text(json.dumps(hashed(manifest)))
-    assert compare.main([str(old.folder), str(keyed["original"].folder)]) == 0
-    assert compare.main([str(old.folder), str(keyed["corrected"].folder)]) == 2
-    assert "different answer keys (original, corrected)" in capsys.readouterr().err
-    assert compare.main([str(old.folder), str(keyed["corrected"].folder), "--force"]) == 0
-    assert again(str(old.folder)) == 0
-    assert old.untimed == keyed["plain"].untimed
-    assert again(str(old.folder), key="corrected") == 0
-    assert compare.main([str(old.folder), str(keyed["corrected"].folder)]) == 0
 
 
 def test_rescoring_by_different_keys_or_data_is_refused(keyed, again, tmp_path, errors, capsys):
