@@ -160,21 +160,23 @@ class Runner:
         return job
 
     def _write(self, asked: Asked) -> None:
-        failure = asked.failure or asked.judge_failure
-        self._files.add_calls(asked.calls)
-        ok, judged = asked.failure is None, asked.judge_failure is None
-        self._files.add_record(asked.id, asked.line, ok=ok, judged=judged)
-        for part, seconds in asked.seconds.items():
-            self.seconds[part] += seconds
-        self._failures.note(asked.id, failure)
+        outcome, question = asked.outcome, asked.outcome.question
+        failure = outcome.failure or outcome.judge_failure
+        self._files.add_calls(outcome.calls())
+        ok, judged = outcome.failure is None, outcome.judge_failure is None
+        self._files.add_record(question.id, asked.line, ok=ok, judged=judged)
+        for part, reading in outcome.readings.items():
+            self.seconds[part] += reading.wall_ms / 1000
+        self.seconds["score"] += asked.score_s
+        self._failures.note(question.id, failure)
         self._progress.step(failed=failure is not None)
-        if asked.id in self._tolerated:
+        if question.id in self._tolerated:
             return
-        self._streak.note(asked.conversation, failure)
+        self._streak.note(question.searched, failure)
         limit = self.policy and self.policy.stop_after
         if failure and limit and self._streak.in_a_row >= limit and not self._progress.is_over:
             raise RepeatedFailure(
-                f"{limit} questions in a row failed alike, the last one {asked.id} in "
+                f"{limit} questions in a row failed alike, the last one {question.id} in "
                 f"{failure.phase}: {failure.kind}: {failure.message}; correct the cause and resume "
                 "the run, or set failures.stop_after=null to go on regardless"
             )
