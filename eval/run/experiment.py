@@ -22,7 +22,6 @@ from eval.run.build import Built, build, lower_limits
 from eval.run.compatible import without_effect
 from eval.run.composing import Order
 from eval.run.failures import FailurePolicy
-from eval.run.progress import Spending
 from eval.run.runner import Runner
 from eval.run.settings import check_settings
 from eval.summary.closing import close
@@ -51,9 +50,8 @@ def execute(
         check_settings(order.config)
     config, choices, again = resolve_parent(order.config, order.choices, order.overrides)
     paid = PaidCalls(folder)
-    spending = Spending(paid)
     tracker, policy = tracker_of(config), FailurePolicy(**config.failures)
-    built = build(config, choices, spending, shared)
+    built = build(config, choices, paid, shared)
     if again is not None:
         built.embedders.chosen = again.manifest.get("embedders", {})
     elif resume is not None and (folder / MANIFEST).is_file():
@@ -73,7 +71,7 @@ def execute(
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
         console.show_start(manifest, built, notes)
-        runner = Runner(built, folder, config.concurrency, policy, spending)
+        runner = Runner(built, folder, config.concurrency, policy, paid)
         try:
             if again is not None:
                 again.take_over(folder, built)

@@ -16,13 +16,14 @@ from eval.datasets.types import Question
 from eval.metrics.published import stems
 from eval.metrics.tokens import word_tokens
 from eval.records.jsonl import Row
+from eval.records.prices import PaidCalls
 from eval.records.rankings import ranked_turns, ranking_line
 from eval.records.schema import IngestLine
 from eval.records.selections import selection_of
 from eval.run.build import Built
 from eval.run.failures import FailureLog, FailurePolicy, FailureRow, RepeatedFailure
 from eval.run.ingest import ingest
-from eval.run.progress import RunProgress, Spending
+from eval.run.progress import RunProgress
 from eval.run.question import Agent, Asked, StoredRetrieval, ask, failed, judge_again
 from eval.run.run_files import RecordFile, RunFiles
 from memsys.core.concurrency import run_jobs
@@ -62,7 +63,7 @@ class Runner:
 
     Up to `concurrency` questions wait for their reader and judge at once; ingestion and retrieval
     are always one at a time, so that their latency is undisturbed. `policy`: when to stop because
-    of failures; None: never. `spending`: the ledger of the models in `built`, for the progress bar.
+    of failures; None: never. `paid`: the ledger of the models in `built`, for the progress bar.
     `instead`: the job of each question where nothing is ingested and retrieved (eval.run.again).
 
     `seconds`: wall time by part, which with several questions at once adds up to more than the
@@ -73,7 +74,7 @@ class Runner:
     folder: Path
     concurrency: int = 1
     policy: FailurePolicy | None = None
-    spending: Spending | None = None
+    paid: PaidCalls | None = None
     instead: Mapping[str, _Job] | None = None
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_PARTS, 0.0))
     warnings: list[str] = field(default_factory=list)
@@ -104,7 +105,7 @@ class Runner:
         if self.policy and not self.policy.is_failed(len(files.failed), len(questions)):
             self._tolerated = frozenset(files.failed)  # they may fail again
         pricing = self.built.models.pricing
-        self._progress = RunProgress(len(questions), done, self.spending, pricing)
+        self._progress = RunProgress(len(questions), done, self.paid, pricing)
         if self.concurrency > 1:
             stems("word")  # NLTK is imported before there are threads
             word_tokens("word")
