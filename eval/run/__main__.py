@@ -9,7 +9,5 @@ import sys
 from eval.run.command import main
 
 if __name__ == "__main__":
-    atexit.register(
-        gc.freeze
-    )  # or Python looks for garbage once more: .1 s
+    atexit.register(gc.freeze)  # or Python looks for garbage once more: .1 s
     sys.exit(main(sys.argv[1:]))

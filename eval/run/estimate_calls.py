@@ -19,9 +19,8 @@ from eval.datasets.written import read_memories
 from eval.judges.llm import LLMJudgeSettings
 from eval.judges.panel import PanelSettings
 from eval.readers.llm import LLMReaderSettings
-from eval.run import estimate_steps as steps
 from eval.run.compatible import check_reference
-from eval.run.estimate_steps import LIBRARIES, Calls, limit_of
+from eval.run.estimate_steps import LIBRARIES, Calls, Line, Lines, Steps, limit_of, stand_ins
 from memsys.core.errors import InputError
 from memsys.core.tokens import count_tokens
 from memsys.core.types import UNDATED, Candidate, Conversation, Memory, Usage
@@ -32,18 +31,6 @@ from memsys.knowledge.relations import written_graph
 from memsys.llm.client import ChatSettings
 from memsys.llm.meter import total_usage
 from memsys.strategies.strategy import MemoryStrategy, Strategy
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A memory in a context: its tokens, those of its content, and the turns it comes from."""
-
-    tokens: int
-    content: int
-    turns: frozenset[str]
-
-
-Lines = Mapping[str, Sequence[Line]]  # by conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +205,7 @@ class Estimator:
 
     def _memories(self, conversation: Conversation, *, facts: bool) -> Iterable[Memory]:
         if facts:
-            return steps.stand_ins(conversation)
+            return stand_ins(conversation)
         if not isinstance(self._memory, Chunks):
             return all_of(self._memory, conversation.sessions)
         cut = self._memory.opened().pieces
@@ -256,55 +243,46 @@ class Estimator:
         """Yield the calls that write memories, for the strategy or for memory=facts, and those that
         write its graph.
         """
-        limit, conversations, settings = limit_of(llm), self.dataset.conversations, one.settings
+        steps, settings = Steps(self.dataset, limit_of(llm)), one.settings
         given: Any = OmegaConf.to_container(self._config.memory, resolve=True)
         calls: list[Calls] = []
         if one.writes:
-            calls += steps.fact_calls(conversations, limit, settings["facts"])
-            decided = settings["facts"], settings["update"]
-            calls.append(steps.decision_calls(conversations, limit, *decided))
+            calls += steps.facts(settings["facts"])
+            calls.append(steps.decisions(settings["facts"], settings["update"]))
             if graph := settings.get("graph"):
-                same = _same_reply(settings["facts"])
-                calls.append(steps.graph_calls(conversations, limit, graph, same_reply=same))
+                calls.append(steps.graph(graph, same_reply=_same_reply(settings["facts"])))
             if settings.get("relations", {}).get("query_entities") == "llm":
-                texts = [question.text for question in self.dataset.questions]
-                texts += [""] * len(conversations)  # the warm-up queries
-                named = steps.entity_calls(texts, limit, settings["graph"])
-                yield Stage("retrieve", llm.model, named)
+                yield Stage("retrieve", llm.model, steps.entities(settings["graph"]))
         elif self._is_written:
             facts = {name: given[name] for name in given if name not in {"_target_", "name"}}
-            calls += steps.fact_calls(conversations, limit, {**facts, "place": "memory"})
+            calls += steps.facts({**facts, "place": "memory"})
         if one.links:
-            same, graph = self._is_written and _same_reply(given), self._config.graph
-            calls.append(steps.graph_calls(conversations, limit, graph, same_reply=same))
+            same = self._is_written and _same_reply(given)
+            calls.append(steps.graph(self._config.graph, same_reply=same))
         yield from (Stage("ingest", llm.model, each) for each in calls)
 
     def _library(self, settings: Mapping[str, Any], llm: ChatSettings) -> Iterator[Stage]:
-        questions = [question.text for question in self.dataset.questions]
-        named = settings["name"], settings["exchange"]
-        stored, asked = steps.library_calls(self.dataset.conversations, questions, *named)
+        steps = Steps(self.dataset, limit_of(llm))
+        stored, asked = steps.library(settings["name"], settings["exchange"])
         stages = Stage("ingest", llm.model, stored), Stage("retrieve", llm.model, asked)
         yield from (stage for stage in stages if stage.calls.calls)
 
     def _questions(self, one: _Strategy, lines: Lines, llm: ChatSettings) -> Iterator[Stage]:
         """Yield the calls of the gate, the judge of neighbours, summaries and the reader."""
-        questions, limit = self.dataset.questions, limit_of(llm)
-        warm_up = len(self.dataset.conversations)
+        steps, context = Steps(self.dataset, limit_of(llm)), self._context
         contents = [line.content for each in lines.values() for line in each]
         calls: list[Calls] = []
         if one.gate:
-            calls.append(steps.gate_calls(questions, warm_up, one.gate, limit))
+            calls.append(steps.gate(one.gate))
         if one.judges:
-            given = one.settings["expansion"], fmean(contents), limit
-            calls.append(steps.neighbour_calls(questions, warm_up, *given))
-        if self._context.summarise and one.kind is not NoMemory:
-            long = [tokens for tokens in contents if tokens > self._context.longer_than]
-            calls.append(steps.summary_calls(long, self._context.summary_prompt, limit))
+            calls.append(steps.neighbours(one.settings["expansion"], fmean(contents)))
+        if context.summarise and one.kind is not NoMemory:
+            long = [tokens for tokens in contents if tokens > context.longer_than]
+            calls.append(steps.summaries(long, context.summary_prompt))
         yield from (Stage("retrieve", llm.model, each) for each in calls)
         if isinstance(self._reader, LLMReaderSettings):
-            contexts = [one.context(question, lines) for question in questions]
-            prompt = self._reader.loaded(self._context)
-            answers = steps.answer_calls(questions, prompt, contexts, limit)
+            contexts = [one.context(question, lines) for question in self.dataset.questions]
+            answers = steps.answers(self._reader.loaded(context), contexts)
             yield Stage("answer", llm.model, answers)
 
     def _judging_calls(self) -> Iterator[Stage]:
@@ -312,8 +290,7 @@ class Estimator:
         for one in members:
             if isinstance(one, LLMJudgeSettings) and self._judging is not None:
                 check_reference(one.rubric, one.compares, self.dataset)  # refuses, as a run would
-                limit = limit_of(self._judging)
-                calls = steps.verdict_calls(self.dataset.questions, one, limit)
+                calls = Steps(self.dataset, limit_of(self._judging)).verdicts(one)
                 yield Stage("judge", one.model or self._judging.model, calls)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from eval.datasets.types import Question
+from eval.datasets.types import Dataset
 from eval.judges.llm import LLMJudgeSettings
 from memsys.context.summaries import PLACES as SUMMARY_PLACES
 from memsys.core.tokens import count_tokens
@@ -63,20 +63,16 @@ class Calls:
     most: Usage | None
 
 
-def _calls(
-    calls: int,
-    read: float,
-    written: float,
-    limit: int,
-    most_read: float | None = None,
-    most_calls: int | None = None,
-) -> Calls:
-    """Return calls that read and write so many tokens in all. At most, each writes `limit`, and all
-    `most_calls` (None: as many) read `most_read` (None: as much).
-    """
-    longest = limit * (calls if most_calls is None else most_calls)
-    most = Usage(0, round(read if most_read is None else most_read), longest)
-    return Calls(calls, Usage(0, round(read), round(written)), most)
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A memory in a context: its tokens, those of its content, and the turns it comes from."""
+
+    tokens: int
+    content: int
+    turns: frozenset[str]
+
+
+Lines = Mapping[str, Sequence[Line]]  # by conversation
 
 
 def stand_ins(conversation: Conversation) -> list[Memory]:
@@ -96,199 +92,183 @@ def limit_of(llm: ChatSettings) -> int:
     return limit if type(limit) is int else _UNBOUNDED
 
 
-def fact_calls(
-    conversations: Sequence[Conversation], limit: int, facts: Mapping[str, Any]
-) -> Iterator[Calls]:
-    """Yield the calls of extraction, summaries and images.
-
-    `limit`: output tokens of a reply, here and below; `facts`: the settings. Raises InputError on
-    unusable settings or prompts, as all functions here.
+class Steps:
+    """The calls of each step of a run on `dataset` by a model whose replies have at most `limit`
+    tokens. Its methods raise InputError on unusable settings or prompts.
     """
-    settings = ExtractSettings(**facts)
-    prompts = settings.prompts
-    frame, calls, read, summarised = _size(prompts["facts"]), 0, 0, 0
-    for conversation in conversations:
-        said: list[int] = []
-        for number, session in enumerate(conversation.sessions):
-            for turns in _exchanges(session.turns, settings.exchange):
-                sizes = [count_tokens(line(turn)) + _AROUND for turn in turns]
-                recent = said[max(len(said) - settings.recent, 0) :]
-                schema = extraction_schema(len(turns), len(turns) + len(recent), settings.most)
-                read += frame + count_tokens(json.dumps(schema)) + sum(sizes) + sum(recent)
-                summarised += number > 0 and "summary" in prompts
-                calls += 1
-                said += sizes
-    expected = sum(len(stand_ins(conversation)) for conversation in conversations)
-    about, most = read + _SUMMARY * summarised, read + limit * summarised
-    yield _calls(calls, about, _FACT * expected + _EMPTY * calls, limit, most)
-    sessions, turns = len(_sessions(conversations)), _turns(conversations)
-    if "summary" in prompts:
-        read = sessions * _size(prompts["summary"]) + sum(count_tokens(line(one)) for one in turns)
-        written = sessions * _SUMMARY
-        yield _calls(sessions, read + written, written, limit, read + sessions * limit)
-    if "image" in prompts:
-        seen = [turn for turn in turns if turn.image is not None]
-        read = sum(_size(prompts["image"]) + _IMAGE + count_tokens(line(turn)) for turn in seen)
-        yield _calls(len(seen), read, len(seen) * _SENTENCE, limit)
+
+    def __init__(self, dataset: Dataset, limit: int) -> None:
+        self._conversations, self._questions = dataset.conversations, dataset.questions
+        self._limit = limit
+        self._sessions = [one for each in self._conversations for one in each.sessions]
+        self._turns = [turn for session in self._sessions for turn in session.turns]
+        self._asked = [count_tokens(question.text) for question in self._questions]
+
+    def facts(self, settings: Mapping[str, Any]) -> Iterator[Calls]:
+        """Yield the calls of extraction, summaries and images."""
+        extract, limit = ExtractSettings(**settings), self._limit
+        prompts = extract.prompts
+        frame, calls, read, summarised = _size(prompts["facts"]), 0, 0, 0
+        for conversation in self._conversations:
+            said: list[int] = []
+            for number, session in enumerate(conversation.sessions):
+                for turns in _exchanges(session.turns, extract.exchange):
+                    sizes = [count_tokens(line(turn)) + _AROUND for turn in turns]
+                    recent = said[max(len(said) - extract.recent, 0) :]
+                    schema = extraction_schema(len(turns), len(turns) + len(recent), extract.most)
+                    read += frame + count_tokens(json.dumps(schema)) + sum(sizes) + sum(recent)
+                    summarised += number > 0 and "summary" in prompts
+                    calls += 1
+                    said += sizes
+        written = _FACT * self._expected() + _EMPTY * calls
+        most = read + limit * summarised
+        yield self._calls(calls, read + _SUMMARY * summarised, written, most)
+        sessions = len(self._sessions)
+        if "summary" in prompts:
+            text = sum(count_tokens(line(turn)) for turn in self._turns)
+            read = sessions * _size(prompts["summary"]) + text
+            written = sessions * _SUMMARY
+            yield self._calls(sessions, read + written, written, read + sessions * limit)
+        if "image" in prompts:
+            seen = [count_tokens(line(turn)) for turn in self._turns if turn.image is not None]
+            read = len(seen) * (_size(prompts["image"]) + _IMAGE) + sum(seen)
+            yield self._calls(len(seen), read, len(seen) * _SENTENCE)
+
+    def decisions(self, facts: Mapping[str, Any], update: Mapping[str, Any]) -> Calls:
+        """Return one decision for each fact, except a speaker's first. The upper bound assumes that
+        every reply is as long as the limit and contains three facts a message.
+        """
+        exchange, settings = ExtractSettings(**facts).exchange, UpdateSettings(**update)
+        tools = json.dumps([[tool.name, tool.description, tool.parameters] for tool in TOOLS])
+        frame = _size(settings.loaded) + count_tokens(tools)
+        calls = read = 0
+        for conversation in self._conversations:
+            stored: Counter[str] = Counter()
+            facts_of = stand_ins(conversation)
+            each = sum(count_tokens(fact.content) + _AROUND for fact in facts_of) / len(facts_of)
+            for fact in facts_of:
+                shown = min(stored[fact.speaker], settings.similar)
+                if shown:
+                    calls += 1
+                    read += round(frame + (shown + 1) * each)
+                stored[fact.speaker] += 1
+        most_calls = MOST * len(self._turns)
+        longest = self._limit // (MOST * exchange) + 1
+        most_read = most_calls * (frame + (settings.similar + 1) * longest)
+        return self._calls(calls, read, calls * _DECISION, most_read, most_calls)
+
+    def graph(self, settings: Mapping[str, Any], *, same_reply: bool) -> Calls:
+        """Return the calls of a graph of relations besides the facts, at most as many as an
+        exchange can cause: one, if entities and relations are in the `same_reply` as the facts.
+        """
+        names = (_SAME_REPLY,) if same_reply else (settings["entities"], settings["relations"])
+        frame = sum(_size(load_prompt(name, [])) for name in (settings["conflicts"], *names))
+        exchanges = self._exchanged(settings["exchange"])
+        said = sum(count_tokens(line(turn)) + _AROUND for turn in self._turns)
+        each = 1 if same_reply else _GRAPH_CALLS
+        calls, fixed = each * exchanges, exchanges * frame + each * said
+        written = _GRAPH_CALLS * exchanges * _RELATIONS  # in which replies does not matter
+        return self._calls(calls, fixed + calls * _LISTED, written, fixed + calls * self._limit)
+
+    def entities(self, graph: Mapping[str, Any]) -> Calls:
+        """Return one call for each question and warm-up query, which names its entities."""
+        calls = len(self._asked) + len(self._conversations)
+        frame = _size(load_prompt(graph["entities"], ["messages"]))
+        read = calls * (frame + _AROUND) + sum(self._asked)
+        return self._calls(calls, read, calls * _RELATIONS)
+
+    def library(self, name: str, exchange: int) -> tuple[Calls, Calls]:
+        """Return the calls of the library `name`, one of LIBRARIES, at ingestion and for questions.
+
+        They are those measured on small stores, which grow with the store: a lower bound.
+        """
+        calls, read, asked = LIBRARIES[name]
+        exchanges = self._exchanged(exchange)
+        replies, queries = calls * exchanges, asked * len(self._asked)
+        written = _FACT * self._expected() + (_RELATIONS if calls > 1 else _EMPTY) * replies
+        shown = queries * (read // calls) + asked * sum(self._asked)
+        return (
+            Calls(replies, Usage(0, exchanges * read, written), None),
+            Calls(queries, Usage(0, shown, queries * _RELATIONS), None),
+        )
+
+    def gate(self, prompt: str) -> Calls:
+        """Return the calls of the gate's model if no other rule opens the gate, also for the
+        warm-up queries.
+        """
+        frame = count_tokens(load_prompt(prompt, ["question"]).fill(question=""))
+        calls = len(self._asked) + len(self._conversations)
+        return self._calls(calls, calls * (frame + fmean(self._asked)), calls * _YES_OR_NO)
+
+    def neighbours(self, expansion: Mapping[str, Any], memory_tokens: float) -> Calls:
+        """Return the calls that judge the neighbours of an expansion with these settings, as if
+        every question had as many as it can. `memory_tokens`: mean of a memory.
+        """
+        prompt = load_prompt(expansion["judge_prompt"], NEIGHBOUR_PLACES)
+        frame = count_tokens(prompt.fill(question="", notes=""))
+        shown = expansion["seeds"] * expansion["per_seed"]
+        calls = len(self._asked) + len(self._conversations)
+        read = calls * (frame + fmean(self._asked) + shown * (memory_tokens + _NUMBER))
+        return self._calls(calls, read, calls * (_LIST + shown))
+
+    def summaries(self, long: Sequence[int], prompt: str) -> Calls:
+        """Return the calls that summarise memories, as if each of the `long` ones, with these o200k
+        tokens, were retrieved once or more.
+        """
+        frame = count_tokens(load_prompt(prompt, SUMMARY_PLACES).fill(note=""))
+        return self._calls(len(long), len(long) * frame + sum(long), len(long) * _NOTE)
+
+    def answers(self, prompt: Prompt, contexts: Sequence[tuple[float, float]]) -> Calls:
+        """Return the reader's calls. `contexts`: tokens of the context of each question, expected
+        and at most.
+        """
+        # A reply to a remark with a cue is taken to be as long as the cue.
+        golds = [count_tokens(text) for q in self._questions if (text := q.gold or q.cue)]
+        calls = len(self._asked)
+        fixed = calls * count_tokens(prompt.fill(context="", question="")) + sum(self._asked)
+        about, most = (fixed + sum(sizes) for sizes in zip(*contexts, strict=True))
+        return self._calls(calls, about, calls * (fmean(golds) if golds else 0.0), most)
+
+    def verdicts(self, judge: LLMJudgeSettings) -> Calls:
+        """Return a judge's calls."""
+        compares = judge.compares  # reads the rubric
+        calls = texts = 0
+        for question, asked in zip(self._questions, self._asked, strict=True):
+            compared = question.cue if compares == "cue" else question.gold
+            if compared is not None:
+                calls += judge.runs
+                # The answer is taken to be as long as what it is compared with.
+                texts += judge.runs * (asked + 2 * count_tokens(compared))
+        read = calls * _size(judge.prompt) + texts
+        return self._calls(calls, read, calls * _VERDICT, read + calls * self._limit)
+
+    def _expected(self) -> int:
+        """Return the number of facts that a model is expected to write."""
+        return sum(len(stand_ins(conversation)) for conversation in self._conversations)
+
+    def _exchanged(self, step: int) -> int:
+        """Return the number of exchanges of `step` messages."""
+        return sum(-(-len(session.turns) // step) for session in self._sessions)
+
+    def _calls(
+        self,
+        calls: int,
+        read: float,
+        written: float,
+        most_read: float | None = None,
+        most_calls: int | None = None,
+    ) -> Calls:
+        """Return calls that read and write so many tokens in all. At most, each writes the limit,
+        and all `most_calls` (None: as many) read `most_read` (None: as much).
+        """
+        longest = self._limit * (calls if most_calls is None else most_calls)
+        most = Usage(0, round(read if most_read is None else most_read), longest)
+        return Calls(calls, Usage(0, round(read), round(written)), most)
 
 
-def decision_calls(
-    conversations: Sequence[Conversation],
-    limit: int,
-    facts: Mapping[str, Any],
-    update: Mapping[str, Any],
-) -> Calls:
-    """Return one decision for each fact, except a speaker's first. The upper bound assumes that
-    every reply is as long as `limit` and contains three facts a message.
-    """
-    exchange, settings = ExtractSettings(**facts).exchange, UpdateSettings(**update)
-    tools = json.dumps([[tool.name, tool.description, tool.parameters] for tool in TOOLS])
-    frame = _size(settings.loaded) + count_tokens(tools)
-    calls = read = 0
-    for conversation in conversations:
-        stored: Counter[str] = Counter()
-        facts_of = stand_ins(conversation)
-        each = sum(count_tokens(fact.content) + _AROUND for fact in facts_of) / len(facts_of)
-        for fact in facts_of:
-            shown = min(stored[fact.speaker], settings.similar)
-            if shown:
-                calls += 1
-                read += round(frame + (shown + 1) * each)
-            stored[fact.speaker] += 1
-    most_calls = MOST * len(_turns(conversations))
-    longest = limit // (MOST * exchange) + 1
-    most_read = most_calls * (frame + (settings.similar + 1) * longest)
-    return _calls(calls, read, calls * _DECISION, limit, most_read, most_calls)
-
-
-def graph_calls(
-    conversations: Sequence[Conversation],
-    limit: int,
-    graph: Mapping[str, Any],
-    *,
-    same_reply: bool,
-) -> Calls:
-    """Return the calls of a graph of relations besides the facts, at most as many as an exchange
-    can cause: one, if entities and relations are in the `same_reply` as the facts.
-    """
-    names = (graph["entities"], graph["relations"])
-    names = (graph["conflicts"], *((_SAME_REPLY,) if same_reply else names))
-    frame = sum(_size(load_prompt(name, [])) for name in names)
-    exchanges = _count_exchanges(conversations, graph["exchange"])
-    said = sum(count_tokens(line(turn)) + _AROUND for turn in _turns(conversations))
-    each = 1 if same_reply else _GRAPH_CALLS
-    calls, fixed = each * exchanges, exchanges * frame + each * said
-    written = _GRAPH_CALLS * exchanges * _RELATIONS  # in which replies does not matter
-    return _calls(calls, fixed + calls * _LISTED, written, limit, fixed + calls * limit)
-
-
-def entity_calls(questions: Sequence[str], limit: int, graph: Mapping[str, Any]) -> Calls:
-    """Return one call for each question, which names its entities."""
-    frame = _size(load_prompt(graph["entities"], ["messages"]))
-    read = sum(frame + count_tokens(question) + _AROUND for question in questions)
-    return _calls(len(questions), read, len(questions) * _RELATIONS, limit)
-
-
-def library_calls(
-    conversations: Sequence[Conversation], questions: Sequence[str], name: str, exchange: int
-) -> tuple[Calls, Calls]:
-    """Return the calls of the library `name`, one of LIBRARIES, at ingestion and for questions.
-
-    They are those measured on small stores, which grow with the store: a lower bound.
-    """
-    calls, read, asked = LIBRARIES[name]
-    exchanges = _count_exchanges(conversations, exchange)
-    facts = sum(len(stand_ins(conversation)) for conversation in conversations)
-    replies, queries = calls * exchanges, asked * len(questions)
-    written = _FACT * facts + (_RELATIONS if calls > 1 else _EMPTY) * replies
-    shown = queries * (read // calls) + asked * sum(map(count_tokens, questions))
-    return (
-        Calls(replies, Usage(0, exchanges * read, written), None),
-        Calls(queries, Usage(0, shown, queries * _RELATIONS), None),
-    )
-
-
-def gate_calls(questions: Sequence[Question], warm_up: int, prompt: str, limit: int) -> Calls:
-    """Return the calls of the gate's model if no other rule opens the gate, with `warm_up` more."""
-    frame = count_tokens(load_prompt(prompt, ["question"]).fill(question=""))
-    calls = len(questions) + warm_up
-    return _calls(calls, calls * (frame + _mean(questions)), calls * _YES_OR_NO, limit)
-
-
-def neighbour_calls(
-    questions: Sequence[Question],
-    warm_up: int,
-    expansion: Mapping[str, Any],
-    memory_tokens: float,
-    limit: int,
-) -> Calls:
-    """Return the calls that judge the neighbours of an expansion with these settings, as if every
-    question had as many as it can. `memory_tokens`: mean of a memory.
-    """
-    prompt = load_prompt(expansion["judge_prompt"], NEIGHBOUR_PLACES)
-    frame = count_tokens(prompt.fill(question="", notes=""))
-    neighbours = expansion["seeds"] * expansion["per_seed"]
-    calls = len(questions) + warm_up
-    read = calls * (frame + _mean(questions) + neighbours * (memory_tokens + _NUMBER))
-    return _calls(calls, read, calls * (_LIST + neighbours), limit)
-
-
-def summary_calls(long: Sequence[int], prompt: str, limit: int) -> Calls:
-    """Return the calls that summarise memories, as if each of the `long` ones, with these o200k
-    tokens, were retrieved once or more.
-    """
-    frame = count_tokens(load_prompt(prompt, SUMMARY_PLACES).fill(note=""))
-    return _calls(len(long), len(long) * frame + sum(long), len(long) * _NOTE, limit)
-
-
-def answer_calls(
-    questions: Sequence[Question],
-    prompt: Prompt,
-    contexts: Sequence[tuple[float, float]],
-    limit: int,
-) -> Calls:
-    """Return the reader's calls. `contexts`: tokens of the context of each question, expected and
-    at most.
-    """
-    # A reply to a remark with a cue is taken to be as long as the cue.
-    golds = [count_tokens(text) for q in questions if (text := q.gold or q.cue) is not None]
-    frame, calls = count_tokens(prompt.fill(context="", question="")), len(questions)
-    fixed = sum(frame + count_tokens(question.text) for question in questions)
-    about, most = (fixed + sum(sizes) for sizes in zip(*contexts, strict=True))
-    return _calls(calls, about, calls * (fmean(golds) if golds else 0.0), limit, most)
-
-
-def verdict_calls(questions: Sequence[Question], judge: LLMJudgeSettings, limit: int) -> Calls:
-    """Return a judge's calls."""
-    compares = judge.compares  # reads the rubric
-    references = [q.cue if compares == "cue" else q.gold for q in questions]
-    pairs = [(q.text, one) for q, one in zip(questions, references, strict=True) if one is not None]
-    # The answer is taken to be as long as what it is compared with.
-    texts = sum(count_tokens(text) + 2 * count_tokens(compared) for text, compared in pairs)
-    calls = judge.runs * len(pairs)
-    read = judge.runs * (len(pairs) * _size(judge.prompt) + texts)
-    return _calls(calls, read, calls * _VERDICT, limit, read + calls * limit)
-
-
-def _sessions(conversations: Sequence[Conversation]) -> list[Any]:
-    return [session for conversation in conversations for session in conversation.sessions]
-
-
-def _turns(conversations: Sequence[Conversation]) -> list[Turn]:
-    return [turn for session in _sessions(conversations) for turn in session.turns]
-
-
-def _exchanges(turns: Sequence[Any], step: int) -> Iterator[Sequence[Any]]:
+def _exchanges(turns: Sequence[Turn], step: int) -> Iterator[Sequence[Turn]]:
     for start in range(0, len(turns), step):
         yield turns[start : start + step]
-
-
-def _count_exchanges(conversations: Sequence[Conversation], step: int) -> int:
-    return sum(len(list(_exchanges(one.turns, step))) for one in _sessions(conversations))
-
-
-def _mean(questions: Sequence[Question]) -> float:
-    return fmean(count_tokens(question.text) for question in questions)
 
 
 def _size(prompt: Prompt) -> int:

@@ -18,8 +18,8 @@ from eval.records.schema import Manifest
 from eval.rendering.run_tables import report_md
 from eval.run import console
 from eval.run.again import resolve_parent
-from eval.run.build import Built, build, lower_limits
-from eval.run.compatible import without_effect
+from eval.run.build import Built, build
+from eval.run.compatible import lower_limits, without_effect
 from eval.run.composing import Order
 from eval.run.failures import FailurePolicy
 from eval.run.runner import Runner

@@ -159,13 +159,18 @@ def _split(overrides: str) -> Sequence[str]:
 @pytest.mark.parametrize(
     ("overrides", "expected"),
     [
-        ("dataset.kinds=[]", "dataset.kinds: []; use a list, such as [absent], or null"),
-        ("dataset.deletion=foo", "dataset.deletion: 'foo'; use one of done, said"),
+        ("dataset=planted dataset.kinds=[]", "dataset.kinds: []; use a list, such as [absent], or"),
+        ("dataset=planted dataset.deletion=foo", "dataset.deletion: 'foo'; use one of done, said"),
+        (
+            "dataset=beir dataset.path=x",
+            "reader=extractive: dataset=beir has no gold answers, only relevant documents; add "
+            "reader=none",
+        ),
     ],
 )
-def test_settings_of_planted_facts_are_refused(overrides, expected):
+def test_settings_of_other_data_are_refused(overrides, expected):
     with pytest.raises(InputError, match=re.escape(expected)):
-        build(*composed(["dataset=planted", "embedder=wordllama", overrides]))
+        build(*composed(["embedder=wordllama", *overrides.split()]))
 
 
 @pytest.mark.parametrize(
