@@ -13,24 +13,41 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NotRequired
+
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
+from typing_extensions import TypedDict
 
 from eval.records.files import replacing, writing
-from memsys.core.errors import InputError
+from memsys.core.errors import InputError, problems
 from memsys.core.files import ANSWERS, GZIP, read_bytes, unpack
 from memsys.core.json_text import parse_json
 from memsys.llm.recording import RecordedAnswer
 
 _FORMAT = "memsys-calls"
 _VERSIONS = (1, 2)  # without and with requests
-_TEXTS = ("key", "path", "model", "body", "created")
-_NUMBERS: dict[str, tuple[tuple[type, ...], int]] = {  # types, largest value
-    "status": ((int,), 999),
-    "latency_ms": ((int, float), 10**9),
-    **dict.fromkeys(("input_tokens", "output_tokens"), ((int,), 2**53)),  # as when recorded
-}
-_OPTIONAL = ("input_tokens", "output_tokens")
 Requests = Mapping[str, Mapping[str, Any]]
+_Text = Annotated[str, Field(min_length=1)]
+_Tokens = Annotated[int, Field(ge=0, le=2**53)] | None  # as when recorded
+
+
+@with_config(ConfigDict(extra="forbid", defer_build=True))
+class _Line(TypedDict):
+    """See RecordedAnswer."""
+
+    key: _Text
+    path: _Text
+    model: _Text
+    status: Annotated[int, Field(ge=0, le=999)]
+    body: _Text
+    latency_ms: Annotated[float, Field(ge=0, le=10**9)]
+    input_tokens: _Tokens
+    output_tokens: _Tokens
+    created: _Text
+    request: NotRequired[dict[str, Any] | None]
+
+
+_LINE = TypeAdapter(_Line)
 
 
 def write_bundle(
@@ -104,28 +121,12 @@ def _answer(
     place = f"{path}: line {number}"
     try:
         row = parse_json(line, unique=True)
+        with problems(place):
+            _LINE.validate_python(row, strict=True)
+        if not isinstance(parse_json(row["body"]), dict):
+            raise ValueError("body is not a JSON object")
     except ValueError as error:
-        raise InputError(f"{place} is not a recorded answer ({error})") from None
-    request = row.pop("request", None) if isinstance(row, dict) else None
-    if not isinstance(row, dict) or set(row) != {*_TEXTS, *_NUMBERS}:
-        raise InputError(f"{place} is not a recorded answer")
-    if request is not None and not isinstance(request, dict):
-        raise InputError(f"{place}: request is {request!r:.60}; it must be an object")
-    for name in _TEXTS:
-        if not isinstance(row[name], str) or not row[name]:
-            raise InputError(f"{place}: {name} is {row[name]!r:.60}; it must be a text")
-    for name, (kinds, most) in _NUMBERS.items():
-        value = row[name]
-        if value is None and name in _OPTIONAL:
-            continue
-        if type(value) not in kinds or not 0 <= value <= most:
-            raise InputError(f"{place}: {name} is {value!r:.60}; it must be 0 to {most:,}")
-    try:
-        body = parse_json(row["body"])
-    except ValueError as error:
-        raise InputError(f"{place}: body is not JSON ({error})") from None
-    if not isinstance(body, dict):
-        raise InputError(f"{place}: body is not a JSON object")
-    if request is not None:
+        raise InputError(f"{place}: {error}") from None
+    if request := row.pop("request", None):
         requests[row["key"]] = request
     return RecordedAnswer(**row)

@@ -6,14 +6,13 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from pydantic import TypeAdapter, ValidationError
 
 from eval.records.files import replacing, writing
-from memsys.core.errors import InputError, first_problem
+from memsys.core.errors import InputError, first_problem, problems
 from memsys.core.files import open_entry
 from memsys.core.json_text import check_json, parse_json
 from memsys.core.places import MANIFEST, RECORDS
@@ -75,67 +74,71 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
         file.writelines(json_line(row).encode() for row in rows)
 
 
+class DamagedLineError(InputError):
+    """A line of a run's file that cannot be read. `offset` in bytes where it begins, `fault` with
+    its number, and whether it is the `last`.
+    """
+
+    def __init__(self, path: Path, offset: int, fault: str, *, last: bool) -> None:
+        """The message has the remedy: only questions can be repeated alone."""
+        self.offset, self.fault, self.last = offset, fault, last
+        remedy = "restore the file from a copy, or run it again from the start"
+        if last and path.name in {RECORDS, INGEST}:
+            remedy = "resume the run, which drops this last line and repeats its step"
+        elif path.name == RECORDS:
+            remedy = "delete the line and resume the run, which asks its question again"
+        super().__init__(f"{path}: {fault}; {remedy}")
+
+
 def read_lines(
     path: Path,
     *,
     torn: bool = False,
+    ended: bool = False,
     schema: TypeAdapter[Any] | None = None,
     typed: bool = False,
     until: int | None = None,
 ) -> Iterator[Row]:
     """Yield the rows of a JSON-lines file in order; none if the file is absent.
 
-    `torn`: skip an incomplete last line, which a killed process may leave. `schema`: validate each
-    line. `typed`: the rows may have the order of fields and the tuples of `schema`, which is
-    faster. `until`: stop before this byte. Raises InputError naming the line, and the field that is
-    invalid.
+    `torn`: skip an incomplete last line, which a killed process may leave; `ended`: such a line is
+    damaged. `schema`: validate each line. `typed`: the rows may have the order of fields and the
+    tuples of `schema`, which is faster. `until`: stop before this byte. Raises DamagedLineError
+    with the number of the line, and the field that is invalid.
     """
     position = 0
-    with _lines_of(path) as file:
+    try:
+        file: BinaryIO = open_entry(path)
+    except FileNotFoundError:
+        return
+    with file:
         for number, line in enumerate(file, 1):
-            if position == until or (torn and not line.endswith(b"\n")):
+            whole = line.endswith(b"\n")
+            if position == until or (torn and not whole):
                 return
             try:
+                if ended and not whole:
+                    raise ValueError(" is incomplete")
                 row = _typed(line, schema) if typed and schema else _parsed(line, schema)
             except ValueError as error:
-                raise _damaged(path, f"line {number}{error}", last=not file.read(1)) from error
+                fault, last = f"line {number}{error}", not file.read(1)
+                raise DamagedLineError(path, position, fault, last=last) from error
             yield row
             position += len(line)
 
 
-class DamagedEnd(NamedTuple):
-    """A damaged last line: the `offset` in bytes where it begins, and its number and fault."""
-
-    offset: int
-    fault: str
-
-
-def damaged_end(path: Path, schema: TypeAdapter[Any]) -> DamagedEnd | None:
+def damaged_end(path: Path, schema: TypeAdapter[Any]) -> DamagedLineError | None:
     """Return the last line of a JSON-lines file if it is damaged or incomplete, None if all lines
-    are valid or the file is absent. Raises InputError if another line is damaged.
+    are valid or the file is absent. Raises DamagedLineError if another line is damaged.
     """
-    offset = 0
-    with _lines_of(path) as file:
-        for number, line in enumerate(file, 1):
-            try:
-                if not line.endswith(b"\n"):
-                    raise ValueError(" is incomplete")
-                _parsed(line, schema)
-            except ValueError as error:
-                fault = f"line {number}{error}"
-                if file.read(1):
-                    raise _damaged(path, fault, last=False) from error
-                return DamagedEnd(offset, fault)
-            offset += len(line)
-    return None
-
-
-def _lines_of(path: Path) -> BinaryIO:
-    """Open a file of lines; an empty one stands for an absent file."""
     try:
-        return open_entry(path)
-    except FileNotFoundError:
-        return BytesIO()
+        for _ in read_lines(path, ended=True, schema=schema):
+            pass
+    except DamagedLineError as line:
+        if not line.last:
+            raise
+        return line
+    return None
 
 
 def _typed(line: bytes, schema: TypeAdapter[Any]) -> Row:
@@ -164,24 +167,10 @@ def _parsed(line: bytes, schema: TypeAdapter[Any] | None) -> Row:
     return row
 
 
-def _damaged(path: Path, fault: str, *, last: bool) -> InputError:
-    """Return the error of a damaged line with a remedy: only questions can be repeated alone."""
-    remedy = "restore the file from a copy, or run it again from the start"
-    if last and path.name in {RECORDS, INGEST}:
-        remedy = "resume the run, which drops this last line and repeats its step"
-    elif path.name == RECORDS:
-        remedy = "delete the line and resume the run, which asks its question again"
-    return InputError(f"{path}: {fault}; {remedy}")
-
-
 def validate(schema: TypeAdapter[Any], text: str, where: str) -> None:
     """Raise InputError naming the first invalid field of the JSON `text`, if there is one."""
-    try:
+    with problems(where, "; docs/records.md lists the fields"):
         schema.validate_json(text, strict=True)
-    except ValidationError as error:
-        raise InputError(
-            f"{where}: {first_problem(error)}; docs/records.md lists the fields"
-        ) from error
 
 
 def write_json(path: Path, value: Mapping[str, Any], *, spare: int = 0) -> None:

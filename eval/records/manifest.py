@@ -279,21 +279,19 @@ def _check_unedited(manifest: Manifest, path: Path) -> None:
     dataset = dataset if isinstance(dataset, dict) else {}
     if manifest["subset"] is not None and not dataset.get("subset"):
         raise InputError(f"{path}: subset: the configuration has none; restore it, or run it again")
-    repeated = {
-        "seed": config.get("seed"),
-        "strategy": choices.get("strategy"),
-        "scoring": scoring.get("protocols") if isinstance(scoring, dict) else None,
-        "key.name": dataset.get("key"),
-        "evidence.name": dataset.get("evidence"),
+    stated = {
+        "seed": (manifest["seed"], config.get("seed")),
+        "strategy": (manifest["strategy"], choices.get("strategy")),
+        "scoring": (
+            manifest["scoring"],
+            scoring.get("protocols") if isinstance(scoring, dict) else None,
+        ),
+        "key.name": (manifest["key"].get("name"), dataset.get("key")),
+        "evidence.name": (evidence_name(manifest), dataset.get("evidence")),
     }
-    present = {
-        **manifest,
-        "key.name": manifest["key"].get("name"),
-        "evidence.name": evidence_name(manifest),
-    }
-    for name, value in repeated.items():
-        if value is not None and present[name] != value:
+    for name, (value, configured) in stated.items():
+        if configured is not None and value != configured:
             raise InputError(
-                f"{path}: {name}: {present[name]!r:.60} was edited, as the configuration says "
-                f"{value!r:.60}; restore it, or run it again"
+                f"{path}: {name}: {value!r:.60} was edited, as the configuration says "
+                f"{configured!r:.60}; restore it, or run it again"
             )

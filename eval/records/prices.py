@@ -11,23 +11,27 @@ from eval.records.jsonl import LineWriter, read_lines
 from eval.records.run import Run
 from eval.records.schema import Manifest, Record, UsageEntry, store_of
 from memsys.core.types import Usage
+from memsys.llm.meter import total_usage
 from memsys.llm.pricing import Price, Pricing
 
 PAID = "paid.jsonl"  # {"model": ..., "calls": 1, "input_tokens": ..., "output_tokens": ...}
 
 
 class PaidCalls:
-    """Ledger of the run in a folder, for memsys.llm.budget.CallLedger, which locks it."""
+    """Ledger of the run in a folder, for memsys.llm.budget.CallLedger, which locks it; it also adds
+    up what this process pays. Calls of a model without a price are counted in tokens, never as $0.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Nothing is written, and `folder` need not exist, before the first live call."""
         self._folder = folder
         self._writer: LineWriter | None = None
+        self._added: dict[str, Usage] = {}  # by model
 
     @property
     def added(self) -> bool:
         """Whether this process has paid for a call."""
-        return self._writer is not None
+        return bool(self._added)
 
     def rows(self) -> Iterator[tuple[str, Usage]]:
         """Yield model and usage of each paid call; raises InputError on a damaged file."""
@@ -40,6 +44,17 @@ class PaidCalls:
         if self._writer is None:
             self._writer = LineWriter(self._folder / PAID)
         self._writer.write({"model": model, **asdict(usage)})
+        self._added[model] = total_usage([self._added.get(model, Usage()), usage])
+
+    def spent(self, pricing: Pricing) -> str:
+        """Return dollars, and the tokens of models without a price; '' before the first call."""
+        used = [(pricing.cost_usd(name, one), one) for name, one in [*self._added.items()]]
+        known = [cost for cost, _ in used if cost is not None]
+        tokens = sum(one.input_tokens + one.output_tokens for cost, one in used if cost is None)
+        parts = [f"${sum(known):,.4f}"] if known else []
+        if tokens:
+            parts.append(f"{tokens:,} tokens without a price")
+        return " + ".join(parts)
 
 
 PHASES = ("retrieve", "answer", "judge")  # of a question; ingestion is per conversation

@@ -84,20 +84,13 @@ def read_run(lines: Iterable[str], name: str) -> Iterator[RunLine]:
                 f"{where}: has {len(fields)} fields; write {len(_RUN.split())}: {_RUN}"
             )
         query, _, document, rank, score, tag = fields
-        yield RunLine(query, document, _rank(rank, where), _number(score, where), tag)
-
-
-def _rank(text: str, where: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
-        raise InputError(f"{where}: rank {text!r:.40} is no whole number")
-    return int(text)
-
-
-def _number(text: str, where: str) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
-    if not math.isfinite(score):
-        raise InputError(f"{where}: score {text!r:.40} is no finite number")
-    return score
+        try:
+            line_of_run = RunLine(query, document, int(rank), float(score), tag)
+        except ValueError:
+            line_of_run = RunLine(query, document, 0, math.nan, tag)
+        if not math.isfinite(line_of_run.score):
+            raise InputError(
+                f"{where}: rank {rank!r:.40}, score {score!r:.40}; write a whole number and a "
+                "finite number"
+            )
+        yield line_of_run

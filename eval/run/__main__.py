@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 
 from eval.run.command import main
 
 if __name__ == "__main__":
+    atexit.register(gc.freeze)  # or Python looks for garbage once more: .1 s
     sys.exit(main(sys.argv[1:]))

@@ -44,16 +44,14 @@ def check_arguments(arguments: Sequence[str]) -> None:
     """
     for folder in own_folders(arguments):
         check_folder(folder)
-    groups = groups_of(arguments)
     given: dict[str, str] = {}
     expected = False  # a value
-    for place, one in enumerate(arguments):
+    for one, after in pairwise([*arguments, ""]):
         flag = one.partition("=")[0]
         if one.startswith("-"):
             expected = "=" not in one and _HYDRAS.get(flag, False)
             if not _is_hydras(flag):
-                after = arguments[place + 1] if place + 1 < len(arguments) else ""
-                raise InputError(f"{flag}: {_for_flag(one, after, groups)}")
+                raise InputError(f"{flag}: {_spelling(one, after, groups_of(arguments))}")
             if flag.startswith("--e") and _RERUN.startswith(flag):
                 raise InputError(f"{_RERUN}: {_UNSAFE}")
         elif expected or "=" in one or one.startswith("~"):
@@ -62,7 +60,7 @@ def check_arguments(arguments: Sequence[str]) -> None:
                 raise InputError(f"{name}: given twice, {given[name]} and {one}; leave one out")
             expected = False
         else:
-            raise InputError(f"{one}: {_for_word(one, arguments[place + 1 :], groups)}")
+            raise InputError(f"{one}: {_spelling(one, after, groups_of(arguments))}")
 
 
 def flags_first(arguments: Sequence[str]) -> list[str]:
@@ -86,32 +84,26 @@ def _is_hydras(flag: str) -> bool:
     return flag in _HYDRAS or flag[:2] in _HYDRAS
 
 
-def _for_flag(flag: str, after: str, groups: dict[str, list[str]]) -> str:
-    name, _, value = flag.lstrip("-").replace("-", "_").partition("=")
-    if not value and after and not after.startswith("-") and "=" not in after:
+def _spelling(one: str, after: str, groups: dict[str, list[str]]) -> str:
+    """Return how to write the flag or word `one`, which may be meant as a setting, as an option of
+    a group, or as a flag of Hydra; the argument `after` it may be its value.
+    """
+    name, _, value = one.lstrip("-").replace("-", "_").partition("=")
+    if not value and "=" not in after and not after.startswith("-"):
         value = after
-    settings = _settings(groups)
-    if name not in settings:
-        near = get_close_matches(name, settings, n=1) or get_close_matches(flag, _HYDRAS, n=1)
-        hint = f"did you mean {near[0]}{'=' * (near[0] in settings)}{value}?" if near else _HELP
-        return f"no such option; {hint}"
-    if name in groups and value and value not in groups[name]:
-        value = (get_close_matches(value, groups[name], n=1) or [value])[0]
-    return f"settings have no dashes; write {name}={value or '...'}"
-
-
-def _for_word(word: str, after: Sequence[str], groups: dict[str, list[str]]) -> str:
-    if word in (settings := _settings(groups)):
-        value = after[0] if after and "=" not in after[0] else "..."
-        return f"a setting needs a value; write {word}={value}"
-    if having := [group for group, options in groups.items() if word in options]:
-        return f"write {' or '.join(f'{group}={word}' for group in having)}"
-    options = {option: group for group, names in groups.items() for option in names}
-    if near := get_close_matches(word, [*options, *settings], n=1):
-        (name,) = near
-        group = options.get(name)
-        return f"no such option; did you mean {f'{group}={name}' if group else f'{name}=...'}?"
-    return f"write NAME=VALUE, such as strategy=graph_expand; {_HELP}"
+    right: dict[str, list[str]] = {flag: [flag] for flag in _HYDRAS}
+    for group, options in groups.items():
+        for option in options:
+            right.setdefault(option, []).append(f"{group}={option}")
+    right |= {
+        each: [f"{each}={value or '...'}"] for each in (*groups, *settings_of(CONF / "config.yaml"))
+    }
+    if name in right:
+        return f"write {' or '.join(right[name])}, without dashes"
+    near = get_close_matches(name, right, n=1) or get_close_matches(one, _HYDRAS, n=1)
+    if not near:
+        return f"write NAME=VALUE, such as strategy=graph_expand; {_HELP}"
+    return f"no such argument; did you mean {' or '.join(right[near[0]])}?"
 
 
 def check_folder(path: str | Path, setting: str = "--config-dir") -> None:
@@ -123,10 +115,6 @@ def check_folder(path: str | Path, setting: str = "--config-dir") -> None:
 _RERUN = "--experimental-rerun"
 _UNSAFE = "loads a pickled file, which may run any code; use the command in the run's manifest.json"
 _HELP = "python -m eval.run --help lists all options"
-
-
-def _settings(groups: dict[str, list[str]]) -> list[str]:
-    return [*groups, *settings_of(CONF / "config.yaml")]
 
 
 def groups_of(arguments: Sequence[str]) -> dict[str, list[str]]:

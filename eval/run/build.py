@@ -234,17 +234,6 @@ def _with_setting(node: Mapping[str, Any], name: str, place: str) -> tuple[str, 
     return next((one for one in found if one), None)
 
 
-def lower_limits(config: DictConfig) -> list[str]:
-    """Return a line for each model whose own limit on calls at once is below `concurrency`."""
-    return [
-        f"{group}.concurrency={limit} is lower than concurrency={config.concurrency}: at most "
-        f"{limit} calls at once; raise {group}.concurrency to allow more"
-        for group in ("llm", "judge_llm")
-        if (limit := OmegaConf.select(config, f"{group}.concurrency")) is not None
-        and limit < config.concurrency
-    ]
-
-
 def limited(dataset: Dataset, limit: int | None) -> Dataset:
     """Return `dataset` with its first `limit` questions and their conversations; None: all."""
     if limit is None:

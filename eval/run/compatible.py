@@ -122,6 +122,17 @@ def without_effect(
         yield f"note: {override} has no effect: {reason}"
 
 
+def lower_limits(config: DictConfig) -> list[str]:
+    """Return a line for each model whose own limit on calls at once is below `concurrency`."""
+    return [
+        f"{group}.concurrency={limit} is lower than concurrency={config.concurrency}: at most "
+        f"{limit} calls at once; raise {group}.concurrency to allow more"
+        for group in ("llm", "judge_llm")
+        if (limit := OmegaConf.select(config, f"{group}.concurrency")) is not None
+        and limit < config.concurrency
+    ]
+
+
 def _are(values: Mapping[str, object], config: DictConfig, choices: Mapping[str, str]) -> bool:
     actual = {
         name: choices[name] if name in choices else OmegaConf.select(config, name)

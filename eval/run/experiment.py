@@ -1,16 +1,15 @@
-"""One run: prepared as a plan, made in its folder, and closed."""
+"""One run: prepared, made in its folder, and closed."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from omegaconf import DictConfig, OmegaConf
 
 from eval.cli import FAILED
-from eval.exchange.track.finished import Tracker, log_run, tracker_of
+from eval.exchange.track.finished import log_run, tracker_of
 from eval.judges.panel import reply_formats
 from eval.records import folder as folders
 from eval.records.manifest import describe, load_manifest
@@ -18,80 +17,17 @@ from eval.records.prices import PaidCalls
 from eval.records.schema import Manifest
 from eval.rendering.tables import report_md
 from eval.run import console
-from eval.run.again import Repetition, resolve_parent
-from eval.run.build import Built, build, lower_limits
-from eval.run.compatible import without_effect
+from eval.run.again import resolve_parent
+from eval.run.build import Built, build
+from eval.run.compatible import lower_limits, without_effect
 from eval.run.composing import Order
 from eval.run.failures import FailurePolicy
-from eval.run.progress import Spending
 from eval.run.runner import Runner
 from eval.run.settings import check_settings
 from eval.summary.closing import close
 from memsys.core.places import MANIFEST
 from memsys.llm.budget import BudgetReached
 from memsys.strategies.shared import Shared
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """All that is known of a run before it starts.
-
-    `manifest`: as of a new run; that of a run to resume replaces it. `again`: what is taken over
-    from another run. `policy`: when failures end the run or fail it. `paid`: the ledger of its live
-    calls, which `spending` adds up. `notes`: lines to print at the start.
-    """
-
-    config: DictConfig
-    built: Built
-    manifest: Manifest
-    again: Repetition | None
-    policy: FailurePolicy
-    paid: PaidCalls
-    spending: Spending
-    tracker: Tracker | None
-    notes: tuple[str, ...]
-
-
-def prepare(
-    order: Order,
-    folder: Path,
-    resume: str | int | None,
-    sweep: Any = None,
-    shared: Shared | None = None,
-) -> Plan:
-    """Return the plan of the run of `order` in `folder`; nothing is written there.
-
-    `resume`: see eval.records.folder.begin. `sweep`: id and job, for the manifest.
-    `shared`: what its earlier jobs have loaded and made. Raises InputError on unusable settings or
-    data.
-    """
-    if sweep is not None:  # those of a single run were checked when it was composed
-        check_settings(order.config)
-    given = order.overrides
-    config, choices, again = resolve_parent(order.config, order.choices, given)
-    paid = PaidCalls(folder)
-    spending = Spending(paid)
-    tracker, policy = tracker_of(config), FailurePolicy(**config.failures)
-    built = build(config, choices, spending, shared)
-    if again is not None:
-        built.embedders.chosen = again.manifest.get("embedders", {})
-    elif resume is not None and (folder / MANIFEST).is_file():
-        built.embedders.chosen = load_manifest(folder).get("embedders", {})
-    idle = without_effect(config, choices, given)
-    notes = (*_experiment_note(order, is_single=sweep is None), *idle, *lower_limits(config))
-    manifest = {
-        **describe(
-            *(folder.name, built.resolved(config), choices, built.dataset, built.described()),
-            *(given if again is None else again.named(given), order.arguments),
-        ),
-        "sweep": sweep,
-        **({} if again is None else again.fields()),
-    }
-    if again is not None:
-        again.check(cast(Manifest, manifest), built)
-    return Plan(
-        config, built, cast(Manifest, manifest), again, policy, paid, spending, tracker, notes
-    )
 
 
 def execute(
@@ -101,39 +37,61 @@ def execute(
     sweep: Any = None,
     shared: Shared | None = None,
 ) -> int:
-    """Make the run of `order` in `folder`, with its start and end on the terminal; parameters as of
-    `prepare`. Returns the exit code: 1 if more questions failed than `failures.tolerated` allows.
+    """Make the run of `order` in `folder`, with its start and end on the terminal. Returns the exit
+    code: 1 if more questions failed than `failures.tolerated` allows.
 
-    Raises InputError, BudgetReached, RepeatedFailure and KeyboardInterrupt; after these and any
-    other exception the run is marked as interrupted.
+    `resume`: see eval.records.folder.begin. `sweep`: id and job, for the manifest. `shared`: what
+    its earlier jobs have loaded and made. Raises InputError on unusable settings or data, before
+    anything is written, and BudgetReached, RepeatedFailure and KeyboardInterrupt; after these and
+    any other exception the run is marked as interrupted.
     """
     began = time.perf_counter()
-    planned = prepare(order, folder, resume, sweep, shared)
+    if sweep is not None:  # those of a single run were checked when it was composed
+        check_settings(order.config)
+    config, choices, again = resolve_parent(order.config, order.choices, order.overrides)
+    paid = PaidCalls(folder)
+    tracker, policy = tracker_of(config), FailurePolicy(**config.failures)
+    built = build(config, choices, paid, shared)
+    if again is not None:
+        built.embedders.chosen = again.manifest.get("embedders", {})
+    elif resume is not None and (folder / MANIFEST).is_file():
+        built.embedders.chosen = load_manifest(folder).get("embedders", {})
+    notes = [
+        *_experiment_note(order, is_single=sweep is None),
+        *without_effect(config, choices, order.overrides),
+        *lower_limits(config),
+    ]
+    given = order.overrides if again is None else again.named(order.overrides)
+    described = built.resolved(config), choices, built.dataset, built.described()
+    manifest = describe(folder.name, *described, given, order.arguments)
+    manifest["sweep"] = sweep
+    if again is not None:
+        manifest = cast(Manifest, {**manifest, **again.fields()})
+        again.check(manifest, built)
     with folders.locked(folder):
-        manifest = folders.begin(folder, planned.manifest, resume)
-        console.show_start(manifest, planned.built, planned.notes)
-        concurrency = planned.config.concurrency
-        runner = Runner(planned.built, folder, concurrency, planned.policy, planned.spending)
+        manifest = folders.begin(folder, manifest, resume)
+        console.show_start(manifest, built, notes)
+        runner = Runner(built, folder, config.concurrency, policy, paid)
         try:
-            if planned.again is not None:
-                planned.again.take_over(folder, planned.built)
-                runner.instead = planned.again.jobs(planned.built)
+            if again is not None:
+                again.take_over(folder, built)
+                runner.instead = again.jobs(built)
             records = runner.run()
-            manifest = _completed(manifest, planned.built, runner)
+            manifest = _completed(manifest, built, runner)
             summary = close(folder, manifest, records, runner.seconds, began, report_md)
         except BaseException as stop:
             if isinstance(stop, BudgetReached) and stop.enough_usd is not None:
                 manifest["budget_usd"] = stop.enough_usd
             folders.interrupt(folder, manifest, runner.seconds, began)
-            console.show_stop(folder, manifest, _recordings_folder(planned))
+            console.show_stop(folder, manifest, _recordings_folder(config, paid))
             raise
-        console.show_end(folder, manifest, summary, records, _recordings_folder(planned))
-    if planned.tracker is not None:
-        log_run(planned.tracker, folder)
+        console.show_end(folder, manifest, summary, records, _recordings_folder(config, paid))
+    if tracker is not None:
+        log_run(tracker, folder)
     failed = summary["errors"] + console.unjudged(summary)
-    if not planned.policy.is_failed(failed, summary["n"]):
+    if not policy.is_failed(failed, summary["n"]):
         return 0
-    console.show_failure(failed, summary["n"], planned.policy.tolerated)
+    console.show_failure(failed, summary["n"], policy.tolerated)
     return FAILED
 
 
@@ -150,10 +108,10 @@ def _completed(manifest: Manifest, built: Built, runner: Runner) -> Manifest:
     return cast(Manifest, found)
 
 
-def _recordings_folder(planned: Plan) -> str | None:
+def _recordings_folder(config: DictConfig, paid: PaidCalls) -> str | None:
     """Return the folder where the answers of models are recorded, if any were paid for."""
-    is_recorded = OmegaConf.select(planned.config, "llm.cache") != "off"
-    return planned.config.cache if planned.paid.added and is_recorded else None
+    is_recorded = OmegaConf.select(config, "llm.cache") != "off"
+    return config.cache if paid.added and is_recorded else None
 
 
 def _experiment_note(order: Order, *, is_single: bool) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from eval.records.jsonl import Row
 from eval.records.schema import IngestLine, UsageEntry
@@ -16,6 +16,26 @@ from memsys.llm.meter import Meter, Reading
 from memsys.strategies.strategy import MemoryStrategy
 
 _WARM_UP = "Where did we leave off?"  # any words do
+
+
+class Step(NamedTuple):
+    """The result of a phase, or its failure, and the reading of the meter."""
+
+    result: Any
+    failure: Failure | None
+    reading: Reading
+
+
+def measured(phase: str, meter: Meter, job: Callable[[], Any]) -> Step:
+    """Do `job` as a phase. An exception becomes a failure, or is raised if it ends the run."""
+    reading = Reading()
+    try:
+        with meter.phase() as reading:
+            return Step(job(), None, reading)
+    except END_THE_RUN:
+        raise
+    except Exception as error:
+        return Step(None, Failure.of(phase, error), reading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +66,10 @@ def ingest(
     """
     wall_ms = 0.0
     for number, (phase, session, step) in enumerate(_steps(conversation, strategy), 1):
-        failure, memories = None, 0
         begin(number)
-        with meter.phase() as reading:
-            try:
-                memories = step()
-            except END_THE_RUN:
-                raise
-            except Exception as error:
-                failure = Failure.of(f"ingest {session}" if session else phase, error)
+        memories, failure, reading = measured(
+            f"ingest {session}" if session else phase, meter, step
+        )
         wall_ms += reading.wall_ms
         line: IngestLine = {
             "conversation": conversation.id,
@@ -62,7 +77,7 @@ def ingest(
             "session": session,
             "status": "error" if failure else "ok",
             "error": failure.entry() if failure else None,
-            "memories": memories,
+            "memories": memories or 0,
             "usage": None if strategy.written_elsewhere else usage_entry(reading),
             "latency_ms": round(reading.ms, 4),
             "latency_source": reading.source,

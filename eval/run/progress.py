@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,50 +14,13 @@ from typing import Any
 from tqdm import tqdm
 
 from eval.cli import progress
-from memsys.core.types import Usage
-from memsys.llm.budget import CallLedger
+from eval.records.prices import PaidCalls
 from memsys.llm.pricing import Pricing
 
 FIRST_S = 30.0  # of lines: the first
 _EVERY_S, _APART_S = 30.0, 1.0  # the slowest, the fastest
 _REDRAWN_S = 0.1  # the bar, at most
 _ALIVE_S = 1.0  # the bar, at least
-
-
-class Spending:
-    """A ledger that also adds up what this process pays; safe for several threads.
-
-    Calls of a model without a price are counted in tokens, never as $0.
-    """
-
-    def __init__(self, ledger: CallLedger) -> None:
-        """`ledger` stores the calls."""
-        self._ledger = ledger
-        self._usages: dict[str, Usage] = {}
-
-    def rows(self) -> Iterable[tuple[str, Usage]]:
-        """See CallLedger."""
-        return self._ledger.rows()
-
-    def note(self, model: str, usage: Usage) -> None:
-        """See CallLedger. The caller locks it."""
-        self._ledger.note(model, usage)
-        old = self._usages.get(model, Usage())
-        self._usages[model] = Usage(
-            old.calls + usage.calls,
-            old.input_tokens + usage.input_tokens,
-            old.output_tokens + usage.output_tokens,
-        )
-
-    def text(self, pricing: Pricing) -> str:
-        """Return dollars, and the tokens of models without a price; '' before the first call."""
-        costs = [(pricing.cost_usd(model, used), used) for model, used in [*self._usages.items()]]
-        known = [cost for cost, _ in costs if cost is not None]
-        tokens = sum(u.input_tokens + u.output_tokens for cost, u in costs if cost is None)
-        parts = [f"${sum(known):,.4f}"] if known else []
-        if tokens:
-            parts.append(f"{tokens:,} tokens without a price")
-        return " + ".join(parts)
 
 
 @dataclass(slots=True)
@@ -70,7 +33,7 @@ class RunProgress:
 
     total: int
     done: int
-    spending: Spending | None
+    paid: PaidCalls | None
     pricing: Pricing
     errors: int = 0
     _place: str = ""
@@ -121,7 +84,7 @@ class RunProgress:
                 self._bar.update()
 
     def _counts(self) -> str:
-        spent = self.spending.text(self.pricing) if self.spending else ""
+        spent = self.paid.spent(self.pricing) if self.paid else ""
         errors = f"{self.errors} error{'' if self.errors == 1 else 's'}"
         return f"{errors}, {spent}" if spent else errors
 

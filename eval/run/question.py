@@ -1,43 +1,36 @@
-"""One question: retrieve, answer, judge and record."""
+"""One question: retrieve, answer, judge and record, with what each phase came to."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from eval.datasets.types import Question
-from eval.judges.judge import Judge, reference
-from eval.readers import Reader
+from eval.judges.judge import Judge, Judgement, reference
+from eval.metrics import registry
+from eval.metrics.abstention import abstains
+from eval.readers import Answer, Reader
 from eval.records.jsonl import Row, json_line
 from eval.records.rankings import UnitRanking
 from eval.records.schema import Record
-from eval.records.selections import Selection
+from eval.records.scoring import evidence_fields, plant_fields, question_fields, score_record
+from eval.records.selections import Selection, selection_of
 from eval.run.failures import END_THE_RUN, Failure
-from eval.run.outcome import Outcome, measured
+from eval.run.ingest import measured, usage_entry
 from memsys.context.writers import stamp
+from memsys.core.tokens import count_tokens
 from memsys.core.types import Query, Retrieval
-from memsys.llm.meter import Meter
+from memsys.llm.meter import SOURCES, Meter, Reading
 from memsys.strategies.strategy import MemoryStrategy
 
-
-class Asked(NamedTuple):
-    """Ids of a question and of what it searches, its line of records.jsonl, wall-clock seconds by
-    part, the recorded calls that were used, and the failure of the question or of its judge.
-
-    The runner writes it to the run's files; until then the question is an `Outcome`.
-    """
-
-    id: str
-    conversation: str
-    line: str
-    seconds: dict[str, float]
-    calls: list[Row]
-    failure: Failure | None
-    judge_failure: Failure | None = None
+_NOTHING = Retrieval((), "", 0)
+_CONTEXT = ("context_tokens", "context_sha256")
+# Fields of a record that follow from retrieval alone.
+_RETRIEVED = frozenset({"retrieved", "titles", "evidence_found", "k", *_CONTEXT, "trace", "plant"})
 
 
 class StoredRetrieval(NamedTuple):
@@ -65,6 +58,149 @@ class Agent:
     ends: Mapping[str, datetime]
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is known of a question so far. A `failure` ends it; earlier results are preserved. After
+    a `judge_failure` the answer counts, without a verdict.
+    """
+
+    question: Question
+    retrieval: Retrieval = _NOTHING
+    context_sha256: str | None = None
+    selection: Selection | None = None  # that is stored with the context
+    ranked: UnitRanking | None = None
+    answer: Answer | None = None
+    judgement: Judgement | None = None
+    score_key: str = "judge"  # of the judge's verdict
+    failure: Failure | None = None
+    judge_failure: Failure | None = None
+    readings: Mapping[str, Reading] = field(default_factory=dict)  # by phase
+    stored: Record | None = None  # whose retrieval is used again
+    cited: bool = True  # whether it is known of which turns the memories are
+
+    def judged(self, judge: Judge, gold: str, answer: str, meter: Meter) -> Outcome:
+        """Return the outcome with what the judge says about `answer`."""
+        step = measured("judge", meter, lambda: judge.judge(self.question.text, gold, answer))
+        return replace(
+            self,
+            judgement=step.result,
+            score_key=judge.score_key,
+            judge_failure=step.failure,
+            readings={**self.readings, "judge": step.reading},
+        )
+
+    def unrecordable(self, error: Exception) -> Outcome:
+        """Return the outcome without its results, which cannot be scored or written."""
+        return Outcome(
+            self.question,
+            score_key=self.score_key,
+            failure=Failure.of("record", error),
+            readings=self.readings,
+            stored=self.stored,
+        )
+
+    def calls(self) -> list[Row]:
+        """Return one row for each recorded model call that was used."""
+        return [
+            {"key": key, "phase": phase, "question": self.question.id}
+            for phase, reading in self.readings.items()
+            for key in reading.keys
+        ]
+
+    def record(self) -> Record:
+        """Return the scored record as it is written; see eval.records.schema."""
+        question, answer, failed = self.question, self.answer, self.failure is not None
+        retrieved, titles = self.selection or selection_of(self.retrieval)
+        cited = retrieved if self.cited else None
+        refused = answer is not None and (answer.abstained or abstains(answer.text))
+        length = 0 if failed else None  # None without a reader
+        row: Row = {
+            **question_fields(question),
+            "status": "error" if failed else "ok",
+            "error": self.failure.entry() if self.failure else None,
+            "answer": None if answer is None else answer.text,
+            "abstained": None if failed or answer is None else refused,
+            "retrieved": cited,
+            "titles": titles,
+            "k": len(self.retrieval.candidates),
+            "context_tokens": self.retrieval.context_tokens,
+            "context_sha256": self.context_sha256,
+            "answer_tokens": length if answer is None else count_tokens(answer.text),
+            **evidence_fields(question, cited),
+            **plant_fields(question, None if failed else self.retrieval.context),
+            "scores": {},
+            "scores_original": None,
+            **self._verdicts(),
+            "trace": dict(self.retrieval.trace),
+        }
+        row |= {name: value for name, value in (self.stored or {}).items() if name in _RETRIEVED}
+        record = cast(Record, row | self._usage_and_latency())
+        record = cast(Record, record | score_record(record, ranked=self.ranked))
+        if self.stored is not None and not failed:
+            record["scores"] |= registry.of_rankings(self.stored["scores"])
+        if self.judgement is not None and not failed:
+            record["scores"][self.score_key] = self.judgement.value
+        if self.selection is not None:
+            del record["retrieved"], record["titles"]
+        return record
+
+    def judged_again(self, record: Record) -> Record:
+        """Return `record`, which had no verdict, with the verdict and the cost of this one."""
+        reading = self._reading("judge")
+        verdict = {self.score_key: self.judgement.value} if self.judgement else {}
+        fields = {
+            **self._verdicts(),
+            "scores": {**record["scores"], **verdict},
+            "usage": {**(record["usage"] or {}), "judge": usage_entry(reading)},
+            "latency_ms": {**record["latency_ms"], "judge": round(reading.ms, 4)},
+            "waited_ms": {**record["waited_ms"], "judge": round(reading.waited_ms, 4)},
+        }
+        return cast(Record, {**record, **fields})
+
+    def _verdicts(self) -> Row:
+        fields = self.judgement.fields() if self.judgement else {"judge": None}
+        failure = self.judge_failure
+        return {**fields, "judge_error": failure.entry() if failure else None}
+
+    def _usage_and_latency(self) -> Row:
+        """Tokens and milliseconds by phase. The total excludes the judge, and latencies exclude
+        the time spent on queues and failed attempts.
+        """
+        phases = ["retrieve", "answer", *(["judge"] if "judge" in self.readings else [])]
+        readings = {phase: self._reading(phase) for phase in phases}
+        usage = {phase: usage_entry(reading) for phase, reading in readings.items()}
+        latency = {phase: reading.ms for phase, reading in readings.items()}
+        waited = {name: round(one.waited_ms, 4) for name, one in readings.items()}
+        system = (readings["retrieve"], readings["answer"])
+        sources = {one.source for one in system}
+        dates = [one.recorded for one in system if one.recorded]
+        if (stored := self.stored) is not None:
+            usage["retrieve"] = (stored["usage"] or usage)["retrieve"]
+            latency["retrieve"] = stored["latency_ms"]["retrieve"] or 0.0
+            waited["retrieve"] = stored["waited_ms"].get("retrieve", 0.0)
+            sources.add(stored["latency_source"] or SOURCES[0])
+            dates += [stored["recorded"]] if stored["recorded"] else []
+        latency["total"] = latency["retrieve"] + latency["answer"]
+        return {
+            "usage": usage,
+            "latency_ms": {name: round(ms, 4) for name, ms in latency.items()},
+            "latency_source": max(sources, key=SOURCES.index),
+            "waited_ms": waited,
+            "recorded": min(dates, default=None),
+        }
+
+    def _reading(self, name: str) -> Reading:
+        return self.readings.get(name) or Reading()
+
+
+class Asked(NamedTuple):
+    """The outcome of a question, its line of records.jsonl, and the seconds of scoring."""
+
+    outcome: Outcome
+    line: str
+    score_s: float = 0.0
+
+
 def ask(
     question: Question, agent: Agent, write: Callable[[Question, Retrieval], StoredRetrieval]
 ) -> Callable[[], Asked]:
@@ -90,9 +226,11 @@ def ask(
 
 
 def _answer(outcome: Outcome, reader: Reader | None, judge: Judge | None, meter: Meter) -> Asked:
-    question = outcome.question
+    question, retrieval = outcome.question, outcome.retrieval
     if outcome.failure is None and reader is not None:
-        words, retrieval = _words(question, reader), outcome.retrieval
+        words = question.text
+        if question.asked_at is not None and reader.dated:  # as "how many days ago" needs
+            words += f" (asked on {stamp(question.asked_at)})"
         step = measured("answer", meter, lambda: reader.read(words, retrieval))
         readings = {**outcome.readings, "answer": step.reading}
         outcome = replace(outcome, answer=step.result, failure=step.failure, readings=readings)
@@ -100,7 +238,7 @@ def _answer(outcome: Outcome, reader: Reader | None, judge: Judge | None, meter:
         compared = reference(judge, question)
         if compared is not None:
             outcome = outcome.judged(judge, compared, outcome.answer.text, meter)
-    return _asked(outcome)
+    return _recorded(outcome)
 
 
 def read_again(
@@ -125,24 +263,15 @@ def judge_again(question: Question, record: Record, judge: Judge, meter: Meter) 
     """Judge the answer in `record`, whose judge failed; nothing else is asked again."""
     gold, answer = reference(judge, question) or "", record["answer"] or ""
     outcome = Outcome(question).judged(judge, gold, answer, meter)
-    return _result(outcome, json_line(outcome.judged_again(record)))
-
-
-def _words(question: Question, reader: Reader) -> str:
-    """Return the question's text, with its time if it has one and the reader uses it: "how many
-    days ago" cannot be answered without it.
-    """
-    if question.asked_at is None or not reader.dated:
-        return question.text
-    return f"{question.text} (asked on {stamp(question.asked_at)})"
+    return Asked(outcome, json_line(outcome.judged_again(record)))
 
 
 def failed(question: Question, failure: Failure) -> Asked:
     """Return the record of a question whose conversation could not be ingested."""
-    return _asked(Outcome(question, failure=failure))
+    return _recorded(Outcome(question, failure=failure))
 
 
-def _asked(outcome: Outcome) -> Asked:
+def _recorded(outcome: Outcome) -> Asked:
     started = perf_counter()
     try:
         line = json_line(outcome.record())
@@ -152,12 +281,4 @@ def _asked(outcome: Outcome) -> Asked:
     except Exception as error:  # the result of a strategy or reader cannot be scored or written
         outcome = outcome.unrecordable(error)
         line = json_line(outcome.record())
-    return _result(outcome, line, perf_counter() - started)
-
-
-def _result(outcome: Outcome, line: str, score_s: float = 0.0) -> Asked:
-    seconds = {name: reading.wall_ms / 1000 for name, reading in outcome.readings.items()}
-    seconds["score"] = score_s
-    question = outcome.question
-    failures = outcome.failure, outcome.judge_failure
-    return Asked(question.id, question.searched, line, seconds, outcome.calls(), *failures)
+    return Asked(outcome, line, perf_counter() - started)

@@ -16,13 +16,14 @@ from eval.datasets.types import Question
 from eval.metrics.published import stems
 from eval.metrics.tokens import word_tokens
 from eval.records.jsonl import Row
+from eval.records.prices import PaidCalls
 from eval.records.rankings import ranked_turns, ranking_line
 from eval.records.schema import IngestLine
 from eval.records.selections import selection_of
 from eval.run.build import Built
 from eval.run.failures import FailureLog, FailurePolicy, FailureRow, RepeatedFailure
 from eval.run.ingest import ingest
-from eval.run.progress import RunProgress, Spending
+from eval.run.progress import RunProgress
 from eval.run.question import Agent, Asked, StoredRetrieval, ask, failed, judge_again
 from eval.run.run_files import RecordFile, RunFiles
 from memsys.core.concurrency import run_jobs
@@ -62,7 +63,7 @@ class Runner:
 
     Up to `concurrency` questions wait for their reader and judge at once; ingestion and retrieval
     are always one at a time, so that their latency is undisturbed. `policy`: when to stop because
-    of failures; None: never. `spending`: the ledger of the models in `built`, for the progress bar.
+    of failures; None: never. `paid`: the ledger of the models in `built`, for the progress bar.
     `instead`: the job of each question where nothing is ingested and retrieved (eval.run.again).
 
     `seconds`: wall time by part, which with several questions at once adds up to more than the
@@ -73,7 +74,7 @@ class Runner:
     folder: Path
     concurrency: int = 1
     policy: FailurePolicy | None = None
-    spending: Spending | None = None
+    paid: PaidCalls | None = None
     instead: Mapping[str, _Job] | None = None
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_PARTS, 0.0))
     warnings: list[str] = field(default_factory=list)
@@ -104,7 +105,7 @@ class Runner:
         if self.policy and not self.policy.is_failed(len(files.failed), len(questions)):
             self._tolerated = frozenset(files.failed)  # they may fail again
         pricing = self.built.models.pricing
-        self._progress = RunProgress(len(questions), done, self.spending, pricing)
+        self._progress = RunProgress(len(questions), done, self.paid, pricing)
         if self.concurrency > 1:
             stems("word")  # NLTK is imported before there are threads
             word_tokens("word")
@@ -160,21 +161,23 @@ class Runner:
         return job
 
     def _write(self, asked: Asked) -> None:
-        failure = asked.failure or asked.judge_failure
-        self._files.add_calls(asked.calls)
-        ok, judged = asked.failure is None, asked.judge_failure is None
-        self._files.add_record(asked.id, asked.line, ok=ok, judged=judged)
-        for part, seconds in asked.seconds.items():
-            self.seconds[part] += seconds
-        self._failures.note(asked.id, failure)
+        outcome, question = asked.outcome, asked.outcome.question
+        failure = outcome.failure or outcome.judge_failure
+        self._files.add_calls(outcome.calls())
+        ok, judged = outcome.failure is None, outcome.judge_failure is None
+        self._files.add_record(question.id, asked.line, ok=ok, judged=judged)
+        for part, reading in outcome.readings.items():
+            self.seconds[part] += reading.wall_ms / 1000
+        self.seconds["score"] += asked.score_s
+        self._failures.note(question.id, failure)
         self._progress.step(failed=failure is not None)
-        if asked.id in self._tolerated:
+        if question.id in self._tolerated:
             return
-        self._streak.note(asked.conversation, failure)
+        self._streak.note(question.searched, failure)
         limit = self.policy and self.policy.stop_after
         if failure and limit and self._streak.in_a_row >= limit and not self._progress.is_over:
             raise RepeatedFailure(
-                f"{limit} questions in a row failed alike, the last one {asked.id} in "
+                f"{limit} questions in a row failed alike, the last one {question.id} in "
                 f"{failure.phase}: {failure.kind}: {failure.message}; correct the cause and resume "
                 "the run, or set failures.stop_after=null to go on regardless"
             )

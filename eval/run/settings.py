@@ -7,121 +7,65 @@ memsys.core.declared).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, QuotedString, Transformer
 from hydra.errors import HydraException
 from hydra.utils import get_object
 from omegaconf import DictConfig, OmegaConf
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictInt,
-    StrictStr,
-    ValidationError,
-)
-from pydantic.fields import FieldInfo
 
 from eval.rendering.errors import no_such_setting
-from eval.run.arguments import check_folder
-from memsys.core.declared import LARGEST, check_values
+from memsys.core.declared import (
+    Count,
+    CountFrom0,
+    PathText,
+    Range,
+    Share,
+    Word,
+    check_values,
+    fits,
+    refusal,
+    words_of,
+)
 from memsys.core.errors import InputError
 from memsys.core.places import CONF
 
-_RESAMPLES = 100_000
-_OF_RESAMPLES = f"a whole number of 2 or more, at most {_RESAMPLES:,}"
+# The settings of conf/config.yaml.
+_SETTINGS: Mapping[str, Any] = {
+    "k": Count | None,
+    "budget": Count | None,
+    "instructions": Word | None,
+    "seed": CountFrom0,
+    "resamples": Annotated[int, Range(2, 100_000)],
+    "questions": Count | None,
+    "retrieval.depth": Count | None,
+    "resume": str | int | None,  # a name of digits alone is read as a number
+    "from": str | int | None,
+    "only": str | Sequence[str] | None,
+    "concurrency": Count,
+    "fresh_queries": bool,
+    "failures.stop_after": Count | None,
+    "failures.tolerated": Share,
+    "estimate": bool,
+    "scoring.protocols": Sequence[str],
+    "pricing": PathText | None,
+    "cache": PathText,
+}
 _GROUPS = tuple(sorted({path.parent.name for path in CONF.glob("*/*.yaml")}))
 # Groups without one node of their name.
 _OPTIONAL = ("experiment", "debug", "hydra", "metric", "tracker")
+_NODES = {*(group for group in _GROUPS if group not in _OPTIONAL), "judge_llm"}
 _OF_EXPERIMENTS = ("tables",)  # of memsys tabulate
 _SHARED = {"relation_store", "vector_store"}  # checked where a strategy or a graph refers to them
 _PASSED_ON = ("_partial_", "_args_")  # Hydra's: a class of which an object is made later
-_FOLDERS = ("hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir")
-_UNDERLINED = re.compile(r"(?:^|[\s,:\[{(])([+-]?\d+(?:_\d+)+(?:\.\d*)?)(?=$|[\s,\]})])")
-
-
-def _whole(least: int, text: str = "") -> Any:
-    remedy = f"a whole number of {least} or more{text}"
-    return Field(ge=least, le=LARGEST, description=remedy)
-
-
-Positive = Annotated[StrictInt, _whole(1)]
-PositiveOrNone = Annotated[StrictInt | None, _whole(1, ", or null")]
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-
-class Failures(_Model):
-    """See eval.run.failures.FailurePolicy."""
-
-    stop_after: PositiveOrNone
-    tolerated: Annotated[float, Field(ge=0, le=1, description="a share, 0 to 1")]
-
-
-class Recorded(_Model):
-    """See eval.records.rankings."""
-
-    depth: Annotated[PositiveOrNone, Field(description="a whole number of 1 or more, or null")]
-
-
-def _distinct(names: list[str]) -> list[str]:
-    if len(set(names)) < len(names):
-        raise ValueError(names)
-    return names
-
-
-class Scoring(_Model):
-    """See eval.metrics.protocols."""
-
-    protocols: Annotated[
-        list[StrictStr],
-        AfterValidator(_distinct),
-        Field(min_length=1, description="a list of different protocols, such as [locomo,mem0]"),
-    ]
-
-
-class Settings(_Model):
-    """The settings of conf/config.yaml; descriptions say what each of them has to be."""
-
-    k: Annotated[StrictInt | None, _whole(1)]
-    budget: Annotated[StrictInt | None, _whole(1)]
-    instructions: Annotated[StrictStr | None, Field(min_length=1, description="a text, or null")]
-    seed: Annotated[StrictInt, _whole(0)]
-    resamples: Annotated[StrictInt, Field(ge=2, le=_RESAMPLES, description=_OF_RESAMPLES)]
-    questions: PositiveOrNone
-    retrieval: Annotated[Recorded, Field(description="retrieval.depth=...")]
-    resume: Annotated[StrictStr | StrictInt | None, Field(description="a run, or null")]
-    from_: Annotated[
-        StrictStr | StrictInt | None, Field(alias="from", description="a run, or null")
-    ]
-    only: Annotated[
-        StrictStr | Annotated[list[StrictStr], Field(min_length=1)] | None,
-        Field(description="ids of questions, such as conv-26/0, failed, or null"),
-    ]
-    concurrency: Positive
-    fresh_queries: Annotated[StrictBool, Field(description="true or false")]
-    failures: Annotated[
-        Failures, Field(description="failures.stop_after=... or failures.tolerated=...")
-    ]
-    estimate: Annotated[StrictBool, Field(description="true or false")]
-    scoring: Annotated[Scoring, Field(description="scoring.protocols=[...]")]
-    pricing: Annotated[
-        StrictStr | None, Field(min_length=1, description="a file of prices, or null")
-    ]
-    cache: Annotated[StrictStr, Field(min_length=1, description="a folder")]
-
-
-_SETTINGS = {
-    "from" if name == "from_" else name: field for name, field in Settings.model_fields.items()
+_OF_HYDRA = {  # settings of Hydra's own that it takes, or fails on, as they stand
+    "hydra.launcher": "hydra/launcher=NAME",
+    "hydra.sweeper": "hydra/sweeper=NAME",
+    "hydra.sweeper.params": "NAME=A,B with -m, such as -m k=5,10",
 }
+_FOLDERS = ("hydra.run.dir", "hydra.sweep.dir", "hydra.sweep.subdir")
 
 
 def check_settings(config: DictConfig) -> None:
@@ -129,24 +73,44 @@ def check_settings(config: DictConfig) -> None:
 
     A setting that is not in conf/config.yaml is refused unless another one refers to it.
     """
-    nodes = {*(group for group in _GROUPS if group not in _OPTIONAL), "judge_llm"}
+    own = dict.fromkeys(name.partition(".")[0] for name in _SETTINGS)
     raw = str(OmegaConf.to_container(config, resolve=False))
     for name in map(str, config):
-        known = name in _SETTINGS or name in {*nodes, *_OPTIONAL, *_OF_EXPERIMENTS}
-        if not known and f"${{{name}" not in raw:
+        if name not in {*own, *_NODES, *_OPTIONAL, *_OF_EXPERIMENTS} and f"${{{name}" not in raw:
             raise InputError(_unknown(name))
     values: Any = OmegaConf.to_container(config, resolve=True)
-    for name in sorted(nodes):
+    for name in sorted(_NODES):
         if not isinstance(values.get(name), Mapping):
             _refuse_option(name, values.get(name))
         if name not in _SHARED and "_target_" not in values[name]:
             raise InputError(f"{name}._target_: missing; name the class of the option")
-    for name, field in _SETTINGS.items():
+    for name in own:
         if name not in values:
-            raise InputError(f"{name}: missing; use {field.description}")
-    _check_settings({name: values[name] for name in _SETTINGS})
-    for name in [*sorted(nodes - _SHARED), "tracker"]:
+            raise InputError(f"{name}: missing; use {words_of(_SETTINGS.get(name, Mapping))}")
+        _check_setting(name, values[name])
+    for name in [*sorted(_NODES - _SHARED), "tracker"]:
         _check_node(values.get(name), name)
+
+
+def _check_setting(name: str, value: object) -> None:
+    """Raise InputError unless `value` is one of the setting `name` of conf/config.yaml, or has one
+    of each setting below it.
+    """
+    if name in _SETTINGS:
+        hint = _SETTINGS[name]
+        if not fits(value, hint):
+            raise InputError(f"{name}: {refusal(value, hint)}")
+        if isinstance(value, list) and not 0 < len(value) == len(set(value)):
+            raise InputError(f"{name}: {value!r:.60}; use one or more different values")
+        return
+    below = [one for one in _SETTINGS if one.startswith(f"{name}.")]
+    if not isinstance(value, Mapping):
+        raise InputError(f"{name}: {value!r:.60}; set {' or '.join(f'{one}=...' for one in below)}")
+    for one in value:
+        if f"{name}.{one}" not in below:
+            raise InputError(_unknown(f"{name}.{one}"))
+    for one in below:
+        _check_setting(one, value.get(one.rpartition(".")[2]))
 
 
 def _check_node(node: object, place: str) -> None:
@@ -190,37 +154,15 @@ def check_overrides(arguments: Sequence[str]) -> None:
         except HydraException:
             continue
         name = override.get_key_element().lstrip("+~")
-        if number := _UNDERLINED.search(argument.partition("=")[2]):
-            plain = number[1].replace("_", "")
-            raise InputError(f"{name}: {number[1]}; write {plain}, or '{number[1]}' for a text")
-        if override.is_delete():
-            continue
-        if override.is_sweep_override() and name not in _GROUPS and "glob(" in argument:
-            raise InputError(f"{argument}: glob lists options, and {name} has none; write values")
-        _check_of_hydra(override)
-        option = str | list if name in _OPTIONAL else str
-        for value in _values(override):
-            if name in _GROUPS and not isinstance(value, option):
+        if name in _OF_HYDRA:
+            raise InputError(f"{argument}: write {_OF_HYDRA[name]}")
+        for value in [] if override.is_delete() else _values(override):
+            if name in _FOLDERS and not value:
+                raise InputError(f"{name}: {value!r}; use a folder")
+            if name in _GROUPS and not isinstance(value, str | list if name in _OPTIONAL else str):
                 _refuse_option(name, value)
             if name in _SETTINGS and "${" not in str(value):
-                _check_settings({name: value})
-
-
-def _check_of_hydra(override: Override) -> None:
-    """Raise InputError on a setting of Hydra's own with a value that Hydra takes, or fails on, and
-    that no run can use.
-    """
-    name, value = override.get_key_element().lstrip("+~"), override.value()
-    if name in _FOLDERS and not str(value or ""):
-        raise InputError(f"{name}: {value!r}; use a folder")
-    if name in ("hydra.launcher", "hydra.sweeper"):
-        raise InputError(f"{name}: {value!r:.60}; write {name.replace('.', '/')}=NAME")
-    if name == "hydra.sweeper.params":
-        raise InputError(f"{name}: {value!r:.60}; write NAME=A,B with -m, such as -m k=5,10")
-    if name == "hydra.searchpath" and isinstance(value, list):
-        for folder in (str(one) for one in value):
-            if "://" not in folder or folder.startswith("file://"):
-                check_folder(folder.removeprefix("file://"), name)
+                _check_setting(name, value)
 
 
 def _values(override: Override) -> list[Any]:
@@ -234,17 +176,6 @@ def _values(override: Override) -> list[Any]:
     return [one.text if isinstance(one, QuotedString) else one for one in found]
 
 
-def _check_settings(values: Mapping[str, Any]) -> None:
-    """Raise InputError on the first of some settings of conf/config.yaml that is wrong."""
-    try:
-        Settings.model_validate(values)
-    except ValidationError as error:
-        for one in error.errors(include_url=False):
-            if one["loc"][0] in values:
-                place = [str(part) for part in one["loc"]]
-                raise InputError(_line(place, _SETTINGS, values)) from None
-
-
 def _refuse_option(group: str, value: object) -> None:
     of_judge = group == "judge_llm"  # the group llm in another place
     names = sorted(path.stem for path in (CONF / ("llm" if of_judge else group)).glob("*.yaml"))
@@ -256,27 +187,5 @@ def _refuse_option(group: str, value: object) -> None:
     raise InputError(f"{group}: {value!r:.60} is no option of this group{known}")
 
 
-def _line(path: Sequence[str], fields: Mapping[str, FieldInfo], values: Mapping[str, Any]) -> str:
-    """Return one line on the setting at `path`, of which the part that is a setting is named."""
-    name, rest = path[0], list(path[1:])
-    field, value = fields[name], values.get(name)
-    inner = next(
-        (one for one in (field.annotation, *get_args(field.annotation)) if _has(one)), None
-    )
-    if inner is not None and rest and isinstance(value, Mapping):
-        if rest[0] not in inner.model_fields:
-            return _unknown(f"{name}.{rest[0]}")
-        return f"{name}.{_line(rest, inner.model_fields, value)}"
-    if isinstance(value, int) and value > LARGEST:
-        return f"{name}: {value!r:.60} is too large; use at most {LARGEST:,}"
-    if inner is not None and rest == []:
-        return f"{name}: {value!r:.60}; set {field.description}"
-    return f"{name}: {value!r:.60}; use {field.description}"
-
-
 def _unknown(name: str) -> str:
     return no_such_setting(name).partition(" (python -m")[0]
-
-
-def _has(annotation: object) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -11,7 +11,6 @@ import json
 import shlex
 import sys
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,15 +48,33 @@ class Sweep:
 
 
 @dataclass(slots=True)
-class _State:
-    arguments: tuple[str, ...] = ()  # of the command
-    begun: Sweep | None = None  # by this process
-    job: tuple[Sweep, int] | None = None  # under way in this process, with its number
-    cell: str = ""  # its values of what the sweep varies
-    shared: Shared | None = None  # by the jobs of this process
+class State:
+    """What this process knows of the sweep that it began, or whose job it runs.
+
+    `arguments`: of the command. `job`: the sweep and number of the job that is under way, and
+    `cell` its values of what the sweep varies, such as `k=3 strategy=bm25`. `shared`: by the jobs
+    that the process of the command runs one after another.
+    """
+
+    arguments: tuple[str, ...] = ()
+    begun: Sweep | None = None
+    job: tuple[Sweep, int] | None = None
+    cell: str = ""
+    shared: Shared | None = None
+
+    @property
+    def described(self) -> dict[str, Any] | None:
+        """The sweep's id and the job's number, for the manifest; None if there is no sweep."""
+        return None if self.job is None else {"id": self.job[0].id, "job": self.job[1]}
+
+    @property
+    def in_a_worker(self) -> bool:
+        """Whether this process runs a job of a sweep that another process began."""
+        begun, job = self.begun, self.job
+        return job is not None and (begun is None or begun.id != job[0].id)
 
 
-_state = _State()
+state = State()
 
 
 class SweepCallback(Callback):
@@ -72,53 +89,18 @@ class SweepCallback(Callback):
         """Begin the sweep, in the process of the command."""
         folder = Path(config.hydra.sweep.dir)
         before = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-        self._sweep = Sweep(uuid.uuid4().hex, folder, _state.arguments, frozenset(before))
-        _state.begun, _state.shared = self._sweep, Shared()
+        self._sweep = Sweep(uuid.uuid4().hex, folder, state.arguments, frozenset(before))
+        state.begun, state.shared = self._sweep, Shared()
 
     def on_job_start(self, config: DictConfig, **_: Any) -> None:
         """Begin a job, in any process; a single run belongs to no sweep."""
         if self._sweep is not None:
-            _state.job = self._sweep, config.hydra.job.num
-            _state.cell = _cell(config, self._sweep)
+            state.job = self._sweep, config.hydra.job.num
+            state.cell = _cell(config, self._sweep)
 
     def on_job_end(self, *_: Any, **__: Any) -> None:
         """Write what the job printed, which a worker else does only when it ends."""
         sys.stdout.flush()
-
-
-def announce(arguments: Sequence[str]) -> None:
-    """Note the arguments of the command that is about to begin a sweep."""
-    _state.arguments = tuple(arguments)
-
-
-def arguments() -> tuple[str, ...]:
-    """Return the arguments of the command that began the sweep of this process's job."""
-    return () if _state.job is None else _state.job[0].arguments
-
-
-def described() -> dict[str, Any] | None:
-    """Return the sweep's id and the job's number, for the manifest; None if there is no sweep."""
-    return None if _state.job is None else {"id": _state.job[0].id, "job": _state.job[1]}
-
-
-def shared() -> Shared | None:
-    """Return what jobs of a sweep share that run in the process of the command, one after another;
-    None for other runs.
-    """
-    return _state.shared
-
-
-def cell() -> str:
-    """Return the job's values of the parameters that the sweep varies, such as `k=3
-    strategy=bm25`; '' if there is no sweep.
-    """
-    return _state.cell
-
-
-def in_a_worker() -> bool:
-    """Whether this process runs a job of a sweep that another process began."""
-    begun, job = _state.begun, _state.job
-    return job is not None and (begun is None or begun.id != job[0].id)
 
 
 def left_behind(folder: Path) -> Path | None:
@@ -126,9 +108,9 @@ def left_behind(folder: Path) -> Path | None:
 
     Ray repeats the job of a worker that was killed: the run is then resumed, as by resume=.
     """
-    if not in_a_worker() or _state.job is None:
+    if not state.in_a_worker or state.job is None:
         return None
-    sweep, number = _state.job
+    sweep, number = state.job
     for path, manifest in _runs(sweep, folder.parent):
         if _job(manifest) == number and manifest["status"] != "complete" and _free(path):
             return path
@@ -139,10 +121,10 @@ def runs() -> list[tuple[Path, Manifest]]:
     """Return folder and manifest of each run of the sweep that this process began, by job; of
     several runs of one job the complete one, if there is any.
     """
-    if _state.begun is None:
+    if state.begun is None:
         return []
     by_job: dict[int, tuple[Path, Manifest]] = {}
-    for path, manifest in _runs(_state.begun, _state.begun.folder):
+    for path, manifest in _runs(state.begun, state.begun.folder):
         number = _job(manifest)
         if number not in by_job or manifest["status"] == "complete":
             by_job[number] = (path, manifest)
@@ -199,14 +181,14 @@ def show_sweep() -> None:
                 + command_lines(in_place(resume_command(manifest), folder)),
                 file=sys.stderr,
             )
-    _state.begun = _state.job = _state.shared = None
-    _state.cell = ""
+    state.begun = state.job = state.shared = None
+    state.cell = ""
 
 
 def _await_forwarded_lines() -> None:
     """Leave Ray, if it was used: it then waits for what its workers still have to print."""
     ray = sys.modules.get("ray")
-    if _state.begun is not None and ray is not None and ray.is_initialized():
+    if state.begun is not None and ray is not None and ray.is_initialized():
         ray.shutdown(_exiting_interpreter=True)  # True: the wait; see its docstring
 
 

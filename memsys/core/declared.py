@@ -118,7 +118,7 @@ def check_values(
             value = given[name]
             same = type(value) is type(default) and value == default
             if not (same or fits(value, hint)):
-                raise InputError(f"{place}.{name}: {_refusal(value, hint)}")
+                raise InputError(f"{place}.{name}: {refusal(value, hint)}")
         elif default is inspect.Parameter.empty and later is not None and name not in later:
             raise InputError(f"{place}.{name}: missing; use {words_of(hint)}")
 
@@ -174,7 +174,8 @@ def words_of(hint: Any) -> str:
     return _PLAIN.get(hint, f"settings of {getattr(hint, '__name__', hint)}")
 
 
-def _refusal(value: object, hint: Any) -> str:
+def refusal(value: object, hint: Any) -> str:
+    """Return what is wrong with a `value` that the type `hint` does not admit, and the remedy."""
     words = words_of(hint)
     if isinstance(value, int | float) and LARGEST < value < inf and "or more" in words:
         words += f", at most {LARGEST:,}"

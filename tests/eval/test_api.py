@@ -253,14 +253,3 @@ def test_a_run_from_python_is_that_of_the_command(
     assert table.loc["overall", "f1"] == cell["f1"]
     assert [table.loc["overall", f"f1_{end}"] for end in ("low", "high")] == cell["f1_ci"]
     assert len(run.plot("evidence_recall").containers[-1]) == len(table)
-
-
-@pytest.mark.parametrize(
-    ("override", "message"), [("strategy=nothing", "nothing"), ("k=0", "k: 0"), ("kk=1", "kk")]
-)
-def test_a_wrong_override_is_one_line(override, message, small, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=message) as refused:
-        api.run("strategy=bm25", *small, override)
-    assert "\n" not in str(refused.value)
-    assert not runs_in(tmp_path)

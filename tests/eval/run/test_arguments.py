@@ -51,14 +51,14 @@ def test_a_run_with_an_argparse_that_checks_help_texts_as_that_of_python_3_14(
 @pytest.mark.parametrize(
     ("arguments", "answer"),
     [
-        (["--strategy", "graph_expand"], "--strategy: settings have no dashes; write strategy=gra"),
-        (["--k", "5"], "--k: settings have no dashes; write k=5"),
-        (["--strateg", "bm25"], "--strateg: no such option; did you mean strategy=bm25?"),
-        (["--multirum"], "--multirum: no such option; did you mean --multirun?"),
-        (["-x"], "-x: no such option; python -m eval.run --help lists all options"),
+        (["--strategy", "graph_expand"], "--strategy: write strategy=graph_expand, without dashes"),
+        (["--k", "5"], "--k: write k=5, without dashes"),
+        (["--strateg", "bm25"], "--strateg: no such argument; did you mean strategy=bm25?"),
+        (["--multirum"], "--multirum: no such argument; did you mean --multirun?"),
+        (["-x"], "-x: write NAME=VALUE, such as strategy=graph_expand; python -m eval.run --help"),
         (["graph_expand"], "graph_expand: write strategy=graph_expand"),
-        (["graph_expnd"], "graph_expnd: no such option; did you mean strategy=graph_expand?"),
-        (["strategy", "bm25"], "strategy: a setting needs a value; write strategy=bm25"),
+        (["graph_expnd"], "graph_expnd: no such argument; did you mean strategy=graph_expand?"),
+        (["strategy", "bm25"], "strategy: write strategy=bm25"),
         (["k=5", "zzzzzz"], "zzzzzz: write NAME=VALUE, such as strategy=graph_expand"),
         (["--experimental-rerun", "a.pickle"], "--experimental-rerun: loads a pickled file"),
         (["--exp=a.pickle"], "--experimental-rerun: loads a pickled file, which may run any code"),
@@ -92,7 +92,7 @@ def test_what_hydra_knows_passes(arguments):
 def test_flags_may_stand_anywhere_and_a_wrong_argument_is_one_line(start, tmp_path):
     ended = start("--strategy", "graph_expand")
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err == "error: --strategy: settings have no dashes; write strategy=graph_expand\n"
+    assert ended.err == "error: --strategy: write strategy=graph_expand, without dashes\n"
     assert runs_in(tmp_path) == []
     ended = start("--resolve", "strategy=bm25", "--cfg", "job", "k=7", "-p", "strategy")
     assert ended.code == 0, ended.err

@@ -100,7 +100,7 @@ def test_a_replayed_call_counts_at_its_live_time_and_is_marked():
     assert record["latency_source"] == "recorded"
     assert record["latency_ms"]["retrieve"] >= 500
     assert record["latency_ms"]["total"] >= record["latency_ms"]["retrieve"]
-    assert found.seconds["retrieve"] * 1000 < record["latency_ms"]["retrieve"]  # of this process
+    assert found.outcome.readings["retrieve"].wall_ms < record["latency_ms"]["retrieve"]
     assert record["usage"]["retrieve"] == {"calls": 1, "input_tokens": 7, "output_tokens": 0}
     used = {"calls": 1, "input_tokens": 20, "output_tokens": 2}
     assert record["usage"]["answer"] == {**used, "by_model": {"some-model": used}}
@@ -146,7 +146,7 @@ def test_a_failed_judge_takes_nothing_but_its_verdict_away():
     fixed = Fixed()
     failed = asked(fixed, judge=Judging(fixed.meter, fails=True))
     record = json.loads(failed.line)
-    assert (failed.failure, failed.judge_failure.phase) == (None, "judge")
+    assert (failed.outcome.failure, failed.outcome.judge_failure.phase) == (None, "judge")
     assert (record["status"], record["error"], record["judge"]) == ("ok", None, None)
     assert record["judge_error"] == {"phase": "judge", "kind": "LLMError", "message": "no verdict"}
     other = recorded(fixed)
@@ -178,7 +178,8 @@ def test_a_context_that_is_no_text_is_a_failure():
 
     torn = Torn()
     found = ask(QUESTION, Agent(torn, torn, None, torn.meter, {"c": SAID}), refuse)()
-    assert (found.failure.phase, found.failure.kind) == ("record", "UnicodeEncodeError")
+    failure = found.outcome.failure
+    assert (failure.phase, failure.kind) == ("record", "UnicodeEncodeError")
     assert json.loads(found.line)["context_sha256"] is None
 
 

@@ -15,17 +15,6 @@ from tests.eval.datasets.made_beir import beir, lmeb
 FOUND = ("recall@10", "ndcg@10", "mrr")
 
 
-def test_any_other_reader_is_refused_in_one_line(tmp_path, start):
-    path = beir(tmp_path / "beir")
-    ended = start("dataset=beir", f"dataset.path={path}", "strategy=bm25")
-    assert ended.code == 2
-    assert ended.err == (
-        "error: reader=extractive: dataset=beir has no gold answers, only relevant documents; add "
-        "reader=none\n"
-    )
-    assert runs_in(tmp_path) == []
-
-
 def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, start, capsys):
     path = beir(tmp_path / "beir")
     ended = start("dataset=beir", f"dataset.path={path}", "strategy=bm25", "reader=none", "k=2")

@@ -114,10 +114,3 @@ def test_a_run_in_which_all_failed_says_why_and_what_to_mend(start, tmp_path, sm
     assert command == f"{run.manifest['command']} resume={run.folder.name}"
     fault.unlink()
     assert start(*shlex.split(command)[3:]).code == 0
-
-
-def test_after_some_failures_the_first_command_resumes(failed_thirds):
-    resume, *others = following(failed_thirds.ended)
-    name = failed_thirds.folder.name
-    assert resume == f"{failed_thirds.manifest['command']} resume={name}"
-    assert others[-1] == f"python -m eval browse {name}"

@@ -196,15 +196,6 @@ def test_wrong_input_is_refused_as_by_a_run(start, small):
             assert len(told) == 1
 
 
-def test_the_gates_calls_are_at_most_the_estimated_ones(server, start, small):
-    found = estimate(("hybrid_gate",), *MODELS, *small)["hybrid_gate"]
-    options = ("strategy.gate.english=[]", "strategy.gate.similarity=-1", "llm.cache=off")
-    url = f"llm.base_url={server.base_url}"
-    ended = start("strategy=hybrid_gate", *MODELS, url, *options, *small)
-    assert ended.code == 0, ended.err
-    assert server.requests == number(found["calls"])  # every question came to the gate's model
-
-
 def asked(ended: Ended) -> list[str]:
     """The first columns of the table: the names of its rows."""
     lines, width = table(ended)

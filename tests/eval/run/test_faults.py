@@ -134,14 +134,6 @@ def test_each_phase_of_a_question(
     assert reader or case.run.untimed == clean.untimed
 
 
-@pytest.mark.usefixtures("fault")
-def test_a_fault_that_stays_is_told_again(start, third, small):
-    before = third.untimed
-    ended = start(*THIRD, *small, f"resume={third.folder.name}")
-    assert ended.code == 0
-    assert third.untimed == before
-
-
 def test_wrong_input_that_shows_late_ends_the_run_and_it_can_go_on(
     start, tmp_path, fault, small, clean
 ):

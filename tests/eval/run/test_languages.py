@@ -242,18 +242,6 @@ def test_parts_in_several_languages_are_merged(start, data, tmp_path, fallen):
         assert merged.manifest[field] == fallen.manifest[field]
 
 
-def test_a_part_without_the_fallback_is_not_merged_with_one_that_has_it(
-    start, data, tmp_path, capsys
-):
-    assert start(*data, "dataset.conversations=[ash]", "embedder.fallback=null").code == 0
-    for setting in (("embedder.fallback=null",), ()):
-        assert start(*data, "dataset.conversations=[willow]", *setting).code == 0
-    ash, off, on = (str(run.folder) for run in runs_in(tmp_path))
-    assert merge([ash, off, "--out", str(tmp_path / "fits")]) == 0
-    assert merge([off, on, "--out", str(tmp_path / "no")]) == 2
-    assert "differs" in capsys.readouterr().err
-
-
 def test_no_extra_changes_a_score(data, tmp_path, monkeypatch):
     """With every extra that is installed here, and with none."""
     arguments = (*data, "embedder.fallback=none", "strategy=late_interaction_fusion")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import sys
 import threading
-from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
 
 from eval.cli import progress
+from eval.records.prices import PaidCalls
 from eval.run import progress as run_progress
-from eval.run.progress import RunProgress, Spending
+from eval.run.progress import RunProgress
 from memsys.core.types import Usage
 from memsys.llm.pricing import Price, Pricing
 
@@ -22,16 +22,6 @@ PRICES = Pricing({"dear": Price(1.0, 2.0)})
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-class Ledger:
-    """Stores nothing."""
-
-    def rows(self) -> Iterator[tuple[str, Usage]]:
-        return iter(())
-
-    def note(self, model: str, usage: Usage) -> None:
-        pass
 
 
 @pytest.fixture(autouse=True)
@@ -60,27 +50,27 @@ def test_a_text_bar_on_a_terminal_and_in_a_notebook(monkeypatch, stream, modules
     assert text.rpartition("\r")[2] == ""
 
 
-def test_dollars_are_shown_and_tokens_without_a_price_are_not_0_dollars():
-    spending = Spending(Ledger())
-    assert spending.text(PRICES) == ""
-    spending.note("dear", Usage(1, 1_000_000, 100_000))
-    spending.note("dear", Usage(1, 1_000_000, 0))
-    assert spending.text(PRICES) == "$2.2000"
-    spending.note("unknown", Usage(1, 3_000, 400))
-    assert spending.text(PRICES) == "$2.2000 + 3,400 tokens without a price"
-    unpriced = Spending(Ledger())
+def test_dollars_are_shown_and_tokens_without_a_price_are_not_0_dollars(tmp_path):
+    paid = PaidCalls(tmp_path)
+    assert (paid.added, paid.spent(PRICES)) == (False, "")
+    paid.note("dear", Usage(1, 1_000_000, 100_000))
+    paid.note("dear", Usage(1, 1_000_000, 0))
+    assert (paid.added, paid.spent(PRICES)) == (True, "$2.2000")
+    paid.note("unknown", Usage(1, 3_000, 400))
+    assert paid.spent(PRICES) == "$2.2000 + 3,400 tokens without a price"
+    unpriced = PaidCalls(tmp_path)
     unpriced.note("unknown", Usage(1, 3_000, 400))
-    assert unpriced.text(PRICES) == "3,400 tokens without a price"
+    assert unpriced.spent(PRICES) == "3,400 tokens without a price"
 
 
-def test_the_bar_shows_errors_dollars_and_the_session(monkeypatch):
+def test_the_bar_shows_errors_dollars_and_the_session(monkeypatch, tmp_path):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    spending = Spending(Ledger())
-    progress_of_run = RunProgress(9, 3, spending, PRICES)
+    paid = PaidCalls(tmp_path)
+    progress_of_run = RunProgress(9, 3, paid, PRICES)
     with progress_of_run.shown():
         progress_of_run.at("conv-26: session 3 of 19")
-        spending.note("dear", Usage(1, 1_000_000, 0))
+        paid.note("dear", Usage(1, 1_000_000, 0))
         progress_of_run.step(failed=True)
         progress_of_run.step(failed=False)
     text = terminal.getvalue()

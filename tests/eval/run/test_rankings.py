@@ -116,19 +116,6 @@ def test_a_kill_before_the_first_ranking_leaves_a_run_to_resume(start, small, th
     assert len(rankings(third)) == len(third.records) == 21
 
 
-def test_a_run_that_began_without_rankings_goes_on_without(start, small, tmp_path, fault):
-    assert start(*THIRD, "retrieval.depth=null", *small).code == 0
-    fault.unlink()
-    (run,) = runs_in(tmp_path)
-    path = run.folder / "manifest.json"
-    manifest = {name: value for name, value in run.manifest.items() if name != "retrieval"}
-    path.write_text(json.dumps(manifest))  # as an earlier version left it
-    again = (*THIRD, "retrieval.depth=null", *small, f"resume={run.folder.name}")
-    assert start(*again).code == 0
-    assert rankings(run) == {}
-    assert {record["scores"]["mrr"] for record in run.records} == {None}
-
-
 @pytest.mark.usefixtures("fault")
 def test_failed_questions_count_as_zero_in_columns_of_their_own(made):
     run = made(*THIRD, "reader=none")

@@ -218,7 +218,7 @@ def test_a_folder_without_calls_and_a_bomb_are_refused(tmp_path, importing, monk
         (resealed(lambda lines: lines[:1]), "1 answers"),
         (resealed(lambda lines: [lines[0], lines[0]]), "two answers to the request"),
         (field("request", b"[{}]"), "line 3"),
-        (resealed(lambda lines: [b"{}\n", lines[1]]), "line 2 is not a recorded answer"),
+        (resealed(lambda lines: [b"{}\n", lines[1]]), "line 2: key: Field required"),
         (
             resealed(lambda lines: [lines[0], lines[1].replace(b'"status": 200', b'"status": ""')]),
             "line 3: status",

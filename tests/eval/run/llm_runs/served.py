@@ -5,17 +5,13 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from eval.exchange.cache import __main__ as cache
-from tests.eval.commands import PATIENT, PROJECT, Ended, Run, last_of_each, run_main
+from tests.eval.commands import PATIENT, Ended, Run, last_of_each, run_main
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
@@ -103,20 +99,6 @@ class Bench:
     def start(self, *arguments: str, resume: bool = False) -> Ended:
         """Begin the run, or go on with it, in this process."""
         return run_main(self.folder, self.cache, *self.command(*arguments, resume=resume))
-
-    @contextmanager
-    def process(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-        """The same in a process of its own, which is killed at the end of the block."""
-        path = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
-        environment = {**os.environ, "MEMSYS_CACHE": str(self.cache), "PYTHONPATH": path}
-        command = [sys.executable, "-m", "eval.run", *self.command(*arguments)]
-        with subprocess.Popen(
-            command, cwd=self.folder, env=environment, text=True, stdout=-1, stderr=-1
-        ) as process:
-            try:
-                yield process
-            finally:
-                process.kill()
 
     @property
     def bundle(self) -> Path:

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from eval.analyse.diagnose.__main__ import main as diagnose
 from eval.judges.llm import LLMJudge
 from eval.judges.panel import Panel
 from memsys.core.errors import InputError
-from tests.eval.commands import Run, run_main
 from tests.eval.datasets.made_locomo_plus import sample, write
 from tests.eval.judges.test_llm_judge import CORRECT, Scripted
 from tests.eval.run.llm_runs.served import Bench, text_of
@@ -52,22 +50,6 @@ def test_the_judge_sees_cue_remark_and_reply_and_an_estimate_counts_them(plus):
         assert record["scores"]["locomo_f1"] is None
     assert plus.run.manifest["prompts"]["reader"]["name"] == "reply"
     assert not any("reader.prompt" in one for one in plus.run.manifest["warnings"])
-
-
-def test_verdicts_are_given_later_as_well(plus, capsys):
-    assert plus.start(*_AWARE, "judge=none").code == 2  # it has no rubric
-    assert plus.start("reader.prompt=reply", "judge=none").code == 0
-    again = plus.folder / "again"
-    ended = run_main(
-        *(plus.folder, plus.cache, f"from={plus.run.folder}", f"hydra.run.dir={again}"),
-        *("judge=llm", "judge.rubric=awareness"),
-    )
-    assert ended.code == 0, ended.err
-    assert all(record["scores"]["judge"] is not None for record in Run(again).records)
-    assert diagnose([str(again)]) == 0
-    assert "--score judge analyses the verdicts" in capsys.readouterr().out.replace("\n", " ")
-    assert diagnose([str(again), "--score", "judge"]) == 0
-    assert "evidence retrieved" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("estimate", ["false", "true"])

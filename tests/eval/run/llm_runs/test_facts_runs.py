@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
 from tests.eval.run.llm_runs.keeping import Mem0Model, events, faults_of
-from tests.eval.run.llm_runs.served import text_of
 
 URL = "https://example.org/court.jpg"
 FACTS = ("memory=facts", "memory.exchange=1", "memory.retries=0")
@@ -30,25 +27,3 @@ def test_facts_are_a_memory_of_a_strategy(scripted, data):
     }
     assert [r["scores"]["evidence_recall"] for r in bench.run.records] == [1, 1]
     assert not any("tools" in body for body in bench.server.bodies)
-
-
-def test_images_reach_a_model_that_can_see(scripted, data, tmp_path):
-    path = tmp_path / "talk.json"
-    (sample,) = json.loads(path.read_text())
-    sample["conversation"]["session_1"][0] |= {"img_url": [URL], "blip_caption": "a court"}
-    path.write_text(json.dumps([sample]))
-    own = [one for one in data if not one.startswith("strategy")]
-    for images in ("caption", "endpoint"):
-        bench = scripted(Mem0Model())
-        bench.folder = tmp_path / images
-        bench.folder.mkdir()
-        ended = bench.start(*own, *FACTS, f"memory.images={images}", "strategy=bm25")
-        assert ended.code == 0, ended.err
-        sent = [text_of(body) for body in bench.server.bodies]
-        assert any(URL in text for text in sent) is (images == "endpoint")
-        shown = "Ada talks." if images == "endpoint" else "a court"
-        told = [text for text in sent if "<new_messages>" in text and "like badminton." in text]
-        assert len(told) == len([t for t in told if f"badminton. [image: {shown}]" in t]) > 0
-        assert faults_of(bench.run) == ["no_answer"]  # of the thunder
-        assert ("image" in bench.run.manifest["prompts"]) is (images == "endpoint")
-    assert [(e["turn"], e["shown"]) for e in events(bench.run, "image")] == [("D1:1", "Ada talks.")]

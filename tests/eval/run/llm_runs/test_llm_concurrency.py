@@ -1,10 +1,6 @@
-"""Several questions at once give the records of one after another, and a slow call holds up no
-other question, of its conversation or of a later one.
-"""
+"""Several questions at once give the records of one after another."""
 
 from __future__ import annotations
-
-import time
 
 from tests.eval.commands import Run
 from tests.eval.run.llm_runs.served import (
@@ -12,15 +8,8 @@ from tests.eval.run.llm_runs.served import (
     JUDGED,
     Bench,
     requests_of,
-    role_of,
     scores,
-    text_of,
 )
-from tests.memsys.llm.answers import Body, right_answer
-from tests.memsys.llm.server import Behaviour, Handler
-
-SLOW = "flute with ash"  # words of ash/3 alone
-WAIT_S = 60
 
 
 def check_same(bench: Bench, answered: Run) -> None:
@@ -67,41 +56,3 @@ def test_questions_at_once_do_not_lengthen_the_latency_of_one(make):
     assert max(waited) > 90  # for the one place
     assert min(answers) > 90
     assert sorted(answers)[len(answers) // 2] < 200
-
-
-def hold_back(bench: Bench) -> None:
-    """Answer one question only after WAIT_S, or when the run has ended."""
-    right = bench.model
-
-    def answer_late(handler: Handler, body: Body) -> None:
-        until = time.monotonic() + WAIT_S
-        while bench.done() < len(ALL) and time.monotonic() < until:
-            time.sleep(0.01)
-        handler.reply(200, right_answer(body))
-
-    def script(body: Body) -> Behaviour | None:
-        if role_of(body) == "answer" and SLOW in text_of(body):
-            return answer_late
-        return right(body)
-
-    bench.server.choose = script
-
-
-def test_a_run_that_is_killed_loses_what_is_under_way_alone(bench, answered):
-    """All others are answered and written meanwhile."""
-    hold_back(bench)
-    with bench.process("concurrency=4", "llm.timeout_s=90") as process:
-        until = time.monotonic() + WAIT_S
-        while bench.done() < len(ALL) - 1 and time.monotonic() < until:
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.05)
-        process.kill()
-        process.wait()
-    assert bench.run.manifest["status"] == "running"
-    before, paid = bench.run.untimed, bench.server.requests
-    assert sorted(record["id"] for record in before) == sorted(set(ALL) - {"ash/3"})
-    bench.server.choose = bench.model
-    ended = bench.start("concurrency=4", "llm.timeout_s=90", resume=True)
-    assert ended.code == 0, ended.err
-    assert bench.run.untimed == answered.untimed
-    assert bench.server.requests == paid + 2  # an answer and a verdict

@@ -159,24 +159,3 @@ def test_a_run_with_failures_replays_with_them_and_a_live_one_asks_again(failed,
     asked = [role_of(body) for body in third.server.bodies]
     assert sorted(set(asked)) == ["answer", "judge"]
     assert asked.count("answer") == 6  # what failed alone
-
-
-def test_a_query_that_could_not_be_embedded(make):
-    bench, other = make("live"), make("replayed")
-    for one in (bench, other):
-        one.options += ("strategy=vector_only", "embedder=openai", "reader=extractive")
-        one.options += ("judge=none", f"embedder.base_url={one.server.base_url}")
-    fault = faults.status(400, "no flutes")
-
-    def script(body: Body) -> Behaviour | None:
-        return fault if "flute with beech" in str(body["input"]) else None
-
-    bench.server.choose = script
-    assert bench.start().code == 0
-    ((id_, error),) = bench.errors().items()
-    assert (id_, error["phase"]) == ("beech/3", "retrieve")
-    bench.export()
-    hand_over(bench, other)
-    ended = other.start(*DEAD)
-    assert ended.code == 0, ended.err
-    check_same(other, bench.run)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import pytest
 
-from eval.analyse.cost import __main__ as cost
 from tests.eval.run.llm_runs.keeping import WHY, Calls, Mem0Model, changes, events, faults_of
 from tests.eval.run.llm_runs.served import Bench, Scripted, files_with
 from tests.memsys.llm import faults
@@ -59,23 +58,6 @@ def test_the_cost_of_a_session_is_that_of_its_events(kept):
     roles = {"facts": "facts_extract", "summary": "facts_summary", "update": "mem0_update"}
     prompts = kept.manifest["prompts"]
     assert {role: prompts[role]["name"] for role in roles} == roles
-
-
-def test_the_cost_of_ingestion_is_shown_by_session(kept, capsys):
-    lines = kept.ingests
-    sessions = sum(line["phase"] == "ingest" for line in lines)
-    read, written = (
-        sum(line["usage"][name] for line in lines) for name in ("input_tokens", "output_tokens")
-    )
-    assert kept.manifest["pricing"]["models"]["gpt-4o-mini"].items() >= PRICE.items()
-    assert cost.main([str(kept.folder), "--writing"]) == 0
-    out = capsys.readouterr().out
-    rows = (line.rsplit("  ", 1) for line in out.splitlines() if " a session  " in line)
-    shown = {name.strip(): cell.strip() for name, cell in rows}
-    assert shown["input tokens a session"] == f"{read / sessions:,.1f}"
-    dollars = (PRICE["input"] * read + PRICE["output"] * written) / 1_000_000
-    assert float(shown["$ a session"]) == pytest.approx(dollars / sessions, abs=1e-7)
-    assert "no such run" in out  # nothing among these to break even with
 
 
 def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(

@@ -1,0 +1,275 @@
+"""Expected calls and tokens of each step of a run: memories and graphs that a model writes, what
+retrieval asks, the reader and the judge.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from eval.datasets.types import Dataset
+from eval.judges.llm import LLMJudgeSettings
+from memsys.context.summaries import PLACES as SUMMARY_PLACES
+from memsys.core.tokens import count_tokens
+from memsys.core.turns import line
+from memsys.core.types import Conversation, Memory, Turn, Usage
+from memsys.knowledge.facts.extract import ExtractSettings
+from memsys.knowledge.facts.fact import MOST, extraction_schema
+from memsys.knowledge.facts.fact_writer import UpdateSettings
+from memsys.knowledge.facts.operations import TOOLS
+from memsys.knowledge.memory.observations import Observations
+from memsys.knowledge.memory.turns import Turns
+from memsys.llm.client import ChatSettings
+from memsys.llm.prompt import Prompt, load_prompt
+from memsys.strategies.neighbour_judge import PLACES as NEIGHBOUR_PLACES
+
+_FACTS_A_TURN = 0.43  # LoCoMo's own observations: 2,541 of 5,882 turns
+# Output tokens: of a fact as JSON, an empty list, an operation and its reason, a reply on the graph
+_FACT, _EMPTY, _DECISION, _RELATIONS = 80, 10, 40, 60
+# of a short reason and a word, the list around numbers, a summary of a memory, the gate's reply.
+_VERDICT, _LIST, _NOTE, _YES_OR_NO = 40, 8, 35, 8
+_SUMMARY = 200  # tokens of 150 words
+_LISTED = 150  # tokens of the entities or relations in a prompt on the graph
+_AROUND, _NUMBER = 4, 3  # tokens around a message, and of a note's number
+_IMAGE, _SENTENCE = 2_833, 30  # input tokens of an image at most, output tokens of its description
+_UNBOUNDED = 1_000  # output tokens of an answer without a limit
+_SAME_REPLY = "graph_same_reply"  # prompt that is added to that for facts
+_GRAPH_CALLS = 3  # an exchange, at most: entities, relations, conflicts
+
+# Calls and input tokens of an exchange of two messages (of one message for hipporag and lightrag),
+# and calls of a question: docs/libraries.md.
+LIBRARIES: Mapping[str, tuple[int, int, int]] = {
+    "cognee": (2, 1_841, 0),
+    "letta": (3, 9_743, 0),
+    "mem0ai": (1, 7_943, 0),
+    "mem0ai_graph": (5, 4_076, 1),
+    "graphiti": (6, 8_489, 0),
+    "hipporag": (2, 657, 1),
+    "langmem": (1, 1_665, 0),
+    "lightrag": (2, 4_191, 1),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Number of calls expected, and their tokens, expected and at most (None: not known)."""
+
+    calls: int
+    about: Usage
+    most: Usage | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A memory in a context: its tokens, those of its content, and the turns it comes from."""
+
+    tokens: int
+    content: int
+    turns: frozenset[str]
+
+
+Lines = Mapping[str, Sequence[Line]]  # by conversation
+
+
+def stand_ins(conversation: Conversation) -> list[Memory]:
+    """Return memories that replace the facts that a model would write: the data set's observations,
+    or, if it has none, as many turns as LoCoMo has observations.
+    """
+    if any(session.observations for session in conversation.sessions):
+        facts = Observations("facts")
+        return [one for session in conversation.sessions for one in facts.build(session)]
+    turns = [one for session in conversation.sessions for one in Turns("turns").build(session)]
+    return turns[: max(round(_FACTS_A_TURN * len(turns)), 1)]
+
+
+def limit_of(llm: ChatSettings) -> int:
+    """Return the most output tokens of an answer, or a guess if there is no limit."""
+    limit = llm.extra.get("max_completion_tokens", llm.max_tokens)
+    return limit if type(limit) is int else _UNBOUNDED
+
+
+class Steps:
+    """The calls of each step of a run on `dataset` by a model whose replies have at most `limit`
+    tokens. Its methods raise InputError on unusable settings or prompts.
+    """
+
+    def __init__(self, dataset: Dataset, limit: int) -> None:
+        self._conversations, self._questions = dataset.conversations, dataset.questions
+        self._limit = limit
+        self._sessions = [one for each in self._conversations for one in each.sessions]
+        self._turns = [turn for session in self._sessions for turn in session.turns]
+        self._asked = [count_tokens(question.text) for question in self._questions]
+
+    def facts(self, settings: Mapping[str, Any]) -> Iterator[Calls]:
+        """Yield the calls of extraction, summaries and images."""
+        extract, limit = ExtractSettings(**settings), self._limit
+        prompts = extract.prompts
+        frame, calls, read, summarised = _size(prompts["facts"]), 0, 0, 0
+        for conversation in self._conversations:
+            said: list[int] = []
+            for number, session in enumerate(conversation.sessions):
+                for turns in _exchanges(session.turns, extract.exchange):
+                    sizes = [count_tokens(line(turn)) + _AROUND for turn in turns]
+                    recent = said[max(len(said) - extract.recent, 0) :]
+                    schema = extraction_schema(len(turns), len(turns) + len(recent), extract.most)
+                    read += frame + count_tokens(json.dumps(schema)) + sum(sizes) + sum(recent)
+                    summarised += number > 0 and "summary" in prompts
+                    calls += 1
+                    said += sizes
+        written = _FACT * self._expected() + _EMPTY * calls
+        most = read + limit * summarised
+        yield self._calls(calls, read + _SUMMARY * summarised, written, most)
+        sessions = len(self._sessions)
+        if "summary" in prompts:
+            text = sum(count_tokens(line(turn)) for turn in self._turns)
+            read = sessions * _size(prompts["summary"]) + text
+            written = sessions * _SUMMARY
+            yield self._calls(sessions, read + written, written, read + sessions * limit)
+        if "image" in prompts:
+            seen = [count_tokens(line(turn)) for turn in self._turns if turn.image is not None]
+            read = len(seen) * (_size(prompts["image"]) + _IMAGE) + sum(seen)
+            yield self._calls(len(seen), read, len(seen) * _SENTENCE)
+
+    def decisions(self, facts: Mapping[str, Any], update: Mapping[str, Any]) -> Calls:
+        """Return one decision for each fact, except a speaker's first. The upper bound assumes that
+        every reply is as long as the limit and contains three facts a message.
+        """
+        exchange, settings = ExtractSettings(**facts).exchange, UpdateSettings(**update)
+        tools = json.dumps([[tool.name, tool.description, tool.parameters] for tool in TOOLS])
+        frame = _size(settings.loaded) + count_tokens(tools)
+        calls = read = 0
+        for conversation in self._conversations:
+            stored: Counter[str] = Counter()
+            facts_of = stand_ins(conversation)
+            each = sum(count_tokens(fact.content) + _AROUND for fact in facts_of) / len(facts_of)
+            for fact in facts_of:
+                shown = min(stored[fact.speaker], settings.similar)
+                if shown:
+                    calls += 1
+                    read += round(frame + (shown + 1) * each)
+                stored[fact.speaker] += 1
+        most_calls = MOST * len(self._turns)
+        longest = self._limit // (MOST * exchange) + 1
+        most_read = most_calls * (frame + (settings.similar + 1) * longest)
+        return self._calls(calls, read, calls * _DECISION, most_read, most_calls)
+
+    def graph(self, settings: Mapping[str, Any], *, same_reply: bool) -> Calls:
+        """Return the calls of a graph of relations besides the facts, at most as many as an
+        exchange can cause: one, if entities and relations are in the `same_reply` as the facts.
+        """
+        names = (_SAME_REPLY,) if same_reply else (settings["entities"], settings["relations"])
+        frame = sum(_size(load_prompt(name, [])) for name in (settings["conflicts"], *names))
+        exchanges = self._exchanged(settings["exchange"])
+        said = sum(count_tokens(line(turn)) + _AROUND for turn in self._turns)
+        each = 1 if same_reply else _GRAPH_CALLS
+        calls, fixed = each * exchanges, exchanges * frame + each * said
+        written = _GRAPH_CALLS * exchanges * _RELATIONS  # in which replies does not matter
+        return self._calls(calls, fixed + calls * _LISTED, written, fixed + calls * self._limit)
+
+    def entities(self, graph: Mapping[str, Any]) -> Calls:
+        """Return one call for each question and warm-up query, which names its entities."""
+        calls = len(self._asked) + len(self._conversations)
+        frame = _size(load_prompt(graph["entities"], ["messages"]))
+        read = calls * (frame + _AROUND) + sum(self._asked)
+        return self._calls(calls, read, calls * _RELATIONS)
+
+    def library(self, name: str, exchange: int) -> tuple[Calls, Calls]:
+        """Return the calls of the library `name`, one of LIBRARIES, at ingestion and for questions.
+
+        They are those measured on small stores, which grow with the store: a lower bound.
+        """
+        calls, read, asked = LIBRARIES[name]
+        exchanges = self._exchanged(exchange)
+        replies, queries = calls * exchanges, asked * len(self._asked)
+        written = _FACT * self._expected() + (_RELATIONS if calls > 1 else _EMPTY) * replies
+        shown = queries * (read // calls) + asked * sum(self._asked)
+        return (
+            Calls(replies, Usage(0, exchanges * read, written), None),
+            Calls(queries, Usage(0, shown, queries * _RELATIONS), None),
+        )
+
+    def gate(self, prompt: str) -> Calls:
+        """Return the calls of the gate's model if no other rule opens the gate, also for the
+        warm-up queries.
+        """
+        frame = count_tokens(load_prompt(prompt, ["question"]).fill(question=""))
+        calls = len(self._asked) + len(self._conversations)
+        return self._calls(calls, calls * (frame + fmean(self._asked)), calls * _YES_OR_NO)
+
+    def neighbours(self, expansion: Mapping[str, Any], memory_tokens: float) -> Calls:
+        """Return the calls that judge the neighbours of an expansion with these settings, as if
+        every question had as many as it can. `memory_tokens`: mean of a memory.
+        """
+        prompt = load_prompt(expansion["judge_prompt"], NEIGHBOUR_PLACES)
+        frame = count_tokens(prompt.fill(question="", notes=""))
+        shown = expansion["seeds"] * expansion["per_seed"]
+        calls = len(self._asked) + len(self._conversations)
+        read = calls * (frame + fmean(self._asked) + shown * (memory_tokens + _NUMBER))
+        return self._calls(calls, read, calls * (_LIST + shown))
+
+    def summaries(self, long: Sequence[int], prompt: str) -> Calls:
+        """Return the calls that summarise memories, as if each of the `long` ones, with these o200k
+        tokens, were retrieved once or more.
+        """
+        frame = count_tokens(load_prompt(prompt, SUMMARY_PLACES).fill(note=""))
+        return self._calls(len(long), len(long) * frame + sum(long), len(long) * _NOTE)
+
+    def answers(self, prompt: Prompt, contexts: Sequence[tuple[float, float]]) -> Calls:
+        """Return the reader's calls. `contexts`: tokens of the context of each question, expected
+        and at most.
+        """
+        # A reply to a remark with a cue is taken to be as long as the cue.
+        golds = [count_tokens(text) for q in self._questions if (text := q.gold or q.cue)]
+        calls = len(self._asked)
+        fixed = calls * count_tokens(prompt.fill(context="", question="")) + sum(self._asked)
+        about, most = (fixed + sum(sizes) for sizes in zip(*contexts, strict=True))
+        return self._calls(calls, about, calls * (fmean(golds) if golds else 0.0), most)
+
+    def verdicts(self, judge: LLMJudgeSettings) -> Calls:
+        """Return a judge's calls."""
+        compares = judge.compares  # reads the rubric
+        calls = texts = 0
+        for question, asked in zip(self._questions, self._asked, strict=True):
+            compared = question.cue if compares == "cue" else question.gold
+            if compared is not None:
+                calls += judge.runs
+                # The answer is taken to be as long as what it is compared with.
+                texts += judge.runs * (asked + 2 * count_tokens(compared))
+        read = calls * _size(judge.prompt) + texts
+        return self._calls(calls, read, calls * _VERDICT, read + calls * self._limit)
+
+    def _expected(self) -> int:
+        """Return the number of facts that a model is expected to write."""
+        return sum(len(stand_ins(conversation)) for conversation in self._conversations)
+
+    def _exchanged(self, step: int) -> int:
+        """Return the number of exchanges of `step` messages."""
+        return sum(-(-len(session.turns) // step) for session in self._sessions)
+
+    def _calls(
+        self,
+        calls: int,
+        read: float,
+        written: float,
+        most_read: float | None = None,
+        most_calls: int | None = None,
+    ) -> Calls:
+        """Return calls that read and write so many tokens in all. At most, each writes the limit,
+        and all `most_calls` (None: as many) read `most_read` (None: as much).
+        """
+        longest = self._limit * (calls if most_calls is None else most_calls)
+        most = Usage(0, round(read if most_read is None else most_read), longest)
+        return Calls(calls, Usage(0, round(read), round(written)), most)
+
+
+def _exchanges(turns: Sequence[Turn], step: int) -> Iterator[Sequence[Turn]]:
+    for start in range(0, len(turns), step):
+        yield turns[start : start + step]
+
+
+def _size(prompt: Prompt) -> int:
+    return count_tokens(prompt.text)
