@@ -68,7 +68,7 @@ def test_a_sweep_over_a_number_is_drawn_by_the_scores_that_it_has(keys, tmp_path
     given = ("strategy=bm25,auto", "strategy.budget=16,128")
     for job in load_grid("budget", given).jobs:
         command = f"python -m eval.run experiment=budget {' '.join(job.overrides)}"
-        rows = [record(f"ash/{n}", scores=dict.fromkeys(keys.split(), n / 4)) for n in range(4)]
+        rows = [record(f"ash/{n}", scores=dict.fromkeys(keys, n / 4)) for n in range(4)]
         folder = tmp_path / "runs" / command.replace(" ", "-")
         write_run(folder, rows, choices={"experiment": "budget"}, command=command)
     asked = (*given, "--runs", str(tmp_path / "runs"), "--picture", "--out", "drawn")
