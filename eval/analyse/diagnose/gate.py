@@ -30,11 +30,19 @@ def gate(run: Run, found: Sequence[Case] | None) -> Section:
         return Section(_TITLE, ["Unknown: imported answers do not include decisions of a gate."])
     if not run.traces("gate"):
         return Section(_TITLE, [f"{run.strategy} records no gate."])
-    seed = run.seed
+    seed, records, rows = run.seed, run.counted, []
+    for name, chosen in [*by_type(records), (TYPES[ADVERSARIAL], _adversarial(records))]:
+        if chosen:
+            opened = [record["trace"]["gate"]["open"] for record in chosen]
+            rows.append([type_name(name), str(len(chosen)), _share(chosen, opened, seed)])
+    deciding = []
+    for name, names in rules(records):
+        hits = [rule(record) in names for record in records]
+        deciding.append([name, str(sum(hits)), _share(records, hits, seed)])
     parts: list[str | Table] = [
         "Opened, by question type, and which rule decided on all of them:",
-        _opened(run.counted, seed),
-        _deciding(run.counted, seed),
+        Table(["type", "n", "opened"], rows),
+        Table(["rule", "n", f"share of {len(records)} (types 1-5)"], deciding),
     ]
     if found is None:
         parts.append(
@@ -139,23 +147,6 @@ def _differences(found: Sequence[Case], seed: int) -> Table:
         for name, one in zip(others, judged, strict=True)
     ]
     return Table(["against", "n", "recall difference", "p", "verdict"], rows)
-
-
-def _opened(records: Sequence[Record], seed: int) -> Table:
-    rows = []
-    for name, chosen in [*by_type(records), (TYPES[ADVERSARIAL], _adversarial(records))]:
-        if chosen:
-            opened = [record["trace"]["gate"]["open"] for record in chosen]
-            rows.append([type_name(name), str(len(chosen)), _share(chosen, opened, seed)])
-    return Table(["type", "n", "opened"], rows)
-
-
-def _deciding(records: Sequence[Record], seed: int) -> Table:
-    rows = []
-    for name, names in rules(records):
-        hits = [rule(record) in names for record in records]
-        rows.append([name, str(sum(hits)), _share(records, hits, seed)])
-    return Table(["rule", "n", f"share of {len(records)} (types 1-5)"], rows)
 
 
 def _typed(found: Sequence[Case]) -> list[tuple[str, list[Case]]]:

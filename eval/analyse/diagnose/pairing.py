@@ -89,7 +89,11 @@ def _pairs(run: Run, other: Run, where: str, trace: str, free: Sequence[str]) ->
             f"{where.partition(' ')[0]} needs; name a run of graph_expand or hybrid_gate"
         )
     differing = _differing(run.manifest["config"], other.manifest["config"], free)
-    ids = [id_ for id_ in {**run.records, **other.records} if not _in_both(run, other, id_)]
+    asked = [
+        {id_: (row["question"], set(row["evidence"])) for id_, row in one.records.items()}
+        for one in (run, other)
+    ]
+    ids = [id_ for id_ in {**asked[0], **asked[1]} if asked[0].get(id_) != asked[1].get(id_)]
     if ids:
         differing.append(f"{len(ids)} questions (the first: {ids[0]})")
     if not same_data(run, other):
@@ -109,13 +113,6 @@ def _pairs(run: Run, other: Run, where: str, trace: str, free: Sequence[str]) ->
     if not answered:
         raise InputError(f"{where}: no question was answered in {run.label} too; resume the runs")
     return answered
-
-
-def _in_both(run: Run, other: Run, id_: str) -> bool:
-    one, two = run.records.get(id_), other.records.get(id_)
-    if one is None or two is None:
-        return False
-    return one["question"] == two["question"] and set(one["evidence"]) == set(two["evidence"])
 
 
 def _differing(one: Mapping[str, Any], two: Mapping[str, Any], free: Sequence[str]) -> list[str]:
