@@ -19,9 +19,10 @@ from eval.metrics.stats.agreement import (
     panel_statistics,
     rate,
 )
-from eval.metrics.stats.interval import ClusterBootstrap, Interval
+from eval.metrics.stats.interval import Interval
 from eval.records.run import Run
 from eval.records.schema import Record
+from eval.summary.sample import Sample
 from memsys.core.errors import InputError
 
 _PAIRS = (("gold", "gold_long"), ("wrong_specific", "wrong_long"))
@@ -67,22 +68,28 @@ class Audit:
 def audit(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Audit:
     """Return the statistics of `outcomes`; errors are counted and excluded from all rates."""
     judged = [one for one in outcomes if one.error is None]
-    present = [kind for kind in KINDS if any(one.probe.kind == kind for one in outcomes)]
     kinds = []
-    for kind in present:
-        verdicts = [one for one in judged if one.probe.kind == kind]
-        errors = sum(one.probe.kind == kind for one in outcomes) - len(verdicts)
-        kinds.append(KindStatistics(kind, errors, mistaken(verdicts, seed)))
-    pairs = {bare: _longer(judged, bare, long, seed) for bare, long in _PAIRS}
-    halves = {kind: _halves(judged, kind) for kind in WRONG}
+    for kind in KINDS:
+        if asked := _of(outcomes, kind):
+            verdicts = _of(judged, kind)
+            errors = len(asked) - len(verdicts)
+            kinds.append(KindStatistics(kind, errors, mistaken(verdicts, seed)))
+    clusters = [one.probe.conversation for one in judged]
+    names = list(judged[0].runs) if judged else []
+    agreement = {}
+    for name in names:
+        runs = [one.runs[name] for one in judged]
+        if len(runs[0]) > 1 and len({*map(len, runs)}) == 1:
+            agreement[name] = fleiss_interval(runs, clusters, seed)
+    several = len(names) > 1
     return Audit(
         tuple(kinds),
-        mistaken([one for one in judged if one.probe.kind in RIGHT], seed),
-        {bare: rise for bare, rise in pairs.items() if rise is not None},
-        {kind: pair for kind, pair in halves.items() if pair is not None},
-        _self_agreement(judged, seed),
-        _panel(judged, seed),
-        len({one.probe.conversation for one in judged}),
+        mistaken(_of(judged, *RIGHT), seed),
+        {bare: rise for bare, long in _PAIRS if (rise := _longer(judged, bare, long, seed))},
+        {kind: pair for kind in WRONG if (pair := _halves(_of(judged, kind)))},
+        agreement,
+        panel_statistics([one.runs for one in judged], clusters, seed) if several else None,
+        len({*clusters}),
     )
 
 
@@ -95,46 +102,24 @@ def mistaken(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Rate | None:
     )
 
 
+def _of(outcomes: Sequence[ProbeOutcome], *kinds: str) -> list[ProbeOutcome]:
+    return [one for one in outcomes if one.probe.kind in kinds]
+
+
 def _longer(outcomes: Sequence[ProbeOutcome], bare: str, long: str, seed: int) -> Interval | None:
     """Return the share passed in the long form minus the bare one, over the questions with both."""
-    passed = {(one.probe.kind, one.probe.question_id): one for one in outcomes}
-    both = [
-        (passed[bare, id_], passed[kind, id_])
-        for kind, id_ in passed
-        if kind == long and (bare, id_) in passed
-    ]
-    if not both:
-        return None
-    rises = [float(second.passed) - float(first.passed) for first, second in both]
-    mean = ClusterBootstrap([one.probe.conversation for one, _ in both], seed).mean(rises)
-    return mean and mean.within(-1.0, 1.0)
+    passed = {one.probe.question_id: one.passed for one in _of(outcomes, bare)}
+    both = [one for one in _of(outcomes, long) if one.probe.question_id in passed]
+    rises = [float(one.passed) - float(passed[one.probe.question_id]) for one in both]
+    return Sample(rises, [one.probe.conversation for one in both], seed).mean(-1.0, 1.0)
 
 
-def _halves(outcomes: Sequence[ProbeOutcome], kind: str) -> tuple[float, float] | None:
-    of_kind = [one for one in outcomes if one.probe.kind == kind]
-    of_kind.sort(key=lambda one: len(one.probe.answer.split()))  # stable, so deterministic
-    if len(of_kind) < 2:
+def _halves(outcomes: Sequence[ProbeOutcome]) -> tuple[float, float] | None:
+    if len(outcomes) < 2:
         return None
-    middle = len(of_kind) // 2
-    passed = [float(one.passed) for one in of_kind]
+    by_length = sorted(outcomes, key=lambda one: len(one.probe.answer.split()))
+    passed, middle = [float(one.passed) for one in by_length], len(outcomes) // 2
     return fmean(passed[:middle]), fmean(passed[middle:])
-
-
-def _self_agreement(outcomes: Sequence[ProbeOutcome], seed: int) -> dict[str, Interval]:
-    clusters = [one.probe.conversation for one in outcomes]
-    agreement = {}
-    for name in outcomes[0].runs if outcomes else ():
-        verdicts = [one.runs[name] for one in outcomes]
-        if len(verdicts[0]) > 1 and len({len(runs) for runs in verdicts}) == 1:
-            agreement[name] = fleiss_interval(verdicts, clusters, seed)
-    return agreement
-
-
-def _panel(outcomes: Sequence[ProbeOutcome], seed: int) -> PanelStatistics | None:
-    if not outcomes or len(outcomes[0].runs) < 2:
-        return None
-    clusters = [one.probe.conversation for one in outcomes]
-    return panel_statistics([one.runs for one in outcomes], clusters, seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,41 +169,24 @@ def correct(
     corrections = []
     for name in (*TYPES.values(), OVERALL):
         rows = [row for row in records if name in (OVERALL, row["type"])]
-        if not rows:
-            continue
-        bootstrap = ClusterBootstrap([row["conversation"] for row in rows], seed)
-        apparent = bootstrap.mean([row["scores"][score_key] for row in rows])
+        scores = [row["scores"][score_key] for row in rows]
+        apparent = Sample.of(rows, scores, seed).mean()
         if apparent is None:
             continue
         of_type = [one for one in judged if one.probe.type == name]
-        enough = name != OVERALL and _enough(of_type, judged)
-        shares = _by_kind(apparent, of_type if enough else judged, seed)
-        corrections.append(CorrectedType(name, apparent.within(), shares, enough))
-    return corrections
-
-
-def _enough(of_type: Sequence[ProbeOutcome], outcomes: Sequence[ProbeOutcome]) -> bool:
-    """Whether `of_type` has ENOUGH probes of every kind that `outcomes` has any of."""
-    groups: tuple[tuple[str, ...], ...] = (RIGHT, *((kind,) for kind in WRONG))
-    return all(
-        sum(one.probe.kind in kinds for one in of_type) >= ENOUGH
-        for kinds in groups
-        if any(one.probe.kind in kinds for one in outcomes)
-    )
-
-
-def _by_kind(
-    apparent: Interval, outcomes: Sequence[ProbeOutcome], seed: int
-) -> dict[str, CorrectedShare | None]:
-    rejects = mistaken([one for one in outcomes if one.probe.kind in RIGHT], seed) or UNPROBED
-    shares: dict[str, CorrectedShare | None] = {}
-    for kind in WRONG:
-        accepts = mistaken([one for one in outcomes if one.probe.kind == kind], seed)
-        if accepts is not None:
-            shares[kind] = corrected_share(
+        groups = [kinds for kinds in (RIGHT, *((kind,) for kind in WRONG)) if _of(judged, *kinds)]
+        own = name != OVERALL and all(len(_of(of_type, *kinds)) >= ENOUGH for kinds in groups)
+        used = of_type if own else judged
+        rejects = mistaken(_of(used, *RIGHT), seed) or UNPROBED
+        shares = {
+            kind: corrected_share(
                 apparent.value, apparent.error, accepts, rejects, apparent.degrees
             )
-    return shares
+            for kind in WRONG
+            if (accepts := mistaken(_of(used, kind), seed))
+        }
+        corrections.append(CorrectedType(name, apparent.within(), shares, own))
+    return corrections
 
 
 def as_json(audit: Audit, corrected: Sequence[CorrectedType]) -> dict[str, Any]:

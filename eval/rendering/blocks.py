@@ -69,14 +69,6 @@ class Table(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A title, and sentences and tables in order."""
-
-    title: str
-    parts: Sequence[str | Table]
-
-
-@dataclass(frozen=True, slots=True)
 class Chart:
     """A chart as inline SVG, and `alternative`: a table of all its values.
 
@@ -197,14 +189,14 @@ class Verbatim:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
-    """Parts that are folded under a title."""
+class Section:
+    """Sentences, tables and other parts under a title; folded in a report."""
 
     title: str
     parts: Sequence[Part]
 
 
-Part = str | Table | Chart | Deck | Verbatim | Fold
+Part = str | Table | Chart | Deck | Verbatim | Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +216,8 @@ def as_text(sections: Sequence[Section]) -> str:
     )
 
 
-def _text(part: str | Table) -> str:
-    return sentence(part, _WIDTH) if isinstance(part, str) else part.text()
+def _text(part: Part) -> str:
+    return part.text() if isinstance(part, Table) else sentence(str(part), _WIDTH)
 
 
 def _cell(value: Value) -> str:

@@ -10,8 +10,8 @@ from eval.rendering.blocks import (
     Card,
     CardLine,
     Chart,
-    Fold,
     Part,
+    Section,
     Side,
     Table,
     Verbatim,
@@ -54,7 +54,7 @@ def _part(part: Part, level: int) -> Iterator[str]:
         yield f"{'#' * level} {plain(part.title)}"
         if isinstance(part, Verbatim):
             yield _fenced(part.text)
-        elif isinstance(part, Fold):
+        elif isinstance(part, Section):
             yield from _parts(part.parts, level + 1)
         else:
             yield from (_card(number, card) for number, card in enumerate(part.cards, 1))

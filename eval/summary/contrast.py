@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ def contrast(measures: Sequence[tuple[Measure, Shared]], seed: int) -> list[list
     """
     drafts = [
         [
-            _Draft(measure, type_, shared, chosen, seed)
+            _draft(measure, type_, shared, chosen, seed)
             for type_ in measure.types
             if (chosen := shared.of(type_)).any()
         ]
@@ -72,7 +72,7 @@ def contrast(measures: Sequence[tuple[Measure, Shared]], seed: int) -> list[list
     ]
     raw = [found.p for rows in drafts for draft in rows for found in draft.found]
     adjusted = iter(holm(raw))
-    return [[draft.row(adjusted, len(raw)) for draft in rows] for rows in drafts]
+    return [[_row(draft, adjusted, len(raw)) for draft in rows] for rows in drafts]
 
 
 def paired_contrasts(differences: Sequence[Sample], most: float = 1.0) -> list[Contrast]:
@@ -116,63 +116,51 @@ def verdict(difference: Interval, p_holm: float, *, lower: bool) -> Verdict:
     return "better" if (difference.value > 0) != lower else "worse"
 
 
-class _Draft:
-    """A row before the adjustment for the number of comparisons."""
+class _Draft(NamedTuple):
+    """A row before the adjustment for the number of comparisons. `scores`: shape (runs, n);
+    `found`: of each run but the first, its comparison with the first.
+    """
 
-    def __init__(
-        self, measure: Measure, type_: str, shared: Shared, chosen: NDArray[np.bool_], seed: int
-    ) -> None:
-        self._measure, self._type = measure, type_
-        self._scores = shared.scores[:, chosen]
-        self._conversations: list[str] = shared.conversations[chosen].tolist()
-        self._binary = bool(np.isin(shared.scores, (0.0, 1.0)).all())
-        self._bootstrap = ClusterBootstrap(self._conversations, seed)
-        self.found = [self._compared(scores, seed) for scores in self._scores[1:]]
+    measure: Measure
+    type: str
+    scores: NDArray[np.float64]
+    clusters: int
+    means: tuple[Interval, ...]
+    found: list[Difference | Ratio]
+    binary: bool
 
-    def row(self, adjusted: Iterator[float], comparisons: int) -> Row:
-        """Return the finished row, with the next p values of `adjusted` for its contrasts."""
-        contrasts = tuple(
-            self._judged(found, scores, next(adjusted), comparisons)
-            for found, scores in zip(self.found, self._scores[1:], strict=True)
-        )
-        return Row(
-            self._measure.key,
-            self._type,
-            self._scores.shape[1],
-            len(set(self._conversations)),
-            tuple(self._mean(scores) for scores in self._scores),
-            contrasts,
-            self._measure.quantity,
-        )
 
-    def _compared(self, scores: NDArray[np.float64], seed: int) -> Difference | Ratio:
-        """Return the comparison of a run's `scores` with the first run's."""
-        if self._measure.quantity is not None:
-            return ratio(self._measure.quantity, scores, self._scores[0], self._bootstrap)
-        return compare((scores - self._scores[0]).tolist(), self._conversations, seed)
+def _draft(
+    measure: Measure, type_: str, shared: Shared, chosen: NDArray[np.bool_], seed: int
+) -> _Draft:
+    scores, quantity = shared.scores[:, chosen], measure.quantity
+    conversations: list[str] = shared.conversations[chosen].tolist()
+    bootstrap = ClusterBootstrap(conversations, seed)
+    found: list[Difference | Ratio] = []
+    if quantity is None:
+        samples = (Sample(of_run.tolist(), conversations, seed) for of_run in scores)
+        means = [mean for one in samples if (mean := one.mean(0.0, 1.0))]
+        found += [compare((one - scores[0]).tolist(), conversations, seed) for one in scores[1:]]
+    else:
+        means = [quantity.interval(one, bootstrap) for one in scores]
+        found += [ratio(quantity, one, scores[0], bootstrap) for one in scores[1:]]
+    binary = bool(np.isin(shared.scores, (0.0, 1.0)).all())
+    return _Draft(measure, type_, scores, len(set(conversations)), tuple(means), found, binary)
 
-    def _judged(
-        self,
-        found: Difference | Ratio,
-        scores: NDArray[np.float64],
-        p_holm: float,
-        comparisons: int,
-    ) -> Contrast:
+
+def _row(draft: _Draft, adjusted: Iterator[float], comparisons: int) -> Row:
+    """Return the finished row, with the next p values of `adjusted` for its contrasts."""
+    contrasts = []
+    for found, scores in zip(draft.found, draft.scores[1:], strict=True):
+        p_holm = next(adjusted)
         if isinstance(found, Ratio):
-            return _ratio_contrast(found, p_holm)
-        differences, lower = (
-            scores - self._scores[0],
-            lower_is_better(self._measure.key, self._type),
-        )
-        return _contrast(found, differences, p_holm, comparisons, lower=lower, binary=self._binary)
-
-    def _mean(self, scores: NDArray[np.float64]) -> Interval:
-        if self._measure.quantity is not None:
-            return self._measure.quantity.interval(scores, self._bootstrap)
-        found = self._bootstrap.mean(scores.tolist())
-        if found is None:
-            raise ValueError(f"{self._measure.key}, {self._type}: no score")
-        return found.within()
+            contrasts.append(_ratio_contrast(found, p_holm))
+            continue
+        moved, lower = scores - draft.scores[0], lower_is_better(draft.measure.key, draft.type)
+        judged = _contrast(found, moved, p_holm, comparisons, lower=lower, binary=draft.binary)
+        contrasts.append(judged)
+    key, quantity, n = draft.measure.key, draft.measure.quantity, draft.scores.shape[1]
+    return Row(key, draft.type, n, draft.clusters, draft.means, tuple(contrasts), quantity)
 
 
 def _ratio_contrast(found: Ratio, p_holm: float) -> Contrast:

@@ -11,7 +11,7 @@ from eval.metrics.stats.interval import Interval
 from eval.records.schema import Record
 from eval.summary.sample import Sample
 
-DIRECT, EXPANDED = "direct", "expanded"
+ORIGINS = DIRECT, EXPANDED = "direct", "expanded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def gate_shares(found: Sequence[Case], seed: int) -> GateShares:
 
 def sample(found: Sequence[Case], values: Sequence[float], seed: int) -> Sample:
     """Build a sample of one value for each case."""
-    return Sample.of([case.record for case in found], [float(value) for value in values], seed)
+    return Sample.of([case.record for case in found], values, seed)
 
 
 def found_turns(record: Record, origin: str | None = None) -> set[str]:

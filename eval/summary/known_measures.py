@@ -8,7 +8,7 @@ from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure
 from eval.records.rankings import UnitRanking
 from eval.records.run import Run
-from eval.summary.imported import IMPORTED
+from eval.summary.closing import IMPORTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,16 @@ def types_of(runs: Sequence[Run]) -> tuple[str, ...]:
     return (*types_in(records).values(), OVERALL)
 
 
+def chosen_types(runs: Sequence[Run], type_: str | None) -> tuple[str, ...]:
+    """Return `type_` alone, or all types of the runs without it. Raises InputError on a type that
+    their data set lacks.
+    """
+    types = types_of(runs)
+    if type_ and type_ not in types:
+        raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")
+    return (type_,) if type_ else types
+
+
 def unanswered(runs: Sequence[Run]) -> tuple[str, ...]:
     """Return what runs without answers are compared by: of sessions if a run ranked whole ones."""
     prefix = "session_" * (retrieval.unit_of(runs) == "session")
@@ -104,13 +114,10 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
         names = unanswered(runs)
     elif not names and not any(map(has_key, runs)):
         names = (JUDGE,) if all(_has(run, JUDGE) for run in runs) else unanswered(runs)
-    types = types_of(runs)
-    if type_ and type_ not in types:
-        raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")
+    types = chosen_types(runs, type_)
     if names:
-        chosen = (type_,) if type_ else types
         keys = dict.fromkeys(_key(runs[0], name) for name in names)
-        return [_measure(runs, key, chosen) for key in keys]
+        return [_measure(runs, key, types) for key in keys]
     answers = [runs[0].own_f1]
     _check(runs, answers)
     if all(_has(run, JUDGE) for run in runs):

@@ -20,7 +20,7 @@ from eval.rendering.contrasts import difference_cells
 from eval.rendering.numbers import interval, percent, signed
 from eval.rendering.tables import type_name
 from eval.summary.contrast import paired_contrasts
-from eval.summary.gate_cases import DIRECT, EXPANDED, Case, cases, found_turns, recall
+from eval.summary.gate_cases import ORIGINS, Case, cases, found_turns, recall
 from eval.summary.sample import Sample, by_type
 from memsys.core.errors import InputError
 
@@ -142,14 +142,13 @@ def where_found(records: Sequence[Record], seed: int) -> Table:
     rows = []
     for name, chosen in by_type(records):
         turns = [(record, turn) for record in chosen for turn in sorted(set(record["evidence"]))]
-        ways = (
-            [turn in found_turns(record, DIRECT) for record, turn in turns],
-            [turn in found_turns(record, EXPANDED) for record, turn in turns],
-            [turn not in found_turns(record) for record, turn in turns],
-        )
         of = [record for record, _ in turns]
-        shares = [Sample.of(of, list(map(float, hits)), seed).share() for hits in ways]
-        rows.append([type_name(name), str(len(chosen)), str(len(turns)), *map(percent, shares)])
+        ways = [
+            *([turn in found_turns(record, way) for record, turn in turns] for way in ORIGINS),
+            [turn not in found_turns(record) for record, turn in turns],
+        ]
+        shares = [percent(Sample.of(of, hits, seed).share()) for hits in ways]
+        rows.append([type_name(name), str(len(chosen)), str(len(turns)), *shares])
     header = ["type", "n", "evidence turns", "found direct", "only by expansion", "missed"]
     return Table(header, rows)
 
@@ -158,15 +157,11 @@ def memories(records: Sequence[Record], seed: int) -> Table:
     """Return memories per question reached and added by the graph, and precision by origin."""
     rows = []
     for name, chosen in by_type(records):
-        rows.append(
-            [
-                *(type_name(name), str(len(chosen))),
-                _count(chosen, [len(record["trace"]["expansion"]) for record in chosen], seed),
-                _count(chosen, [len(memory_ids(record, EXPANDED)) for record in chosen], seed),
-                _evidence_share(chosen, [memory_ids(record, EXPANDED) for record in chosen], seed),
-                _evidence_share(chosen, [memory_ids(record, DIRECT) for record in chosen], seed),
-            ]
-        )
+        direct, added = ([memory_ids(record, way) for record in chosen] for way in ORIGINS)
+        counts = ([len(record["trace"]["expansion"]) for record in chosen], [*map(len, added)])
+        means = [_count(chosen, one, seed) for one in counts]
+        shares = [_evidence_share(chosen, one, seed) for one in (added, direct)]
+        rows.append([type_name(name), str(len(chosen)), *means, *shares])
     header = ["type", "n", "reached per question", "added per question"]
     return Table([*header, "of the added, evidence", "of the direct, evidence"], rows)
 
@@ -174,33 +169,24 @@ def memories(records: Sequence[Record], seed: int) -> Table:
 def displaced(pairs: Sequence[Pair], seed: int) -> Table:
     """Return memories and evidence turns that differ between the contexts of two runs, by type."""
     rows = []
-    for name, chosen in _typed(pairs):
+    for name, chosen in by_type(pairs, itemgetter(0)):
         others = [theirs for _, theirs in chosen]
         gone = [memory_ids(theirs) - memory_ids(mine) for mine, theirs in chosen]
         gained = sum(len(found_turns(mine) - found_turns(theirs)) for mine, theirs in chosen)
         lost = sum(len(found_turns(theirs) - found_turns(mine)) for mine, theirs in chosen)
-        rows.append(
-            [
-                *(type_name(name), str(len(chosen))),
-                _count(others, [len(ids) for ids in gone], seed),
-                _evidence_share(others, gone, seed),
-                *(str(gained), str(lost), signed(gained - lost, 0)),
-            ]
-        )
+        means = [_count(others, [*map(len, gone)], seed), _evidence_share(others, gone, seed)]
+        turns = [str(gained), str(lost), signed(gained - lost, 0)]
+        rows.append([type_name(name), str(len(chosen)), *means, *turns])
     header = ["type", "n", "displaced per question", "of these, evidence"]
     return Table([*header, "gained", "lost", "net"], rows)
 
 
 def _differences(pairs: Sequence[Pair], seed: int) -> Table:
-    groups = _typed(pairs)
-    differences = [
-        Sample.of(
-            [mine for mine, _ in chosen],
-            [recall(mine) - recall(other) for mine, other in chosen],
-            seed,
-        )
-        for _, chosen in groups
-    ]
+    groups = list(by_type(pairs, itemgetter(0)))
+    differences = []
+    for _, chosen in groups:
+        values = [recall(mine) - recall(other) for mine, other in chosen]
+        differences.append(Sample.of([mine for mine, _ in chosen], values, seed))
     rows = [
         [type_name(name), str(len(chosen)), *difference_cells(one)]
         for (name, chosen), one in zip(groups, paired_contrasts(differences), strict=True)
@@ -208,12 +194,8 @@ def _differences(pairs: Sequence[Pair], seed: int) -> Table:
     return Table(["type", "n", "recall difference", "p", "verdict"], rows)
 
 
-def _typed(pairs: Sequence[Pair]) -> list[tuple[str, list[Pair]]]:
-    return list(by_type(pairs, itemgetter(0)))
-
-
 def _count(records: Sequence[Record], counts: Sequence[int], seed: int) -> str:
-    found = Sample.of(records, [float(count) for count in counts], seed).mean(0.0)
+    found = Sample.of(records, counts, seed).mean(0.0)
     return interval(found, 2)
 
 
@@ -225,7 +207,7 @@ def _evidence_share(records: Sequence[Record], chosen: Sequence[set[str]], seed:
         for id_, turns, *_ in record["retrieved"] or ():
             if id_ in ids:
                 holders.append(record)
-                hits.append(float(not wanted.isdisjoint(turns)))
+                hits.append(not wanted.isdisjoint(turns))
     return percent(Sample.of(holders, hits, seed).share(), with_n=True)
 
 

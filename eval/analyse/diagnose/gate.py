@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.records.run import Run
@@ -30,11 +30,19 @@ def gate(run: Run, found: Sequence[Case] | None) -> Section:
         return Section(_TITLE, ["Unknown: imported answers do not include decisions of a gate."])
     if not run.traces("gate"):
         return Section(_TITLE, [f"{run.strategy} records no gate."])
-    seed = run.seed
+    seed, records, rows = run.seed, run.counted, []
+    for name, chosen in [*by_type(records), (TYPES[ADVERSARIAL], _adversarial(records))]:
+        if chosen:
+            opened = [record["trace"]["gate"]["open"] for record in chosen]
+            rows.append([type_name(name), str(len(chosen)), _share(chosen, opened, seed)])
+    deciding = []
+    for name, names in rules(records):
+        hits = [rule(record) in names for record in records]
+        deciding.append([name, str(sum(hits)), _share(records, hits, seed)])
     parts: list[str | Table] = [
         "Opened, by question type, and which rule decided on all of them:",
-        _opened(run.counted, seed),
-        _deciding(run.counted, seed),
+        Table(["type", "n", "opened"], rows),
+        Table(["rule", "n", f"share of {len(records)} (types 1-5)"], deciding),
     ]
     if found is None:
         parts.append(
@@ -87,9 +95,9 @@ def against_oracle(found: Sequence[Case], seed: int) -> Table:
     """
     rows = []
     for name, chosen in _typed(found):
-        shares = gate_shares(chosen, seed)
-        cells = (shares.raised, shares.precision, shares.recall, shares.harmful)
-        rows.append([name, *(percent(cell, with_n=True) for cell in cells)])
+        one = gate_shares(chosen, seed)
+        shares = (one.raised, one.precision, one.recall, one.harmful)
+        rows.append([name, *(percent(share, with_n=True) for share in shares)])
     return Table(["type", "oracle opens", "precision", "recall", "harmful"], rows)
 
 
@@ -113,19 +121,18 @@ def reached(found: Sequence[Case], seed: int) -> Table:
 
     `room`: gain of the oracle gate over never opening, the upper bound of any gate.
     """
+    gates: dict[str, Callable[[Case], float]] = {
+        "never": lambda case: case.direct,
+        "this gate": lambda case: recall(case.record),
+        "always": lambda case: case.expanded,
+        "oracle gate": lambda case: max(case.direct, case.expanded),
+        "room": lambda case: max(case.direct, case.expanded) - case.direct,
+    }
     rows = []
     for name, chosen in _typed(found):
-        best = [max(case.direct, case.expanded) for case in chosen]
-        gates = (
-            [case.direct for case in chosen],
-            [recall(case.record) for case in chosen],
-            [case.expanded for case in chosen],
-            best,
-            [top - case.direct for top, case in zip(best, chosen, strict=True)],
-        )
-        means = [sample(chosen, values, seed).score() for values in gates]
+        means = (sample(chosen, [*map(gate, chosen)], seed).score() for gate in gates.values())
         rows.append([name, str(len(chosen)), *map(interval, means)])
-    return Table(["type", "n", "never", "this gate", "always", "oracle gate", "room"], rows)
+    return Table(["type", "n", *gates], rows)
 
 
 def _differences(found: Sequence[Case], seed: int) -> Table:
@@ -142,27 +149,6 @@ def _differences(found: Sequence[Case], seed: int) -> Table:
     return Table(["against", "n", "recall difference", "p", "verdict"], rows)
 
 
-def _opened(records: Sequence[Record], seed: int) -> Table:
-    adversarial = [record for record in records if record["category"] == ADVERSARIAL]
-    groups = [*by_type(records), *([(TYPES[ADVERSARIAL], adversarial)] if adversarial else [])]
-    rows = []
-    for name, chosen in groups:
-        opened = [float(record["trace"]["gate"]["open"]) for record in chosen]
-        rows.append(
-            [type_name(name), str(len(chosen)), percent(Sample.of(chosen, opened, seed).share())]
-        )
-    return Table(["type", "n", "opened"], rows)
-
-
-def _deciding(records: Sequence[Record], seed: int) -> Table:
-    rows = []
-    for name, names in rules(records):
-        hits = [float(rule(record) in names) for record in records]
-        share = percent(Sample.of(records, hits, seed).share())
-        rows.append([name, f"{sum(hits):.0f}", share])
-    return Table(["rule", "n", f"share of {len(records)} (types 1-5)"], rows)
-
-
 def _typed(found: Sequence[Case]) -> list[tuple[str, list[Case]]]:
     groups = by_type(found, lambda case: case.record)
     return [(type_name(name), chosen) for name, chosen in groups]
@@ -176,31 +162,36 @@ def abstention(run: Run) -> Section:
     groups = [("all", records)]
     if chinese and english:
         groups += [("English", english), ("Chinese", chinese)]
+    rows = []
+    for name, chosen in groups:
+        adversarial, others = _adversarial(chosen), [*filter(_answerable, chosen)]
+        phrases = [record["scores"].get("locomo_f1") for record in adversarial]
+        refused, matched = _abstained(adversarial, run.seed), _share(adversarial, phrases, run.seed)
+        false = _abstained(others, run.seed)
+        rows.append([name, str(len(adversarial)), refused, matched, str(len(others)), false])
     parts: list[str | Table] = [
         "Abstained: the answer is a refusal in English or Chinese. The official phrase match "
         "(locomo_f1 of type 5) recognises two English wordings.",
-        Table(_HEADER, [[name, *_row(chosen, run.seed)] for name, chosen in groups]),
+        Table(_HEADER, rows),
     ]
-    if all(record["category"] != ADVERSARIAL for record in records):
+    if not _adversarial(records):
         parts.append("Correct abstention is unknown: there is no question of type 5.")
-    if all(record["category"] == ADVERSARIAL for record in records):
+    if not any(map(_answerable, records)):
         parts.append("False refusals are unknown: there is no question of types 1-4.")
     return Section("Abstention", parts)
 
 
-def _row(records: Sequence[Record], seed: int) -> list[str]:
-    adversarial = [record for record in records if record["category"] == ADVERSARIAL]
-    others = [record for record in records if record["category"] != ADVERSARIAL]
-    phrases = [record["scores"].get("locomo_f1") for record in adversarial]
-    return [
-        str(len(adversarial)),
-        _abstained(adversarial, seed),
-        percent(Sample.of(adversarial, phrases, seed).share()),
-        str(len(others)),
-        _abstained(others, seed),
-    ]
+def _answerable(record: Record) -> bool:
+    return record["category"] != ADVERSARIAL
+
+
+def _adversarial(records: Sequence[Record]) -> list[Record]:
+    return [record for record in records if not _answerable(record)]
 
 
 def _abstained(records: Sequence[Record], seed: int) -> str:
-    values = [float(bool(record["abstained"])) for record in records]
-    return percent(Sample.of(records, values, seed).share())
+    return _share(records, [bool(record["abstained"]) for record in records], seed)
+
+
+def _share(records: Sequence[Record], hits: Sequence[float | None], seed: int) -> str:
+    return percent(Sample.of(records, hits, seed).share())

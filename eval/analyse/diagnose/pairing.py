@@ -6,7 +6,7 @@ results must be equal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eval.records.manifest import leaves
@@ -19,6 +19,7 @@ from memsys.core.errors import InputError
 _SHARED = ("dataset.captions", "memory", "embedder", "index", "context", "k", "budget", "strategy")
 _OF_EXPANSION = ("graph", "strategy.expansion")
 _NOT_SHARED = ("strategy.gate", "embedder.threads", "strategy._target_", "strategy._partial_")
+_ALIKE = "of the same start ranking and settings"
 
 Pair = tuple[Record, Record]
 
@@ -30,19 +31,11 @@ def pair_with_direct(run: Run, direct: Run) -> list[Pair]:
     expansion only.
     """
     where = f"--direct {direct.label}"
-    if not run.retrieval_known or not run.traces("expansion"):
-        raise InputError(
-            f"{run.label}: its records (strategy {run.strategy}) have no trace.expansion, so "
-            "--direct does not apply; name a run of graph_expand or hybrid_gate"
-        )
-    pairs = _pairs(run, direct, where, _OF_EXPANSION)
-    for _, other in pairs:
-        if any(origin == "expanded" for *_, origin in other["retrieved"] or ()):
-            raise InputError(
-                f"{where}: expands as well (the first: {other['id']}); name a run without "
-                "expansion, as of vector_only"
-            )
+    pairs = _pairs(run, direct, where, "expansion", _OF_EXPANSION)
+    expanded = [other["id"] for _, other in pairs if memory_ids(other, "expanded")]
+    _refuse(where, "expands as well", expanded, "without expansion, as of vector_only")
     k = direct.manifest["config"].get("strategy", {}).get("k")
+    unlike = []
     for mine, other in pairs:
         theirs = memory_ids(other)
         traced = {step["memory"] for step in mine["trace"]["expansion"]}
@@ -51,10 +44,8 @@ def pair_with_direct(run: Run, direct: Run) -> list[Pair]:
         if (full and not memory_ids(mine, "direct") <= theirs) or (
             traced <= theirs and memory_ids(mine) != theirs  # nothing to add
         ):
-            raise InputError(
-                f"{where}: found other memories directly than {run.label} did for {mine['id']}; "
-                "name a run of the same start ranking and settings"
-            )
+            unlike.append(mine["id"])
+    _refuse(where, f"found other memories directly than {run.label}", unlike, _ALIKE)
     return pairs
 
 
@@ -65,20 +56,14 @@ def pair_with_expanded(run: Run, expanded: Run) -> list[Pair]:
     gate only.
     """
     where = f"--expanded {expanded.label}"
-    if not run.retrieval_known or not run.traces("gate"):
-        raise InputError(
-            f"{run.label}: its records (strategy {run.strategy}) have no trace.gate, so --expanded "
-            "does not apply; name a run of hybrid_gate"
-        )
-    pairs = _pairs(run, expanded, where, ())
+    pairs = _pairs(run, expanded, where, "gate", ())
     if not expanded.traces("expansion") or expanded.traces("gate"):
         raise InputError(f"{where}: does not always expand; name a run of graph_expand")
-    for mine, other in pairs:
-        if mine["trace"]["gate"]["open"] and memory_ids(mine) != memory_ids(other):
-            raise InputError(
-                f"{where}: retrieved other memories than {run.label} for {mine['id']}, where the "
-                "gate is open; name a run of the same start ranking and settings"
-            )
+    opened = [pair for pair in pairs if pair[0]["trace"]["gate"]["open"]]
+    unlike = [mine["id"] for mine, other in opened if memory_ids(mine) != memory_ids(other)]
+    _refuse(
+        where, f"retrieved other memories where the gate of {run.label} is open", unlike, _ALIKE
+    )
     return pairs
 
 
@@ -88,26 +73,37 @@ def memory_ids(record: Record, origin: str | None = None) -> set[str]:
     return {row[0] for row in rows if origin in {None, row[3]}}
 
 
-def _pairs(run: Run, other: Run, where: str, free: tuple[str, ...]) -> list[Pair]:
-    """Raise InputError unless data, questions and settings, except the `free` ones, are equal."""
-    if not other.retrieval_known:
-        raise InputError(f"{where}: imported answers do not include what was retrieved; name a run")
-    if not same_data(run, other):
-        files = f"{data_files(other)}; {data_files(run)}"
+def _refuse(where: str, what: str, ids: Sequence[str], remedy: str) -> None:
+    """Raise InputError if any question of `ids` is not as it has to be."""
+    if ids:
+        raise InputError(f"{where}: {what} (the first: {ids[0]}); name a run {remedy}")
+
+
+def _pairs(run: Run, other: Run, where: str, trace: str, free: Sequence[str]) -> list[Pair]:
+    """Raise InputError unless `run` has the `trace` in its records, and data, questions and
+    settings, except the `free` ones, are equal.
+    """
+    if not run.retrieval_known or not run.traces(trace):
         raise InputError(
-            f"{where}: answered other data than {run.label} ({files}); run both on the same files"
-        )
-    unequal = [id_ for id_ in {**run.records, **other.records} if not _in_both(run, other, id_)]
-    if unequal:
-        raise InputError(
-            f"{where}: {len(unequal)} questions are not the same in {run.label} (the first: "
-            f"{unequal[0]}); run both on the same questions"
+            f"{run.label}: its records (strategy {run.strategy}) have no trace.{trace}, which "
+            f"{where.partition(' ')[0]} needs; name a run of graph_expand or hybrid_gate"
         )
     differing = _differing(run.manifest["config"], other.manifest["config"], free)
+    asked = [
+        {id_: (row["question"], set(row["evidence"])) for id_, row in one.records.items()}
+        for one in (run, other)
+    ]
+    ids = [id_ for id_ in {**asked[0], **asked[1]} if asked[0].get(id_) != asked[1].get(id_)]
+    if ids:
+        differing.append(f"{len(ids)} questions (the first: {ids[0]})")
+    if not same_data(run, other):
+        differing.append(f"data ({data_files(other)}; {data_files(run)})")
+    if not other.retrieval_known:
+        differing.append("retrieval, which imported answers do not include")
     if differing:
         raise InputError(
-            f"{where}: differs from {run.label} in {', '.join(differing)}; "
-            "run both with the same settings"
+            f"{where}: differs from {run.label} in {', '.join(differing)}; run both on the same "
+            "questions with the same settings"
         )
     answered = [
         (record, other.records[record["id"]])
@@ -119,14 +115,7 @@ def _pairs(run: Run, other: Run, where: str, free: tuple[str, ...]) -> list[Pair
     return answered
 
 
-def _in_both(run: Run, other: Run, id_: str) -> bool:
-    one, two = run.records.get(id_), other.records.get(id_)
-    if one is None or two is None:
-        return False
-    return one["question"] == two["question"] and set(one["evidence"]) == set(two["evidence"])
-
-
-def _differing(one: Mapping[str, Any], two: Mapping[str, Any], free: tuple[str, ...]) -> list[str]:
+def _differing(one: Mapping[str, Any], two: Mapping[str, Any], free: Sequence[str]) -> list[str]:
     """Return the paths of settings that should be equal and differ.
 
     Settings that only one of the strategies has (a gate, a start ranking) do not count.

@@ -84,7 +84,13 @@ def points_lost(
     (Davison and Hinkley, 1997, section 2.7.2): for reading, of the mean of (1 - M) - w (v - M) / p,
     v a question's value, w 1 with all evidence else 0, p the share of such questions.
     """
-    counted = _countable(records, values)
+    known = [
+        (record, value)
+        for record, value in zip(records, values, strict=True)
+        if value is not None and state(record) in {ALL, SOME, NONE}
+    ]
+    found = Counter(record["type"] for record, _ in known if state(record) == ALL)
+    counted = [pair for pair in known if found[pair[0]["type"]] >= LEAST]
     if not counted:
         return None
     whole: dict[str, list[float]] = {}
@@ -113,18 +119,6 @@ def points_lost(
     return PointsLost(len(read), score, lost[0], lost[1])
 
 
-def _countable(
-    records: Sequence[Record], values: Sequence[float | None]
-) -> list[tuple[Record, float]]:
-    known = [
-        (record, value)
-        for record, value in zip(records, values, strict=True)
-        if value is not None and state(record) in {ALL, SOME, NONE}
-    ]
-    whole = Counter(record["type"] for record, _ in known if state(record) == ALL)
-    return [pair for pair in known if whole[pair[0]["type"]] >= LEAST]
-
-
 def retrieval_and_reading(run: Run, marking: Marking) -> Section:
     """Return the section on `run`; raises InputError if no answer of types 1 to 4 has the score."""
     groups = list(by_type(run.counted))
@@ -147,9 +141,22 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
         )
     types = types_of([run])
     named = [(type_name(name, types), records) for name, records in groups]
-    rows = [row for name, records in named for row in _by_state(name, records, marking, run.seed)]
+    rows = []
+    for name, records in named:
+        states = [(one, [record for record in records if state(record) == one]) for one in STATES]
+        occurring = [(one, chosen) for one, chosen in states if chosen]
+        occurring += [("(any)", records)] if len(occurring) > 1 else []
+        rows += [[name, one, *_cells(chosen, marking, run.seed)] for one, chosen in occurring]
+    judged = sum(record["scores"].get("judge") is not None for record in overall)
+    rule = f"{marking.score} of {marking.correct:g} or more"
+    if judged == len(overall):
+        rule = "the judge's verdict"
+    elif judged:
+        rule = f"the judge's verdict on {judged} of {len(overall)} answers, else {rule}"
+    else:
+        rule += " (no judge ran)"
     header = ["type", "evidence retrieved", "n", marking.score, "share correct"]
-    parts: list[str | Table] = [_rule(overall, marking), Table(header, rows)]
+    parts: list[str | Table] = [f"Correct: {rule}.", Table(header, rows)]
     if run.memory_by_model:
         parts.append(
             "A model wrote these memories: evidence counts as retrieved if a memory cites it, "
@@ -163,17 +170,6 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
         "cannot be separated."
     )
     return Section(_TITLE, parts)
-
-
-def _by_state(name: str, records: Sequence[Record], marking: Marking, seed: int) -> list[list[str]]:
-    rows = []
-    for one in STATES:
-        chosen = [record for record in records if state(record) == one]
-        if chosen:
-            rows.append([name, one, *_cells(chosen, marking, seed)])
-    if len(rows) > 1:
-        rows.append([name, "(any)", *_cells(records, marking, seed)])
-    return rows
 
 
 def _cells(records: Sequence[Record], marking: Marking, seed: int) -> list[str]:
@@ -215,16 +211,6 @@ def _split(
     return parts
 
 
-def _rule(records: Sequence[Record], marking: Marking) -> str:
-    judged = sum(record["scores"].get("judge") is not None for record in records)
-    by_score = f"{marking.score} of {marking.correct:g} or more"
-    if not judged:
-        return f"Correct: {by_score} (no judge ran)."
-    if judged == len(records):
-        return "Correct: the judge's verdict."
-    return f"Correct: the judge's verdict on {judged} of {len(records)} answers, else {by_score}."
-
-
 def missed_by_rank(run: Run) -> list[str | Table]:
     """Return a sentence and a table: evidence turns outside of the context (all, where no context
     is recorded), counted by rank and question type; [] if there are none, or no ranking of turns.
@@ -238,7 +224,12 @@ def missed_by_rank(run: Run) -> list[str | Table]:
     names = [f"rank {low}-{high}" for low, high in zip(starts, edges, strict=False)]
     rows = []
     for name, records in by_type(run.counted):
-        ranks = [rank for record in records for rank in _missed_ranks(run, record)]
+        ranks: list[int | None] = []
+        for record in records:
+            found, ranking = record["evidence_found"], evidence_ranks(run, record)
+            if ranking is not None and ranking.unit == "turn" and not ranking.selected:
+                read = {*found["direct"], *found["expanded"]} if found else set()
+                ranks += [rank for turn, rank in ranking.ranks.items() if turn not in read]
         if ranks:
             columns = [0] * (len(edges) + 1)
             for rank in ranks:
@@ -253,11 +244,3 @@ def missed_by_rank(run: Run) -> list[str | Table]:
         f"{which}, by their rank among the turns of the recorded ranking:",
         Table(["type", "turns", *names, f"not within {deepest}"], rows),
     ]
-
-
-def _missed_ranks(run: Run, record: Record) -> Sequence[int | None]:
-    found, ranking = record["evidence_found"], evidence_ranks(run, record)
-    if ranking is None or ranking.unit != "turn" or ranking.selected:
-        return []
-    read = {*found["direct"], *found["expanded"]} if found else set()
-    return [rank for turn, rank in ranking.ranks.items() if turn not in read]

@@ -21,7 +21,7 @@ from eval.records.answer_key_views import ORIGINAL
 from eval.records.folder import run_id
 from eval.records.run import load_runs
 from eval.rendering.blocks import as_text
-from eval.summary.imported import ENDINGS, check_empty, system_name
+from eval.summary.closing import ENDINGS, check_empty, system_name
 from memsys.core.errors import InputError
 from memsys.core.files import is_there
 from memsys.core.places import RUNS, find_run

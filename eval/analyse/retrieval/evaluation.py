@@ -1,17 +1,13 @@
-"""What the command prints: the tables of the measures that were asked for, and differences."""
+"""What the command prints: the tables of the measures that were asked for, and paired differences
+to the first run, as memsys compare prints those of answers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
-from eval.analyse.retrieval.differences import (
-    both_keys,
-    comparable,
-    differences,
-    objections,
-    section,
-)
 from eval.analyse.retrieval.measured import (
     KINDS,
     SELECTED,
@@ -20,6 +16,7 @@ from eval.analyse.retrieval.measured import (
     by_type,
     compared,
     definitions,
+    known,
     main_measures,
     measured,
     of_runs,
@@ -27,15 +24,30 @@ from eval.analyse.retrieval.measured import (
     set_measures,
     side_by_side,
 )
-from eval.metrics.retrieval.registry import Measure, Unit
+from eval.metrics.retrieval.registry import UNITS, Measure, Unit
+from eval.records.answer_key_views import ORIGINAL, evidence_name
 from eval.records.run import Run
-from eval.rendering.blocks import Section
-from eval.summary.contrast import Row
-from eval.summary.measures import types_of
-from eval.summary.retrieval import ended_early, is_selected, unit_of, unknown
+from eval.records.schema import Record
+from eval.rendering.blocks import Section, Table
+from eval.rendering.contrasts import conclusions, method, table
+from eval.rendering.numbers import ABSENT, interval
+from eval.rendering.tables import type_name
+from eval.summary import measures as scores
+from eval.summary.contrast import Row, contrast
+from eval.summary.measures import chosen_types, data_files, same_data, share
+from eval.summary.retrieval import (
+    FIRST_RANK,
+    ended_early,
+    evidence_of,
+    is_selected,
+    unit_of,
+    unknown,
+)
 from memsys.core.errors import InputError
 
 _CUTOFFS = (10,)
+_SHOWN = 3  # question ids in a message
+_NO_SCORES = {FIRST_RANK, "store_share"}
 Reasons = Mapping[str, Mapping[str, str]]  # by run label and measure: why it is unknown
 
 
@@ -73,11 +85,11 @@ class Evaluation:
 
 def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
     """Measure `runs` as requested. Raises InputError where rankings do not determine a measure."""
-    types = _types(runs, request.type)
+    types = chosen_types(runs, request.type)
     selected = [run for run in runs if is_selected(run)]
     ranked = [run for run in runs if run not in selected]
     unit = request.unit or unit_of(runs)
-    chosen = _chosen(request, unit)
+    chosen = request.measures or compared(unit, request.kind, request.cutoffs or _CUTOFFS)
     notes = list(_notes(runs))
     sections: list[Section] = []
     rows: list[list[Row]] = []
@@ -89,19 +101,38 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
         measures = set_measures(unit)
         if request.measures and not ranked:
             measures = list(request.measures)
-            _refuse({run.label: unknown(run, measures) for run in selected})
-        found = [measured(run, measures, request.seed) for run in selected]
-        _check_type(found, request.type)
+            _unknown({run.label: unknown(run, measures) for run in selected}, refuse=True)
+        found = _measured(selected, measures, request)
         sections.append(Section(SELECTED, of_sets(found, measures, types)))
-    if ranked and (both := both_keys(ranked, chosen, types, request.seed)):
+    if ranked and (both := _both_keys(ranked, chosen, types, request.seed)):
         sections.append(both)
     if len(ranked) > 1 and not request.every:
         rows, why_none = _differences(ranked, chosen, types, request.seed)
         notes += why_none
     if rows:
-        sections.append(section(rows, ranked))
+        parts = [part for one in rows for part in (one[0].key, table(one, ranked))]
+        parts += [method(rows, ranked), *conclusions(rows, ranked)]
+        sections.append(Section(f"Differences to {ranked[0].label}", parts))
     start = Section("Runs", [of_runs(runs), *(f"note: {note}" for note in notes)])
     return Evaluation(ranked, selected, unit, types, [start, *sections], rows)
+
+
+def _measured(
+    runs: Sequence[Run],
+    measures: Sequence[Measure],
+    request: Request,
+    reasons: Reasons | None = None,
+) -> list[Measured]:
+    """Return the means of each run, without the measures that `reasons` name for it. Raises
+    InputError if no question has evidence, or none of the type that was asked for.
+    """
+    found = []
+    for run in runs:
+        of_run = (reasons or {}).get(run.label, {})
+        found.append(measured(run, [m for m in measures if str(m) not in of_run], request.seed))
+    if request.type and not any(one.n(request.type) for one in found):
+        raise InputError(f"--type {request.type}: no question of this type has evidence")
+    return found
 
 
 def _of_ranked(
@@ -111,25 +142,12 @@ def _of_ranked(
     groups = list(_groups(request, unit))
     asked = list(dict.fromkeys(one for _, measures in groups for one in measures))
     reasons = {run.label: unknown(run, asked) for run in runs}
-    if not request.every:
-        _refuse(reasons)
-    sections = []
+    notes, sections = _unknown(reasons, refuse=not request.every), []
     for title, measures in groups:
-        found = [
-            measured(run, [m for m in measures if str(m) not in reasons[run.label]], request.seed)
-            for run in runs
-        ]
-        _check_type(found, request.type)
-        table = side_by_side if request.every else by_type
-        sections.append(Section(title, [about(found, types), table(found, measures, types)]))
-    return [*_unknown(reasons), *_ended(runs, asked, reasons)], sections
-
-
-def _types(runs: Sequence[Run], type_: str | None) -> tuple[str, ...]:
-    types = types_of(runs)
-    if type_ and type_ not in types:
-        raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")
-    return (type_,) if type_ else types
+        found = _measured(runs, measures, request, reasons)
+        rows = side_by_side if request.every else by_type
+        sections.append(Section(title, [about(found, types), rows(found, measures, types)]))
+    return [*notes, *_ended(runs, asked, reasons)], sections
 
 
 def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]:
@@ -145,35 +163,6 @@ def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]
                 f"Unit {unit}, recall {kinds}, cutoff {at}",
                 main_measures(unit, request.kind, at),
             )
-
-
-def _refuse(reasons: Reasons) -> None:
-    """Raise InputError if there is any reason in `reasons`, with the first of each run."""
-    if found := list(_unknown(reasons)):
-        raise InputError("; ".join(found))
-
-
-def _check_type(found: Sequence[Measured], type_: str | None) -> None:
-    if type_ and not any(one.n(type_) for one in found):
-        raise InputError(f"--type {type_}: no question of this type has evidence")
-
-
-def _chosen(request: Request, unit: Unit) -> Sequence[Measure]:
-    """Return the measures of differences and of evidence keys: those that the user named, or the
-    main ones.
-    """
-    at = request.cutoffs or _CUTOFFS
-    return request.measures or compared(unit, request.kind, at)
-
-
-def _differences(
-    ranked: Sequence[Run], chosen: Sequence[Measure], types: Sequence[str], seed: int
-) -> tuple[list[list[Row]], list[str]]:
-    """Return the differences to the first run, and notes on those that there are not."""
-    if against := objections(ranked):
-        return [], against
-    measures, notes = comparable(ranked, chosen)
-    return differences(ranked, measures, types, seed), notes
 
 
 def _notes(runs: Sequence[Run]) -> Iterator[str]:
@@ -209,11 +198,117 @@ def _ended(runs: Sequence[Run], asked: Sequence[Measure], reasons: Reasons) -> I
                 )
 
 
-def _unknown(reasons: Reasons) -> Iterator[str]:
-    """Yield a note per run on measures that its rankings do not determine."""
-    for one in reasons.values():
-        texts = list(dict.fromkeys(one.values()))
-        other = [name for name, text in one.items() if text != texts[0]]
-        more = f" (also unknown: {', '.join(other)})" if other else ""
-        if texts:
-            yield f"{texts[0]}{more}"
+def _unknown(reasons: Reasons, *, refuse: bool) -> list[str]:
+    """Return a note per run on measures that its rankings do not determine; or raise InputError
+    with them.
+    """
+    notes = []
+    for one in filter(None, reasons.values()):
+        first, *_ = one.values()
+        other = [name for name, text in one.items() if text != first]
+        notes.append(first + f" (also unknown: {', '.join(other)})" * bool(other))
+    if notes and refuse:
+        raise InputError("; ".join(notes))
+    return notes
+
+
+def _differences(
+    runs: Sequence[Run], asked: Sequence[Measure], types: Sequence[str], seed: int
+) -> tuple[list[list[Row]], list[str]]:
+    """Return a row for each measure and question type, of questions that all runs ranked, and notes
+    on the differences that there are not: of runs on other data or evidence, of measures that are
+    no score of which more is better, and of whole rankings of different depths.
+    """
+    if against := list(_objections(runs)):
+        return [], against
+    used = [run.manifest["retrieval"] for run in runs]
+    depths = [one and one["depth"] for one in used]
+    tables, notes = [], []
+    for one in asked:
+        if one.metric.name in _NO_SCORES:
+            continue
+        if one.whole and len(set(depths)) > 1:
+            shown = ", ".join("all" if depth is None else f"{depth:,}" for depth in depths)
+            notes.append(
+                f"{one}: no difference, since the rankings are of depth {shown}; use "
+                f"{one}@{min(filter(None, depths))} or less"
+            )
+            continue
+        named = scores.Measure(str(one), tuple(types), one)
+        tables.append((named, share(runs, named)))
+    return [rows for rows in contrast(tables, seed) if rows], notes
+
+
+def _objections(runs: Sequence[Run]) -> Iterator[str]:
+    """Yield why the rankings of further runs cannot be compared with the first run's."""
+    first = runs[0]
+    for run in runs[1:]:
+        start = f"no difference of {run.label} to {first.label}"
+        other = [
+            id_
+            for id_, one in first.records.items()
+            if id_ in run.records and _evidence(one) != _evidence(run.records[id_])
+        ]
+        if not same_data(first, run):
+            yield f"{start}: they ranked different data ({data_files(first)} and {data_files(run)})"
+        elif other:
+            ids = ", ".join(other[:_SHOWN]) + ", ..." * (len(other) > _SHOWN)
+            yield (
+                f"{start}: the evidence of {len(other):,} questions differs ({ids}); use the same "
+                f"for both: python -m eval rescore {run.folder} --evidence "
+                f"{evidence_name(first.manifest)}"
+            )
+
+
+def _evidence(record: Record) -> list[set[str]]:
+    """Return the evidence in each unit, without the conversation that a pooled store adds."""
+    owner = f"{record['conversation']}:"
+    return [{id_.removeprefix(owner) for id_ in evidence_of(record, unit)} for unit in UNITS]
+
+
+def _both_keys(
+    runs: Sequence[Run], measures: Sequence[Measure], types: Sequence[str], seed: int
+) -> Section | None:
+    """Return `measures` of the runs with another evidence key, under the original evidence and
+    under theirs; None where there is no such run.
+    """
+    found = []
+    for run in runs:
+        if any("evidence_original" in record for record in run.records.values()):
+            records = {
+                id_: {**row, "evidence": row.get("evidence_original", row["evidence"])}
+                for id_, row in run.records.items()
+            }
+            other = replace(run, records=cast(Mapping[str, Record], records))
+            other.__dict__["rankings"] = run.rankings  # as the cached property stores them
+            keys = [measured(one, known(one, measures), seed) for one in (other, run)]
+            found.append((run, keys))
+    if not found:
+        return None
+    rows = []
+    for type_ in types:
+        shown = [one for one in found if one[1][0].n(type_)]
+        for i, (run, keys) in enumerate(shown):
+            row = ["" if i else type_name(type_), run.label]
+            row += [f"{key.n(type_):,}" for key in keys]
+            for measure in map(str, measures):
+                means = [key.means.get(type_, {}).get(measure) for key in keys]
+                row += [interval(mean) if mean else ABSENT for mean in means]
+            rows.append(row)
+    keys_used = {evidence_name(run.manifest) for run, *_ in found}
+    names = (ORIGINAL, keys_used.pop() if len(keys_used) == 1 else "other")
+    header = ["type", "run", *(f"n {name}" for name in names)]
+    header += [f"{measure.title} {name}" for measure in measures for name in names]
+    return Section(
+        f"Under the {names[0]} and the {names[1]} evidence",
+        [*(_about(run) for run, *_ in found), Table(header, rows)],
+    )
+
+
+def _about(run: Run) -> str:
+    changed = [row for row in run.records.values() if "evidence_original" in row]
+    left_out = sum(not row["evidence"] for row in changed)
+    return (
+        f"{run.label}: evidence key {evidence_name(run.manifest)}, {len(changed) - left_out:,} "
+        f"questions with other evidence and {left_out:,} without any."
+    )

@@ -80,11 +80,17 @@ def _tabulate(options: argparse.Namespace) -> None:
 def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> str:
     """Return the page: its provenance, the effects, and the tables that the experiment requests."""
     seed = runs[0].seed
+    records = [record for one in runs for record in one.records.values()]
+    files = {f"{f['name']} {f['sha256'][:10]}" for one in runs for f in one.manifest["data"]}
+    counts = {len(one.records) for one in runs}
+    errors = sum(record["status"] == "error" for record in records)
     is_locomo = types_in(runs[0].records.values()) is TYPES
     clusters = (row.clusters for group in groups for rows in group.tables for row in rows)
     parts = [
         *heading(grid),
-        _provenance(runs),
+        f"{len(runs)} runs of {', '.join(map(str, sorted(counts)))} questions ({errors} failed), "
+        f"{made([one.manifest for one in runs])}; {', '.join(sorted(files))}; reader "
+        f"{runs[0].manifest['models']['reader']}.",
         f"{'Types 1 to 4' if is_locomo else 'All types but 5'} unless a column says "
         "otherwise; scores 0 to 1 with 95% intervals "
         f"{scope(clusters)}. A difference is to the first row of its group, paired by question; it "
@@ -95,17 +101,6 @@ def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> s
     for title, tables in requested(grid, runs, seed):
         parts += [title, *(table.markdown() for table in tables)]
     return "\n\n".join(parts) + "\n"
-
-
-def _provenance(runs: Sequence[Run]) -> str:
-    files = {f"{f['name']} {f['sha256'][:10]}" for one in runs for f in one.manifest["data"]}
-    counts = {len(one.records) for one in runs}
-    errors = sum(record["status"] == "error" for one in runs for record in one.records.values())
-    return (
-        f"{len(runs)} runs of {', '.join(map(str, sorted(counts)))} questions ({errors} failed), "
-        f"{made([one.manifest for one in runs])}; {', '.join(sorted(files))}; reader "
-        f"{runs[0].manifest['models']['reader']}."
-    )
 
 
 def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:
@@ -123,7 +118,12 @@ def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:
     parameter, _, _ = groups[0].group.partition("=")
     rows = []
     for group in groups:
-        number = _number(group.group)
+        try:
+            number = float(group.group.partition("=")[2])
+        except ValueError:
+            name = group.group or "this experiment"
+            text = f"{name}: no number to draw scores over; leave out --picture"
+            raise InputError(text) from None
         found = {row.key: row for table in group.tables for row in table if row.type == OVERALL}
         for i, run in enumerate(group.runs):
             of_run = {parameter: number, factor: run.label.rpartition("=")[2]}
@@ -143,15 +143,6 @@ def draw(groups: Sequence[Effects], factor: str, path: Path) -> list[str]:
         handles, labels = axes.get_legend_handles_labels()
         drawn.legend(handles, labels, loc="outside lower center", ncols=4)
     return files_of(path)
-
-
-def _number(group: str) -> float:
-    try:
-        return float(group.partition("=")[2])
-    except ValueError:
-        raise InputError(
-            f"{group or 'this experiment'}: no number to draw scores over; leave out --picture"
-        ) from None
 
 
 if __name__ == "__main__":

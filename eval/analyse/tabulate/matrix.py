@@ -59,7 +59,11 @@ def measure_columns(grid: Grid, runs: Path) -> list[Column]:
         of_group = list(members)
         done = {job.label: load_job(grid, job, path) for job, path in of_group if path is not None}
         gaps = _absent(grid, [job for job, path in of_group if path is None], len(of_group))
-        found.append(measured(_name(of_group[0][0]), done, reference, gaps))
+        first = of_group[0][0]
+        values = dict(one.split("=", 1) for one in first.overrides)
+        others = [one for one in first.group.split() if not one.startswith("dataset=")]
+        name = " ".join([values.get("dataset", first.group), *others])
+        found.append(measured(name, done, reference, gaps))
     return found
 
 
@@ -102,14 +106,6 @@ def _reference(grid: Grid) -> str:
     return str(settings[_REFERENCE])
 
 
-def _name(job: Job) -> str:
-    """Return the data set, with the values of other parameters than the last, if any vary."""
-    values = dict(one.split("=", 1) for one in job.overrides)
-    name = values.get("dataset", job.group)
-    others = [one for one in job.group.split() if not one.startswith("dataset=")]
-    return " ".join([name, *others])
-
-
 def _absent(grid: Grid, jobs: Sequence[Job], of: int) -> list[str]:
     """Name the jobs without a complete run, and the command that runs them."""
     if not jobs:
@@ -125,17 +121,13 @@ def _absent(grid: Grid, jobs: Sequence[Job], of: int) -> list[str]:
 def _described(column: Column) -> list[str]:
     files = {f"{f['name']} {f['sha256'][:10]}" for one in column.manifests for f in one["data"]}
     counts = [f"{one:,}" if one else ABSENT for one in (column.n, column.conversations)]
-    used = set().union(*map(_embedders, column.manifests))
+    used: set[str] = set()
+    for manifest in column.manifests:  # its embedder, if any conversation has it, and others
+        others, own = manifest.get("embedders") or {}, manifest["models"]["embedder"]
+        everywhere = bool(others) and set(manifest.get("stores") or {}) <= set(others)
+        used |= {*others.values(), *([] if everywhere or own is None else [own])}
     named = (", ".join(sorted(names)) or ABSENT for names in (used, files))
     return [column.name, *counts, *named]
-
-
-def _embedders(manifest: Manifest) -> set[str]:
-    """Return the run's embedder, if any conversation has it, and those of other languages."""
-    others = manifest.get("embedders") or {}
-    all_others = bool(others) and set(manifest.get("stores") or {}) <= set(others)
-    own = manifest["models"]["embedder"]
-    return {*others.values(), *([] if all_others or own is None else [own])}
 
 
 def _reading(grid: Grid, columns: Sequence[Column]) -> str:
@@ -212,6 +204,12 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
             cells[LATENCY][strategy] = number(latency, 1) + ratio
             lines.append(_line(LATENCY, run, base, latency))
     found = [row for rows in tables for row in rows]
+    failures = [
+        f"{label}: questions that failed, left out of the whole column: {why[FAILED]}"
+        for one in shared[:1]
+        for label, why in one.why.items()
+        if FAILED in why
+    ]
     if runs and not found:
         gaps = [*gaps, "no ranking of a question with evidence is known"]
     return Column(
@@ -220,7 +218,7 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
         [*csv_lines(tables, list(ranked.values())), *lines],
         found[0].n if found else 0,
         found[0].clusters if found else 0,
-        (*gaps, *problems.values(), *(_failures(shared[0]) if shared else ())),
+        (*gaps, *problems.values(), *failures),
         tuple(run.manifest for run in runs.values()),
     )
 
@@ -258,14 +256,6 @@ def _marked(means: Sequence[Interval], shared: Shared, seed: int) -> Iterator[st
             yield interval(mean) + _ALIKE
         else:
             yield interval(mean)
-
-
-def _failures(shared: Shared) -> list[str]:
-    return [
-        f"{label}: questions that failed, left out of the whole column: {why[FAILED]}"
-        for label, why in shared.why.items()
-        if FAILED in why
-    ]
 
 
 def _answerable(run: Run) -> list[Record]:

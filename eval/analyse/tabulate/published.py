@@ -6,7 +6,6 @@ writes are counted without a run.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from eval.analyse.tabulate.grid import Grid, heading, made
 from eval.analyse.tabulate.paper import QUANTITIES, Own, Paper, judged, load_paper, printed
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import protocols
-from eval.metrics.stats.interval import ClusterBootstrap, Interval, scope
+from eval.metrics.stats.interval import Interval, scope
 from eval.records.comma_separated import text_of
 from eval.records.run import Run
 from eval.rendering.blocks import Table
@@ -67,7 +66,12 @@ def as_page(grid: Grid, overrides: Sequence[str], runs: Path) -> tuple[str, str]
         *_tables(figures),
         *_costs(paper),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n", _csv(figures)
+    lines = []
+    for one in figures:
+        n = one.own.n if isinstance(one.own, Interval) else None
+        named = {"table": one.table, "row": one.row, "column": one.column, "run_id": one.run_id}
+        lines.append({**named, "published": one.published, "own": one.own, "n": n})
+    return "\n\n".join(part for part in parts if part) + "\n", text_of(_COLUMNS, lines)
 
 
 def _scores(paper: Paper) -> Iterator[_Figure]:
@@ -78,14 +82,17 @@ def _scores(paper: Paper) -> Iterator[_Figure]:
             for label, score in zip(table.columns, row.scores, strict=True):
                 type_ = TYPES[paper.source.labels[label].category]
                 column = label if label.lower() == type_ else f"{label} ({type_})"
+                rows = [one for one in run.counted if one["type"] == type_] if run else []
                 for name, key in _keys(table.metric, run):
+                    scores = [value(one, key) for one in rows]
+                    own = Sample.of(rows, scores, run.seed).score() if run else None
                     yield _Figure(
                         name,
                         row.system,
                         column,
                         table.decimals,
                         score if name == _heading(table.metric) else None,
-                        None if run is None else _scaled(_mean(run, key, type_), 100),
+                        _scaled(own, 100),
                         run_id="" if run is None else str(run.manifest["run_id"]),
                     )
 
@@ -103,11 +110,6 @@ def _keys(metric: str, run: Run | None) -> Iterator[tuple[str, str]]:
     yield _heading(metric), own.f1
     for one in others:
         yield f"{_heading(metric)} by the protocol {one.name}", one.f1
-
-
-def _mean(run: Run, key: str, type_: str) -> Interval | None:
-    rows = [one for one in run.counted if one["type"] == type_]
-    return Sample.of(rows, [value(one, key) for one in rows], run.seed).score() if rows else None
 
 
 def _measurements(paper: Paper) -> Iterator[_Figure]:
@@ -136,14 +138,15 @@ def _own_measurement(
     if own.run is None:
         if own.expected is None:
             return figure
-        sizes = {
-            "tokens": own.expected.context_tokens,
-            "store_tokens": own.expected.store_tokens,
-        }
-        return replace(figure, own=sizes.get(column))
+        counted = own.expected
+        known = {"tokens": counted.context_tokens, "store_tokens": counted.store_tokens}
+        return replace(figure, own=known.get(column))
     run_id = str(own.run.manifest["run_id"])
     if column == "store_tokens":
-        return replace(figure, own=_stored(own.run), run_id=run_id)
+        lines = [line for line in own.run.ingests if "tokens" in line.get("store", {})]
+        sizes = [float(line["store"]["tokens"]) for line in lines]
+        stored = Sample(sizes, [line["conversation"] for line in lines], own.run.seed).mean(0.0)
+        return replace(figure, own=stored, run_id=run_id)
     quantity, factor = QUANTITIES[column]
     return replace(figure, own=_scaled(measured(own.run, quantity), factor), run_id=run_id)
 
@@ -153,15 +156,6 @@ def _title(column: str) -> str:
         column,
         column.removesuffix("_s").replace("_", " ") + (" s" if column.endswith("_s") else ""),
     )
-
-
-def _stored(run: Run) -> Interval | None:
-    lines = [line for line in run.ingests if "tokens" in line.get("store", {})]
-    if not lines:
-        return None
-    bootstrap = ClusterBootstrap([line["conversation"] for line in lines], run.seed)
-    found = bootstrap.mean([float(line["store"]["tokens"]) for line in lines])
-    return found and found.within(0.0, math.inf)
 
 
 def _scaled(found: Interval | None, factor: float) -> Interval | None:
@@ -255,12 +249,3 @@ def _provenance(runs: Sequence[Run]) -> str:
         f"{made([run.manifest for run in runs])}; data {', '.join(sorted(data))}; model "
         f"{', '.join(sorted(models))}, judge {', '.join(sorted(judges))}; intervals {over}."
     )
-
-
-def _csv(figures: Sequence[_Figure]) -> str:
-    lines = []
-    for one in figures:
-        n = one.own.n if isinstance(one.own, Interval) else None
-        named = {"table": one.table, "row": one.row, "column": one.column, "run_id": one.run_id}
-        lines.append({**named, "published": one.published, "own": one.own, "n": n})
-    return text_of(_COLUMNS, lines)

@@ -47,7 +47,7 @@ from eval.records.environment import git_state, now
 from eval.records.head import made_with
 from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
-from eval.summary.imported import IMPORTED
+from eval.summary.closing import IMPORTED
 from memsys.core.addresses import without_secrets
 from memsys.core.errors import InputError, problems
 from memsys.core.places import RECORDS

@@ -33,7 +33,7 @@ from eval.metrics.stats.interval import RESAMPLES
 from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name, left_out
 from eval.records.schema import Manifest, Record
 from eval.summary import retrieval
-from eval.summary.imported import unanswered
+from eval.summary.closing import unanswered
 from eval.summary.measures import ABSTAINED, JUDGE
 from eval.summary.summarise import OVERALL
 from memsys.core.errors import InputError

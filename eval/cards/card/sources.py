@@ -27,7 +27,7 @@ from eval.records.rankings import Ranked, UnitRanking
 from eval.records.run import Run, error_of, load_run
 from eval.records.schema import RECORD, RECORD_DEFAULTS, Record
 from eval.summary import retrieval
-from eval.summary.imported import IMPORTED, system_name
+from eval.summary.closing import IMPORTED, system_name
 from memsys.core.errors import InputError
 from memsys.core.files import ANSWERS as MOST
 from memsys.core.files import check_regular, read_bytes, read_text, shown

@@ -20,7 +20,7 @@ from eval.imports.rescore.recompute import check_files
 from eval.records.answer_key_views import ORIGINAL, key_name
 from eval.records.manifest import load_manifest
 from eval.records.run import Run
-from eval.summary.imported import IMPORTED, system_name
+from eval.summary.closing import IMPORTED, system_name
 from memsys.core.errors import InputError, problems
 from memsys.core.places import MANIFEST, RUNS, SHIPPED, find_run
 from memsys.core.yaml_text import load_yaml

@@ -29,7 +29,7 @@ from eval.records.run import Run
 from eval.records.schema import Manifest, MemoryLine, RankingLine, Record
 from eval.records.scoring import score_record
 from eval.rendering.tables import report_md
-from eval.summary.imported import add_sentences, describe_import, unanswered, write_imported
+from eval.summary.closing import add_sentences, describe_import, unanswered, write_imported
 from memsys.core.tokens import count_tokens
 from memsys.core.turns import line
 

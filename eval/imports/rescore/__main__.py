@@ -25,7 +25,7 @@ from eval.records.manifest import load_manifest
 from eval.records.schema import Summary
 from eval.rendering.tables import as_text, by_run, how_to_read, run_tables, scope_note
 from eval.rendering.terminal import fitted
-from eval.summary.imported import ENDINGS, system_name
+from eval.summary.closing import ENDINGS, system_name
 from memsys.core.errors import InputError
 from memsys.core.files import is_there, shown
 from memsys.core.places import MANIFEST, RUNS, find_run

@@ -31,7 +31,7 @@ from eval.records.schema import Manifest, Record, Summary
 from eval.records.scoring import score_record
 from eval.rendering.tables import report_md
 from eval.rendering.terminal import markdown
-from eval.summary.imported import (
+from eval.summary.closing import (
     add_sentences,
     check_empty,
     describe_import,

@@ -24,8 +24,7 @@ from eval.records.schema import Manifest, Record, Summary
 from eval.records.scoring import evidence_fields, question_fields, score_record
 from eval.records.selections import Selections
 from eval.rendering.tables import report_md
-from eval.summary.closing import write_summary
-from eval.summary.imported import IMPORTED
+from eval.summary.closing import IMPORTED, write_summary
 from memsys.core.errors import InputError
 from memsys.core.places import MANIFEST, RECORDS
 

@@ -18,7 +18,7 @@ from eval.pages.report.retrieval import retrieval_block
 from eval.pages.report.runs import ReportedRun, looks_of
 from eval.pages.report.scores import headline_block, judges_block, types_block
 from eval.records.run import Run
-from eval.rendering.blocks import Block, Chart, Fold, Part, Section, Table, Verbatim
+from eval.rendering.blocks import Block, Chart, Part, Section, Table, Verbatim
 from eval.rendering.charts import ChartPoint, dots, scatter, stacked
 from eval.rendering.contrasts import brief, method, table
 from eval.rendering.markdown import report_markdown
@@ -111,14 +111,14 @@ def losses_block(runs: Sequence[ReportedRun]) -> Block:
         against = [f"without expansion: {direct.label}"] if direct else []
         against += [f"always expanded: {expanded.label}"] if expanded else []
         name = run.label + (f" ({'; '.join(against)})" if against else "")
-        parts.append(Fold(name, [_section(one) for one in sections]))
+        parts.append(Section(name, [_section(one) for one in sections]))
     return Block("losses", "Error analysis", parts)
 
 
 def _section(section: Section) -> Part:
     """Return the section as a fold, or as a sentence if it has no table."""
     if any(isinstance(part, Table) for part in section.parts):
-        return Fold(section.title, section.parts)
+        return section
     return " ".join([f"{section.title}:", *(str(part) for part in section.parts)])
 
 

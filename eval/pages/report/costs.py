@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from eval.analyse.cost import tables as cost_tables
+from eval.analyse.cost.__main__ import INGESTION, ingestion_table
 from eval.pages.report.runs import ReportedRun, looks_of
 from eval.records.prices import (
     PHASES,
@@ -55,8 +55,8 @@ def costs_block(runs: Sequence[ReportedRun]) -> Block:
         parts += ["Model calls and tokens, as reported by the endpoints:", Table(header, usage)]
     else:
         parts.append("No model was called for any question.")
-    parts.append("Cost of ingestion beside the scores. " + cost_tables.INGESTION)
-    parts.append(Table(*cost_tables.ingestion_table([(run, run.overall) for run in runs])))
+    parts.append("Cost of ingestion beside the scores. " + INGESTION)
+    parts.append(ingestion_table([(run, run.overall) for run in runs]))
     if len(runs) > 1:
         parts += _break_even(runs, spent)
     return Block("costs", "Costs", parts)

@@ -9,7 +9,7 @@ from eval.metrics.retrieval.registry import CUTOFFS, UNITS, Unit, parse
 from eval.metrics.stats.interval import Interval
 from eval.pages.report.runs import ReportedRun, looks_of
 from eval.records.run import Run
-from eval.rendering.blocks import Block, Chart, Fold, Part, Table
+from eval.rendering.blocks import Block, Chart, Part, Section, Table
 from eval.rendering.charts import trends
 from eval.rendering.numbers import interval
 from eval.rendering.tables import answered, type_name
@@ -125,7 +125,7 @@ def _tables(found: Sequence[_Measured]) -> list[Part]:
         if rows:
             parts.append(Table(["run", "n", *_titles(shown)], rows))
     folds = {f"{one.run.label}: retrieval by type": _types(one) for one in found}
-    return [*parts, *(Fold(title, tables) for title, tables in folds.items() if tables)]
+    return [*parts, *(Section(title, tables) for title, tables in folds.items() if tables)]
 
 
 def _types(one: _Measured) -> list[Part]:

@@ -10,7 +10,7 @@ from eval.metrics.evidence import RECORDED
 from eval.metrics.stats.interval import Interval
 from eval.pages.report.runs import ReportedRun, looks_of
 from eval.records.head import heads
-from eval.rendering.blocks import Block, Chart, Fold, Part, Table
+from eval.rendering.blocks import Block, Chart, Part, Section, Table
 from eval.rendering.charts import dots
 from eval.rendering.numbers import interval, number, percent
 from eval.rendering.tables import answered, by_run, interval_of, run_tables, scope_of, type_name
@@ -39,7 +39,7 @@ def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> B
         f"{run.label} on {estimate}" for run in runs for estimate in estimate_sentences(run.summary)
     ]
     if len(shown.header) < len(table.header):
-        parts.append(Fold("All columns", [table]))
+        parts.append(Section("All columns", [table]))
     parts += [
         f"Warning, {run.label}: {warning}" for run in runs for warning in run.summary["warnings"]
     ]
@@ -75,7 +75,7 @@ def types_block(runs: Sequence[ReportedRun]) -> Block | None:
         parts += run_tables(runs[0].summary) if with_answers else ()
     else:
         parts += [
-            Fold(f"{run.label}: every score by type", list(run_tables(run.summary)))
+            Section(f"{run.label}: every score by type", list(run_tables(run.summary)))
             for run in with_answers
         ]
     if not parts:

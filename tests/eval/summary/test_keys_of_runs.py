@@ -114,13 +114,6 @@ def test_key_is_part_of_what_a_run_is(start, tmp_path, small, errors, fault):
     assert run.summary["errors"] == 0
 
 
-def test_a_key_without_errors_is_one_line(start, tmp_path, small):
-    ended = start("strategy=bm25", *small, "dataset.key=corrected")
-    assert ended.code == 2
-    assert "no errors are known in small.json" in ended.err
-    assert runs_in(tmp_path) == []
-
-
 @pytest.mark.skipif(
     not (shared_folder() / "locomo" / "locomo10.json").is_file(),
     reason="locomo/locomo10.json is not in $MEMSYS_SHARED",

@@ -136,16 +136,6 @@ def test_a_run_records_its_subset_and_tells_the_estimate(run, files):
     assert line in run.files["report.md"].decode()
 
 
-def test_a_run_on_all_questions_has_no_subset(start, run, files, tmp_path):
-    assert started(start, files[0]).code == 0
-    other = max(runs_in(tmp_path), key=lambda one: len(one.records))
-    assert len(other.records) == 21
-    assert other.manifest["subset"] is None
-    assert other.summary["subset"] is None
-    assert other.manifest["config"]["dataset"]["subset"] is None
-    assert other.manifest["config_sha256"] != run.manifest["config_sha256"]
-
-
 def test_a_run_does_not_go_on_with_another_subset(start, run, files):
     rows = json.loads(files[1].read_text())["questions"]
     change(files[1], questions=rows[:2])

@@ -155,15 +155,6 @@ def test_no_line_is_wider_than_80_columns(with_recall, against, capsys, monkeypa
     assert "14-34-30" not in out.replace("\n".join(paths), "")
 
 
-def test_adversarial_is_compared_by_abstention(runs, capsys, tmp_path):
-    wrong = [row | {"abstained": False} for row in records()]
-    eager = str(write_run(tmp_path / "eager", wrong, "eager"))
-    assert main([runs[0], eager, "--type", "adversarial"]) == 0
-    assert last_line(capsys).startswith(
-        "eager is worse than vector_only on adversarial: abstained -1.000"
-    )
-
-
 def test_names_the_questions_that_do_not_count(runs, capsys, tmp_path):
     failed = {f"a/{100 + i}": error() for i in range(4)}
     other = str(write_run(tmp_path / "four", edit(records(), failed), "faulty", status="running"))

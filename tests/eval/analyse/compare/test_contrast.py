@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from eval.metrics.stats.interval import Interval
 from eval.metrics.stats.paired import holm, mcnemar
-from eval.records.run import Run
-from eval.summary.contrast import Contrast, Row, contrast, needed_difference, verdict
+from eval.summary.contrast import Row, contrast, needed_difference, verdict
 from eval.summary.measures import Measure, share
 from tests.eval.analyse.compare.made_runs import (
     ALL_TYPES,
@@ -128,24 +126,3 @@ def test_what_is_needed_is_the_greater_of_both_conditions():
     assert needed_difference(0.0, 0.01, 10) == pytest.approx(0.03648655, rel=1e-6)
     with pytest.raises(ValueError, match="no comparison"):
         needed_difference(0.0, 0.01, 0)
-
-
-def test_what_is_needed_is_found_about_four_times_in_five():
-    rng = np.random.default_rng(0)
-    asked = [row for row in records() if row["type"] == "temporal"]
-    measure = Measure("locomo_f1", ("temporal",))
-
-    def scored(label: str, scores: np.ndarray) -> Run:
-        rows = zip(asked, scores, strict=True)
-        return run(label, [row | {"scores": {"locomo_f1": float(f1)}} for row, f1 in rows])
-
-    first = scored("first", np.full(len(asked), 0.5))
-
-    def trial(shift: float, number: int) -> Contrast:
-        other = scored("other", 0.5 + shift + rng.normal(0, 0.1, len(asked)))
-        ((row,),) = contrast([(measure, share([first, other], measure))], number)
-        return row.contrasts[0]
-
-    needed = np.mean([trial(0.0, number).needed for number in range(10)])
-    found = [trial(float(needed), number).verdict == "better" for number in range(60)]
-    assert 0.65 < np.mean(found) < 0.95

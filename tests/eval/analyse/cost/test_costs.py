@@ -144,16 +144,6 @@ def test_what_a_run_is_is_told(answer, more, words, tmp_path, capsys):
     assert words in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_keyless_runs_have_one_line_each(count, tmp_path, capsys):
-    keyless = {"llm": None, "models": {"reader": "extractive"}}
-    names = [write(tmp_path / f"run{i}", used(), **keyless) for i in range(count)]
-    assert cost.main(names) == 0
-    assert [line[:9] for line in capsys.readouterr().out.splitlines()] == [
-        f"run{i}: grap"[:9] for i in range(count)
-    ]
-
-
 @pytest.mark.parametrize(
     ("source", "words"),
     [

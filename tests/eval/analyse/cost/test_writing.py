@@ -16,7 +16,6 @@ from eval.pages.report.runs import load
 from tests.eval.commands import Run, run_once
 
 Rows = dict[str, list[str]]
-LEXICAL = ("strategy.start=lexical",)  # what has no vectors need not embed
 
 
 def rows(out: str) -> Rows:
@@ -96,26 +95,6 @@ def test_keyless_runs_cost_nothing_but_their_seconds_in_the_report_too(finished,
     assert {row[0]: row[1:] for row in table.rows} == {
         name: cells for name, cells in found.items() if name != "ingestion"
     }
-
-
-def test_the_size_of_a_graph_stands_beside_its_answers(start, tmp_path, capsys):
-    some = ("dataset.conversations=[harbour]", "dataset.limit=8", "dataset.types=[single_hop]")
-    made = []
-    for strategy, *own in (["bm25"], ["graph_expand", *LEXICAL], ["graph_walk", *LEXICAL]):
-        folder = tmp_path / strategy
-        ended = start(f"strategy={strategy}", *own, *some, f"hydra.run.dir={folder}")
-        assert ended.code == 0, ended.err
-        made.append(Run(folder, ended))
-    found = shown(capsys, *made)
-    nodes, edges, kilobytes = (
-        found[f"{unit} stored, a conversation"] for unit in ("nodes", "edges", "kB")
-    )
-    assert (nodes[0], edges[0]) == ("-", "-")
-    assert nodes[1] == nodes[2]
-    more, fewer = (float(cell.replace(",", "")) for cell in edges[1:])
-    assert more > fewer > float(nodes[1]) > float(found["memories stored, a conversation"][0])
-    assert float(kilobytes[1]) > float(kilobytes[2]) > float(kilobytes[0]) > 10
-    assert all("n=8" in cell for cell in found["F1, types 1-4"])
 
 
 def test_a_run_that_does_not_tell_its_store_shows_none(copies, capsys):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 
 from eval.analyse.diagnose.__main__ import main
-from eval.imports.rescore.__main__ import main as rescore
 from tests.eval.analyse.diagnose.made_runs import expanded, gated, record, write_run
-from tests.eval.commands import PROJECT, Run, run_main
+from tests.eval.commands import Run, run_main
 from tests.eval.factory import error
 
 EXCLUDED = {"kind": "excluded", "error_type": "X", "original_gold": "gold"}
@@ -67,19 +65,6 @@ def test_real_runs_are_diagnosed_by_what_they_recorded(tmp_path, cache, capsys):
     assert shown[:3] == [reached[name] for name in ("vector_only", "hybrid_gate", "graph_expand")]
 
 
-def test_a_run_alone_tells_what_it_can(runs, capsys):
-    assert main([runs["vector_only"]]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("Error analysis of vector_only on ")
-    assert titles(out) == TITLES
-    assert "vector_only records no expansion" in out
-    assert "vector_only records no gate" in out
-    assert main([runs["hybrid_gate"]]) == 0
-    out = capsys.readouterr().out
-    assert "require --direct RUN, the same run without expansion" in out
-    assert "requires --direct RUN and --expanded RUN" in out
-
-
 def test_what_is_in_no_figure_is_counted(tmp_path, capsys):
     scores = {"locomo_f1": None, "judge": None}
     rows = [
@@ -107,27 +92,6 @@ def test_score_and_threshold(tmp_path, capsys):
     ):
         assert main([run, *options]) == 0
         assert re.search(told, capsys.readouterr().out, re.M)
-
-
-def test_imported_answers(tmp_path, monkeypatch, capsys):
-    given = [
-        {"sample_id": one["sample_id"], "qa_index": i, "answer": "No information available."}
-        for path in sorted((PROJECT / "data" / "sample").glob("*.json"))
-        for one in json.loads(path.read_text(encoding="utf-8"))
-        for i, _ in enumerate(one["qa"])
-    ]
-    monkeypatch.chdir(tmp_path)
-    Path("mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
-    assert rescore(["mine.jsonl", "--dataset", "sample", "--out", "run"]) == 0
-    capsys.readouterr()
-    assert main(["run"]) == 0
-    out = capsys.readouterr().out
-    assert titles(out) == TITLES
-    assert "Retrieval is unknown (imported answers)" in out
-    assert out.count("Unknown: imported answers") == 2
-    assert re.search(r"^all +\d+ +100\.0% .* 100\.0% .* 100\.0% ", out, re.M)
-    assert main(["run", "--direct", "run"]) == 2
-    assert "have no trace.expansion" in capsys.readouterr().err
 
 
 def test_wrong_input_is_one_line_and_exit_code_2(runs, capsys):

@@ -74,16 +74,16 @@ def test_reader_scoring_and_key_may_differ(make):
 @pytest.mark.parametrize(
     ("rows", "more", "told"),
     [
-        (DIRECT, {"data": [FILE | {"sha256": "6" * 64}]}, "answered other data than"),
-        (DIRECT[:1], {}, r"1 questions are not the same .*the first: a/2"),
-        (change(DIRECT, question="Else?"), {}, "1 questions are not the same"),
-        (change(DIRECT, evidence=["x"]), {}, "1 questions are not the same"),
+        (DIRECT, {"data": [FILE | {"sha256": "6" * 64}]}, "differs from .* in data"),
+        (DIRECT[:1], {}, r"differs from .* in 1 questions .*the first: a/2"),
+        (change(DIRECT, question="Else?"), {}, "in 1 questions"),
+        (change(DIRECT, evidence=["x"]), {}, "in 1 questions"),
         (DIRECT, {"config": {"memory": {"name": "windows"}}}, "differs from .* in memory.name"),
         (DIRECT, {"config": {"k": 4}}, "differs from .* in k; run both"),
         (DIRECT, {"config": {"strategy": {"k": 4}}}, "differs from .* in strategy.k"),
         (ALWAYS, {}, r"expands as well \(the first: a/1\)"),
-        (change(DIRECT, **record("a/2", "b", "xzw")), {}, "found other memories .* for a/2"),
-        ([record("a/1", "a", "a"), record("a/2", "b")], {"config": {"strategy": {}}}, "for a/1"),
+        (change(DIRECT, **record("a/2", "b", "xzw")), {}, "found other memories .*first: a/2"),
+        ([record("a/1", "a", "a"), record("a/2", "b")], {"config": {"strategy": {}}}, "first: a/1"),
         ([imported(row) for row in DIRECT], {}, "imported answers do not include"),
     ],
 )
@@ -94,7 +94,7 @@ def test_another_direct_run_is_refused(make, rows, more, told):
 
 def test_another_graph_or_another_kept_memory_is_refused_for_the_gate_alone(make):
     strange = [gated("a/1", "a", "ax"), GATED[1]]  # a subset, but nothing was added
-    with pytest.raises(InputError, match=r"found other memories directly .* for a/1"):
+    with pytest.raises(InputError, match=r"found other memories directly .*first: a/1"):
         pair_with_direct(make(strange, "hybrid_gate"), make(DIRECT, "vector_only"))
     run, graph = make(GATED, "hybrid_gate"), {"config": {"graph": {"name": "llm"}}}
     assert len(pair_with_direct(run, make(DIRECT, "vector_only", **graph))) == 2
@@ -112,7 +112,7 @@ def test_another_expanded_run_is_refused_and_a_run_without_a_trace(make):
     for beside, told in (
         (direct, "does not always expand"),
         (run, "does not always expand"),
-        (other, "retrieved other memories .* for a/2"),
+        (other, "retrieved other memories .*first: a/2"),
     ):
         with pytest.raises(InputError, match=f"^--expanded .*{told}"):
             pair_with_expanded(run, beside)

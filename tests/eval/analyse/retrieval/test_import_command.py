@@ -138,22 +138,6 @@ def test_a_pooled_ranking_is_scored_among_all_turns(score, write, tmp_path):
     assert run.manifest["config"]["dataset"]["pooled"] is True
 
 
-def test_a_ranking_of_a_benchmark_in_the_layout_of_beir(write, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "nuts"
-    (folder / "qrels").mkdir(parents=True)
-    documents = [{"_id": f"doc{one}", "title": "", "text": f"nut {one}"} for one in range(4)]
-    for name, rows in (("corpus", documents), ("queries", [{"_id": "q1", "text": "Which nut?"}])):
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
-    qrels = "query-id\tcorpus-id\tscore\nq1\tdoc2\t1\n"
-    (folder / "qrels" / "test.tsv").write_text(qrels, encoding="utf-8")
-    path = write("q1 Q0 doc1 1 0.9 mine\nq1 Q0 doc2 2 0.8 mine\n", "mine.trec")
-    assert main([str(path), "--dataset", str(folder), "--at", "2", "--run-folder", "run"]) == 0
-    assert "Rankings of turns for 1 of 1 questions of nuts." in capsys.readouterr().out
-    assert value(load_run(tmp_path / "run"), "q1", parse("mrr")) == 0.5
-
-
 def test_what_is_not_scored_is_counted_and_listed(score, write, tmp_path):
     rows = [
         {"id": "ash/0", "ids": ["D1:1", "D1:2"]},
@@ -223,22 +207,6 @@ def test_a_cutoff_beyond_the_depth_is_an_error_before_anything_is_written(
     options = ["--dataset", str(tmp_path / "trees.json"), "--at", "3"]
     assert main([str(path), str(other), *options]) == 2
     assert not (tmp_path / "results").exists()
-
-
-def test_two_files_of_different_depths_are_two_runs(
-    write, trees, ranked, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(tmp_path)
-    short = {id_: ranking[:2] for id_, ranking in ranked.items()}
-    files = [str(write(ranked, "deep.json")), str(write(short, "short.json"))]
-    assert main([*files, "--dataset", str(trees), "--at", "2"]) == 0
-    out = capsys.readouterr().out
-    assert "cutoffs beyond 6 are unknown" in out
-    assert "cutoffs beyond 2 are unknown" in out
-    folders = [
-        line.partition(": ")[2] for line in out.splitlines() if line.startswith("Run folder")
-    ]
-    assert [load_run(one).strategy for one in folders] == ["deep", "short"]
 
 
 def test_compare_and_rescore_accept_an_import(score, write, ranked, tmp_path, capsys):

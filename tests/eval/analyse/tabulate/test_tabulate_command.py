@@ -21,7 +21,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def rows(text: str) -> list[list[str]]:
+def rows_of(text: str) -> list[list[str]]:
     """The rows of the last table of a page."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
@@ -41,7 +41,7 @@ def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, capsys):
     assert capsys.readouterr().out.rstrip() == page.rstrip()
     assert said.startswith(page.rstrip())
     runs = runs_in(tmp_path)
-    header, _, *lines = rows(page)
+    header, _, *lines = rows_of(page)
     assert header[0] == "context"
     for run, line in zip(runs, lines, strict=True):
         cell = run.summary["by_type"]["overall"]
@@ -61,29 +61,25 @@ def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, capsys):
     assert not list(Path("tables").glob("*"))  # nothing was replaced
 
 
-def test_a_sweep_over_a_number_is_drawn(start, tmp_path, small, capsys):
-    given = ("dataset=sample", *small[:2], "strategy=bm25,auto", "strategy.budget=16,128")
-    assert start("-m", "experiment=budget", *given).code == 0
-    assert main(["budget", *given, "--picture", "--out", "drawn"]) == 0
-    assert (
-        "written to drawn: budget.md, budget.csv, budget.png, budget.svg" in capsys.readouterr().out
-    )
-    svg = (tmp_path / "drawn" / "budget.svg").read_text(encoding="utf-8")
-    assert all(f"<!-- {word} -->" in svg for word in ("bm25", "auto", "strategy.budget", "128"))
-
-
-def test_data_without_evidence_are_drawn_without_recall(tmp_path, capsys):
+@pytest.mark.parametrize(
+    "keys", [("locomo_f1", "evidence_recall"), ("locomo_f1",), ("evidence_recall",)]
+)
+def test_a_sweep_over_a_number_is_drawn_by_the_scores_that_it_has(keys, tmp_path, capsys):
     given = ("strategy=bm25,auto", "strategy.budget=16,128")
     for job in load_grid("budget", given).jobs:
         command = f"python -m eval.run experiment=budget {' '.join(job.overrides)}"
-        rows = [record(f"ash/{n}", scores={"locomo_f1": n / 4}) for n in range(4)]
+        rows = [record(f"ash/{n}", scores=dict.fromkeys(keys, n / 4)) for n in range(4)]
         folder = tmp_path / "runs" / command.replace(" ", "-")
         write_run(folder, rows, choices={"experiment": "budget"}, command=command)
     asked = (*given, "--runs", str(tmp_path / "runs"), "--picture", "--out", "drawn")
     assert main(["budget", *asked]) == 0, capsys.readouterr().err
+    out = capsys.readouterr().out
+    assert "written to drawn: budget.md, budget.csv, budget.png, budget.svg" in out
+    assert [row[1] for row in rows_of(out)[2:]] == ["4"] * 4
     svg = (tmp_path / "drawn" / "budget.svg").read_text(encoding="utf-8")
-    assert "<!-- F1, 95% interval -->" in svg
-    assert "recall" not in svg
+    assert all(f"<!-- {word} -->" in svg for word in ("bm25", "auto", "strategy.budget", "128"))
+    assert ("<!-- F1, 95% interval -->" in svg) == ("locomo_f1" in keys)
+    assert ("<!-- evidence recall, 95% interval -->" in svg) == ("evidence_recall" in keys)
 
 
 def test_runs_that_are_missing_are_asked_for(tmp_path, capsys):

@@ -34,8 +34,9 @@ def test_on_a_phone_and_on_a_desk(page, width, scheme):
     assert (ground > 700 and ink < 120) if scheme == "light" else (ground < 100 and ink > 600)
 
 
-def test_the_report_opens_and_closes(page):
-    page.window(390)
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
+def test_the_report_opens_and_closes(page, width, scheme):
+    page.window(width, scheme)
     page.chrome.get(f"{page.home}report.html")
     folds = page.all("details.fold > summary, figure > details > summary, details.card > summary")
     assert len(folds) > 10
@@ -45,18 +46,18 @@ def test_the_report_opens_and_closes(page):
     opened = page.all("details[open]")
     assert len(opened) == len(folds)
     assert all(one.size["height"] > 60 for one in opened)
-    assert page.chrome.execute_script("return document.documentElement.scrollWidth") <= 390
+    wide, flat, outside, ground = page.chrome.execute_script("""
+        const box = (one) => one.getBoundingClientRect();
+        const all = (css) => [...document.querySelectorAll(css)];
+        const ground = getComputedStyle(document.body).backgroundColor.match(/\\d+/g);
+        return [document.documentElement.scrollWidth,
+          all("table, figure > svg").filter(one => box(one).width < 100 || box(one).height < 20),
+          all("p, h2, li, .answer, figure").filter(one => box(one).right > innerWidth + 1),
+          ground.slice(0, 3).reduce((a, b) => a + +b, 0)]""")
+    assert (wide <= width, flat, outside) == (True, [], [])
+    assert ground > 700 if scheme == "light" else ground < 100
     folds[0].send_keys(Keys.SPACE)
     assert len(page.all("details[open]")) == len(folds) - 1
-    link = page.one(".toc a[href='#changes']")
-    link.click()
-    page.until(
-        lambda: (
-            abs(
-                page.chrome.execute_script(
-                    "return document.getElementById('changes').getBoundingClientRect().top"
-                )
-            )
-            < 2
-        )
-    )
+    page.one(".toc a[href='#changes']").click()
+    top = "return Math.abs(document.getElementById('changes').getBoundingClientRect().top)"
+    page.until(lambda: page.chrome.execute_script(top) < 2)

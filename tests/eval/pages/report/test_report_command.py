@@ -7,7 +7,7 @@ import pytest
 
 from eval.pages.report import __main__ as report
 from eval.pages.report.build import build_report
-from eval.rendering.blocks import Chart, Fold, Part, Table
+from eval.rendering.blocks import Chart, Part, Section, Table
 from tests.eval.pages.report.made_report import made, records, write_run
 
 
@@ -133,7 +133,7 @@ def _tables(parts: object) -> list[Table]:
             found.append(one)
         elif isinstance(one, Chart):
             found.append(one.alternative)
-        elif isinstance(one, Fold):
+        elif isinstance(one, Section):
             found += _tables(one.parts)
     return found
 

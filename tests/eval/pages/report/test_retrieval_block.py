@@ -13,7 +13,7 @@ from eval.pages.report import __main__ as report
 from eval.pages.report.build import build_report
 from eval.pages.report.retrieval import retrieval_block
 from eval.pages.report.runs import ReportedRun
-from eval.rendering.blocks import Block, Chart, Fold, Table
+from eval.rendering.blocks import Block, Chart, Section, Table
 from tests.eval.factory import write_rankings
 from tests.eval.pages.report.made_report import made, records, write_run
 
@@ -90,7 +90,7 @@ def test_selections_are_marked_and_have_no_curve(first, second):
         **{"run": "", "n": "24", "recall": "0.500", "any": "1.000", "all": "0.000"},
         **{"precision": "0.010", "share of store": "0.100"},
     }
-    folds = [part.title for part in block.parts if isinstance(part, Fold)]
+    folds = [part.title for part in block.parts if isinstance(part, Section)]
     assert folds == ["plain: retrieval by type", "better<i>: retrieval by type"]
 
 
