@@ -25,7 +25,7 @@ from memsys.knowledge.memory.observations import Observations
 from memsys.knowledge.memory.turns import Turns
 from memsys.llm.client import ChatSettings
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.strategies.neighbour_judge import PLACES as NEIGHBOUR_PLACES
+from memsys.strategies.graph_expand import JUDGE_PLACES
 
 _FACTS_A_TURN = 0.43  # LoCoMo's own observations: 2,541 of 5,882 turns
 # Output tokens: of a fact as JSON, an empty list, an operation and its reason, a reply on the graph
@@ -204,7 +204,7 @@ class Steps:
         """Return the calls that judge the neighbours of an expansion with these settings, as if
         every question had as many as it can. `memory_tokens`: mean of a memory.
         """
-        prompt = load_prompt(expansion["judge_prompt"], NEIGHBOUR_PLACES)
+        prompt = load_prompt(expansion["judge_prompt"], JUDGE_PLACES)
         frame = count_tokens(prompt.fill(question="", notes=""))
         shown = expansion["seeds"] * expansion["per_seed"]
         calls = len(self._asked) + len(self._conversations)
