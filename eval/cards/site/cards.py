@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -214,35 +214,26 @@ def score_tables(scores: Sequence[Score]) -> list[tuple[str, Table]]:
     each measure under the protocols, then one of all measures that no protocol defines. A cell has
     its n where that differs from the row's.
     """
-    tables = []
-    for key in dict.fromkeys(one.key for one in scores):
-        of_key = [one for one in scores if one.key == key]
-        for measure in dict.fromkeys(one.measure for one in of_key if one.protocol is not None):
-            found = [one for one in of_key if one.protocol is not None and one.measure == measure]
-            tables.append((f"{_title(measure)}, {shown(key)} answer key", _table(found, _protocol)))
-        if found := [one for one in of_key if one.protocol is None]:
-            tables.append((f"Other measures, {shown(key)} answer key", _table(found, _measure)))
-    return tables
+    keys = list(dict.fromkeys(one.key for one in scores))
+    tables: dict[str, dict[str, dict[str, Score]]] = {}  # score by type, by column and title
+    for one in sorted(scores, key=lambda one: (keys.index(one.key), one.protocol is None)):
+        measure, column = _title(one.measure), shown(one.protocol or "")
+        if one.protocol is None:
+            measure, column = "Other measures", f"{measure}{' (reported)' * one.reported}"
+        columns = tables.setdefault(f"{measure}, {shown(one.key)} answer key", {})
+        columns.setdefault(column, {})[one.type] = one
+    return [(title, _table(columns)) for title, columns in tables.items()]
 
 
-def _table(scores: Sequence[Score], column: Callable[[Score], str]) -> Table:
-    header = list(dict.fromkeys(map(column, scores)))
-    types = in_order(scores)
-    cells = {(one.type, column(one)): one for one in scores}
+def _table(columns: Mapping[str, Mapping[str, Score]]) -> Table:
+    scores = [one for of_types in columns.values() for one in of_types.values()]
+    types = in_order(scores) + [OVERALL] * any(one.type == OVERALL for one in scores)
     rows = []
-    for type_ in (*types, *{one.type for one in scores if one.type == OVERALL}):
-        found = [cells.get((type_, name)) for name in header]
+    for type_ in types:
+        found = [of_types.get(type_) for of_types in columns.values()]
         n = min(one.n for one in found if one)
         rows.append([shown(type_), f"{n:,}", *(_cell(one, n) for one in found)])
-    return Table(["question type", "n", *header], rows)
-
-
-def _protocol(score: Score) -> str:
-    return shown(str(score.protocol))
-
-
-def _measure(score: Score) -> str:
-    return f"{_title(score.measure)}{' (reported)' * score.reported}"
+    return Table(["question type", "n", *columns], rows)
 
 
 def _title(measure: str) -> str:

@@ -96,41 +96,42 @@ def _merge(options: argparse.Namespace) -> None:
 
 def _check(part: Path, manifest: Manifest, first: Path, other: Manifest) -> None:
     """Raise InputError unless a part is complete and has the configuration of the first one."""
-    if manifest["status"] != "complete":
-        raise InputError(
-            f"{part}: its status is {manifest['status']}; finish it by resume={manifest['run_id']}"
-        )
-    if manifest["config"].get("questions"):
-        raise InputError(
-            f"{part}: was run with questions=, so it is no part of a whole; run it again"
-        )
-    if manifest["config"]["dataset"].get("pooled"):
-        raise InputError(
-            f"{part}: its store is pooled, and other conversations would have been searched as "
-            "well; run them all at once"
-        )
-    for field in _ALIKE:
-        if manifest.get(field) != other.get(field):
-            raise InputError(
-                f"{part}: {field} differs from that of {first}; merge runs of one configuration"
-            )
     ours, theirs = _configuration(manifest, other), _configuration(other, manifest)
     names = sorted(name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name))
-    if names:
-        raise InputError(
-            f"{part}: the configuration differs from that of {first} in {', '.join(names)}; "
-            "only dataset.conversations may"
-        )
+    for wrong, why in (
+        (
+            manifest["status"] != "complete",
+            f"its status is {manifest['status']}; finish it by resume={manifest['run_id']}",
+        ),
+        (
+            manifest["config"].get("questions"),
+            "was run with questions=, so it is no part of a whole; run it again",
+        ),
+        (
+            manifest["config"]["dataset"].get("pooled"),
+            "its store is pooled, and other conversations would have been searched as well; run "
+            "them all at once",
+        ),
+        (
+            names,
+            f"the configuration differs from that of {first} in {', '.join(names)}; only "
+            "dataset.conversations may",
+        ),
+    ):
+        if wrong:
+            raise InputError(f"{part}: {why}")
 
 
 def _configuration(manifest: Manifest, other: Manifest) -> dict[str, Any]:
-    """Return the configuration for the comparison with `other`: without conversations, and without
+    """Return what parts share, for the comparison with `other`: without conversations, and without
     a fallback of the embedder, which a part whose conversations do not need it leaves out.
     """
     config, embedder = dict(manifest["config"]), dict(manifest["config"].get("embedder", {}))
     if "fallback" not in other["config"].get("embedder", {}):
         embedder.pop("fallback", None)
-    return {**config, "embedder": embedder, "dataset": {**config["dataset"], "conversations": None}}
+    data = {**config["dataset"], "conversations": None}
+    shared = {f"manifest.{name}": manifest.get(name) for name in _ALIKE}
+    return {**shared, **config, "embedder": embedder, "dataset": data}
 
 
 def _lacks_fallback(part: Path) -> bool:

@@ -132,21 +132,20 @@ def _ranking_lines(source: Import) -> Iterator[RankingLine]:
 
 def _memory_lines(source: Import) -> Iterator[MemoryLine]:
     """Yield the lines of memories.jsonl: each ranked turn or session is a memory."""
+    whole = source.unit == "session"
     ranked: dict[str, set[str]] = {}
     for id_, one in source.rankings.items():
         ranked.setdefault(source.stores[id_], set()).update(dict(one.ranked))
     for conversation in source.dataset.conversations:
         ids, store = ranked.get(conversation.id, set()), conversation.id
         for session in conversation.sessions:
-            turns = [turn.id for turn in session.turns]
-            if source.unit == "session":
-                if (id_ := session_of(turns[0])) in ids:
-                    yield MemoryLine(store=store, id=id_, turns=turns, tokens=None)
-                continue
-            for turn in session.turns:
-                if turn.id in ids:
-                    tokens = count_tokens(line(turn))
-                    yield MemoryLine(store=store, id=turn.id, turns=[turn.id], tokens=tokens)
+            units = [session.turns] if whole else [(turn,) for turn in session.turns]
+            for turns in units:
+                id_ = session_of(turns[0].id) if whole else turns[0].id
+                if id_ in ids:
+                    tokens = None if whole else count_tokens(line(turns[0]))
+                    names = [turn.id for turn in turns]
+                    yield MemoryLine(store=store, id=id_, turns=names, tokens=tokens)
 
 
 def _ranked(

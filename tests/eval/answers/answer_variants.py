@@ -85,91 +85,51 @@ def _unmatched(reason: str, count: int = 1) -> dict[str, Any]:
 
 
 _AT = r"line 2: "  # of JSON lines
-_FIELDS: list[tuple[str, dict[str, Any], str | Mapping[str, Any]]] = [
-    *(
-        (f"answer {one!r:.20}", {"prediction": one}, ALL | {"empty_answers": 1})
-        for one in (None, "", "  ", float("nan"))
+Expected = str | Mapping[str, Any]
+_VALUES: list[tuple[str, tuple[Any, ...], Expected]] = [  # of a column of the second row
+    ("prediction", (None, "", "  ", float("nan")), ALL | {"empty_answers": 1}),
+    ("prediction", (5, 2.5, -1, 2**63 - 1, LONG, "\x00", "=1+1", "NaN", "null"), ALL),
+    ("prediction", (True, False, [], {}, ["x"], {"a": 1}), _AT + "prediction must be a text"),
+    ("prediction", ("\ud800", "a\udfff"), _AT + "prediction: an unpaired surrogate"),
+    ("prediction", (float("inf"),), _AT + "prediction: a number beyond"),
+    ("prediction", (2**64, 10**400), _AT + "prediction: an integer beyond"),
+    ("question", ("Who?",), _unmatched("the question at its qa_index is another")),
+    ("question", ("WHEN DID ADA  PLANT IT?",), ALL),
+    ("question", (None,), ALL | {"not_checked_by_question": 1}),
+    ("question", (True,), _AT + "question must be a text"),
+    ("qa_index", ("1", 1.0), ALL),
+    ("qa_index", (99,), _unmatched("no such qa_index in its conversation")),
+    (
+        "qa_index",
+        (-1, 1.5, "x", True, [], 1e300, "1e300", "inf", "nan", DIGITS),
+        _AT + "qa_index must be a",
     ),
-    *(
-        (f"answer {one!r:.20}", {"prediction": one}, ALL)
-        for one in (5, 2.5, -1, 2**63 - 1, LONG, "\x00", "=1+1", "NaN", "null")
+    ("sample_id", (None,), ALL | {"matched_by_index": N - 1}),
+    ("sample_id", (True,), _AT + "sample_id must be a text"),
+    ("category", (None, "", 99, "x", LONG, "=1"), ALL),
+    ("category", (True, [], {}), _AT + "category must be a text"),
+    ("judge", (True, 0, "CORRECT", "0.5", None, "", "N/A", "Error.", [], [True, False]), ALL),
+    ("judge", ([True, None],), _AT + "judge contains a blank"),
+    ("judge", (2, -1, "maybe", "nan", "1e300", ["maybe"]), _AT + "judge .* is no verdict"),
+    ("context_tokens", (0, 10, "10", 10.0, None), ALL),
+    (
+        "context_tokens",
+        (1e300, "1e300", 1.5, -1, "many", True, [], 2**62),
+        _AT + "context_tokens must be a ",
     ),
-    *(
-        (f"answer {one!r:.20}", {"prediction": one}, _AT + "prediction must be a text")
-        for one in (True, False, [], {}, ["x"], {"a": 1})
-    ),
-    *(
-        (f"answer {name}", {"prediction": one}, f"{_AT}prediction: {says}")
-        for name, one, says in (
-            ("high surrogate", "\ud800", "an unpaired surrogate"),
-            ("low surrogate", "a\udfff", "an unpaired surrogate"),
-            ("infinite", float("inf"), "a number beyond"),
-            ("65 bits", 2**64, "an integer beyond"),
-            ("400 digits", 10**400, "an integer beyond"),
-        )
+    ("search_seconds", ("0.25",), ALL),
+    (
+        "search_seconds",
+        (1e308, "1e308", "inf", "nan", -0.1, "fast", True),
+        _AT + "search_seconds must be a number",
     ),
     (
-        "another question",
-        {"question": "Who?"},
-        _unmatched("the question at its qa_index is another"),
+        "error",
+        (None, "", False, 0, "0", "False", "none", [], {}, "N/A", "no error", 200, "200"),
+        ALL,
     ),
-    ("the question in capitals", {"question": "WHEN DID ADA  PLANT IT?"}, ALL),
-    ("no question", {"question": None}, ALL | {"not_checked_by_question": 1}),
-    ("question true", {"question": True}, _AT + "question must be a text"),
-    *(
-        (f"index {one!r:.20}", {"qa_index": one}, _AT + "qa_index must be a")
-        for one in (-1, 1.5, "x", True, [], 1e300, "1e300", "inf", "nan")
-    ),
-    ("index 5,000 digits", {"qa_index": DIGITS}, _AT + "qa_index must be a number"),
-    ("index 99", {"qa_index": 99}, _unmatched("no such qa_index in its conversation")),
-    ("index '1'", {"qa_index": "1"}, ALL),
-    ("index 1.0", {"qa_index": 1.0}, ALL),
-    (
-        "index of an earlier row",
-        {"qa_index": 0, "question": None},
-        _unmatched("its question is answered by an earlier row"),
-    ),
-    (
-        "another data set's conversation",
-        {"sample_id": "conv-26", "question": None},
-        _unmatched("no such conversation"),
-    ),
-    ("no conversation", {"sample_id": None}, ALL | {"matched_by_index": N - 1}),
-    ("conversation true", {"sample_id": True}, _AT + "sample_id must be a text"),
-    *((f"category {one!r:.20}", {"category": one}, ALL) for one in (None, "", 99, "x", LONG, "=1")),
-    *(
-        (f"category {one!r:.20}", {"category": one}, _AT + "category must be a text")
-        for one in (True, [], {})
-    ),
-    *(
-        (f"judge {one!r}", {"judge": one}, ALL)
-        for one in (True, 0, "CORRECT", "0.5", None, "", "N/A", "Error.", [], [True, False])
-    ),
-    ("judge with a blank run", {"judge": [True, None]}, _AT + "judge contains a blank"),
-    *(
-        (f"judge {one!r:.20}", {"judge": one}, _AT + "judge .* is no verdict")
-        for one in (2, -1, "maybe", "nan", "1e300", ["maybe"])
-    ),
-    *((f"tokens {one!r}", {"context_tokens": one}, ALL) for one in (0, 10, "10", 10.0, None)),
-    *(
-        (f"tokens {one!r:.20}", {"context_tokens": one}, _AT + "context_tokens must be a ")
-        for one in (1e300, "1e300", 1.5, -1, "many", True, [], 2**62)
-    ),
-    *(
-        (f"seconds {one!r:.20}", {"search_seconds": one}, _AT + "search_seconds must be a number")
-        for one in (1e308, "1e308", "inf", "nan", -0.1, "fast", True)
-    ),
-    ("seconds", {"search_seconds": "0.25"}, ALL),
-    *(
-        (f"error {one!r:.20}", {"error": one}, ALL)
-        for one in (None, "", False, 0, "0", "False", "none", [], {}, "N/A", "no error", 200, "200")
-    ),
-    *(
-        (f"error {one!r:.20}", {"error": one}, ALL | {"errors": 1})
-        for one in ("timeout", True, 1, {"code": 5}, ["x"], LONG)
-    ),
-    ("unknown fields", {"x": {"y": [None]}}, ALL),
-    ("deep unknown field", {"x": json.loads("[" * 99 + "]" * 99)}, ALL),
+    ("error", ("timeout", True, 1, {"code": 5}, ["x"], LONG), ALL | {"errors": 1}),
+    ("x", ({"y": [None]}, json.loads("[" * 99 + "]" * 99)), ALL),  # an unknown field
 ]
 
 
@@ -181,9 +141,23 @@ def variants() -> list[Variant]:
     swapped = {"first": "1", "second": "0"}
     ids = [{"id": f"{r['sample_id']}/{r['qa_index']}", "prediction": r["prediction"]} for r in base]
     other = [row | {"sample_id": "conv-26", "question": f"Q{n}?"} for n, row in enumerate(base)]
-    made = [Variant(name, _second(**fields), expected) for name, fields, expected in _FIELDS]
+    made = [
+        Variant(f"{column} {one!r:.20}", _second(**{column: one}), expected)
+        for column, several, expected in _VALUES
+        for one in several
+    ]
     table: list[tuple[str, bytes, str | Mapping[str, Any]]] = [
         ("lines", plain, ALL | {"matched_by_index": N}),
+        (
+            "index of an earlier row",
+            _second(qa_index=0, question=None),
+            _unmatched("its question is answered by an earlier row"),
+        ),
+        (
+            "another data set's conversation",
+            _second(sample_id="conv-26", question=None),
+            _unmatched("no such conversation"),
+        ),
         ("lines, reversed", lines(base[::-1]), ALL),
         ("lines by question", lines(by_words), ALL | {"matched_by_index": 0, "ambiguous": 4}),
         ("lines, blank ones among them", plain.replace(b"\n", b"\n \n"), ALL),

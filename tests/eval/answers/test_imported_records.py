@@ -206,20 +206,3 @@ def test_verdicts_and_answers_stay(run):
     assert again[0]["scores"]["judge"] == 0.0
     assert (again[1]["scores"]["judge"], again[1]["scores"]["by_hand"]) == (0.5, 1.0)
     assert (again[1]["answer"], again[1]["scores"]["locomo_f1"]) == ("in another year", 0.0)
-
-
-def test_evidence_is_counted_where_retrieval_is_known(run):
-    records = list(read_lines(run / "records.jsonl"))
-    records[0]["retrieved"] = [["m1", ["D1:1"], 0.5, "direct"], ["m2", [], 0.1, "expanded"]]
-    records[1]["retrieved"] = []
-    records[2] |= {
-        "status": "error",
-        "error": {"phase": "answer", "kind": "E", "message": "m"},
-        "answer": None,
-        "scores": dict.fromkeys(records[2]["scores"]),
-    }
-    write_lines(run / "records.jsonl", records)
-    recompute(run)
-    again = [one["scores"] for one in read_lines(run / "records.jsonl")]
-    assert [scores["evidence_recall"] for scores in again[:4]] == [1.0, 0.0, None, None]
-    assert set(again[2].values()) == {None}
