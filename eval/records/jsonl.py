@@ -74,71 +74,35 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
         file.writelines(json_line(row).encode() for row in rows)
 
 
-class DamagedLineError(InputError):
-    """A line of a run's file that cannot be read. `offset` in bytes where it begins, `fault` with
-    its number, and whether it is the `last`.
-    """
-
-    def __init__(self, path: Path, offset: int, fault: str, *, last: bool) -> None:
-        """The message has the remedy: only questions can be repeated alone."""
-        self.offset, self.fault, self.last = offset, fault, last
-        remedy = "restore the file from a copy, or run it again from the start"
-        if last and path.name in {RECORDS, INGEST}:
-            remedy = "resume the run, which drops this last line and repeats its step"
-        elif path.name == RECORDS:
-            remedy = "delete the line and resume the run, which asks its question again"
-        super().__init__(f"{path}: {fault}; {remedy}")
-
-
 def read_lines(
     path: Path,
     *,
     torn: bool = False,
-    ended: bool = False,
     schema: TypeAdapter[Any] | None = None,
     typed: bool = False,
-    until: int | None = None,
 ) -> Iterator[Row]:
     """Yield the rows of a JSON-lines file in order; none if the file is absent.
 
-    `torn`: skip an incomplete last line, which a killed process may leave; `ended`: such a line is
-    damaged. `schema`: validate each line. `typed`: the rows may have the order of fields and the
-    tuples of `schema`, which is faster. `until`: stop before this byte. Raises DamagedLineError
-    with the number of the line, and the field that is invalid.
+    `torn`: skip an incomplete last line, which a killed process may leave. `schema`: validate each
+    line. `typed`: the rows may have the order of fields and the tuples of `schema`, which is
+    faster. Raises InputError naming the line, and the field that is invalid.
     """
-    position = 0
     try:
         file: BinaryIO = open_entry(path)
     except FileNotFoundError:
         return
     with file:
         for number, line in enumerate(file, 1):
-            whole = line.endswith(b"\n")
-            if position == until or (torn and not whole):
+            if torn and not line.endswith(b"\n"):
                 return
             try:
-                if ended and not whole:
-                    raise ValueError(" is incomplete")
                 row = _typed(line, schema) if typed and schema else _parsed(line, schema)
             except ValueError as error:
-                fault, last = f"line {number}{error}", not file.read(1)
-                raise DamagedLineError(path, position, fault, last=last) from error
+                remedy = "restore the file from a copy, or run it again from the start"
+                if path.name == RECORDS:
+                    remedy = "delete the line and resume the run, which asks its question again"
+                raise InputError(f"{path}: line {number}{error}; {remedy}") from error
             yield row
-            position += len(line)
-
-
-def damaged_end(path: Path, schema: TypeAdapter[Any]) -> DamagedLineError | None:
-    """Return the last line of a JSON-lines file if it is damaged or incomplete, None if all lines
-    are valid or the file is absent. Raises DamagedLineError if another line is damaged.
-    """
-    try:
-        for _ in read_lines(path, ended=True, schema=schema):
-            pass
-    except DamagedLineError as line:
-        if not line.last:
-            raise
-        return line
-    return None
 
 
 def _typed(line: bytes, schema: TypeAdapter[Any]) -> Row:

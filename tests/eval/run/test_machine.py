@@ -1,11 +1,9 @@
-"""Faults of the machine: a full or read-only disk, a folder that cannot be, SIGTERM, and runs that
-begin at the same moment."""
+"""Faults of the machine: a full or read-only disk, a folder that cannot be, and SIGTERM."""
 
 from __future__ import annotations
 
 import errno
 import io
-import multiprocessing
 import os
 import shutil
 import signal
@@ -21,7 +19,7 @@ from eval.cli import TERMINATED, code_of, dispatch
 from eval.records import folder as folders
 from eval.records.jsonl import LineWriter, read_lines, write_json
 from memsys.core.errors import InputError, complain
-from tests.eval.commands import Run, runs_in
+from tests.eval.commands import Run
 
 SAME = "2026-01-01_00-00-00-000000_bm25"
 
@@ -170,23 +168,6 @@ def test_a_command_ends_well_without_stdout_and_errors_are_one_line_in_one_call(
     assert refused.startswith(f"error: {tmp_path / 'file' / 'x'}: Not a directory")
 
 
-def test_a_folder_is_claimed_by_one_process_alone(tmp_path):
-    """Which is how runs of the same microsecond have a folder each."""
-    fork = multiprocessing.get_context("fork")
-    barrier, found = fork.Barrier(8), fork.SimpleQueue()
-
-    def claimed() -> None:
-        barrier.wait(60)
-        found.put(folders.claim(tmp_path / "run", rename=True).name)
-
-    processes = [fork.Process(target=claimed) for _ in range(8)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(60)
-    assert {found.get() for _ in processes} == {"run", *(f"run-{i}" for i in range(2, 9))}
-
-
 def test_a_refused_run_leaves_the_folder_of_another_process(start, tmp_path, small, monkeypatch):
     monkeypatch.setattr(folders, "run_id", lambda strategy: SAME)
     others = tmp_path / "results" / "runs" / SAME
@@ -195,5 +176,3 @@ def test_a_refused_run_leaves_the_folder_of_another_process(start, tmp_path, sma
     assert start("strategy=bm25", *small, "k=0").code == 2
     assert [path.name for path in others.parent.iterdir()] == [SAME]
     assert (others / ".lock").exists()
-    assert start("strategy=bm25", *small).code == 0
-    assert [run.folder.name for run in runs_in(tmp_path)] == [SAME, f"{SAME}-2"]
