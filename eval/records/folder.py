@@ -28,7 +28,6 @@ from memsys.core.files import check_entry, is_there
 from memsys.core.places import MANIFEST, RECORDS, RUNS, find_run
 
 _LOCK = ".lock"
-_SPARE = 1_000  # blanks in the manifest of a running run, for the fields that its end adds
 _claimed: set[Path] = set()  # by this process
 
 
@@ -93,7 +92,7 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
                     f"{folder / name}: is there already, and a run would replace it; name a new "
                     f"folder by hydra.run.dir=..., or add resume={folder.name} if it is of a run"
                 )
-        write_json(folder / MANIFEST, manifest, spare=_SPARE)
+        write_json(folder / MANIFEST, manifest)
         return manifest
     old = load_manifest(folder)
     check_same_run(old, manifest)
@@ -104,7 +103,7 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
     old.pop("budget_usd", None)
     if state != old["git"]:
         old["warnings"].append("resumed by other code than it was started with (see resumed)")
-    write_json(folder / MANIFEST, old, spare=_SPARE)
+    write_json(folder / MANIFEST, old)
     return old
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,7 +29,6 @@ RANKINGS, MEMORIES, INGEST, CALLS, CONTEXTS, SUMMARY = (
 )
 SUMMARY_CSV, REPORT_MD = "summary.csv", "report.md"
 FILES = (RECORDS, RANKINGS, MEMORIES, INGEST, CONTEXTS, SUMMARY, MANIFEST, SUMMARY_CSV, REPORT_MD)
-_BLOCK = 2**16  # bytes
 
 
 class LineWriter:
@@ -58,9 +57,8 @@ class LineWriter:
             try:
                 while taken < len(data):
                     taken += self._file.write(data[taken:])
-            except OSError:
-                with suppress(OSError):
-                    self._file.truncate(self._file.tell() - taken)
+            except OSError:  # other questions under way may write after it
+                self._file.truncate(self._file.tell() - taken)
                 raise
 
     def close(self) -> None:
@@ -137,31 +135,13 @@ def validate(schema: TypeAdapter[Any], text: str, where: str) -> None:
         schema.validate_json(text, strict=True)
 
 
-def write_json(path: Path, value: Mapping[str, Any], *, spare: int = 0) -> None:
-    """Replace the file `path` in one step: a reader sees the old file or the new one.
-
-    `spare`: blanks at the end, which reserve space. Where there is no space for a second file, the
-    old one is overwritten if it is as long. Raises InputError if the file cannot be written.
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Replace the file `path` in one step: a reader sees the old file or the new one. Raises
+    InputError if it cannot be written.
     """
     text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
-    data = (text + " " * spare + "\n").encode()
-    try:
-        with replacing(path) as file:
-            file.write(data)
-    except InputError:
-        if not _overwritten(path, data):
-            raise
-
-
-def _overwritten(path: Path, data: bytes) -> bool:
-    """Write `data` over a file of at least its length; return whether that was possible."""
-    try:
-        with open_entry(path, "rb+", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            padded = data[:-1].ljust(size - 1) + b"\n"
-            return len(padded) == size and file.write(padded) == size
-    except OSError:
-        return False
+    with replacing(path) as file:
+        file.write(f"{text}\n".encode())
 
 
 def json_line(row: Mapping[str, Any]) -> str:
@@ -176,13 +156,8 @@ def _drop_torn_line(path: Path) -> None:
     except FileNotFoundError:
         return
     with file:
-        end = whole = file.seek(0, os.SEEK_END)
-        while whole:  # read backwards in blocks
-            start = max(whole - _BLOCK, 0)
-            file.seek(start)
-            newline = file.read(whole - start).rfind(b"\n")
-            whole = start + newline + 1
-            if newline >= 0:
-                break
-        if whole < end:
+        size = file.seek(0, os.SEEK_END)
+        if size:
+            with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+                whole = data.rfind(b"\n") + 1
             file.truncate(whole)
