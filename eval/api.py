@@ -139,11 +139,9 @@ def run(*overrides: str, quiet: bool = False) -> LoadedRun:
             return run(*overrides)
     check_flags(overrides)
     with configuration_errors(), ordered(overrides) as order:
-        folder, resume = order.folder, None
-        if order.config.resume is None:
-            folder = claim(folder, rename=True)
-        else:
-            resume = folder.name
+        folder = order.folder
+        resume = None if order.config.resume is None else folder.name
+        claim(folder)
         try:
             execute(order, folder, resume)
         except (HydraException, InputError):

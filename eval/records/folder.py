@@ -8,7 +8,6 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import cast
 
 from filelock import FileLock, Timeout
 
@@ -19,18 +18,16 @@ from eval.records.jsonl import (
     FILES,
     INGEST,
     RANKINGS,
-    damaged_end,
     read_lines,
     write_json,
 )
 from eval.records.manifest import check_same_run, load_manifest
-from eval.records.schema import INGEST_LINE, RECORD, Manifest, Record, store_of
-from memsys.core.errors import InputError, complain
-from memsys.core.files import check_entry, is_there, open_entry
+from eval.records.schema import INGEST_LINE, RECORD, Manifest
+from memsys.core.errors import InputError
+from memsys.core.files import check_entry, is_there
 from memsys.core.places import MANIFEST, RECORDS, RUNS, find_run
 
 _LOCK = ".lock"
-_SPARE = 1_000  # blanks in the manifest of a running run, for the fields that its end adds
 _claimed: set[Path] = set()  # by this process
 
 
@@ -46,32 +43,15 @@ def run_folder(resume: str | int | None, strategy: str) -> str:
     return str(find_run(str(resume), empty=True))  # a name of digits alone is read as a number
 
 
-def claim(folder: Path, *, rename: bool) -> Path:
-    """Create `folder` for this process alone and return it.
-
-    If another process has claimed it: with `rename` the folder NAME-2, NAME-3 and so on, else
-    `folder` itself, which `locked` then guards. Raises InputError if it cannot be created.
+def claim(folder: Path) -> None:
+    """Create `folder`, or take it over if no process has it. Raises InputError if it cannot be
+    created.
     """
-    first, number = folder, 1
-    while not _created(folder) and rename:
-        number += 1
-        folder = first.with_name(f"{first.name}-{number}")
-    return folder
-
-
-def _created(folder: Path) -> bool:
-    """Create `folder` and its lock file; return whether this process created the file."""
-    while True:
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            try:
-                (folder / _LOCK).open("x").close()
-            except FileExistsError:
-                return False
-            except FileNotFoundError:  # another process has discarded the folder since
-                continue
-        _claimed.add(folder.resolve())
-        return True
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            (folder / _LOCK).open("x").close()
+            _claimed.add(folder.resolve())
 
 
 @contextmanager
@@ -95,9 +75,8 @@ def locked(folder: Path) -> Iterator[None]:
 def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifest:
     """Write the manifest of a new run, or load that of the run in `folder` to resume it.
 
-    A damaged last line of the run to resume is removed with a warning on stderr. Raises InputError
-    if that run is another one, has another configuration or data, or is damaged elsewhere, or if
-    the folder of a new run contains one already, or a file that the run would write.
+    Raises InputError if the run to resume is another one, has another configuration or data, or is
+    damaged, or if the folder of a new run contains one already, or a file that it would write.
     """
     if resume is not None and Path(str(resume)).name != folder.name:
         raise InputError(
@@ -113,11 +92,10 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
                     f"{folder / name}: is there already, and a run would replace it; name a new "
                     f"folder by hydra.run.dir=..., or add resume={folder.name} if it is of a run"
                 )
-        write_json(folder / MANIFEST, manifest, spare=_SPARE)
+        write_json(folder / MANIFEST, manifest)
         return manifest
     old = load_manifest(folder)
     check_same_run(old, manifest)
-    _mend(folder)
     _check_files(folder, old)
     state = git_state()
     old["resumed"].append({"at": now(), "git": state})
@@ -125,13 +103,17 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
     old.pop("budget_usd", None)
     if state != old["git"]:
         old["warnings"].append("resumed by other code than it was started with (see resumed)")
-    write_json(folder / MANIFEST, old, spare=_SPARE)
+    write_json(folder / MANIFEST, old)
     return old
 
 
 def _check_files(folder: Path, manifest: Manifest) -> None:
-    """Raise InputError if a file is gone that the answers of the run to resume belong to."""
-    for record in read_lines(folder / RECORDS):
+    """Raise InputError on a damaged line of the run to resume, and if a file is gone that its
+    answers belong to. A line that a kill left unfinished is cut off when files are opened.
+    """
+    for _ in read_lines(folder / INGEST, torn=True, schema=INGEST_LINE):
+        pass
+    for record in read_lines(folder / RECORDS, torn=True, schema=RECORD):
         needed = {
             CONTEXTS: record.get("context_sha256") is not None,
             RANKINGS: manifest["retrieval"] is not None and bool(record.get("retrieved", True)),
@@ -142,34 +124,6 @@ def _check_files(folder: Path, manifest: Manifest) -> None:
                     f"{folder / name}: is gone, and {record['id']:.60} has an answer; restore it "
                     "from a copy, or run it again from the start"
                 )
-
-
-def _mend(folder: Path) -> None:
-    """Remove a damaged last line of records.jsonl and of ingest.jsonl: its step is repeated.
-
-    Raises InputError if another line is damaged, or if the step cannot be repeated.
-    """
-    records, ingests = folder / RECORDS, folder / INGEST
-    ends = {records: damaged_end(records, RECORD), ingests: damaged_end(ingests, INGEST_LINE)}
-    if end := ends[ingests]:
-        indexed = {
-            line["conversation"]
-            for line in read_lines(ingests, until=end.offset)
-            if line["phase"] == "index" and line["status"] == "ok"
-        }
-        last = ends[records]
-        for record in read_lines(records, until=last and last.offset):
-            store = store_of(cast(Record, record))
-            if record["status"] == "ok" and store not in indexed:
-                raise InputError(
-                    f"{ingests}: {end.fault}, and {store} has answers already; "
-                    "restore the file from a copy, or run it again from the start"
-                )
-    for path, end in ends.items():
-        if end is not None:
-            with writing(path), open_entry(path, "rb+") as file:
-                file.truncate(end.offset)
-            complain(f"{path}: {end.fault}; it was removed, and its step is repeated", "warning")
 
 
 def seconds_of(manifest: Manifest, seconds: Mapping[str, float], began: float) -> dict[str, float]:

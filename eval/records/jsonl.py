@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,7 +29,6 @@ RANKINGS, MEMORIES, INGEST, CALLS, CONTEXTS, SUMMARY = (
 )
 SUMMARY_CSV, REPORT_MD = "summary.csv", "report.md"
 FILES = (RECORDS, RANKINGS, MEMORIES, INGEST, CONTEXTS, SUMMARY, MANIFEST, SUMMARY_CSV, REPORT_MD)
-_BLOCK = 2**16  # bytes
 
 
 class LineWriter:
@@ -58,9 +57,8 @@ class LineWriter:
             try:
                 while taken < len(data):
                     taken += self._file.write(data[taken:])
-            except OSError:
-                with suppress(OSError):
-                    self._file.truncate(self._file.tell() - taken)
+            except OSError:  # other questions under way may write after it
+                self._file.truncate(self._file.tell() - taken)
                 raise
 
     def close(self) -> None:
@@ -74,71 +72,35 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
         file.writelines(json_line(row).encode() for row in rows)
 
 
-class DamagedLineError(InputError):
-    """A line of a run's file that cannot be read. `offset` in bytes where it begins, `fault` with
-    its number, and whether it is the `last`.
-    """
-
-    def __init__(self, path: Path, offset: int, fault: str, *, last: bool) -> None:
-        """The message has the remedy: only questions can be repeated alone."""
-        self.offset, self.fault, self.last = offset, fault, last
-        remedy = "restore the file from a copy, or run it again from the start"
-        if last and path.name in {RECORDS, INGEST}:
-            remedy = "resume the run, which drops this last line and repeats its step"
-        elif path.name == RECORDS:
-            remedy = "delete the line and resume the run, which asks its question again"
-        super().__init__(f"{path}: {fault}; {remedy}")
-
-
 def read_lines(
     path: Path,
     *,
     torn: bool = False,
-    ended: bool = False,
     schema: TypeAdapter[Any] | None = None,
     typed: bool = False,
-    until: int | None = None,
 ) -> Iterator[Row]:
     """Yield the rows of a JSON-lines file in order; none if the file is absent.
 
-    `torn`: skip an incomplete last line, which a killed process may leave; `ended`: such a line is
-    damaged. `schema`: validate each line. `typed`: the rows may have the order of fields and the
-    tuples of `schema`, which is faster. `until`: stop before this byte. Raises DamagedLineError
-    with the number of the line, and the field that is invalid.
+    `torn`: skip an incomplete last line, which a killed process may leave. `schema`: validate each
+    line. `typed`: the rows may have the order of fields and the tuples of `schema`, which is
+    faster. Raises InputError naming the line, and the field that is invalid.
     """
-    position = 0
     try:
         file: BinaryIO = open_entry(path)
     except FileNotFoundError:
         return
     with file:
         for number, line in enumerate(file, 1):
-            whole = line.endswith(b"\n")
-            if position == until or (torn and not whole):
+            if torn and not line.endswith(b"\n"):
                 return
             try:
-                if ended and not whole:
-                    raise ValueError(" is incomplete")
                 row = _typed(line, schema) if typed and schema else _parsed(line, schema)
             except ValueError as error:
-                fault, last = f"line {number}{error}", not file.read(1)
-                raise DamagedLineError(path, position, fault, last=last) from error
+                remedy = "restore the file from a copy, or run it again from the start"
+                if path.name == RECORDS:
+                    remedy = "delete the line and resume the run, which asks its question again"
+                raise InputError(f"{path}: line {number}{error}; {remedy}") from error
             yield row
-            position += len(line)
-
-
-def damaged_end(path: Path, schema: TypeAdapter[Any]) -> DamagedLineError | None:
-    """Return the last line of a JSON-lines file if it is damaged or incomplete, None if all lines
-    are valid or the file is absent. Raises DamagedLineError if another line is damaged.
-    """
-    try:
-        for _ in read_lines(path, ended=True, schema=schema):
-            pass
-    except DamagedLineError as line:
-        if not line.last:
-            raise
-        return line
-    return None
 
 
 def _typed(line: bytes, schema: TypeAdapter[Any]) -> Row:
@@ -173,31 +135,13 @@ def validate(schema: TypeAdapter[Any], text: str, where: str) -> None:
         schema.validate_json(text, strict=True)
 
 
-def write_json(path: Path, value: Mapping[str, Any], *, spare: int = 0) -> None:
-    """Replace the file `path` in one step: a reader sees the old file or the new one.
-
-    `spare`: blanks at the end, which reserve space. Where there is no space for a second file, the
-    old one is overwritten if it is as long. Raises InputError if the file cannot be written.
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Replace the file `path` in one step: a reader sees the old file or the new one. Raises
+    InputError if it cannot be written.
     """
     text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
-    data = (text + " " * spare + "\n").encode()
-    try:
-        with replacing(path) as file:
-            file.write(data)
-    except InputError:
-        if not _overwritten(path, data):
-            raise
-
-
-def _overwritten(path: Path, data: bytes) -> bool:
-    """Write `data` over a file of at least its length; return whether that was possible."""
-    try:
-        with open_entry(path, "rb+", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            padded = data[:-1].ljust(size - 1) + b"\n"
-            return len(padded) == size and file.write(padded) == size
-    except OSError:
-        return False
+    with replacing(path) as file:
+        file.write(f"{text}\n".encode())
 
 
 def json_line(row: Mapping[str, Any]) -> str:
@@ -212,13 +156,8 @@ def _drop_torn_line(path: Path) -> None:
     except FileNotFoundError:
         return
     with file:
-        end = whole = file.seek(0, os.SEEK_END)
-        while whole:  # read backwards in blocks
-            start = max(whole - _BLOCK, 0)
-            file.seek(start)
-            newline = file.read(whole - start).rfind(b"\n")
-            whole = start + newline + 1
-            if newline >= 0:
-                break
-        if whole < end:
+        size = file.seek(0, os.SEEK_END)
+        if size:
+            with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+                whole = data.rfind(b"\n") + 1
             file.truncate(whole)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,7 +15,6 @@ from eval.records.jsonl import MEMORIES, RANKINGS, read_lines
 from eval.records.schema import MEMORY_LINE, RANKING_LINE, Manifest, MemoryLine, RankingLine
 from eval.records.selections import DIGITS, Selections
 from memsys.core.errors import InputError
-from memsys.core.files import is_there, open_entry
 from memsys.core.turns import are_documents
 from memsys.core.types import Candidate, Conversation, Retrieval
 
@@ -26,7 +23,6 @@ RULE = (
     "that occurs again counts at its first place"
 )
 SESSION = "session"  # unit of a ranking of whole sessions
-_ID = re.compile(rb'\{"id": ?("(?:[^"\\]|\\.)*")')  # at the beginning of a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,17 +169,6 @@ def _unit(
         first = dict(zip(reversed(ids), reversed(places), strict=True))
         spent = tuple([tokens[first[id_]] for id_ in distinct])
     return UnitRanking(distinct, size, ended or len(distinct) == size, spent, depth)
-
-
-def ranked_ids(folder: Path) -> set[str]:
-    """Return the ids of the questions in rankings.jsonl, without reading the rankings; none where
-    the file is absent.
-    """
-    path = folder / RANKINGS
-    if not is_there(path):
-        return set()
-    with open_entry(path) as file:
-        return {json.loads(found[1]) for line in file if (found := _ID.match(line))}
 
 
 def ranking_line(

@@ -13,7 +13,7 @@ from eval.metrics.protocols import protocols
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import INGEST, read_lines
 from eval.records.manifest import leaves, load_manifest
-from eval.records.rankings import Ranked, load_rankings, ranked_ids
+from eval.records.rankings import Ranked, load_rankings
 from eval.records.schema import (
     INGEST_LINE,
     RECORD,
@@ -211,19 +211,17 @@ def _check_whole(folder: Path, manifest: Manifest, records: Mapping[str, Record]
     """Raise InputError unless `records` are what the complete run asked: what is missing, or has no
     answer or gold answer, would be in no mean, and what has another type in another.
     """
-    for fault in _faults(folder, manifest, records):
+    for fault in _faults(manifest, records):
         raise InputError(f"{folder / RECORDS}: {fault}; restore it from a copy, or run it again")
 
 
-def _faults(folder: Path, manifest: Manifest, records: Mapping[str, Record]) -> Iterator[str]:
+def _faults(manifest: Manifest, records: Mapping[str, Record]) -> Iterator[str]:
     """Yield each fault of the records of a complete run."""
     asked = manifest.get("questions")
     if manifest.get("kind") == "imported":  # from a file that may lack some
         asked = manifest.get("matching", {}).get("matched", asked)
     if asked is not None and len(records) != asked:
         yield f"holds {len(records):,} questions, and the complete run asked {asked!r:.20}"
-    if other := ranked_ids(folder) - records.keys():
-        yield f"lacks {min(other):.60}, which was ranked"
     types: dict[int, str] = {}
     for id_, record in records.items():
         of_type = types.setdefault(record["category"], record["type"])

@@ -112,7 +112,7 @@ def _run(order: Order) -> Ended:
     named = f"{state.cell}: " if state.cell else ""
     folder, resume, sweep = order.folder, order.config.resume, state.described
     try:
-        folder = folders.claim(folder, rename=resume is None and not order.is_named)
+        folders.claim(folder)
         if order.config.estimate:
             folders.discard_if_empty(folder)
             _estimate(order)
