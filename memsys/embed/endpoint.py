@@ -105,21 +105,21 @@ def _vectors(answer: Mapping[str, Any], model: str, expected: int) -> Vectors:
     """Return the unit vectors by index, shape (expected, d). Raises LLMError if the answer has
     another shape, or a vector without a direction.
     """
-    rows = answer.get("data")
+    rows = answer.get("data") or ()
     try:
-        by_index = {row["index"]: row["embedding"] for row in rows or ()}
-        if sorted(by_index) != list(range(expected)) or len(by_index) != len(rows or ()):
-            raise LLMError(f"{model}: {len(rows or ())} vectors for {expected} texts")
+        by_index = {row["index"]: row["embedding"] for row in rows}
+        if sorted(by_index) != list(range(expected)) or len(by_index) != len(rows):
+            raise LLMError(f"{model}: {len(rows)} vectors for {expected} texts")
         numbers = np.array([by_index[i] for i in range(expected)])
+        with np.errstate(over="ignore", invalid="ignore"):
+            vectors = numbers.astype(np.float32)
+            lengths = np.linalg.norm(vectors, axis=-1)
     except (TypeError, ValueError, KeyError) as error:
         raise LLMError(f"{model}: the answer is no list of vectors ({error})") from None
-    if numbers.ndim != 2 or not numbers.size or numbers.dtype.kind not in "if":
-        raise LLMError(f"{model}: the answer is no list of vectors of one length")
-    with np.errstate(over="ignore", invalid="ignore"):
-        vectors = numbers.astype(np.float32)
-        lengths = np.linalg.norm(vectors, axis=1)
-    if not np.isfinite(lengths).all():
-        raise LLMError(f"{model}: a vector has numbers that are not finite or too large")
-    if not lengths.all():
-        raise LLMError(f"{model}: a vector is zero, and has no direction")
+    is_table = numbers.ndim == 2 and numbers.size and numbers.dtype.kind in "if"
+    if not is_table or not np.isfinite(lengths).all() or not lengths.all():
+        raise LLMError(
+            f"{model}: the answer is no list of vectors of one length, of finite numbers that are "
+            "not too large, none of them zero"
+        )
     return unit_rows(vectors)

@@ -18,7 +18,7 @@ from memsys.core.types import Usage
 SOURCES = ("live", "vectors", "shared", "recorded")  # of a latency: what replaces what
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Call:
     """One call to a model: milliseconds spent now, milliseconds when live, and its tokens.
 

@@ -119,7 +119,7 @@ def usage_of(answer: Mapping[str, Any]) -> Usage | None:
     to an embedding request has no output tokens.
     """
     reported = answer.get("usage")
-    if not isinstance(reported, Mapping):
+    if not isinstance(reported, dict):
         return None
     tokens = [reported.get("prompt_tokens"), reported.get("completion_tokens", 0)]
     if any(type(count) is not int or not 0 <= count <= MOST_TOKENS for count in tokens):

@@ -62,7 +62,7 @@ class RecordedAnswer(NamedTuple):
         return 200 <= self.status < 300
 
 
-_ROW = TypeAdapter(RecordedAnswer)
+_ROW = TypeAdapter(RecordedAnswer).validator
 
 
 class Recording:
@@ -208,9 +208,10 @@ class Recording:
     def _checked(self, row: Sequence[Any]) -> RecordedAnswer:
         """Return `row`, typed: SQLite stores any value in any column."""
         try:
-            return _ROW.validate_python(row, strict=True)
+            answer: RecordedAnswer = _ROW.validate_python(row, strict=True)
         except ValidationError as error:
             raise self.damaged(row[0], first_problem(error)) from None
+        return answer
 
     def _unpacked(self, key: str, data: object) -> dict[str, Any]:
         try:

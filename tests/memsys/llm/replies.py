@@ -154,5 +154,11 @@ CASES: dict[str, Case] = {
     "500": bad(faults.status(500), "HTTP 500"),
     "502 of a proxy": bad(framed(b"<html>", 502), "HTTP 502"),
     "400": bad(faults.status(400, f"header {KEY}"), r"HTTP 400 \(header \$OPENAI_API_KEY"),
+    "too long": bad(
+        faults.status(400, "This model's maximum", "context_length_exceeded"), "longer than the"
+    ),
+    "too long, as llama.cpp has it": bad(
+        faults.status(400, "the request exceeds the available context size"), "longer than the"
+    ),
     "redirect": bad(framed(b"", 302, {"Location": "http://127.0.0.1:9/v1"}), "HTTP 302"),
 }

@@ -48,18 +48,6 @@ PASSING = {
     "hang": Passing(faults.hang(), r"no whole answer within 0\.3 s", timeout_s=0.3),
     "drip": Passing(faults.drip(0.05), r"no whole answer within 0\.3 s", timeout_s=0.3),
 }
-OF_THE_ANSWER = {
-    "no content": (faults.says(None), "no content"),  # for others see replies.py
-    "too long": (
-        faults.status(400, "This model's maximum context length is 5", "context_length_exceeded"),
-        "longer than the model's context",
-    ),
-    "too long, as llama.cpp has it": (
-        faults.status(400, "the request exceeds the available context size"),
-        "longer than the model's context",
-    ),
-    "bad request": (faults.status(400, "what?"), r"HTTP 400 \(what\?; 1 attempt\)"),
-}
 EACH = pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
 
 
@@ -118,22 +106,6 @@ def test_a_fault_that_stays_is_an_error_that_a_replay_alone_repeats(fault, make,
         text = make(server).complete(HELLO).text  # asked again, and mended
         assert server.requests == 1
     assert replaying.complete(HELLO).text == text
-
-
-@pytest.mark.parametrize(("fault", "words"), OF_THE_ANSWER.values(), ids=OF_THE_ANSWER)
-def test_an_unusable_answer_is_an_error_and_requested_again_later(fault, words, make):
-    with FaultyServer([fault]) as server:
-        client = make(server, retries=3)
-        with pytest.raises(LLMError, match=words) as live:
-            client.complete(HELLO)
-        replaying = make(server, mode="replay")
-        with pytest.raises(LLMError) as raised:
-            replaying.complete(HELLO)
-        assert str(raised.value) == str(live.value)
-        assert server.requests == 1
-        assert client.complete(HELLO).text.startswith("answer ")
-        assert server.requests == 2
-        assert replaying.complete(HELLO).text.startswith("answer ")
 
 
 @pytest.mark.parametrize(
