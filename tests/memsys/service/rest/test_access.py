@@ -12,8 +12,7 @@ from fastapi.testclient import TestClient
 from memsys.service.rest.access import AccessPolicy
 from memsys.service.rest.app import make_app
 from tests.memsys.service.made import memory
-from tests.memsys.service.rest.in_process import ask
-from tests.memsys.service.rest.serving import KEY
+from tests.memsys.service.rest.serving import KEY, ask
 from tests.memsys.service.rest.test_server import failed
 
 

