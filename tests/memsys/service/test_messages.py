@@ -161,12 +161,13 @@ def test_a_configuration_has_instructions_but_not_that_of_a_run(tmp_path):
 
 def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path):
     with memory(tmp_path, llm=Seeing()) as store:
-        store.add([user("Heat it")], agent_id="cook", memory_type="procedural_memory")
-        store.add([user("Heat it")], agent_id="cook", memory_type="procedural_memory", infer=False)
+        procedure = {"agent_id": "cook", "memory_type": "procedural_memory"}
+        run = [user("Heat it", id="m1"), {"role": "tool", "content": "Hot", "id": "t1"}]
+        assert store.add(run, **procedure).faults == []  # type: ignore[arg-type]
+        store.add([user("Heat it")], **procedure, infer=False)  # type: ignore[arg-type]
         recorded, said = store.get_all(agent_id="cook")
-        assert (recorded.kind, recorded.memory) == (
-            *("procedural", "Objective: Fire a bowl\nProgress: half\n1. Heat"),
-        )
+        assert recorded.memory == "Objective: Fire a bowl\nProgress: half\n1. Heat"
+        assert (recorded.kind, recorded.turns) == ("procedural", ("m1", "t1"))
         assert (said.kind, said.memory) == ("procedural", "Mara: Heat it")
         with pytest.raises(InputError, match=r"^add: memory_type: "):
             store.add("x", user_id="mara", memory_type="semantic_memory")  # type: ignore[arg-type]

@@ -6,15 +6,13 @@ import re
 import sys
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from eval.metrics.retrieval import Judged
-from eval.metrics.retrieval.registry import parse
 from memsys.core.errors import InputError
 from memsys.core.types import UNDATED, Candidate, Memory
 from memsys.service.mteb import Search, decreasing
@@ -87,6 +85,14 @@ def test_what_cannot_search(strategy, options, message, tmp_path):
         Search(strategy, cache=tmp_path, **options)
 
 
+def test_the_results_of_mteb_name_the_model(tmp_path, monkeypatch):
+    stand_in = ModuleType("mteb.models.model_meta")
+    stand_in.ModelMeta = SimpleNamespace(create_empty=dict)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, stand_in.__name__, stand_in)
+    meta = Search("bm25", cache=tmp_path, k=3).mteb_model_meta
+    assert meta == {"name": "memsys/bm25 k=3", "model_type": ["sparse"]}
+
+
 def test_rows_that_cannot_be_used(tmp_path):
     model = Search("bm25", cache=tmp_path)
     with pytest.raises(InputError, match="document 'd1' occurs twice"):
@@ -98,22 +104,6 @@ def test_rows_that_cannot_be_used(tmp_path):
         model.search([{"id": "q", "text": ["a", "b"]}], top_k=3, **TASK)
     with pytest.raises(InputError, match="document 'd9' is not in the corpus"):
         model.search(QUERIES, top_k=3, top_ranked={"q1": ["d1", "d9"]}, **TASK)
-
-
-@pytest.mark.parametrize("pools", [None, POOLS])
-def test_mteb_itself_scores_as_the_metrics_here_do(pools, tmp_path):
-    pytest.importorskip("mteb", reason="an extra with torch: pip install memsys[mteb]")
-    from tests.memsys.service.mteb_task import ndcg_by_mteb  # noqa: PLC0415
-
-    model = Search("hybrid_rank", cache=tmp_path / "vectors")
-    by_mteb = ndcg_by_mteb(model, CORPUS, QUERIES, QRELS, pools, tmp_path)
-    found = ranked(model, top_ranked=pools, top_k=10)
-    ndcg = parse("ndcg@10").metric
-    gains = [
-        ndcg.score(Judged(ranking, [one for one, n in QRELS[id_].items() if n > 0]), 10)
-        for id_, ranking in found.items()
-    ]
-    assert by_mteb == pytest.approx(np.mean(gains), abs=1e-5)  # it rounds to five digits
 
 
 # The transformer of docs/exporting.md is executed with a stand-in for PyTerrier.
