@@ -63,6 +63,8 @@ def test_search_ranks_by_cosine_and_takes_k_from_the_setup(store, tmp_path):
     found = store.search("cracked bowl", user_id="mara", top_k=2)
     assert texts(found) == ["The kiln cracked a bowl.", "A bowl was sold."]
     assert found[0].score == found[0].relevance == pytest.approx(2 / 6**0.5, abs=1e-6)
+    assert texts(store.search("cracked bowl", user_id="mara", threshold=0.9)) == []
+    assert [each.accesses for each in store.get_all(user_id="mara")] == [1, 1, 0]
     with memory(tmp_path, k=1) as other:
         assert len(other.search("cracked bowl", user_id="mara")) == 1
 
@@ -226,6 +228,7 @@ NO_OWNER = (lambda s: s.add("kiln"), lambda s: s.search("kiln"), lambda s: s.get
         (lambda s: s.add("kiln", infer="false", **OWNED), "^add: infer: .*valid boolean"),
         (lambda s: s.search("kiln", enable_graph=0, **OWNED), "^search: enable_graph: "),
         (lambda s: s.search("kiln", top_k=0, **OWNED), "^top_k: 0; use"),
+        (lambda s: s.search("kiln", threshold="high", **OWNED), "^search: threshold: "),
         (lambda s: s.search("kiln", filters=[1], **OWNED), "^search: filters: not a JSON object"),
         (lambda s: s.update("x"), "^update: give text"),
         *((lambda s, w=w: s.get(w), "^get: memory_id: ") for w in (None, 5, "\ud800")),

@@ -185,6 +185,13 @@ def test_nothing_named_is_the_default():
         assert (made.strategy, made.k, made.weights.plain, made.llm) == (None, 10, True, None)
 
 
+def test_relations_may_come_in_the_reply_that_has_the_facts():
+    config = {"strategy": "mem0_graph", "llm": "grammar", "embedder": "wordllama"}
+    made = load_setup({**config, "facts": {"relations": "same_reply"}})
+    assert made.relations is not None
+    assert (made.facts.relations, made.relations.max_share) == ("same_reply", None)
+
+
 @pytest.mark.parametrize("strategy", ["bm25", "fusion"])
 def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
     made = load_setup({"strategy": strategy, "graph": "relations", "embedder": "wordllama"})
