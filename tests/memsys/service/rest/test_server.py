@@ -13,7 +13,7 @@ from memsys.context.writers import Layered
 from tests.memsys.knowledge.facts.models import fact
 from tests.memsys.left import files_with
 from tests.memsys.service.made import memory
-from tests.memsys.service.rest.serving import Served, ask, serving
+from tests.memsys.service.rest.serving import Served, ask
 from tests.memsys.service.test_relations import model, opened
 
 NOBODY = "0" * 32
@@ -254,16 +254,6 @@ def test_what_needs_a_model_is_409_without_one(server):
     answer = server.ask("POST", "/memories", {"messages": many, "user_id": "alice"})
     failed(answer, 422, "invalid_input", "over 50 images")
     assert server.ask("GET", "/memories?user_id=alice").body["results"] == []
-
-
-def test_what_was_added_is_there_after_a_kill(tmp_path):
-    with serving(tmp_path) as server:
-        id_ = added(server)
-        server.process.kill()
-        server.process.wait(10)
-    with memory(tmp_path / "memories") as store:
-        (found,) = store.search("kiln", user_id="mara")
-        assert found.record.id == id_
 
 
 def test_a_memory_without_history_is_in_no_file(server, folder):
