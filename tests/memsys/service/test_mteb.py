@@ -16,8 +16,23 @@ import pytest
 from memsys.core.errors import InputError
 from memsys.core.types import UNDATED, Candidate, Memory
 from memsys.service.mteb import Search, decreasing
-from tests.memsys.service.corpus import CORPUS, POOLS, QRELS, QUERIES
 
+CORPUS: list[dict[str, Any]] = [
+    {"id": "d1", "title": "Bees", "text": "Honey bees dance to point at flowers."},
+    {"id": "d2", "title": "", "text": "A lighthouse warns ships off the rocks at night."},
+    {"id": "d 3", "title": "Tides", "text": "The moon pulls the sea twice a day."},
+    {"id": "d4", "title": None, "text": "Clay pots crack in a kiln that cools too fast."},
+    {"id": "d5", "text": "Rye bread needs a sour dough and a night of rest."},
+    {"id": "d6", "title": "Moths", "text": "Moths circle the lighthouse lamp on warm nights."},
+    {"id": "d7", "title": "", "text": ""},
+]
+QUERIES: list[dict[str, Any]] = [
+    {"id": "q1", "text": "How do bees show where the flowers are?"},
+    {"id": "q2", "text": "What moves the sea?"},
+    {"id": "q3", "text": "What is drawn to the lighthouse at night?"},
+]
+QRELS = {"q1": {"d1": 1}, "q2": {"d 3": 2, "d2": 0}, "q3": {"d6": 1, "d2": 1, "d5": 1}}
+POOLS = {"q1": ["d2", "d1", "d4"], "q2": ["d 3", "d2"], "q3": ["d4", "d2", "d6", "d7"]}
 TASK: dict[str, Any] = {
     **{"task_metadata": None, "hf_split": "test", "hf_subset": "default"},
     **{"encode_kwargs": {"batch_size": 32}, "num_proc": None},
@@ -76,7 +91,7 @@ def test_scores_keep_the_order_without_ties():
     [
         ("full_context", {}, "selects without an order"),
         ("oracle", {}, "does not rank stored"),
-        ("bm25", {"memory": "windows"}, "memory: no such option here; there are embedder"),
+        ("bm25", {"memory": "windows"}, "memory: no such setting; there are budget"),
         ("bm25", {"k": 0}, "k: 0"),
     ],
 )

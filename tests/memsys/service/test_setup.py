@@ -238,6 +238,8 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
         ("summary: {background: 1}\n", "summary.background: 1; use true or false"),
         ("memory: observations\n", "memory=observations: messages are stored verbatim"),
         ("memory: facts\n", "memory=facts: messages are stored verbatim"),
+        ("weights: {recency: -1}\n", "weights.recency: -1; use a number"),
+        ("weights: {pool: 0}\n", "weights.pool: 0; use a whole number"),
         ("k: 0\n", "k: 0; use a whole number"),
         ("budget: 0\n", "budget: 0; use a whole number"),
         ("index: {b: 9}\n", "index.b: 9; use"),

@@ -79,7 +79,6 @@ def at(place: str) -> str:
         ({"messages": "", "user_id": "m"}, "body.messages"),
         ({"messages": "x" * 20_001, "user_id": "m"}, "20000"),
         ({"messages": [{"role": "user"}], "user_id": "m"}, at("0")),
-        ({"messages": {"role": "user", "content": 7}, "user_id": "m"}, at("content")),
         ({"messages": {"role": "user", "content": [{"type": "x"}]}, "user_id": "m"}, "image_url"),
         (
             {"messages": [{"role": "user", "content": [{"type": "text"}]}], "user_id": "m"},
@@ -88,9 +87,7 @@ def at(place: str) -> str:
         ({"messages": 7, "user_id": "m"}, "use a text, a message, or a list of messages"),
         ({"messages": "x", "user_id": 7}, "body.user_id"),
         ({"messages": "x", "user_id": "m", "time": "yesterday"}, "RFC 3339"),
-        ({"messages": "x", "user_id": "m", "time": "2024-02-31T00:00:00Z"}, "body.time"),
         ({"messages": "x", "user_id": "m", "metadata": {str(i): 1 for i in range(51)}}, "50"),
-        (b'{"messages": "half \\ud800", "user_id": "m"}', ""),
         (b'{"messages": "x", "user_id": "m", "metadata": {"a": "\\ud800"}}', "not a JSON"),
         (b'{"messages": "x", "user_id": "m", "metadata": {"a": NaN}}', "JSON"),
         (b"\xff\xfe", ""),
@@ -168,10 +165,8 @@ INVALID_INPUTS = [
     ("POST /reset?user_id=mara", None, "query.user_id"),
     ("DELETE /memories?user_id=mara&agent=cook", None, "query.agent: there is no such"),
     ("DELETE /memories?user_id=mara&agent_id=", None, "query.agent_id"),
-    ("DELETE /memories?user_id=mara&USER_ID=x", None, "query.USER_ID"),
     ("DELETE /memories?user_id=theo&user_id=mara", None, "query.user_id: is given twice"),
     ("DELETE /memories?user_id=mara", {"agent_id": "cook"}, "reads no body"),
-    ("POST /memories", {"messages": "x", **MARA, "agent": "y"}, "body.agent"),
     ("POST /search", {"query": "x", **MARA, "limit": 1, "top_k": 1}, "top_k: give it or limit"),
     ("POST /search", {"query": "x", **MARA, "top_k": 201}, "top_k"),
     ("POST /search", {"query": "x", **MARA, "top_k": 1.5}, "top_k"),
@@ -180,7 +175,6 @@ INVALID_INPUTS = [
     ("GET /memories", None, "owner: give at least one of"),
     ("GET /memories/{id}?user_id=mara", None, "query.user_id"),
     ("PUT /memories/{id}", {"text": "x", "user_id": "theo"}, "body.user_id"),
-    ("DELETE /memories/{id}?user_id=theo", None, "query.user_id"),
 ]
 
 
