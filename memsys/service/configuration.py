@@ -16,6 +16,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel
 
+from memsys.core.declared import check_values
 from memsys.core.errors import InputError, check_choice, check_whole, problems
 from memsys.core.files import read_text
 from memsys.core.json_text import parse_json
@@ -74,7 +75,7 @@ def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
     if run:  # it has no settings of a memory, unless somebody wrote them into it
         return where, {name: one for name, one in settings.items() if name not in SETTINGS}, True
     settings = _of_mem0(settings, where)
-    _check_names(settings, {*OPTIONS, *NUMBERS, *SETTINGS}, where)
+    check_names(settings, {*OPTIONS, *NUMBERS, *SETTINGS}, where)
     return where, settings, False
 
 
@@ -178,7 +179,7 @@ def _replaced(base: Mapping[str, Any], own: Mapping[str, Any], place: str) -> di
     """Return the settings `base` with the values of `own`, also within groups of settings. Raises
     InputError on an unknown name.
     """
-    _check_names(own, [name for name in base if not name.startswith("_")], place)
+    check_names(own, [name for name in base if not name.startswith("_")], place)
     found = dict(base)
     for name, value in own.items():
         both = isinstance(base[name], Mapping) and base[name] and isinstance(value, Mapping)
@@ -186,7 +187,7 @@ def _replaced(base: Mapping[str, Any], own: Mapping[str, Any], place: str) -> di
     return found
 
 
-def _check_names(given: Iterable[Any], names: Iterable[str], place: str) -> None:
+def check_names(given: Iterable[Any], names: Iterable[str], place: str) -> None:
     """Raise InputError on a name that is none of `names`."""
     if unknown := sorted(set(given) - set(names), key=str):
         raise InputError(
@@ -281,7 +282,9 @@ class Groups:
         `name` of the memory's settings. Raises InputError on an unknown or missing one.
         """
         try:
-            return kind(**{**base, **(self.settings.get(name) or {})})  # type: ignore[dict-item]
+            settings = {**base, **(self.settings.get(name) or {})}  # type: ignore[dict-item]
+            check_values(kind, settings, f"{self.where}: {name}")
+            return kind(**settings)
         except TypeError as error:
             raise InputError(
                 f"{self.where}: {name}: {error}; give names with values, or name an option of "

@@ -19,7 +19,7 @@ from memsys.core.turns import document
 from memsys.core.types import UNDATED, Candidate, Query, Session
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
-from memsys.service.configuration import Groups
+from memsys.service.configuration import Groups, check_names
 from memsys.service.setup import ranked_by
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
@@ -49,10 +49,7 @@ class Search:
 
         Raises InputError if one cannot be used, or if the strategy does not rank stored memories.
         """
-        if unknown := sorted(overrides.keys() - _OVERRIDES):
-            raise InputError(
-                f"{_WHERE}: {unknown[0]}: no such option here; there are {', '.join(_OVERRIDES)}"
-            )
+        check_names(overrides, _OVERRIDES, _WHERE)
         groups = Groups.of({**overrides, "strategy": strategy}, _WHERE)
         if not groups.kind.ranks:
             raise InputError(

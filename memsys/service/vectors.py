@@ -5,7 +5,7 @@ the embedder that threads share.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import wraps
 from itertools import groupby
 from pathlib import Path
@@ -47,7 +47,7 @@ class VectorSync:
                 self._mark = int(database.state("applied", "0"))
                 # Other folders may share the store and have owners of the same names.
                 self._folder = database.state("folder", uuid4().hex)
-            self._compare()
+                self._compare()
         self.catch_up()
 
     def nearest(
@@ -63,7 +63,9 @@ class VectorSync:
         with self._database.writing():  # no process overwrites newer vectors
             last = self._database.last
             if int(self._database.state("cleared", "0")) > self._mark:
-                self._clear()
+                self._compare(json.loads(self._database.state("cleared_shelves", "[]")))
+                if self._persistent:
+                    self._database.set_state("cleared_shelves", "[]")
             changed = list(self._database.vectors(self._mark))
             for shelf, group in groupby(changed, key=lambda one: one[0]):
                 self._shelves.add(shelf)
@@ -89,26 +91,18 @@ class VectorSync:
     def _owner(self, shelf: str) -> str:
         return f"{self._folder}/{shelf}"
 
-    def _clear(self) -> None:
-        """Clear every shelf that existed when the database was cleared."""
-        cleared = json.loads(self._database.state("cleared_shelves", "[]"))
-        for shelf in sorted(self._shelves.union(cleared)):
-            self._store.clear(self._owner(shelf))
-        if self._persistent:
-            self._database.set_state("cleared_shelves", "[]")
-        self._shelves.clear()
-
-    def _compare(self) -> None:
-        """Compare a persistent store, which may have lost data, with the database by shelf."""
-        with self._database.writing():
-            wanted = self._database.by_shelf()
-            for shelf, ids in wanted.items():
-                self._shelves.add(shelf)
-                there = set(self._store.ids(self._owner(shelf)))
-                if extra := there - ids:
-                    self._store.drop(self._owner(shelf), extra)
-                if missing := sorted(ids - there):
-                    self._store.put(self._owner(shelf), missing, self._database.vectors_of(missing))
+    def _compare(self, shelves: Iterable[str] = ()) -> None:
+        """Compare the store, which may have lost data, or have what was cleared, with the database
+        by shelf; `shelves`: further ones. Callers have begun a transaction.
+        """
+        wanted = self._database.by_shelf()
+        self._shelves |= {*wanted, *shelves}
+        for shelf in sorted(self._shelves):
+            ids, there = wanted.get(shelf, set()), set(self._store.ids(self._owner(shelf)))
+            if extra := there - ids:
+                self._store.drop(self._owner(shelf), extra)
+            if missing := sorted(ids - there):
+                self._store.put(self._owner(shelf), missing, self._database.vectors_of(missing))
 
 
 def _locked(look_up: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:

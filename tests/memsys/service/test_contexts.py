@@ -227,13 +227,3 @@ def test_ids_may_be_among_the_filters(tmp_path, method):
         ):
             with pytest.raises(InputError, match=reason):
                 found(**wrong)
-
-
-def test_a_search_may_have_a_least_score(tmp_path):
-    with memory(tmp_path) as store:
-        for text in ("kiln", "kiln bowl tomato"):
-            store.add(text, user_id="mara")
-        assert texts(store.search("kiln", user_id="mara", threshold=0.9)) == ["kiln"]
-        assert [one.accesses for one in store.get_all(user_id="mara")] == [1, 0]
-        with pytest.raises(InputError, match="threshold"):
-            store.search("kiln", user_id="mara", threshold="high")  # type: ignore[arg-type]

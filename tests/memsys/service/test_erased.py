@@ -137,19 +137,6 @@ def test_relations_of_its_messages_are_in_no_file(tmp_path, before):
         assert texts(store.get_all(user_id="theo")) == ["a pear"]
 
 
-def test_a_part_that_another_process_deletes_meanwhile_is_not_made_again(tmp_path, monkeypatch):
-    with opened(tmp_path, model(facts=remembered)) as store:
-        say(store, "Mara - owns - kiln", "m1")
-        db = store._writer.database.connection
-
-        def slow(*_: Any) -> None:
-            db.execute("DELETE FROM relation_parts")
-
-        monkeypatch.setattr("memsys.service.relations.forget_turns", slow)
-        store.delete(by_id(store, "m1"), history=False)
-        assert db.execute("SELECT * FROM relation_parts").fetchall() == []
-
-
 @pytest.mark.parametrize("other", [{}, {"run_id": "B"}])
 def test_relations_of_other_messages_with_the_same_id_remain(tmp_path, other):
     with opened(tmp_path, model(facts=remembered)) as store:

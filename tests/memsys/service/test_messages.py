@@ -65,7 +65,7 @@ def test_one_message_is_wrapped_and_texts_of_parts_are_joined(tmp_path):
         assert texts(store.get_all(user_id="mara")) == [
             *("Mara: The kiln is hot.", "Mara: One bowl.\nTwo bowls.")
         ]
-        for wrong in ([], {}, b"kiln", [7], user([]), user([{"type": "audio"}]), user([{"n": 1}])):
+        for wrong in ({}, b"kiln", [7], user([]), user([{"type": "audio"}])):
             with pytest.raises(InputError, match="messages"):
                 store.add(wrong, user_id="mara")  # type: ignore[arg-type]
         for part in ({"type": "text"}, {"type": "image_url"}, image(7)):  # type: ignore[arg-type]
@@ -161,12 +161,13 @@ def test_a_configuration_has_instructions_but_not_that_of_a_run(tmp_path):
 
 def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path):
     with memory(tmp_path, llm=Seeing()) as store:
-        store.add([user("Heat it")], agent_id="cook", memory_type="procedural_memory")
-        store.add([user("Heat it")], agent_id="cook", memory_type="procedural_memory", infer=False)
+        procedure = {"agent_id": "cook", "memory_type": "procedural_memory"}
+        run = [user("Heat it", id="m1"), {"role": "tool", "content": "Hot", "id": "t1"}]
+        assert store.add(run, **procedure).faults == []  # type: ignore[arg-type]
+        store.add([user("Heat it")], **procedure, infer=False)  # type: ignore[arg-type]
         recorded, said = store.get_all(agent_id="cook")
-        assert (recorded.kind, recorded.memory) == (
-            *("procedural", "Objective: Fire a bowl\nProgress: half\n1. Heat"),
-        )
+        assert recorded.memory == "Objective: Fire a bowl\nProgress: half\n1. Heat"
+        assert (recorded.kind, recorded.turns) == ("procedural", ("m1", "t1"))
         assert (said.kind, said.memory) == ("procedural", "Mara: Heat it")
         with pytest.raises(InputError, match=r"^add: memory_type: "):
             store.add("x", user_id="mara", memory_type="semantic_memory")  # type: ignore[arg-type]
@@ -184,15 +185,14 @@ def test_other_names_of_arguments(tmp_path):
         found = store.search("bowl", user_id="mara", limit=1)
         assert texts(found) == ["bowl"]
         id_ = found[0]["id"]
-        for wrong in (
-            lambda: store.search("bowl", user_id="mara", limit=1, top_k=1),
-            lambda: store.update(id_, "jug", data="mug"),
-            lambda: store.search("bowl", user_id="mara", version="v2"),  # type: ignore[arg-type]
-            lambda: store.search("bowl", user_id="mara", limit=0),
-            lambda: store.search("bowl", user_id="mara", time="2024"),  # type: ignore[arg-type]
-            lambda: store.add("bowl", user_id="mara", time=7),  # type: ignore[arg-type]
+        for wrong, words in (
+            (lambda: store.search("bowl", user_id="mara", limit=1, top_k=1), "^top_k: give it or"),
+            (lambda: store.update(id_, "jug", data="mug"), "^text: give it or data, not both"),
+            (lambda: store.search("bowl", user_id="mara", version="v2"), "^search: version: "),  # type: ignore[arg-type]
+            (lambda: store.search("bowl", user_id="mara", limit=0), "^top_k: 0"),
+            (lambda: store.add("bowl", user_id="mara", time=7), "^add: time: "),  # type: ignore[arg-type]
         ):
-            with pytest.raises(InputError):
+            with pytest.raises(InputError, match=words):
                 wrong()
         with pytest.raises(KeyError):
             found["memories"]

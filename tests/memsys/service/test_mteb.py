@@ -1,20 +1,38 @@
-"""Strategies as search models of MTEB, called as mteb calls them."""
+"""Strategies as search models of MTEB and PyTerrier, called as those call them."""
 
 from __future__ import annotations
 
+import re
+import sys
 from itertools import pairwise
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from eval.metrics.retrieval import Judged
-from eval.metrics.retrieval.registry import parse
 from memsys.core.errors import InputError
 from memsys.core.types import UNDATED, Candidate, Memory
 from memsys.service.mteb import Search, decreasing
-from tests.memsys.service.corpus import CORPUS, POOLS, QRELS, QUERIES
 
+CORPUS: list[dict[str, Any]] = [
+    {"id": "d1", "title": "Bees", "text": "Honey bees dance to point at flowers."},
+    {"id": "d2", "title": "", "text": "A lighthouse warns ships off the rocks at night."},
+    {"id": "d 3", "title": "Tides", "text": "The moon pulls the sea twice a day."},
+    {"id": "d4", "title": None, "text": "Clay pots crack in a kiln that cools too fast."},
+    {"id": "d5", "text": "Rye bread needs a sour dough and a night of rest."},
+    {"id": "d6", "title": "Moths", "text": "Moths circle the lighthouse lamp on warm nights."},
+    {"id": "d7", "title": "", "text": ""},
+]
+QUERIES: list[dict[str, Any]] = [
+    {"id": "q1", "text": "How do bees show where the flowers are?"},
+    {"id": "q2", "text": "What moves the sea?"},
+    {"id": "q3", "text": "What is drawn to the lighthouse at night?"},
+]
+QRELS = {"q1": {"d1": 1}, "q2": {"d 3": 2, "d2": 0}, "q3": {"d6": 1, "d2": 1, "d5": 1}}
+POOLS = {"q1": ["d2", "d1", "d4"], "q2": ["d 3", "d2"], "q3": ["d4", "d2", "d6", "d7"]}
 TASK: dict[str, Any] = {
     **{"task_metadata": None, "hf_split": "test", "hf_subset": "default"},
     **{"encode_kwargs": {"batch_size": 32}, "num_proc": None},
@@ -73,13 +91,21 @@ def test_scores_keep_the_order_without_ties():
     [
         ("full_context", {}, "selects without an order"),
         ("oracle", {}, "does not rank stored"),
-        ("bm25", {"memory": "windows"}, "memory: no such option here; there are embedder"),
+        ("bm25", {"memory": "windows"}, "memory: no such setting; there are budget"),
         ("bm25", {"k": 0}, "k: 0"),
     ],
 )
 def test_what_cannot_search(strategy, options, message, tmp_path):
     with pytest.raises(InputError, match=message):
         Search(strategy, cache=tmp_path, **options)
+
+
+def test_the_results_of_mteb_name_the_model(tmp_path, monkeypatch):
+    stand_in = ModuleType("mteb.models.model_meta")
+    stand_in.ModelMeta = SimpleNamespace(create_empty=dict)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, stand_in.__name__, stand_in)
+    meta = Search("bm25", cache=tmp_path, k=3).mteb_model_meta
+    assert meta == {"name": "memsys/bm25 k=3", "model_type": ["sparse"]}
 
 
 def test_rows_that_cannot_be_used(tmp_path):
@@ -95,17 +121,40 @@ def test_rows_that_cannot_be_used(tmp_path):
         model.search(QUERIES, top_k=3, top_ranked={"q1": ["d1", "d9"]}, **TASK)
 
 
-@pytest.mark.parametrize("pools", [None, POOLS])
-def test_mteb_itself_scores_as_the_metrics_here_do(pools, tmp_path):
-    pytest.importorskip("mteb", reason="an extra with torch: pip install memsys[mteb]")
-    from tests.memsys.service.mteb_task import ndcg_by_mteb  # noqa: PLC0415
+# The transformer of docs/exporting.md is executed with a stand-in for PyTerrier.
+DOCUMENT = Path(__file__).parents[3] / "docs" / "exporting.md"
+_CODE = re.compile(r"<!-- example: pyterrier -->\n```python\n(.*?)```", re.DOTALL)
+TOPICS = pd.DataFrame([(one["id"], one["text"]) for one in QUERIES], columns=["qid", "query"])
 
-    model = Search("hybrid_rank", cache=tmp_path / "vectors")
-    by_mteb = ndcg_by_mteb(model, CORPUS, QUERIES, QRELS, pools, tmp_path)
-    found = ranked(model, top_ranked=pools, top_k=10)
-    ndcg = parse("ndcg@10").metric
-    gains = [
-        ndcg.score(Judged(ranking, [one for one, n in QRELS[id_].items() if n > 0]), 10)
-        for id_, ranking in found.items()
-    ]
-    assert by_mteb == pytest.approx(np.mean(gains), abs=1e-5)  # it rounds to five digits
+
+@pytest.fixture
+def retriever(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    stand_in = ModuleType("pyterrier")
+    stand_in.Transformer = type("Transformer", (), {})  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pyterrier", stand_in)
+    (code,) = _CODE.findall(DOCUMENT.read_text(encoding="utf-8"))
+    names: dict[str, Any] = {}
+    exec(compile(code, str(DOCUMENT), "exec"), names)  # noqa: S102 - our own document
+    corpus = [{"docno": one["id"], "text": one["text"]} for one in CORPUS]
+    return names["MemsysRetriever"](corpus, "bm25", num_results=3, cache=tmp_path)
+
+
+def test_topics_become_rankings(retriever):
+    found = retriever.transform(TOPICS)
+    assert list(found.columns) == ["qid", "query", "docno", "score", "rank"]
+    assert list(found["qid"]) == ["q1"] * 3 + ["q2"] * 3 + ["q3"] * 3
+    assert list(found["rank"]) == [0, 1, 2] * 3
+    best = found[found["rank"] == 0].set_index("qid")["docno"]
+    assert (best["q1"], best["q2"]) == ("d1", "d 3")
+    assert all(found.groupby("qid")["score"].is_monotonic_decreasing)
+
+
+def test_results_of_an_earlier_stage_are_ranked_again(retriever):
+    earlier = pd.DataFrame(
+        [("q1", QUERIES[0]["text"], one, 0.0, 0) for one in ("d4", "d1", "d2", "d5", "d6")],
+        columns=["qid", "query", "docno", "score", "rank"],
+    )
+    found = retriever.transform(earlier)
+    assert found["docno"][0] == "d1"
+    assert len(found) == 3
+    assert set(found["docno"]) <= {"d4", "d1", "d2", "d5", "d6"}

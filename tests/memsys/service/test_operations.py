@@ -63,6 +63,8 @@ def test_search_ranks_by_cosine_and_takes_k_from_the_setup(store, tmp_path):
     found = store.search("cracked bowl", user_id="mara", top_k=2)
     assert texts(found) == ["The kiln cracked a bowl.", "A bowl was sold."]
     assert found[0].score == found[0].relevance == pytest.approx(2 / 6**0.5, abs=1e-6)
+    assert texts(store.search("cracked bowl", user_id="mara", threshold=0.9)) == []
+    assert [each.accesses for each in store.get_all(user_id="mara")] == [1, 1, 0]
     with memory(tmp_path, k=1) as other:
         assert len(other.search("cracked bowl", user_id="mara")) == 1
 
@@ -226,6 +228,7 @@ NO_OWNER = (lambda s: s.add("kiln"), lambda s: s.search("kiln"), lambda s: s.get
         (lambda s: s.add("kiln", infer="false", **OWNED), "^add: infer: .*valid boolean"),
         (lambda s: s.search("kiln", enable_graph=0, **OWNED), "^search: enable_graph: "),
         (lambda s: s.search("kiln", top_k=0, **OWNED), "^top_k: 0; use"),
+        (lambda s: s.search("kiln", threshold="high", **OWNED), "^search: threshold: "),
         (lambda s: s.search("kiln", filters=[1], **OWNED), "^search: filters: not a JSON object"),
         (lambda s: s.update("x"), "^update: give text"),
         *((lambda s, w=w: s.get(w), "^get: memory_id: ") for w in (None, 5, "\ud800")),
@@ -248,3 +251,45 @@ def test_a_folder_that_is_no_path_is_refused(folder):
     if folder == 5:
         with pytest.raises(InputError, match="configuration: 5; use a path"):
             Memory.from_config(folder)
+
+
+def test_an_update_sets_the_title_and_lexical_search_finds_it(tmp_path):
+    with memory(tmp_path, start="lexical") as store:
+        said = "bowl", "cup", "seedlings"  # a word of one text in two has no weight
+        first, other, _ = (store.add(text, user_id="mara").changes[0] for text in said)
+        titles = lambda: [one.title for one in store.get_all(user_id="mara")]  # noqa: E731
+        assert titles() == list(said)  # by rule
+        assert store.search("pottery", user_id="mara", top_k=1)[0].relevance == 0
+        change = store.update(other.id, title="Pottery")
+        assert change is not None
+        assert (change.old, change.new) == ("cup", "cup")
+        assert texts(store.search("pottery", user_id="mara", top_k=1)) == ["cup"]
+        store.update(other.id, "The mug", title="Pottery")
+        assert texts(store.search("pottery", user_id="mara", top_k=1)) == ["The mug"]
+        store.update(other.id, "Two mugs")
+        assert titles() == ["bowl", "mugs", "seedlings"]
+        assert store.search("pottery", user_id="mara", top_k=1)[0].relevance == 0
+        store.update(other.id, title="")
+        assert titles() == ["bowl", "", "seedlings"]
+        for wrong in (7, "x" * 257, "\ud800"):
+            with pytest.raises(InputError, match="title: "):
+                store.update(first.id, title=wrong)  # type: ignore[arg-type]
+
+
+def test_updates_of_text_and_title_at_once_lose_neither(tmp_path, monkeypatch):
+    with memory(tmp_path) as store:
+        (one,) = store.add("Mara owns a kiln", user_id="mara").changes
+        embedder, embed = store._writer.embedder, store._writer.embedder.documents
+
+        def meanwhile(texts: Any) -> Any:
+            monkeypatch.setattr(embedder, "documents", embed)
+            store.update(one.id, "Mara sold the kiln")
+            return embed(texts)
+
+        monkeypatch.setattr(embedder, "documents", meanwhile)
+        store.update(one.id, title="pottery", metadata={"app": 1})
+        found = store.get(one.id)
+        assert found is not None
+        assert (found.memory, found.title) == ("Mara sold the kiln", "pottery")
+        assert found.index_text == "pottery\nMara sold the kiln"
+        assert store.search("sold", user_id="mara")[0].score > 0.4  # its vector is that of the text

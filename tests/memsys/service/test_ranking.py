@@ -55,9 +55,3 @@ def test_weights_reorder_the_pool(tmp_path, start):
         store.add("kiln", user_id="mara", time=old)
         store.add("kiln bowl", user_id="mara", time=new)
         assert texts(store.search("kiln", user_id="mara", time=NOW, top_k=1)) == ["kiln bowl"]
-
-
-@pytest.mark.parametrize("wrong", [{"relevance": -1}, {"pool": 0}, {"recency": float("nan")}])
-def test_wrong_weights_are_named(wrong):
-    with pytest.raises(InputError, match=f"^weights.{min(wrong)}: "):
-        SearchWeights(**wrong)

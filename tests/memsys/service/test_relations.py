@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from datetime import datetime
@@ -234,25 +233,6 @@ def test_facts_and_relations_are_those_of_the_benchmark(tmp_path, parts):
             scores = [one.score for one in found.relations]
             assert scores == pytest.approx([one.score for one in related])
             assert [one.turns for one in found.relations] == [one.memory.turns for one in related]
-
-
-def test_relations_may_come_in_the_reply_that_has_the_facts(tmp_path):
-    reply = {
-        "facts": [fact("Mara owns a kiln", "Mara", 1)],
-        "entities": [entity("kiln")],
-        "relations": [relation("Mara", "owns", "kiln")],
-    }
-    llm = model(facts=[json.dumps(reply)])
-    facts = ExtractSettings(
-        **{"prompt": "facts_extract", "summary_prompt": None, "exchange": 1, "recent": 0},
-        relations="same_reply",
-    )
-    with opened(tmp_path, llm, more={"facts": facts}) as store:
-        say(store, "I own a kiln", "m1")
-        assert stated(store) == ["Mara owns kiln"]
-        (found,) = store.search("kiln", user_id="mara").relations
-        assert found.turns == ("m1",)
-    assert {kind: len(prompts) for kind, prompts in llm.asked.items()} == {"facts": 1}
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,6 @@ from memsys.core.errors import InputError
 from memsys.core.trusted import CONF
 from memsys.embed.minilm import MiniLM
 from memsys.llm.client import ChatClient
-from memsys.service import configuration
-from memsys.service.configuration import OPTIONS
 from memsys.service.memory import Memory
 from memsys.service.setup import Setup, load_setup
 from memsys.stores.faiss_vectors import FaissVectors
@@ -63,8 +61,8 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(tmp_path, monkeypatch):
     made = load_setup(folder)
     assert made.llm is not None
     assert (made.llm.name, made.infer, made.strategy) == ("tiny", True, None)
-    assert (made.facts.exchange, made.facts.prompt) == (5, "facts_user")
-    assert made.facts.assistant_prompt == "facts_assistant"
+    prompts = made.facts.prompt, made.facts.assistant_prompt
+    assert (made.facts.exchange, *prompts) == (5, "facts_user", "facts_assistant")
     assert (made.update.calls, made.update.similar) == ("schema", 4)
     assert load_setup(run(tmp_path / "raw", "strategy=mem0", "strategy.infer=false")).infer is False
 
@@ -109,22 +107,6 @@ def test_a_file_names_options_or_settings(tmp_path):
     with Memory.from_config(path, tmp_path / "memories") as store:
         store.add("kiln", user_id="mara")
         assert len(store.search("kiln", user_id="mara")) == 1
-
-
-def test_an_option_of_a_file_includes_the_defaults_it_names(tmp_path, monkeypatch):
-    for group in OPTIONS:
-        (tmp_path / group).symlink_to(CONF / group)
-    (tmp_path / "strategy").unlink()
-    (tmp_path / "strategy").mkdir()
-    for option in ("mem0", "vector_only"):
-        (tmp_path / "strategy" / f"{option}.yaml").symlink_to(CONF / "strategy" / f"{option}.yaml")
-    own = tmp_path / "strategy" / "own.yaml"
-    own.write_text("defaults: [mem0]\nupdate: {similar: 4}\nk: 6\n")
-    monkeypatch.setattr(configuration, "CONF", tmp_path)
-    path = tmp_path / "mine.yaml"
-    path.write_text(BAG + "strategy: own\n")
-    made = load_setup(path)
-    assert (made.k, made.update.similar, made.update.calls) == (6, 4, "tools")
 
 
 def test_a_group_may_change_single_settings_of_an_option(tmp_path, monkeypatch):
@@ -180,34 +162,19 @@ def test_groups_may_be_written_as_in_mem0(tmp_path, monkeypatch):
     ("more", "message"),
     [
         ({"llm": {"provider": "azure"}}, "llm: 'azure' is none of grammar, local, none, openai"),
-        (
-            {"llm": {"provider": "openai", "config": 3}},
-            "llm: config: Input should be",
-        ),
-        ({"llm": {"provider": "openai", "key": 3}}, "llm: key: Extra inputs are not permitted"),
+        ({"llm": {"provider": "openai", "config": "sk-secret"}}, "llm: config: Input should be"),
+        ({"llm": {"provider": "openai", "config": {"api_key": "sk-secret"}}}, "environment var"),
+        ({"llm": {"provider": "openai", "key": "sk-secret"}}, "llm: key: Extra inputs are not"),
         ({"version": "v1.0"}, "version: 'v1.0' is none of v1.1"),
-        ({"custom_fact_extraction_prompt": 3}, "facts.system: 3; use a text"),
         ({"custom_fact_extraction_prompt": "a", "facts": 3}, "give it or facts, not both"),
         ({"custom_fact_extraction_prompt": " "}, "facts.system: use text that is not empty"),
         ({"custom_instructions": "a", "instructions": "b"}, "give it or instructions, not both"),
     ],
 )
-def test_what_is_wrong_in_mem0_s_form_is_named(more, message):
+def test_what_is_wrong_in_mem0_s_form_is_named_without_a_key(more, message):
     with pytest.raises(InputError) as caught:
         load_setup(more)
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ({"api_key": "sk-secret"}, "environment variable"),
-        ("sk-secret", "llm: config: Input"),
-    ],
-)
-def test_no_key_is_taken_from_a_configuration(config, message):
-    with pytest.raises(InputError, match=message) as caught:
-        load_setup({"llm": {"provider": "openai", "config": config}})
     assert "sk-secret" not in str(caught.value)
 
 
@@ -216,6 +183,13 @@ def test_nothing_named_is_the_default():
         made = load_setup(source)
         assert isinstance(made.embedder, MiniLM)
         assert (made.strategy, made.k, made.weights.plain, made.llm) == (None, 10, True, None)
+
+
+def test_relations_may_come_in_the_reply_that_has_the_facts():
+    config = {"strategy": "mem0_graph", "llm": "grammar", "embedder": "wordllama"}
+    made = load_setup({**config, "facts": {"relations": "same_reply"}})
+    assert made.relations is not None
+    assert (made.facts.relations, made.relations.max_share) == ("same_reply", None)
 
 
 @pytest.mark.parametrize("strategy", ["bm25", "fusion"])
@@ -228,17 +202,12 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
     ("text", "message"),
     [
         ("embeder: minilm\n", "embeder: no such setting; there are budget, context"),
-        ("embedder: bert\n", "embedder: 'bert' is none of minilm"),
-        ("embedder: ../config\n", "embedder: '../config' is none of"),
+        ("embedder: ../config\n", "embedder: '../config' is none of minilm"),
         ("strategy: mem0_graph\n", "no model to write relations with; set llm="),
-        ("strategy: graph_expand\ngraph: rule\n", "graph: 'rule' is none of"),
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
+        ("embedder: {_target_: no.such.Class}\n", "no.such.Class"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
-        (
-            "strategy: {_target_: baselines.mem0.Mem0}\n",
-            "facts: 'NoneType' object is not",
-        ),
-        ("strategy: {top: 3}\n", "strategy: top: no such setting; there are budget, k"),
+        ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts: 'NoneType' object is not"),
         ("llm: {tokens: 9}\n", "llm: tokens: no such setting; there are base_url"),
         (
             "strategy: {option: graph_expand, expansion: {hop: 2}}\n",
@@ -247,12 +216,8 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
         ("facts: {prompt: nowhere.txt}\n", "prompt nowhere.txt: no such file; name one of"),
         ("update: {prompt: facts_user}\n", "the place {memories} is missing"),
         ("procedure: {prompt: no.txt}\n", "prompt no.txt: no such file"),
-        ("procedure: {messages: all}\n", "procedure.messages: 'all'"),
-        ("strategy: bm25\nindex: {beta: 1}\n", "index: beta: no such setting; there are alpha"),
-        (
-            "facts: {promt: x}\n",
-            "unexpected keyword argument 'promt'; give",
-        ),
+        ("facts: {promt: x}\n", "unexpected keyword argument 'promt'; give"),
+        ("facts: 3\n", "facts: 'int' object is not a mapping; give"),
         ("facts: {relations: same_reply}\n", "same_reply: needs strategy=mem0_graph"),
         (
             "strategy: mem0_graph\nllm: grammar\nfacts: {relations: same_reply, exchange: 4}\n",
@@ -262,24 +227,22 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
             "strategy: graph_expand\ngraph: {option: relations, relation_store: null}\n",
             "graph.relation_store: None; leave it out, or give all settings",
         ),
-        ("strategy: {option: mem0_graph, store: 5}\n", "strategy.store: 5; leave it out"),
         (
             "strategy: {option: mem0_graph, store: {path: r.sqlite}}\n",
             "strategy.store: {'path': 'r.sqlite'}; leave it out",
         ),
-        ("facts: 3\n", "facts: 'int' object is not a mapping; give"),
+        (
+            "strategy: graph_expand\nllm: grammar\ngraph: {option: relations, max_share: 2}\n",
+            "graph.max_share: 2; use a number from 0 to 1",
+        ),
         ("summary: {background: 1}\n", "summary.background: 1; use true or false"),
-        ("update: {compare: all}\n", r"update.compare: 'all'"),
         ("memory: observations\n", "memory=observations: messages are stored verbatim"),
         ("memory: facts\n", "memory=facts: messages are stored verbatim"),
+        ("weights: {recency: -1}\n", "weights.recency: -1; use a number"),
+        ("weights: {pool: 0}\n", "weights.pool: 0; use a whole number"),
         ("k: 0\n", "k: 0; use a whole number"),
         ("budget: 0\n", "budget: 0; use a whole number"),
-        ("weights: {recency: -1}\n", "weights.recency: -1"),
-        ("embedder: {_target_: no.such.Class}\n", "no.such.Class"),
-        (
-            "index: {_target_: memsys.index.rank.IndexSettings, k1: 1, b: 9, alpha: 1}\n",
-            "index.b: 9; use",
-        ),
+        ("index: {b: 9}\n", "index.b: 9; use"),
         ("k: [\n", "mine.yaml: not YAML"),
         ("- k\n", "cannot be read as a configuration"),
     ],

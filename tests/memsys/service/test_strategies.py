@@ -201,10 +201,9 @@ def test_full_context_is_everything_in_order_or_the_newest(tmp_path):
 
 # Of the others, test_every_strategy_ranks_as_in_the_benchmark shows that settings are accepted.
 RUNS = [*sorted(FACTS), "graph_walk", "hybrid_gate", "graph_expand graph=relations"]
-RARE = [pytest.param(one, marks=pytest.mark.soak) for one in RANKING if one not in RUNS]
 
 
-@pytest.mark.parametrize("strategy", [*RUNS, *RARE])
+@pytest.mark.parametrize("strategy", RUNS)
 def test_the_run_of_every_strategy_configures_a_memory(tmp_path, monkeypatch, strategy):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     folder = run(tmp_path / "run", *f"strategy={strategy}".split(), "llm=openai")

@@ -155,9 +155,7 @@ def test_a_summary_is_no_fact_to_compare_with_and_nobody_adds_one(tmp_path):
             store.add("x", user_id="mara", kind="summary")  # type: ignore[arg-type]
 
 
-def test_by_default_a_summary_is_not_searched_and_settings_are_checked(tmp_path):
+def test_by_default_a_summary_is_not_searched(tmp_path):
     with memory(tmp_path, llm=planned("They talk.")) as store:
         add(store, "word")
         assert store.get_all(user_id="mara") == []
-    with pytest.raises(InputError, match=r"^summary.searchable: 'yes'; use true or false"):
-        SummarySettings(searchable="yes")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The real server in a process of its own, and a client that says what came back."""
+"""The real server in a process of its own, its application within this one, and clients of both."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
+
+from fastapi.testclient import TestClient
+
+from memsys.service.memory import Memory
+from memsys.service.rest.access import AccessPolicy
+from memsys.service.rest.app import make_app
 
 PROJECT = Path(__file__).parents[4]
 KEY = "a-key-of-the-tests-0123456789"
@@ -94,3 +100,14 @@ def serving(
             yield Served(told.split("/docs")[0], process, key)
         finally:
             process.kill()
+
+
+def ask(
+    app: Any, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
+) -> Answer:
+    """Send a request; `app`: a memory without rules of access, or an application."""
+    if isinstance(app, Memory):
+        app = make_app(app, AccessPolicy(None, None))
+    client = TestClient(app, raise_server_exceptions=False)
+    reply = client.request(method, path, json=body, headers=dict(headers or {}))
+    return Answer(reply.status_code, dict(reply.headers), reply.json())
