@@ -126,41 +126,13 @@ def test_one_text_argument_is_filled_the_best_known_one():
 @pytest.mark.parametrize(
     ("tools", "wanted", "words"),
     [
-        (
-            [*OWNED, tool("store_fact", "text")],
-            {},
-            "add_tool: add_memory and store_fact fit equally",
-        ),
-        (
-            OWNED[1:],
-            {},
-            "add_tool: no tool that adds a memory was found; name one of: search_m",
-        ),
-        (
-            OWNED,
-            {"search_tool": "find"},
-            "search_tool: the server has no tool 'find'; name one of: add_m",
-        ),
-        (
-            GRAPH,
-            {"add_tool": "add_relation"},
-            "no rule fills its required from, to; set strategy.add",
-        ),
-        (
-            OWNED,
-            {"add_arguments": {"text": "{txt}"}},
-            "add_tool=add_memory: no placeholder {txt}; use",
-        ),
-        (
-            OWNED,
-            {"add_arguments": {"text": "x"}},
-            "add_tool=add_memory: no argument has text; set strategy.add_arguments",
-        ),
-        (
-            OWNED,
-            {"owners": "project"},
-            "strategy.owners: add_memory does not have the argument 'project'; use user_id",
-        ),
+        ([*OWNED, tool("store_fact", "text")], {}, "add_tool: add_memory and store_fact fit equal"),
+        (OWNED[1:], {}, "add_tool: no tool that adds a memory was found; name one of: search_m"),
+        (OWNED, {"search_tool": "find"}, "search_tool: the server has no tool 'find'; name one of"),
+        (GRAPH, {"add_tool": "add_relation"}, "no rule fills its required from, to; set strategy"),
+        (OWNED, {"add_arguments": {"text": "{txt}"}}, "=add_memory: no placeholder {txt}; use"),
+        (OWNED, {"add_arguments": {"text": "x"}}, "no argument has text; set strategy.add_arg"),
+        (OWNED, {"owners": "project"}, "owners: add_memory does not have the argument 'project'"),
     ],
 )
 def test_what_is_unclear_names_the_tools_and_the_setting(tools, wanted, words):
