@@ -143,20 +143,11 @@ def test_what_is_unclear_names_the_tools_and_the_setting(tools, wanted, words):
 
 def test_everything_can_be_set():
     arguments = {"from": "{speaker}", "to": "{text} ({time})"}
-    wanted = Wanted(add_tool="add_relation", add_arguments=arguments, owners=PROCESS)
-    chosen = choose([*GRAPH, *OWNED], Wanted(**{**vars_of(wanted), "search_tool": "search_memory"}))
+    wanted = Wanted("add_relation", "search_memory", add_arguments=arguments, owners=PROCESS)
+    chosen = choose([*GRAPH, *OWNED], wanted)
     assert chosen.add.why == "set by strategy.add_tool; arguments set"
     assert chosen.owners == PROCESS
     filled = fill(chosen.add.arguments, {"speaker": "Ada", "text": "Hi {name}", "time": "noon"})
     assert filled == {"from": "Ada", "to": "Hi {name} (noon)"}
-
-
-def vars_of(wanted: Wanted) -> dict[str, Any]:
-    return {name: getattr(wanted, name) for name in Wanted.__dataclass_fields__}
-
-
-def test_a_placeholder_alone_keeps_the_type_of_its_value():
-    assert fill({"n": "{k}", "all": ["{turns}"]}, {"k": 5, "turns": ["a"]}) == {
-        "n": 5,
-        "all": [["a"]],
-    }
+    # A placeholder alone is of the type of its value.
+    assert fill({"n": "{k}", "all": ["{turns}"]}, {"k": 5, "turns": []}) == {"n": 5, "all": [[]]}
