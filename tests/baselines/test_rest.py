@@ -124,7 +124,7 @@ def test_turns_time_and_title_are_those_of_a_result(service, parts, more, turns,
         ((200, b"<html>"), "the answer is not a JSON object"),
         ((200, b"[]"), "the answer is not a JSON object"),
         ((200, b'{"results": ' + b"[" * 200 + b"]" * 200 + b"}"), "the answer is not a JSON obj"),
-        ((200, {"results": 3}), "`results` is not a list"),
+        ((200, {"results": 3}), "the answer is not a JSON object with `results`"),
         ((200, {"results": ["x" * 2_000]}), "the answer is larger than"),
     ],
 )
