@@ -192,8 +192,7 @@ class Mem0Graph(Mem0):
 
     def retrieve(self, query: Query) -> Retrieval:
         """See MemoryStrategy. `k` limits the facts only, and there may be relations only."""
-        ranked, trace = self.rank(query)
-        return self.retrieval(ranked, trace)
+        return self.retrieval(*self.rank(query))
 
     def size(self) -> Mapping[str, int]:
         """Return Mem0's sizes with the nodes, edges and bytes of the graph."""

@@ -20,7 +20,6 @@ from memsys.core.types import Candidate, Memory, Query, Retrieval, Session
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 
-_NOTHING = Retrieval((), "", 0)
 HERE = Path(__file__).parent
 
 
@@ -71,13 +70,12 @@ class LibraryMemory(Strategy):
 
     def retrieve(self, query: Query) -> Retrieval:
         """See MemoryStrategy. Raises the same errors as `ingest`."""
-        if self._open is None:
-            return _NOTHING
-        ranked, trace = self.rank(query)
-        return self.retrieval(ranked, trace)
+        return self.retrieval(*self.rank(query))
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by the library's score."""
+        if self._open is None:
+            return (), {}
         reply = self._ask({"op": "search", "query": query.text, "k": self.k}, query=True)
         candidates = [_candidate(one) for one in reply["found"]]
         return sorted(candidates, key=lambda one: -one.score), {}

@@ -103,14 +103,12 @@ class Pipe:
                 with suppress(subprocess.TimeoutExpired):
                     self._process.wait(_PATIENCE_S)
                 raise self._end(f"the process ended with code {self._process.poll()}")
-            if not item.endswith(b"\n"):
-                raise self._end(f"a reply that is cut off, or longer than {_MOST_BYTES} bytes")
-            try:
-                reply = json.loads(item)
-            except ValueError:
-                reply = None
+            reply = None
+            with suppress(ValueError):
+                reply = json.loads(item) if item.endswith(b"\n") else None
             if not isinstance(reply, dict):
-                raise self._end(f"a reply that is not a JSON object: {item[:80]!r}")
+                wrong = f"not a JSON object, cut off, or longer than {_MOST_BYTES} bytes"
+                raise self._end(f"a reply that is {wrong}: {item[:80]!r}")
             return reply
 
     def close(self) -> None:

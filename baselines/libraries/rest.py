@@ -88,13 +88,12 @@ class Client:
             )
         if not 200 <= status < 300:
             raise ServiceError(f"{method} {path}: {status} {_message(data)}".rstrip())
-        try:
+        rows = None
+        with suppress(ValueError, AttributeError):
             # A service may repeat the key, in escapes too: removed before anything is recorded.
             rows = json_without_secrets(parse_json(data)).get("results", [])
-        except (ValueError, AttributeError) as error:
-            raise ServiceError(f"{method} {path}: the answer is not a JSON object") from error
         if not isinstance(rows, list):
-            raise ServiceError(f"{method} {path}: `results` is not a list")
+            raise ServiceError(f"{method} {path}: the answer is not a JSON object with `results`")
         return rows
 
     def close(self) -> None:

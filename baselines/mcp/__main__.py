@@ -6,7 +6,6 @@ import argparse
 import sys
 
 from baselines.mcp.admission import check
-from baselines.mcp.arguments import snake
 from baselines.mcp.strategy import server_of
 from memsys.core.errors import InputError, complain
 from memsys.core.json_text import parse_json
@@ -18,9 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     given = vars(_parser().parse_args(arguments))
     try:
-        given["env"] = dict(_pair(one) for one in given["env"])
-        for name in ("add_arguments", "search_arguments"):
-            given[name] = _json(name, given[name])
+        given["env"] = dict(given["env"])
         server = server_of(**{name: value for name, value in given.items() if value is not None})
         for line in check(server, print, list_all=True).checks:
             print(f"  {line}")
@@ -35,32 +32,22 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m baselines.mcp", description=__doc__)
     parser.add_argument("--command", help="program and arguments of a server over stdio")
     parser.add_argument("--url", help="address of a server over streamable HTTP")
-    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", type=variable)
     parser.add_argument("--variables", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--key-variable", default="", metavar="NAME")
     for name in ("add-tool", "search-tool", "delete-tool", "owners"):
         parser.add_argument(f"--{name}", metavar="NAME")
     for name in ("add-arguments", "search-arguments"):
-        parser.add_argument(f"--{name}", metavar="JSON")
+        parser.add_argument(f"--{name}", metavar="JSON", type=parse_json)
     parser.add_argument("--timeout-s", type=float, default=60)
     parser.add_argument("--settle-s", type=float, default=0)
     return parser
 
 
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not snake(name) or not equals:
-        raise InputError(f"--env: {text!r:.60}; write NAME=VALUE")
+def variable(text: str) -> tuple[str, str]:
+    """Return name and value of a variable. Raises ValueError without an equals sign."""
+    name, value = text.split("=", 1)
     return name, value
-
-
-def _json(name: str, text: str | None) -> object:
-    if text is None:
-        return None
-    try:
-        return parse_json(text)
-    except ValueError as error:
-        raise InputError(f"--{name.replace('_', '-')}: {error}; write a JSON object") from None
 
 
 if __name__ == "__main__":

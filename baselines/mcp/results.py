@@ -187,7 +187,7 @@ class Stored:
 
     def is_about(self, text: str) -> bool:
         """Return whether `text` has a stored text in it."""
-        return any(True for _ in self._within(text))
+        return bool(self._within(text)[1])
 
     def _memories(self, item: Item, taken: Iterable[str]) -> Iterator[Memory]:
         exact = self._by_text.get(plain(item.text))
@@ -196,13 +196,13 @@ class Stored:
             free = [one for one in named or exact if one.id not in taken]
             yield (free or exact)[0]
             return
-        within = list(self._within(item.text))
         if item.plain and (parts := list(self._parts(item.text))):  # headings are between them
             yield from parts
             return
         known = {turn for memory in self.memories for turn in memory.turns}
         turns = tuple(turn for turn in item.turns if turn in known)
-        turns = turns or tuple(dict.fromkeys(turn for one in within for turn in one.turns))
+        within = (turn for _, one in self._within(item.text)[1] for turn in one.turns)
+        turns = turns or tuple(dict.fromkeys(within))
         of_turn = next((one for one in self.memories if turns and turns[0] in one.turns), None)
         time = of_turn.time if of_turn else UNDATED
         speaker = of_turn.speaker if of_turn and len(turns) == 1 else ""
@@ -216,36 +216,32 @@ class Stored:
         """Yield the memories whose texts, or long parts of them, occur in a plain `text`, in the
         order of their places. Of a memory that is cut (`...`) the parts are its content.
         """
-        rest, found = self._taken(plain(text))
+        rest, found = self._within(text)
         cut: dict[str, tuple[int, Memory, list[str]]] = {}
         ends = [(0, 0), *(match.span() for match in _BETWEEN.finditer(rest)), (len(rest), 0)]
         for (_, start), (end, _) in pairwise(ends):
             piece = _NUMBER.sub("", rest[start:end]).strip()
             texts = [one for one in self._by_text if len(piece) >= _PART and piece in one]
-            if len(texts) == 1 and (memories := self._by_text[texts[0]]):
-                _, _, pieces = cut.setdefault(memories[0].id, (start, memories[0], []))
+            if len(texts) == 1:
+                memory = self._by_text[texts[0]][0]
+                _, _, pieces = cut.setdefault(memory.id, (start, memory, []))
                 pieces.append(piece)
         for at, memory, pieces in cut.values():
             words = " ... ".join(pieces)
             found.append((at, replace(memory, content=words, index_text=words)))
         yield from (memory for _, memory in sorted(found, key=lambda one: one[0]))
 
-    def _within(self, text: str) -> Iterator[Memory]:
-        """Yield the memories whose texts occur in `text`, in the order of their places."""
-        _, found = self._taken(plain(text))
-        yield from (memory for _, memory in sorted(found, key=lambda one: one[0]))
-
-    def _taken(self, text: str) -> tuple[str, list[tuple[int, Memory]]]:
-        """Return `text` with NUL for each stored text in it, and their places; the longest wins
-        where two overlap.
+    def _within(self, text: str) -> tuple[str, list[tuple[int, Memory]]]:
+        """Return `text` on one line, with NUL for each stored text in it, and the memories of these
+        by their places, in order; the longest wins where two overlap.
         """
-        found = []
+        found, text = [], plain(text)
         for content in sorted(self._by_text, key=len, reverse=True):
             at = text.find(content) if len(content) >= _SHORT else -1
-            if at >= 0 and (memories := self._by_text[content]):
+            if at >= 0:
                 text = text[:at] + "\0" * len(content) + text[at + len(content) :]
-                found.append((at, memories[0]))
-        return text, found
+                found.append((at, self._by_text[content][0]))
+        return text, sorted(found, key=lambda one: one[0])
 
 
 def plain(text: str) -> str:

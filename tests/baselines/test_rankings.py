@@ -68,12 +68,6 @@ def test_hybrid_rank_mixes_by_alpha(parts, alpha, order, scores):
     assert [one.score for one in found.candidates] == pytest.approx(scores, abs=1e-6)
 
 
-def test_no_memory_embeds_nothing(parts):
-    embedder = BagOfWords()
-    ingest_all(NoMemory(parts(embedder))).retrieve(query("Where was the bowl sold?"))
-    assert embedder.batches == []
-
-
 EVIDENCE = {"talk/0": ("D1:2", "D3:1"), "talk/1": ("D2:2",), "talk/2": ()}
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
 from pathlib import Path
 
 import numpy as np
 
 from memsys.core.types import Vectors
+
+_GAP = bytes(4096)  # in place of a hole: what is searched for may end in zeros
 
 
 def forms(needle: str | Vectors) -> list[bytes]:
@@ -24,12 +26,25 @@ def forms(needle: str | Vectors) -> list[bytes]:
 def files_with(folder: Path, *needles: str | Vectors) -> list[str]:
     """The files below `folder` that contain one of `needles`, by their relative paths."""
     wanted = [form for needle in needles for form in forms(needle)]
-    return [
-        str(path.relative_to(folder))
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and _has(path.read_bytes(), wanted)
-    ]
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            data = _data_of(path)
+            if any(form in data for form in wanted):
+                found.append(str(path.relative_to(folder)))
+    return found
 
 
-def _has(data: bytes, wanted: Iterable[bytes]) -> bool:
-    return any(form in data for form in wanted)
+def _data_of(path: Path) -> bytes:
+    """The content of a file, with a gap in place of each hole: a shard of Qdrant has 140 MB."""
+    parts, end = [b""], 0
+    with path.open("rb") as file:
+        number = file.fileno()
+        while end < os.fstat(number).st_size:
+            try:
+                start = os.lseek(number, end, os.SEEK_DATA)
+            except OSError:  # a hole up to the end
+                break
+            end = os.lseek(number, start, os.SEEK_HOLE)
+            parts.append(os.pread(number, end - start, start))
+    return _GAP.join([*parts, b""])

@@ -115,6 +115,7 @@ class FactExtractor:
         Raises InputError if a prompt cannot be used, or if that is set without a `part`.
         """
         self._llm, self._settings, self.prompts = llm, settings, settings.prompts
+        self.retries = settings.retries
         self._part = part if settings.relations == "same_reply" else None
         if self._part is not None:
             self.prompts = {**self.prompts, "same_reply": self._part.prompt}

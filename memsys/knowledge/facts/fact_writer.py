@@ -120,22 +120,14 @@ class FactWriter:
         self.extractor = FactExtractor(llm, facts, part)
         self.prompts = {**self.extractor.prompts, "update": update.loaded}
         self.log: list[Event] = []
-        self._retries = facts.retries
 
     def write(self, session: Session, subject: Subject = "user", *, summarise: bool = True) -> None:
         """Store the facts of `session` about the user or the assistant (see subject_of; the
         speakers of a dialogue between people are users), and refresh the summary (`summarise`).
         Raises LLMError like read_session.
         """
-        read_session(
-            self.extractor,
-            session,
-            self._decide,
-            self.log,
-            self._retries,
-            subject,
-            summarise=summarise,
-        )
+        take, log = self._decide, self.log
+        read_session(self.extractor, session, take, log, subject, summarise=summarise)
 
     def _decide(self, fact: Fact, session: Session) -> Outcome:
         """Compare `fact` with the stored facts and apply the operations that the model chooses."""
@@ -204,22 +196,21 @@ def read_session(
     session: Session,
     take: Callable[[Fact, Session], Outcome],
     log: list[Event],
-    retries: int,
     subject: Subject = "user",
     *,
     summarise: bool = True,
 ) -> None:
     """Extract the facts of `session`, pass each to `take`, and refresh the summary (`summarise`).
-    Exchanges and facts without an answer are repeated at the end, `retries` times.
+    Exchanges and facts without an answer are repeated at the end (ExtractSettings.retries).
 
     All exchanges are extracted before the first fact is passed on, so that a late answer does not
     change the order. Raises LLMError if the model answered for none of the exchanges: the server
     is down then, and there is no memory to measure.
     """
-    start, exchanges = len(log), list(extractor.exchanges(session))
+    start, exchanges, rounds = len(log), list(extractor.exchanges(session)), 1 + extractor.retries
     extracted: dict[int, list[Fact]] = {}
     last: LLMError | None = None
-    for _ in range(1 + retries):
+    for _ in range(rounds):
         for number, turns in enumerate(exchanges):
             if number in extracted:
                 continue
@@ -231,7 +222,7 @@ def read_session(
                 last = error
     pending = [one for number in sorted(extracted) for one in extracted[number]]
     unusable = 0
-    for _ in range(1 + retries):
+    for _ in range(rounds):
         outcomes = [(one, take(one, session)) for one in pending]
         unusable += sum(outcome == "unusable" for _, outcome in outcomes)
         pending = [one for one, outcome in outcomes if outcome == "no_answer"]

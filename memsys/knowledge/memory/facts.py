@@ -58,7 +58,7 @@ class FactMemoryBuilder(MemoryBuilder):
         self, name: str, llm: LLM, settings: ExtractSettings, part: SameReply | None = None
     ) -> None:
         """`part`: see FactExtractor. Raises InputError if a prompt cannot be used."""
-        self._extractor, self._retries = FactExtractor(llm, settings, part), settings.retries
+        self._extractor = FactExtractor(llm, settings, part)
         self.name, self.prompts = name, self._extractor.prompts
         self._seen: set[tuple[str, str]] = set()  # speaker and words
         self._added = 0  # facts ever added, for new ids
@@ -69,7 +69,7 @@ class FactMemoryBuilder(MemoryBuilder):
         model answered for none of its exchanges.
         """
         self._new = []
-        read_session(self._extractor, session, self._add, self.events, self._retries)
+        read_session(self._extractor, session, self._add, self.events)
         return self._new
 
     def remaining(

@@ -73,11 +73,9 @@ class RelationGraph:
         """Return the store's transaction: see RelationStore.writing."""
         return self._store.writing()
 
-    def near(self, names: Sequence[str]) -> dict[str, float]:
+    def _near(self, names: Sequence[str]) -> dict[str, float]:
         """Return the nodes with a name similar to one of `names`, as id to highest cosine."""
         found: dict[str, float] = {}
-        if not names:
-            return found
         same = self._nodes({plain(name) for name in names})
         for vector in self._vectors(names):
             for node, cosine in self._similar(
@@ -92,7 +90,7 @@ class RelationGraph:
         sorted by nearness, then most recent first. Each further hop adds, behind all nearer ones,
         the relations at the ends of the previous hop.
         """
-        near = self.near(names)
+        near = self._near(names)
         found: dict[tuple[str, str, str], tuple[Relation, float]] = {}
         for _ in range(hops):
             stored = self.relations(near) if near else []

@@ -79,11 +79,6 @@ def id_of(relation: _Keyed) -> str:
     return "r:" + "|".join(relation.key)
 
 
-def until(time: datetime) -> str:
-    """Return the suffix of a relation that ended at `time`."""
-    return f"(until {_day(time)})"
-
-
 def dated(relation: Relation, ends: tuple[Node, Node]) -> str:
     """Return `relation` as a sentence with the days on which it was first and last stated, and on
     which it ended.
@@ -105,7 +100,7 @@ def as_memory(relation: Relation, ends: tuple[Node, Node]) -> Memory:
     text = verbalised(relation, ends)
     return Memory(
         id=id_of(relation),
-        content=text if relation.ended is None else f"{text} {until(relation.ended)}",
+        content=text if relation.ended is None else f"{text} (until {_day(relation.ended)})",
         index_text=text,
         time=relation.created,
         speaker=ends[0].name,

@@ -61,7 +61,7 @@ def ends(pid: int) -> bool:
     ("do", "message"),
     [
         ("crash", "code 7; its last output: the disk is full"),
-        ("garbage", "not a JSON object: b'loading model"),
+        ("garbage", "not a JSON object, .*: b'loading model"),
         ("list", "not a JSON object"),
         ("other", "a different request"),
         ("half", "cut off"),

@@ -19,9 +19,9 @@ from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
 from memsys.stores.vectors import VectorStore
 from tests.memsys.build import BagOfTokens, BagOfWords
 from tests.memsys.knowledge.facts.models import Planned, call, fact, facts
+from tests.memsys.left import files_with
 from tests.memsys.service.made import memory, texts
 from tests.memsys.service.test_relations import model, opened, remembered, say, stated
-from tests.memsys.stores.sparse import files_with
 
 MAY = datetime(2024, 5, 8)
 STORES: dict[str, Callable[[Path], VectorStore | None]] = {

@@ -94,17 +94,6 @@ def test_ranks_alike_beyond_single_precision(store):
             assert one.cosine == pytest.approx(cosine(one.node.vector, question), abs=1e-6)
 
 
-def test_an_existing_node_is_replaced_and_its_relations_stay(store):
-    rows = pool(5, 3)
-    store.put_nodes("ann", [node("a", rows[0]), node("b", rows[1])])
-    store.put_relations("ann", [relation("a", "knows", "b")])
-    newer = node("a", rows[2], mentions=7, kind="place")
-    store.put_nodes("ann", [node("a", rows[1]), newer])
-    assert store.nodes("ann", ["a"]) == [newer]
-    assert [n.node for n in store.similar("ann", rows[2], 0.999, 9)] == [newer]
-    assert store.relations("ann") == [relation("a", "knows", "b")]
-
-
 def test_a_relation_without_a_node_is_refused_with_its_batch(store):
     store.put_nodes("ann", [node("a", pool(7, 1)[0])])
     for stray in (relation("a", "knows", "nobody"), relation("nobody", "knows", "a")):

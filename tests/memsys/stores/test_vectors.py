@@ -76,15 +76,6 @@ def test_ranks_alike_beyond_single_precision(store):
         assert found(store.nearest("ann", question, 5)) == expected(kept, question, 5)
 
 
-def test_an_id_that_is_there_is_replaced_and_of_twins_the_last_counts(store):
-    rows = pool(3, 4)
-    store.put("ann", ["a", "b", "a"], rows[:3])
-    store.put("ann", ["b"], rows[3:])
-    assert store.ids("ann") == ["a", "b"]
-    assert store.nearest("ann", rows[2], 1)[0] == ("a", pytest.approx(1, abs=1e-6))
-    assert store.nearest("ann", rows[3], 1)[0] == ("b", pytest.approx(1, abs=1e-6))
-
-
 def test_an_empty_store_finds_nothing(store):
     (vector,) = pool(4, 1)
     assert store.nearest("ann", vector, 3) == []

@@ -273,12 +273,3 @@ def test_an_answer_that_cannot_be_used_is_not_asked_for_again(bag_of_words):
     one.write(Session(TALK.id, TALK.time, TALK.turns[:2]))
     assert len(llm.asked["decide"]) == 1
     assert (one.log[-1]["lost"], contents(one)) == (1, ["Mara pots"])
-
-
-def test_a_retry_never_doubles_a_fact(bag_of_words):
-    """The server notes all three facts for an exchange that it was slow with the first time."""
-    plan: list[Reply] = [facts(ROWS[0]), OUT, facts(ROWS[2]), facts(*ROWS)]
-    one = writer(Planned(plan, [(call("ADD"),)]), bag_of_words, retries=1)
-    one.write(TALK)
-    assert sorted(contents(one)) == ["Mara pots", "Mara rows", "Mara swims"]
-    assert [c.operation for c in one.book.history] == ["ADD"] * 3

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from memsys.core.errors import InputError
 from memsys.core.types import Session, Turn
 from memsys.knowledge.facts.extract import ExtractSettings, FactExtractor
 from memsys.knowledge.facts.fact import Event
@@ -127,15 +126,3 @@ def test_an_estimate_counts_an_image_and_not_the_letters_of_its_address():
 
     assert tokens(DATA) == tokens(WEB)
     assert 2833 < tokens(DATA) < 3000
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"images": "eyes"}, r"^strategy.facts.images: 'eyes'; use one of caption, end"),
-        ({"image_detail": "fine"}, r"^strategy.facts.image_detail: "),
-    ],
-)
-def test_an_unknown_way_is_named(wrong, message):
-    with pytest.raises(InputError, match=message):
-        ExtractSettings(prompt="facts_extract", summary_prompt=None, **wrong)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from memsys.core.types import Usage
-from memsys.knowledge.facts.operations import TOOLS, Operation, read_operations, schema
+from memsys.knowledge.facts.operations import Operation, read_operations, schema
 from memsys.llm.base import Completion, ToolCall
 from memsys.llm.reply import violation
 from tests.memsys.knowledge.facts.models import call, operation, operations
@@ -42,14 +42,6 @@ def test_tools_and_schema_say_the_same():
     ]
     assert list(read_operations(by_tools(*calls))) == expected
     assert list(read_operations(by_text(rows))) == expected
-
-
-def test_every_tool_asks_for_all_that_it_takes_and_for_numbers_that_are_shown():
-    for tool in TOOLS:
-        assert list(tool.parameters["properties"]) == tool.parameters["required"]
-    row = schema(7)["properties"]["operations"]["items"]
-    assert row["properties"]["id"] == {"type": "integer", "minimum": 0, "maximum": 7}
-    assert row["required"] == ["operation", "id", "content", "why"]
 
 
 @pytest.mark.parametrize(

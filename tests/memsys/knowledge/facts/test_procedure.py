@@ -49,11 +49,6 @@ def asked(make: Make, text: str, run: Any = RUN, **own: Any) -> tuple[Any, Any]:
     return made, body
 
 
-def recorded(make: Make, text: str, run: Any = RUN, **own: Any) -> tuple[Any, list[Any]]:
-    made, body = asked(make, text, run, **own)
-    return made, body["messages"]
-
-
 def test_steps_are_numbered_with_results_word_for_word_findings_errors_and_context(make):
     step = row(
         *("Asked the timetable for ferry=14", PAGE),
@@ -62,7 +57,7 @@ def test_steps_are_numbered_with_results_word_for_word_findings_errors_and_conte
         errors="the first call timed out",
         context="the seat is chosen",
     )
-    made, _ = recorded(make, reply(step, row("Waited"), progress="1 of 2 parts is done"))
+    made, _ = asked(make, reply(step, row("Waited"), progress="1 of 2 parts is done"))
     assert made.text == (
         "Objective: Book a seat.\nProgress: 1 of 2 parts is done\n"
         f"1. Asked the timetable for ferry=14\n   Result: {PAGE}\n"
@@ -103,7 +98,7 @@ CALL = RUN[1]["tool_calls"][0]
     ],
 )
 def test_calls_and_results_that_a_server_would_refuse_are_sent_as_text(make, run):
-    _, (_, *sent, _) = recorded(make, reply(row("x")), run)
+    _, *sent, _ = asked(make, reply(row("x")), run)[1]["messages"]
     assert {one["role"] for one in sent} <= {"user", "assistant"}
     assert not any("tool_calls" in one for one in sent)
     texts = [one["content"] for one in sent]
@@ -112,7 +107,7 @@ def test_calls_and_results_that_a_server_would_refuse_are_sent_as_text(make, run
 
 
 def test_a_history_between_marks_may_take_the_place_of_the_messages(make):
-    _, (system, user) = recorded(make, reply(row("x")), messages="history")
+    system, user = asked(make, reply(row("x")), messages="history")[1]["messages"]
     assert (system["role"], user["role"]) == ("system", "user")
     assert system["content"] == load_prompt("procedure", []).text
     shown, _, request = user["content"].partition("</history>")
@@ -145,7 +140,7 @@ def test_the_example_of_our_own_prompt_is_a_valid_record(make):
     example = load_prompt("procedure", []).text.partition("<example>\n")[2]
     lines = example.partition("\n</example>")[0].splitlines()
     history = [{"role": "tool", "content": line.partition("tool: ")[2]} for line in lines[:-1]]
-    made, _ = recorded(make, lines[-1], history)
+    made, _ = asked(make, lines[-1], history)
     assert (made.steps, [event.get("fault") for event in made.events]) == (2, [None])
     assert all(f"   {label}: " in made.text for label in ("Findings", "Navigation", "Errors"))
 
@@ -155,7 +150,7 @@ def test_the_example_of_our_own_prompt_is_a_valid_record(make):
 )
 def test_a_result_that_was_changed_is_a_fault_and_is_marked(make, changed):
     said = reply(row("Asked", "Ferry 14: 08:15, 9.50 €"), row("Looked again", changed))
-    made, _ = recorded(make, said)
+    made, _ = asked(make, said)
     (event,) = [one for one in made.events if "fault" in one]
     assert (event["fault"], event["detail"], event["number"]) == ("not_verbatim", changed, 2)
     # No progress, no line of it
@@ -166,7 +161,7 @@ def test_a_result_that_was_changed_is_a_fault_and_is_marked(make, changed):
 @pytest.mark.parametrize("text", ["Done.", "{}", reply()])
 def test_without_a_step_there_is_no_record(make, text):
     with pytest.raises(LLMError):
-        recorded(make, text)
+        asked(make, text)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +180,7 @@ def test_without_a_step_there_is_no_record(make, text):
 )
 def test_what_is_no_history_is_refused_before_any_call(make, messages, message):
     with pytest.raises(InputError, match=message):
-        recorded(make, reply(row("x")), messages)
+        asked(make, reply(row("x")), messages)
 
 
 @pytest.mark.parametrize("text", ["Steps of: {history}", "Note the steps, {briefly}."])

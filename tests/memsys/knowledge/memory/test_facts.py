@@ -128,12 +128,3 @@ def test_facts_of_forgotten_turns_are_gone_and_may_be_stated_again(parts):
     again = talk(4, SESSIONS[2].time, ("Mara", "Pwalrusy lessons again."))
     assert strategy.ingest(again) == 1
     assert strategy.store.memories[-1].id == "f6"  # no id is used twice
-
-
-def test_a_summary_of_forgotten_turns_is_not_shown_again():
-    llm = Planned(REPLIES, summary=["They spoke of zebras."])
-    one = writer(llm, summary_prompt="facts_summary")
-    built = one.build(SESSIONS[0])
-    assert one.remaining(SESSIONS[0], built, ["D1:1"]) == built[1:]
-    one.build(SESSIONS[1])
-    assert "zebras" not in llm.asked["extract"][-1].casefold()

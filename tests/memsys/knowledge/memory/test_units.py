@@ -71,6 +71,8 @@ def test_an_empty_session_and_every_conversation_will_do_but_no_negative_number(
     for field in ("before", "after", "lead"):
         with pytest.raises(InputError, match=rf"memory\.{field}: -1"):
             Turns("turns", **{field: -1})
+    with pytest.raises(InputError, match=r"memory\.tokens: 8; use a whole number of 16 or more"):
+        Chunks("chunks", 8)
 
 
 def test_importance_is_distinct_terms_over_20():
@@ -179,8 +181,3 @@ def test_owners_share_no_chunk():
     assert [one.turns for one in made if {*one.turns} & {t.id for t in mine.turns}] == [
         one.turns for one in all_of(CHUNKS, [mine])
     ]
-
-
-def test_a_chunk_has_at_least_sixteen_tokens():
-    with pytest.raises(InputError, match=r"memory\.tokens: 8; use a whole number of 16 or more"):
-        Chunks("chunks", 8)

@@ -83,6 +83,10 @@ def test_of_both_ways_none_takes_all_the_places(bag_of_words):
     assert len(found) == 2
     assert "Theo lives in Bergen" in texts((found,))
     assert sorted(one["by"] for one in trace["found"]) == [["entity"], ["triple"]]
+    assert [one["relation"] for one in trace["found"]] == [one.memory.id for one in found]
+    scores = [one.score for one in found]
+    assert scores == sorted(scores, reverse=True)
+    assert json.loads(json.dumps(trace)) == trace
 
 
 def test_by_triple_only_what_is_like_the_question(bag_of_words):
@@ -92,17 +96,6 @@ def test_by_triple_only_what_is_like_the_question(bag_of_words):
     assert found[0].score >= 0.6
     assert trace["entities"] == []
     assert find.find("What is for dinner?")[0] == []
-
-
-def test_both_ways_share_the_limit_and_are_told_apart(bag_of_words):
-    _, find = told(bag_of_words, limit=3)
-    found, trace = find.find("Does Theo play the flute?")
-    assert len(found) == 3
-    assert {way for one in trace["found"] for way in one["by"]} == {"entity", "triple"}
-    assert [one["relation"] for one in trace["found"]] == [one.memory.id for one in found]
-    scores = [one.score for one in found]
-    assert scores == sorted(scores, reverse=True)
-    assert json.loads(json.dumps(trace)) == trace
 
 
 def test_a_model_names_the_question_s_entities(bag_of_words):

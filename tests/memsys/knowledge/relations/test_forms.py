@@ -9,11 +9,9 @@ import pytest
 
 from memsys.knowledge.facts.fact import Event
 from memsys.knowledge.relations.extract import RelationExtractor
-from memsys.knowledge.relations.forms import ask, conflicts_form, entities_form, relations_form
+from memsys.knowledge.relations.forms import ask, conflicts_form, entities_form
 from memsys.llm.base import LLMError
-from memsys.llm.reply import violation
 from tests.memsys.knowledge.relations.models import (
-    TOOLS,
     Reply,
     Scripted,
     entity,
@@ -89,21 +87,6 @@ def test_to_call_nothing_is_to_end_nothing():
     assert [event.get("fault") for event in log] == [None]
 
 
-def test_lists_words_and_numbers_are_bounded_where_a_server_writes_by_the_schema():
-    offered = entities_form(2).parameters["properties"]["entities"]
-    assert offered["maxItems"] == 16
-    assert set(offered["items"]["properties"]) == {"entity", "entity_type"}
-    assert "enum" not in offered["items"]["properties"]["entity_type"]
-    offered = relations_form(2, ["Mara", "kelp"]).parameters["properties"]["relations"]
-    row = offered["items"]["properties"]
-    assert row["source"]["enum"] == row["destination"]["enum"] == ["Mara", "kelp"]
-    assert row["turns"]["items"] == {"type": "integer", "minimum": 1, "maximum": 2}
-    offered = conflicts_form(3).parameters["properties"]["conflicts"]
-    assert (offered["maxItems"], offered["items"]["properties"]["relation"]["maximum"]) == (3, 3)
-    for form in (entities_form(1), relations_form(1, None), conflicts_form(1)):
-        assert violation({form.step: []}, form.parameters) is None
-
-
 def test_names_are_shown_plainly_once_and_their_types_are_free_text():
     rows = [entity("Lantern_market ", "PLACE"), entity("lantern  market"), entity("...")]
     rows += [entity("Ottoline", "Family_Member "), entity("kelp", " "), entity("owl", "b" * 99)]
@@ -129,12 +112,6 @@ def test_a_question_s_entities_are_asked_for_by_the_same_prompt():
     assert "1. Does Mara eat kelp?" in llm.asked["entities"][0]
     with pytest.raises(LLMError, match="scripted: does not name a question's entities"):
         extractor.question_entities("Does Mara eat kelp?")
-
-
-def test_the_tools_have_the_names_that_users_of_mem0_know():
-    forms = entities_form(1), relations_form(1, None), conflicts_form(1)
-    assert [form.tool for form in forms] == list(TOOLS)
-    assert list(forms[1].row) == ["source", "relationship", "destination", "turns"]
 
 
 def test_an_example_s_names_are_no_relation_of_the_messages():
