@@ -16,10 +16,9 @@ from memsys.core.tokens import count_tokens
 from memsys.core.types import Memory, Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import GraphSettings, build_graph
-from memsys.graph.csr import CsrStore, build_csr
+from memsys.graph.csr import CsrStore, PageRank, build_csr
 from memsys.graph.score import GraphStatistics, graph_statistics
 from memsys.graph.store import MemoryGraph, NetworkXStore
-from memsys.graph.walk import PageRank
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
 from memsys.index.signals import Signals
