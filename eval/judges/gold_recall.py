@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 from eval.judges.judge import Judgement, ModelByName, Reference
 from eval.metrics.abstention import abstains
 from eval.metrics.normalise import terms
-from memsys.core.declared import ShareAbove0
-from memsys.core.errors import InputError
+from memsys.core.declared import ShareAbove0, check_fields
 from memsys.llm.base import LLM
 
 # The best threshold on the answers of 14 systems to LoCoMo, whichever system is left out.
@@ -42,8 +41,12 @@ class GoldRecallSettings:
     needs_llm: ClassVar = False
     threshold: ShareAbove0 = THRESHOLD
 
+    def __post_init__(self) -> None:
+        """Raise InputError unless 0 < threshold <= 1."""
+        check_fields(self, "judge")
+
     def open(self, llm: LLM | None, named: ModelByName | None = None) -> GoldRecall:
-        """Return the rule as a judge. Raises InputError unless 0 < threshold <= 1."""
+        """Return the rule as a judge."""
         del llm, named
         return GoldRecall(self.threshold)
 
@@ -56,9 +59,6 @@ class GoldRecall:
     compares: Reference = "gold"
 
     def __init__(self, threshold: float = THRESHOLD) -> None:
-        """Raises InputError unless 0 < threshold <= 1."""
-        if not 0 < threshold <= 1:
-            raise InputError(f"judge.threshold={threshold}: must be above 0 and at most 1")
         self._threshold = threshold
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from eval.judges.judge import Judgement, ModelByName, Reference, total_usage
 from memsys.core.addresses import without_secrets
-from memsys.core.declared import Count, Word
+from memsys.core.declared import Count, Word, check_fields
 from memsys.core.errors import InputError
 from memsys.core.types import Usage
 from memsys.llm.base import LLM, LLMError
@@ -58,6 +58,10 @@ class LLMJudgeSettings:
     runs: Count = 1
     model: Word | None = None
 
+    def __post_init__(self) -> None:
+        """Raise InputError on runs below 1."""
+        check_fields(self, "judge")
+
     @property
     def prompt(self) -> Prompt:
         """The rubric's prompt; raises InputError if there is none."""
@@ -69,7 +73,7 @@ class LLMJudgeSettings:
         return _compares(self.prompt)
 
     def open(self, llm: LLM | None, named: ModelByName | None = None) -> LLMJudge:
-        """Return the judge. Raises InputError without a model, on runs < 1 or an invalid rubric."""
+        """Return the judge. Raises InputError without a model or on an invalid rubric."""
         if llm is None:
             raise InputError("judge=llm: no model to judge with; add llm=openai or llm=local")
         if self.model is not None and self.model != llm.name:
@@ -89,9 +93,7 @@ class LLMJudge:
     score_key = "judge"
 
     def __init__(self, llm: LLM, rubric: str = "generous", runs: int = 1) -> None:
-        """Raises InputError on runs < 1 or a rubric that is no prompt."""
-        if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
-            raise InputError(f"judge.runs={runs}: must be a whole number of 1 or more")
+        """Raises InputError on a rubric that is no prompt."""
         self._llm = llm
         self._runs = runs
         self._rubric = Path(rubric).stem

@@ -38,23 +38,21 @@ class Panel:
     score_key = "judge"
 
     def __init__(self, judges: Sequence[Judge]) -> None:
-        """Raises InputError for fewer than two judges, equal names, or a rule without a model."""
+        """Raises InputError for fewer than two judges, equal names, references of two kinds, or a
+        rule without a model.
+        """
         names = [judge.name for judge in judges]
-        if len(judges) < 2:
-            raise InputError(f"judge.members: {len(judges)} judges; a panel has two or more")
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
+        if not len(names) == len(set(names)) >= 2:
             raise InputError(
-                f"judge.members: {twice[0]} is listed twice; give each another model or rubric"
+                f"judge.members: {', '.join(names)}; name two or more, each of another model or "
+                "rubric"
             )
-        if len({judge.compares for judge in judges}) > 1:
+        kinds = {(judge.score_key, judge.compares) for judge in judges}
+        if len(kinds) > 1 or judges[0].score_key != self.score_key:
             raise InputError(
-                "judge.members: some compare with the gold answer, others with the cue; use "
-                "rubrics of one kind"
+                "judge.members: not all are models that compare with one reference, the gold "
+                "answer or the cue; use judge=llm with rubrics of one kind"
             )
-        stand_ins = [judge.name for judge in judges if judge.score_key != self.score_key]
-        if stand_ins:
-            raise InputError(f"judge.members: {stand_ins[0]} is a stand-in, not a judge; remove it")
         self.members = tuple(judges)
         self.compares = judges[0].compares
         self.name = "panel of " + "; ".join(names)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from memsys.core.chinese_dates import dates_of
 from memsys.core.dates import DateMention
-from memsys.core.terms import STOPWORDS, cjk_terms, is_cjk, stem, words
+from memsys.core.terms import STOPWORDS, cjk_terms, is_cjk, stem, words, written
 from memsys.core.yaml_text import load_table
 
 WORDS = load_table(Path(__file__).parent / "words.yaml")
@@ -57,8 +57,13 @@ def root(word: str) -> str:
 @lru_cache(maxsize=65_536)
 def roots(text: str) -> frozenset[str]:
     """Return the distinct content roots of a text: base-form stems, or bigrams of Chinese runs."""
-    found = {word for word in words(text) if word not in STOPWORDS}
-    runs = {word for word in found if is_cjk(word)} if is_cjk(text) else set()
+    if text.isascii():  # then the words in lower case are those of the text in lower case
+        return frozenset(map(root, set(written(text.lower())) - STOPWORDS))
+    return _roots_of(set(words(text)) - STOPWORDS)
+
+
+def _roots_of(found: set[str]) -> frozenset[str]:
+    runs = set(filter(is_cjk, found))
     return frozenset([*map(root, found - runs), *chain.from_iterable(map(cjk_terms, runs))])
 
 
@@ -213,7 +218,7 @@ def named_people(text: str, speakers: tuple[str, ...]) -> tuple[str, ...]:
         if is_cjk(speaker):
             hit = speaker in text or (len(speaker) > 2 and speaker[1:] in text)
         else:
-            hit = any(first.startswith(word) for word in _capitalised(text))
+            hit = first.startswith(tuple(_capitalised(text)))
         if hit:
             found.append(speaker)
     return tuple(found)
@@ -231,20 +236,14 @@ def analyse(text: str, speakers: tuple[str, ...], asked_on: date) -> ParsedQuest
     bare = text
     for mention in dates:
         bare = bare[: mention.start] + " " * (mention.end - mention.start) + bare[mention.end :]
-    content: set[str] = set()
     if chinese:
         bare = _ASKING_ZH.sub(" ", bare)
         for person in people:
             bare = bare.replace(person, " ")
     called = {part.lower() for person in people for part in person.split()}
-    for word in words(bare):
-        if is_cjk(word):
-            content.update(cjk_terms(word))
-        elif word not in STOPWORDS and word not in LIGHT:
-            plain = word.removesuffix("'s")
-            nick = len(plain) > 2 and any(name.startswith(plain) for name in called)
-            if not nick:
-                content.add(root(word))
+    nicknames = {name[:end] for name in called for end in range(3, len(name) + 1)}
+    asked = set(words(bare)) - STOPWORDS - LIGHT
+    asked -= {word for word in asked if not is_cjk(word) and word.removesuffix("'s") in nicknames}
     kinds = (kind for kind, pattern in _KINDS[chinese] if pattern.search(text))
     kind = next(kinds, Kind.WHAT)
     return ParsedQuestion(
@@ -252,7 +251,7 @@ def analyse(text: str, speakers: tuple[str, ...], asked_on: date) -> ParsedQuest
         chinese=chinese,
         kind=kind,
         people=people,
-        roots=frozenset(content),
+        roots=_roots_of(asked),
         dates=dates,
         unit=_unit(text, kind),
         many=_MANY.search(text) is not None,

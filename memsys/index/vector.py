@@ -29,30 +29,45 @@ class VectorIndex:
     """
 
     def __init__(self, vectors: Vectors) -> None:
-        """`vectors` has shape (n, d) with n at least 1, rows of length 1."""
-        self._index = faiss.IndexFlatIP(vectors.shape[1])
-        self._index.add(np.ascontiguousarray(vectors))
+        """`vectors` has shape (n, d), rows of length 1."""
+        self._index: Any = faiss.IndexFlatIP(vectors.shape[1])
+        self.add(vectors)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return int(self._index.ntotal)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the vectors in single precision."""
+        return 4 * len(self) * int(self._index.d)
+
+    def add(self, vectors: Vectors) -> None:
+        """Append rows, shape (n, d); inverted lists are trained on the first ones."""
+        rows = np.ascontiguousarray(vectors, dtype=np.float32)
+        if not self._index.is_trained:
+            self._index.train(rows)
+        self._index.add(rows)
 
     def similarities(self, vector: Vectors) -> NDArray[np.float64]:
         """Return the cosine of `vector`, shape (d,), and every row, shape (n,), -1 to 1."""
         with one_thread():
-            found, rows = self._index.search(vector[None, :], self._index.ntotal)
-        cosines = np.empty(self._index.ntotal, dtype=np.float64)
+            found, rows = self._index.search(vector[None, :], len(self))
+        cosines = np.empty(len(self), dtype=np.float64)
         cosines[rows[0]] = found[0]
         return cosines
 
+    def rows(self) -> Vectors:
+        """Return a copy of the vectors of any kind, shape (n, d)."""
+        return np.asarray(self._index.reconstruct_n(0, len(self)))
+
     def vectors(self) -> Vectors:
-        """Return the vectors, shape (n, d)."""
-        return _stored(self._index)
+        """Return the vectors, shape (n, d), without copying them: valid until more are added."""
+        flat = faiss.rev_swig_ptr(self._index.get_xb(), len(self) * self._index.d)
+        return np.asarray(flat.reshape(len(self), self._index.d))
 
 
-def _stored(index: Any) -> Vectors:
-    """Return the vectors in a flat index, shape (n, d), without copying them."""
-    flat = faiss.rev_swig_ptr(index.get_xb(), index.ntotal * index.d)
-    return np.asarray(flat.reshape(index.ntotal, index.d))
-
-
-class LargeVectors:
+class LargeVectors(VectorIndex):
     """faiss index over the unit vectors of a large store, with the only copy of the vectors.
 
     `flat` is exact; `ivf` (inverted lists of nearest centroids; Jegou et al., 2011) and `hnsw` (a
@@ -108,17 +123,6 @@ class LargeVectors:
         faiss.write_index(self._index, writer(count))
         return written
 
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return int(self._index.ntotal)
-
-    def add(self, vectors: Vectors) -> None:
-        """Append rows, shape (n, d); inverted lists are trained on the first ones."""
-        rows = np.ascontiguousarray(vectors, dtype=np.float32)
-        if not self._index.is_trained:
-            self._index.train(rows)
-        self._index.add(rows)
-
     def nearest(self, vector: Vectors, k: int) -> list[tuple[int, float]]:
         """Return rows and cosines of up to `k` nearest to `vector`, shape (d,)."""
         if isinstance(self._index, faiss.IndexFlatIP):  # faster than its search for one query
@@ -138,10 +142,6 @@ class LargeVectors:
         """
         return np.asarray(self.vectors() @ vector, dtype=np.float64)
 
-    def rows(self) -> Vectors:
-        """Return a copy of the vectors of any kind, shape (n, d)."""
-        return np.asarray(self._index.reconstruct_n(0, len(self)))
-
     def vectors(self) -> Vectors:
         """Return the vectors, shape (n, d). Raises InputError unless the kind is flat."""
         if not isinstance(self._index, faiss.IndexFlatIP):
@@ -149,7 +149,7 @@ class LargeVectors:
                 "index.vectors: ivf and hnsw do not score every memory, which this strategy or "
                 "start needs; use index.vectors=flat, or start=vector"
             )
-        return _stored(self._index)
+        return super().vectors()
 
 
 class Nearest:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from memsys.core.declared import Share, fits
 from memsys.core.errors import InputError, check_number
 from memsys.core.files import is_there
 from memsys.core.terms import is_cjk
@@ -173,8 +174,7 @@ def load_weights(path: Path = WEIGHTS) -> FusionWeights:
     if path.is_dir() or not is_there(path):
         raise InputError(f"index.fusion={path}: no such file; fit one, or use null")
     read = load_yaml(path)
-    if not isinstance(read, dict):
-        raise InputError(f"{path}: must be a mapping with {', '.join(SETS)} and coverage")
+    read = read if isinstance(read, dict) else {}
     for name, expected in SETS.items():
         weights = read.get(name)
         if not isinstance(weights, dict) or set(weights) != set(expected):
@@ -182,11 +182,8 @@ def load_weights(path: Path = WEIGHTS) -> FusionWeights:
         for signal, weight in weights.items():
             check_number(f"{path}: {name}.{signal}", weight, -_LARGEST, _LARGEST)
     coverage = read.get("coverage")
-    if not isinstance(coverage, list) or len(coverage) != 2:
-        raise InputError(f"{path}: coverage: must be two numbers")
-    for value in coverage:
-        check_number(f"{path}: coverage", value, 0, 1)
-    if coverage[0] >= coverage[1]:
-        raise InputError(f"{path}: coverage: the first number must be below the second")
+    shares = [one for one in coverage if fits(one, Share)] if isinstance(coverage, list) else []
+    if coverage != shares or len(shares) != 2 or shares[0] >= shares[1]:
+        raise InputError(f"{path}: coverage: must be two numbers of 0 to 1, the second the larger")
     sets = {name: {one: float(read[name][one]) for one in SETS[name]} for name in SETS}
-    return FusionWeights(**sets, coverage=(float(coverage[0]), float(coverage[1])))
+    return FusionWeights(**sets, coverage=(float(shares[0]), float(shares[1])))

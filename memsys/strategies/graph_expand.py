@@ -52,17 +52,12 @@ class GraphExpand(GraphScore):
         super().__init__(parts, k, budget, start, accepted, weights, decay_per_day)
         self._rescore, self._expands = rescore is not None, use_graph_expansion
         self._expansion = Expansion(**expansion)
-        if self._expansion.relations:
-            if not isinstance(parts.graph, WrittenByModel | WrittenGraph):
-                raise InputError(
-                    "strategy.expansion.relations: the graph has no relations to show; add "
-                    "graph=relations llm=openai, or use 0"
-                )
-            if parts.owner_filter:
-                raise InputError(
-                    "strategy.expansion.relations: would show relations of other owners in a store "
-                    "of several; use 0"
-                )
+        has_relations = isinstance(parts.graph, WrittenByModel | WrittenGraph)
+        if self._expansion.relations and (parts.owner_filter or not has_relations):
+            raise InputError(
+                "strategy.expansion.relations: takes a graph with relations, and a store of one "
+                "owner; add graph=relations llm=openai, or use 0"
+            )
         if k is not None and self._expansion.reserved > k:
             raise InputError(
                 f"strategy.expansion.reserved: {self._expansion.reserved}; use at most k={k}"

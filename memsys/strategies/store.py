@@ -16,10 +16,9 @@ from memsys.core.tokens import count_tokens
 from memsys.core.types import Memory, Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import GraphSettings, build_graph
-from memsys.graph.csr import CsrStore, build_csr
+from memsys.graph.csr import CsrStore, PageRank, build_csr
 from memsys.graph.score import GraphStatistics, graph_statistics
 from memsys.graph.store import MemoryGraph, NetworkXStore
-from memsys.graph.walk import PageRank
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
 from memsys.index.signals import Signals
@@ -29,7 +28,7 @@ from memsys.index.weights import load_weights
 from memsys.knowledge.memory.base import MemoryBuilder
 from memsys.knowledge.relations.written_graph import WrittenByModel, WrittenGraph
 from memsys.llm.base import LLM
-from memsys.stores.size import lines, singles, together
+from memsys.stores.size import lines, together
 from memsys.strategies.shared import Shared
 
 T = TypeVar("T")
@@ -68,9 +67,7 @@ class Store:
         self._parts = parts
         fusion = parts.index.fusion
         self._weights = load_weights() if fusion is None else load_weights(Path(fusion).resolve())
-        # The vectors so far are these rows, or are stored only in the index of a large store.
-        self._vectors: list[Vectors] = []
-        self._large: LargeVectors | None = None
+        self._vectors: VectorIndex | None = None  # of the memories that are embedded so far
 
     def add(self, memories: Sequence[Memory], owner: str = "") -> None:
         """Append `memories`, oldest first, of one `owner`."""
@@ -112,13 +109,13 @@ class Store:
                 self.__dict__.pop(name, None)
 
     @cached_property
-    def by_vector(self) -> VectorIndex | LargeVectors:
+    def by_vector(self) -> VectorIndex:
         """Index of the vectors of all memories, of which there is at least one."""
-        embedded = len(self._vectors) if self._large is None else len(self._large)
+        embedded = 0 if self._vectors is None else len(self._vectors)
         new = [memory.content for memory in self.memories[embedded:]]
-        if new:
-            self._insert(self._parts.embedder.documents(new))
-        return VectorIndex(np.stack(self._vectors)) if self._large is None else self._large
+        if new or self._vectors is None:
+            return self._insert(self._parts.embedder.documents(new))
+        return self._vectors
 
     @cached_property
     def by_word(self) -> LexicalIndex | SparseLexicalIndex:
@@ -268,39 +265,38 @@ class Store:
 
     @property
     def bytes_beside(self) -> int:
-        """Bytes of the vectors embedded so far, each counted once, although an exact index copies
-        them, and of the token vectors in half precision; see memsys/stores/size.py.
+        """Bytes of the vectors embedded so far, and of the token vectors in half precision; see
+        memsys/stores/size.py.
         """
         tokens: TokenIndex | None = self.__dict__.get("by_token")
-        vectors = singles(self._vectors) if self._large is None else self._large.bytes
-        return vectors + (tokens.bytes if tokens else 0)
+        return sum(one.bytes for one in (self._vectors, tokens) if one is not None)
 
-    def _insert(self, vectors: Vectors) -> None:
-        """Append the vectors, shape (n, d), of the next n memories."""
+    def _insert(self, vectors: Vectors) -> VectorIndex:
+        """Append the vectors, shape (n, d), of the next n memories; return the index of all."""
         settings = self._parts.index
-        if settings.vectors == "exact":
-            self._vectors.extend(vectors)
-            return
-        if self._large is None:
-            expected = max(settings.expected, len(vectors))
-            dimensions = vectors.shape[1]
-            self._large = LargeVectors(settings.vectors, dimensions, expected, settings.searched)
-        self._large.add(vectors)
+        if self._vectors is not None:
+            self._vectors.add(vectors)
+        elif settings.vectors == "exact":
+            self._vectors = VectorIndex(vectors)
+        else:
+            n, dimensions = vectors.shape
+            expected = max(settings.expected, n)
+            self._vectors = LargeVectors(settings.vectors, dimensions, expected, settings.searched)
+            self._vectors.add(vectors)
+        return self._vectors
 
     def _replace_vectors(self, first: int, old: Sequence[Memory], new: Sequence[Memory]) -> None:
         """Do for the vectors what `replace` does; the memories are those before the change."""
-        stored: Sequence[Vectors] | Vectors = self._vectors
-        if self._large is not None:
-            stored = self._large.rows()
-        if first >= len(stored):
+        if self._vectors is None or first >= len(self._vectors):
             return  # not embedded yet
+        stored = self._vectors.rows()
         known = dict(zip((one.content for one in old), stored[first:], strict=False))
         missing = [one.content for one in new if one.content not in known]
         if missing:
             known |= zip(missing, self._parts.embedder.documents(missing), strict=True)
         rows = [known[one.content] for one in new]
         rows = [*stored[:first], *rows, *stored[first + len(old) :]]
-        self._vectors, self._large = [], None
+        self._vectors = None
         if rows:
             self._insert(np.stack(rows))
 

@@ -66,7 +66,7 @@ def test_a_run_is_corrected_under_the_stand_ins_own_name(tmp_path, capsys):
         (["judge=recorded", "probes=/nowhere"], "has no ap_wrong_v1.jsonl.gz"),
         (["judge=someone"], "judge=someone: no such option; its options are"),
         (["limit=0"], "limit=0: must be 1 or more"),
-        (["judge.threshold=2"], "judge.threshold=2: must be"),
+        (["judge.threshold=2"], "judge.threshold: 2; use"),
         (["run=/nowhere"], "no such run"),
         (["out=."], "exists and is not empty"),
         (["dataset.types=[nonsense]"], "nonsense"),

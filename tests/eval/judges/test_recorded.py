@@ -108,7 +108,7 @@ def test_it_is_never_called_j():
     judge = GoldRecallSettings().open(None)
     assert judge.score_key == "gold_recall" != LLMJudge.score_key
     assert "not J" in judge.details["note"]
-    with pytest.raises(InputError, match="a stand-in, not a judge"):
+    with pytest.raises(InputError, match="not all are models"):
         Panel([judge, _other()])
 
 

@@ -12,9 +12,8 @@ import pytest
 from memsys.core.types import Memory
 from memsys.graph import csr
 from memsys.graph.build import GraphSettings, build_graph
-from memsys.graph.csr import CsrStore, build_csr
+from memsys.graph.csr import CsrStore, PageRank, build_csr
 from memsys.graph.store import ENTITY, MEMORY
-from memsys.graph.walk import PageRank
 
 SETTINGS = GraphSettings(max_entities=4, max_share=0.3, keyword_weight=0.7, name_weight=1.0)
 WORDS = "harbour lantern copper orchard violin kettle granite meadow saffron ledger".split()

@@ -111,17 +111,17 @@ FEWER = {name: value for name, value in SHIPPED["all"].items() if name != "words
 @pytest.mark.parametrize(
     ("content", "named"),
     [
-        (None, "must be a mapping"),
+        (None, "all: must give a weight to each of words, "),
         (WITHOUT, "without_vectors: must give a weight to each of words, "),
         ({**SHIPPED, "all": FEWER}, "all: must give a weight to each"),
         (changed("all", walk=1.0), "all: must give a weight to each"),
         (changed("without_words", speaker=True), "without_words.speaker: True"),
         (changed("all", words=1e9), "all.words: 1000000000.0"),
         (changed("all", words=float("nan")), "not YAML: .*"),
-        ({**SHIPPED, "coverage": [0.1]}, "coverage: must be two numbers"),
-        ({**SHIPPED, "coverage": ["low", 0.3]}, "coverage: 'low'"),
-        ({**SHIPPED, "coverage": [0.1, 1.3]}, "coverage: 1.3"),
-        ({**SHIPPED, "coverage": [0.3, 0.3]}, "coverage: the first number must be below"),
+        *(
+            ({**SHIPPED, "coverage": wrong}, "coverage: must be two numbers of 0 to 1")
+            for wrong in (None, [0.1], ["low", 0.3], [0.1, 1.3], [0.3, 0.3], [0.1, 0.2, 0.3])
+        ),
     ],
 )
 def test_an_unusable_file_and_its_field_are_named(tmp_path, content, named):
