@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from eval.datasets.locomo import LoCoMo
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.languages import LANGUAGES, VISIT, parse_question
 from eval.datasets.types import Dataset, Question
 from eval.readers.chain import ChainReader
 from memsys.core.errors import InputError
+from memsys.core.language import language_of
 from memsys.core.types import Candidate, Memory, Retrieval
 from memsys.knowledge.memory.turns import Turns
 
@@ -262,3 +264,17 @@ def test_a_relation_that_ended_counts_for_the_days_before(language, name, old, n
     assert read(9, ended, holds) == read(None, ended, holds) == new
     assert read(None, ended) is None
     assert read(1, ended, holds) is None
+
+
+def languages(dataset: Dataset) -> list[str]:
+    return [
+        language_of([turn.text for session in conversation.sessions for turn in session.turns])
+        for conversation in dataset.conversations
+    ]
+
+
+def test_of_the_sample_of_generated_worlds_and_of_locomo(locomo):
+    assert languages(LoCoMo(name="sample", path="data/sample").load()) == ["en", "en", "zh"]
+    for code in ("en", "zh"):
+        assert set(languages(made(language=code))) == {code}
+    assert languages(locomo) == ["en"] * 10
