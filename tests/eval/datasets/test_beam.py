@@ -170,8 +170,11 @@ def test_the_truncated_chat_goes_first_as_in_the_published_scripts(tmp_path):
 def test_a_session_without_a_date_has_that_of_the_session_before(tmp_path):
     chat = batches()
     del chat[1]["turns"][0][0]["time_anchor"]
+    chat[1]["turns"][0][1]["content"] = " "
     data = load(write(tmp_path / "1", chat))
     assert data.conversations[0].sessions[1].time == datetime(2024, 3, 15)
+    assert len(data.conversations[0].sessions[1].turns) == 1
+    assert any("1 blank messages dropped" in line for line in data.repairs)
     assert any("[1].turns: no time_anchor; the time of the" in line for line in data.repairs)
 
 
@@ -223,6 +226,7 @@ def changed(place: str, value: Any) -> list[Any]:
         (changed("role", "system"), None, r"\.turns\[0\]\[0\]\.role: Input should be 'user'"),
         (changed("id", "0"), None, r"\[0\]\[0\]\.id: Input should be a valid integer"),
         (changed("time_anchor", "2024-03-15"), None, "time_anchor: '2024-03-15' is no date"),
+        (changed("time_anchor", "Smarch-15-2024"), None, "'Smarch-15-2024' is no date"),
         (changed("time_anchor", None), None, "no time_anchor in the first batch"),
         (None, [], "probing_questions.json: sample 1: must be an object"),
         (None, {"riddles": []}, "sample 1: riddles: is no ability; they are contradiction_res"),
