@@ -124,5 +124,5 @@ def test_no_question_left_is_refused(tmp_path):
     ash = small_sample("ash")
     path = tmp_path / "small.json"
     path.write_text(json.dumps([ash | {"qa": ash["qa"][:1]}]))
-    with pytest.raises(InputError, match="no question is left; widen dataset.conversations"):
+    with pytest.raises(InputError, match="no question is left; widen"):
         grown(str(path), types=["temporal"])

@@ -29,12 +29,6 @@ def test_sessions_sort_by_number_whatever_the_order_of_the_file(sample, load):
     assert [t.id for t in conversation.sessions[0].turns] == ["D1:1", "D1:2"]
 
 
-def test_a_date_without_a_session_is_passed_over(sample, load):
-    sample["conversation"]["session_3_date_time"] = "not even a time"
-    sample["conversation"]["session_4"] = []
-    assert len(load(sample).conversations[0].sessions) == 2
-
-
 @pytest.mark.parametrize(
     ("raw", "time"),
     [

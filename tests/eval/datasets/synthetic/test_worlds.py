@@ -152,16 +152,6 @@ def test_a_question_is_read_as_it_was_asked(language):
     assert grammar.parse_question("How are you?") is None
 
 
-def test_a_later_telling_wins_whatever_the_order_of_retrieval():
-    dataset = made(hops=1, updates=2, conversations=1)
-    known = memories(dataset)[dataset.conversations[0].id]
-    question = next(q for q in dataset.questions if q.category == 4)
-    found = sorted(known.values(), key=lambda memory: memory.content)
-    assert READER.read(question.text, retrieval(found)).text == question.gold
-    moved = [replace(memory, time=memory.time.replace(year=1999)) for memory in found]
-    assert not READER.read(question.text, retrieval(moved)).abstained
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

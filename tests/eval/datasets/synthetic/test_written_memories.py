@@ -9,7 +9,6 @@ import pytest
 from eval.analyse.diagnose.__main__ import main as losses
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.synthetic.dataset import Synthetic
-from eval.pages.report.runs import load_texts
 from eval.run.compatible import check_compatibility
 from memsys.core.errors import InputError
 from tests.baselines.libraries.real import MADE, needs
@@ -55,19 +54,6 @@ def test_relations_that_are_marked_and_not_dropped_tell_the_past(
     found = f1(tmp_path, cache, "strategy=mem0_graph", *chosen)
     assert found["single_hop"] == found["temporal"] == 1.0
     assert found["former_value"] == past
-
-
-def test_a_report_finds_the_words_of_the_conversation_again(tmp_path, cache, capsys):
-    more = ("dataset.sessions=8", "dataset.turns=12")  # questions enough to say where points are
-    f1(tmp_path, cache, "strategy=bm25", *more)
-    assert losses([str(tmp_path / "run")]) == 0
-    assert "lost in writing" not in capsys.readouterr().out
-    run = Run(tmp_path / "run")
-    texts = load_texts(run.manifest)  # the manifest names an answer key that there is no choice of
-    (first, *_) = run.records[0]["evidence"]
-    told = texts.turn("world-0", first)
-    assert told is not None
-    assert str(run.records[0]["gold"]) in told[0]
 
 
 @pytest.mark.parametrize(
