@@ -39,7 +39,7 @@ class Given(VectorOnly):
         text: str = "",
     ) -> None:
         """`path`: the folder of the files, or null for those of `memsys fetch openai_memories`, as
-        eval.datasets.written.memory_files finds them. `text`: that of the conversation's file, a
+        eval.datasets.files.memory_files finds them. `text`: that of the conversation's file, a
         memory a paragraph.
         """
         super().__init__(parts, k, budget)

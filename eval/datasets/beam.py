@@ -12,9 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, StrictInt
+from pydantic import StrictInt
 
-from eval.datasets.checks import Location, Row, Text, parse, same_name
+from eval.datasets.checks import Location, Row, Text, parse, same_name, time_by
 from eval.datasets.files import find_folder, read_json
 from eval.datasets.selection import Filters, Part
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
@@ -167,30 +167,22 @@ def _atoms(value: Any) -> Iterator[Any]:
         yield value
 
 
-_ANCHOR = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
 _PLAN = re.compile(r"plan-\d+")
 # The generator's note of the point of its plan, at the end of a user's message: `->-> 3,12`.
 _MARK = re.compile(r"\s*->-?>\s*\d+\s*,\s*(?:\d+|N/A)\s*$")
 ROLES = ("user", "assistant")
 
 
-def _date(value: Any) -> datetime | None:
-    if value is None:
-        return None
-    match = _ANCHOR.fullmatch(value.strip()) if isinstance(value, str) else None
-    try:
-        if match is not None:
-            return datetime(int(match[3]), MONTH_NUMBERS[match[1].lower()], int(match[2]))
-    except (KeyError, ValueError):
-        pass
-    raise ValueError(f'{value!r:.60} is no date; write "March-15-2024"')
+def _date(value: str) -> datetime:
+    month, day, year = value.strip().split("-")
+    return datetime(int(year), MONTH_NUMBERS[month.lower()], int(day))
 
 
 class _Message(Row):
     id: StrictInt
     role: Literal["user", "assistant"]
     content: str
-    time_anchor: Annotated[datetime | None, BeforeValidator(_date)] = None
+    time_anchor: Annotated[datetime | None, time_by(_date, '"March-15-2024"', optional=True)] = None
 
 
 _Turns = list[list[_Message]]

@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, TypeVar, cast
 
@@ -169,6 +170,24 @@ def key_of(table: Mapping[Any, T], words: str = "") -> BeforeValidator:
         )
 
     return BeforeValidator(look_up)
+
+
+def time_by(
+    read: Callable[[Any], datetime], form: str, *, optional: bool = False
+) -> BeforeValidator:
+    """Return the check that `read` makes a time of a value, written as `form` says; `optional`:
+    null remains null.
+    """
+
+    def checked(value: Any) -> datetime | None:
+        if value is None and optional:
+            return None
+        try:
+            return read(value)
+        except (AttributeError, KeyError, OSError, OverflowError, TypeError, ValueError):
+            raise ValueError(f"{value!r:.60} is no time; write {form}") from None
+
+    return BeforeValidator(checked)
 
 
 def same_name(value: str) -> str:

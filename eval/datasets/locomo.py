@@ -95,7 +95,7 @@ class LoCoMo(Filters, Poolable):
         samples, files = read_locomo(self.path)
         ids = list(samples)
         of_split = in_split(self.split, ids, LOCOMO, "LoCoMo's ten conversations: use its file")
-        used, subset = open_subset(self.subset, files, ids) if self.subset else (None, None)
+        used, subset = (None, None) if self.subset is None else open_subset(self.subset, files, ids)
         key = read_key(self.key, self.key_file, files, ids)
         evidence, wrong = read_evidence(self.evidence, files)
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, StrictBool
+from pydantic import StrictBool
 
 from eval.datasets.answer_key import read_key
-from eval.datasets.checks import Answer, Location, Row, Text, key_of, parse
+from eval.datasets.checks import Answer, Location, Row, Text, key_of, parse, time_by
 from eval.datasets.files import SHIPPED_DATA, public_file, read_named
 from eval.datasets.pooled import Renaming
 from eval.datasets.selection import Filters, Part
@@ -39,16 +39,13 @@ _DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2})(?: \([A-Za-z]{3}\))? (\d{2}):(\d{2}
 ROLES = ("user", "assistant")
 
 
-def _date(value: Any) -> datetime:
-    match = _DATE.fullmatch(value.strip()) if isinstance(value, str) else None
-    try:
-        year, month, day, hour, minute = map(int, match.groups() if match else ())
-        return datetime(year, month, day, hour, minute)
-    except ValueError:
-        raise ValueError(f'{value!r:.60} is no time; write "2023/05/20 (Sat) 02:21"') from None
+def _read(value: str) -> datetime:
+    match = _DATE.fullmatch(value.strip())
+    year, month, day, hour, minute = map(int, match.groups() if match else ())
+    return datetime(year, month, day, hour, minute)
 
 
-_Date = Annotated[datetime, BeforeValidator(_date)]  # naive
+_Date = Annotated[datetime, time_by(_read, '"2023/05/20 (Sat) 02:21"')]  # naive
 _CATEGORIES = {name.replace("_", "-"): id_ for id_, name in LONGMEMEVAL_TYPES.items() if id_ > 5}
 
 

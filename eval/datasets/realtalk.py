@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from eval.datasets.checks import (
     NO_TURN,
@@ -29,6 +29,7 @@ from eval.datasets.checks import (
     check_distinct,
     key_of,
     parse,
+    time_by,
 )
 from eval.datasets.files import json_files, load_sources, public_file, read_json
 from eval.datasets.selection import REALTALK, Filters, Part, SplitName, in_split
@@ -39,7 +40,6 @@ from memsys.core.errors import InputError
 
 REALTALK_TYPES = {id_: TYPES[id_] for id_ in (1, 2, 3)}  # its "commonsense" is LoCoMo's open_domain
 _NAME = re.compile(r"Chat_([0-9]{1,9})(?:_.*)?\.json")
-_TIME = "%d.%m.%Y, %H:%M:%S"
 _OTHER = re.compile(r"qa$|name$|events_session_")  # fields that are no sessions
 _ID = r"D[0-9]{1,9}:[0-9]{1,9}"
 _RANGE = re.compile(rf"({_ID})-({_ID})")
@@ -53,14 +53,10 @@ _SLIPS = (
 )
 
 
-def _time(value: Any) -> datetime:
-    try:
-        return datetime.strptime(value, _TIME)
-    except (TypeError, ValueError):
-        raise ValueError(f'{value!r:.60} is no time; write it as "29.12.2023, 22:42:04"') from None
-
-
-_Time = Annotated[datetime, BeforeValidator(_time)]
+_Time = Annotated[
+    datetime,
+    time_by(lambda value: datetime.strptime(value, "%d.%m.%Y, %H:%M:%S"), '"29.12.2023, 22:42:04"'),
+]
 
 
 class _Turn(TurnRow):

@@ -81,10 +81,7 @@ def load_dataset_of(config: object, *, original_key: bool = False) -> Dataset:
     elif original_key:
         options |= {"key": "original", "key_file": None}
     source = build_trusted(options, "dataset")
-    try:
-        dataset = source.load() if callable(getattr(source, "load", None)) else None
-    except TypeError as error:
-        raise InputError(f"the manifest's data set cannot be loaded ({error})") from error
+    dataset = source.load() if callable(getattr(source, "load", None)) else None
     if not isinstance(dataset, Dataset):
         raise InputError(f"the manifest's {options['_target_']} is not a data set")
     return dataset

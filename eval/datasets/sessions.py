@@ -20,6 +20,7 @@ from eval.datasets.checks import (
     TurnIds,
     is_visible,
     parse,
+    time_by,
 )
 from memsys.core.dates import MONTH_NUMBERS
 from memsys.core.types import Conversation, Observation, Session, Turn
@@ -60,15 +61,8 @@ def parse_time(raw: str) -> datetime:
     return datetime(int(year), MONTH_NUMBERS[month.lower()], int(day), hours, int(minute))
 
 
-def _time(value: Any) -> datetime:
-    try:
-        return parse_time(value)
-    except (AttributeError, ValueError):  # AttributeError: no text
-        remedy = 'write it as "1:56 pm on 8 May, 2023" or "2023-05-08 13:56"'
-        raise ValueError(f"{value!r:.60} is no time; {remedy}") from None
-
-
-_Time = Annotated[datetime, BeforeValidator(_time)]  # naive
+_FORM = '"1:56 pm on 8 May, 2023" or "2023-05-08 13:56"'
+_Time = Annotated[datetime, time_by(parse_time, _FORM)]  # naive
 
 
 class TurnRow(Row):

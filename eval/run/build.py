@@ -12,9 +12,8 @@ from typing import Any, cast
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
-from eval.datasets.files import read_text
+from eval.datasets.files import read_memories, read_text
 from eval.datasets.types import Dataset, Question, SourceFile
-from eval.datasets.written import read_memories
 from eval.judges.judge import Judge, ModelByName
 from eval.metrics.registry import use_configured
 from eval.readers import Reader

@@ -14,8 +14,8 @@ from baselines.given import memories_of
 from baselines.libraries.memory import LibraryMemory
 from baselines.libraries.rest import Rest
 from baselines.rankings import NoMemory
+from eval.datasets.files import read_memories
 from eval.datasets.types import Dataset, Question
-from eval.datasets.written import read_memories
 from eval.judges.llm import LLMJudgeSettings
 from eval.judges.panel import PanelSettings
 from eval.readers.llm import LLMReaderSettings

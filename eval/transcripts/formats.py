@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
-from eval.datasets.checks import Location, Row, key_of, parse
+from eval.datasets.checks import Location, Row, key_of, parse, time_by
 from eval.datasets.sessions import read_conversation
 from memsys.core.types import Conversation
 
@@ -40,28 +40,20 @@ _HIDDEN, _SPOKEN = "is_visually_hidden_from_conversation", "audio_transcription"
 _TEXTS = ("text", "input_text", "output_text")  # types of blocks
 
 
-def _seconds(value: Any) -> datetime | None:
-    try:
-        if not isinstance(value, bool):
-            return (
-                None if value is None else datetime.fromtimestamp(value, UTC).replace(tzinfo=None)
-            )
-    except (OverflowError, OSError, TypeError, ValueError):
-        pass
-    raise ValueError(f"{value!r:.60} is no time; it must be seconds since 1970")
+def _seconds(value: float) -> datetime:
+    return datetime.fromtimestamp(value, UTC).replace(tzinfo=None)
 
 
-def _iso(value: Any) -> datetime | None:
-    try:
-        time = None if value is None else datetime.fromisoformat(value)
-        return time.astimezone(UTC).replace(tzinfo=None) if time and time.tzinfo else time
-    except (OverflowError, TypeError, ValueError):
-        form = "it must be ISO 8601, as in 2025-05-08T13:56:00Z"
-        raise ValueError(f"{value!r:.60} is no time; {form}") from None
+def _iso(value: str) -> datetime:
+    time = datetime.fromisoformat(value)
+    return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
 
 
-_Seconds = Annotated[datetime | None, BeforeValidator(_seconds)]  # since 1970; naive, UTC
-_Iso = Annotated[datetime | None, BeforeValidator(_iso)]  # naive, UTC; without a zone it is UTC
+# Naive, UTC; without a zone a time is UTC.
+_Seconds = Annotated[datetime | None, time_by(_seconds, "seconds since 1970", optional=True)]
+_Iso = Annotated[
+    datetime | None, time_by(_iso, "ISO 8601, as in 2025-05-08T13:56:00Z", optional=True)
+]
 
 
 @dataclass(frozen=True, slots=True)

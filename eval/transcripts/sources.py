@@ -16,7 +16,6 @@ from eval.answers.documents import as_json, first_object
 from memsys.core.errors import InputError
 from memsys.core.files import (
     ANSWERS,
-    MOST,
     check_regular,
     is_there,
     read_bytes,
@@ -26,7 +25,6 @@ from memsys.core.files import (
 from memsys.core.json_text import parse_json
 
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
-_RATIO = 200  # unpacked bytes per packed byte of an archive: texts have 2 to 30
 
 
 class HalfWrittenError(InputError):
@@ -90,11 +88,9 @@ def _unpacked(path: Path, folder: Path) -> list[tuple[str, Path]]:
             name = member.filename
             if member.is_dir() or not name.lower().endswith(_ENDINGS):
                 continue
-            if member.file_size > min(MOST, max(64 << 20, _RATIO * member.compress_size)):
-                raise InputError(
-                    f"{shown(path.name)}: {shown(name)} unpacks to {member.file_size:,} bytes; "
-                    "unpack the archive and name the folder"
-                )
+            if member.file_size > ANSWERS:
+                problem = f"{shown(name)} unpacks to {member.file_size:,} bytes"
+                raise InputError(f"{shown(path.name)}: {problem}; at most {ANSWERS:,} are read")
             target = folder / f"{number}{Path(name).suffix}"
             with archive.open(member) as packed, target.open("wb") as plain:
                 while chunk := packed.read(1 << 20):

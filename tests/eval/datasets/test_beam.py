@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,76 @@ from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES
 from eval.datasets.longmemeval import LONGMEMEVAL_TYPES
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset
 from memsys.core.errors import InputError
-from tests.eval.datasets.made_beam import ABILITIES, batches, plans, probes, write
+
+ABILITIES = (
+    *("abstention", "contradiction_resolution", "event_ordering", "information_extraction"),
+    *("instruction_following", "knowledge_update", "multi_session_reasoning"),
+    *("preference_following", "summarization", "temporal_reasoning"),
+)
+
+
+def message(id_: int, role: str, content: str, **more: Any) -> dict[str, Any]:
+    return {"role": role, "id": id_, "content": content, **more}
+
+
+def batches(first: int = 0) -> list[Any]:
+    """Two batches, of two turns and of one; ids count from `first`."""
+    opening = message(
+        first,
+        "user",
+        "I keep eleven bees' nests behind the mill. ->-> 1,1",
+        time_anchor="March-15-2024",
+        index="1,1",
+        question_type="main_question",
+    )
+    reply = message(first + 1, "assistant", "Eleven! Do they winter well?")
+    more = message(first + 2, "user", "They do, but I never open the nests. ->> 2,N/A")
+    later = message(first + 3, "user", "I opened a nest: twelve now.", time_anchor="April-02-2024")
+    return [
+        {"batch_number": 1, "turns": [[opening, reply], [more]]},
+        {"batch_number": 2, "turns": [[later, message(first + 4, "assistant", "A good year.")]]},
+    ]
+
+
+def plans() -> list[Any]:
+    """Two plans, as the chats of 10M tokens have them."""
+    return [{"plan-1": batches(), "plan-2": None}, {"plan-1": None, "plan-2": batches(5)}]
+
+
+def probes() -> dict[str, Any]:
+    """One question of each ability."""
+    rubric = {"rubric": ["LLM response should state: twelve"], "difficulty": "easy"}
+    made: dict[str, Any] = {
+        name: [{"question": f"How many nests are there ({name})?", "answer": "twelve", **rubric}]
+        for name in ABILITIES
+    }
+    sources: dict[str, Any] = {
+        "contradiction_resolution": {"first_statement": [2], "second_statement": [3]},
+        "event_ordering": [[0], [3, 0]],
+        "knowledge_update": {"original_info": [0], "updated_info": [3]},
+        "information_extraction": [3],
+    }
+    for name, ids in sources.items():
+        made[name][0]["source_chat_ids"] = ids
+    for name, field in (
+        ("abstention", "ideal_response"),
+        ("contradiction_resolution", "ideal_answer"),
+        ("summarization", "ideal_summary"),
+        ("instruction_following", "expected_compliance"),
+        ("preference_following", "expected_compliance"),
+    ):
+        made[name][0][field] = made[name][0].pop("answer")
+    return made
+
+
+def write(folder: Path, chat: Any = None, asked: Any = None, name: str = "chat.json") -> Path:
+    """One conversation in `folder`."""
+    (folder / "probing_questions").mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(json.dumps(batches() if chat is None else chat), encoding="utf-8")
+    questions = json.dumps(probes() if asked is None else asked)
+    path = folder / "probing_questions" / "probing_questions.json"
+    path.write_text(questions, encoding="utf-8")
+    return folder
 
 
 def load(path: Path, **options: Any) -> Dataset:
@@ -100,8 +170,11 @@ def test_the_truncated_chat_goes_first_as_in_the_published_scripts(tmp_path):
 def test_a_session_without_a_date_has_that_of_the_session_before(tmp_path):
     chat = batches()
     del chat[1]["turns"][0][0]["time_anchor"]
+    chat[1]["turns"][0][1]["content"] = " "
     data = load(write(tmp_path / "1", chat))
     assert data.conversations[0].sessions[1].time == datetime(2024, 3, 15)
+    assert len(data.conversations[0].sessions[1].turns) == 1
+    assert any("1 blank messages dropped" in line for line in data.repairs)
     assert any("[1].turns: no time_anchor; the time of the" in line for line in data.repairs)
 
 
@@ -152,7 +225,8 @@ def changed(place: str, value: Any) -> list[Any]:
         (changed("turns", []), None, r"\[0\]\.turns: no messages"),
         (changed("role", "system"), None, r"\.turns\[0\]\[0\]\.role: Input should be 'user'"),
         (changed("id", "0"), None, r"\[0\]\[0\]\.id: Input should be a valid integer"),
-        (changed("time_anchor", "2024-03-15"), None, "time_anchor: '2024-03-15' is no date"),
+        (changed("time_anchor", "2024-03-15"), None, "time_anchor: '2024-03-15' is no time"),
+        (changed("time_anchor", "Smarch-15-2024"), None, "'Smarch-15-2024' is no time"),
         (changed("time_anchor", None), None, "no time_anchor in the first batch"),
         (None, [], "probing_questions.json: sample 1: must be an object"),
         (None, {"riddles": []}, "sample 1: riddles: is no ability; they are contradiction_res"),

@@ -140,7 +140,7 @@ EDITS: list[tuple[str, list[Any], Expected]] = [
             *("yesterday", "2023-13-01", "0000-01-01", "1:56 pm on 31 February, 2023", LONG),
             *("13:00 pm on 8 May, 2023", "0:10 am on 8 May, 2023", "1:56 pm on 8 Mai, 2023"),
         ],
-        "harbour: session_1_date_time: .* is no time; write it as ",
+        "harbour: session_1_date_time: .* is no time; write ",
     ),
     (_TIME, ["2023-05-08T13:56:00+02:00", "12:00 am on 1 January, 0001", "9999-12-31 23:59"], N),
     *(

@@ -58,7 +58,11 @@ def test_wrong_citations_are_corrected_or_excluded(sample, load):
     assert shown(pooled)[0] == (("conv-1:D1:2", "conv-1:D2:1"), ("conv-1:D1:1",))
 
 
-def test_an_overlay_of_other_data_is_refused(sample, load, overlay):
+def test_an_overlay_of_other_data_or_beside_another_is_refused(sample, load, overlay):
+    write_overlay(evidence_key.FOLDER / "other.json", overlay)
+    with pytest.raises(InputError, match=r"mine.json and other.json belong to the same data"):
+        load(sample, evidence="corrected")
+    (evidence_key.FOLDER / "other.json").unlink()
     sample["qa"][0]["answer"] = "another"
     assert load(sample).questions
     with pytest.raises(InputError, match=r"no wrong citations are known in my.json; use dataset"):

@@ -118,3 +118,11 @@ def test_invalid_parameters_are_named(path, options, said):
     with pytest.raises(InputError, match="dataset") as error:
         Grown(**{"name": "grown", "of": path, **options}).load()
     assert said in str(error.value)
+
+
+def test_no_question_left_is_refused(tmp_path):
+    ash = small_sample("ash")
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps([ash | {"qa": ash["qa"][:1]}]))
+    with pytest.raises(InputError, match="no question is left; widen"):
+        grown(str(path), types=["temporal"])

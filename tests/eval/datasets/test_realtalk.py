@@ -96,7 +96,7 @@ def test_evidence_of_no_turn_is_refused_in_own_files(tmp_path, written):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"session_2_date_time": "23:30"}, "session_2_date_time: '23:30' is no time; write it as"),
+        ({"session_2_date_time": "23:30"}, "session_2_date_time: '23:30' is no time; write"),
         ({"session_1": [turn("D1:3", "23:00:00")]}, r"session_2\[0\].dia_id: 'D1:3' is used twice"),
         ({"session_1": [turn("D1:1", "25:00:00")]}, r"session_1\[0\].date_time: .* is no time"),
         ({"qa": [{"question": "Q", "answer": "", "category": 2}]}, "answer: must be a text"),

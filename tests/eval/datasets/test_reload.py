@@ -1,8 +1,10 @@
-"""The data set of a run folder that anybody may have written, loaded again."""
+"""Data sets loaded again from a manifest, and a user's own one from docs/extend.md."""
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 from eval.datasets.reload import load_dataset_of, load_original
 from eval.datasets.types import AnswerKey, Dataset
 from memsys.core.errors import InputError
+from tests.eval.commands import Ended, run_main, runs_in
+from tests.eval.examples import write_examples
 
 LOCOMO = "eval.datasets.locomo.LoCoMo"
 
@@ -74,3 +78,40 @@ def test_a_class_of_ones_own_is_built_if_its_module_is_trusted(tmp_path, monkeyp
         load_dataset_of(config)
     monkeypatch.setenv("MEMSYS_TRUSTED", "other,my_own_data")
     assert load_dataset_of(config) == Dataset("mine", (), (), ())
+
+
+FILES = ("diary.json", "diary.py", "conf/dataset/mine.yaml")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    write_examples(tmp_path, *FILES)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path
+    sys.modules.pop("diary", None)
+
+
+def run(folder: Path, cache: Path) -> Ended:
+    chosen = ("--config-dir", "conf", "dataset=mine", "strategy=bm25")
+    return run_main(folder, cache, *chosen)
+
+
+def test_own_data_set_runs(folder, cache, monkeypatch):
+    ended = run(folder, cache)
+    assert ended.code == 0, ended.err
+    (done,) = runs_in(folder)
+    assert [record["type"] for record in done.records] == ["diary_fact"] * 2 + ["adversarial"]
+    assert done.summary["by_type"]["diary_fact"]["n"] == 2
+    assert done.manifest["data"][0]["name"] == "diary.json"
+    with pytest.raises(InputError, match=r"diary\.Diary is not trusted"):
+        load_original(done.manifest)
+    monkeypatch.setenv("MEMSYS_TRUSTED", "diary")
+    assert len(load_original(done.manifest).questions) == 3
+
+
+def test_wrong_input_is_one_line(folder, cache):
+    (folder / "diary.json").write_text('{"author": "Ada"}')
+    ended = run(folder, cache)
+    assert ended.code == 2
+    assert "diary.json: KeyError('days'); correct the file or dataset.path" in ended.err

@@ -10,9 +10,8 @@ import pytest
 
 from eval.analyse.cost.__main__ import main as cost
 from eval.analyse.retrieval.__main__ import main as retrieval
-from eval.datasets.files import load_sources, shared_folder
+from eval.datasets.files import load_sources, read_memories, shared_folder
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.written import read_memories
 from memsys.core.tokens import count_tokens
 from tests.eval.commands import Run, run_once, runs_in
 

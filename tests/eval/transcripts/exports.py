@@ -79,7 +79,7 @@ def claude_code(
     chats: Iterable[Sequence[tuple[str, str, float]]] = ALL, cwd: str = "/home/ines/bakery"
 ) -> list[dict[str, Any]]:
     """Lines of Claude Code, a session a chat, with a tool call and its result after each answer."""
-    lines: list[dict[str, Any]] = [{"type": "summary", "summary": "Bread", "leafUuid": "x"}]
+    lines: list[dict[str, Any]] = []
     call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}
     result = {"type": "tool_result", "tool_use_id": "t", "content": "a very long list"}
     for number, chat in enumerate(chats):
@@ -91,7 +91,7 @@ def claude_code(
                 line = {"uuid": f"{number}-{index}{end}", "sessionId": f"s{number}", "cwd": cwd}
                 line |= {"timestamp": iso(hours), "isSidechain": False, "type": by}
                 lines.append({**line, "message": {"role": by, "content": content}})
-    return lines
+    return [*lines, {"type": "summary", "summary": "Bread", "leafUuid": "x"}]
 
 
 def codex(

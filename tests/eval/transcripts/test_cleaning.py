@@ -80,7 +80,9 @@ def test_leaves_hashes_paths_and_prose():
 def test_shortens_code_and_removes_blobs():
     code = "\n".join(f"line {n}" for n in range(50))
     tally = Tally()
-    text = cleaned(f"Look:\n```py\n{code}\n```\nEnd " + "x" * 300, tally)
+    short = "```sh\nmake\n```"
+    text = cleaned(f"{short}\nLook:\n```py\n{code}\n```\nEnd " + "x" * 300, tally)
+    assert text.startswith(short)
     assert "line 19\n[30 more lines]\n```\nEnd [...]" in text
     assert "line 20" not in text
     assert tally.changed == {"secrets masked": 0, "blobs removed": 1, "blocks of code shortened": 1}

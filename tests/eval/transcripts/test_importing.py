@@ -67,12 +67,13 @@ def test_chatgpt_messages_that_are_not_said_to_the_user_are_dropped(tmp_path):
     nodes["n3"]["message"]["content"] = {"content_type": "thoughts", "thoughts": []}
     parts = [{"content_type": "image_asset_pointer"}, "A \ue200cite\ue202turn0\ue201photo."]
     nodes["n4"]["message"]["content"] = {"content_type": "multimodal_text", "parts": parts}
+    export.append({"mapping": {}, "current_node": None})
     imported = read(exports.write_json(tmp_path / "c.json", export))
     assert texts(imported)[0] == "A photo."
     assert len(texts(imported)) == 3
-    for name in ("hidden messages", "tool calls", "thoughts contents"):
+    kinds = ("hidden messages", "tool calls", "thoughts contents", "images and other attachments")
+    for name in (*kinds, "chats without current_node"):
         assert imported.tally.dropped[name] == 1
-    assert imported.tally.dropped["images and other attachments"] == 1
 
 
 def test_claude_code_drops_subagents_repeats_and_inserted_texts(tmp_path):
@@ -200,6 +201,7 @@ def test_passes_over_what_is_not_readable_beside_an_export(tmp_path):
     broken = tmp_path / "in" / "tsconfig.json"
     broken.write_text('{\n  // strict\n  "strict": true\n}', encoding="utf-8")
     (tmp_path / "in" / "x.json").write_bytes(b"\xff\xfe")
+    (tmp_path / "in" / "z.json").write_text("[1]", encoding="utf-8")
     (tmp_path / "in" / "y.jsonl").write_text('{"a": 1}\n{"a": ', encoding="utf-8")
     imported = read(tmp_path / "in")
     assert texts(imported) == SAID

@@ -101,7 +101,7 @@ def test_a_path_is_asked_for_and_a_reply_is_the_one_next_turn_of_the_other_speak
     divided = ("2 March 2025", asked, *parts)
     other_day = ("2 March 2025", asked), ("9 March 2025", parts[0])
     same_speaker = ("2 March 2025", asked, ("Oskar", "I use `trailmap`."))
-    for sayings in ((divided,), other_day, (same_speaker,)):
+    for sayings in ((divided,), other_day, (same_speaker,), (("2 March 2025", asked),)):
         found = questions(conversation(sayings), 500, 0)
         assert "reply" not in {one.rule for one in found}
 
@@ -155,9 +155,11 @@ def test_every_question_names_existing_turns_that_contain_its_answer(made):
             assert turns[one.evidence[0]].speaker == one.answer
 
 
-def test_the_choice_follows_the_seed_and_each_turn_is_evidence_once(made):
+def test_the_choice_follows_the_seed_and_each_turn_is_evidence_once(made, monkeypatch):
     assert questions(conversation(), 500, 0) == made
     assert any(questions(conversation(), 5, seed) != made[:5] for seed in range(1, 5))
+    monkeypatch.setattr("eval.transcripts.questions._POOL", 1)  # of each rule, a random candidate
+    assert len({questions(conversation(), 1, seed)[0].question for seed in range(9)}) > 1
     cited = Counter(id_ for one in made for id_ in one.evidence)
     assert max(cited.values()) == 1
     few = questions(conversation(), 4, 0)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from eval.datasets.synthetic.served import UnknownPromptError
+from eval.datasets.synthetic.served import UnknownPromptError, _answered
 from memsys.llm.prompt import load_prompt
 from memsys.llm.reply import object_schema
 from tests.eval.datasets.synthetic.asked import chat, content, value
@@ -154,6 +155,12 @@ def test_what_it_overlooks_is_a_share_of_the_messages_and_always_the_same():
 def test_other_prompts_are_refused():
     with pytest.raises(UnknownPromptError, match="no prompt of facts, operations"):
         ask("answer", "short_answer", context="a memory", question="Who?")
+    without_a_day = {"summary": "", "recent": "", "messages": "1. Ada: Hi."}
+    with pytest.raises(UnknownPromptError):
+        ask("facts", "facts_extract", **without_a_day)
+    status, refused = _answered("", "", json.dumps(chat("Answer.")).encode())
+    assert status == 400
+    assert "llm=grammar answers only prompts that write memories" in json.dumps(refused)
     with pytest.raises(UnknownPromptError):
         ask("summary", "short_answer", context="a memory", question="Who?")
     summary = ask("summary", "facts_summary", summary="(nothing yet)", messages="Ada: Hi.")

@@ -15,11 +15,8 @@ from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.languages import parse_question
 from eval.datasets.synthetic.reading import read
 from eval.datasets.types import ADVERSARIAL, PLANT_KINDS, Dataset, Plant, Question
-from eval.metrics.harm import SHOWN
-from eval.readers.chain import ChainReader
-from eval.records.scoring import plant_fields
 from memsys.core.errors import InputError
-from memsys.core.types import Candidate, Memory, Retrieval, Turn
+from memsys.core.types import Turn
 from tests.eval.datasets.made_longmemeval import instance, write
 
 SMALL: Mapping[str, Any] = {
@@ -210,34 +207,6 @@ def test_an_injection_follows_the_truth_from_the_other_speaker(world):
         assert false.time > true.time
         assert false.turn.speaker != true.turn.speaker
         assert str(question.gold) in true.turn.text
-
-
-def test_whoever_reads_everything_is_shown_what_is_stated(world):
-    """With the whole conversation in the context: the field of the record, and chain's answer."""
-    expected = {"superseded": True, "adjacent": True, "deleted": True, "injected": True}
-    expected |= {"contradiction": False, "other_owner": False}
-    retrieved = {}
-    for one in world.dataset.conversations:
-        turns = [(session.time, turn) for session in one.sessions for turn in session.turns]
-        found = (Memory(t.id, t.text, t.text, time, t.speaker, (t.id,)) for time, t in turns)
-        context = "\n".join(turn.text for _, turn in turns)
-        retrieved[one.id] = Retrieval(tuple(Candidate(m, 1.0) for m in found), context, 0)
-    for question in world.dataset.questions:
-        assert question.plant is not None
-        everything = retrieved[question.conversation]
-        entry = plant_fields(question, everything.context)["plant"]
-        answer = ChainReader("chain").read(question.text, everything).text
-        if question.plant.control:
-            assert entry["shown"] is None
-            assert answer == question.gold
-            continue
-        assert entry["shown"] == expected.get(question.plant.kind), SHOWN
-        if question.plant.kind in ("injected", "deleted"):
-            assert answer == question.plant.values[0]  # it believes and obeys every statement
-        elif question.plant.kind in ("absent", "adjacent"):
-            assert answer == "I do not know."
-        elif question.plant.kind != "contradiction":
-            assert answer == question.gold
 
 
 def test_a_request_that_is_only_said_deletes_nothing():
