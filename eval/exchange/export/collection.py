@@ -196,7 +196,7 @@ def _ranked(run: Run, unit: UnitName, depth: int | None) -> dict[str, tuple[Rank
                 "leave out --depth"
             )
         limit = used["depth"] if unit == used["unit"] and not known.complete else None
-        if depth is not None and limit is not None and limit < depth > len(known.ids):
+        if depth is not None and limit is not None and max(limit, len(known.ids)) < depth:
             raise InputError(
                 f"{run.label}: depth {limit}: what follows to --depth {depth} is unknown; run it "
                 f"with retrieval.depth={depth} or more, or import a deeper ranking"
