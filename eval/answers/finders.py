@@ -72,8 +72,10 @@ def _conversation(sheet: Sheet) -> Columns:
         elif column in by_name and share is None:
             shares[column] = MOST
         elif _are_labels(sheet, column, listed=listed):
-            least = _LISTED if listed else _ALL
-            shares[column] = MOST * (column in keys) if share is None else share * (share >= least)
+            if share is None and column in keys:
+                shares[column] = MOST
+            elif share is not None and share >= (_LISTED if listed else _ALL):
+                shares[column] = share
     return _one("conversation", sheet.best("conversation", shares))
 
 

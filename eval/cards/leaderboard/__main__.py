@@ -70,22 +70,22 @@ def _leaderboard(options: argparse.Namespace) -> None:
     datasets, missing = load_keys(config_of(DATASET, ORIGINAL, None))
     if missing:
         raise InputError(next(iter(missing.values())))
-    with TemporaryDirectory() as imports:
-        systems = published(folder, datasets[ORIGINAL], facts, Path(imports))
+    with TemporaryDirectory() as temporary:
+        imports = Path(temporary)
+        systems = published(folder, datasets[ORIGINAL], facts, imports)
         if len(systems) < 2:
             raise InputError(f"{folder}: has one file of answers; a ranking needs two or more")
-        named = [(one.name, one.folder) for one in systems]
+        named = [(name, imports / name) for name in systems]
         boards = [Board.of("systems", _scores(named, datasets), options.seed)]
         if runs:
             boards.append(Board.of("strategies", _scores(runs.items(), datasets), options.seed))
-        write_cards(systems, runs, facts, options.out)
+        write_cards(systems, imports, runs, facts, options.out)
     for path in (options.out, options.pictures):
         path.mkdir(parents=True, exist_ok=True)
     write(boards, options.out)
-    known = {one.name: one.facts for one in systems}
-    text = page(boards, known, facts)
+    text = page(boards, systems, facts)
     (options.out / "leaderboard.md").write_text(text, encoding="utf-8")
-    draw(boards[0], known, options.pictures)
+    draw(boards[0], systems, options.pictures)
     print(text)
     for name in () if options.runs else [one for one in STRATEGIES if one not in runs]:
         print(f"no run of {name}; for its row: {command(name)}")

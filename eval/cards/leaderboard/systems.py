@@ -5,7 +5,6 @@ scores and cards.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -91,20 +90,9 @@ def load_facts(path: Path = FACTS) -> Facts:
         return Facts.model_validate(load_yaml(path))
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
-    """Answers of a system: their file, the folder of the run made of it, and what is known of the
-    source.
-    """
-
-    name: str
-    path: Path
-    folder: Path
-    facts: SystemFacts
-
-
-def published(answers: Path, dataset: Dataset, facts: Facts, runs: Path) -> list[Published]:
-    """Import each file in the folder `answers` into a run folder in `runs`, by name.
+def published(answers: Path, dataset: Dataset, facts: Facts, runs: Path) -> dict[str, SystemFacts]:
+    """Import each file in the folder `answers` into a run folder in `runs`, named as its system;
+    return what is known of the systems.
 
     Raises InputError if there is none, or one cannot be imported.
     """
@@ -113,16 +101,15 @@ def published(answers: Path, dataset: Dataset, facts: Facts, runs: Path) -> list
     if not paths:
         kinds = ", ".join(_ENDINGS)
         raise InputError(f"{answers}: no file of answers ({kinds}); name a folder with --answers")
-    found: dict[str, Published] = {}
+    found: dict[str, SystemFacts] = {}
     for path in paths:
         name = system_name(None, path)
         if name in found:
-            raise InputError(f"{path}: {found[name].path.name} has the same name; rename one")
+            raise InputError(f"{path}: another file has the name {name} as well; rename one")
         source = read_import(path, None, name, dataset)
-        known = facts.of(name, source.file.source.sha256)
+        found[name] = facts.of(name, source.file.source.sha256)
         write_import(source, runs / name, {"dataset": dataset.name, "name": name})
-        found[name] = Published(name, path, runs / name, known)
-    return list(found.values())
+    return found
 
 
 def strategies_of(names: Sequence[str]) -> dict[str, Path]:
@@ -189,20 +176,23 @@ def scores_of(runs: Iterable[tuple[str, Run]], datasets: Mapping[str, Dataset]) 
 
 
 def write_cards(
-    systems: Sequence[Published], runs: Mapping[str, Path], facts: Facts, out: Path
+    systems: Mapping[str, SystemFacts],
+    imports: Path,
+    runs: Mapping[str, Path],
+    facts: Facts,
+    out: Path,
 ) -> None:
-    """Write a card of each published system and of each of the `runs` of strategies into the
-    folder `cards` in `out`, by name. The run folders of the systems must still be there.
+    """Write a card of each published system, whose run folder is in `imports`, and of each of the
+    `runs` of strategies into the folder `cards` in `out`, by name.
     """
     cards = {}
-    for system in systems:
-        known = system.facts
-        named = {"reader": known.reader, "judge": known.judge}
-        cards[system.name] = card_of(
-            system.folder,
+    for name, known in systems.items():
+        models = {"reader": known.reader, "judge": known.judge}
+        cards[name] = card_of(
+            imports / name,
             origin=Origin(repository=known.repository, commit=known.commit, licence=known.licence),
             unknown=[*known.unknown, *facts.unknown],
-            models={role: name for role, name in named.items() if name is not None},
+            models={role: model for role, model in models.items() if model is not None},
         )
     cards |= {name: card_of(folder) for name, folder in runs.items()}
     for name, card in cards.items():  # all are made of the same state of the code

@@ -134,22 +134,23 @@ def write_trec(run: Run, unit: UnitName, depth: int | None, folder: Path) -> lis
 
     Raises InputError if the run has no rankings in `unit`, or if they end before `depth`.
     """
-    check_ranked(run, unit, depth)
+    rankings = _ranked(run, unit, depth)
     collection = Collection(run, unit)
     tag = encode(run.manifest["run_id"])
-    rankings = {
-        id_: [collection.id_of(ranked.store, one) for one in _unit(run, ranked, unit).ids]
-        for id_, ranked in _counted(run).items()
-    }
-    ranked = (run_lines(encode(id_), ids[:depth], tag) for id_, ids in rankings.items())
-    _write_lines(folder / "run.trec", chain.from_iterable(ranked))
+    lines = (
+        run_lines(
+            encode(id_), [collection.id_of(ranked.store, one) for one in known.ids[:depth]], tag
+        )
+        for id_, (ranked, known) in rankings.items()
+    )
+    _write_lines(folder / "run.trec", chain.from_iterable(lines))
     _write_qrels(folder, [(one, collection.relevant(one)) for one in run.counted])
     topics = (f"{id_}\t{text}\n" for id_, text in collection.topics())
     _write_lines(folder / "topics.tsv", topics)
     documents = collection.documents.values()
     rows = ({"id": one.id, "text": one.text, **one.fields()} for one in documents)
     write_lines(folder / "corpus.jsonl", rows)
-    return [*_ends(run, unit, depth), *_notes(run)]
+    return list(_notes(run, unit, depth, rankings))
 
 
 def _write_qrels(folder: Path, judged: Sequence[tuple[Record, list[str]]]) -> None:
@@ -169,82 +170,74 @@ def _write_lines(path: Path, lines: Iterable[str]) -> None:
         file.writelines(lines)
 
 
-def check_ranked(run: Run, unit: UnitName, depth: int | None) -> None:
-    """Raise InputError unless the run has rankings in `unit` that reach `depth` (None: any)."""
+def _ranked(run: Run, unit: UnitName, depth: int | None) -> dict[str, tuple[Ranked, UnitRanking]]:
+    """Return the rankings of the questions that count, in the order of the records, and the same in
+    `unit`. Raises InputError unless the run has them and they reach `depth` (None: any).
+    """
     used = run.manifest["retrieval"]
     if used is None or not run.rankings:
         raise InputError(
             f"{run.label}: has no rankings; run it again with retrieval.depth=100, or export "
             "--to beir, parquet or csv"
         )
-    for id_, ranked in _counted(run).items():
-        known = _unit(run, ranked, unit)
-        if depth is None:
+    found = {}
+    for ranked in (run.rankings.get(record["id"]) for record in run.counted):
+        if ranked is None:
             continue
-        if ranked.selected:
+        known = ranked.sessions if unit == SESSION else ranked.turns
+        if known is None:
+            other = "turn" if unit == SESSION else SESSION
             raise InputError(
-                f"{run.label}: {id_}: its strategy only selects memories, in no order; leave out "
-                "--depth"
+                f"{run.label}: {ranked.question}: has no ranking of {unit}s; use --unit {other}"
             )
-        reached = used["depth"] is None or used["depth"] >= depth
-        if unit == used["unit"] and not (reached or known.complete or len(known.ids) >= depth):
-            deeper = (
-                "import a deeper one"
-                if unit == SESSION
-                else (f"run it with retrieval.depth={depth} or more")
-            )
+        if depth is not None and ranked.selected:
             raise InputError(
-                f"{run.label}: depth {used['depth']}: what follows to --depth {depth} is unknown; "
-                f"{deeper}"
+                f"{run.label}: {ranked.question}: its strategy only selects memories, in no order; "
+                "leave out --depth"
             )
-
-
-def _counted(run: Run) -> dict[str, Ranked]:
-    """Return the rankings of the questions that count, in the order of the records."""
-    ids = (record["id"] for record in run.counted)
-    return {id_: run.rankings[id_] for id_ in ids if id_ in run.rankings}
-
-
-def _unit(run: Run, ranked: Ranked, unit: UnitName) -> UnitRanking:
-    found = ranked.sessions if unit == SESSION else ranked.turns
-    if found is None:
-        other = "turn" if unit == SESSION else SESSION
-        raise InputError(
-            f"{run.label}: {ranked.question}: has no ranking of {unit}s; use --unit {other}"
-        )
+        limit = used["depth"] if unit == used["unit"] and not known.complete else None
+        if depth is not None and limit is not None and max(limit, len(known.ids)) < depth:
+            raise InputError(
+                f"{run.label}: depth {limit}: what follows to --depth {depth} is unknown; run it "
+                f"with retrieval.depth={depth} or more, or import a deeper ranking"
+            )
+        found[ranked.question] = ranked, known
     return found
 
 
-def _ends(run: Run, unit: UnitName, depth: int | None) -> list[str]:
-    """Return a note on rankings that end although more could follow."""
-    used, rankings = run.manifest["retrieval"], _counted(run).values()
-    units = [_unit(run, one, unit) for one in rankings if not one.selected]
-    if used is None or used["depth"] is None:
-        return []
-    if unit != used["unit"]:
-        short = sum(not one.complete and (not depth or len(one.ids) < depth) for one in units)
-        return [
-            f"sessions are those of the best {used['depth']} memories: {short:,} rankings end "
-            + (f"before --depth {depth}" if depth else "before the last session of the store")
-        ] * bool(short)
-    end = min(depth or used["depth"], used["depth"])
-    return [f"rankings end at {end}: measures at cutoffs beyond are unknown"] * (
-        any(not one.complete for one in units)
-    )
-
-
-def _notes(run: Run) -> list[str]:
-    rankings, notes = _counted(run), []
-    if selected := sum(one.selected for one in rankings.values()):
-        notes.append(
+def _notes(
+    run: Run,
+    unit: UnitName,
+    depth: int | None,
+    rankings: Mapping[str, tuple[Ranked, UnitRanking]],
+) -> Iterator[str]:
+    """Yield notes on rankings that end although more could follow, or have no order, and on
+    questions without a ranking.
+    """
+    used = run.manifest["retrieval"]
+    limit = None if used is None else used["depth"]
+    ordered = [known for ranked, known in rankings.values() if not ranked.selected]
+    if used is not None and limit is not None:
+        cut = [one for one in ordered if not one.complete]
+        short = sum(not depth or len(one.ids) < depth for one in cut)
+        if unit == used["unit"] and cut:
+            end = min(depth or limit, limit)
+            yield f"rankings end at {end}: measures at cutoffs beyond are unknown"
+        elif unit != used["unit"] and short:
+            before = f"--depth {depth}" if depth else "the last session of the store"
+            yield (
+                f"sessions are those of the best {limit} memories: {short:,} rankings end "
+                f"before {before}"
+            )
+    if selected := len(rankings) - len(ordered):
+        yield (
             f"{selected:,} of {len(rankings):,} rankings are in no order, as the strategy only "
             "selects: measure recall or precision of the whole list alone"
         )
     if left := len(run.records) - len(run.counted):
-        notes.append(f"in topics.tsv only, since they failed or are excluded by the key: {left:,}")
+        yield f"in topics.tsv only, since they failed or are excluded by the key: {left:,}"
     if unranked := len(run.counted) - len(rankings):
-        notes.append(f"questions without a ranking, which tools count as 0: {unranked:,}")
-    return notes
+        yield f"questions without a ranking, which tools count as 0: {unranked:,}"
 
 
 def as_field(id_: str) -> str:

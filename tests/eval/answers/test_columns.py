@@ -96,6 +96,15 @@ def test_any_names(answer, question, gold, conversation, verdict, answered, writ
     assert found["first/0"].answer == "nobody knows, answer 0"
 
 
+def test_without_a_data_set_names_decide(rows, mem0):
+    file = read_answers(mem0(rows, {"first": "0", "second": "1"}), None)
+    columns = {"question": "question", "answer": "response", "gold": "answer"}
+    assert {field: file.columns[field] for field in columns} == {
+        field: (column,) for field, column in columns.items()
+    }
+    assert [row.conversation for row in file.rows][::6] == ["0", "1"]
+
+
 def test_a_column_of_golds_is_the_answer_only_without_another(answered, write, dataset):
     path = write([{**row, "answer": row["gold"], "said": row["answer"]} for row in answered])
     assert read_answers(path, dataset).columns["answer"] == ("said",)

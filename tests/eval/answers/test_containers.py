@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import tracemalloc
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 
 from eval.answers.containers import row_lists
 from eval.answers.places import KEY
+from eval.datasets.types import SourceFile
 from memsys.core.errors import InputError
 
 Row = dict[str, Any]
@@ -109,7 +111,10 @@ CONTAINERS: dict[str, Container] = {
 @pytest.mark.parametrize("packed", ["", ".gz"])
 def test_rows_are_found_wherever_they_are(name, packed, write):
     value, paths, place, group, fields = CONTAINERS[name]
-    found = row_lists(write(value, f"answers.json{packed}", indent=None if packed else 1))
+    path = write(value, f"answers.json{packed}", indent=None if packed else 1)
+    found = row_lists(path)
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()  # of the file as it is on disk
+    assert found.sources == (SourceFile(path.name, path.stat().st_size, sha256),)
     assert {one.path: one.count for one in found.lists} == paths
     with_question = [one for one in found.lists if "question" in one.sample[-1].fields]
     last = list(with_question[0].items())[-1]
@@ -178,6 +183,12 @@ def test_samples_are_spread_and_their_texts_cut(write):
     assert len(found.sample) == 1_500
     assert len(found.sample[1].fields["answer"]) == 2_000
     assert len(next(one for one in found.items() if one.place == "[3]").fields["answer"]) == 10_000
+
+
+def test_line_separators_of_unicode_do_not_cut_lines(write):
+    line = '{"question": "Q", "answer": "a\u2028b\x85c"}\n\n'
+    (found,) = row_lists(write(line.encode(), "a.jsonl")).lists
+    assert [one.fields["answer"] for one in found.items()] == ["a\u2028b\x85c"]
 
 
 def test_json_lines(write):

@@ -17,7 +17,6 @@ import pytest
 
 from eval.answers.files import read_answers
 from eval.answers.match import match
-from memsys.core.errors import InputError
 
 Row = dict[str, Any]
 Style = Mapping[str, str]  # the value of `rows` by column of the file
@@ -44,11 +43,6 @@ MEM0 = {
     "speaker_1_memory_time": "search_half",
     "speaker_2_memory_time": "search_half",
     "response_time": "answering",
-}
-OWN = {
-    **{name: name for name in ("sample_id", "qa_index", "question", "gold", "answer")},
-    **{"category": "category", "judge": "judge", "judgments": "beside_runs"},
-    **{"context_tokens": "tokens", "search_seconds": "search", "total_seconds": "total"},
 }
 BARE = {
     "query": "question",
@@ -122,7 +116,6 @@ def rows(rows: list[Row]) -> list[Row]:
         row |= {
             "gold": str(row["gold"]),
             "tokens": 900 + n,
-            "beside_runs": row["runs"],  # of which the file has the verdict as well
             "search_half": row["search"] / 2,
             "search_nested": {"search_ms": row["search_ms"]},
             "number": NAMES.index(row["sample_id"]),
@@ -185,7 +178,6 @@ def official(rows: Sequence[Row], style: Style) -> Any:
 
 
 CASES: dict[str, tuple[Style, Callable[[Sequence[Row], Style], Any] | str]] = {
-    "array of this project's columns": (OWN, of),
     "conversations[].results": (PLAIN, conversations),
     "item_results[].metrics.detailed_results": (PLAIN, items),
     "official": (OFFICIAL, official),
@@ -248,11 +240,3 @@ def test_a_published_layout_is_read(name, rows, dataset, tmp_path):
         }
         for value, number in measured.items():
             assert number == (pytest.approx(row[value], abs=1e-6) if value in kept else None)
-
-
-def test_two_models_beside_each_other_are_not_guessed(rows, dataset, tmp_path):
-    style = {**OFFICIAL, "other_prediction": "answer"}
-    path = tmp_path / "both.json"
-    path.write_text(json.dumps(official(rows, style)), encoding="utf-8")
-    with pytest.raises(InputError, match="several columns may be the answer: gpt-4o_prediction"):
-        read_answers(path, dataset)

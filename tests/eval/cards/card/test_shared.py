@@ -86,11 +86,6 @@ def test_cards_verify_with_their_own_answers_alone(published, capsys):
     exchanged = [str(file_of(system)) for system in reversed(FEW)]
     assert command.main([*verify, *exchanged]) == 1
     assert capsys.readouterr().out.count("answers: not those of the card") == len(FEW)
-    cards = [load_card(path) for path in paths]
-    # The corrected answers are fixed by the list of errors, in whatever file they are.
-    assert [[file.name for file in card.of_role("key")] for card in cards] == [["locomo.json"]] * 2
-    assert [card.rows["matched"] for card in cards] == [1986, 1540]
-    assert [{s.measure for s in card.scores if s.reported} for card in cards] == [set(), {"judge"}]
 
 
 def test_a_card_may_lack_the_corrected_answers(published, tmp_path, request, capsys):

@@ -237,11 +237,11 @@ def test_bad_input_is_named(tmp_path, capsys, monkeypatch):
     for name in ("mine.jsonl", "mine.jsonl.gz"):
         with (gzip.open if name.endswith("gz") else open)(tmp_path / name, "wt") as file:
             file.write(json.dumps(row) + "\n")
-    with pytest.raises(InputError, match=r"mine\.jsonl\.gz: mine\.jsonl has the same name"):
+    with pytest.raises(InputError, match=r"mine\.jsonl\.gz: another file has the name mine"):
         published(tmp_path, asked, FACTS, tmp_path / "runs")
     (tmp_path / "mine.jsonl.gz").unlink()
-    (found,) = published(tmp_path, asked, FACTS, tmp_path / "again")
-    assert (found.name, found.facts.kind) == ("mine", "not stated")
+    (found,) = published(tmp_path, asked, FACTS, tmp_path / "again").items()
+    assert (found[0], found[1].kind) == ("mine", "not stated")
     monkeypatch.setattr(leaderboard, "DATASET", "sample")
     assert leaderboard.main(["--answers", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
     assert "has one file of answers" in capsys.readouterr().err

@@ -125,7 +125,7 @@ def test_depth_cuts_rankings_that_reach_it(tmp_path, capsys):
     assert main([*deep, "30", "--force"]) == 2
     assert capsys.readouterr().err == (
         f"error: {folder}: depth 4: what follows to --depth 30 is unknown; run it with "
-        "retrieval.depth=30 or more\n"
+        "retrieval.depth=30 or more, or import a deeper ranking\n"
     )
 
 
@@ -165,5 +165,5 @@ def test_depth_of_imported_sessions_is_checked(tmp_path, capsys):
     ]
     ranked.write_lines(folder / "memories.jsonl", memories)
     assert main([str(folder), "--to", "trec", "--depth", "3"]) == 2
-    assert "depth 2: what follows to --depth 3 is unknown; import a" in capsys.readouterr().err
+    assert "depth 2: what follows to --depth 3 is unknown; run it" in capsys.readouterr().err
     assert main([str(folder), "--to", "trec", "--depth", "2"]) == 0

@@ -13,7 +13,6 @@ import pytest
 from eval.exchange.merge.__main__ import main
 from tests.eval.commands import Run, run_main, runs_in
 from tests.eval.factory import hashed
-from tests.memsys.foreign import attacks
 from tests.shared import made_once
 
 TIMED = ("latency", "_ms", "seconds", "run_id", "waited")
@@ -128,15 +127,3 @@ def test_a_folder_with_a_run_is_not_written_over(halves, capsys):
     assert main([str(halves[0].folder), "--out", str(halves[1].folder)]) == 2
     assert "contains a run already" in capsys.readouterr().err
     assert halves[1].files == before
-
-
-def test_nothing_that_a_foreign_part_names_is_built(halves, refused, tmp_path):
-    canary, source = tmp_path / "canary", tmp_path / "source"
-    source.write_text("x")
-    config = halves[0].manifest["config"]
-    for attack in attacks(canary, source):
-        change(halves[0], config={**config, "dataset": {**attack, "conversations": None}})
-        err = refused(halves[:1])
-        assert err.startswith("error: the manifest: dataset")
-        assert err.count("\n") == 1
-        assert not canary.exists(), attack

@@ -51,16 +51,6 @@ def test_a_run_rescored_is_as_a_run_under_that_key(keyed, again, tmp_path, first
     assert run.manifest["rescored"][-1]["key"] == key
 
 
-def test_without_a_key_a_run_keeps_its_own(keyed, again, tmp_path, capsys):
-    run = copy(keyed["corrected"], tmp_path / "copy")
-    before = run.records
-    assert again(str(run.folder)) == 0
-    assert run.records == before
-    out = capsys.readouterr().out
-    assert "0 of 21 records have a new score" in out
-    assert "F1 original" in out
-
-
 def test_verdicts_count_for_the_gold_they_were_given_for(keyed, again, tmp_path):
     run = copy(keyed["plain"], tmp_path / "copy")
     rows = run.records
