@@ -101,10 +101,6 @@ def read_calls(path: Path) -> tuple[list[RecordedAnswer], Requests]:
             f"{path}: damaged (its sha256 is not the one in its first line); fetch it again"
         )
     lines = rest.splitlines()
-    if len(lines) != header.get("count"):
-        raise InputError(
-            f"{path}: {len(lines)} answers, but its first line says {header.get('count')!r:.20}"
-        )
     requests: dict[str, Mapping[str, Any]] = {}
     answers = [_answer(path, number, line, requests) for number, line in enumerate(lines, 2)]
     if twice := [key for key, n in Counter(one.key for one in answers).items() if n > 1]:

@@ -18,7 +18,6 @@ from typing_extensions import TypedDict
 
 from eval.datasets.types import Dataset
 from eval.metrics.protocols import protocol_names
-from eval.records.answer_key_views import evidence_name
 from eval.records.environment import git_state, machine, now, versions
 from eval.records.jsonl import validate
 from eval.records.rankings import manifest_fields
@@ -123,11 +122,8 @@ def describe(
     `strategy`; models that they do not name are null. `models`: see Built.described. `overrides`
     and `arguments` (None: those of this process): see command.
 
-    Raises InputError if the seed is no whole number of 0 or more.
+    Raises InputError on a number that JSON does not have.
     """
-    seed = config["seed"]
-    if not isinstance(seed, int) or seed < 0:
-        raise InputError(f"seed: {seed!r}; use a whole number of 0 or more")
     kept = _without_operational(config)
     kept["dataset"] = {**kept.get("dataset", {}), "key": dataset.key.name}
     if not kept.get("metric"):  # none of the user's
@@ -161,7 +157,7 @@ def describe(
             dataset.conversations,
             by_owner=bool((config.get("dataset") or {}).get("owner_filter")),
         ),
-        "seed": seed,
+        "seed": config["seed"],
         "machine": machine(),
         "started": now(),
         "ended": None,
@@ -261,37 +257,10 @@ def load_manifest(folder: Path) -> Manifest:
     for schema in (MANIFEST_SCHEMA, _PARTS):
         validate(schema, text, str(path))
     loaded = cast(Manifest, copy.deepcopy(dict(MANIFEST_DEFAULTS)) | manifest)
-    _check_unedited(loaded, path)
-    return loaded
-
-
-def _check_unedited(manifest: Manifest, path: Path) -> None:
-    """Raise InputError unless the configuration has the recorded hash, and fields that repeat a
-    part of it do so.
-    """
-    config, choices = manifest["config"], manifest["choices"]
-    if digest({"config": config, "choices": choices}) != manifest["config_sha256"]:
+    config, choices = loaded["config"], loaded["choices"]
+    if digest({"config": config, "choices": choices}) != loaded["config_sha256"]:
         raise InputError(
             f"{path}: config or choices were edited, as config_sha256 does not fit them; restore "
             "them, or run it again"
         )
-    scoring, dataset = config.get("scoring"), config.get("dataset")
-    dataset = dataset if isinstance(dataset, dict) else {}
-    if manifest["subset"] is not None and not dataset.get("subset"):
-        raise InputError(f"{path}: subset: the configuration has none; restore it, or run it again")
-    stated = {
-        "seed": (manifest["seed"], config.get("seed")),
-        "strategy": (manifest["strategy"], choices.get("strategy")),
-        "scoring": (
-            manifest["scoring"],
-            scoring.get("protocols") if isinstance(scoring, dict) else None,
-        ),
-        "key.name": (manifest["key"].get("name"), dataset.get("key")),
-        "evidence.name": (evidence_name(manifest), dataset.get("evidence")),
-    }
-    for name, (value, configured) in stated.items():
-        if configured is not None and value != configured:
-            raise InputError(
-                f"{path}: {name}: {value!r:.60} was edited, as the configuration says "
-                f"{configured!r:.60}; restore it, or run it again"
-            )
+    return loaded

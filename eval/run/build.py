@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
@@ -13,7 +12,7 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from eval.datasets.files import read_memories, read_text
-from eval.datasets.types import Dataset, Question, SourceFile
+from eval.datasets.types import Dataset, SourceFile
 from eval.judges.judge import Judge, ModelByName
 from eval.metrics.registry import use_configured
 from eval.readers import Reader
@@ -127,7 +126,7 @@ def build(
     check_compatibility(choices, source, config.llm)
 
     def load() -> tuple[Dataset, dict[str, str]]:
-        dataset = selected(limited(source.load(), config.questions), config.only)
+        dataset = selected(source.load(), config.questions, config.only)
         # The classifier remains in memory: a store may ask it while the clock runs.
         languages = {one.id: language_of(_texts(one)) for one in dataset.conversations}
         return dataset, languages
@@ -191,9 +190,7 @@ def build(
     except TypeError as error:
         if users_place(error):
             raise
-        raise InputError(
-            _constructor_error(choices["strategy"], config.strategy, str(error))
-        ) from error
+        raise InputError(f"strategy={choices['strategy']}: {error}") from error
 
     def make_strategy(conversation: str) -> MemoryStrategy:
         embedder = embedders.of(conversation)
@@ -214,51 +211,24 @@ def _texts(conversation: Conversation) -> list[str]:
     return [turn.text for session in conversation.sessions for turn in session.turns]
 
 
-def _constructor_error(option: str, settings: Mapping[str, Any], error: str) -> str:
-    """Return one line on the TypeError of a strategy's constructor, whose message is `error`."""
-    unknown = re.search(r"unexpected keyword argument '(\w+)'", error)
-    if unknown and (found := _with_setting(settings, unknown[1], "strategy")):
-        place, siblings = found
-        names = ", ".join(name for name in map(str, siblings) if not name.startswith("_"))
-        return f"{place}.{unknown[1]}: strategy={option} has no such setting; it has {names}"
-    return f"strategy={option}: {error}"
-
-
-def _with_setting(node: Mapping[str, Any], name: str, place: str) -> tuple[str, list[str]] | None:
-    """Return the path of the mapping in `node` with the key `name`, and its other keys."""
-    if name in node:
-        return place, [key for key in node if key != name]
-    nested = ((key, one) for key, one in node.items() if isinstance(one, Mapping))
-    found = (_with_setting(one, name, f"{place}.{key}") for key, one in nested)
-    return next((one for one in found if one), None)
-
-
-def limited(dataset: Dataset, limit: int | None) -> Dataset:
-    """Return `dataset` with its first `limit` questions and their conversations; None: all."""
-    if limit is None:
-        return dataset
-    return _with_questions(dataset, dataset.questions[:limit])
-
-
-def selected(dataset: Dataset, only: str | Sequence[str] | None) -> Dataset:
-    """Return `dataset` with the questions whose ids `only` lists, and their conversations; all of
-    them for None and for FAILED_ONES. Raises InputError on an unknown id.
+def selected(dataset: Dataset, limit: int | None, only: str | Sequence[str] | None) -> Dataset:
+    """Return `dataset` with its first `limit` questions (None: all), and of these the ones whose
+    ids `only` lists (None and FAILED_ONES: all), with their conversations. Raises InputError on an
+    unknown id.
     """
-    if only is None or only == FAILED_ONES:
+    ids = {only} if isinstance(only, str) else set(only or ())
+    if limit is None and ids <= {FAILED_ONES}:
         return dataset
-    ids = [only] if isinstance(only, str) else only
-    known = {question.id for question in dataset.questions}
-    for id_ in ids:
-        if id_ not in known:
-            near = get_close_matches(str(id_), known, 1) or sorted(known)[:1]
+    questions = dataset.questions[:limit]
+    if not ids <= {FAILED_ONES}:
+        known = {question.id for question in questions}
+        for id_ in sorted(ids - known):
+            near = get_close_matches(id_, known, 1) or sorted(known)[:1]
             raise InputError(f"only={id_}: {dataset.name} has no such question; one is {near[0]}")
-    return _with_questions(dataset, [one for one in dataset.questions if one.id in set(ids)])
-
-
-def _with_questions(dataset: Dataset, questions: Sequence[Question]) -> Dataset:
+        questions = tuple(question for question in questions if question.id in ids)
     asked = {question.searched for question in questions}
     conversations = tuple(one for one in dataset.conversations if one.id in asked)
-    return replace(dataset, questions=tuple(questions), conversations=conversations)
+    return replace(dataset, questions=questions, conversations=conversations)
 
 
 def _open_models(

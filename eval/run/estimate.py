@@ -17,7 +17,7 @@ from eval.datasets.types import Dataset
 from eval.records.prices import FULL_CONTEXT, break_even, each
 from eval.rendering.numbers import ABSENT, number, questions
 from eval.rendering.terminal import fitted, sentence
-from eval.run.build import limited, selected
+from eval.run.build import selected
 from eval.run.estimate_calls import Estimator, Stage, StrategyCalls
 from eval.run.settings import check_settings
 from memsys.llm.budget import Budget
@@ -192,8 +192,8 @@ def _dataset_of(config: DictConfig) -> Dataset:
     chosen = OmegaConf.create({name: config[name] for name in _OF_DATA})
     key = json.dumps(OmegaConf.to_container(chosen, resolve=True), sort_keys=True)
     if key not in _datasets:
-        loaded = limited(instantiate(config.dataset).load(), config.questions)
-        _datasets[key] = selected(loaded, config.only)
+        loaded = instantiate(config.dataset).load()
+        _datasets[key] = selected(loaded, config.questions, config.only)
     return _datasets[key]
 
 

@@ -14,7 +14,7 @@ from eval.records.folder import begin
 from eval.records.manifest import load_manifest
 from eval.records.run import load_run
 from memsys.core.errors import InputError
-from tests.eval.factory import FILE, hashed, ingest_line, record, write_run
+from tests.eval.factory import hashed, ingest_line, record, write_run
 
 DEEP = '{"a":' * 100_000
 ROWS = [record(f"ash/{i}", scores={"locomo_f1": i / 10}) for i in range(5)]
@@ -71,17 +71,9 @@ MANIFEST: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("config null", edited(config=None), "config: "),
     ("prices in words", edited(pricing={"as_of": "x", "models": 5}), "pricing"),
     ("a subset of a name alone", edited(subset={"name": "lite"}), "subset.file"),
-    ("a subset that was not asked",
-     edited(subset={"name": "x", "file": FILE, "questions": 1, "of": 2}),
-     "subset: the configuration has none"),
     ("fewer questions than none", edited(questions=-5), "questions: "),
     ("a judge without a name", edited(judge={}), "judge"),
     ("another k", lambda m: m | {"config": m["config"] | {"k": 5}}, "config_sha256 does not fit"),
-    ("another seed", edited(seed=5), "seed: 5 was edited"),
-    ("another strategy", edited(strategy="other"), "strategy: 'other' was edited"),
-    ("another protocol", edited(scoring=["mem0"]), "scoring: "),
-    ("another key", edited(key={"name": "corrected", "overlay": None, "texts": None, "wrong": []}),
-     "key.name: "),
     ("NaN", edited(seconds={"total": float("nan")}), "NaN"),
 ]  # fmt: skip
 

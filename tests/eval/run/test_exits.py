@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
-import eval as eval_
 from eval.rendering.errors import blame
 from memsys.core.errors import InputError
 from tests.eval import faulty
@@ -86,13 +83,3 @@ def test_a_broken_option_of_the_user_is_one_line(start, tmp_path, small, text, s
     assert ended.code == 2
     assert said in ended.err
     assert ended.err.count("\n") == 1
-
-
-def test_ctrl_c_while_modules_are_imported_shows_no_traceback(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["-m"])
-    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
-    importlib.reload(eval_)
-    sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)
-    assert capsys.readouterr().err == ""
-    sys.excepthook(ValueError, ValueError("wrong"), None)
-    assert capsys.readouterr().err == "ValueError: wrong\n"
