@@ -30,15 +30,15 @@ from eval.cli import parser as command_parser
 from eval.datasets.types import Dataset
 from eval.judges.judge import Judge
 from eval.judges.recorded import RecordedJudge, RecordedSettings, read_judged
-from eval.metrics.stats.agreement import CorrectedShare, Rate
+from eval.metrics.stats.agreement import Rate
 from eval.metrics.stats.interval import FEWEST, Interval, scope
 from eval.records.jsonl import write_json
 from eval.records.run import load_run
-from eval.records.schema import Record
 from eval.rendering.blocks import Table
 from eval.rendering.errors import blame
 from eval.rendering.numbers import interval, share
 from eval.rendering.tables import as_text, type_name
+from eval.summary.closing import check_empty
 from memsys.core.errors import InputError
 from memsys.core.places import CONF, cache_folder
 from memsys.llm.base import LLM
@@ -87,14 +87,21 @@ def _run(settings: Sequence[str]) -> None:
 
 
 def _audit(config: DictConfig, settings: Sequence[str]) -> None:
-    folder = _new_folder(config.out)
+    folder = None if config.out is None else Path(config.out).expanduser()
+    if folder is not None:
+        check_empty(folder, "out")
     if config.limit is not None and (type(config.limit) is not int or config.limit < 1):
         raise InputError(f"limit={config.limit}: must be 1 or more, or null")
     dataset = instantiate(config.dataset).load()
     paths = published_files(config.probes)
     opened = _open(config, list(paths.values()))
     judge = opened.judge
-    records, judged_by = _judged_run(config.run, judge.score_key)
+    records, judged_by = [], ""
+    if config.run is not None:
+        run = load_run(config.run, complete=False, answered=False)
+        records = judged_records(run, judge.score_key)
+        named, models = run.manifest["judge"] or {}, run.manifest["models"]
+        judged_by = named.get("name") or models.get("judge") or "unknown"
     probes, origin = _probes(config, opened, dataset, paths)
     details = ", ".join(f"{name} {value}" for name, value in judge.details.items())
     print(f"judge: {judge.name} ({details})")
@@ -181,23 +188,6 @@ def _probes(
     return make_probes(dataset.questions, answers, opened.limit, config.seed), origin
 
 
-def _judged_run(name: str | None, score_key: str) -> tuple[list[Record], str]:
-    if name is None:
-        return [], ""
-    run = load_run(name, complete=False, answered=False)
-    judge, models = run.manifest["judge"] or {}, run.manifest["models"]
-    return judged_records(run, score_key), judge.get("name") or models.get("judge") or "unknown"
-
-
-def _new_folder(name: str | None) -> Path | None:
-    if name is None:
-        return None
-    folder = Path(name).expanduser()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"out={name}: exists and is not empty; name another folder")
-    return folder
-
-
 def report(audit: Audit) -> list[str | Table]:
     """Return the table of the kinds of probes and the sentences below it."""
     return [kinds_table(audit), "\n".join(f"- {x}" for x in sentences(audit))]
@@ -248,7 +238,13 @@ def corrected_table(corrections: Sequence[CorrectedType], name: str) -> Table:
     rows = []
     for one in corrections:
         apparent = interval(one.apparent, 1, share)
-        shares = (_corrected(one.corrected[kind]) for kind in kinds)
+        shares = []
+        for found in (one.corrected[kind] for kind in kinds):
+            if found is None or found.low == found.high:  # the whole interval is outside
+                shares.append("impossible (!)" if found else "no correction")
+            else:
+                text = interval(Interval(found.value, found.low, found.high), 1, share)
+                shares.append(text + " (!)" * found.outside)
         rates = "own" if one.own_rates or one.type == OVERALL else "all types'"
         rows.append([type_name(one.type), str(one.apparent.n), apparent, *shares, rates])
     return Table(["type", "n", name, *(f"if {kind}" for kind in kinds), "rates"], rows)
@@ -283,15 +279,6 @@ def _kappa(kappa: Interval) -> str:
     if math.isnan(kappa.value):
         return f"undefined, one verdict throughout (n {kappa.n})"
     return f"{interval(kappa)} (n {kappa.n})"
-
-
-def _corrected(one: CorrectedShare | None) -> str:
-    if one is None:
-        return "no correction"
-    if one.low == one.high:
-        return "impossible (!)"  # the whole interval is outside
-    mark = " (!)" if one.outside else ""
-    return interval(Interval(one.value, one.low, one.high), 1, share) + mark
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,7 +21,6 @@ from eval.records.bundle import read_calls
 from eval.records.jsonl import INGEST, read_lines
 from eval.records.manifest import describe
 from eval.records.run import error_of
-from eval.records.schema import Record
 from eval.regress.by_question import of_records
 from eval.regress.pins import DIGITS, SCORES, Outcome, Pin, load_pins, save_pin
 from eval.regress.verdicts import Result, Verdict, judge, report, worst
@@ -105,7 +104,11 @@ def _regress(options: argparse.Namespace) -> int:
             "that bundle again and pin the replay, without --live"
         )
     results = [check(pin, live=options.live) for pin in pins]
-    _show(report(results))
+    text = report(results)
+    print(text)
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(text + "\n")
     if options.repin is None:
         return FAILED if worst(results) == Verdict.FAIL else 0
     changed = repin(results, options.repin, _CHANGELOG)
@@ -116,13 +119,6 @@ def _regress(options: argparse.Namespace) -> int:
         if failed and result.pin.name in changed:
             print(f"{result.pin.name}: {len(failed)} questions are pinned as failed: {failed}")
     return 0
-
-
-def _show(text: str) -> None:
-    print(text)
-    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-        with Path(summary).open("a", encoding="utf-8") as file:
-            file.write(text + "\n")
 
 
 def _line(changed: Sequence[Result], reason: str) -> str:
@@ -169,18 +165,31 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
             described = built.described()
             manifest = describe("regress", resolved, choices, built.dataset, described)
             records = list(Runner(built, Path(folder), config.concurrency).run())
-            called = _called([*records, *read_lines(Path(folder) / INGEST)])
+            usages = [row["usage"] or {} for row in (*records, *read_lines(Path(folder) / INGEST))]
     except (HydraException, OmegaConfBaseException) as error:
         raise InputError(blame(error) or one_line(error)) from error
     except BudgetReached as error:
         raise InputError(f"{error}; a pin needs the whole run") from error
-    _check_answered(records, some=called)
+    phases = [one for usage in usages for one in (usage, *usage.values()) if isinstance(one, dict)]
+    called = any(one.get("calls") for one in phases)  # live or replayed, also for a session
+    failed = [record for record in records if record["status"] == "error"]
+    if failed and not (called and len(failed) < len(records)):
+        raise InputError(
+            f"{len(failed)} of {len(records)} questions failed, the first {failed[0]['id']} in "
+            f"{error_of(failed[0])}"
+        )
     summary = summarise(records, manifest, manifest["seed"], resamples=2)  # intervals are unused
     protocol = protocols(manifest["scoring"])[0]
+    cells: dict[str, dict[str, float | None]] = {}
+    for type_, cell in summary["by_type"].items():
+        names = [*SCORES, *([JUDGE] if cell[JUDGE] is not None else [])]
+        scores = {name: cell[name] and round(cell[name], DIGITS) for name in names}
+        if cell["n"]:
+            cells[type_] = {"n": cell["n"], **scores}
     return Outcome(
         protocol.name,
         {file["name"]: file["sha256"] for file in manifest["data"]},
-        {name: _cell(cell) for name, cell in summary["by_type"].items() if cell["n"]},
+        cells,
         of_records(records, protocol.f1) if called else None,
     )
 
@@ -193,31 +202,6 @@ def _answers_from(bundle: Path | None, live: bool, folder: Path) -> list[str]:
         return []
     Recording(folder / "cache").keep(*read_calls(bundle))
     return [f"cache={folder / 'cache'}", "llm.cache=replay"]
-
-
-def _called(lines: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether a model was called, live or replayed, for any question or session."""
-    usages = [line["usage"] or {} for line in lines]
-    phases = [one for usage in usages for one in (usage, *usage.values()) if isinstance(one, dict)]
-    return any(one.get("calls") for one in phases)
-
-
-def _check_answered(records: Sequence[Record], *, some: bool) -> None:
-    failed = [record for record in records if record["status"] == "error"]
-    if failed and not (some and len(failed) < len(records)):
-        raise InputError(
-            f"{len(failed)} of {len(records)} questions failed, the first {failed[0]['id']} in "
-            f"{error_of(failed[0])}"
-        )
-
-
-def _cell(cell: Mapping[str, Any]) -> dict[str, float | None]:
-    names = [*SCORES, *([JUDGE] if cell[JUDGE] is not None else [])]
-    values = {name: cell[name] for name in names}
-    return {
-        "n": cell["n"],
-        **{name: None if one is None else round(one, DIGITS) for name, one in values.items()},
-    }
 
 
 if __name__ == "__main__":

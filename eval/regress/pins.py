@@ -98,7 +98,13 @@ def load_pins(names: Sequence[str], *, repin: bool = False) -> list[Pin]:
     `repin`: a pin without some of the scores, as of an earlier version, expects nothing. Raises
     InputError naming file and field.
     """
-    paths = [path for name in names for path in _paths(name)] if names else _folder(EXPECTED)
+    paths = [] if names else _folder(EXPECTED)
+    for name in names:
+        places = (Path(name), EXPECTED / f"{name}.yaml")
+        found = next((path for path in places if path.is_dir() or path.is_file()), None)
+        if found is None:
+            raise InputError(f"{name}: no such pin; name a YAML file, or one of {EXPECTED}")
+        paths += _folder(found) if found.is_dir() else [found]
     return [load_pin(path, repin=repin) for path in paths]
 
 
@@ -142,20 +148,15 @@ def save_pin(pin: Pin, outcome: Outcome) -> None:
         "expected:",
     ]
     for type_, cell in outcome.cells.items():
-        values = ", ".join(f"{name}: {_text(name, value)}" for name, value in cell.items())
-        text.append(f"  {type_}: {{{values}}}")
+        digits = {name: 0 if name == "n" else DIGITS for name in cell}
+        values = [
+            f"{name}: {'null' if value is None else f'{value:.{digits[name]}f}'}"
+            for name, value in cell.items()
+        ]
+        text.append(f"  {type_}: {{{', '.join(values)}}}")
     if outcome.questions is not None:
         by_question.write(pin.scores, outcome.questions)
     pin.path.write_text("\n".join(text) + "\n", encoding="utf-8")
-
-
-def _paths(name: str) -> list[Path]:
-    for path in (Path(name), EXPECTED / f"{name}.yaml"):
-        if path.is_dir():
-            return _folder(path)
-        if path.is_file():
-            return [path]
-    raise InputError(f"{name}: no such pin; name a YAML file, or one of {EXPECTED}")
 
 
 def _folder(folder: Path) -> list[Path]:
@@ -192,9 +193,3 @@ def _questions(path: Path, fields: _Fields) -> Questions | None:
     if wrong := by_question.misfit(questions, fields["expected"]):
         raise InputError(f'{beside}: does not belong to {path.name}: {wrong}; --repin "reason"')
     return questions
-
-
-def _text(name: str, value: float | None) -> str:
-    if value is None:
-        return "null"
-    return f"{value:.0f}" if name == "n" else f"{value:.{DIGITS}f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -85,7 +85,12 @@ def judge(pin: Pin, found: Outcome) -> Result:
     expected = pin.expected
     if expected is None:
         return Result(pin, found, reasons=('expects nothing yet: --repin "reason" pins it',))
-    reasons = [*_other_data(expected.data, found.data)]
+    reasons = [
+        f"{name}: sha256 {found.data.get(name, 'absent')[:12]}, expected "
+        f"{expected.data.get(name, 'absent')[:12]}"
+        for name in {**expected.data, **found.data}
+        if found.data.get(name) != expected.data.get(name)
+    ]
     if expected.protocol != found.protocol:
         reasons.append(f"protocol {found.protocol}, expected {expected.protocol}")
     if (expected.questions is None) != (found.questions is None):
@@ -145,15 +150,6 @@ def _n(outcome: Outcome, type_: str) -> int:
     return int(outcome.cells.get(type_, {}).get("n") or 0)
 
 
-def _other_data(expected: Mapping[str, str], found: Mapping[str, str]) -> list[str]:
-    return [
-        f"{name}: sha256 {found.get(name, 'absent')[:12]}, expected "
-        f"{expected.get(name, 'absent')[:12]}"
-        for name in {**expected, **found}
-        if found.get(name) != expected.get(name)
-    ]
-
-
 def report(results: Sequence[Result]) -> str:
     """Return the verdict, a row per pin, a row per score that moved, and the next step."""
     verdicts = [result.verdict for result in results]
@@ -207,11 +203,6 @@ def _score(outcome: Outcome | None, score: str) -> str:
     return _number(outcome.cells.get(OVERALL, {}).get(score) if outcome else None)
 
 
-def _over(row: Row) -> str:
-    conversations = f"{row.clusters} conversation{'' if row.clusters == 1 else 's'}"
-    return conversations if row.clusters >= FEWEST else f"questions of {conversations}"
-
-
 def _detectable(one: Contrast) -> str:
     if not one.needed:
         return "- (all equal)"
@@ -250,7 +241,10 @@ _PAIRED: dict[str, Callable[[tuple[Pin, Row]], str]] = {
     "found - expected [95% interval]": lambda row: interval(
         row[1].contrasts[0].difference, DIGITS, signed
     ),
-    "over": lambda row: _over(row[1]),
+    "over": lambda row: (
+        "questions of " * (row[1].clusters < FEWEST)
+        + f"{row[1].clusters} conversation{'' if row[1].clusters == 1 else 's'}"
+    ),
     "p (Holm)": lambda row: (
         p_value(row[1].contrasts[0].p_holm) if row[1].contrasts[0].needed else "-"
     ),

@@ -145,7 +145,15 @@ def conclusions(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[st
 
 def brief(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[str]:
     """Return the conclusions as one short sentence each."""
-    return [_brief(row, i, runs) for i in range(len(runs) - 1) for row in _concluding(tables)]
+    sentences = []
+    for i, row in product(range(len(runs) - 1), _concluding(tables)):
+        first, run, one = runs[0].label, runs[i + 1].label, row.contrasts[i]
+        score, where, p = _named(row, one, runs)
+        start = f"{run} is {one.verdict} than {first} on {where}"
+        if one.verdict == NOT_SHOWN:
+            start = f"{run}: no difference from {first} shown on {where}"
+        sentences.append(f"{start}: {score} {interval(one.difference, form=signed)}, {p}.")
+    return sentences
 
 
 def method(
@@ -177,16 +185,6 @@ def _concluding(tables: Sequence[Sequence[Row]]) -> list[Row]:
     scored = [rows for rows in tables if rows and rows[0].key != ABSTAINED]
     reported = scored or [rows for rows in tables if rows]
     return [next((row for row in rows if row.type == OVERALL), rows[-1]) for rows in reported]
-
-
-def _brief(row: Row, index: int, runs: Sequence[Run]) -> str:
-    first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
-    score, where, p = _named(row, one, runs)
-    if one.verdict == NOT_SHOWN:
-        start = f"{run}: no difference from {first} shown on {where}"
-    else:
-        start = f"{run} is {one.verdict} than {first} on {where}"
-    return f"{start}: {score} {interval(one.difference, form=signed)}, {p}."
 
 
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:

@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from textwrap import fill, wrap
 
 from eval.rendering.numbers import ABSENT, UNJUDGED
@@ -42,7 +43,12 @@ def lined(heads: Rows, rows: Rows, gap: int = 2) -> str:
     """Return a table as text whose header has several lines; `gap`: characters between columns."""
     widths = [max(map(len, column)) for column in zip(*heads, *rows, strict=True)]
     lines = [*heads, ["-" * width for width in widths], *rows]
-    return "\n".join(_line(line, widths, " " * gap).rstrip() for line in lines)
+    first, *others = widths
+    padded = (
+        [line[0].ljust(first), *(c.rjust(w) for c, w in zip(line[1:], others, strict=True))]
+        for line in lines
+    )
+    return "\n".join((" " * gap).join(line).rstrip() for line in padded)
 
 
 def markdown(header: Sequence[str], rows: Rows) -> str:
@@ -108,16 +114,11 @@ def _rest(
         if header[i] not in _INLINE and any(re.search(rf" {_INTERVAL}", row[i]) for row in rows)
     ]
     titles = [f"{header[i]} 95% interval" for i in bare]
-    cells = [[_ends(row[i]) for i in bare] for row in rows]
+    ends = [[re.search(_INTERVAL, row[i]) for i in bare] for row in rows]
+    cells = [[one[0][1:-1] if one else ABSENT for one in row] for row in ends]
     return [*header[:names], *titles, *header[end:]], [
         [*row[:names], *found, *row[end:]] for row, found in zip(rows, cells, strict=True)
     ]
-
-
-def _ends(cell: str) -> str:
-    """Return the ends of the interval in a cell; ABSENT if it has none."""
-    found = re.search(_INTERVAL, cell)
-    return found[0][1:-1] if found else ABSENT
 
 
 def _name(cell: str) -> list[str]:
@@ -161,12 +162,8 @@ def _column(header: Sequence[str], rows: Rows, index: int, form: _Form, names: i
 
 
 def _width(columns: Sequence[_Column], gap: int) -> int:
-    return sum(max(map(len, lines)) + gap for lines in map(_lines, columns)) - gap
-
-
-def _lines(column: _Column) -> list[str]:
-    heading, cells = column
-    return [*heading, *(line for lines in cells for line in lines)]
+    lines = [[*heading, *chain(*cells)] for heading, cells in columns]
+    return sum(max(map(len, of_column)) + gap for of_column in lines) - gap
 
 
 def _rendered(columns: Sequence[_Column], gap: int) -> str:
@@ -179,11 +176,6 @@ def _rendered(columns: Sequence[_Column], gap: int) -> str:
         filled = ([*one, *[""] * (tall - len(one))] for one in cells)
         lines += map(list, zip(*filled, strict=True))
     return lined([*map(list, zip(*bottom, strict=True))], lines, gap)
-
-
-def _line(row: Sequence[str], widths: Sequence[int], gap: str) -> str:
-    first = row[0].ljust(widths[0])
-    return gap.join([first, *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
 
 
 def terminal_width() -> int | None:

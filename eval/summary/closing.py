@@ -81,8 +81,13 @@ def write_summary(
     Raises InputError on a full disk.
     """
     summary = summarise(records, manifest, manifest["seed"])
-    warning = _empty_contexts(manifest, summary)
-    if warning is not None and warning not in summary["warnings"]:
+    strategy = (manifest.get("config") or {}).get("strategy")
+    budget = strategy.get("budget") if isinstance(strategy, dict) else None
+    tokens = [cell.get("context_tokens_mean") for cell in summary["by_type"].values()]
+    means = [mean for mean in tokens if mean is not None]
+    warning = f"all contexts are empty: no memory fits budget={budget}, or none was retrieved"
+    nothing = budget is not None and means and not any(means)
+    if nothing and warning not in summary["warnings"]:
         manifest["warnings"] = summary["warnings"] = [*summary["warnings"], warning]
     files = (RECORDS, RANKINGS, MEMORIES, INGEST, SUMMARY, MANIFEST)
     ours = [name for name in files if name in (SUMMARY, MANIFEST) or (folder / name).exists()]
@@ -92,17 +97,6 @@ def write_summary(
         write_csv(folder / SUMMARY_CSV, summary)
         write_text(folder / REPORT_MD, text)
     return summary
-
-
-def _empty_contexts(manifest: Manifest, summary: Summary) -> str | None:
-    """Return a warning if a strategy with a token budget retrieved nothing for any question."""
-    strategy = (manifest.get("config") or {}).get("strategy")
-    budget = strategy.get("budget") if isinstance(strategy, dict) else None
-    means = [cell.get("context_tokens_mean") for cell in summary["by_type"].values()]
-    means = [mean for mean in means if mean is not None]
-    if budget is None or not means or any(means):
-        return None
-    return f"all contexts are empty: no memory fits budget={budget}, or none was retrieved"
 
 
 def write_csv(path: Path, summary: Summary) -> None:

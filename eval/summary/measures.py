@@ -116,7 +116,8 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
         names = (JUDGE,) if all(_has(run, JUDGE) for run in runs) else unanswered(runs)
     types = chosen_types(runs, type_)
     if names:
-        keys = dict.fromkeys(_key(runs[0], name) for name in names)
+        named = columns() | {F1: runs[0].own_f1}
+        keys = dict.fromkeys(named.get(name, name) for name in names)
         return [_measure(runs, key, types) for key in keys]
     answers = [runs[0].own_f1]
     _check(runs, answers)
@@ -148,10 +149,6 @@ def has_key(run: Run) -> bool:
     """Return whether the data set says of any question what is right."""
     records = run.records.values()
     return any(one["gold"] is not None or one["type"] == ADVERSARIAL for one in records)
-
-
-def _key(run: Run, name: str) -> str:
-    return run.own_f1 if name == F1 else columns().get(name, name)
 
 
 def _measure(runs: Sequence[Run], key: str, types: tuple[str, ...]) -> Measure:

@@ -18,7 +18,18 @@ def by_protocol(records: Sequence[Record], names: Sequence[str], seed: int) -> d
     A cell contains n, f1, bleu1 and evidence_recall, each 0 to 1 or null, with 95% intervals.
     Raises InputError on an unknown name.
     """
-    return {protocol.name: _scored(records, protocol, seed) for protocol in protocols(names)}
+    return {
+        protocol.name: {
+            "f1_metric": protocol.f1,
+            "errors": protocol.errors,
+            "source": protocol.source,
+            "by_type": {
+                name: _cell(rows, protocol, seed)
+                for name, rows in counted_by_type(records, protocol).items()
+            },
+        }
+        for protocol in protocols(names)
+    }
 
 
 def mean_cell(
@@ -61,16 +72,6 @@ def protocol_score(row: Record, key: str) -> float | None:
     metric = find(key)
     needs_gold = metric is None or metric.applies_to == "gold"
     return None if row["category"] == ADVERSARIAL and needs_gold else 0.0
-
-
-def _scored(records: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, Any]:
-    groups = counted_by_type(records, protocol)
-    return {
-        "f1_metric": protocol.f1,
-        "errors": protocol.errors,
-        "source": protocol.source,
-        "by_type": {name: _cell(rows, protocol, seed) for name, rows in groups.items()},
-    }
 
 
 def _cell(rows: Sequence[Record], protocol: Protocol, seed: int) -> Cell:

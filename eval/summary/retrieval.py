@@ -21,7 +21,7 @@ from eval.metrics.retrieval.registry import UNITS, Measure, Unit, parse
 from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import RANKINGS
-from eval.records.rankings import SESSION, Ranked, session_of
+from eval.records.rankings import SESSION, session_of
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.summary.known_measures import RankedQuestion, problem_of
@@ -238,21 +238,14 @@ def _question(
             if unit == "turn"
             else f"{run.label}: its sessions are unknown; use measures of turns"
         )
-    turns = _first_turns(ranked) if of_turns else None
+    first: dict[str, int] = {}  # rank of the first turn of each ranked session
+    for rank, turn in enumerate(ranked.turns.ids if of_turns and ranked.turns else (), 1):
+        first.setdefault(session_of(turn), rank)
+    turns = tuple(first.values()) if of_turns and ranked.turns else None
     judged = Judged(ranking.ids, wanted, ranking.size, ranking.tokens, turns)
     units = [unit.tokens for unit in (ranked.turns, ranked.sessions) if unit is not None]
     spent = max((tokens[-1] for tokens in units if tokens), default=None)
     return RankedQuestion(record["id"], ranked.selected, ranking, judged, spent)
-
-
-def _first_turns(ranked: Ranked) -> tuple[int, ...] | None:
-    """Return the rank of the first turn of each ranked session; None where sessions were ranked."""
-    if ranked.turns is None:
-        return None
-    first: dict[str, int] = {}
-    for rank, turn in enumerate(ranked.turns.ids, 1):
-        first.setdefault(session_of(turn), rank)
-    return tuple(first.values())
 
 
 def _no_ranking(run: Run, question: str) -> str:

@@ -18,7 +18,12 @@ def row_of(record: Record) -> Record:
     `evidence` and `retrieved` only show whether there is any and whether it is known. A failed
     question keeps its text and gold answer, by which a metric decides whether it applies.
     """
-    found = record["retrieved"]
+    found, usage = record["retrieved"], record["usage"]
+    priced: Any = usage and {  # by phase and model; phases without a named model cost nothing
+        intern(phase): {"by_model": {intern(name): _named(n) for name, n in by_model.items()}}
+        for phase, used in usage.items()
+        if (by_model := used.get("by_model"))
+    }
     row: Row = {
         "id": record["id"],
         "conversation": intern(record["conversation"]),
@@ -37,7 +42,7 @@ def row_of(record: Record) -> Record:
         "judge": _named(record["judge"]),
         "judge_source": record.get("judge_source"),
         "judge_error": _kind(record.get("judge_error")),
-        "usage": _priced(record["usage"]),
+        "usage": priced,
         "latency_ms": {name: record["latency_ms"][name] for name in ("retrieve", "total")},
     }
     if record["status"] != "ok":
@@ -47,17 +52,6 @@ def row_of(record: Record) -> Record:
 
 def _kind(error: ErrorEntry | None) -> dict[str, str] | None:
     return error and {"phase": intern(error["phase"]), "kind": intern(error["kind"])}
-
-
-def _priced(usage: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return the usage by phase and model; phases without a named model cost nothing."""
-    if usage is None:
-        return None
-    return {
-        intern(phase): {"by_model": {intern(name): _named(n) for name, n in by_model.items()}}
-        for phase, used in usage.items()
-        if (by_model := used.get("by_model"))
-    }
 
 
 def _named(values: Mapping[str, Any] | None) -> dict[str, Any] | None:

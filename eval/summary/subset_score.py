@@ -31,23 +31,17 @@ def full_score(records: Sequence[Record], manifest: Manifest) -> dict[str, Any] 
         subset, file = read_subset(str(manifest["config"]["dataset"]["subset"]))
     except InputError as error:
         return {**result, "reason": str(error), "scores": {}}
-    reason = _reason(subset, records, manifest, same=file.sha256 == used["file"]["sha256"])
+    asked = {record["id"] for record in records}
+    missing = sum(question.id not in asked for question in subset.questions)
+    reason = f"{missing} of the subset's questions were not asked" if missing else None
+    if key_name(manifest) != ORIGINAL:
+        reason = "the estimate was validated under the original answer key only"
+    if file.sha256 != used["file"]["sha256"]:
+        reason = "the subset's file has changed since the run"
     if reason is not None:
         return {**result, "reason": reason, "scores": {}}
     scores = {name: _score(subset, records, name) for name in subset.validated}
     return {**result, "reason": None, "scores": {k: v for k, v in scores.items() if v is not None}}
-
-
-def _reason(
-    subset: Subset, records: Sequence[Record], manifest: Manifest, *, same: bool
-) -> str | None:
-    if not same:
-        return "the subset's file has changed since the run"
-    if key_name(manifest) != ORIGINAL:
-        return "the estimate was validated under the original answer key only"
-    asked = {record["id"] for record in records}
-    missing = sum(question.id not in asked for question in subset.questions)
-    return f"{missing} of the subset's questions were not asked" if missing else None
 
 
 def _score(subset: Subset, records: Sequence[Record], name: str) -> dict[str, Any] | None:

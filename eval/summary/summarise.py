@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar, cast
 
@@ -46,10 +46,13 @@ def summarise(
     resamples = resamples or config.get("resamples") or RESAMPLES
     own = config.get("metric")  # the user's metrics
     found = {name for record in records for name in record["scores"]}
-    by_rule = _by_rule(manifest, found)
+    judge = manifest["judge"]
+    score = str(judge.get("score")) if isinstance(judge, Mapping) else "judge"
+    by_rule = {score: score} if score != "judge" and score in found else {}  # of no model
     scored = registry.columns(found, own) | by_rule
     columns = {"f1": protocols(names)[0].f1, **scored}  # column -> key of a record's scores
     counted = [record for record in records if not left_out(record)]
+    answered = groups([record for record in counted if record["status"] == "ok"]).values()
     by_type = {
         name: _cell(rows, columns, seed, resamples, pricing)
         for name, rows in groups(counted).items()
@@ -64,7 +67,7 @@ def summarise(
         "errors_by_kind": _errors(records),
         "warnings": list(manifest["warnings"]),
         "interval": f"95%, {ClusterBootstrap.__name__}, {resamples} resamples, seed {seed}; "
-        + _scope(counted),
+        + scope(len({record["conversation"] for record in rows}) for rows in answered),
         "scoring": list(names),
         "by_type": by_type,
         "metrics": registry.titles(columns, own) | dict.fromkeys(by_rule, BY_RULE),
@@ -75,19 +78,6 @@ def summarise(
         **_both_keys(records, by_type, key_name(manifest), columns, seed, resamples),
     }
     return cast(Summary, summary)
-
-
-def _by_rule(manifest: Manifest, scored: Collection[str]) -> dict[str, str]:
-    """Return column -> name of the verdicts of a rule that replaced the judge, if there are any."""
-    judge = manifest["judge"]
-    score = str(judge.get("score")) if isinstance(judge, Mapping) else "judge"
-    return {score: score} if score != "judge" and score in scored else {}
-
-
-def _scope(records: Sequence[Record]) -> str:
-    """Return what the intervals are over, in the types and overall."""
-    answered = groups([record for record in records if record["status"] == "ok"]).values()
-    return scope(len({record["conversation"] for record in rows}) for rows in answered)
 
 
 def _errors(records: Sequence[Record]) -> dict[str, int]:
@@ -139,10 +129,14 @@ def _judge(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str
         return {**judge, "n": 0, **errors, **unknown, "members": {}}
     clusters = [record["conversation"] for record in rows]
     scores = [record["scores"][judge["score"]] for record in rows]
+
+    def kappa(found: Interval) -> dict[str, Any]:
+        return {"kappa": found.value, "ci": [found.low, found.high]}
+
     panel = panel_statistics([record["judge"] or {} for record in rows], clusters, seed)
     agreement = panel.all_members and {
-        "cohen": {" | ".join(names): _kappa(found) for names, found in panel.pairs.items()},
-        "fleiss": _kappa(panel.all_members),
+        "cohen": {" | ".join(names): kappa(found) for names, found in panel.pairs.items()},
+        "fleiss": kappa(panel.all_members),
     }
     return {
         **judge,
@@ -155,10 +149,6 @@ def _judge(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str
         },
         "agreement": agreement,
     }
-
-
-def _kappa(found: Interval) -> dict[str, Any]:
-    return {"kappa": found.value, "ci": [found.low, found.high]}
 
 
 def _both_keys(
@@ -195,9 +185,8 @@ def _cell(
     cell, bootstrap = _scores(rows, columns, seed, resamples)
     answered = [row for row in rows if row["status"] == "ok"]
     cell["judge_errors"] = sum(row.get("judge_error") is not None for row in answered)
-    cell["judge_source"] = next(
-        (row.get("judge_source") for row in answered if _reported(row)), None
-    )
+    judged = [row for row in answered if row["scores"].get("judge") is not None]
+    cell["judge_source"] = next(filter(None, (row.get("judge_source") for row in judged)), None)
     cell |= mean_cell("abstained", [row["abstained"] for row in answered], bootstrap)
     tokens = [row["context_tokens"] for row in answered]
     cell |= mean_cell("context_tokens_mean", tokens, bootstrap, math.inf)
@@ -256,11 +245,6 @@ def _zero(row: Record, key: str, *, judged: bool, scored: bool, answers: bool) -
     ranked = () if scored else None
     blank = replace(blank, has_answer=answers, retrieved=nothing, ranked=ranked, ranked_all=True)
     return 0.0 if registry.applies(key, blank) else None
-
-
-def _reported(row: Record) -> bool:
-    """Return whether a judge outside of this project gave the record's verdict."""
-    return row["scores"].get("judge") is not None and row.get("judge_source") is not None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -10,7 +10,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval.analyse.compare.comparable import Compared, best_first, compared, notes, title
+from eval.analyse.compare.comparable import best_first, compared, notes, title
 from eval.cli import add_runs, add_wide, check_seed_and_out, code_of, parser, writing_into
 from eval.metrics.stats.interval import scope
 from eval.records.files import write_text
@@ -97,26 +97,23 @@ def _compare(options: argparse.Namespace) -> None:
     for warning in warnings:
         print(sentence(f"note: {warning}"))
     if options.against == "all":
-        _show_pairs(found, runs, options.type or OVERALL, options.seed)
+        type_ = options.type or OVERALL
+        of_pairs = found.pairs(len(runs), type_, options.seed)  # the best run is the first
+        for rows in of_pairs:
+            print(f"\n{rows[0].key}, {type_name(type_, types_of(runs))}")
+            print(pairs(rows, runs).text())
+        print("\n" + sentence(method(of_pairs, runs, "its reference")))
         return
     titled = [(title(m), rows) for (m, _), rows in zip(found.counted, tables, strict=True) if rows]
     for name, rows in titled:
         print(f"\n{name}\n{table(rows, runs).text()}")
-    print("\n" + sentence(method(tables, runs, extra=found.extra)))
+    how = method(tables, runs, extra=found.extra)
+    print("\n" + sentence(how))
     if options.out is not None:
-        names = write(options.out, titled, runs, warnings, method(tables, runs, extra=found.extra))
+        names = write(options.out, titled, runs, warnings, how)
         print(f"written to {options.out}: {', '.join(names)}")
     print()
     print("\n".join(map(sentence, conclusions(tables, runs))))
-
-
-def _show_pairs(found: Compared, runs: Sequence[Run], type_: str, seed: int) -> None:
-    """Print the differences of every pair, the best run first."""
-    rows = found.pairs(len(runs), type_, seed)
-    for of_measure in rows:
-        print(f"\n{of_measure[0].key}, {type_name(type_, types_of(runs))}")
-        print(pairs(of_measure, runs).text())
-    print("\n" + sentence(method(rows, runs, "its reference")))
 
 
 Panel = tuple[str, Sequence[Row]]  # title and rows
@@ -136,12 +133,15 @@ def write(
     Raises InputError if the folder cannot be written.
     """
     tables = [rows for _, rows in titled]
+    of_latex = []
+    for name, rows in titled:
+        over = scope(row.clusters for row in rows)
+        caption = f"{name}: mean and {_kind(rows)} from {runs[0].label}, 95% intervals {over}"
+        of_latex.append(table(rows, runs).latex(caption))
     texts = {
         "compare.md": _markdown(titled, runs, warnings, how),
         "compare.csv": comma_separated(tables, runs),
-        "compare.tex": "\n".join(
-            table(rows, runs).latex(_caption(name, rows, runs)) for name, rows in titled
-        ),
+        "compare.tex": "\n".join(of_latex),
     }
     with writing_into(folder):
         for name, text in texts.items():
@@ -168,11 +168,6 @@ def _markdown(
     parts += [how]
     parts += ["![Differences by type](forest.png)", "![Means by type and run](heatmap.png)"]
     return "\n\n".join(parts) + "\n"
-
-
-def _caption(name: str, rows: Sequence[Row], runs: Sequence[Run]) -> str:
-    over = scope(row.clusters for row in rows)
-    return f"{name}: mean and {_kind(rows)} from {runs[0].label}, 95% intervals {over}"
 
 
 def _kind(rows: Sequence[Row]) -> str:

@@ -14,7 +14,6 @@ from eval.metrics.stats.interval import FEWEST, scope
 from eval.records.answer_key_views import evidence_name, key_name
 from eval.records.head import differing
 from eval.records.run import Run
-from eval.records.schema import Manifest
 from eval.summary import quantities
 from eval.summary.contrast import Row, contrast
 from eval.summary.measures import (
@@ -110,7 +109,13 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
             files = " and ".join(data_files(one) for one in (first, run))
             reasons.append(f"{pair} answered different data ({files}); run both on the same files")
         keys = [key_name(one.manifest) for one in (first, run)]
-        golds = _other_golds(first, run)
+        golds = [
+            id_
+            for id_, one in first.records.items()
+            if (other := run.records.get(id_)) is not None
+            and one["question"] == other["question"]
+            and one.get("gold") != other.get("gold")
+        ]
         if keys[0] != keys[1]:
             reasons.append(
                 f"{pair} were scored by different answer keys ({keys[0]}, {keys[1]}); rescore one "
@@ -122,7 +127,11 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
                 f"({', '.join(golds[:_SHOWN])}{', ...' if len(golds) > _SHOWN else ''})"
             )
         cited = [evidence_name(one.manifest) for one in (first, run)]
-        if cited[0] != cited[1] and any(map(_of_retrieval, measures)):
+        metrics = [find(measure.key) for measure in measures]
+        of_retrieval = any(measure.ranking is not None for measure in measures) or any(
+            one.applies_to in ("retrieval", "sessions", "ranking") for one in metrics if one
+        )
+        if cited[0] != cited[1] and of_retrieval:
             reasons.append(
                 f"{pair} were scored by different evidence ({cited[0]}, {cited[1]}); rescore one "
                 f"by python -m eval rescore {run.folder} --evidence {cited[0]}"
@@ -143,14 +152,6 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
                 f"exclude the verdicts by --score {first.own_f1}"
             )
     return reasons
-
-
-def _of_retrieval(measure: Measure) -> bool:
-    """Return whether the evidence of questions is part of the score."""
-    metric = find(measure.key)
-    return measure.ranking is not None or (
-        metric is not None and metric.applies_to in ("retrieval", "sessions", "ranking")
-    )
 
 
 def _depths(first: Run, run: Run, measures: Sequence[Measure]) -> list[str]:
@@ -174,17 +175,6 @@ def _whole(measure: Measure) -> bool:
         return (measure.ranking or parse(measure.key)).whole
     except InputError:
         return False
-
-
-def _other_golds(first: Run, run: Run) -> list[str]:
-    """Return ids of questions that have the same text and different gold answers."""
-    return [
-        key
-        for key, one in first.records.items()
-        if (other := run.records.get(key)) is not None
-        and one["question"] == other["question"]
-        and one.get("gold") != other.get("gold")
-    ]
 
 
 def _judge(run: Run) -> tuple[Any, ...]:
@@ -221,7 +211,8 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
     first = runs[0]
     for run in runs[1:]:
         imported = [one.label for one in (first, run) if one.manifest.get("kind") == "imported"]
-        settings = _differing(first.manifest, run.manifest)
+        config, other = first.manifest["config"], run.manifest["config"]
+        settings = [key for key in {**config, **other} if config.get(key) != other.get(key)]
         # Unless both strategies use vectors, the embedder explains no difference.
         vectors = first.has_vectors and run.has_vectors
         unused = {"embedder"} if "embedder" in settings and not vectors else set()
@@ -237,34 +228,19 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
             found.append(f"{run.label}: the run is {run.manifest['status']}, not complete")
     for measure, shared in measures:
         if shared.left_out:
-            found.append(_left_out(measure, shared))
-    if any(measure.key == JUDGE for measure, _ in measures) and _reported(runs):
+            ids = ", ".join(shared.left_out[:_SHOWN]) + ", ..." * (len(shared.left_out) > _SHOWN)
+            why = "; ".join(
+                f"{label}: " + ", ".join(f"{count} {reason}" for reason, count in counts.items())
+                for label, counts in shared.why.items()
+            )
+            found.append(
+                f"{measure.key}: {len(shared.left_out)} questions do not count, {len(shared.ids)} "
+                f"do ({why}): {ids}"
+            )
+    sources = (row.get("judge_source") for run in runs for row in run.records.values())
+    if any(measure.key == JUDGE for measure, _ in measures) and any(sources):
         found.append("judge: verdicts as reported; that one judge gave them all is unverified")
     few = [count for _, shared in measures if (count := len(set(shared.conversations))) < FEWEST]
     if any(few):
         found.append(f"few conversations: intervals are {scope(few)}")
     return found
-
-
-def _left_out(measure: Measure, shared: Shared) -> str:
-    ids = ", ".join(shared.left_out[:_SHOWN]) + (", ..." if len(shared.left_out) > _SHOWN else "")
-    why = "; ".join(
-        f"{label}: " + ", ".join(f"{count} {reason}" for reason, count in counts.items())
-        for label, counts in shared.why.items()
-    )
-    return (
-        f"{measure.key}: {len(shared.left_out)} questions do not count, {len(shared.ids)} do "
-        f"({why}): {ids}"
-    )
-
-
-def _reported(runs: Sequence[Run]) -> bool:
-    return any(
-        record.get("judge_source") is not None for run in runs for record in run.records.values()
-    )
-
-
-def _differing(one: Manifest, other: Manifest) -> list[str]:
-    """Return the top-level settings (`strategy`, `k`, ...) in which two configurations differ."""
-    first, second = one["config"], other["config"]
-    return [key for key in {**first, **second} if first.get(key) != second.get(key)]

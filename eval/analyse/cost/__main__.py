@@ -90,11 +90,14 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
     spendings = [spending(run) for run in runs]
     paid = [one for one in spendings if not _keyless(one)]
     for one in spendings:
+        title = f"{one.run.label}: {one.run.strategy} on {one.run.manifest['dataset']}"
+        status = one.run.manifest["status"]
+        so_far = "" if status == "complete" else f"; the run is {status}: so far"
         if one not in paid and not writing:
             count = f"{len(one.run.records):,} questions"
-            print(sentence(f"{_title(one)}: {count}, keyless: $0{_so_far(one)}"))
+            print(sentence(f"{title}: {count}, keyless: $0{so_far}"))
             continue
-        print(f"{_title(one)}\n{sentence(_about(one))}")
+        print(f"{title}\n{sentence(_about(one) + so_far)}")
         print("" if writing else f"\n{by_phase(one).text()}\n")
     if writing:
         summaries = [summarise(list(r.records.values()), r.manifest, r.seed) for r in runs]
@@ -106,10 +109,6 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
         return
     print(per_question(spendings).text())
     print("\n" + "\n".join(map(sentence, _NOTES)))
-
-
-def _title(one: Spending) -> str:
-    return f"{one.run.label}: {one.run.strategy} on {one.run.manifest['dataset']}"
 
 
 def _keyless(one: Spending) -> bool:
@@ -141,12 +140,7 @@ def _about(one: Spending) -> str:
     for source, used in _USED.items():
         if count := sum(record["latency_source"] == source for record in records):
             parts.append(f"{count:,} questions used {used}")
-    return "; ".join(parts) + _so_far(one)
-
-
-def _so_far(one: Spending) -> str:
-    status = one.run.manifest["status"]
-    return "" if status == "complete" else f"; the run is {status}: so far"
+    return "; ".join(parts)
 
 
 def by_phase(run: Spending) -> Table:
@@ -228,7 +222,14 @@ def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str,
         if unit == "bytes":
             size, name = each(size, 1000), "kB"
         column[f"{name} stored, a conversation"] = number(size, 1)
-    column |= {f"{_SCORES[name][0]}, types 1-4": _score(cell, name) for name in _SCORES}
+    failed = f" ({cell['errors']} errors)" if cell["errors"] else ""
+    for score, (title, digits) in _SCORES.items():
+        text = "no judge" if score == "judge" else ABSENT
+        if cell[score] is not None:
+            source = cell.get("judge_source") if score == "judge" else None
+            text = interval(Interval(cell[score], *cell[f"{score}_ci"]), digits)
+            text += f" {source}" * bool(source) + f" n={cell['n']}{failed}"
+        column[f"{title}, types 1-4"] = text
     return column | {"break-even after questions of a conversation": _break_even(run, runs)}
 
 
@@ -243,16 +244,6 @@ def _store_sizes(lines: Sequence[IngestLine]) -> Mapping[str, float]:
         for unit in _UNITS
         if all(unit in size for size in sizes.values())
     }
-
-
-def _score(cell: Cell, column: str) -> str:
-    if cell[column] is None:
-        return "no judge" if column == "judge" else ABSENT
-    text = interval(Interval(cell[column], *cell[f"{column}_ci"]), _SCORES[column][1])
-    if column == "judge" and cell.get("judge_source"):
-        text += f" {cell['judge_source']}"
-    errors = f" ({cell['errors']} errors)" if cell["errors"] else ""
-    return f"{text} n={cell['n']}{errors}"
 
 
 if __name__ == "__main__":

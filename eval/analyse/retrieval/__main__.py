@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from eval.analyse.retrieval.evaluation import Request, evaluate
 from eval.analyse.retrieval.measured import KINDS
@@ -133,7 +133,10 @@ def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:
     All files are read, matched and checked for what `request` asks before a folder is written.
     Raises InputError where that fails.
     """
-    paths = [_path(given) for given in options.runs]
+    paths = [
+        given if is_there(given) or given.suffix in ENDINGS else find_run(given)
+        for given in options.runs
+    ]
     files = [path for path in paths if not path.is_dir()]
     given = [name for name in _OPTIONS if getattr(options, name) is not None]
     if given and not files:
@@ -158,20 +161,12 @@ def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:
         command += ["--partial"] if partial else []
         ready[path] = _Ready(path, file, source, folder, command)
     for one in ready.values():
-        _write(one, config)
+        manifest = write_import(one.source, one.file, one.folder, config, one.command)
+        layout, rows = LAYOUTS[one.file.layout], len(one.file.rows)
+        print(f"{one.path}: {layout}, {rows:,} ranking{'s' * (rows != 1)}")
+        print("\n".join(manifest["matching"]["sentences"]))
+        print(f"Run folder: {one.folder}\n")
     return [ready[path].folder if path in ready else path for path in paths]
-
-
-def _path(given: Path) -> Path:
-    return given if is_there(given) or given.suffix in ENDINGS else find_run(given)
-
-
-def _write(one: _Ready, config: Mapping[str, Any]) -> None:
-    manifest = write_import(one.source, one.file, one.folder, config, one.command)
-    layout, rows = LAYOUTS[one.file.layout], len(one.file.rows)
-    print(f"{one.path}: {layout}, {rows:,} ranking{'s' * (rows != 1)}")
-    print("\n".join(manifest["matching"]["sentences"]))
-    print(f"Run folder: {one.folder}\n")
 
 
 if __name__ == "__main__":

@@ -90,7 +90,13 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
     ranked = [run for run in runs if run not in selected]
     unit = request.unit or unit_of(runs)
     chosen = request.measures or compared(unit, request.kind, request.cutoffs or _CUTOFFS)
-    notes = list(_notes(runs))
+    notes = []
+    for run in runs:
+        if run.manifest["status"] != "complete":
+            notes.append(f"{run.label}: the run is {run.manifest['status']}, not complete")
+        if failed := sum(record["status"] != "ok" for record in run.records.values()):
+            count = f"{failed:,} of {len(run.records):,}"
+            notes.append(f"{run.label}: {count} questions failed, in no mean")
     sections: list[Section] = []
     rows: list[list[Row]] = []
     if ranked:
@@ -163,15 +169,6 @@ def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]
                 f"Unit {unit}, recall {kinds}, cutoff {at}",
                 main_measures(unit, request.kind, at),
             )
-
-
-def _notes(runs: Sequence[Run]) -> Iterator[str]:
-    for run in runs:
-        if run.manifest["status"] != "complete":
-            yield f"{run.label}: the run is {run.manifest['status']}, not complete"
-        failed = sum(record["status"] != "ok" for record in run.records.values())
-        if failed:
-            yield f"{run.label}: {failed:,} of {len(run.records):,} questions failed, in no mean"
 
 
 def _not_applied(
@@ -299,16 +296,14 @@ def _both_keys(
     names = (ORIGINAL, keys_used.pop() if len(keys_used) == 1 else "other")
     header = ["type", "run", *(f"n {name}" for name in names)]
     header += [f"{measure.title} {name}" for measure in measures for name in names]
-    return Section(
-        f"Under the {names[0]} and the {names[1]} evidence",
-        [*(_about(run) for run, *_ in found), Table(header, rows)],
-    )
-
-
-def _about(run: Run) -> str:
-    changed = [row for row in run.records.values() if "evidence_original" in row]
-    left_out = sum(not row["evidence"] for row in changed)
-    return (
-        f"{run.label}: evidence key {evidence_name(run.manifest)}, {len(changed) - left_out:,} "
-        f"questions with other evidence and {left_out:,} without any."
-    )
+    parts: list[str | Table] = []
+    for run, _ in found:
+        changed = [row for row in run.records.values() if "evidence_original" in row]
+        left_out = sum(not row["evidence"] for row in changed)
+        parts.append(
+            f"{run.label}: evidence key {evidence_name(run.manifest)}, "
+            f"{len(changed) - left_out:,} questions with other evidence and {left_out:,} without "
+            "any."
+        )
+    title = f"Under the {names[0]} and the {names[1]} evidence"
+    return Section(title, [*parts, Table(header, rows)])

@@ -65,19 +65,30 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
     curves = [
         point for run in found.ranked for point in points(run, found.unit, kind, request.seed)
     ]
-    rows = [
+    lines = [
         *(row for one in ranked for row in _rows(one, asked, "ranked")),
         *(row for one in selected for row in _rows(one, of_sets, "selected")),
     ]
-    texts = {"retrieval.csv": text_of(_MEASURES, rows)}
+    texts = {"retrieval.csv": text_of(_MEASURES, lines)}
     if found.differences:
         texts["differences.csv"] = comma_separated(found.differences, found.ranked)
     if curves:
         texts |= _curve_tables(curves, found.unit, kind)
     with writing_into(folder):
         charts = list(_draw(curves, found, kind, folder)) if curves else []
-        sections = [*found.sections, *_definitions(ranked, defined, found.types)]
-        texts["retrieval.md"] = _markdown(found, sections, charts)
+        sections = list(found.sections)
+        for type_ in found.types:
+            if any(one.n(type_) for one in ranked):
+                title = f"All definitions: {type_name(type_, types_of(found.ranked))}"
+                rows = side_by_side(ranked, defined, [type_])
+                sections.append(Section(title, [about(ranked, [type_]), rows]))
+        labels = ", ".join(run.label for run in (*found.ranked, *found.selected))
+        blocks = [Block(f"b{i}", one.title, one.parts) for i, one in enumerate(sections)]
+        pictures = [
+            f"![{names[0].rpartition('.')[0].replace('_', ' ')}]({names[0]})" for names in charts
+        ]
+        page = report_markdown(f"Rankings: {labels}", blocks)
+        texts["retrieval.md"] = "\n".join([page, *pictures, ""])
         for name, text in texts.items():
             write_text(folder / name, text)
     return sorted([*texts, *(name for names in charts for name in names)])
@@ -149,7 +160,8 @@ def _draw(
                 _curve(axes, label, own, look)
             axes.set_xscale("log")
             places = [at for own in lines.values() for at, _ in own]
-            ticks = _ticks(min(places), max(places))
+            rounds = [m * 10**power for power in range(8) for m in (1, 2, 5)]
+            ticks = [tick for tick in rounds if min(places) <= tick <= max(places)]
             axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
             axes.minorticks_off()
             axes.set(xlabel=across, ylabel=up, ylim=(0, 1.02), title=title)
@@ -176,32 +188,3 @@ def _curve(axes: Axes, label: str, points: Sequence[tuple[float, Point]], look: 
 
 def _hollow(colour: str) -> dict[str, Any]:
     return {"markerfacecolor": "none", "markeredgecolor": colour, "markersize": 9}
-
-
-def _ticks(low: float, high: float) -> list[int]:
-    """Return 1, 2 and 5 times the powers of 10 from `low` to `high`."""
-    ticks = [m * 10**power for power in range(8) for m in (1, 2, 5)]
-    return [tick for tick in ticks if low <= tick <= high]
-
-
-def _definitions(
-    found: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]
-) -> Iterator[Section]:
-    """Yield every definition side by side, a section for each question type."""
-    known = types_of([one.run for one in found])
-    for type_ in types:
-        if any(one.n(type_) for one in found):
-            table = side_by_side(found, measures, [type_])
-            title = f"All definitions: {type_name(type_, known)}"
-            yield Section(title, [about(found, [type_]), table])
-
-
-def _markdown(
-    found: Evaluation, sections: Sequence[Section], charts: Sequence[Sequence[str]]
-) -> str:
-    runs = ", ".join(run.label for run in (*found.ranked, *found.selected))
-    blocks = [Block(f"b{i}", one.title, one.parts) for i, one in enumerate(sections)]
-    pictures = [
-        f"![{names[0].rpartition('.')[0].replace('_', ' ')}]({names[0]})" for names in charts
-    ]
-    return "\n".join([report_markdown(f"Rankings: {runs}", blocks), *pictures, ""])

@@ -111,7 +111,10 @@ def find_folders(grid: Grid, runs: Path = RUNS) -> list[Path | None]:
         manifest = load_manifest(path.parent)
         chosen = manifest["choices"].get("experiment") == grid.name
         if chosen and manifest["status"] == "complete":
-            newest[_overrides(manifest)] = path.parent
+            given = [one for one in shlex.split(manifest["command"]) if "=" in one]
+            names = {one: one.partition("=")[0] for one in given if not one.startswith("hydra.")}
+            settings = frozenset(one for one, key in names.items() if key not in OPERATIONAL)
+            newest[settings] = path.parent
     return [newest.get(frozenset({f"experiment={grid.name}", *job.overrides})) for job in grid.jobs]
 
 
@@ -123,16 +126,6 @@ def load_job(grid: Grid, job: Job, folder: Path) -> Run:
         record["trace"].pop("expansion", None)
         record["trace"].pop("memory_score", None)
     return run
-
-
-def _overrides(manifest: Manifest) -> frozenset[str]:
-    """Return the overrides in a run's command that can change its results."""
-    words = shlex.split(manifest["command"])
-    return frozenset(
-        one
-        for one in words
-        if "=" in one and not one.startswith("hydra.") and one.partition("=")[0] not in OPERATIONAL
-    )
 
 
 def label_of(run: Run, *, grouped: bool) -> str:

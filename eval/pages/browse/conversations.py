@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from eval.datasets.types import ADVERSARIAL
-from eval.metrics.stats.interval import ClusterBootstrap
 from eval.pages.browse.questions import Questions, Result
-from eval.pages.report.runs import ReportedRun
 from eval.records.schema import Record, store_of
-from eval.rendering.numbers import ABSENT, interval, number
+from eval.rendering.numbers import interval, number
+from eval.summary.measures import same_data
+from eval.summary.sample import Sample
 from memsys.context.writers import stamp
 from memsys.core.tokens import count_tokens
 from memsys.core.types import UNDATED, Conversation, Turn
@@ -101,10 +101,13 @@ class ConversationPage:
             for run in runs
         ]
         most = max(map(len, found))
-        return most, [
-            _mean(scores, run.seed) + (f" n={len(scores)}" if 0 < len(scores) < most else "")
-            for scores, run in zip(found, runs, strict=True)
-        ]
+        means = []
+        for scores, run in zip(found, runs, strict=True):
+            mean = Sample(scores, [""] * len(scores), run.seed).mean(0.0, 1.0)
+            alone = mean is not None and math.isnan(mean.low)
+            text = number(mean.value) if mean and alone else interval(mean)
+            means.append(text + f" n={len(scores)}" * (0 < len(scores) < most))
+        return most, means
 
     def questions(self) -> list[Asked]:
         """Return the questions in order."""
@@ -169,22 +172,11 @@ class Conversations:
             self.pages[page.page] = page
             self.places |= {id_: f"{page.page}#q{n}" for n, id_ in enumerate(page.ids, 1)}
         self.missing = "" if shown else runs[0].without_texts or ""
-        self.others = [run.label for run in runs if shown and _hashes(run) != _hashes(shown)]
+        self.others = [run.label for run in runs if shown and not same_data(run, shown)]
         turns = [turn for page in self.pages.values() for turn in page.turns]
         self.counted = sum(len(turn.text) for turn in turns) <= _MOST_CHARACTERS
-
-
-def _mean(scores: Sequence[float], seed: int) -> str:
-    mean = ClusterBootstrap([""] * len(scores), seed).mean(scores) if scores else None
-    if mean is not None and math.isnan(mean.low):
-        return number(mean.value)
-    return ABSENT if mean is None else interval(mean.within())
 
 
 def page_name(place: int) -> str:
     """Return the file name of the page of a conversation by its place, from 0."""
     return f"conversation-{place}.html"
-
-
-def _hashes(run: ReportedRun) -> set[str]:
-    return {file["sha256"] for file in run.manifest["data"]}

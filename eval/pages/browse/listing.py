@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -92,7 +93,8 @@ def _listed(folder: Path) -> Listed:
         return _of_manifest(folder, manifest)
     except (InputError, OSError) as error:
         reason = str(error).removeprefix(f"{folder}: ").removeprefix(f"{folder / MANIFEST}: ")
-        return Listed(folder.name, _changed(folder), detail=reason)
+        changed = datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+        return Listed(folder.name, changed.isoformat(timespec="seconds"), detail=reason)
 
 
 def _of_manifest(folder: Path, manifest: Manifest) -> Listed:
@@ -100,7 +102,9 @@ def _of_manifest(folder: Path, manifest: Manifest) -> Listed:
     records = folder / RECORDS
     named = (folder.name, manifest["started"], manifest["strategy"], manifest["dataset"], state)
     if state != COMPLETE:
-        asked, total = _lines(records), manifest.get("questions")
+        asked, total = 0, manifest.get("questions")
+        with suppress(FileNotFoundError), open_entry(records) as file:
+            asked = sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))
         asked = asked if total is None else min(asked, total)  # failed ones are asked again
         resume = resume_command(manifest)
         return Listed(*named, _progress(records, state, asked, total), resume, asked, total)
@@ -127,14 +131,6 @@ def _progress(records: Path, state: str, asked: int, total: int | None) -> str:
     return f"{text}, the last {since} ago{perhaps}"
 
 
-def _lines(path: Path) -> int:
-    try:
-        with open_entry(path) as file:
-            return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))
-    except FileNotFoundError:
-        return 0
-
-
 def _summary(path: Path) -> Mapping[str, Any]:
     """Return the summary of a run; {} where there is none that can be read."""
     try:
@@ -150,8 +146,3 @@ def _mean(cell: Mapping[str, Any], column: str, digits: int) -> str:
         return ABSENT
     low, high = (number(end, digits) for end in ends)
     return f"{number(value, digits)} [{low}, {high}]"
-
-
-def _changed(folder: Path) -> str:
-    changed = datetime.fromtimestamp(folder.stat().st_mtime, UTC)
-    return changed.isoformat(timespec="seconds")

@@ -138,16 +138,14 @@ def _call(phase: str, answer: RecordedAnswer, request: Mapping[str, Any] | None)
     if not answer.answered:
         title += f", failed (status {answer.status})"
     messages = None if request is None else request.get("messages")
-    prompt = _text(messages)
-    if isinstance(messages, list):
-        prompt = "\n\n".join(map(_message, messages))
+    parts = []
+    for one in messages if isinstance(messages, list) else [messages]:
+        if isinstance(one, Mapping):
+            parts.append(f"{one.get('role')}:\n{_text(one.get('content'))}")
+        else:  # of a bundle that another program wrote
+            parts.append(_text(one))
+    prompt = "\n\n".join(parts)
     return ModelCall(title, None if messages is None else prompt, _reply(answer.body))
-
-
-def _message(message: object) -> str:
-    if not isinstance(message, Mapping):  # of a bundle that another program wrote
-        return _text(message)
-    return f"{message.get('role')}:\n{_text(message.get('content'))}"
 
 
 def _reply(body: str) -> str:

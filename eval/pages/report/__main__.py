@@ -47,7 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _report(options: argparse.Namespace) -> None:
-    runs = load(_in_order(options.runs, options.reference))
+    names = list(options.runs)
+    if options.reference is not None:  # is the first
+        folder = find_run(options.reference).resolve()
+        others = [name for name in names if find_run(name).resolve() != folder]
+        names = [options.reference, *others]
+    runs = load(names)
     name = "report.html" if len(runs) == 1 else "comparison.html"
     out: Path = options.out or runs[0].folder / name
     markdown: Path = options.markdown or out.with_suffix(".md")
@@ -64,14 +69,6 @@ def _report(options: argparse.Namespace) -> None:
         write_text(path, text)
     print(f"written: {out} ({out.stat().st_size:,} bytes), {markdown}")
     print("Both contain text of the data set: check its licence before you publish them.")
-
-
-def _in_order(names: Sequence[str], reference: str | None) -> list[str]:
-    """Return the names of runs with the reference as the first."""
-    if reference is None:
-        return list(names)
-    folder = find_run(reference).resolve()
-    return [reference, *(name for name in names if find_run(name).resolve() != folder)]
 
 
 if __name__ == "__main__":

@@ -111,15 +111,12 @@ def losses_block(runs: Sequence[ReportedRun]) -> Block:
         against = [f"without expansion: {direct.label}"] if direct else []
         against += [f"always expanded: {expanded.label}"] if expanded else []
         name = run.label + (f" ({'; '.join(against)})" if against else "")
-        parts.append(Section(name, [_section(one) for one in sections]))
+        folds: list[Part] = []
+        for one in sections:
+            tables = any(isinstance(part, Table) for part in one.parts)
+            folds.append(one if tables else " ".join([f"{one.title}:", *map(str, one.parts)]))
+        parts.append(Section(name, folds))
     return Block("losses", "Error analysis", parts)
-
-
-def _section(section: Section) -> Part:
-    """Return the section as a fold, or as a sentence if it has no table."""
-    if any(isinstance(part, Table) for part in section.parts):
-        return section
-    return " ".join([f"{section.title}:", *(str(part) for part in section.parts)])
 
 
 def counterparts(run: Run, runs: Sequence[Run]) -> tuple[Run | None, Run | None]:
@@ -188,7 +185,7 @@ def differences_block(runs: Sequence[ReportedRun]) -> tuple[Block | None, list[s
         return Block("differences", heading, ["No question has a score in every run."]), []
     parts: list[Part] = [_forest(name, rows, runs) for name, rows in shown]
     for name, rows in shown:
-        parts += [f"{name}:", Table(*table(rows, runs))]
+        parts += [f"{name}:", table(rows, runs)]
     parts.append(method(tables, runs))
     parts += [f"Note: {note}." for note in notes(runs, scores)]
     return Block("differences", heading, parts), brief(tables, runs)
@@ -228,7 +225,7 @@ def _forest(name: str, rows: Sequence[Row], runs: Sequence[ReportedRun]) -> Char
     caption = f"{name}: difference to {runs[0].label}"
     looks = looks_of(runs)
     svg = dots(caption, drawn, looks, "difference")
-    return Chart(caption, svg, Table(*table(rows, runs)), looks[1:])
+    return Chart(caption, svg, table(rows, runs), looks[1:])
 
 
 def _tradeoff_chart(

@@ -4,8 +4,8 @@ the largest gains and losses of a run against the first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 
 from eval.analyse.compare.comparable import objections
 from eval.analyse.diagnose.retrieval_vs_reading import Marking
@@ -98,7 +98,10 @@ def side(
     lines = None if failed or record["retrieved"] is None else _lines(record, texts)
     if ranked is not None and ranking and not failed:
         lines = _ranked_lines(record, ranked, texts)
-    shown = None if lines is None else _shown(lines)
+    shown = None
+    if lines is not None:  # those with evidence, and the first others
+        others = count(1)
+        shown = [line for line in lines if line.evidence or next(others) <= SHOWN]
     of_ranking = RECORDED if record["answer"] is None else ()
     names = dict.fromkeys((marking.score, *_SCORES, *of_ranking))
     scores = {} if failed else record["scores"]
@@ -155,7 +158,11 @@ def _lines(record: Record, texts: Texts) -> list[CardLine]:
     lines = []
     for id_, turns, score, origin in record["retrieved"] or ():
         text, time = texts.memory(store_of(record), id_, turns)
-        via = _via(steps.get(id_, {})) if origin == "expanded" else None
+        via, step = None, steps.get(id_)
+        if origin == "expanded":
+            via = "by expansion"
+            if step and "seed" in step:
+                via = f"from {step['seed']} by {step.get('via', '?')}"
         hit = not evidence.isdisjoint(turns)
         lines.append(CardLine(id_, tuple(turns), text, time, score, origin, hit, via))
     return lines
@@ -171,22 +178,6 @@ def _ranked_lines(record: Record, ranked: Ranked, texts: Texts) -> list[CardLine
         hit = bool(turns) or id_ in sessions
         lines.append(CardLine(id_, turns or [id_], text, time, score, "direct", hit))
     return lines
-
-
-def _via(step: Mapping[str, Any]) -> str:
-    if "seed" not in step:
-        return "by expansion"
-    return f"from {step['seed']} by {step.get('via', '?')}"
-
-
-def _shown(lines: Sequence[CardLine]) -> list[CardLine]:
-    """Return the lines with evidence, and the first SHOWN others."""
-    shown, others = [], 0
-    for line in lines:
-        others += not line.evidence
-        if line.evidence or others <= SHOWN:
-            shown.append(line)
-    return shown
 
 
 def _missed(record: Record, lines: Sequence[CardLine] | None, texts: Texts) -> list[CardLine]:

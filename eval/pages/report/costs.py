@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import cast
 
 import numpy as np
@@ -19,7 +21,6 @@ from eval.records.prices import (
     pricing_of,
     spending,
 )
-from eval.records.schema import Record
 from eval.rendering.blocks import Block, Chart, Part, Table
 from eval.rendering.charts import curves
 from eval.rendering.numbers import dollars, interval, number, questions, share
@@ -40,6 +41,8 @@ def costs_block(runs: Sequence[ReportedRun]) -> Block:
     if not any(record["usage"] is not None for run in runs for record in run.records.values()):
         return Block("costs", "Costs", ["Unknown: no record has calls or tokens."])
     spent = [spending(run) for run in runs]
+    dates = {price_dates(run) for run in runs} - {""}
+    source = f"List prices as of {', '.join(sorted(dates))}" if dates else "No price list was used"
     parts: list[Part] = [
         Table(
             [
@@ -48,7 +51,8 @@ def costs_block(runs: Sequence[ReportedRun]) -> Block:
             ],
             [_dollars(run, one) for run, one in zip(runs, spent, strict=True)],
         ),
-        _prices(runs),
+        f"{source}. Replayed calls count at their recorded cost; the cost of a judge is not part "
+        "of a system's cost; an unknown cost is not 0.",
     ]
     if usage := [row for run in runs for row in _usage(run)]:
         header = ["run", "phase", "n", "calls per question", "input tokens", "output tokens"]
@@ -77,15 +81,6 @@ def _dollars(run: ReportedRun, spent: Spending) -> list[str]:
         dollars(spent.conversation.usd, _UNKNOWN),
         verdicts if run.judged else "no judge",
     ]
-
-
-def _prices(runs: Sequence[ReportedRun]) -> str:
-    dates = {price_dates(run) for run in runs} - {""}
-    source = f"List prices as of {', '.join(sorted(dates))}" if dates else "No price list was used"
-    return (
-        f"{source}. Replayed calls count at their recorded cost; the cost of a judge is not part "
-        "of a system's cost; an unknown cost is not 0."
-    )
 
 
 def _usage(run: ReportedRun) -> list[list[str]]:
@@ -126,10 +121,11 @@ def latency_block(runs: Sequence[ReportedRun]) -> Block:
         run.label: [record for record in run.records.values() if record["status"] == "ok"]
         for run in runs
     }
-    times = {
-        phase: {label: values for label in answered if (values := _times(answered[label], phase))}
-        for phase in _PHASES
-    }
+    times: dict[str, dict[str, list[float]]] = {phase: {} for phase in _PHASES}
+    for phase, label in product(_PHASES, answered):
+        values = [record["latency_ms"].get(phase) for record in answered[label]]
+        if live := [value for value in values if isinstance(value, float | int)]:
+            times[phase][label] = live
     known = times["total"]
     if not known:
         return Block("latency", "Latency", ["Unknown: no record has a latency."])
@@ -139,12 +135,14 @@ def latency_block(runs: Sequence[ReportedRun]) -> Block:
         for phase in _DRAWN
         if known.keys() <= times[phase].keys()
     ]
-    rows = [
-        [label, phase, *_percentiles(times[phase][label]), *_sources(answered[label])]
-        for label in known
-        for phase in _PHASES
-        if label in times[phase]
-    ]
+    rows = []
+    for label in known:
+        sources = Counter(record["latency_source"] for record in answered[label])
+        waited = sum(any(record["waited_ms"].values()) for record in answered[label])
+        counts = [*(sources[source] for source in ("recorded", "shared", "vectors")), waited]
+        shares = [share(count / len(answered[label]), 0) for count in counts]
+        of_run = [(phase, times[phase][label]) for phase in _PHASES if label in times[phase]]
+        rows += [[label, phase, *_percentiles(spent), *shares] for phase, spent in of_run]
     parts.append(
         Table(["run", "phase", *_COLUMNS, "recorded", "shared", "vectors", "waited"], rows)
     )
@@ -160,23 +158,11 @@ def latency_block(runs: Sequence[ReportedRun]) -> Block:
     return Block("latency", "Latency", parts)
 
 
-def _times(records: Sequence[Record], phase: str) -> list[float]:
-    values = (record["latency_ms"].get(phase) for record in records)
-    return [value for value in values if isinstance(value, float | int)]
-
-
 def _percentiles(values: Sequence[float]) -> list[str]:
     """Return the number of values, and percentiles by linear interpolation between order
     statistics, as in the summary.
     """
     return [f"{len(values):,}", *(number(one, 1) for one in np.percentile(values, _PERCENTS))]
-
-
-def _sources(answered: Sequence[Record]) -> list[str]:
-    sources = [record["latency_source"] for record in answered]
-    waited = sum(any(record["waited_ms"].values()) for record in answered)
-    counts = [sources.count(source) for source in ("recorded", "shared", "vectors")]
-    return [share(count / len(answered), 0) for count in (*counts, waited)]
 
 
 def _chart(looks: Sequence[Look], times: Mapping[str, Sequence[float]], phase: str) -> Chart:

@@ -47,7 +47,11 @@ def retrieval_block(runs: Sequence[ReportedRun]) -> Block | None:
     Runs without rankings, or that only select memories, are named, as are unknown measures.
     """
     ranked = [run for run in runs if run.rankings]
-    found = [_measured(run, _cut(run, ranked)) for run in ranked]
+    found = []
+    for run in ranked:  # MRR has a cutoff if rankings of the same unit have different depths
+        beside = [one for one in ranked if unit_of([one]) == unit_of([run])]
+        depths = {depth_of(one) for one in beside if not is_selected(one)}
+        found.append(_measured(run, "@10" if len(depths) > 1 else ""))
     if not found:
         return None
     parts: list[Part] = [*_charts(runs, found), *_tables(found)]
@@ -60,12 +64,6 @@ def retrieval_block(runs: Sequence[ReportedRun]) -> Block | None:
         parts.append(f"No rankings are recorded: {', '.join(without)}.")
     parts += [f"{reason}." for one in found for reason in one.unknown]
     return Block("retrieval", "Retrieval", [*parts, _NOTE])
-
-
-def _cut(run: Run, runs: Sequence[Run]) -> str:
-    """Return the cutoff of MRR: none unless rankings of the same unit have different depths."""
-    beside = [one for one in runs if unit_of([one]) == unit_of([run]) and not is_selected(one)]
-    return "@10" if len({depth_of(one) for one in beside}) > 1 else ""
 
 
 def _measured(run: ReportedRun, cut: str) -> _Measured:

@@ -27,7 +27,12 @@ _SETTINGS = ("model", "rubric", "prompt", "prompt_sha256", "threshold")
 def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> Block:
     """Return a table of all runs, the `conclusions` or one run's means, and all warnings."""
     table = by_run([(run.label, run.summary) for run in runs]).filled()
-    shown = _fitting(table)
+    kept = list(range(len(table.header)))  # as many columns as fit a page
+    for name in (*_DISPENSABLE, *reversed(table.header)):
+        if len(kept) > _FIT:
+            kept = [i for i in kept if table.header[i] != name]
+    header, *rows = ([row[i] for i in kept] for row in (table.header, *table.rows))
+    shown = Table(header, rows)
     parts: list[Part] = [*heads([(run.label, run.manifest) for run in runs]), shown]
     parts.append(
         f"Scores of {answered(runs[0].summary['by_type'])}, unless another type is named. In "
@@ -44,16 +49,6 @@ def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> B
         f"Warning, {run.label}: {warning}" for run in runs for warning in run.summary["warnings"]
     ]
     return Block("headline", "Headline", parts)
-
-
-def _fitting(table: Table) -> Table:
-    """Return `table` with as many columns as fit a page, without the most dispensable ones."""
-    kept = list(range(len(table.header)))
-    for name in (*_DISPENSABLE, *reversed(table.header)):
-        if len(kept) > _FIT:
-            kept = [i for i in kept if table.header[i] != name]
-    header, *rows = ([row[i] for i in kept] for row in (table.header, *table.rows))
-    return Table(header, rows)
 
 
 def types_block(runs: Sequence[ReportedRun]) -> Block | None:
@@ -149,7 +144,15 @@ def judges_block(runs: Sequence[ReportedRun]) -> Block | None:
         "answers, with the standard deviation between these:",
         Table(["run", "member", "n judged", "share passed", "repetitions", "deviation"], members),
     ]
-    if agreement := [row for run, judge in judged for row in _agreement(run.label, judge)]:
+    agreement = []
+    for run, judge in judged:
+        found = judge["agreement"] or {"cohen": {}}
+        pairs = found["cohen"] | ({"all (Fleiss)": found["fleiss"]} if "fleiss" in found else {})
+        for names, one in pairs.items():
+            known = one["kappa"] is not None and one["ci"][0] is not None
+            kappa = interval(Interval(one["kappa"], *one["ci"])) if known else number(one["kappa"])
+            agreement.append([run.label, names, f"{judge['n']:,}", kappa])
+    if agreement:
         parts.append("Agreement of the members of a panel beyond chance, over all judged answers:")
         parts.append(Table(["run", "members", "n judged", "kappa"], agreement))
     parts.append(
@@ -174,16 +177,3 @@ def _members(run: ReportedRun, judge: Mapping[str, Any]) -> list[list[str]]:
         count, repetitions = f"{len(records):,}", str(len(member["runs"]))
         rows.append([run.label, name, count, passed, repetitions, deviation])
     return rows
-
-
-def _agreement(label: str, judge: Mapping[str, Any]) -> list[list[str]]:
-    if judge["agreement"] is None:
-        return []
-    pairs = dict(judge["agreement"]["cohen"]) | {"all (Fleiss)": judge["agreement"]["fleiss"]}
-    return [[label, names, f"{judge['n']:,}", _kappa(one)] for names, one in pairs.items()]
-
-
-def _kappa(one: Mapping[str, Any]) -> str:
-    if one["kappa"] is None or one["ci"][0] is None:
-        return number(one["kappa"])
-    return interval(Interval(one["kappa"], *one["ci"]))

@@ -12,8 +12,12 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from tests.eval.pages.browse.driven import needs_driver
+from eval.pages.browse.questions import Questions
+from eval.pages.browse.server import PageServer, answer_site
+from eval.pages.browse.site import Site
+from tests.eval.pages.browse.driven import Page, needs_driver
 
+Patch = pytest.MonkeyPatch
 pytestmark = needs_driver
 
 
@@ -155,10 +159,19 @@ def test_a_card_is_asked_for_once(page):
     page.settle()
 
 
-def test_pages_of_questions(page, monkeypatch):
+@pytest.fixture
+def by_ten(
+    page: Page, server: PageServer, questions: Questions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The list has ten questions a page."""
     monkeypatch.setattr("eval.pages.browse.questions.PAGE", 10)
+    monkeypatch.setattr(server, "answer", answer_site(Site(questions)))  # without pages made before
     page.chrome.refresh()
     page.settle()
+
+
+@pytest.mark.usefixtures("by_ten")
+def test_pages_of_questions(page):
     page.type("of")
     assert page.status == "1 to 10 of 30 questions"
     assert not page.one("#previous").is_enabled()
@@ -178,10 +191,8 @@ def test_pages_of_questions(page, monkeypatch):
     page.until(lambda: page.status == "1 to 6 of 6 questions")
 
 
-def test_arrows_and_pages_by_keyboard(page, monkeypatch):
-    monkeypatch.setattr("eval.pages.browse.questions.PAGE", 10)
-    page.chrome.refresh()
-    page.settle()
+@pytest.mark.usefixtures("by_ten")
+def test_arrows_and_pages_by_keyboard(page):
     page.press("j", Keys.ARROW_DOWN)
     assert page.at == "ash/1"
     page.press(Keys.ARROW_UP, "k")
