@@ -55,7 +55,7 @@ class FaissVectors(EngineVectors):
     def _create(self, dimension: int) -> None:
         self._size = dimension
 
-    def _write(self, owner: str, ids: Sequence[str], rows: Sequence[Vectors]) -> None:
+    def _write(self, owner: str, ids: Sequence[str], rows: Vectors) -> None:
         index = self._index(owner)
         blobs = ((owner, id_, row.tobytes()) for id_, row in zip(ids, rows, strict=True))
         self._store("REPLACE INTO vectors VALUES (?, ?, ?)", blobs)
@@ -109,17 +109,20 @@ class _Index:
         self.row_of: dict[str, int] = {}
         self._flat = faiss.IndexFlatIP(1)  # replaced when the first vectors give the dimension
 
-    def put(self, ids: Sequence[str], vectors: Sequence[Vectors] | Vectors) -> None:
+    def put(self, ids: Sequence[str], vectors: Vectors) -> None:
+        """Store `vectors`, shape (len(ids), d), under `ids`, each of which occurs once."""
         if not self.ids:
-            self._flat = faiss.IndexFlatIP(len(vectors[0]))
-        given = dict(zip(ids, vectors, strict=True))
-        new = [id_ for id_ in ids if id_ not in self.row_of]
-        for id_ in given.keys() & self.row_of.keys():
-            self._rows[self.row_of[id_]] = given[id_]
-        if new:
-            self._flat.add(np.stack([given[id_] for id_ in new]))
-            self.row_of.update((id_, len(self.ids) + i) for i, id_ in enumerate(new))
-            self.ids.extend(new)
+            self._flat = faiss.IndexFlatIP(vectors.shape[1])
+        new = [n for n, id_ in enumerate(ids) if id_ not in self.row_of]
+        if len(new) < len(ids):
+            for id_, vector in zip(ids, vectors, strict=True):
+                if id_ in self.row_of:
+                    self._rows[self.row_of[id_]] = vector
+            ids, vectors = [ids[n] for n in new], vectors[new]
+        if ids:
+            self._flat.add(vectors)
+            self.row_of.update((id_, len(self.ids) + i) for i, id_ in enumerate(ids))
+            self.ids.extend(ids)
 
     def drop(self, id_: str) -> None:
         row, moved = self.row_of.pop(id_), self.ids.pop()

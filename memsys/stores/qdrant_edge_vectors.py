@@ -98,7 +98,7 @@ class QdrantEdgeVectors(EngineVectors):
 
         self._shard, self._size = self._opened(renew), dimension
 
-    def _write(self, owner: str, ids: Sequence[str], rows: Sequence[Vectors]) -> None:
+    def _write(self, owner: str, ids: Sequence[str], rows: Vectors) -> None:
         edge = _engine()
         points = [
             edge.Point(UUID(point_of(owner, id_)), row.tolist(), {"owner": owner, "id": id_})

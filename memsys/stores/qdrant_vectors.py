@@ -97,7 +97,7 @@ class QdrantVectors(EngineVectors):
         self._ask("create_payload_index", field_name="owner", field_schema=owner)
         self._size = dimension
 
-    def _write(self, owner: str, ids: Sequence[str], rows: Sequence[Vectors]) -> None:
+    def _write(self, owner: str, ids: Sequence[str], rows: Vectors) -> None:
         points = [
             _models().PointStruct(
                 id=point_of(owner, id_), vector=row.tolist(), payload={"owner": owner, "id": id_}

@@ -130,8 +130,10 @@ class EngineVectors(ABC):
             rows = checked(vectors, len(ids), dimension, "vector_store")
             if dimension is None:
                 self._create(rows.shape[1])
-            last = dict(zip(ids, rows, strict=True))
-            self._write(owner, list(last), list(last.values()))
+            last = {id_: row for row, id_ in enumerate(ids)}
+            if len(last) < len(ids):
+                ids, rows = list(last), rows[list(last.values())]
+            self._write(owner, ids, rows)
 
     def drop(self, owner: str, ids: Collection[str]) -> None:
         """See VectorStore."""
@@ -169,8 +171,8 @@ class EngineVectors(ABC):
     def _create(self, dimension: int) -> None: ...
 
     @abstractmethod
-    def _write(self, owner: str, ids: Sequence[str], rows: Sequence[Vectors]) -> None:
-        """Store `rows`, each of shape (d,), under `ids`, each of which occurs once."""
+    def _write(self, owner: str, ids: Sequence[str], rows: Vectors) -> None:
+        """Store `rows`, shape (len(ids), d), under `ids`, each of which occurs once."""
 
     @abstractmethod
     def _delete(self, owner: str, ids: Collection[str] | None) -> None:

@@ -252,3 +252,6 @@ def test_a_reply_on_other_turns_is_not_taken_for_an_exchange(parts):
     assert [one.name for one in entities or ()] == ["kiln", "Mara"]
     assert [one.turns for one in triples or ()] == [("D1:2",)]
     assert found.pop(turns[1:]) == (None, None)
+    found.read(lists, turns, turns[1:], [])
+    found.forget(["D1:2"])
+    assert found.pop(turns[1:]) == (None, None)

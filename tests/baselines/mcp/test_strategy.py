@@ -70,7 +70,8 @@ def test_an_error_of_the_server_costs_the_session_or_the_question(mcp_of, parts)
     with pytest.raises(LibraryError, match=r"remember: .*the toy refuses this"):
         strategy.ingest(session(1, NOON, ("Ada", "Please refuse.")))
     assert strategy.events[0]["failed"] == 1
-    assert strategy.ingest(session(2, NOON, ("Ada", "I sing."))) == 1
+    twin = ("Ada", "I have a twin.")  # declined as a duplicate, which is no error
+    assert strategy.ingest(session(2, NOON, twin, ("Ada", "I sing."))) == 1
     with pytest.raises(LibraryError, match=r"recall: .*the toy refuses this"):
         strategy.retrieve(query("refuse"))
     assert len(strategy.retrieve(query("i sing.")).candidates) == 1

@@ -89,6 +89,8 @@ async def _misbehave(text: str) -> None:
         os._exit(3)
     if "refuse" in text:
         raise ToolError("the toy refuses this")
+    if "twin" in text:
+        raise ToolError("this already exists")
 
 
 if __name__ == "__main__":

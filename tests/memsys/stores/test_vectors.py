@@ -76,6 +76,13 @@ def test_ranks_alike_beyond_single_precision(store):
         assert found(store.nearest("ann", question, 5)) == expected(kept, question, 5)
 
 
+def test_ids_are_listed_page_by_page(store, monkeypatch):
+    for engine in ("qdrant_vectors", "qdrant_edge_vectors"):
+        monkeypatch.setattr(f"memsys.stores.{engine}.PAGE", 7)
+    store.put("ann", IDS, pool(0, len(IDS)))
+    assert store.ids("ann") == sorted(IDS)
+
+
 def test_an_empty_store_finds_nothing(store):
     (vector,) = pool(4, 1)
     assert store.nearest("ann", vector, 3) == []

@@ -28,7 +28,7 @@ def test_like_names_are_one_node(bag_of_words):
         entities=[[entity("the Lantern market", "place")], [entity("Lantern markets")]],
         relations=[
             [relation("Mara", "sells at", "the Lantern market")],
-            [relation("Mara", "left", "Lantern markets")],
+            [relation("Mara", "left", n) for n in ("Lantern markets", "the Lantern market")],
         ],
     )
     written = Written(llm, bag_of_words)
@@ -129,12 +129,12 @@ def test_nothing_is_asked_of_what_speaks_of_nothing_and_no_answer_is_an_error(ba
 
 
 def test_a_relation_to_what_was_not_extracted(bag_of_words):
-    rows = relation("Mara", "broke", "a bowl"), relation("Mara", "broke", "her leg")
+    rows = relation("Mara", "broke", "a bowl", 1, 9), relation("Mara", "broke", "her leg")
     llm = Scripted(entities=[[entity("kiln")]], relations=[list(rows)])
     written = Written(llm, bag_of_words)
     written.read(2, "The kiln broke a bowl.")
     assert set(written.relations) == {"Mara broke a bowl"}
-    assert written.faults == ["unlisted_entity", "unknown_entity"]
+    assert written.faults == ["unknown_turn", "unlisted_entity", "unknown_entity"]
     (bowl,) = written.store.nodes("us", ["a bowl"])
     assert bowl.kind == "other"
 
