@@ -183,6 +183,9 @@ def test_a_record_has_its_accesses_and_its_time_in_utc_and_is_on_a_page(store):
     assert record.accesses == 3
     assert record.accessed is not None
     assert record.as_json()["time"] == "2024-03-02T02:00:00Z"
+    first = datetime.min.replace(tzinfo=zone)  # in UTC it would be before the year 1
+    assert store.update(ids[0], time=first) is not None
+    assert store.get_all(user_id="mara")[0].time == datetime.min
 
 
 def nested(depth: int) -> dict[str, Any]:
