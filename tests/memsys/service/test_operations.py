@@ -247,6 +247,18 @@ def test_wrong_input_is_named(store, call, message):
     assert store.get_all(user_id="mara") == []
 
 
+def test_arguments_that_an_operation_does_not_have_are_refused(store):
+    for call in (
+        lambda: store.get("x", "y"),
+        lambda: store.get("x", memory_id="y"),
+        lambda: store.get("x", limit=3),  # of another operation
+    ):
+        with pytest.raises(TypeError, match="get"):
+            call()
+    with pytest.raises(InputError, match=r"^search: rerank: "):
+        store.search("kiln", user_id="mara", rerank=True)  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize("folder", [5, "a\0b", "~nobody-has-this-name/x"])
 def test_a_folder_that_is_no_path_is_refused(folder):
     with pytest.raises(InputError, match=r"folder"):
