@@ -22,9 +22,10 @@ from pydantic import (
     NonNegativeInt,
     PlainValidator,
     PositiveInt,
+    ValidationError,
 )
 
-from memsys.core.errors import InputError, problems
+from memsys.core.errors import InputError, first_problem, problems
 from memsys.core.relative_dates import iso_date
 from memsys.core.types import Turn
 
@@ -138,15 +139,19 @@ def checked(operation: Callable[P, T]) -> Callable[P, T]:
     """Return the method `operation` with its arguments checked, and converted, as Arguments says.
     It raises InputError naming the first that is wrong.
     """
-    of = signature(operation)
+    parameters = signature(operation).parameters.values()
+    names = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
 
     @wraps(operation)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        given = of.bind(*args, **kwargs).arguments
+        given: dict[str, Any] = dict(zip(names, args, strict=False))
+        if len(given) < len(args) or not given.keys().isdisjoint(kwargs):
+            return operation(*args, **kwargs)  # a TypeError
         itself = given.pop("self")
-        given |= given.pop("whose", {})
-        with problems(operation.__name__):
-            values = Arguments.model_validate(given)
+        try:
+            values = Arguments.model_validate(given | kwargs)
+        except ValidationError as error:
+            raise InputError(f"{operation.__name__}: {first_problem(error)}") from error
         named = {name: getattr(values, name) for name in values.model_fields_set}
         return operation(itself, **named)
 

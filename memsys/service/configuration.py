@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
@@ -17,7 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel
 
 from memsys.core.declared import check_values
-from memsys.core.errors import InputError, check_choice, check_whole, problems
+from memsys.core.errors import InputError, check_whole, problems
 from memsys.core.files import read_text
 from memsys.core.json_text import parse_json
 from memsys.core.places import CONF, find_run
@@ -29,7 +29,7 @@ from memsys.llm.base import LLM
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
-from memsys.service.arguments import Version, either, path_of
+from memsys.service.arguments import Arguments, either, path_of
 from memsys.strategies.strategy import Strategy
 
 # The options of conf/config.yaml, as defaults.
@@ -136,8 +136,8 @@ def _of_mem0(settings: Mapping[str, Any], where: str) -> dict[str, Any]:
         found[_GROUPS[name]] = own | {"option": group.provider}
     if {"llm", "graph_store"} & set(theirs):
         found.setdefault("strategy", "mem0_graph" if "graph_store" in theirs else "mem0")
-    if (version := found.pop("version", None)) is not None:
-        check_choice(f"{where}: version", version, get_args(Version))
+    with problems(where):
+        Arguments(version=found.pop("version", None))
     if (text := found.pop("custom_fact_extraction_prompt", None)) is not None:
         facts = found.get("facts") or {}
         if not isinstance(facts, Mapping) or "system" in facts:
@@ -252,8 +252,9 @@ class Groups:
             inner: BaseException | None = error
             while inner is not None and not isinstance(inner, InputError):
                 inner = inner.__cause__
-            reason = inner or f"{self.where}: {name}: {str(error).splitlines()[0]}"
-            raise InputError(str(reason)) from error
+            raise InputError(
+                str(inner or f"{self.where}: {name}: {str(error).splitlines()[0]}")
+            ) from error
 
     def embedder(self) -> Embedder:
         """Return the embedder; what it asks a server is not recorded, as it is what users say."""
@@ -286,10 +287,8 @@ class Groups:
             check_values(kind, settings, f"{self.where}: {name}")
             return kind(**settings)
         except TypeError as error:
-            raise InputError(
-                f"{self.where}: {name}: {error}; give names with values, or name an option of "
-                "conf/strategy"
-            ) from error
+            reason = f"{error}; give names with values, or name an option of conf/strategy"
+            raise InputError(f"{self.where}: {name}: {reason}") from error
 
 
 def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
@@ -299,16 +298,13 @@ def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
     target = str(strategy["_target_"])
     check_config({"_target_": target}, "strategy", where)
     try:
-        kind = get_class(target)
+        kind: Any = get_class(target)
     except Exception as error:
         raise InputError(f"{where}: strategy: {error}") from error
-    if (
-        issubclass(kind, Strategy)
-        and not kind.sees_evidence
-        and (kind.start or kind.ingest is Strategy.ingest)
-    ):
-        return kind
-    raise InputError(
-        f"{where}: strategy {target}: it does not rank stored memories by a query alone; set "
-        "strategy= to another option"
-    )
+    stores = issubclass(kind, Strategy) and (kind.start or kind.ingest is Strategy.ingest)
+    if not stores or kind.sees_evidence:
+        raise InputError(
+            f"{where}: strategy {target}: it does not rank stored memories by a query alone; set "
+            "strategy= to another option"
+        )
+    return kind  # type: ignore[no-any-return]

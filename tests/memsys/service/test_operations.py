@@ -183,6 +183,9 @@ def test_a_record_has_its_accesses_and_its_time_in_utc_and_is_on_a_page(store):
     assert record.accesses == 3
     assert record.accessed is not None
     assert record.as_json()["time"] == "2024-03-02T02:00:00Z"
+    first = datetime.min.replace(tzinfo=zone)  # in UTC it would be before the year 1
+    assert store.update(ids[0], time=first) is not None
+    assert store.get_all(user_id="mara")[0].time == datetime.min
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -242,6 +245,18 @@ def test_wrong_input_is_named(store, call, message):
     with pytest.raises(InputError, match=message):
         call(store)
     assert store.get_all(user_id="mara") == []
+
+
+def test_arguments_that_an_operation_does_not_have_are_refused(store):
+    for call in (
+        lambda: store.get("x", "y"),
+        lambda: store.get("x", memory_id="y"),
+        lambda: store.get("x", limit=3),  # of another operation
+    ):
+        with pytest.raises(TypeError, match="get"):
+            call()
+    with pytest.raises(InputError, match=r"^search: rerank: "):
+        store.search("kiln", user_id="mara", rerank=True)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("folder", [5, "a\0b", "~nobody-has-this-name/x"])

@@ -78,6 +78,7 @@ def test_an_addition_returns_before_its_summary_and_close_waits_for_it(tmp_path)
     llm = planned("two")
     with memory(tmp_path, llm=llm) as store:
         add(store, "word2")
+        assert store.get_all(user_id="mara") == []  # a summary is no memory unless that is set
     assert "<summary_so_far>\none\n" in llm.asked["extract"][0]
 
 
@@ -153,9 +154,3 @@ def test_a_summary_is_no_fact_to_compare_with_and_nobody_adds_one(tmp_path):
         assert ([one.event for one in added.changes], llm.asked["decide"]) == (["ADD"], [])
         with pytest.raises(InputError, match=r"^add: kind: "):
             store.add("x", user_id="mara", kind="summary")  # type: ignore[arg-type]
-
-
-def test_by_default_a_summary_is_not_searched(tmp_path):
-    with memory(tmp_path, llm=planned("They talk.")) as store:
-        add(store, "word")
-        assert store.get_all(user_id="mara") == []

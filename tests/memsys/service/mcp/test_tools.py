@@ -275,22 +275,3 @@ def test_without_the_extra_one_line_names_it(monkeypatch, capsys):
         assert serve.main(arguments) == 2
         err = capsys.readouterr().err
         assert err == "error: mcp is not installed; pip install -e '.[mcp]'\n"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--mcp", "--host", "127.0.0.1"], "--mcp: --host and --allow-host need --port"),
-        (["--user", "ana"], "--user: needs --mcp"),
-        (["--mcp", "--user", ""], "--user: user_id: String should have at least 1"),
-        (["--mcp", "--port", "0", "--host", "0.0.0.0"], "set MEMSYS_API_KEY"),  # noqa: S104
-    ],
-)
-def test_wrong_arguments_are_one_line(arguments, said, monkeypatch, tmp_path, capsys):
-    monkeypatch.delenv("MEMSYS_API_KEY", raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert serve.main(arguments) == 2
-    err = capsys.readouterr().err
-    assert said in err
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import shlex
 import socket
 from typing import Any
 from urllib.parse import urlsplit
@@ -117,38 +118,6 @@ def test_what_only_this_machine_can_reach(host, expected):
     assert is_loopback(host) is expected
 
 
-@pytest.mark.parametrize("key", [None, "", "too-short"])
-@pytest.mark.parametrize("host", ["0.0.0.0", "example.org"])  # noqa: S104
-def test_beyond_this_machine_it_wants_a_key(monkeypatch, capsys, key, host):
-    monkeypatch.delenv("MEMSYS_API_KEY", raising=False)
-    if key is not None:
-        monkeypatch.setenv("MEMSYS_API_KEY", key)
-    assert serve.main(["--host", host, "--port", "0"]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith(
-        f"error: --host {host}: can be reached from other machines; set MEMSYS_API_KEY"
-    )
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize("key", [" " * 20, f"\t{KEY}"])
-def test_a_key_that_no_request_could_send_is_refused(monkeypatch, capsys, key):
-    monkeypatch.setenv("MEMSYS_API_KEY", key)
-    assert serve.main(["--port", "0"]) == 2
-    assert capsys.readouterr().err == (
-        "error: MEMSYS_API_KEY: begins or ends with a blank, which no header can; remove it\n"
-    )
-
-
-def test_a_file_that_is_no_configuration_is_not_shown(tmp_path, capsys):
-    (tmp_path / "passwd").write_text("secret:x:0:0\n")
-    given = ["--config", str(tmp_path / "passwd"), "--folder", str(tmp_path / "memories")]
-    assert serve.main(["--port", "0", *given]) == 2
-    err = capsys.readouterr().err
-    assert "passwd: no configuration; name a run, or a file that ends in .yaml" in err
-    assert "secret" not in err
-
-
 @pytest.mark.parametrize(
     ("arguments", "key"),
     [(["--host", "0.0.0.0"], KEY), (["--allow-host", "Memories.example"], None)],  # noqa: S104
@@ -179,19 +148,41 @@ def test_which_names_it_serves_under(tmp_path, monkeypatch, arguments, key):
     assert told == ([200, 401, 401] if key else [200, 200, 403])
 
 
-def test_wrong_ports_and_configurations_are_one_line(tmp_path, capsys, monkeypatch):
+BEYOND = "can be reached from other machines; set MEMSYS_API_KEY"
+BLANK = "MEMSYS_API_KEY: begins or ends with a blank, which no header can; remove it"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key", "message"),
+    [
+        *(("--host 0.0.0.0 --port 0", key, BEYOND) for key in (None, "", "x" * 15)),
+        ("--host example.org --port 0", "too-short", f"--host example.org: {BEYOND}"),
+        ("--mcp --host 0.0.0.0 --port 0", None, BEYOND),
+        *(("--port 0", key, BLANK) for key in (" " * 20, f"\t{KEY}")),
+        ("--port 65536", None, "--port 65536: use 0 to 65535"),
+        ("--port -1", None, "--port -1: use 0 to 65535"),
+        ("--port 0 --config nowhere", None, "nowhere: no such run"),
+        ("--port 0 --config passwd", None, "passwd: no configuration; name a run, or a file that"),
+        ("--mcp --host 127.0.0.1", None, "--mcp: --host and --allow-host need --port"),
+        ("--mcp --allow-host x", None, "--mcp: --host and --allow-host need --port"),
+        ("--user ana", None, "--user: needs --mcp"),
+        ("--mcp --user ''", None, "--user: user_id: String should have at least 1"),
+    ],
+)
+def test_wrong_arguments_are_one_line(arguments, key, message, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    (tmp_path / "passwd").write_text("classified:x:0:0\n")
+    monkeypatch.setenv("MEMSYS_API_KEY", key or "")
+    if key is None:
+        monkeypatch.delenv("MEMSYS_API_KEY")
+    assert serve.main(shlex.split(arguments)) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert (err.startswith("error: "), err.count("\n"), "classified" in err) == (True, 1, False)
+
+
+def test_a_port_that_is_taken_is_named(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        for arguments, message in (
-            (["--port", "70000"], "--port 70000: use 0 to 65535"),
-            (["--port", port], f"--port {port}: cannot be used"),
-            (["--port", "0", "--config", "nowhere"], "nowhere: no such run"),
-        ):
-            assert serve.main(arguments) == 2
-            err = capsys.readouterr().err
-            assert message in err
-            assert err.startswith("error: ")
-            assert err.count("\n") == 1
+        assert serve.main(["--port", port]) == 2
+    assert capsys.readouterr().err.startswith(f"error: --host 127.0.0.1 --port {port}: cannot be")
