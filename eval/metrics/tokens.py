@@ -15,7 +15,7 @@ abbreviations and 37 collocations (punkt.yaml) nothing has to be downloaded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 from pathlib import Path
@@ -53,47 +53,44 @@ _INITIAL = re.compile(r"[^\W\d]\.$")
 _CLOSERS = re.compile(r"""["')\]}]+?(?:\s+|(?=--)|$)""", re.MULTILINE)
 
 
-class _Rules:
-    """The rules of NLTKWordTokenizer, of which a text meets those whose characters it contains.
+@cache
+def _tokenizer() -> Callable[[str], list[str]]:
+    """Return a function equal to `NLTKWordTokenizer().tokenize` for text in lower case.
 
-    `before` and `after` the text is padded with blanks: the characters without one of which a rule
-    changes nothing, its pattern and its replacement. `parted`: the same for words that are divided.
+    Of the rules, a text meets those whose characters it contains. `before` and `after` the text is
+    padded with blanks: the characters without one of which a rule changes nothing, its pattern and
+    its replacement. `parted`: the same for words that are divided.
     """
+    nltk: type[NLTKWordTokenizer]
+    nltk = import_alone("nltk.tokenize.destructive", "NLTKWordTokenizer", "nltk")
+    starts = zip(("«“‘„`", '"', "`", "\"'", "'"), nltk.STARTING_QUOTES, strict=True)
+    marks = (".", ":,", ":,", ".", ";@#$%&", ".", "?!", "'", "*")
+    others = (("[](){}<>", nltk.PARENS_BRACKETS), ("-", nltk.DOUBLE_DASHES))
+    ends = ("»”’", "'", '"', "'", "'", "'")  # the fourth joins blanks, for those after it
+    words = ("cannot", "'ye", "mme", "gonna", "gotta", "mme", "'n", "wanna", "'t", "'t")
+    first = (*starts, *zip(marks, nltk.PUNCTUATION, strict=True), *others)
+    before = [(frozenset(of), *rule) for of, rule in first]
+    last = zip(ends, nltk.ENDING_QUOTES, strict=True)
+    after = [(frozenset(of), *rule) for of, rule in last]
+    parted = list(zip(words, [*nltk.CONTRACTIONS2, *nltk.CONTRACTIONS3], strict=True))
 
-    def __init__(self, nltk: type[NLTKWordTokenizer]) -> None:
-        starts = zip(("«“‘„`", '"', "`", "\"'", "'"), nltk.STARTING_QUOTES, strict=True)
-        marks = (".", ":,", ":,", ".", ";@#$%&", ".", "?!", "'", "*")
-        others = (("[](){}<>", nltk.PARENS_BRACKETS), ("-", nltk.DOUBLE_DASHES))
-        ends = ("»”’", "'", '"', "'", "'", "'")  # the fourth joins blanks, for those after it
-        words = ("cannot", "'ye", "mme", "gonna", "gotta", "mme", "'n", "wanna", "'t", "'t")
-        before = (*starts, *zip(marks, nltk.PUNCTUATION, strict=True), *others)
-        self.before = [(frozenset(of), *rule) for of, rule in before]
-        after = zip(ends, nltk.ENDING_QUOTES, strict=True)
-        self.after = [(frozenset(of), *rule) for of, rule in after]
-        divided = [*nltk.CONTRACTIONS2, *nltk.CONTRACTIONS3]
-        self.parted = list(zip(words, divided, strict=True))
-
-    def tokenize(self, text: str) -> list[str]:
-        """Return `NLTKWordTokenizer().tokenize(text)` of lowercase `text`."""
+    def tokenize(text: str) -> list[str]:
         characters = {" ", *text}
         if '"' in characters:
             characters |= {"`", "'"}  # by which the rules replace it
-        for needed, pattern, replacement in self.before:
+        for needed, pattern, replacement in before:
             if not characters.isdisjoint(needed):
                 text = pattern.sub(replacement, text)
         text = f" {text} "
-        for needed, pattern, replacement in self.after:
+        for needed, pattern, replacement in after:
             if not characters.isdisjoint(needed):
                 text = pattern.sub(replacement, text)
-        for part, pattern in self.parted:
+        for part, divided in parted:
             if part in text:
-                text = pattern.sub(r" \1 \2 ", text)
+                text = divided.sub(r" \1 \2 ", text)
         return text.split()
 
-
-@cache
-def _rules() -> _Rules:
-    return _Rules(import_alone("nltk.tokenize.destructive", "NLTKWordTokenizer", "nltk"))
+    return tokenize
 
 
 @lru_cache(maxsize=65_536)
@@ -102,7 +99,7 @@ def word_tokens(text: str) -> tuple[str, ...]:
 
     The result equals `nltk.word_tokenize(text.lower())` of NLTK 3.9.1 with punkt_tab English.
     """
-    return tuple(chain.from_iterable(map(_rules().tokenize, sentences(text.lower()))))
+    return tuple(chain.from_iterable(map(_tokenizer(), sentences(text.lower()))))
 
 
 def sentences(text: str) -> list[str]:

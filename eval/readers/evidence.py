@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -120,11 +120,13 @@ class RootWeights(NamedTuple):
         return sum([weight for root, weight in self.of if root in covered]) / self.total
 
 
-def _speaks(question: ParsedQuestion, memory: Memory) -> float:
-    """Return 1 if the person asked about speaks, .5 if named or if none is asked about, else 0."""
+def _speaks(question: ParsedQuestion, memory: Memory, speakers: Collection[str]) -> float:
+    """Return 1 if the person asked about is among the `speakers` of a memory, .5 if named in it or
+    if none is asked about, else 0.
+    """
     if not question.people:
         return 0.5
-    if not roots_by_speaker(memory.content, memory.speaker).keys().isdisjoint(question.people):
+    if any(person in speakers for person in question.people):
         return 1.0
     return 0.5 if named_people(memory.content, question.people) else 0.0
 
@@ -163,16 +165,16 @@ def find_evidence(
     own = other = 0.0
     for candidate in candidates:
         memory = candidate.memory
+        spoken = roots_by_speaker(memory.content, memory.speaker)
         support, reply = idf.share(roots(memory.content)), _reply_coverage(idf, memory)
         score = (
             support
             + weights.reply * reply
             + weights.retrieval * ((candidate.score - low) / (high - low) if high > low else 0.0)
-            + weights.speaker * _speaks(question, memory)
+            + weights.speaker * _speaks(question, memory, spoken)
             + weights.time * _in_time(question, memory)
         )
         ranked.append((score, support, memory))
-        spoken = roots_by_speaker(memory.content, memory.speaker)
         for speaker, (everything, claimed) in spoken.items():
             if not question.people or speaker in question.people:
                 own = max(own, idf.share(everything) + _ANSWERED * reply)
