@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from eval.datasets.files import DATA, SHIPPED_DATA, find_file, shared_folder
+from eval.datasets.files import DATA, SHIPPED_DATA, find_folder, shared_folder
 from eval.datasets.overlays import (
     AnswerOverlay,
     Correction,
@@ -109,9 +109,8 @@ def read_key(
     there is neither, which names no file. Raises InputError if a file is missing or wrong.
     """
     check_choice("dataset.key", name, KEYS)
-    path = None if key_file is None else find_file(key_file)
-    if key_file is not None and (path is None or not path.is_file()):
-        raise InputError(f"{key_file}: no such file; correct dataset.key_file")
+    remedy = "correct dataset.key_file"
+    path = None if key_file is None else find_folder(key_file, remedy, kind="file")
     listed, file = read_errors(path) if path else (None, None)
     if is_overlay(listed):
         overlay_path, path = path, None

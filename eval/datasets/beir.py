@@ -15,7 +15,7 @@ from eval.datasets.beir_files import (
     Files,
     Pool,
     Query,
-    check_document,
+    check_listed,
     shown_id,
 )
 from eval.datasets.files import find_folder
@@ -116,10 +116,7 @@ class _Reading:
         folder, name, root = path.parent, self.files.name_of(path), self.files.root
         corpus = _nearest(folder, CORPUS, root.parent)
         if corpus is None:
-            raise InputError(
-                f"{shown(folder)}: no {CORPUS} there or above; put it there, or correct "
-                "dataset.path"
-            )
+            raise _missing(folder, CORPUS)
         documents = self.files.lines(Document, corpus)
         queries = self.files.lines(Query, path)
         judged, others = self._judged(folder, documents, queries)
@@ -167,10 +164,8 @@ class _Reading:
             raise InputError(f"{shown(folder)}: no {', '.join(names)} of judgements; {remedy}")
         scores: dict[str, dict[str, float]] = defaultdict(dict)
         for where, query, document, score in self.files.judged(path):
-            if query not in queries:
-                problem = f"query {shown_id(query)} is not in queries.jsonl; add it there"
-                raise where.error("", problem)
-            check_document(document, documents, where.at(""))
+            check_listed(query, queries, where.at(""), "query", QUERIES)
+            check_listed(document, documents, where.at(""))
             if scores[query].setdefault(document, score) != score:
                 pair = f"query {shown_id(query)} and document {shown_id(document)}"
                 raise where.error("", f"{pair} have two scores; leave one")
@@ -195,7 +190,7 @@ class _Reading:
             scenes = self._scenes[source] = {}
             for id_, ids in members.items():
                 for document in ids:
-                    check_document(document, documents, f"{CANDIDATES}: {shown_id(id_)}")
+                    check_listed(document, documents, f"{CANDIDATES}: {shown_id(id_)}")
                 key = corpus, frozenset(ids)
                 if key not in self.pools:
                     found = (one.session for one in documents.values() if one.id in key[1])
@@ -211,11 +206,13 @@ def _query_files(root: Path) -> list[Path]:
     folders = sorted({path.parent for path in root.rglob(f"{QUERIES}*")})
     found = [path for folder in folders if (path := _file(folder, QUERIES))]
     if not found:
-        raise InputError(
-            f"{shown(root)}: no {QUERIES} there or in a subfolder; put it there, or correct "
-            "dataset.path"
-        )
+        raise _missing(root, QUERIES)
     return found
+
+
+def _missing(folder: Path, name: str) -> InputError:
+    where = "there or above" if name == CORPUS else "there or in a subfolder"
+    return InputError(f"{shown(folder)}: no {name} {where}; put it there, or correct dataset.path")
 
 
 def _nearest(folder: Path, name: str, top: Path) -> Path | None:

@@ -161,10 +161,12 @@ class Files:
         return rows
 
 
-def check_document(id_: str, documents: Container[str], where: str) -> None:
-    """Raise InputError unless `id_` is among the `documents`."""
-    if id_ not in documents:
-        raise InputError(f"{where}: document {shown_id(id_)} is not in corpus.jsonl; add it there")
+def check_listed(
+    id_: str, lines: Container[str], where: str, kind: str = "document", file: str = "corpus.jsonl"
+) -> None:
+    """Raise InputError unless `id_`, of a document or another `kind`, is among the `lines`."""
+    if id_ not in lines:
+        raise InputError(f"{where}: {kind} {shown_id(id_)} is not in {file}; add it there")
 
 
 def shown_id(value: object) -> str:

@@ -91,11 +91,16 @@ def parse(kind: type[T], value: Any, where: Location, field: str = "") -> T:
     try:
         return cast(T, adapter(cast(Any, kind)).validate_python(value))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]]
-        place = f"{field}{''.join(parts)}".lstrip(".")
-        problem = _PROBLEMS.get(first["type"], first["msg"].removeprefix("Value error, "))
-        raise where.error(place, problem) from None
+        place, problem = problem_in(error)
+        raise where.error(f"{field}{place}".lstrip("."), problem) from None
+
+
+def problem_in(error: ValidationError) -> tuple[str, str]:
+    """Return place (`.qa[3].answer`) and fault of the first problem that pydantic found."""
+    first = error.errors(include_url=False)[0]
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]]
+    problem = _PROBLEMS.get(first["type"], first["msg"].removeprefix("Value error, "))
+    return "".join(parts), problem
 
 
 @cache

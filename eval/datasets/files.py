@@ -11,9 +11,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from eval.datasets.checks import Location, adapter, check_distinct, parse
+from pydantic import ValidationError
+
+from eval.datasets.checks import Location, adapter, check_distinct, parse, problem_in
 from eval.datasets.types import Dataset, SourceFile
-from memsys.core.errors import InputError, problems
+from memsys.core.errors import InputError
 from memsys.core.files import MOST, decode, is_there, read_bytes, shown, unpack
 from memsys.core.json_text import parse_json
 from memsys.core.places import HOME, SHIPPED
@@ -114,14 +116,14 @@ def find_file(name: str | Path) -> Path | None:
     return next((path for path in (Path.cwd() / given, SHIPPED / given) if is_there(path)), None)
 
 
-def find_folder(name: str, remedy: str, setting: str = "") -> Path:
-    """Return the path of the folder `name`, found as by find_file; InputError with `remedy` if
-    there is none, after the `setting` that named it.
+def find_folder(name: str, remedy: str, setting: str = "", *, kind: str = "folder") -> Path:
+    """Return the path of the folder `name`, or of another `kind`, a file, found as by find_file;
+    InputError with `remedy` if there is none, after the `setting` that named it.
     """
     found = find_file(name)
-    if found is None or not found.is_dir():
+    if found is None or not (found.is_dir() if kind == "folder" else found.is_file()):
         place = f"{setting}: " if setting else ""
-        raise InputError(f"{place}{shown(name)}: no such folder; {remedy}")
+        raise InputError(f"{place}{shown(name)}: no such {kind}; {remedy}")
     return found
 
 
@@ -236,8 +238,12 @@ def validate(schema: type[T], value: Any, where: str, remedy: str) -> T:
 
     Raises InputError that starts with `where`, names the first wrong field, and ends with `remedy`.
     """
-    with problems(where, f"; {remedy}"):
+    try:
         return cast(T, adapter(cast(Any, schema)).validate_python(value))
+    except ValidationError as error:
+        place, problem = problem_in(error)
+        place = place.lstrip(".") or "the whole"
+        raise InputError(f"{where}: {place}: {problem}; {remedy}") from error
 
 
 def read_memories(path: str | None, dataset: Dataset) -> tuple[dict[str, str], list[SourceFile]]:

@@ -17,7 +17,7 @@ from random import Random
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.pooled import owned, timed
 from eval.datasets.reload import config_of
-from eval.datasets.selection import Filters
+from eval.datasets.selection import Filters, Part
 from eval.datasets.synthetic.world import Parameters, dialogue
 from eval.datasets.types import TYPES, Dataset, Question, SourceFile
 from memsys.core.declared import Count, CountFrom0, Name, check_fields
@@ -76,13 +76,14 @@ class Grown:
         of: dict[str, list[Question]] = {one.id: [] for one in whole.conversations}
         for question in filters.select(whole.questions):
             of[question.conversation].append(question)
-        questions = [one for id_ in filters.wanted(of) for one in self._sample(id_, of[id_])]
-        asked, ids = ({one.conversation for one in questions}, {one.id for one in questions})
-        if not asked:
-            raise InputError(
-                f"dataset.of={self.of}: no question is left; widen dataset.conversations and "
-                "dataset.types"
-            )
+        wanted = set(filters.wanted(of))
+        parts = (
+            Part(one, self._sample(one.id, of[one.id]), ())
+            for one in whole.conversations
+            if one.id in wanted
+        )
+        asked = filters.collect(parts, whole.files, TYPES)
+        ids = {one.id for one in asked.questions}
         lent = {
             one.id: [(time, owned(session, one.id)) for time, session in timed(one)]
             for one in whole.conversations
@@ -92,10 +93,8 @@ class Grown:
         return replace(
             whole,
             name=self.name,
-            conversations=tuple(
-                self._grown(one, lent, span) for one in whole.conversations if one.id in asked
-            ),
-            questions=tuple(questions),
+            conversations=tuple(self._grown(one, lent, span) for one in asked.conversations),
+            questions=asked.questions,
             files=(*whole.files, _generator_file(self.seed, *span)),
             key=replace(whole.key, wrong=tuple(one for one in whole.key.wrong if one in ids)),
         )

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -128,7 +129,7 @@ class RealTalk(Filters):
         sessions = read_sessions(fields, where, list[_Turn], _Time, captions=self.captions)
         chat = parse(_Chat, raw, where)
         turns = [turn for session in sessions for turn in session.turns]
-        ids = [turn.id for turn in turns]
+        places = {turn.id: place for place, turn in enumerate(turns)}
         questions = [
             Question(
                 id=f"{where.sample}/{index}",
@@ -137,7 +138,7 @@ class RealTalk(Filters):
                 type=REALTALK_TYPES[row.category],
                 text=row.question,
                 gold=row.answer,
-                evidence=_cited(row.evidence, ids, where, f"qa[{index}].evidence", counts),
+                evidence=_cited(row.evidence, places, where, f"qa[{index}].evidence", counts),
                 asked_at=turns[-1].time,
             )
             for index, row in enumerate(chat.qa)
@@ -170,12 +171,15 @@ def _read(path: str | None) -> tuple[dict[str, tuple[Location, dict[str, Any]]],
 
 
 def _cited(
-    evidence: Sequence[str], ids: Sequence[str], where: Location, field: str, counts: Counter[str]
+    evidence: Sequence[str],
+    places: Mapping[str, int],
+    where: Location,
+    field: str,
+    counts: Counter[str],
 ) -> tuple[str, ...]:
-    """Return those of a chat's turns `ids` that `evidence` names, without repetition, and add to
-    `counts`.
+    """Return the turns of a chat that `evidence` names, without repetition, and add to `counts`.
+    `places`: of all turns, in order.
     """
-    places = {id_: place for place, id_ in enumerate(ids)}
     cited: dict[str, None] = {}
     for raw in evidence:
         text, named = raw, list[str]()
@@ -187,10 +191,11 @@ def _cited(
         counts["lists read"] += len(parts) > 1 and text == raw
         for part in parts or [""]:
             span = _RANGE.fullmatch(part)
-            first, last = (places.get(id_, -1) for id_ in (span.groups() if span else (part, part)))
+            ends = span.groups() if span else (part, part)
+            first, last = (places.get(id_, -1) for id_ in ends)
             if 0 <= first <= last:
                 counts["ranges read"] += span is not None
-                named += ids[first : last + 1]
+                named += islice(places, first, last + 1) if span else [part]
                 continue
             if not where.lenient:
                 raise where.error(field, NO_TURN.format(part))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from eval.datasets.files import SHIPPED_DATA, find_file, read_json, validate
+from eval.datasets.files import SHIPPED_DATA, find_folder, read_json, validate
 from eval.datasets.overlays import Distinct, Entries
 from eval.datasets.types import SourceFile, SubsetUsed
 from memsys.core.errors import InputError
@@ -104,12 +104,10 @@ def open_subset(
 
 def read_subset(name: str) -> tuple[Subset, SourceFile]:
     """Return the subset `name` (`lite` or a path) and its file; raise InputError if invalid."""
-    path = FOLDER / "locomo_lite.json" if name == "lite" else find_file(name)
-    if path is None or not path.is_file():
-        raise InputError(
-            f"dataset.subset={name}: no such file; use lite, the path of a subset, or null for all "
-            "questions"
-        )
+    path = FOLDER / "locomo_lite.json"
+    if name != "lite":
+        remedy = "use lite, the path of a subset, or null for all questions"
+        path = find_folder(name, remedy, "dataset.subset", kind="file")
     raw, file = read_json(path)
     return validate(Subset, raw, f"dataset.subset={name}: {path}", _REBUILD), file
 

@@ -101,7 +101,7 @@ def test_other_keys_leave_out_all_errors_or_know_them_alone(sample, load, errors
         ([error(1, None, "a plum")], "entry conv-1/1: a question of type 5 has no answer"),
         ([ERRORS[0], ERRORS[0]], "error 2: conv-1/0 occurs twice"),
         ([{"error_type": "X"}], "error 1: names no question"),
-        ([{"golden_answer": "x"}], "error 1: error_type: Field required"),
+        ([{"golden_answer": "x"}], "error 1: error_type: missing; add it"),
         ([error(0, "a fig tree", ["a plum"])], "correct_answer: .* must be a text or a number"),
         ([error(0, "a fig tree", "x", error_type="")], "error 1: error_type: empty"),
         ([], "errors.jsonl: lists no error"),
@@ -185,7 +185,7 @@ def test_an_overlay_of_other_data_is_refused(sample, load, overlay):
     [
         ({"gold": [[3, 2]]}, ".*gold of conv-1/0: not ranges"),
         ({"gold": "all"}, r"entries\[0\].gold.*: Input should be 'text', 'none' or 'original'"),
-        ({"id": 5}, r"entries\[0\].id: Input should be a valid string"),
+        ({"id": 5}, r"entries\[0\].id: must be a text"),
     ],
 )
 def test_a_broken_overlay_is_refused(sample, load, overlay, change, told):
