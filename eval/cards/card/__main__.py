@@ -78,8 +78,8 @@ def _make(options: argparse.Namespace) -> None:
     folder = find_run(options.run)
     card = card_of(
         folder,
-        answers=_only(options.answers, "--answers"),
-        rankings=_only(options.rankings, "--rankings"),
+        answers=_each(options.answers, 1, "--answers")[0],
+        rankings=_each(options.rankings, 1, "--rankings")[0],
         origin=_origin(options),
         unknown=options.unknown,
         models=dict(_pair(one) for one in options.model),
@@ -131,12 +131,6 @@ def _each(paths: Sequence[Path] | None, cards: int, option: str) -> list[Path | 
     if len(paths) not in (1, cards):
         raise InputError(f"{option}: {len(paths)} for {cards} cards; name one for all, or one each")
     return [*paths] * (cards if len(paths) == 1 else 1)
-
-
-def _only(paths: Sequence[Path] | None, option: str) -> Path | None:
-    if paths and len(paths) > 1:
-        raise InputError(f"{option}: {len(paths)} for one RUN; name one")
-    return paths[0] if paths else None
 
 
 def _pair(text: str) -> tuple[str, str]:

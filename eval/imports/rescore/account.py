@@ -77,8 +77,8 @@ def account(
             }
             for row, reason in matching.unmatched[:SHOWN]
         ],
-        "conversations": {one.label: one.conversation for one in matching.labels.values()},
-        "conversations_moved": sorted(one.label for one in matching.labels.values() if one.moved),
+        "conversations": {name: one.conversation for name, one in matching.labels.items()},
+        "conversations_moved": sorted(name for name, one in matching.labels.items() if one.moved),
         "questions": len(dataset.questions),
         "unanswered_by_type": {
             name: {"unanswered": without, "of": of} for name, (without, of) in missing.items()
