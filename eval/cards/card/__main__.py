@@ -13,6 +13,7 @@ from eval.cards.card.schema import Origin, load_card, save_card
 from eval.cards.card.verify import Verification, verify
 from eval.cli import FAILED, code_of, parser
 from eval.datasets.named import NAMES
+from eval.imports.account import counted
 from memsys.core.errors import InputError, problems
 from memsys.core.files import shown
 from memsys.core.places import find_run
@@ -129,7 +130,9 @@ def _each(paths: Sequence[Path] | None, cards: int, option: str) -> list[Path | 
     if not paths:
         return [None] * cards
     if len(paths) not in (1, cards):
-        raise InputError(f"{option}: {len(paths)} for {cards} cards; name one for all, or one each")
+        raise InputError(
+            f"{option}: {len(paths)} for {counted(cards, 'card')}; name one for all, or one each"
+        )
     return [*paths] * (cards if len(paths) == 1 else 1)
 
 
