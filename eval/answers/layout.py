@@ -109,12 +109,6 @@ def _columns(name: str, given: str | Sequence[str], where: str) -> tuple[str, ..
     return several
 
 
-def check_new(path: Path) -> None:
-    """Raise InputError if a layout cannot be saved at `path`, as something is there."""
-    if is_there(path):
-        raise InputError(f"--save-layout {path}: exists; name another file")
-
-
 def save_layout(layout: Layout, path: Path) -> None:
     """Write `layout` as YAML."""
     columns: dict[str, Any] = {
@@ -135,8 +129,3 @@ def expand(pattern: str, columns: Iterable[str]) -> list[str]:
         return [column for column in present if column.startswith(f"{pattern}.")]
     form = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
     return [column for column in present if form.fullmatch(column)]
-
-
-def joined(columns: Sequence[str]) -> str:
-    """Return the columns of a field as tables and accounts name them."""
-    return PLUS.join(columns)

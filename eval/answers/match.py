@@ -35,7 +35,6 @@ class MatchedLabel:
     data set.
     """
 
-    label: str
     conversation: str | None
     expected: str | None
 
@@ -125,7 +124,7 @@ def _match_labels(rows: Sequence[AnswerRow], index: QuestionIndex) -> dict[str, 
     labels = {}
     for label, group in by_label.items():
         if label in positions:
-            labels[label] = MatchedLabel(label, label, None)
+            labels[label] = MatchedLabel(label, None)
             continue
         position = int(label) if _POSITION.fullmatch(label) else len(ids)
         expected = ids[position] if position < len(ids) else None
@@ -137,7 +136,7 @@ def _match_labels(rows: Sequence[AnswerRow], index: QuestionIndex) -> dict[str, 
             key=lambda name: (counts[name], name == expected, -positions.get(name, 0)),
             default=None,
         )
-        labels[label] = MatchedLabel(label, best, expected)
+        labels[label] = MatchedLabel(best, expected)
     return labels
 
 

@@ -13,6 +13,7 @@ from eval.cards.card.schema import Origin, load_card, save_card
 from eval.cards.card.verify import Verification, verify
 from eval.cli import FAILED, code_of, parser
 from eval.datasets.reload import NAMES
+from eval.imports.account import counted
 from memsys.core.errors import InputError, problems
 from memsys.core.files import shown
 from memsys.core.places import find_run
@@ -78,8 +79,8 @@ def _make(options: argparse.Namespace) -> None:
     folder = find_run(options.run)
     card = card_of(
         folder,
-        answers=_only(options.answers, "--answers"),
-        rankings=_only(options.rankings, "--rankings"),
+        answers=_each(options.answers, 1, "--answers")[0],
+        rankings=_each(options.rankings, 1, "--rankings")[0],
         origin=_origin(options),
         unknown=options.unknown,
         models=dict(_pair(one) for one in options.model),
@@ -129,14 +130,10 @@ def _each(paths: Sequence[Path] | None, cards: int, option: str) -> list[Path | 
     if not paths:
         return [None] * cards
     if len(paths) not in (1, cards):
-        raise InputError(f"{option}: {len(paths)} for {cards} cards; name one for all, or one each")
+        raise InputError(
+            f"{option}: {len(paths)} for {counted(cards, 'card')}; name one for all, or one each"
+        )
     return [*paths] * (cards if len(paths) == 1 else 1)
-
-
-def _only(paths: Sequence[Path] | None, option: str) -> Path | None:
-    if paths and len(paths) > 1:
-        raise InputError(f"{option}: {len(paths)} for one RUN; name one")
-    return paths[0] if paths else None
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from eval.answers.columns import Proposal
 from eval.answers.files import UnclearColumnsError
-from eval.answers.layout import Layout, check_new, load_layout, parse_columns, save_layout, shipped
+from eval.answers.layout import Layout, load_layout, parse_columns, save_layout, shipped
 from eval.cli import add_wide, code_of
 from eval.cli import parser as command_parser
 from eval.datasets.answer_key import KEYS
@@ -145,8 +145,8 @@ def _check(options: argparse.Namespace) -> None:
         )
     if options.key_file is not None and options.key is None:
         raise InputError(f"--key-file {options.key_file}: add --key corrected or excluded")
-    if options.save_layout is not None:
-        check_new(options.save_layout)
+    if options.save_layout is not None and is_there(options.save_layout):
+        raise InputError(f"--save-layout {options.save_layout}: exists; name another file")
 
 
 def _layout(options: argparse.Namespace) -> Layout | None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eval.answers.files import AnswerFile
-from eval.answers.layout import joined
+from eval.answers.layout import PLUS
 from eval.answers.match import Matching
 from eval.answers.plausible import are_scores
 from eval.answers.questions import normalise
@@ -77,8 +77,8 @@ def account(
             }
             for row, reason in matching.unmatched[:SHOWN]
         ],
-        "conversations": {one.label: one.conversation for one in matching.labels.values()},
-        "conversations_moved": sorted(one.label for one in matching.labels.values() if one.moved),
+        "conversations": {name: one.conversation for name, one in matching.labels.items()},
+        "conversations_moved": sorted(name for name, one in matching.labels.items() if one.moved),
         "questions": len(dataset.questions),
         "unanswered_by_type": {
             name: {"unanswered": without, "of": of} for name, (without, of) in missing.items()
@@ -100,7 +100,7 @@ def account(
             for name, one in REPORTED.items()
         },
         "runs_of_judge": sum(bool(record["judge"]) for record in ok),
-        "columns": {name: joined(columns) for name, columns in file.columns.items()},
+        "columns": {name: PLUS.join(columns) for name, columns in file.columns.items()},
         "files_passed_over": list(file.passed_over),
         "not_read": [one.name for one in file.proposal.table if one.meaning is None],
         "reported_scores": _agreement(matching, records),

@@ -18,7 +18,7 @@ from eval.answers.files import (
     UnclearColumnsError,
     read_answers,
 )
-from eval.answers.layout import Layout, joined
+from eval.answers.layout import PLUS, Layout
 from eval.answers.match import REPEATED, Matching, match
 from eval.answers.plausible import doubtful_answers
 from eval.answers.questions import UNCLEAR
@@ -139,7 +139,7 @@ def _manifest(source: Import, options: Options, matched: Account) -> Manifest:
     imported: dict[str, Any] = {
         "file": asdict(file.source),
         "rows": file.format,
-        "columns": {name: joined(columns) for name, columns in file.columns.items()},
+        "columns": {name: PLUS.join(columns) for name, columns in file.columns.items()},
     }
     if len(file.sources) > 1:
         imported["files"] = [asdict(one) for one in file.sources]

@@ -169,7 +169,8 @@ def test_inner_fields_win_and_nested_ones_are_flattened(write):
 
 
 def test_large_nested_values_are_left_out(write):
-    value = [row("a", 0, vector=[0.5] * 999, meta={"conv": "x", "turns": ["t"] * 999})]
+    wide = dict.fromkeys(map(str, range(300)), 1)
+    value = [row("a", 0, vector=[0.5] * 999, meta={"conv": "x", "turns": ["t"] * 999}, wide=wide)]
     (found,) = row_lists(write(value)).lists
     (item,) = found.items()
     assert item.fields == {**row("a", 0), "meta.conv": "x"}

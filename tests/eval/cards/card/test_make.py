@@ -208,7 +208,7 @@ def test_bad_options_are_named(keyed, published, tmp_path, capsys):
         ([], "name a RUN, or cards by --verify"),
         ([folder, "--complete"], "--complete and --layout: are for --verify"),
         ([folder, "--model", "x"], "write ROLE=NAME"),
-        ([folder, "--answers", card, card], "--answers: 2 for one RUN"),
+        ([folder, "--answers", card, card], "--answers: 2 for 1 card; name one"),
         (["--verify", card, "--out", "x"], "--verify: leave out RUN"),
         (["--verify", card], "--answers: the card is of answers"),
         (["--verify", folder + "/manifest.json"], "no score card"),
