@@ -47,8 +47,7 @@ class RunProgress:
         """Show the progress during the block."""
         over = threading.Event()
         with progress(self.total, "question", initial=self.done) as self._bar:
-            repeat = self._repeat if self._bar.disable else self._redraw
-            thread = threading.Thread(target=repeat, args=(over,), daemon=True)
+            thread = threading.Thread(target=self._watch, args=(over,), daemon=True)
             thread.start()
             try:
                 yield
@@ -96,16 +95,15 @@ class RunProgress:
         sys.stderr.flush()
         self._last = now
 
-    def _redraw(self, over: threading.Event) -> None:
-        """Redraw the bar every second: its time goes on while a session is embedded."""
-        while not over.wait(_ALIVE_S):
-            with self._lock:
-                self._bar.refresh()
-
-    def _repeat(self, over: threading.Event) -> None:
-        """Write a line whenever the last one is too old, so that a hanging call is seen."""
-        while not over.wait(FIRST_S):
+    def _watch(self, over: threading.Event) -> None:
+        """Redraw the bar every second, whose time goes on while a session is embedded, or write a
+        line whenever the last one is too old, so that a hanging call is seen.
+        """
+        hidden = self._bar.disable
+        while not over.wait(FIRST_S if hidden else _ALIVE_S):
             with self._lock:
                 now = time.monotonic()
-                if now - max(self._last, self._began + FIRST_S - _EVERY_S) >= _EVERY_S:
+                if not hidden:
+                    self._bar.refresh()
+                elif now - max(self._last, self._began + FIRST_S - _EVERY_S) >= _EVERY_S:
                     self._line(now)

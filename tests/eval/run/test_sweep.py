@@ -7,6 +7,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
 
 from eval.datasets.locomo import LoCoMo
 from tests.eval.commands import FAULTY, TIMINGS, Ended, runs_in
@@ -129,11 +130,18 @@ def test_jobs_share_what_they_load_and_make_and_are_equal_to_single_runs(
 ):
     loaded, load = [], LoCoMo.load
     monkeypatch.setattr(LoCoMo, "load", lambda self: loaded.append(self) or load(self))
+    composed, compose = [], ConfigLoaderImpl.load_sweep_config
+    monkeypatch.setattr(
+        ConfigLoaderImpl,
+        "load_sweep_config",
+        lambda self, master, of: composed.append(of) or compose(self, master, of),
+    )
     strategies = ",".join(one.removeprefix("strategy=") for one in OVER)
     ended = start("-m", f"strategy={strategies}", *small[:2], "k=3,2")
     assert ended.code == 0, ended.err
     assert len(loaded) == 1
     jobs = runs_in(tmp_path)
+    assert len(composed) == len(jobs)
     for first, job, strategy in zip(jobs[::2], jobs[1::2], OVER, strict=True):
         alone = made(strategy)
         assert_as_clean(job, alone)
