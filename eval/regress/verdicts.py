@@ -12,7 +12,7 @@ from eval.regress.pins import DIGITS, SCORES, Outcome, Pin
 from eval.rendering.blocks import Table
 from eval.rendering.numbers import interval, number, p_value, signed
 from eval.rendering.tables import type_name
-from eval.summary.contrast import NOT_SHOWN, Contrast, Row
+from eval.summary.contrast import NOT_SHOWN, Row
 from eval.summary.measures import JUDGE
 from eval.summary.summarise import OVERALL
 
@@ -203,12 +203,6 @@ def _score(outcome: Outcome | None, score: str) -> str:
     return _number(outcome.cells.get(OVERALL, {}).get(score) if outcome else None)
 
 
-def _detectable(one: Contrast) -> str:
-    if not one.needed:
-        return "- (all equal)"
-    return f"{one.needed:.{DIGITS}f}" if one.needed <= 1 else "none"
-
-
 def _number(value: float | None) -> str:
     return number(value, DIGITS)
 
@@ -248,5 +242,11 @@ _PAIRED: dict[str, Callable[[tuple[Pin, Row]], str]] = {
     "p (Holm)": lambda row: (
         p_value(row[1].contrasts[0].p_holm) if row[1].contrasts[0].needed else "-"
     ),
-    "detectable": lambda row: _detectable(row[1].contrasts[0]),
+    "detectable": lambda row: (
+        "- (all equal)"
+        if not (needed := row[1].contrasts[0].needed)
+        else f"{needed:.{DIGITS}f}"
+        if needed <= 1
+        else "none"
+    ),
 }

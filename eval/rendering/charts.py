@@ -55,7 +55,9 @@ def scatter(title: str, points: Sequence[ChartPoint], names: tuple[str, str]) ->
     """
     bottom = 215.0 + _ROOM * max(len(points) - 4, 0)
     x = _across(points)
-    y = _up(points, bottom)
+    least, most = min(p.y.low for p in points), max(p.y.high for p in points)
+    start = least - 0.15 * (most - least)  # from 0, unless the points are far above it
+    y = Scale(start if least > 0.4 * most else 0.0, most * _TALL or 1.0, bottom, 22)
     across = log_ticks(x.low, x.high) if x.log else linear_ticks(x.low, x.high)
     titles = (names[0] + (" (log scale)" if x.log else ""), names[1])
     parts = frame(x, y, (across, linear_ticks(y.low, y.high)), titles)
@@ -92,13 +94,6 @@ def _across(points: Sequence[ChartPoint]) -> Scale:
         start = _LEFT if zero is None else zero + 26
         return Scale(min(lows) / 1.3, max(highs) * 1.3, start, _RIGHT, log=True, zero=zero)
     return Scale(0.0, max(highs, default=0.0) * 1.08 or 1.0, _LEFT, _RIGHT)
-
-
-def _up(points: Sequence[ChartPoint], bottom: float) -> Scale:
-    """Return the vertical scale: from 0, or from below the points if these are far above 0."""
-    low, high = min(p.y.low for p in points), max(p.y.high for p in points)
-    start = low - 0.15 * (high - low)
-    return Scale(start if low > 0.4 * high else 0.0, high * _TALL or 1.0, bottom, 22)
 
 
 def dots(
@@ -232,8 +227,14 @@ def places(
     for i in sorted(range(len(points)), key=lambda i: -crowd[i]):
         width = _LETTER * len(names[i])
         for place in _candidates(*points[i], width):
-            area = place.rectangle
-            if _within(area, inside) and not any(_meet(area, other) for other in taken):
+            area = left, top, right, low = place.rectangle
+            room = (
+                left >= inside[0] and top >= inside[1] and right <= inside[2] and low <= inside[3]
+            )
+            if room and not any(
+                left < other[2] and other[0] < right and top < other[3] and other[1] < low
+                for other in taken
+            ):
                 found[i] = place
                 taken.append(area)
                 break
@@ -246,12 +247,3 @@ def _candidates(x: float, y: float, width: float) -> Iterator[Place]:
             gap = distance if not down else distance * 0.75
             left = x + across * gap - (width if across < 0 else 0 if across else width / 2)
             yield Place(left, y + down * gap * 1.1, width, distance > _DISTANCES[0])
-
-
-def _within(area: Rectangle, inside: Rectangle) -> bool:
-    left, top, right, bottom = area
-    return left >= inside[0] and top >= inside[1] and right <= inside[2] and bottom <= inside[3]
-
-
-def _meet(one: Rectangle, other: Rectangle) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

@@ -1,11 +1,13 @@
-"""HTML pages from templates: self-contained, without network access, all text escaped."""
+"""Reports and other pages as HTML from templates, self-contained and without network access, and
+reports as markdown, where a chart becomes its table of values; all text is escaped.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
@@ -13,13 +15,28 @@ from itertools import groupby
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from eval.rendering.blocks import Block, Card, Chart, Part, Table
+from eval.rendering.blocks import (
+    Block,
+    Card,
+    CardLine,
+    Chart,
+    Part,
+    Section,
+    Side,
+    Table,
+    Verbatim,
+)
 from eval.rendering.palette import css
 from eval.rendering.svg import mark
 
 _PACKAGE = "eval.rendering"
-_INTERVAL = re.compile(r" (\[[-+\d.,%\s]+\])")
+_SPACED = re.compile(r" (\[[-+\d.,%\s]+\])")
 _WORDY = re.compile(r"[^\d+-].{24}")  # cells that may wrap: long, and no number
+# Every markdown renderer in use takes an underscore within a word for a letter, and none takes the
+# brackets of an interval for a link: both stay unescaped.
+_INTERVAL = r"\[[-+\d.,%\s]+\](?![(\[:])"
+_SPECIAL = re.compile(rf"({_INTERVAL})|[\\`*{{}}\[\]<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
+_START = re.compile(r"^(\s*)([-+=]|\d+[.)])")
 
 
 def report_page(title: str, blocks: Sequence[Block]) -> str:
@@ -84,10 +101,111 @@ def _grouped(parts: Sequence[Part]) -> list[tuple[bool, list[Part]]]:
 
 def _mark_intervals(text: str) -> Markup:
     """Return escaped `text` with its intervals in spans of class `ci`."""
-    marked = _INTERVAL.sub(r' <span class="ci">\1</span>', str(escape(text)))
+    marked = _SPACED.sub(r' <span class="ci">\1</span>', str(escape(text)))
     return Markup(marked)  # noqa: S704 - escaped above
 
 
 def _wordy(table: Table) -> set[int]:
     """Return indices of columns with a cell long enough to be wrapped."""
     return {i for row in table.rows for i, cell in enumerate(row) if _WORDY.match(cell)}
+
+
+def report_markdown(title: str, blocks: Sequence[Block]) -> str:
+    """Return the report as markdown; text of data and answers is escaped."""
+    parts = [f"# {plain(title)}"]
+    for block in blocks:
+        parts += [f"## {plain(block.title)}", *_parts(block.parts, 3)]
+    return "\n\n".join(parts) + "\n"
+
+
+def plain(text: str) -> str:
+    """Return `text` on one line, escaped so that markdown shows it unchanged."""
+    return _START.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", _cell(text))
+
+
+def _parts(parts: Sequence[Part], level: int) -> Iterator[str]:
+    for part in parts:
+        yield from _part(part, level)
+
+
+def _part(part: Part, level: int) -> Iterator[str]:
+    if isinstance(part, str):
+        yield plain(part)
+    elif isinstance(part, Table):
+        yield _table(part)
+    elif isinstance(part, Chart):
+        yield f"**{plain(part.title)}**"
+        yield _table(part.alternative)
+    else:
+        yield f"{'#' * level} {plain(part.title)}"
+        if isinstance(part, Verbatim):
+            yield _fenced(part.text)
+        elif isinstance(part, Section):
+            yield from _parts(part.parts, level + 1)
+        else:
+            yield from (_card(number, card) for number, card in enumerate(part.cards, 1))
+
+
+def _table(table: Table) -> str:
+    return Table([*map(plain, table.header)], [[*map(_cell, row)] for row in table.rows]).markdown()
+
+
+def _cell(text: str) -> str:
+    """Escape `text` on one line, but not a list marker at its start, which a table cell ignores."""
+    return _SPECIAL.sub(lambda found: found[1] or "\\" + found[0], " ".join(text.split()))
+
+
+def _fenced(text: str) -> str:
+    longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}\n{text}\n{fence}"
+
+
+def _card(number: int, card: Card) -> str:
+    gold = card.without_gold if card.gold is None else f"**{plain(card.gold)}**"
+    lines = [
+        f"{number}. {plain(card.question)} ({plain(card.id)}, {plain(card.type)})"
+        + (f" {plain(card.change)}" if card.change else ""),
+        f"   - gold: {gold}; evidence: {plain(', '.join(card.evidence)) or 'none given'}",
+    ]
+    for side in card.sides:
+        lines += _side(side)
+    return "\n".join(lines)
+
+
+def _side(side: Side) -> Iterator[str]:
+    answer = side.error if side.error is not None else side.answer
+    shown = "no answer" if answer is None else plain(answer) or "nothing"
+    scores = ", ".join(f"{name} {value:.3f}" for name, value in side.scores)
+    abstained = ", abstained" if side.abstained else ""
+    yield (
+        f"   - {plain(side.label)} ({side.verdict}{abstained}{', ' if scores else ''}{scores}): "
+        f"{shown}"
+    )
+    for verdict in side.judged:
+        yield f"     - {plain(verdict)}"
+    if side.ranks:
+        yield f"     - {plain(side.ranks)}"
+    if side.error is not None:
+        return
+    if side.lines is None:
+        yield "     - the retrieved memories are not recorded"
+        return
+    yield f"     - {side.counts}:"
+    for line in side.lines:
+        yield f"       - {_line(line)}"
+    if side.hidden:
+        yield f"       - and {side.hidden} more without evidence"
+    for line in side.missed:
+        yield f"     - evidence not retrieved: {_line(line)}"
+
+
+def _line(line: CardLine) -> str:
+    details = [plain(line.id)]
+    if line.score is not None:
+        details.append(f"{line.score:.3f}")
+    if line.evidence and line.origin != "missed":
+        details.append("**evidence**")
+    if line.via is not None:
+        details.append(f"expanded {plain(line.via)}")
+    return ", ".join(details) + ("" if line.text is None else f": {plain(line.text)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 # Colours on a light and on a dark ground, each with a contrast of at least 3 to 1 to it. Any two
@@ -108,8 +108,20 @@ def looks(labels: Sequence[str], strategies: Sequence[str] | None = None) -> lis
     another marker, or another colour if all runs are of one strategy. No two looks are equal, as
     long as there are enough of them.
     """
-    found = [_strategy(label) for label in labels] if strategies is None else strategies
-    own = dict(_of_strategies(sorted({*found})))
+    found = strategies
+    if found is None:  # as in a label, in the name of a folder or among settings
+        named = [re.search(r"(?:^|\s)strategy=(\S+)", label) for label in labels]
+        folders = [_STARTED.sub("", label.rpartition("/")[2]).partition(" ")[0] for label in labels]
+        found = [one[1] if one else other for one, other in zip(named, folders, strict=True)]
+    own, taken = dict[str, tuple[int, int]](), set[tuple[int, int]]()
+    for name in sorted({*found}):
+        pair = _SHIPPED.get(name)
+        if pair is None:
+            start = int(hashlib.sha256(name.encode()).hexdigest(), 16)
+            order = [_FREE[(start + step) % len(_FREE)] for step in range(len(_FREE))]
+            pair = next((one for one in order if one not in taken), order[0])
+            taken.add(pair)
+        own[name] = pair
     used, seen = set(own.values()), set[str]()
     result = []
     for label, strategy in zip(labels, found, strict=True):
@@ -122,31 +134,12 @@ def looks(labels: Sequence[str], strategies: Sequence[str] | None = None) -> lis
     return result
 
 
-def _of_strategies(names: Sequence[str]) -> Iterator[tuple[str, tuple[int, int]]]:
-    taken = set[tuple[int, int]]()
-    for name in names:
-        pair = _SHIPPED.get(name)
-        if pair is None:
-            start = int(hashlib.sha256(name.encode()).hexdigest(), 16)
-            order = [_FREE[(start + step) % len(_FREE)] for step in range(len(_FREE))]
-            pair = next((one for one in order if one not in taken), order[0])
-            taken.add(pair)
-        yield name, pair
-
-
 def _further(pair: tuple[int, int], used: set[tuple[int, int]], *, alone: bool) -> tuple[int, int]:
     colour, marker = pair
     others = [(colour, (marker + step) % len(MARKERS)) for step in range(1, len(MARKERS))]
     if alone:
         others = [((colour + c) % len(_NAMES), (marker + m) % len(MARKERS)) for c, m in _PAIRS[1:]]
     return next((one for one in [*others, *_PAIRS] if one not in used), pair)
-
-
-def _strategy(label: str) -> str:
-    """Return the strategy in a label of a run, in the name of its folder or among settings."""
-    if named := re.search(r"(?:^|\s)strategy=(\S+)", label):
-        return named[1]
-    return _STARTED.sub("", label.rpartition("/")[2]).partition(" ")[0]
 
 
 def css() -> str:

@@ -87,13 +87,9 @@ def mark(x: float, y: float, look: Look, tip: str) -> str:
     kind = MARKERS[look.marker]
     shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_SIZE}"/>'
     if kind in _CORNERS:
-        shape = _polygon(x, y, _CORNERS[kind])
+        corners = (f"{x + a * _SIZE:.1f},{y + b * _SIZE:.1f}" for a, b in _CORNERS[kind])
+        shape = f'<polygon points="{" ".join(corners)}"/>'
     return f'<g class="m s{look.colour}"><title>{escape(tip)}</title>{shape}</g>'
-
-
-def _polygon(x: float, y: float, corners: Sequence[tuple[float, float]]) -> str:
-    points = " ".join(f"{x + a * _SIZE:.1f},{y + b * _SIZE:.1f}" for a, b in corners)
-    return f'<polygon points="{points}"/>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:

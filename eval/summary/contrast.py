@@ -154,21 +154,17 @@ def _row(draft: _Draft, adjusted: Iterator[float], comparisons: int) -> Row:
     for found, scores in zip(draft.found, draft.scores[1:], strict=True):
         p_holm = next(adjusted)
         if isinstance(found, Ratio):
-            contrasts.append(_ratio_contrast(found, p_holm))
+            change, least = found.estimate.shifted(-1), 1 - found.detectable
+            shown = verdict(change, p_holm, lower=True)
+            words: dict[Verdict, Verdict] = {"better": "less", "worse": "more"}
+            told = words.get(shown, shown)
+            contrasts.append(Contrast(change, found.p, p_holm, None, math.nan, least, told))
             continue
         moved, lower = scores - draft.scores[0], lower_is_better(draft.measure.key, draft.type)
         judged = _contrast(found, moved, p_holm, comparisons, lower=lower, binary=draft.binary)
         contrasts.append(judged)
     key, quantity, n = draft.measure.key, draft.measure.quantity, draft.scores.shape[1]
     return Row(key, draft.type, n, draft.clusters, draft.means, tuple(contrasts), quantity)
-
-
-def _ratio_contrast(found: Ratio, p_holm: float) -> Contrast:
-    change = found.estimate.shifted(-1)
-    shown = verdict(change, p_holm, lower=True)
-    words: dict[Verdict, Verdict] = {"better": "less", "worse": "more"}
-    least = 1 - found.detectable
-    return Contrast(change, found.p, p_holm, None, math.nan, least, words.get(shown, shown))
 
 
 def _contrast(

@@ -11,7 +11,7 @@ from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.metrics.stats.agreement import wilson
 from eval.metrics.stats.interval import FEWEST, ClusterBootstrap, Interval
 from eval.records.schema import Record
-from eval.summary.summarise import groups, itself
+from eval.summary.summarise import groups
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ def wilson_share(hits: Sequence[bool]) -> Interval | None:
 
 
 def by_type(
-    items: Sequence[T], record: Callable[[Any], Record] = itself
+    items: Sequence[T], record: Callable[[Any], Record] = lambda item: item
 ) -> Iterator[tuple[str, list[T]]]:
     """Yield each question type that occurs, adversarial excepted, with its items, then `overall`
     with the items of all these types. `record`: the record of an item, by default the item.

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from sys import intern
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -16,16 +17,17 @@ from eval.metrics.protocols import protocols
 from eval.metrics.stats.agreement import panel_statistics
 from eval.metrics.stats.interval import RESAMPLES, ClusterBootstrap, Interval, scope
 from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
+from eval.records.jsonl import Row
 from eval.records.prices import SYSTEM, of_records, pricing_of
-from eval.records.schema import Cell, Manifest, Record, Summary
+from eval.records.schema import Cell, ErrorEntry, Manifest, Record, Summary
 from eval.records.scoring import answered_question
 from eval.summary.protocols import by_protocol, mean_cell
-from eval.summary.rows import row_of
 from eval.summary.subset_score import full_score
 from memsys.llm.pricing import Pricing
 
 T = TypeVar("T")
 BY_RULE = "judge by rule"  # heading of the verdicts of judges that are no model
+_OF_FAILED = ("question", "gold", "answer", "evidence", "evidence_sessions")
 OVERALL = "overall"  # all types but 5, which measures abstention, not answers
 
 
@@ -52,6 +54,13 @@ def summarise(
     scored = registry.columns(found, own) | by_rule
     columns = {"f1": protocols(names)[0].f1, **scored}  # column -> key of a record's scores
     counted = [record for record in records if not left_out(record)]
+    failures = [
+        error  # of a question, or of a judge, whose question has not failed
+        for record in records
+        for error in (record["error"], record.get("judge_error"))
+        if error is not None
+    ]
+    kinds = Counter(f"{one['phase']}: {one['kind']}" for one in failures)
     answered = groups([record for record in counted if record["status"] == "ok"]).values()
     by_type = {
         name: _cell(rows, columns, seed, resamples, pricing)
@@ -64,7 +73,7 @@ def summarise(
         "n": len(records),
         "errors": sum(record["status"] == "error" for record in records),
         "config_sha256": manifest["config_sha256"],
-        "errors_by_kind": _errors(records),
+        "errors_by_kind": dict(kinds.most_common()),
         "warnings": list(manifest["warnings"]),
         "interval": f"95%, {ClusterBootstrap.__name__}, {resamples} resamples, seed {seed}; "
         + scope(len({record["conversation"] for record in rows}) for rows in answered),
@@ -80,26 +89,56 @@ def summarise(
     return cast(Summary, summary)
 
 
-def _errors(records: Sequence[Record]) -> dict[str, int]:
-    """Return the number of failures by phase and class of error, most frequent first: of questions,
-    and of judges, whose questions have not failed.
+def row_of(record: Record) -> Record:
+    """Return `record` without its texts, ranking and trace: 2 KB, however long these are.
+
+    `evidence` and `retrieved` only show whether there is any and whether it is known. A failed
+    question keeps its text and gold answer, by which a metric decides whether it applies.
     """
-    failures = [
-        error
-        for record in records
-        for error in (record["error"], record.get("judge_error"))
-        if error is not None
-    ]
-    kinds = Counter(f"{one['phase']}: {one['kind']}" for one in failures)
-    return dict(kinds.most_common())
+    found, usage = record["retrieved"], record["usage"]
+    priced: Any = usage and {  # by phase and model; phases without a named model cost nothing
+        intern(phase): {"by_model": {intern(name): _named(n) for name, n in by_model.items()}}
+        for phase, used in usage.items()
+        if (by_model := used.get("by_model"))
+    }
+    row: Row = {
+        "id": record["id"],
+        "conversation": intern(record["conversation"]),
+        "category": record["category"],
+        "type": intern(record["type"]),
+        "key": record["key"],
+        "status": intern(record["status"]),
+        "error": _kind(record["error"]),
+        "abstained": record["abstained"],
+        "retrieved": None if found is None else (),
+        "context_tokens": record["context_tokens"],
+        "answer_tokens": record["answer_tokens"],
+        "evidence": record["evidence"][:1],
+        "scores": _named(record["scores"]),
+        "scores_original": _named(record.get("scores_original")),
+        "judge": _named(record["judge"]),
+        "judge_source": record.get("judge_source"),
+        "judge_error": _kind(record.get("judge_error")),
+        "usage": priced,
+        "latency_ms": {name: record["latency_ms"][name] for name in ("retrieve", "total")},
+    }
+    if record["status"] != "ok":
+        row |= {name: value for name, value in record.items() if name in _OF_FAILED}
+    return cast(Record, row)
 
 
-def itself(record: Record) -> Record:
-    """Return `record`."""
-    return record
+def _kind(error: ErrorEntry | None) -> dict[str, str] | None:
+    return error and {"phase": intern(error["phase"]), "kind": intern(error["kind"])}
 
 
-def groups(items: Sequence[T], record: Callable[[Any], Record] = itself) -> dict[str, list[T]]:
+def _named(values: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return a copy whose names are shared by all rows: each parsed line has its own."""
+    return None if values is None else {intern(name): value for name, value in values.items()}
+
+
+def groups(
+    items: Sequence[T], record: Callable[[Any], Record] = lambda item: item
+) -> dict[str, list[T]]:
     """Return the items of each question type of their data set, then of `overall`: every type but
     adversarial. A type without items has an empty list. `record`: the record of an item, by default
     the item.

@@ -13,6 +13,7 @@ from eval.records.run import Run
 from eval.rendering.blocks import Table
 from eval.rendering.numbers import ABSENT, interval, share
 from eval.rendering.tables import answered, type_name
+from eval.summary.known_measures import depth_of
 from eval.summary.measures import types_of
 from eval.summary.retrieval import (
     FIRST_RANK,
@@ -180,13 +181,13 @@ def _tokens(run: Run, ids: Sequence[str], unit: Unit, cutoff: int | None) -> flo
 
 def of_runs(runs: Sequence[Run]) -> Table:
     """Return a row per run: its folder, the recorded depth and the sizes of its stores."""
-    return Table(
-        ["run", "folder", "depth", "turns of a store", "sessions"],
-        [
-            [run.label, str(run.folder), _depth(run), _sizes(run, "turns"), _sizes(run, "sessions")]
-            for run in runs
-        ],
-    )
+    rows = []
+    for run in runs:
+        depth = "all" if (known := depth_of(run)) is None else f"{known:,}"
+        depth = depth if run.manifest.get("retrieval") else ABSENT
+        sizes = [_sizes(run, unit) for unit in ("turns", "sessions")]
+        rows.append([run.label, str(run.folder), depth, *sizes])
+    return Table(["run", "folder", "depth", "turns of a store", "sessions"], rows)
 
 
 def about(found: Sequence[Measured], types: Sequence[str]) -> str:
@@ -244,13 +245,6 @@ def _cell(one: Measured, type_: str, measure: Measure) -> str:
     if mean is not None and measure.metric.name == _SHARE:
         return share(mean.value)
     return interval(mean)
-
-
-def _depth(run: Run) -> str:
-    used = run.manifest.get("retrieval")
-    if used is None:
-        return ABSENT
-    return "all" if used["depth"] is None else f"{used['depth']:,}"
 
 
 def _sizes(run: Run, unit: str) -> str:

@@ -25,7 +25,7 @@ from eval.records.comma_separated import text_of
 from eval.records.files import write_text
 from eval.rendering.blocks import Block, Section
 from eval.rendering.contrasts import comma_separated
-from eval.rendering.markdown import report_markdown
+from eval.rendering.page import report_markdown
 from eval.rendering.palette import GREY, Look, looks
 from eval.rendering.plots import figure, files_of
 from eval.rendering.tables import type_name

@@ -176,7 +176,14 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
     """
     seed = next((run.seed for run in runs.values()), 0)
     ordered = dict(sorted(runs.items(), key=lambda pair: pair[0] != reference))
-    problems = {one: text for one, run in ordered.items() if (text := _problem(run))}
+    problems: dict[str, str] = {}  # why the measures of rankings are unknown
+    for strategy, run in ordered.items():
+        try:
+            reasons = {} if is_selected(run) else unknown(run, [parse(RECALL), parse(NDCG)])
+        except InputError as error:
+            reasons = {"": str(error)}
+        if reasons:
+            problems[strategy] = next(iter(reasons.values()))
     known = {one: run for one, run in ordered.items() if one not in problems}
     ranked = {one: run for one, run in known.items() if not is_selected(run)}
     cells: dict[str, dict[str, str]] = {key: {} for key in (RECALL, NDCG, TOKENS, LATENCY)}
@@ -226,18 +233,6 @@ def measured(name: str, runs: Mapping[str, Run], reference: str, gaps: Sequence[
 def as_csv(columns: Sequence[Column]) -> str:
     """Return CSV with all numbers at full precision: a line per run and measure."""
     return text_of(COLUMNS, (line for one in columns for line in one.lines))
-
-
-def _problem(run: Run) -> str | None:
-    """Return why the measures of the rankings of `run` are unknown; None if they are known, or if
-    it selects memories without an order.
-    """
-    try:
-        if is_selected(run):
-            return None
-        return next(iter(unknown(run, [parse(RECALL), parse(NDCG)]).values()), None)
-    except InputError as error:
-        return str(error)
 
 
 def _marked(means: Sequence[Interval], shared: Shared, seed: int) -> Iterator[str]:

@@ -131,7 +131,9 @@ def _own_measurement(
     paper: Paper, table: str, row: str, column: str, published: float | None
 ) -> _Figure:
     digits = 0 if "tokens" in column else 2 if column == "overall_judge" else 3
-    figure = _Figure(table, row, _title(column), digits, published)
+    title = column.removesuffix("_s").replace("_", " ") + " s" * column.endswith("_s")
+    title = {"overall_judge": "J", "store_tokens": "tokens of a store"}.get(column, title)
+    figure = _Figure(table, row, title, digits, published)
     own = paper.jobs.get(row)
     if own is None:
         return figure
@@ -149,13 +151,6 @@ def _own_measurement(
         return replace(figure, own=stored, run_id=run_id)
     quantity, factor = QUANTITIES[column]
     return replace(figure, own=_scaled(measured(own.run, quantity), factor), run_id=run_id)
-
-
-def _title(column: str) -> str:
-    return {"overall_judge": "J", "store_tokens": "tokens of a store"}.get(
-        column,
-        column.removesuffix("_s").replace("_", " ") + (" s" if column.endswith("_s") else ""),
-    )
 
 
 def _scaled(found: Interval | None, factor: float) -> Interval | None:

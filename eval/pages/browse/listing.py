@@ -55,8 +55,17 @@ def all_runs(folder: Path) -> list[Listed]:
     """Return the runs in `folder`, the one begun last first; [] if it does not exist."""
     if not folder.is_dir():
         return []
-    found = [one for one in folder.iterdir() if one.is_dir() and not one.name.startswith(".")]
-    return sorted(map(_listed, found), key=lambda one: (one.started, one.name), reverse=True)
+    found = []
+    for one in folder.iterdir():
+        if not one.is_dir() or one.name.startswith("."):
+            continue
+        try:
+            found.append(_of_manifest(one, load_manifest(one)))
+        except (InputError, OSError) as error:
+            reason = str(error).removeprefix(f"{one}: ").removeprefix(f"{one / MANIFEST}: ")
+            changed = datetime.fromtimestamp(one.stat().st_mtime, UTC)
+            found.append(Listed(one.name, changed.isoformat(timespec="seconds"), detail=reason))
+    return sorted(found, key=lambda one: (one.started, one.name), reverse=True)
 
 
 def list_page(folder: Path, runs: Sequence[Listed]) -> str:
@@ -85,16 +94,6 @@ def list_page(folder: Path, runs: Sequence[Listed]) -> str:
 def list_policy() -> str:
     """Return the content security policy of the list."""
     return policy(_SCRIPT, connect=True, submit=True)
-
-
-def _listed(folder: Path) -> Listed:
-    try:
-        manifest = load_manifest(folder)
-        return _of_manifest(folder, manifest)
-    except (InputError, OSError) as error:
-        reason = str(error).removeprefix(f"{folder}: ").removeprefix(f"{folder / MANIFEST}: ")
-        changed = datetime.fromtimestamp(folder.stat().st_mtime, UTC)
-        return Listed(folder.name, changed.isoformat(timespec="seconds"), detail=reason)
 
 
 def _of_manifest(folder: Path, manifest: Manifest) -> Listed:

@@ -236,13 +236,16 @@ def show(
         serve(options, lambda: answer_site(read_site(folders, cache, note=note)))
         return
     out: Path = options.out
-    _check_folder(out)
+    index = out / INDEX  # of earlier pages, if there is anything
+    ours = index.is_file() and _MARK.encode() in read_bytes(index, linked=False)
+    if out.exists() and not ours and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"--out {shown(out)}: is something else already; name a new folder")
     print(f"reading {len(folders)} run{'s' * (len(folders) > 1)} ...", flush=True)
     sizes = _write(read_site(folders, cache, note=note), out)
-    total, index = sum(sizes.values()) / _MB, sizes[INDEX] / _MB
+    total, of_index = sum(sizes.values()) / _MB, sizes[INDEX] / _MB
     print(
-        f"{len(sizes)} pages, {total:,.1f} MB ({index:,.1f} MB of it {INDEX} with all questions), "
-        f"written to {out}\nopen {(out / INDEX).resolve().as_uri()}"
+        f"{len(sizes)} pages, {total:,.1f} MB ({of_index:,.1f} MB of it {INDEX} with all "
+        f"questions), written to {out}\nopen {index.resolve().as_uri()}"
     )
 
 
@@ -266,15 +269,6 @@ def serve(options: argparse.Namespace, read: Callable[[], Answer]) -> None:
             server.serve_forever()
         except KeyboardInterrupt:
             print()  # after the ^C of the terminal
-
-
-def _check_folder(out: Path) -> None:
-    """Raise InputError unless `out` can be the folder of pages: new, empty, or of earlier ones."""
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
-    index = out / INDEX
-    if not index.is_file() or _MARK.encode() not in read_bytes(index, linked=False):
-        raise InputError(f"--out {shown(out)}: is something else already; name a new folder")
 
 
 def _write(site: Site, out: Path) -> dict[str, int]:

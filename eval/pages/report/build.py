@@ -21,9 +21,8 @@ from eval.records.run import Run
 from eval.rendering.blocks import Block, Chart, Part, Section, Table, Verbatim
 from eval.rendering.charts import ChartPoint, dots, scatter, stacked
 from eval.rendering.contrasts import brief, method, table
-from eval.rendering.markdown import report_markdown
 from eval.rendering.numbers import interval, number
-from eval.rendering.page import report_page
+from eval.rendering.page import report_markdown, report_page
 from eval.rendering.palette import Look
 from eval.rendering.tables import interval_of, type_name
 from eval.summary.contrast import Row, contrast

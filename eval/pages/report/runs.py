@@ -124,18 +124,12 @@ def looks_of(runs: Sequence[ReportedRun]) -> list[Look]:
 
 def load_texts(manifest: Mapping[str, Any]) -> Texts:
     """Return the texts of the run's data set; raises InputError as load_original does."""
-    return Texts(load_original(manifest), _builder(manifest["config"].get("memory")))
-
-
-def _builder(settings: object) -> MemoryBuilder | None:
-    """The memory builder of a run; None where memories cannot be rebuilt without a model."""
-    if not isinstance(settings, Mapping):
-        return None
+    dataset, settings = load_original(manifest), manifest["config"].get("memory")
     try:
-        built = build_trusted(settings, "memory")
-    except InputError:
-        return None
-    return built if isinstance(built, MemoryBuilder) else None
+        built = build_trusted(settings, "memory") if isinstance(settings, Mapping) else None
+    except InputError:  # memories that cannot be rebuilt without a model
+        built = None
+    return Texts(dataset, built if isinstance(built, MemoryBuilder) else None)
 
 
 def missing_texts(runs: Sequence[ReportedRun]) -> list[str]:

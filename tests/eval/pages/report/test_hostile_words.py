@@ -5,7 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from eval.pages.report.build import Report, build_report
-from eval.rendering.markdown import plain
+from eval.rendering.page import plain
 from tests.eval.pages.report.made_report import HOSTILE, MARKED, made, records, write_run
 from tests.eval.pages.shown import Parsed
 
