@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import floor, inf, isnan, log10
+from typing import TYPE_CHECKING
 
-from eval.metrics.stats.interval import Interval
+if TYPE_CHECKING:  # a command's help needs no numpy
+    from eval.metrics.stats.interval import Interval
 
 ABSENT = "-"
 UNJUDGED = "no judge"
