@@ -50,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.dont_write_bytecode = False
 
 
+@pytest.hookimpl(trylast=True)  # Hypothesis warns of slow code before its own
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Make Hypothesis' file of characters before the workers, which would take 200 MB each."""
     if not hasattr(session.config, "workerinput"):
