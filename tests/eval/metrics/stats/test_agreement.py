@@ -59,12 +59,9 @@ def test_verdicts_of_two_judges_are_the_table():
     assert found.error == pytest.approx(0.1252, abs=0.01)
 
 
-def test_judges_of_one_verdict_have_no_kappa():
+def test_judges_of_one_verdict_have_no_kappa_and_equal_runs_1():
     assert math.isnan(cohen_interval([True] * 4, [True] * 4, list("aabb")).value)
     assert math.isnan(fleiss_interval([[False, False]] * 4, list("aabb")).low)
-
-
-def test_self_agreement_is_one_where_runs_never_differ():
     found = fleiss_interval([[True] * 3, [False] * 3] * 10, list("ab") * 10)
     assert (found.value, found.low, found.high) == (1, 1, 1)
 
