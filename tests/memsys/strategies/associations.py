@@ -15,7 +15,6 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.types import Dataset
 from eval.run.composing import composed
 from memsys.core.types import Query, Usage, Vectors
 from memsys.embed.base import Embedder
@@ -54,16 +53,8 @@ REWEIGHTED = [
     "strategy.weights.similarity=0.3",
     "strategy.weights.graph=0.4",
 ]
-ROWS: Mapping[str, Sequence[str]] = {
-    "vector_only": (),
-    "bm25": (),
-    "hybrid_rank": (),
-    "graph_score": (),
-    "graph_expand": (),
-    "graph_expand_hybrid": (),
+ROWS: Mapping[str, Sequence[str]] = {  # the others are as shipped
     "graph_follow": ["strategy.expansion.reserved=2"],  # half of k
-    "graph_walk": (),
-    "hybrid_gate": (),
     "graph_expand, rescored": RESCORED,
     "graph_expand, halves": HALVES,
     "graph_expand, reweighted": REWEIGHTED,
@@ -145,13 +136,8 @@ def _texts(language: str) -> list[str]:
 @cache
 def _config(row: str, *settings: str) -> DictConfig:
     name = row.partition(",")[0]
-    config, _ = composed([f"strategy={name}", f"k={K}", *ROWS[row], *settings])
+    config, _ = composed([f"strategy={name}", f"k={K}", *ROWS.get(row, ()), *settings])
     return config
-
-
-@cache
-def _data(language: str) -> Dataset:
-    return LoCoMo(name="associations", path=str(DATA / f"{language}.json")).load()
 
 
 @cache
@@ -178,7 +164,7 @@ def found(
         llm=llm,
     )
     strategy: Strategy = instantiate(config.strategy, _convert_="all")(parts=parts)
-    data = _data(language)
+    data = LoCoMo(name="associations", path=str(DATA / f"{language}.json")).load()
     (talk,) = data.conversations
     for session in talk.sessions:
         strategy.ingest(session)

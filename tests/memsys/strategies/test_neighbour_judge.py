@@ -13,7 +13,7 @@ from memsys.strategies.strategy import Strategy
 from tests.memsys.build import MakeParts, Planned, query
 from tests.memsys.strategies.asked import Asked
 from tests.memsys.strategies.make import graph_expand, hybrid_gate
-from tests.memsys.strategies.test_expansion import COSINES, LINKED, SEED, contents, ingested
+from tests.memsys.strategies.test_expansion import COSINES, LINKED, SEED, asked, contents, ingested
 
 
 def judged(parts: MakeParts, model: Asked, k: int = 2, **change: Any) -> Strategy:
@@ -37,7 +37,7 @@ def test_irrelevant_neighbours_are_dropped(parts, numbers, second):
     assert set(strategy.prompts) == {"expansion_judge"}
     # A reserved place that is left goes to the next direct result.
     dropped = judged(parts, Asked(lambda _: {"relevant": []}), k=4, reserved=1)
-    plain = ingested(VectorOnly(parts(Planned(COSINES)), 4)).retrieve(query("?"))
+    plain = asked(VectorOnly(parts(Planned(COSINES)), 4))
     assert contents(dropped.retrieve(query("?"))) == contents(plain)
 
 
