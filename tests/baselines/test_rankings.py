@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from math import log
 from typing import Any, ClassVar
 
@@ -95,21 +96,18 @@ def test_the_oracle_takes_every_memory_with_evidence_that_was_said(parts):
 SHOWN = dict.fromkeys((one.id for one in QUERIES), ("D3:1", "D1:4", "D2:1"))
 
 
-class TestBM25(Contract):
+WALK = {"seeds": 2, "damping": 0.9, "steps": 20, "weight": 0.3}
+
+
+class TestRankings(Contract):
+    @pytest.fixture(
+        autouse=True, params=[BM25, HybridRank, partial(GraphWalk, start="hybrid", **WALK)]
+    )
+    def ranking(self, request: pytest.FixtureRequest) -> None:
+        self.made = request.param
+
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        return BM25(parts, k, budget)
-
-
-class TestHybridRank(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        return HybridRank(parts, k, budget)
-
-
-class TestGraphWalk(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        return GraphWalk(
-            parts, k, budget, start="hybrid", seeds=2, damping=0.9, steps=20, weight=0.3
-        )
+        return self.made(parts, k, budget)
 
 
 class TestNoMemory(Contract):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -52,13 +52,10 @@ def ingested(
     name: str, parts: Parts, sessions: tuple[Session, ...] = TALK, k: int = 5, **own: Any
 ) -> Iterator[LibraryMemory]:
     """The real library, which has ingested `sessions`."""
-    strategy = LibraryMemory(parts, k, None, name, **{"timeout_s": 120, **own})
-    try:
+    with closing(LibraryMemory(parts, k, None, name, **{"timeout_s": 120, **own})) as strategy:
         for one in sessions:
             strategy.ingest(one)
         yield strategy
-    finally:
-        strategy.close()
 
 
 def written_with(text: str, strategy: LibraryMemory) -> list[str]:
