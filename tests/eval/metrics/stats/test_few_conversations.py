@@ -89,23 +89,18 @@ def test_kappa_of_few_conversations_resamples_their_answers():
     assert cohen_interval(one, other, ["a"] * 40).high > 0.2
 
 
+TOO_FEW = "too few to generalise to others"
+
+
 @pytest.mark.parametrize(
     ("clusters", "words"),
     [
         ([10, 0, 5], "over conversations"),
         ([], "over conversations"),
-        ([1], "over the questions of 1 conversation, too few to generalise to others"),
-        ([3, 3], "over the questions of 3 conversations, too few to generalise to others"),
-        (
-            [2, 0, 4],
-            "over the questions of 2 to 4 conversations, depending on the row, too few to "
-            "generalise to others",
-        ),
-        (
-            [10, 4],
-            "over conversations; of fewer than 5, too few to generalise to others, over their "
-            "questions",
-        ),
+        ([1], f"over the questions of 1 conversation, {TOO_FEW}"),
+        ([3, 3], f"over the questions of 3 conversations, {TOO_FEW}"),
+        ([2, 0, 4], f"over the questions of 2 to 4 conversations, depending on the row, {TOO_FEW}"),
+        ([10, 4], f"over conversations; of fewer than 5, {TOO_FEW}, over their questions"),
     ],
 )
 def test_words_for_what_an_interval_is_over(clusters, words):
