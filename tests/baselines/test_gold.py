@@ -1,7 +1,5 @@
 """No strategy can reach a gold answer, and only the oracle the evidence."""
 
-from __future__ import annotations
-
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module

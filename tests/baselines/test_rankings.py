@@ -1,7 +1,5 @@
 """What each baseline does by itself, and that it keeps the contract of every strategy."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import partial
 from math import log

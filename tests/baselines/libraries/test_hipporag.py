@@ -1,7 +1,5 @@
 """The real HippoRAG 2 against a scripted server."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

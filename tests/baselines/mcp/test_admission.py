@@ -1,7 +1,5 @@
 """A server is admitted if what was added comes back and owners are apart."""
 
-from __future__ import annotations
-
 from contextlib import asynccontextmanager
 
 import anyio

@@ -1,7 +1,5 @@
 """A user's metric from docs/extend.md: in records, summary, tables, and in a rescored run."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

@@ -1,7 +1,5 @@
 """One file adds a metric to scores, summary cells, tables and the CSV."""
 
-from __future__ import annotations
-
 import csv
 import sys
 

@@ -1,7 +1,5 @@
 """A user's reader from docs/extend.md answers a run."""
 
-from __future__ import annotations
-
 import sys
 
 from tests.eval.commands import run_main, runs_in

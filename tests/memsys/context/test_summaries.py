@@ -1,7 +1,5 @@
 """context.summarise=llm: long memories are shown as a model's summaries."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from typing import Any

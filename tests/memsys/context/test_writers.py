@@ -1,7 +1,5 @@
 """Contexts as text: their layouts, and what fits a budget."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

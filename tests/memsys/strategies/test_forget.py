@@ -1,7 +1,5 @@
 """Deletion of turns from the stores that the contract of strategies does not cover."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

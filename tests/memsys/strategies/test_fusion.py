@@ -1,7 +1,5 @@
 """strategy=fusion, and start=fusion wherever a start is taken."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Late interaction ranks by MaxSim within its pool."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What each of full_context, vector_only and graph_score does by itself."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from math import exp, log

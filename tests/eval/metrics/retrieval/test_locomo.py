@@ -1,7 +1,5 @@
 """Rankings of real runs: each metric equals ir_measures, and the scores of records."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

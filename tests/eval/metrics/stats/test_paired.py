@@ -1,7 +1,5 @@
 """Paired tests against enumeration and hand computation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import product
