@@ -1,5 +1,3 @@
-"""What each baseline does by itself, and that it keeps the contract of every strategy."""
-
 from datetime import datetime
 from functools import partial
 from math import log

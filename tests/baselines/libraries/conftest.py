@@ -11,10 +11,9 @@ import pytest
 from baselines.libraries import memory
 from baselines.libraries.memory import LibraryMemory
 from memsys.strategies.store import Parts
-from tests.memsys.conftest import bag_of_words, parts
 from tests.shared import no_key
 
-__all__ = ["bag_of_words", "no_key", "parts"]
+__all__ = ["no_key"]
 
 Keeper = Callable[..., LibraryMemory]
 

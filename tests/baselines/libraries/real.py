@@ -63,7 +63,9 @@ def written_with(text: str, strategy: LibraryMemory) -> list[str]:
     return [name for name in names if name != "stderr.txt"]
 
 
-def asking(parts: MakeParts, server: FaultyServer, folder: Path, mode: Mode = "auto") -> Parts:
+def asking(
+    parts: MakeParts, server: FaultyServer, folder: Path, mode: Mode = "auto", meter: Any = None
+) -> Parts:
     """Parts with a model behind `server`."""
     settings = ChatSettings(model="gpt-4o-mini", base_url=server.base_url, retries=0)
-    return parts(llm=settings.open(Recording(folder, mode), Meter()))
+    return parts(llm=settings.open(Recording(folder, mode), meter or Meter()))

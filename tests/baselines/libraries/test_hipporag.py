@@ -1,5 +1,3 @@
-"""The real HippoRAG 2 against a scripted server."""
-
 from dataclasses import replace
 from typing import Any
 

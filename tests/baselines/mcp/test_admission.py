@@ -1,5 +1,3 @@
-"""A server is admitted if what was added comes back and owners are apart."""
-
 from contextlib import asynccontextmanager
 
 import anyio

@@ -186,9 +186,7 @@ def test_a_wrong_setting_is_one_clear_line_and_no_key_is_repeated(settings, word
         from_settings(**settings)
     assert words in str(raised.value)
     assert KEY not in str(raised.value)
-
-
-def test_what_is_no_key_is_accepted():
+    # What is no key is accepted.
     env = {"API_KEY": "none", "TLS_KEY": "{folder}/a.pem", "KEY_PATH": "/a/b/c/d"}
     arguments = {"key": "{turn}", "text": "{text}", "kind": "a memory of the run"}
     assert from_settings(command="ls --verbose -x 1", env=env, add_arguments=arguments)

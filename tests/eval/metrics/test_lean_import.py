@@ -1,5 +1,3 @@
-"""A module of a library is imported without its packages, and leaves no trace."""
-
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module

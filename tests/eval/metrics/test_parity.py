@@ -2,17 +2,16 @@
 
 import gzip
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from eval.datasets.files import shared_folder
 from eval.metrics.published import bleu1, locomo_f1, mem0_f1
 
-ROOT = Path(__file__).parents[3]
-LOCOMO = Path(os.environ.get("MEMSYS_SHARED", ROOT.parent / "shared")) / "locomo"
+LOCOMO = shared_folder() / "locomo"
 ADVERSARIAL = 5
 SYSTEMS = sorted(path.name for path in (LOCOMO / "reference").glob("*.jsonl.gz"))
 

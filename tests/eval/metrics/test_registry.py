@@ -1,5 +1,3 @@
-"""One file adds a metric to scores, summary cells, tables and the CSV."""
-
 import csv
 import sys
 

@@ -1,5 +1,3 @@
-"""What of a model's reply is the answer, and what a prompt must have."""
-
 import pytest
 
 from eval.readers.llm import LLMReader, LLMReaderSettings, final_answer

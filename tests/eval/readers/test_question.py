@@ -53,24 +53,21 @@ def test_people_by_first_name_and_nickname_and_a_date_are_read_and_are_no_eviden
     assert found.roots == {"sell"}
 
 
-def test_lists_and_likelihoods():
-    assert asked("What hobbies does Ruben have?").many
-    assert not asked("What boat does Ruben have?").many
-    assert asked("林月有哪些爱好？").many
-    assert asked("Would Ruben likely sail?").hedged
-
-
 @pytest.mark.parametrize(
-    ("text", "unit"),
+    ("text", "field", "value"),
     [
-        ("How many wooden boats has Ruben?", "wooden boats"),
-        ("What year did Ruben leave?", "year"),
-        ("On which date did Ruben leave?", "day"),
-        ("林月是哪个月走的？", "month"),
+        ("What hobbies does Ruben have?", "many", True),
+        ("What boat does Ruben have?", "many", False),
+        ("林月有哪些爱好？", "many", True),
+        ("Would Ruben likely sail?", "hedged", True),
+        ("How many wooden boats has Ruben?", "unit", "wooden boats"),
+        ("What year did Ruben leave?", "unit", "year"),
+        ("On which date did Ruben leave?", "unit", "day"),
+        ("林月是哪个月走的？", "unit", "month"),
     ],
 )
-def test_unit(text, unit):
-    assert asked(text).unit == unit
+def test_lists_likelihoods_and_units(text, field, value):
+    assert getattr(asked(text), field) == value
 
 
 def test_lines_captions_and_questions():

@@ -1,5 +1,3 @@
-"""context.summarise=llm: long memories are shown as a model's summaries."""
-
 import re
 from datetime import datetime
 from typing import Any

@@ -1,5 +1,3 @@
-"""Contexts as text: their layouts, and what fits a budget."""
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""What a class declares decides which settings it is given."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

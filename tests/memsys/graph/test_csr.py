@@ -1,5 +1,3 @@
-"""The arrays of a large store hold the graph that networkx holds."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,5 +1,3 @@
-"""strategy=auto weighs its signals and says how."""
-
 from functools import partial
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Decomposition interleaves one ranking per conjunct."""
-
 from datetime import datetime
 from functools import partial
 from typing import Any

@@ -1,5 +1,3 @@
-"""strategy=fusion, and start=fusion wherever a start is taken."""
-
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Strategies over the parts of a large store find what they find over those of a small one."""
-
 import pytest
 
 from memsys.core.errors import InputError

@@ -1,5 +1,3 @@
-"""Late interaction ranks by MaxSim within its pool."""
-
 from functools import partial
 from typing import Any
 

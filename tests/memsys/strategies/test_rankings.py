@@ -1,5 +1,3 @@
-"""What each of full_context, vector_only and graph_score does by itself."""
-
 from dataclasses import replace
 from datetime import datetime
 from math import exp, log

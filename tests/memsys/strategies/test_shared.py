@@ -1,5 +1,3 @@
-"""What runs of one process take over from those before them."""
-
 import gc
 import time
 from weakref import ref

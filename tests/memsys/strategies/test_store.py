@@ -1,5 +1,3 @@
-"""The language of a store, and whether its embedder was trained for it."""
-
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.embed.minilm import MiniLM

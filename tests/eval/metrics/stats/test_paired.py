@@ -1,5 +1,3 @@
-"""Paired tests against enumeration and hand computation."""
-
 import math
 from collections.abc import Sequence
 from itertools import product
