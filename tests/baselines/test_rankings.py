@@ -92,13 +92,12 @@ def test_the_oracle_takes_every_memory_with_evidence_that_was_said(parts):
 SHOWN = dict.fromkeys((one.id for one in QUERIES), ("D3:1", "D1:4", "D2:1"))
 
 
-WALK = {"seeds": 2, "damping": 0.9, "steps": 20, "weight": 0.3}
+NUMBERS = {"start": "vector", "seeds": 1, "damping": 0.9, "steps": 20, "weight": 0.0}
+HYBRID = {**NUMBERS, "start": "hybrid", "seeds": 2, "weight": 0.3}
 
 
 class TestRankings(Contract):
-    @pytest.fixture(
-        autouse=True, params=[BM25, HybridRank, partial(GraphWalk, start="hybrid", **WALK)]
-    )
+    @pytest.fixture(autouse=True, params=[BM25, HybridRank, partial(GraphWalk, **HYBRID)])
     def ranking(self, request: pytest.FixtureRequest) -> None:
         self.made = request.param
 
@@ -120,7 +119,6 @@ class TestOracle(Contract):
         return Oracle(parts, budget, SHOWN)
 
 
-NUMBERS = {"start": "vector", "seeds": 1, "damping": 0.9, "steps": 20, "weight": 0.0}
 CHAIN = (
     "the copper kettle belongs to Selwyn",
     "Selwyn lives beside Ostrava mill",

@@ -49,7 +49,7 @@ def test_processes_that_write_to_one_place_are_not_admitted():
     ("kind", "there", "words"),
     [
         ("silent", False, "what was added does not come back: the first of 1 results is "),
-        ("ambiguous", False, "add_tool: remember and store fit equally well; name one of: "),
+        ("ambiguous", False, "strategy.add_tool: remember and store fit equally well; name one"),
         ("plain", True, "neither tool has an argument for the owner, and one address is one"),
     ],
 )

@@ -3,29 +3,24 @@
 import os
 import select
 import time
-from collections.abc import Callable
 from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from baselines.mcp.admission import Server, check
+from baselines.mcp.admission import check
 from baselines.mcp.connection import Connection
 from baselines.mcp.session import OwnerMemory
-from baselines.mcp.strategy import Mcp
 from baselines.mcp.strategy import server_of as from_settings
 from baselines.mcp.transports import Command
 from memsys.core.errors import InputError
 from memsys.core.types import Memory, Query
 from memsys.service.mcp.server import make_server
-from memsys.strategies.store import Parts
 from tests.baselines.mcp import conftest
 from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
 from tests.memsys.build import NOON, SESSIONS, session
 from tests.memsys.service.made import memory as opened_memory
-
-Make = Callable[[Server, Parts], Mcp]
 
 
 def query(text: str) -> Query:

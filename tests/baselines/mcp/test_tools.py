@@ -96,9 +96,7 @@ def test_words_of_a_name_that_say_something_else_cost_points():
     assert (chosen.add.tool.name, chosen.search.tool.name) == ("memory_store", "memory_search")
     assert chosen.add.why == "4 points: store +3, memory +1"
     assert chosen.delete is None
-
-
-def test_one_text_argument_is_filled_the_best_known_one():
+    # One text argument is filled, the best known one.
     add = tool("save", "summary_", "content_", "text_", "title_")
     chosen = choose([add, tool("find", "query")], Wanted())
     assert chosen.add.arguments == {"text": "{text}"}

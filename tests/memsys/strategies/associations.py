@@ -33,29 +33,23 @@ FOOD, FILM = "JS", "INW"
 Rows = Mapping[str, Sequence[Sequence[str]]]  # by turn: English fields, then Chinese ones
 RELATIONS: Rows = yaml.safe_load((HERE / "association_relations.yaml").read_text("utf-8"))
 FACTS: Rows = yaml.safe_load((HERE / "association_facts.yaml").read_text("utf-8"))
-# Two direct results, and two that they lead to, however little these resemble the question
-HALVES = [
-    "strategy.expansion.seeds=2",
-    "strategy.expansion.reserved=2",
-    "strategy.expansion.threshold=0.1",
-]
-# One memory per direct result; all of them in the order of the memory score
-RESCORED = [
-    "strategy.expansion.per_seed=1",
-    "strategy.expansion.threshold=0.1",
-    "strategy.rescore=memory_score",
-]
-# All of them in the order of the memory score, in which the graph outweighs the cosine
-REWEIGHTED = [
-    "strategy.rescore=memory_score",
-    "strategy.weights.similarity=0.3",
-    "strategy.weights.graph=0.4",
-]
+
+
+def expansion(**numbers: float) -> list[str]:
+    return [f"strategy.expansion.{name}={value}" for name, value in numbers.items()]
+
+
+BY_SCORE = "strategy.rescore=memory_score"
 ROWS: Mapping[str, Sequence[str]] = {  # the others are as shipped
-    "graph_follow": ["strategy.expansion.reserved=2"],  # half of k
-    "graph_expand, rescored": RESCORED,
-    "graph_expand, halves": HALVES,
-    "graph_expand, reweighted": REWEIGHTED,
+    "graph_follow": expansion(reserved=2),  # half of k
+    # One memory per direct result; all of them in the order of the memory score
+    "graph_expand, rescored": [*expansion(per_seed=1, threshold=0.1), BY_SCORE],
+    # Two direct results, and two that they lead to, however little these resemble the question
+    "graph_expand, halves": expansion(seeds=2, reserved=2, threshold=0.1),
+    # In the order of the memory score, in which the graph outweighs the cosine
+    "graph_expand, reweighted": [
+        *(BY_SCORE, "strategy.weights.similarity=0.3", "strategy.weights.graph=0.4")
+    ],
 }
 
 

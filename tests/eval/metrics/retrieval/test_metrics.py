@@ -172,12 +172,13 @@ def test_generated_rankings_score_as_in_ir_measures():
 def test_generated_rankings_score_as_in_ranx():
     ranx = pytest.importorskip("ranx", reason="ranx is not installed; pip install -e '.[ranx]'")
     questions = shapes(60)
-    qrels, runs = trec(questions)
+    judged, scored = trec(questions)
     names = {"recall@10": "recall@10", "recall_any@10": "hit_rate@10", "ndcg@10": "ndcg@10"}
     names |= {"precision@10": "precision@10", "mrr": "mrr", "map": "map"}
     names |= {"r_precision": "r-precision"}
-    theirs, order = ranx.Qrels(qrels), list(ranx.Qrels(qrels).keys())
-    found = ranx.evaluate(theirs, ranx.Run(runs), list(names.values()), return_mean=False)
-    for ours, name in names.items():
+    qrels = ranx.Qrels(judged)
+    found = ranx.evaluate(qrels, ranx.Run(scored), list(names.values()), return_mean=False)
+    order = list(qrels.keys())
+    for ours, theirs in names.items():
         mine = [parse(ours).score(questions[id_]) for id_ in order]
-        assert mine == pytest.approx(list(found[name]), abs=1e-9), ours
+        assert mine == pytest.approx(list(found[theirs]), abs=1e-9), ours

@@ -62,9 +62,7 @@ def test_judges_of_one_verdict_have_no_kappa_and_equal_runs_1():
     assert math.isnan(fleiss_interval([[False, False]] * 4, list("aabb")).low)
     found = fleiss_interval([[True] * 3, [False] * 3] * 10, list("ab") * 10)
     assert (found.value, found.low, found.high) == (1, 1, 1)
-
-
-def test_fleiss_for_two_runs_of_equal_margins_is_cohens():
+    # Of two runs of equal margins it is Cohen's.
     one = [True, True, False, False, True, False]
     other = [True, False, True, False, True, False]
     both = fleiss_interval(list(zip(one, other, strict=True)), ["c"] * 6)
