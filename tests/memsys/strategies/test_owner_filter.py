@@ -14,15 +14,6 @@ from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, TURN_IDS, query
 from tests.memsys.strategies.make import graph_expand, hybrid_gate, option
 
-OTHERS = tuple(
-    replace(
-        one,
-        owner="other",
-        turns=tuple(replace(turn, id=f"other:{turn.id}") for turn in one.turns),
-    )
-    for one in SESSIONS
-)
-OWN = tuple(replace(one, owner="talk") for one in SESSIONS)
 QUERY = query("Who sold a bowl at the Lantern market?")  # of the conversation "talk"
 RANKERS = ("vector_only", "bm25", "hybrid_rank")
 ALL: dict[str, Callable[[Parts], Strategy]] = {
@@ -37,9 +28,10 @@ ALL: dict[str, Callable[[Parts], Strategy]] = {
 def asked(make: Callable[[Parts], Strategy], parts: Parts) -> tuple[Strategy, Retrieval]:
     """The strategy over both conversations, session by session, others' first; and its answer."""
     strategy = make(parts)
-    for pair in zip(OTHERS, OWN, strict=True):
-        for session in pair:
-            strategy.ingest(session)
+    for one in SESSIONS:
+        others = tuple(replace(turn, id=f"other:{turn.id}") for turn in one.turns)
+        strategy.ingest(replace(one, owner="other", turns=others))
+        strategy.ingest(replace(one, owner="talk"))
     return strategy, strategy.retrieve(QUERY)
 
 
