@@ -1,7 +1,5 @@
 """Mem0 as a strategy: current facts of both speakers, found by cosine; raw messages on demand."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -18,13 +16,7 @@ from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 from tests.memsys.build import SESSIONS, TURN_IDS, MakeParts, query
 from tests.memsys.contract import Contract
-from tests.memsys.knowledge.facts.models import (
-    Planned,
-    Reply,
-    call,
-    fact,
-    facts,
-)
+from tests.memsys.knowledge.facts.models import Planned, Reply, call, fact, facts
 from tests.memsys.reach import mentions
 
 FACTS: dict[str, Any] = {
@@ -71,9 +63,8 @@ def test_facts_of_both_speakers_are_found_and_what_was_dropped_is_not(parts):
     assert contents(strategy, "allotment") > {"Mara sold a bowl", "Theo has an allotment"}
     strategy, grown = ingested(parts, add, add, drop, **own)
     assert grown == [2, 1, 0]
-    assert contents(strategy, "allotment") == {
-        *("Mara takes pottery lessons", "Mara broke a bowl", "Mara sold a bowl")
-    }
+    left = {"Mara takes pottery lessons", "Mara broke a bowl", "Mara sold a bowl"}
+    assert contents(strategy, "allotment") == left
     assert [change.operation for change in strategy.history][-1] == "DELETE"
     strategy, grown = ingested(parts, drop, **own)
     assert grown == [2, -1, 0]
@@ -128,12 +119,9 @@ def test_two_conversations_in_one_store_share_nothing_and_leave_nothing(parts):
 def test_its_prompts_are_named_and_it_takes_a_model(parts, tmp_path):
     path = tmp_path / "own.txt"
     path.write_text("{memories} {fact}", encoding="utf-8")
-    own = {**UPDATE, "prompt": str(path)}
-    strategy = mem0(parts(llm=Planned()), update=own)
-    assert {role: prompt.name for role, prompt in strategy.prompts.items()} == {
-        "facts": "facts_extract",
-        "update": str(path),
-    }
+    strategy = mem0(parts(llm=Planned()), update={**UPDATE, "prompt": str(path)})
+    names = {role: prompt.name for role, prompt in strategy.prompts.items()}
+    assert names == {"facts": "facts_extract", "update": str(path)}
     with pytest.raises(InputError, match=r"^strategy=mem0: no model .* llm=openai"):
         mem0(parts())
 
@@ -145,10 +133,8 @@ def test_forgetting_sets_facts_back_to_what_other_turns_said(parts):
 
     def after(*turns: str) -> tuple[int | None, set[str], Mem0]:
         strategy, _ = ingested(parts, update, (call("ADD"),), drop, k=9, vector_store=vectors)
-        assert contents(strategy, "bowl") == {
-            "Mara broke a bowl in pottery class",
-            "Mara sold a bowl",
-        }
+        known = {"Mara broke a bowl in pottery class", "Mara sold a bowl"}
+        assert contents(strategy, "bowl") == known
         changed = strategy.forget(turns)
         strategy.events.clear()
         return changed, contents(strategy, "bowl"), strategy

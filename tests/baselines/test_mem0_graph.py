@@ -1,8 +1,7 @@
 """Mem0 with a graph: facts and relations share one context, each with a number of its own."""
 
-from __future__ import annotations
-
 import json
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -31,9 +30,7 @@ GRAPH: dict[str, Any] = {
     **{"calls": "tools", "on_conflict": "invalidate", "exchange": 1},
     **{"threshold": 0.7, "merge": 0.9, "nodes": 10, "shown": 20},
 }
-RELATIONS: dict[str, Any] = {
-    **{"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4}
-}
+RELATIONS = {"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4}
 FIRST = session(
     1, datetime(2024, 3, 2), ("Mara", "I like badminton."), ("Mara", "I own a kiln <small>.")
 )
@@ -73,12 +70,8 @@ class TestWithoutRelations(Contract):
     """Messages as they are and an empty graph: a strategy like any other."""
 
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        with_model = Parts(**{**fields(parts), "llm": Scripted(entities=[[]])})
+        with_model = replace(parts, llm=Scripted(entities=[[]]))
         return strategy_of(with_model, k, budget, infer=False)
-
-
-def fields(parts: Parts) -> dict[str, Any]:
-    return {name: getattr(parts, name) for name in Parts.__dataclass_fields__}
 
 
 def test_relations_come_beside_the_k_facts_in_one_ranking(parts):
@@ -130,9 +123,7 @@ def test_relations_take_part_in_the_budget_and_are_escaped(parts):
     related = whole.context.partition("<related_context")[2]
     assert "Mara owns kiln" in related
     budget = whole.context_tokens - 20
-    tight = ingested(
-        strategy_of(Parts(**{**fields(given), "llm": model()}), 3, budget, infer=False)
-    )
+    tight = ingested(strategy_of(replace(given, llm=model()), 3, budget, infer=False))
     found = tight.retrieve(query("Who owns a kiln?"))
     assert count_tokens(found.context) == found.context_tokens <= budget
     assert 0 < len(found.candidates) < len(whole.candidates)
@@ -206,14 +197,12 @@ def test_the_graph_is_that_of_separate_calls_without_their_calls(parts):
     one, two = talkative(), model()
     same = ingested(strategy_of(parts(llm=one), facts=SAME))
     apart = ingested(strategy_of(parts(llm=two)))
-    assert same._graph.sentences(same._graph.relations()) == apart._graph.sentences(
-        apart._graph.relations()
-    )
-    assert same._graph.relations() == apart._graph.relations()
-    assert {kind: len(asked) for kind, asked in two.asked.items()} == {
-        **{"facts": 3, "entities": 3, "relations": 3, "conflicts": 2}
-    }
-    assert {kind: len(asked) for kind, asked in one.asked.items()} == {"facts": 3, "conflicts": 2}
+    relations = same._graph.relations()
+    assert relations == apart._graph.relations()
+    assert same._graph.sentences(relations) == apart._graph.sentences(relations)
+    calls = [{kind: len(asked) for kind, asked in llm.asked.items()} for llm in (one, two)]
+    assert calls[0] == {"facts": 3, "conflicts": 2}
+    assert calls[1] == {"facts": 3, "entities": 3, "relations": 3, "conflicts": 2}
     assert "Mara has a kiln" in " ".join(found(same))
     steps = [event["step"] for event in same.events]
     assert steps.count("same_reply") == 3
@@ -235,9 +224,7 @@ def test_lists_are_checked_and_what_cannot_be_read_is_asked_for_apart(parts):
     faults = [event["fault"] for event in strategy.events if "fault" in event]
     assert faults == ["no_answer", "unknown_entity"]
     assert (len(llm.asked["entities"]), len(llm.asked["relations"])) == (1, 1)
-
-
-def test_both_read_the_same_exchanges(parts):
+    # Both read the same exchanges.
     with pytest.raises(InputError, match=r"^strategy.graph.exchange: relations come with the f"):
         strategy_of(parts(llm=talkative()), facts=SAME, graph={**GRAPH, "exchange": 2})
 

@@ -1,8 +1,5 @@
-"""What each baseline does by itself, and that it keeps the contract of every strategy."""
-
-from __future__ import annotations
-
 from datetime import datetime
+from functools import partial
 from math import log
 from typing import Any, ClassVar
 
@@ -95,21 +92,17 @@ def test_the_oracle_takes_every_memory_with_evidence_that_was_said(parts):
 SHOWN = dict.fromkeys((one.id for one in QUERIES), ("D3:1", "D1:4", "D2:1"))
 
 
-class TestBM25(Contract):
+NUMBERS = {"start": "vector", "seeds": 1, "damping": 0.9, "steps": 20, "weight": 0.0}
+HYBRID = {**NUMBERS, "start": "hybrid", "seeds": 2, "weight": 0.3}
+
+
+class TestRankings(Contract):
+    @pytest.fixture(autouse=True, params=[BM25, HybridRank, partial(GraphWalk, **HYBRID)])
+    def ranking(self, request: pytest.FixtureRequest) -> None:
+        self.made = request.param
+
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        return BM25(parts, k, budget)
-
-
-class TestHybridRank(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        return HybridRank(parts, k, budget)
-
-
-class TestGraphWalk(Contract):
-    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
-        return GraphWalk(
-            parts, k, budget, start="hybrid", seeds=2, damping=0.9, steps=20, weight=0.3
-        )
+        return self.made(parts, k, budget)
 
 
 class TestNoMemory(Contract):
@@ -126,7 +119,6 @@ class TestOracle(Contract):
         return Oracle(parts, budget, SHOWN)
 
 
-NUMBERS = {"start": "vector", "seeds": 1, "damping": 0.9, "steps": 20, "weight": 0.0}
 CHAIN = (
     "the copper kettle belongs to Selwyn",
     "Selwyn lives beside Ostrava mill",

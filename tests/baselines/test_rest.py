@@ -1,7 +1,5 @@
 """strategy=rest against a service that a test may make misbehave."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -62,10 +60,9 @@ def test_turns_are_posted_one_by_one_with_their_ids(service, parts):
     owner = body.pop("user_id")
     assert owner.startswith("memsys-")
     time = "2024-03-02T10:00:00Z"
+    message = {"role": "user", "name": "Mara", "id": "D1:1", "content": "Look [image: a bowl]"}
     assert body == {
-        "messages": [
-            {"role": "user", "name": "Mara", "id": "D1:1", "content": "Look [image: a bowl]"}
-        ],
+        "messages": [message],
         "metadata": {"turns": ["D1:1"], "speakers": ["Mara"], "time": time},
         "time": time,
     }

@@ -1,7 +1,5 @@
 """Parts, and a library that is always there: the keeper, run by this very interpreter."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -13,10 +11,9 @@ import pytest
 from baselines.libraries import memory
 from baselines.libraries.memory import LibraryMemory
 from memsys.strategies.store import Parts
-from tests.memsys.conftest import bag_of_words, parts
 from tests.shared import no_key
 
-__all__ = ["bag_of_words", "no_key", "parts"]
+__all__ = ["no_key"]
 
 Keeper = Callable[..., LibraryMemory]
 

@@ -1,9 +1,7 @@
 """What the tests of the real libraries share: they run only where the library is installed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -52,13 +50,10 @@ def ingested(
     name: str, parts: Parts, sessions: tuple[Session, ...] = TALK, k: int = 5, **own: Any
 ) -> Iterator[LibraryMemory]:
     """The real library, which has ingested `sessions`."""
-    strategy = LibraryMemory(parts, k, None, name, **{"timeout_s": 120, **own})
-    try:
+    with closing(LibraryMemory(parts, k, None, name, **{"timeout_s": 120, **own})) as strategy:
         for one in sessions:
             strategy.ingest(one)
         yield strategy
-    finally:
-        strategy.close()
 
 
 def written_with(text: str, strategy: LibraryMemory) -> list[str]:
@@ -68,7 +63,9 @@ def written_with(text: str, strategy: LibraryMemory) -> list[str]:
     return [name for name in names if name != "stderr.txt"]
 
 
-def asking(parts: MakeParts, server: FaultyServer, folder: Path, mode: Mode = "auto") -> Parts:
+def asking(
+    parts: MakeParts, server: FaultyServer, folder: Path, mode: Mode = "auto", meter: Any = None
+) -> Parts:
     """Parts with a model behind `server`."""
     settings = ChatSettings(model="gpt-4o-mini", base_url=server.base_url, retries=0)
-    return parts(llm=settings.open(Recording(folder, mode), Meter()))
+    return parts(llm=settings.open(Recording(folder, mode), meter or Meter()))

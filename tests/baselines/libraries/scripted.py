@@ -1,7 +1,5 @@
 """What a scripted model answers to each of the real libraries about TALK."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
@@ -65,10 +63,8 @@ def graphiti(body: dict[str, Any]) -> Behaviour:
 
 
 def reference(text: str) -> str | None:
-    found = re.search(
-        r"(20\d\d-\d\d-\d\d)[T ]",
-        section(text, "REFERENCE TIME") or section(text, "REFERENCE_TIME"),
-    )
+    time = section(text, "REFERENCE TIME") or section(text, "REFERENCE_TIME")
+    found = re.search(r"(20\d\d-\d\d-\d\d)[T ]", time)
     return f"{found[1]}T00:00:00Z" if found else None
 
 
@@ -179,21 +175,12 @@ def changes(text: str) -> list[dict[str, str]]:
     for fact in ast.literal_eval(new):
         before = "Ada: I like badminton"
         if "not like" in fact and before in known:
-            rows.append(
-                {"id": known[before], "text": fact, "event": "UPDATE", "old_memory": before}
-            )
+            row = {"id": known[before], "event": "UPDATE", "old_memory": before}
         else:
-            rows.append({"id": "new", "text": fact, "event": "ADD"})
+            row = {"id": "new", "event": "ADD"}
+        rows.append({"text": fact, **row})
     return rows
 
 
-MODELS: dict[str, Callable[[dict[str, Any]], Behaviour]] = {
-    "cognee": cognee,
-    "graphiti": graphiti,
-    "hipporag": hipporag,
-    "langmem": langmem,
-    "letta": letta,
-    "lightrag": lightrag,
-    "mem0ai": mem0ai,
-    "mem0ai_graph": mem0ai_graph,
-}
+SCRIPTS = (cognee, graphiti, hipporag, langmem, letta, lightrag, mem0ai, mem0ai_graph)
+MODELS: dict[str, Callable[[dict[str, Any]], Behaviour]] = {one.__name__: one for one in SCRIPTS}

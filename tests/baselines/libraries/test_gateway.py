@@ -1,10 +1,9 @@
 """The gateway through the protocol's own client: what a library would see, and what is kept."""
 
-from __future__ import annotations
-
 import queue
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,10 @@ SAID = [{"role": "user", "content": "Hello."}]
 KEY = "sk-the-real-one-55aa"
 PARAMETERS = {"type": "object", "properties": {"fact": {"type": "string"}}, "required": ["fact"]}
 TOOL = {"type": "function", "function": {"name": "keep", "parameters": PARAMETERS}}
+
+
+def chat(client: OpenAI, messages: Any = SAID, **more: Any) -> Any:
+    return client.chat.completions.create(model="m", messages=messages, **more)
 
 
 class Desk:
@@ -121,7 +124,7 @@ def test_a_chat_passes_as_it_is_but_for_model_and_key(desk, meter):
         one = desk(server)
         with meter.phase() as reading:
             answer = one.ask(lambda c: c.chat.completions.create(model="whatever", **given))
-        one.ask(lambda c: c.chat.completions.create(model="m", messages=SAID, max_tokens=7))
+        one.ask(partial(chat, max_tokens=7))
         (body, limited), (headers, _) = server.bodies, server.headers
         key = one.gateway.key
     assert body == {**given, "model": "gpt-4o-mini", "max_tokens": 99, "seed": 5}
@@ -136,7 +139,7 @@ def test_a_chat_passes_as_it_is_but_for_model_and_key(desk, meter):
 def test_a_recorded_chat_is_replayed_without_a_server(desk, meter):
     def ask(one: Desk, mode: str) -> Any:
         with meter.phase() as reading:
-            answer = one.ask(lambda c: c.chat.completions.create(model="m", messages=SAID))
+            answer = one.ask(chat)
         assert (mode, reading.replayed) == (mode, mode == "replay")
         return answer.model_dump()
 
@@ -151,8 +154,8 @@ def test_no_key_lies_on_disk(desk, tmp_path):
     with FaultyServer([faults.answer({"error": {"message": f"bad {KEY}"}})]) as server:
         one = desk(server)
         with pytest.raises(openai.BadRequestError) as raised:
-            one.ask(lambda c: c.chat.completions.create(model="m", messages=SAID))
-        one.ask(lambda c: c.chat.completions.create(model="m", messages=SAID))
+            one.ask(chat)
+        one.ask(chat)
     assert KEY not in str(raised.value) + str(one.gateway.refused)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) >= 2
@@ -172,7 +175,7 @@ def test_another_process_without_the_key_is_turned_away(desk, key):
 def test_without_a_model_a_chat_is_refused_once_and_says_why(desk):
     one = desk()
     with pytest.raises(openai.BadRequestError, match="llm=none; add llm=openai"):
-        one.ask(lambda c: c.chat.completions.create(model="m", messages=SAID))
+        one.ask(chat)
     assert len(one.gateway.refused) == 1
 
 
@@ -182,7 +185,7 @@ def test_without_a_model_a_chat_is_refused_once_and_says_why(desk):
         (lambda c: c.embeddings.create(model="m", input=[[1, 2]]), "token numbers"),
         (lambda c: c.embeddings.create(model="m", input=[]), "token numbers"),
         (lambda c: c.embeddings.create(model="m", input="a", dimensions=9), "dimensions"),
-        (lambda c: c.chat.completions.create(model="m", messages=SAID, stream=True), "stream"),
+        (partial(chat, stream=True), "stream"),
         (lambda c: c.responses.create(model="m", input="hi"), "/responses: not served"),
     ],
 )
@@ -196,10 +199,8 @@ def test_a_refusal_is_passed_to_the_library_and_a_spent_budget_ends_the_run(desk
     with FaultyServer([faults.status(400, "no talk of that")]) as server:
         one = desk(server)
         with pytest.raises(openai.BadRequestError, match="no talk of that"):
-            one.ask(lambda c: c.chat.completions.create(model="m", messages=SAID))
+            one.ask(chat)
         assert "no talk of that" in one.gateway.refused[0]
         with pytest.raises(BudgetReached):
-            desk(server, usd=1e-7).ask(
-                lambda c: c.chat.completions.create(model="m", messages=[*SAID, *SAID])
-            )
+            desk(server, usd=1e-7).ask(partial(chat, messages=[*SAID, *SAID]))
         assert server.requests == 1

@@ -1,7 +1,3 @@
-"""The real HippoRAG 2 against a scripted server."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -38,10 +34,8 @@ def test_what_is_forgotten_is_not_found_and_what_others_state_remains(parts, tmp
         given = asking(parts, server, tmp_path)
         with ingested("hipporag", given, exchange=1) as strategy:
             with ingested("hipporag", given, TALK[:1], exchange=1) as other:
-                assert {one.memory.turns for one in other.retrieve(LIKES).candidates} == {
-                    ("D1:1",),
-                    ("D1:2",),
-                }
+                found = other.retrieve(LIKES).candidates
+                assert {one.memory.turns for one in found} == {("D1:1",), ("D1:2",)}
             assert strategy.forget(["D1:1"]) == 1
             assert strategy.size()["nodes"] == 4  # D2:1 states the triple as well
             assert strategy.forget(["D2:1", "D9:9"]) == 1
@@ -50,8 +44,7 @@ def test_what_is_forgotten_is_not_found_and_what_others_state_remains(parts, tmp
             assert strategy.size()["nodes"] == 3
             assert strategy.forget(["D1:2", "D2:2"]) == 2
             assert strategy.size() == {"passages": 0, "nodes": 0, "edges": 0}
-            left = written_with("pizza", strategy)
-            assert left == ["gpt-4o-mini_cache.sqlite"], "its own cache"
+            assert written_with("pizza", strategy) == ["gpt-4o-mini_cache.sqlite"]  # its own
             strategy.ingest(TALK[1])
             assert len(strategy.retrieve(LIKES).candidates) == 2
 

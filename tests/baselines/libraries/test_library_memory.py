@@ -1,7 +1,5 @@
 """A library behind its pipe and gateway keeps the contract of every strategy."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
@@ -12,14 +10,13 @@ from baselines.libraries import memory
 from baselines.libraries.memory import HERE, LibraryMemory, names
 from baselines.libraries.pipe import LibraryError
 from memsys.core.errors import InputError
-from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter
-from memsys.llm.recording import Recording
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 from tests.baselines.libraries.conftest import Keeper
+from tests.baselines.libraries.real import asking
 from tests.memsys import contract
-from tests.memsys.build import SESSIONS, TURN_IDS, MakeParts, query, session
+from tests.memsys.build import SESSIONS, TURN_IDS, query, session
 from tests.memsys.contract import Contract
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import FaultyServer, Script
@@ -87,19 +84,13 @@ def test_the_network_is_not_reached_and_a_crash_is_an_error_of_the_session(keepe
         strategy.retrieve(query("What will it do?"))
 
 
-def with_model(parts: MakeParts, server: FaultyServer, folder: Path) -> tuple[Parts, Meter]:
-    meter = Meter()
-    settings = ChatSettings(model="gpt-4o-mini", base_url=server.base_url, retries=0)
-    return parts(llm=settings.open(Recording(folder, "auto"), meter)), meter
-
-
 TWO = session(1, DAY, *[("Mara", f"Line {number}.") for number in range(4)])
 
 
 def test_facts_are_of_an_exchange_and_its_cost_is_in_the_phase(keeper, parts, tmp_path):
+    meter = Meter()
     with FaultyServer() as server:
-        given, meter = with_model(parts, server, tmp_path)
-        strategy = keeper(given, infer=True)
+        strategy = keeper(asking(parts, server, tmp_path, meter=meter), infer=True)
         with meter.phase() as reading:
             assert strategy.ingest(TWO) == 2
     assert reading.usage.calls == server.requests == 2
@@ -112,7 +103,7 @@ def test_facts_are_of_an_exchange_and_its_cost_is_in_the_phase(keeper, parts, tm
 def test_an_unanswered_call_is_an_event(keeper, parts, tmp_path):
     script: Script = [faults.status(400, "no talk of lines")]
     with FaultyServer(script) as server:
-        strategy = keeper(with_model(parts, server, tmp_path)[0], infer=True)
+        strategy = keeper(asking(parts, server, tmp_path), infer=True)
         with pytest.raises(LibraryError, match="no talk of lines"):
             strategy.ingest(TWO)
     (event,) = strategy.events

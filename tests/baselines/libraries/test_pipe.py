@@ -1,7 +1,5 @@
 """Whatever the process at the other end does, a request ends: with a reply or an error."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -153,24 +151,19 @@ def test_closing_refuses_what_waits_and_leaves_no_process(pipe):
         ask(pipe, "reply")
 
 
-def test_a_forgotten_pipe_leaves_no_process(tmp_path):
+def test_a_forgotten_pipe_leaves_no_process_and_no_interpreter_is_an_error(tmp_path):
     pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=60)
     child = ask(pipe, "child")["child"]
     del pipe
     assert ends(child)
-
-
-def test_no_interpreter_is_an_error(tmp_path):
     with pytest.raises(LibraryError, match="cannot be started"):
         Pipe("lib", [tmp_path / "python"], tmp_path, timeout_s=60)
 
 
-ADAPTER = Path(__file__).parent / "with_child.py"
-
-
 @pytest.mark.parametrize("busy", [True, False])
 def test_a_library_ends_its_own_server_when_nobody_is_left(tmp_path, busy):
-    command = [sys.executable, HERE / "adapters" / "serve.py", ADAPTER]
+    adapter = SCRIPT.with_name("with_child.py")
+    command = [sys.executable, HERE / "adapters" / "serve.py", adapter]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, cwd=tmp_path, **pipes, stderr=subprocess.DEVNULL) as process:
         assert process.stdin

@@ -1,7 +1,5 @@
 """Toy servers in this process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -18,9 +16,6 @@ from baselines.mcp.tools import Wanted
 from baselines.mcp.transports import Address, Command
 from memsys.strategies.store import Parts
 from tests.baselines.mcp.toy import Toy
-from tests.memsys.conftest import bag_of_words, parts
-
-__all__ = ["bag_of_words", "parts"]
 
 pytest.importorskip("mcp")
 

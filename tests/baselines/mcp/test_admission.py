@@ -1,7 +1,3 @@
-"""A server is admitted if what was added comes back and owners are apart."""
-
-from __future__ import annotations
-
 from contextlib import asynccontextmanager
 
 import anyio
@@ -22,11 +18,8 @@ def test_a_good_server_is_admitted_and_nothing_is_left(kind, owners):
     server, lines = server_of(kind), []
     admission = check(server, lines.append)
     assert admission.chosen.owners == owners
-    assert admission.checks == [
-        "what was added comes back",
-        "owners are apart",
-        "an unknown query is no error",
-    ]
+    checks = ["what was added comes back", "owners are apart", "an unknown query is no error"]
+    assert admission.checks == checks
     assert lines[0].startswith("toy 1.2 ")
     assert [line.split()[0] for line in lines[1:]] == ["add:", "search:", "delete:", "owners:"]
     if kind == "owned":
@@ -56,11 +49,7 @@ def test_processes_that_write_to_one_place_are_not_admitted():
     ("kind", "there", "words"),
     [
         ("silent", False, "what was added does not come back: the first of 1 results is "),
-        (
-            "ambiguous",
-            False,
-            "strategy.add_tool: remember and store fit equally well; name one of: ",
-        ),
+        ("ambiguous", False, "strategy.add_tool: remember and store fit equally well; name one"),
         ("plain", True, "neither tool has an argument for the owner, and one address is one"),
     ],
 )
@@ -92,20 +81,17 @@ def test_a_server_is_checked_once():
     assert fill(admit(server).nothing, {"query": "tea"}) == "No memories found for 'tea'"
 
 
-def test_a_server_that_cannot_start_says_so_at_once():
+def test_a_server_that_cannot_start_says_so_at_once_and_a_slow_one_is_closed():
     def broken() -> object:
         raise OSError("no such place")
 
-    with pytest.raises(LibraryError, match="the start: no such place"):
-        Connection(broken, 60)
-
-
-def test_a_server_that_does_not_start_in_time_is_closed():
     @asynccontextmanager
     async def silent():
         await anyio.sleep_forever()
         yield
 
+    with pytest.raises(LibraryError, match="the start: no such place"):
+        Connection(broken, 60)
     with pytest.raises(LibraryError, match=r"the start: no answer within 0\.05 s; closed"):
         Connection(silent, 0.05)
 

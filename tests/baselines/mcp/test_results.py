@@ -1,7 +1,5 @@
 """Results of servers as items, and the turns that they are evidence of."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -58,12 +56,9 @@ def test_an_error_that_is_not_marked_is_an_error(structured, text):
 
 
 def test_a_stored_text_is_its_memory_and_a_score_is_the_servers():
-    found = stored("Ada: Hi", "Bo: I moved  to Rome").candidates(
-        items({"results": [{"text": "Bo: I moved to Rome", "score": 0.7}]})
-    )
-    assert [(one.memory.turns, one.memory.time, one.score) for one in found] == [
-        (("D1:2",), NOON, 0.7)
-    ]
+    rows = items({"results": [{"text": "Bo: I moved to Rome", "score": 0.7}]})
+    (found,) = stored("Ada: Hi", "Bo: I moved  to Rome").candidates(rows)
+    assert (found.memory.turns, found.memory.time, found.score) == (("D1:2",), NOON, 0.7)
 
 
 def test_each_of_two_results_with_one_text_is_evidence_of_one_turn():

@@ -1,33 +1,26 @@
 """The strategy over a toy: evidence, faults, costs and forgetting."""
 
-from __future__ import annotations
-
 import os
 import select
 import time
-from collections.abc import Callable
 from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from baselines.mcp.admission import Server, check
+from baselines.mcp.admission import check
 from baselines.mcp.connection import Connection
 from baselines.mcp.session import OwnerMemory
-from baselines.mcp.strategy import Mcp
 from baselines.mcp.strategy import server_of as from_settings
 from baselines.mcp.transports import Command
 from memsys.core.errors import InputError
 from memsys.core.types import Memory, Query
 from memsys.service.mcp.server import make_server
-from memsys.strategies.store import Parts
 from tests.baselines.mcp import conftest
 from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
 from tests.memsys.build import NOON, SESSIONS, session
 from tests.memsys.service.made import memory as opened_memory
-
-Make = Callable[[Server, Parts], Mcp]
 
 
 def query(text: str) -> Query:
@@ -99,6 +92,9 @@ def test_the_last_output_of_a_server_that_has_ended_declines_nothing(tmp_path):
 
 
 def test_it_forgets_by_the_ids_that_the_server_gave(mcp_of, parts):
+    unable = mcp_of(server_of("plain"), parts())
+    unable.ingest(SESSIONS[0])
+    assert unable.forget(["D1:3"]) is None  # without a tool that deletes
     server = server_of("owned")
     strategy = mcp_of(server, parts())
     strategy.ingest(SESSIONS[0])
@@ -136,12 +132,6 @@ def test_what_a_run_stores_at_an_address_is_deleted_at_the_end(mcp_of, parts):
     rows_at(server).append({"id": "x", "text": "Somebody's.", "user": "ana", "metadata": {}})
     strategy.close()
     assert [row["user"] for row in rows_at(server)] == ["ana"]
-
-
-def test_without_a_tool_that_deletes_it_cannot_forget(mcp_of, parts):
-    strategy = mcp_of(server_of("plain"), parts())
-    strategy.ingest(SESSIONS[0])
-    assert strategy.forget(["D1:3"]) is None
 
 
 def test_a_tool_that_deletes_nothing_is_an_error_and_its_leak_is_seen(mcp_of, parts):
@@ -191,9 +181,7 @@ def test_a_wrong_setting_is_one_clear_line_and_no_key_is_repeated(settings, word
         from_settings(**settings)
     assert words in str(raised.value)
     assert KEY not in str(raised.value)
-
-
-def test_what_is_no_key_is_accepted():
+    # What is no key is accepted.
     env = {"API_KEY": "none", "TLS_KEY": "{folder}/a.pem", "KEY_PATH": "/a/b/c/d"}
     arguments = {"key": "{turn}", "text": "{text}", "kind": "a memory of the run"}
     assert from_settings(command="ls --verbose -x 1", env=env, add_arguments=arguments)

@@ -1,7 +1,5 @@
 """Which tools are chosen, from the schemas of real servers and of awkward ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -13,30 +11,25 @@ from memsys.core.errors import InputError
 
 def tool(name: str, *required: str, **properties: Any) -> Tool:
     """A tool with text arguments, unless `properties` say otherwise; a `_` ends an optional one."""
-    texts = {name.rstrip("_"): {"type": "string"} for name in required}
+    texts = {name.rstrip("_"): TEXT for name in required}
     needed = [name for name in required if not name.endswith("_")]
     return Tool(name, {"properties": {**texts, **properties}, "required": needed})
 
 
-STRINGS = {"type": "array", "items": {"type": "string"}}
+TEXT = {"type": "string"}
+STRINGS = {"type": "array", "items": TEXT}
 ENTITY = {
     "type": "object",
-    "properties": {
-        "name": {"type": "string"},
-        "entityType": {"type": "string"},
-        "observations": STRINGS,
-    },
+    "properties": {"name": TEXT, "entityType": TEXT, "observations": STRINGS},
     "required": ["name", "entityType", "observations"],
 }
+ENTITIES = {
+    "properties": {"entities": {"type": "array", "items": {"$ref": "#/$defs/Entity"}}},
+    "required": ["entities"],
+    "$defs": {"Entity": ENTITY},
+}
 GRAPH = [
-    Tool(
-        "create_entities",
-        {
-            "properties": {"entities": {"type": "array", "items": {"$ref": "#/$defs/Entity"}}},
-            "required": ["entities"],
-            "$defs": {"Entity": ENTITY},
-        },
-    ),
+    Tool("create_entities", ENTITIES),
     tool("add_relation", "from", "to"),
     tool("add_observations", "entityName", contents=STRINGS),
     tool("search_nodes", "query", limit={"type": "number", "maximum": 50}),
@@ -60,24 +53,16 @@ def test_nested_entities_are_filled_and_what_needs_an_entity_is_passed_over():
 def test_messages_with_roles_are_filled():
     message = {
         "type": "object",
-        "properties": {
-            "role": {"type": "string", "enum": ["user", "assistant"]},
-            "content": {"type": "string"},
-        },
+        "properties": {"role": {**TEXT, "enum": ["user", "assistant"]}, "content": TEXT},
         "required": ["role", "content"],
     }
-    add = Tool(
-        "add_memories",
-        {
-            "properties": {
-                "messages": {"anyOf": [{"type": "null"}, {"type": "array", "items": message}]},
-                "userId": {"type": "string"},
-                "metadata": {"type": "object"},
-                "timestamp": {"type": ["string", "null"]},
-            },
-            "required": ["messages"],
-        },
-    )
+    properties = {
+        "messages": {"anyOf": [{"type": "null"}, {"type": "array", "items": message}]},
+        "userId": TEXT,
+        "metadata": {"type": "object"},
+        "timestamp": {"type": ["string", "null"]},
+    }
+    add = Tool("add_memories", {"properties": properties, "required": ["messages"]})
     chosen = choose([add, tool("search_memories", "query", "user_id_")], Wanted())
     assert chosen.add.arguments == {
         "messages": [{"role": "user", "content": "{text}"}],
@@ -90,7 +75,7 @@ def test_messages_with_roles_are_filled():
 
 def test_lists_are_filled_seven_deep_and_no_deeper():
     def nested(depth: int) -> Tool:
-        schema: dict[str, Any] = {"properties": {"text": {"type": "string"}}, "required": ["text"]}
+        schema: dict[str, Any] = {"properties": {"text": TEXT}, "required": ["text"]}
         for _ in range(depth):
             items = {"type": "array", "items": schema}
             schema = {"properties": {"memories": items}, "required": ["memories"]}
@@ -105,19 +90,13 @@ def test_lists_are_filled_seven_deep_and_no_deeper():
 
 
 def test_words_of_a_name_that_say_something_else_cost_points():
-    tools = [
-        tool("memory_store", "content"),
-        tool("memory_store_session", "content"),
-        tool("memory_search", "query"),
-        tool("mistake_note_search", "query"),
-    ]
+    tools = [tool(name, "content") for name in ("memory_store", "memory_store_session")]
+    tools += [tool(name, "query") for name in ("memory_search", "mistake_note_search")]
     chosen = choose(tools, Wanted())
     assert (chosen.add.tool.name, chosen.search.tool.name) == ("memory_store", "memory_search")
     assert chosen.add.why == "4 points: store +3, memory +1"
     assert chosen.delete is None
-
-
-def test_one_text_argument_is_filled_the_best_known_one():
+    # One text argument is filled, the best known one.
     add = tool("save", "summary_", "content_", "text_", "title_")
     chosen = choose([add, tool("find", "query")], Wanted())
     assert chosen.add.arguments == {"text": "{text}"}

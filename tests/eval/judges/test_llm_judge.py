@@ -2,8 +2,6 @@
 agree.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -85,9 +83,7 @@ def test_a_reply_that_is_unreadable_or_refused_is_asked_for_again_and_counted():
 
     found = LLMJudge(Scripted(refuse)).judge("q", "g", "a")
     assert (found.value, found.usage.calls) == (0.0, 2)
-
-
-def test_samples_of_retries_are_those_of_no_other_run():
+    # Samples of retries are those of no other run.
     llm = Scripted(lambda text, sample: CORRECT if sample % ATTEMPTS == ATTEMPTS - 1 else "?")
     LLMJudge(llm, runs=3).judge("q", "g", "a")
     samples = [sample for _, sample in llm.asked]
@@ -195,13 +191,11 @@ def test_every_member_judges_under_its_name():
 
 
 def test_members_may_name_another_model():
-    members = [LLMJudgeSettings(), LLMJudgeSettings(model="big")]
-    panel = PanelSettings(members).open(
-        Scripted(kind, "small"), lambda name: Scripted(kind, name=name)
-    )
+    members, small = [LLMJudgeSettings(), LLMJudgeSettings(model="big")], Scripted(kind, "small")
+    panel = PanelSettings(members).open(small, lambda name: Scripted(kind, name=name))
     assert list(panel.judge("q", "g", "a").runs) == ["small, generous", "big, generous"]
     with pytest.raises(InputError, match=r"judge\.model=big: only small"):
-        PanelSettings(members).open(Scripted(kind, "small"))
+        PanelSettings(members).open(small)
 
 
 def test_one_verdict_missing_is_no_verdict_although_every_member_is_asked():

@@ -1,7 +1,5 @@
 """Verdicts that are looked up, and the stand-in that never passes for a judge."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path
@@ -42,11 +40,8 @@ def test_runs_are_read_where_the_file_lists_them(tmp_path):
     for answer in ("grey", "Red", ""):
         with pytest.raises(LLMError, match="no verdict on this answer"):
             judge.judge("Q?", "red", answer)
-
-
-def test_verdicts_that_contradict_are_none(tmp_path):
-    rows = [{"answer": "red", "judge": passed} for passed in (True, False)]
-    judge = RecordedSettings(str(written(tmp_path / "a.jsonl", *rows))).open(None)
+    contradicting = [{"answer": "red", "judge": passed} for passed in (True, False)]
+    judge = RecordedSettings(str(written(tmp_path / "a.jsonl", *contradicting))).open(None)
     with pytest.raises(LLMError, match="two different verdicts"):
         judge.judge("Q?", "red", "red")
 
@@ -64,15 +59,14 @@ def test_a_run_folder_gives_its_verdicts(tmp_path):
 def test_wrong_input_is_told(tmp_path):
     with pytest.raises(InputError, match=r"set judge\.path"):
         RecordedSettings().open(None)
-    unjudged = written(tmp_path / "u.jsonl", {"answer": "red"})
-    with pytest.raises(InputError, match="contains no verdict"):
-        RecordedSettings(str(unjudged)).open(None)
-    blank = written(tmp_path / "b.jsonl", {"answer": "red", "judgments": [True, None]})
-    with pytest.raises(InputError, match="line 1: judgments contains a blank"):
-        read_judged(blank)
-    golden = written(tmp_path / "g.jsonl", {"answer": "red", "gold": None, "judge": True})
-    with pytest.raises(InputError, match="a verdict without question or gold"):
-        read_judged(golden)
+    for row, message in (
+        ({}, "contains no verdict"),
+        ({"judgments": [True, None]}, "line 1: judgments contains a blank"),
+        ({"gold": None, "judge": True}, "a verdict without question or gold"),
+    ):
+        path = written(tmp_path / "wrong.jsonl", {"answer": "red", **row})
+        with pytest.raises(InputError, match=message):
+            RecordedSettings(str(path)).open(None)
     with pytest.raises(InputError, match=r"manifest\.json"):
         read_judged(tmp_path)
 
@@ -108,11 +102,7 @@ def test_it_is_never_called_j():
     judge = GoldRecallSettings().open(None)
     assert judge.score_key == "gold_recall" != LLMJudge.score_key
     assert "not J" in judge.details["note"]
-    with pytest.raises(InputError, match="not all are models"):
-        Panel([judge, _other()])
-
-
-def _other() -> GoldRecall:
     other = GoldRecall()
     other.name = "other"
-    return other
+    with pytest.raises(InputError, match="not all are models"):
+        Panel([judge, other])

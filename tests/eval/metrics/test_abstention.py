@@ -15,6 +15,7 @@ Cannot be determined.
 It cannot be determined from the conversation.
 I can't tell from these memories.
 Unable to determine from the context.
+Sorry.
 Unknown.
 N/A
 The year is unknown.
@@ -94,26 +95,16 @@ There is no mention of a sport in the notes. Answer: chess
 没有具体说明，可能是2020年""".splitlines()
 
 
-@pytest.mark.parametrize("answer", REFUSALS)
-def test_refusals(answer):
-    assert abstains(answer)
-    assert abstains(answer.upper())
-
-
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_answers(answer):
-    assert not abstains(answer)
-    assert not abstains(answer.upper())
-
-
-@pytest.mark.parametrize("blank", ["", " \n", "Sorry."])
-def test_saying_nothing_abstains(blank):
-    assert abstains(blank)
-
-
-@pytest.mark.parametrize("punctuation", ["...", "?", "。"])
-def test_bare_punctuation_does_not_fail(punctuation):
-    assert not abstains(punctuation)
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        *((answer, True) for answer in (*REFUSALS, "", " \n")),
+        *((answer, False) for answer in (*ANSWERS, "...", "?", "。")),
+    ],
+)
+def test_refusals_and_answers(answer, expected):
+    assert abstains(answer) is expected
+    assert abstains(answer.upper()) is expected
 
 
 def test_a_long_answer_after_a_caveat_answers():

@@ -1,9 +1,5 @@
 """Evidence that was found, and wrong values that were shown and used, by hand."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from eval.datasets.types import Plant
@@ -21,16 +17,12 @@ from eval.metrics.registry import names, score
         (["D1:1", "D2:3"], ["D1:11", "D2"], 0.0, 0.0),  # ids match whole
         (["D1:1"], [], 0.0, 0.0),
         (["D1:1", "D1:1", "D2:3"], {"D1:1"}, 0.5, 1.0),  # a turn cited twice is one turn
+        *((nothing, ["D1:1"], None, None) for nothing in ([], ())),  # rather than 1
     ],
 )
 def test_share_and_hit(evidence, retrieved, recall, hit):
     assert evidence_recall(evidence, retrieved) == recall
     assert evidence_hit(evidence, retrieved) == hit
-
-
-def test_without_evidence_there_is_no_value_rather_than_1():
-    assert evidence_recall([], ["D1:1"]) is None
-    assert evidence_hit((), ["D1:1"]) is None
 
 
 def test_a_session_is_found_by_any_of_its_turns():
@@ -43,35 +35,31 @@ def test_a_session_is_found_by_any_of_its_turns():
 
 OLD = Plant("superseded", values=("Velma Orr",))
 BOTH = Plant("contradiction", values=("Alba Mill", "Bel Press"))
+CHINESE = Plant("deleted", values=("沈青禾",))
 
 
 @pytest.mark.parametrize(
-    ("context", "expected"),
+    ("plant", "context", "expected"),
     [
-        ("D1: Velma Orr.", True),
-        ("velma_orr -- cousin", True),  # as mem0ai's graph writes it
-        ("Velma\nORR, they say", True),
-        ("Velma Orran and Selvelma Orr", False),
-        ("Orr Velma", False),
-        ("", False),
+        (OLD, "D1: Velma Orr.", True),
+        (OLD, "velma_orr -- cousin", True),  # as mem0ai's graph writes it
+        (OLD, "Velma\nORR, they say", True),
+        (OLD, "Velma Orran and Selvelma Orr", False),
+        (OLD, "Orr Velma", False),
+        (OLD, "", False),
+        (CHINESE, "顾望安的老师是沈青禾。", True),
+        (CHINESE, "顾望安的老师是沈青安。", False),
+        # A contradiction is hidden by one of its values.
+        (BOTH, "It is Alba Mill.", True),
+        (BOTH, "It is Alba Mill. No, it is Bel Press.", False),
+        (BOTH, "Nobody said.", False),
+        # Nothing is wrong to show of controls and absent facts.
+        (Plant("deleted", control=True), "Velma Orr", None),
+        (Plant("absent"), "Velma Orr", None),
     ],
 )
-def test_a_value_is_shown_by_its_words(context, expected):
-    assert shown(OLD, context) is expected
-    chinese = Plant("deleted", values=("沈青禾",))
-    assert shown(chinese, "顾望安的老师是沈青禾。")
-    assert not shown(chinese, "顾望安的老师是沈青安。")
-
-
-def test_a_contradiction_is_hidden_by_one_of_its_values():
-    assert shown(BOTH, "It is Alba Mill.") is True
-    assert shown(BOTH, "It is Alba Mill. No, it is Bel Press.") is False
-    assert shown(BOTH, "Nobody said.") is False
-
-
-def test_nothing_is_wrong_to_show_of_controls_and_absent_facts():
-    assert shown(Plant("deleted", control=True), "Velma Orr") is None
-    assert shown(Plant("absent"), "Velma Orr") is None
+def test_a_value_is_shown_by_its_words(plant, context, expected):
+    assert shown(plant, context) is expected
 
 
 @pytest.mark.parametrize(
@@ -88,17 +76,11 @@ def test_nothing_is_wrong_to_show_of_controls_and_absent_facts():
     ],
 )
 def test_an_answer_uses_a_wrong_value_if_it_states_it(kind, answer, changed, expected):
-    assert used(kind, answer, changed) == expected
-    assert used(kind, answer, changed, control=True) is None
-
-
-def used(
-    kind: str, answer: str, changed: dict[str, bool], *, control: bool = False
-) -> float | None:
     values = list(BOTH.values) if kind == "contradiction" else ["Velma Orr"]
-    plant = {"kind": kind, "control": control, "turns": [], "values": values, "shown": None}
-    fields: dict[str, Any] = {"abstained": False, **changed}
-    return score(Answered(4, None, answer, plant=plant, **fields))[USED]
+    for control, used in ((False, expected), (True, None)):
+        plant = {"kind": kind, "control": control, "turns": [], "values": values, "shown": None}
+        fields = {"abstained": False, **changed}
+        assert score(Answered(4, None, answer, plant=plant, **fields))[USED] == used
 
 
 def test_other_questions_have_no_score_of_harm():

@@ -1,7 +1,3 @@
-"""A module of a library is imported without its packages, and leaves no trace."""
-
-from __future__ import annotations
-
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module

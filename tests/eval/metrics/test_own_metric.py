@@ -1,7 +1,5 @@
 """A user's metric from docs/extend.md: in records, summary, tables, and in a rescored run."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil
@@ -141,9 +139,6 @@ def test_wrong_settings_are_one_line(name, changed, message):
     with pytest.raises(InputError, match=message) as refused:
         registry.use_configured({name: settings()["exact_match"] | changed})
     assert "\n" not in str(refused.value)
-
-
-def test_metric_without_its_first_line_is_one_line():
     with pytest.raises(InputError, match=r"^metric\._target_: .* the first line of"):
         registry.use_configured(settings()["exact_match"])
 

@@ -1,7 +1,3 @@
-"""One file adds a metric to scores, summary cells, tables and the CSV."""
-
-from __future__ import annotations
-
 import csv
 import sys
 
@@ -56,21 +52,15 @@ def test_order_of_scores_in_records_and_summaries():
     }
     assert registry.pinned() == ("bleu1", "evidence_recall", *RANKED)
     assert registry.reported() == {"mem0_f1": "f1_score", "bleu1": "bleu_score"}
-
-
-def test_f1_of_every_protocol_is_a_metric():
     assert all(registry.find(protocol.f1) for protocol in PROTOCOLS.values())
+    with pytest.raises(InputError, match="metric bleu1: the name is taken"):
+        registry.register(Computed(name="bleu1", compute=lambda _: 0.0))
 
 
 def test_unknown_retrieval_and_missing_gold_are_no_zero():
     scores = registry.score(Answered(category=5, gold=None, answer="Not mentioned"))
     assert scores == dict.fromkeys((*NAMES, *RANKED)) | {"locomo_f1": 1.0}
     assert set(registry.score(Answered(category=4, gold=None, answer="tea")).values()) == {None}
-
-
-def test_name_is_given_once():
-    with pytest.raises(InputError, match="metric bleu1: the name is taken"):
-        registry.register(Computed(name="bleu1", compute=lambda _: 0.0))
 
 
 def test_a_file_is_all_that_a_new_metric_takes(tmp_path, monkeypatch):

@@ -1,5 +1,3 @@
-"""What of a model's reply is the answer, and what a prompt must have."""
-
 import pytest
 
 from eval.readers.llm import LLMReader, LLMReaderSettings, final_answer
@@ -48,9 +46,7 @@ def test_our_prompts_take_a_context_and_a_question(name):
     assert filled.count("C1") == 1
     assert filled.count("Q1") == 1
     assert "{" not in filled
-
-
-def test_what_is_filled_in_is_not_filled_in_again():
+    # What is filled in is not filled in again.
     prompt = Prompt("p", "{context} {question} {other} {}")
     assert prompt.fill(context="{question}", question="{x}") == "{question} {x} {other} {}"
 

@@ -1,7 +1,3 @@
-"""A user's reader from docs/extend.md answers a run."""
-
-from __future__ import annotations
-
 import sys
 
 from tests.eval.commands import run_main, runs_in
@@ -12,6 +8,7 @@ LINES = 22
 
 
 def test_own_reader_answers(tmp_path, cache, small, monkeypatch):
+    assert all(len(EXAMPLES[name].splitlines()) < LINES for name in FILES)
     write_examples(tmp_path, *FILES)
     monkeypatch.syspath_prepend(tmp_path)
     chosen = ("--config-dir", "conf", "reader=first_memory", "strategy=vector_only")
@@ -23,7 +20,3 @@ def test_own_reader_answers(tmp_path, cache, small, monkeypatch):
     assert len(run.records) == 21
     assert all(record["answer"].startswith(("Ada: ", "Bo: ")) for record in run.records)
     assert not any(record["abstained"] for record in run.records)
-
-
-def test_example_is_short():
-    assert all(len(EXAMPLES[name].splitlines()) < LINES for name in FILES)

@@ -1,7 +1,5 @@
 """What a question asks for, and who says what in a memory's content."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest
@@ -46,36 +44,30 @@ def test_kind(text, kind):
     assert asked(text).kind is kind
 
 
-def test_people_are_found_by_first_name_and_nickname_and_are_no_evidence():
+def test_people_by_first_name_and_nickname_and_a_date_are_read_and_are_no_evidence():
     found = asked("What did Alex buy Ruben?")
     assert found.people == ("Alexandra Voss", "Ruben")
     assert found.roots == {"bui"}
-
-
-def test_a_date_in_the_question_is_read_and_is_no_evidence():
     found = asked("What did Ruben sell on 3 May 2023?")
     assert [m.period.text for m in found.dates] == ["3 May 2023"]
     assert found.roots == {"sell"}
 
 
-def test_lists_and_likelihoods():
-    assert asked("What hobbies does Ruben have?").many
-    assert not asked("What boat does Ruben have?").many
-    assert asked("林月有哪些爱好？").many
-    assert asked("Would Ruben likely sail?").hedged
-
-
 @pytest.mark.parametrize(
-    ("text", "unit"),
+    ("text", "field", "value"),
     [
-        ("How many wooden boats has Ruben?", "wooden boats"),
-        ("What year did Ruben leave?", "year"),
-        ("On which date did Ruben leave?", "day"),
-        ("林月是哪个月走的？", "month"),
+        ("What hobbies does Ruben have?", "many", True),
+        ("What boat does Ruben have?", "many", False),
+        ("林月有哪些爱好？", "many", True),
+        ("Would Ruben likely sail?", "hedged", True),
+        ("How many wooden boats has Ruben?", "unit", "wooden boats"),
+        ("What year did Ruben leave?", "unit", "year"),
+        ("On which date did Ruben leave?", "unit", "day"),
+        ("林月是哪个月走的？", "unit", "month"),
     ],
 )
-def test_unit(text, unit):
-    assert asked(text).unit == unit
+def test_lists_likelihoods_and_units(text, field, value):
+    assert getattr(asked(text), field) == value
 
 
 def test_lines_captions_and_questions():
@@ -84,32 +76,19 @@ def test_lines_captions_and_questions():
         "[image: a photo of a green kite]\nRuben: Yes."
     )
     found = sentences(content, "Ines")
-    assert [(s.speaker, s.text) for s in found] == [
-        ("Ines", "It works!"),
-        ("Ines", "Dr. Moll agrees."),
-        ("Ines", "Will you come?"),
-        ("Ines", "green kite"),
-        ("Ruben", "Yes."),
+    assert [(s.speaker, s.text, s.asks, s.addresses, s.caption) for s in found] == [
+        ("Ines", "It works!", False, False, False),
+        ("Ines", "Dr. Moll agrees.", False, False, False),
+        ("Ines", "Will you come?", True, True, False),
+        ("Ines", "green kite", False, False, True),
+        ("Ruben", "Yes.", False, False, False),
     ]
-    assert [s.asks for s in found] == [False, False, True, False, False]
-    assert [s.addresses for s in found] == [False, False, True, False, False]
-    assert [s.caption for s in found] == [False, False, False, True, False]
-
-
-def test_a_line_without_a_speaker_belongs_to_the_memory():
-    found = sentences("Ines wants two things: a kite and a boat.", "Ines")
-    assert [(s.speaker, s.text) for s in found] == [
-        ("Ines", "Ines wants two things: a kite and a boat.")
-    ]
-
-
-def test_chinese_sentences():
+    # A line without a speaker belongs to the memory.
+    line = "Ines wants two things: a kite and a boat."
+    assert [(s.speaker, s.text) for s in sentences(line, "Ines")] == [("Ines", line)]
+    chinese = [("我卖了船。", False), ("你来吗？", True), ("一条船", False)]
     found = sentences("林月：我卖了船。你来吗？[image: 一条船]", "林月")
-    assert [(s.text, s.asks) for s in found] == [
-        ("我卖了船。", False),
-        ("你来吗？", True),
-        ("一条船", False),
-    ]
+    assert [(s.text, s.asks) for s in found] == chinese
 
 
 def test_questions_and_words_to_the_listener_are_no_claims():

@@ -1,7 +1,3 @@
-"""context.summarise=llm: long memories are shown as a model's summaries."""
-
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from typing import Any
@@ -26,8 +22,9 @@ SHORT = "Mara: the ferry\n was late"
 
 
 def strategy(parts: MakeParts, model: Asked | None, **change: Any) -> Strategy:
+    budget = change.pop("budget", None)
     writer = Flat("flat", **{"summarise": "llm", "longer_than": 20, **change})
-    made = VectorOnly(parts(BagOfWords(), context=writer, llm=model), 3, change.get("budget"))
+    made = VectorOnly(parts(BagOfWords(), context=writer, llm=model), 3, budget)
     made.ingest(TALK)
     return made
 
@@ -44,9 +41,8 @@ def test_long_memories_are_summarised_once_and_the_trace_says_so(parts):
     }
     assert all(content in retrieval.context for content in shown.values())
     assert retrieval.context_tokens == count_tokens(retrieval.context)
-    before = count_tokens(f"Mara: {LONG}")
-    after = count_tokens("Mara: the ferry was late")
-    assert retrieval.trace["summarised"]["D1:1"] == [before, after]
+    tokens = [count_tokens(text) for text in (f"Mara: {LONG}", "Mara: the ferry was late")]
+    assert retrieval.trace["summarised"]["D1:1"] == tokens
     assert set(retrieval.trace["summarised"]) == {"D1:1", "D1:3"}
     # A request depends on one memory only, and none is sent twice.
     assert sorted(LONG.strip() in text for text in model.texts) == [False, True]
@@ -62,14 +58,10 @@ def test_long_memories_are_summarised_once_and_the_trace_says_so(parts):
 def test_more_memories_fit_the_budget(parts):
     model = Asked(lambda text: {"summary": re.findall(r"ferry|bakery", text)[-1]})
     room = count_tokens("[2 March 2024, 00:00] Theo: The ferry again!\n") * 3
-    contexts = [
-        VectorOnly(parts(BagOfWords(), context=writer, llm=model), 3, room)
-        for writer in (Flat("flat"), Flat("flat", "llm", 20))
+    found = [
+        strategy(parts, model, summarise=way, budget=room).retrieve(query("Was the ferry late?"))
+        for way in (None, "llm")
     ]
-    found = []
-    for made in contexts:
-        made.ingest(TALK)
-        found.append(made.retrieve(query("Was the ferry late?")))
     assert [len(one.candidates) for one in found] == [1, 3]
     assert all(one.context_tokens <= room for one in found)
 

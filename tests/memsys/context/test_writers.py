@@ -1,7 +1,3 @@
-"""Contexts as text: their layouts, and what fits a budget."""
-
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -101,11 +97,10 @@ def test_all_formats_hold_the_same_facts(writer):
     text = writer.write(found, None)[1]
     assert "&amp; \"so\" 'on' &lt; 3" in text  # quotes end no element
     root = ElementTree.fromstring(text)  # noqa: S314 - our own text
-    elements = [
-        (one.findtext("event_time"), one.findtext("content")) for one in root.iter("memory")
-    ]
+    memories = list(root.iter("memory"))
+    elements = [(one.findtext("event_time"), one.findtext("content")) for one in memories]
     assert sorted(lines) == sorted(elements)
-    numbers = [one.attrib for one in root.iter("memory")]
+    numbers = [one.attrib for one in memories]
     assert numbers == [{"index": str(i)} for i in range(1, len(found) + 1)]
 
 
@@ -175,16 +170,9 @@ TEXT = st.one_of(
         "".join
     ),
 )
-ANY = st.lists(
-    st.builds(
-        candidate,
-        st.text(max_size=3),
-        TEXT,
-        st.integers(1, 28),
-        st.sampled_from(["direct", "expanded"]),
-    ),
-    max_size=12,
-)
+ORIGINS = st.sampled_from(["direct", "expanded"])
+CANDIDATES = st.builds(candidate, st.text(max_size=3), TEXT, st.integers(1, 28), ORIGINS)
+ANY = st.lists(CANDIDATES, max_size=12)
 
 
 @EACH

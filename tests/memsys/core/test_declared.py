@@ -1,5 +1,3 @@
-"""What a class declares decides which settings it is given."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -100,13 +98,10 @@ def test_anything_else_is_named(target, change, said):
     assert said in str(refused.value)
 
 
-def test_what_is_required_is_missed_unless_it_comes_later():
+def test_what_is_required_is_missed_unless_it_comes_later_and_fields_are_checked():
     with pytest.raises(InputError, match=r"^own\.strict: missing; use true or false$"):
         check_values(Own, {"name": "own"}, "own")
     check_values(Own, {"name": "own"}, "own", later=["strict"])
-
-
-def test_the_fields_of_an_object():
     check_fields(Fields(1, ("a",)), "own")
     with pytest.raises(InputError, match=r"^own\.kinds: \[1\]; use a list, each of it a text$"):
         check_fields(Fields(1, [1]), "own")  # type: ignore[list-item]

@@ -1,7 +1,5 @@
 """JSON and YAML of others are parsed whole and within limits, or refused with the reason."""
 
-from __future__ import annotations
-
 import json
 import math
 from itertools import product
@@ -120,10 +118,6 @@ def test_unusable_yaml_is_refused_in_one_line(text, says, tmp_path):
 def test_usable_yaml_is_returned(tmp_path):
     path = tmp_path / "x.yaml"
     path.write_text("a: &a {x: 1}\nb: {<<: *a, y: [*a, 2.5]}\nc:\n")
-    assert load_yaml(path) == {
-        "a": {"x": 1},
-        "b": {"x": 1, "y": [{"x": 1}, 2.5]},
-        "c": None,
-    }
+    assert load_yaml(path) == {"a": {"x": 1}, "b": {"x": 1, "y": [{"x": 1}, 2.5]}, "c": None}
     path.write_text("")
     assert load_yaml(path) is None

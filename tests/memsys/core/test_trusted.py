@@ -1,7 +1,5 @@
 """Classes that a configuration of somebody else may name: those of the group of each setting."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 
@@ -24,10 +22,9 @@ def target(group: str, option: str) -> str:
 )
 def test_a_store_within_a_strategy_is_one_of_its_own_group(setting, group, option):
     strategy = {"_target_": target("strategy", "mem0_graph")}
-    check_config(
-        {**strategy, "graph": {setting: {"_target_": target(group, option)}}}, "strategy", ""
-    )
+    store = {"_target_": target(group, option)}
+    check_config({**strategy, "graph": {setting: store}}, "strategy", "")
     with pytest.raises(InputError, match=f"only classes of the options in conf/{group}"):
         check_config({**strategy, setting: strategy}, "strategy", "")
     with pytest.raises(InputError, match="only classes of the options in conf/strategy"):
-        check_config({**strategy, "other": {"_target_": target(group, option)}}, "strategy", "")
+        check_config({**strategy, "other": store}, "strategy", "")

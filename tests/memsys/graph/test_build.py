@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import replace
 from math import log
 
@@ -18,13 +16,8 @@ def rules(**change: float) -> GraphSettings:
 
 
 # kiln stands in three of five, sea in two, pottery and rain in one
-FIVE = [
-    memory("a", "Mara: pottery, kiln"),
-    memory("b", "Mara: kiln"),
-    memory("c", "Mara: kiln, sea"),
-    memory("d", "Mara: sea"),
-    memory("e", "Mara: rain"),
-]
+WORDS = {"a": "pottery, kiln", "b": "kiln", "c": "kiln, sea", "d": "sea", "e": "rain"}
+FIVE = [memory(id_, f"Mara: {words}") for id_, words in WORDS.items()]
 KILN, SEA = 0.7 * log(5 / 3) / log(5), 0.7 * log(5 / 2) / log(5)
 
 
@@ -53,22 +46,14 @@ def test_an_entity_of_too_many_memories_is_dropped_but_two_may_always_share():
 
 
 def test_a_phrase_outweighs_a_name_and_a_name_a_keyword():
-    four = [
-        memory("a", "Mara: so red bowl for Oslo"),
-        memory("b", "Mara: so red bowl in Oslo"),
-        memory("c", "Mara: tea"),
-        memory("d", "Mara: tea"),
-    ]
+    said = zip("abcd", ["so red bowl for Oslo", "so red bowl in Oslo", "tea", "tea"], strict=True)
     half = log(4 / 2) / log(4)
-    graph = build_graph(four, rules())
-    mentions = {
-        edge.node: edge.weight
-        for edge in graph.store.neighbours(["m:a"])[0]
-        if edge.kind == "mentions"
+    graph = build_graph([memory(id_, f"Mara: {words}") for id_, words in said], rules())
+    assert near(graph.store.neighbours(["m:a"])[0]) == {
+        "e:red bowl": ("mentions", half),
+        "e:oslo": ("mentions", 0.9 * half),
+        **dict.fromkeys(("e:red", "e:bowl"), ("mentions", 0.7 * half)),
     }
-    assert mentions == pytest.approx(
-        {"e:red bowl": half, "e:oslo": 0.9 * half, "e:red": 0.7 * half, "e:bowl": 0.7 * half}
-    )
     assert graph.titles["a"] == "e:red bowl"
     assert near(graph.store.neighbours(["e:oslo"])[0])["e:red"] == ("related_to", 1.0)
 

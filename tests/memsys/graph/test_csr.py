@@ -1,7 +1,3 @@
-"""The arrays of a large store hold the graph that networkx holds."""
-
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,16 +52,12 @@ def scores(added: list[ExpandedMemory]) -> dict[str, float]:
 
 def test_scores_and_paths_by_hand(store):
     added = run(store, "s1", "s2")
-    assert [(one.memory, one.seed, one.via) for one in added] == [
-        ("a", "s2", "e:y"),
-        ("d", "s1", "e:z"),
-        ("b", "s1", "e:x"),
-    ]
+    paths = [("a", "s2", "e:y"), ("d", "s1", "e:z"), ("b", "s1", "e:x")]
+    assert [(one.memory, one.seed, one.via) for one in added] == paths
     parts = {"a": (0.9, 0.5), "b": (0.4, 0.9), "d": (0.5, 0.9)}  # edge and relevance
     assert {one.memory: (one.edge, one.relevance) for one in added} == parts
-    assert scores(added) == pytest.approx(
-        {memory: 0.6 * edge + 0.4 * relevance for memory, (edge, relevance) in parts.items()}
-    )
+    expected = {memory: 0.6 * edge + 0.4 * known for memory, (edge, known) in parts.items()}
+    assert scores(added) == pytest.approx(expected)
 
 
 def test_the_edge_may_be_the_product_along_the_path(store):
@@ -153,11 +147,8 @@ def test_a_second_hop_goes_on_from_the_related_entities():
     assert both["f"] == pytest.approx(0.6 * 0.5 * 0.4 * 0.5 + 0.4 * 0.4)  # product along the path
     far.look_ups.clear()
     run(far, "s1", hops=2)
-    assert far.look_ups == [
-        ["e:x"],
-        ["e:z"],
-        ["e:v", "e:x", "e:z"],
-    ]  # one a hop and one more, back never
+    # One a hop and one more, back never
+    assert far.look_ups == [["e:x"], ["e:z"], ["e:v", "e:x", "e:z"]]
 
 
 def test_a_store_answers_in_the_order_asked_from_both_ends_heaviest_first_ties_by_name():

@@ -1,16 +1,11 @@
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-import yaml
 
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
 from memsys.strategies.hybrid_gate import Decision, Gate, spans_domains
 from tests.memsys.strategies.asked import Asked
+from tests.memsys.strategies.make import settings
 
-CONF = Path(__file__).parents[3] / "conf" / "strategy" / "hybrid_gate.yaml"
 GATE = Gate(
     english=["suggest", "other", "also", "how about"], chinese=["建议", "其他"], similarity=0.7
 )
@@ -57,7 +52,7 @@ def test_without_a_number_the_embedder_s_typical_similarity_decides():
 
 
 def test_the_words_that_are_shipped_can_match():
-    shipped = yaml.safe_load(CONF.read_text(encoding="utf-8"))["gate"]
+    shipped = settings("hybrid_gate")["gate"]
     gate = Gate(**shipped)
     for word in shipped["english"]:
         assert gate.decide(f"So {word.capitalize()}, then?", FOUND, 0.1).rule == f"word:{word}"

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from itertools import combinations
 from math import exp, log
@@ -55,12 +53,8 @@ def test_only_a_later_session_is_an_access():
     found = accesses(MemoryGraph(store, titles), talk)
     days = {one.id: (count, last.day) for one, (count, last) in zip(talk, found, strict=True)}
     assert days == {
-        "early": (3, 5),
-        "own": (1, 5),
-        "beside": (1, 5),
-        "later": (0, 5),
-        "last": (0, 9),
-        "untitled": (0, 3),
+        **{"early": (3, 5), "own": (1, 5), "beside": (1, 5)},
+        **{"later": (0, 5), "last": (0, 9), "untitled": (0, 3)},
     }
 
 

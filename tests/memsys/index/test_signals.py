@@ -1,7 +1,5 @@
 """Each signal of the fusion ranking, on stores small enough to compute it by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -27,13 +25,10 @@ QUESTION = "Which kiln was hot?"
 
 
 def signals(
-    memories: Sequence[Memory],
-    question: str,
-    vectors: Vectors | None = None,
-    owners: Sequence[str] | None = None,
+    memories: Sequence[Memory], question: str, vectors: Vectors | None = None, owners: str = ""
 ) -> dict[str, Scores]:
-    """Of `memories`; the vector of the question is the first axis."""
-    made = Signals(memories, owners or [""] * len(memories), vectors, k1=0.9, b=0.4)
+    """Of `memories`; the vector of the question is the first axis, and an owner a letter."""
+    made = Signals(memories, list(owners) or [""] * len(memories), vectors, k1=0.9, b=0.4)
     cosines = None if vectors is None else vectors[:, 0].astype(np.float64)
     return made.of(question, cosines)
 
@@ -73,7 +68,7 @@ def test_words_are_of_the_memory_its_neighbours_and_its_session():
     # Another owner begins a session, and documents without a time have none.
     same_time = [memory(one.id, one.content) for one in TALK]
     assert positive(signals(same_time, "hot")["window_words"]) == [1, 2, 3]
-    apart = signals(same_time, "hot", owners=["x", "x", "x", "y", "y"])
+    apart = signals(same_time, "hot", owners="xxxyy")
     assert positive(apart["window_words"]) == [1, 2]
     assert positive(apart["session_words"]) == [0, 1, 2]
     documents = [memory(one.id, one.content, time=UNDATED, speaker="") for one in TALK]
@@ -114,7 +109,7 @@ def test_equal_vectors_or_none_give_no_window_cosine():
     assert without["feedback"].any()
 
 
-@pytest.mark.parametrize("owners", [[""], ["x", "y"]])
+@pytest.mark.parametrize("owners", ["x", "xy"])
 @pytest.mark.parametrize("content", ["kiln", "", "the of"])
 def test_one_memory_and_memories_without_text(owners, content):
     n = len(owners)
@@ -197,17 +192,11 @@ def test_dates_of_a_question_meet_those_said_on_or_mentioned(question, expected)
         # A month ends with its last day.
         ("It rained", datetime(2023, 7, 1), "What happened on 15 June 2023?", 0),
         # A time outside the calendar is none.
-        (
-            "The stars formed 9999999999 days ago, in 9999999 weeks; 9999999周前",
-            NOON,
-            "What formed in March 2024?",
-            1,
-        ),
+        ("9999999999 days ago, in 9999999 weeks; 9999999周前", NOON, "What was in March 2024?", 1),
         ("Yesterday", datetime(1, 1, 2), "What happened two weeks ago?", 0),
-        *(
-            ("My kiln is broken", UNDATED, question, 0)
-            for question in ("What was yesterday?", "Who came on 7 May?", "昨天谁来了?")
-        ),
+        ("My kiln is broken", UNDATED, "What was yesterday?", 0),
+        ("My kiln is broken", UNDATED, "Who came on 7 May?", 0),
+        ("My kiln is broken", UNDATED, "昨天谁来了?", 0),
     ],
 )
 def test_the_edges_of_dates(said, time, question, date):

@@ -1,7 +1,5 @@
 """MaxSim against figures computed by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Cues of the fusion ranking in English and Chinese, and the weights of its signals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -133,14 +131,13 @@ def test_an_unusable_file_and_its_field_are_named(tmp_path, content, named):
         load_weights(tmp_path)
 
 
-def weights() -> FusionWeights:
-    """In `all` only words count, and in the others one more signal each."""
-    return FusionWeights(
-        all={**dict.fromkeys(SIGNALS, 0.0), "words": 1.0},
-        without_words={"window_cosine": 10.0, "speaker": 0.0},
-        without_vectors={"words": 100.0},
-        coverage=(0.2, 0.6),
-    )
+# In `all` only words count, and in the others one more signal each.
+OWN = FusionWeights(
+    all={**dict.fromkeys(SIGNALS, 0.0), "words": 1.0},
+    without_words={"window_cosine": 10.0, "speaker": 0.0},
+    without_vectors={"words": 100.0},
+    coverage=(0.2, 0.6),
+)
 
 
 def scored(question: str, coverage: float, understood: bool = True) -> list[float]:
@@ -150,7 +147,7 @@ def scored(question: str, coverage: float, understood: bool = True) -> list[floa
         "window_words": np.array([coverage, 0.0]),
         "window_cosine": np.array([0.0, 1.0]),
     }
-    found = weights().score(signals, question, understood=understood)
+    found = OWN.score(signals, question, understood=understood)
     assert found.shape == (2,)
     return found.tolist()
 

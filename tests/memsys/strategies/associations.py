@@ -1,7 +1,5 @@
 """The conversations of data/associations: what each strategy retrieves for their two questions."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +13,6 @@ from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.types import Dataset
 from eval.run.composing import composed
 from memsys.core.types import Query, Usage, Vectors
 from memsys.embed.base import Embedder
@@ -36,37 +33,23 @@ FOOD, FILM = "JS", "INW"
 Rows = Mapping[str, Sequence[Sequence[str]]]  # by turn: English fields, then Chinese ones
 RELATIONS: Rows = yaml.safe_load((HERE / "association_relations.yaml").read_text("utf-8"))
 FACTS: Rows = yaml.safe_load((HERE / "association_facts.yaml").read_text("utf-8"))
-# Two direct results, and two that they lead to, however little these resemble the question
-HALVES = [
-    "strategy.expansion.seeds=2",
-    "strategy.expansion.reserved=2",
-    "strategy.expansion.threshold=0.1",
-]
-# One memory per direct result; all of them in the order of the memory score
-RESCORED = [
-    "strategy.expansion.per_seed=1",
-    "strategy.expansion.threshold=0.1",
-    "strategy.rescore=memory_score",
-]
-# All of them in the order of the memory score, in which the graph outweighs the cosine
-REWEIGHTED = [
-    "strategy.rescore=memory_score",
-    "strategy.weights.similarity=0.3",
-    "strategy.weights.graph=0.4",
-]
-ROWS: Mapping[str, Sequence[str]] = {
-    "vector_only": (),
-    "bm25": (),
-    "hybrid_rank": (),
-    "graph_score": (),
-    "graph_expand": (),
-    "graph_expand_hybrid": (),
-    "graph_follow": ["strategy.expansion.reserved=2"],  # half of k
-    "graph_walk": (),
-    "hybrid_gate": (),
-    "graph_expand, rescored": RESCORED,
-    "graph_expand, halves": HALVES,
-    "graph_expand, reweighted": REWEIGHTED,
+
+
+def expansion(**numbers: float) -> list[str]:
+    return [f"strategy.expansion.{name}={value}" for name, value in numbers.items()]
+
+
+BY_SCORE = "strategy.rescore=memory_score"
+ROWS: Mapping[str, Sequence[str]] = {  # the others are as shipped
+    "graph_follow": expansion(reserved=2),  # half of k
+    # One memory per direct result; all of them in the order of the memory score
+    "graph_expand, rescored": [*expansion(per_seed=1, threshold=0.1), BY_SCORE],
+    # Two direct results, and two that they lead to, however little these resemble the question
+    "graph_expand, halves": expansion(seeds=2, reserved=2, threshold=0.1),
+    # In the order of the memory score, in which the graph outweighs the cosine
+    "graph_expand, reweighted": [
+        *(BY_SCORE, "strategy.weights.similarity=0.3", "strategy.weights.graph=0.4")
+    ],
 }
 
 
@@ -145,13 +128,8 @@ def _texts(language: str) -> list[str]:
 @cache
 def _config(row: str, *settings: str) -> DictConfig:
     name = row.partition(",")[0]
-    config, _ = composed([f"strategy={name}", f"k={K}", *ROWS[row], *settings])
+    config, _ = composed([f"strategy={name}", f"k={K}", *ROWS.get(row, ()), *settings])
     return config
-
-
-@cache
-def _data(language: str) -> Dataset:
-    return LoCoMo(name="associations", path=str(DATA / f"{language}.json")).load()
 
 
 @cache
@@ -178,7 +156,7 @@ def found(
         llm=llm,
     )
     strategy: Strategy = instantiate(config.strategy, _convert_="all")(parts=parts)
-    data = _data(language)
+    data = LoCoMo(name="associations", path=str(DATA / f"{language}.json")).load()
     (talk,) = data.conversations
     for session in talk.sessions:
         strategy.ingest(session)

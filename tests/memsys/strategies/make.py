@@ -1,7 +1,6 @@
 """The five strategies with the numbers that are shipped in conf/."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -16,38 +15,29 @@ from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.graph_score import GraphScore
 from memsys.strategies.hybrid_gate import HybridGate
 from memsys.strategies.store import Parts
-from memsys.strategies.strategy import Strategy
 
 CONF = Path(__file__).parents[3] / "conf"
 
 
 @cache
 def _loaded(name: str) -> dict[str, Any]:
-    return dict(yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8")))
-
-
-def conf(name: str) -> dict[str, Any]:
-    """The mapping in conf/<name>.yaml."""
-    return deepcopy(_loaded(name))
+    return dict(yaml.safe_load((CONF / "strategy" / f"{name}.yaml").read_text("utf-8")))
 
 
 def settings(name: str) -> dict[str, Any]:
     """What conf/strategy/<name>.yaml sets, and its defaults."""
-    own = conf(f"strategy/{name}")
+    own = deepcopy(_loaded(name))
     bases = [settings(base) for base in own.pop("defaults", ()) if base != "_self_"]
     return {name: value for one in (*bases, own) for name, value in one.items()}
 
 
-def option(
-    name: str, parts: Parts, k: int = 3, budget: int | None = None, **change: Any
-) -> Strategy:
+def option(name: str, parts: Parts, k: int = 3, budget: int | None = None, **change: Any) -> Any:
     """The strategy of conf/strategy/<name>.yaml; but it starts from the vectors."""
     shipped = settings(name)
     made = get_class(shipped.pop("_target_"))
     del shipped["_partial_"]
     start = {"start": "vector"} if "start" in shipped else {}
-    strategy: Strategy = made(parts, **{**shipped, "k": k, "budget": budget, **start, **change})
-    return strategy
+    return made(parts, **{**shipped, "k": k, "budget": budget, **start, **change})
 
 
 def large(vectors: str) -> dict[str, Any]:
@@ -58,38 +48,37 @@ def large(vectors: str) -> dict[str, Any]:
     }
 
 
+def taken(change: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Those of `change` that have one of `names`, taken out of it."""
+    return {name: change.pop(name) for name in names if name in change}
+
+
 def graph_score(
     parts: Parts, k: int = 3, budget: int | None = None, start: Start = "vector", **change: Any
 ) -> GraphScore:
     """`change`: single weights, `pool` or `decay_per_day`."""
-    shipped = conf("strategy/graph_score")
-    numbers = {name: change.pop(name, shipped[name]) for name in ("pool", "decay_per_day")}
-    weights = {**shipped["weights"], **change}
-    return GraphScore(parts, k, budget, start, weights=weights, **numbers)
-
-
-def scoring(change: dict[str, Any]) -> dict[str, Any]:
-    """The settings of graph_expand outside its expansion, taken out of `change` if they are in."""
-    shipped = settings("graph_expand")
-    names = ("pool", "weights", "decay_per_day", "rescore", "use_graph_expansion")
-    return {name: change.pop(name, shipped[name]) for name in names}
+    others = taken(change, ("pool", "decay_per_day"))
+    weights = {**settings("graph_score")["weights"], **change}
+    return option("graph_score", parts, k, budget, start=start, weights=weights, **others)
 
 
 def graph_expand(
-    parts: Parts, k: int = 3, budget: int | None = None, start: Start = "vector", **change: Any
+    parts: Parts,
+    k: int = 3,
+    budget: int | None = None,
+    start: Start = "vector",
+    name: str = "graph_expand",
+    **change: Any,
 ) -> GraphExpand:
     """`change`: numbers of the expansion, or other settings."""
-    others = scoring(change)
-    expansion = {**conf("strategy/graph_expand")["expansion"], **change}
-    return GraphExpand(parts, k, budget, start, expansion, **others)
+    shipped = settings(name)
+    others = taken(change, shipped)
+    expansion = {**shipped["expansion"], **change}
+    return option(name, parts, k, budget, start=start, expansion=expansion, **others)
 
 
-def hybrid_gate(
-    parts: Parts, k: int = 3, budget: int | None = None, start: Start = "vector", **change: Any
-) -> HybridGate:
+def hybrid_gate(parts: Parts, *given: Any, **change: Any) -> HybridGate:
     """`change`: numbers of the gate or of the expansion, or other settings."""
-    others = scoring(change)
-    gate = conf("strategy/hybrid_gate")["gate"]
-    gate.update({name: change.pop(name) for name in tuple(change) if name in gate})
-    expansion = {**conf("strategy/graph_expand")["expansion"], **change}
-    return HybridGate(parts, k, budget, start, expansion, gate, **others)
+    shipped = settings("hybrid_gate")["gate"]
+    gate = {**shipped, **taken(change, shipped)}
+    return graph_expand(parts, *given, name="hybrid_gate", gate=gate, **change)

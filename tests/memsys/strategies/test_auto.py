@@ -1,7 +1,3 @@
-"""strategy=auto weighs its signals and says how."""
-
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

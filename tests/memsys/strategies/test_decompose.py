@@ -1,7 +1,3 @@
-"""Decomposition interleaves one ranking per conjunct."""
-
-from __future__ import annotations
-
 from datetime import datetime
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """graph_expand and hybrid_gate on sixteen memories, two of which share a red bowl."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from math import log
 
@@ -35,57 +33,46 @@ def ingested(strategy: Strategy) -> Strategy:
     return strategy
 
 
+def asked(strategy: Strategy) -> Retrieval:
+    return ingested(strategy).retrieve(query("?"))
+
+
 def contents(retrieval: Retrieval) -> list[str]:
     return [candidate.memory.content for candidate in retrieval.candidates]
 
 
 def test_an_added_memory_pushes_a_direct_one_out(parts):
     planned = parts(Planned(COSINES))
-    direct = ingested(VectorOnly(planned, 2)).retrieve(query("?"))
-    assert contents(direct) == [SEED, "Mara: salt"]
-
-    retrieval = ingested(graph_expand(planned, 2)).retrieve(query("?"))
+    assert contents(asked(VectorOnly(planned, 2))) == [SEED, "Mara: salt"]
+    retrieval = asked(graph_expand(planned, 2))
     assert contents(retrieval) == [SEED, LINKED]
     assert [one.origin for one in retrieval.candidates] == ["direct", "expanded"]
     assert [one.score for one in retrieval.candidates] == pytest.approx([0.9, LINKED_SCORE])
-    assert retrieval.trace == {
-        "expansion": [
-            {
-                "memory": "D1:16",
-                "seed": "D1:1",
-                "via": "e:bowl",
-                "edge": pytest.approx(EDGE, abs=1e-6),
-                "relevance": pytest.approx(0.35, abs=1e-6),
-                "score": pytest.approx(LINKED_SCORE, abs=1e-6),
-            }
-        ]
-    }
+    (step,) = retrieval.trace.pop("expansion")
+    assert retrieval.trace == {}
+    numbers = {"edge": EDGE, "relevance": 0.35, "score": LINKED_SCORE}
+    assert {name: step.pop(name) for name in numbers} == pytest.approx(numbers, abs=1e-6)
+    assert step == {"memory": "D1:16", "seed": "D1:1", "via": "e:bowl"}
 
 
 def test_memory_scores_order_what_was_found_and_what_was_added(parts):
     planned = parts(Planned(COSINES))
     weights = dict.fromkeys(("access", "recency", "importance"), 0) | {"similarity": 1, "graph": 2}
-    by_score = ingested(
-        graph_expand(planned, 16, rescore="memory_score", seeds=1, weights=weights)
-    ).retrieve(query("?"))
+    scoring = {"rescore": "memory_score", "weights": weights}
+    by_score = asked(graph_expand(planned, 16, seeds=1, **scoring))
     # Only the two with a bowl have a neighbour in the graph, and g counts double.
     assert contents(by_score)[:2] == [SEED, LINKED]
     traced = by_score.trace["memory_score"]
     g = dict(zip(traced["terms"], traced["of"]["D1:16"], strict=True))["g"]
     assert by_score.candidates[1].score == pytest.approx(0.35 + 2 * g, abs=1e-3)
 
-    two = ingested(graph_expand(planned, 2, rescore="memory_score", weights=weights))
-    retrieval = two.retrieve(query("?"))
+    retrieval = asked(graph_expand(planned, 2, **scoring))
     assert [one.origin for one in retrieval.candidates] == ["direct", "expanded"]
     assert list(retrieval.trace["memory_score"]["of"]) == ["D1:1", "D1:16"]
     # By similarity alone, what was found directly comes first again.
-    plain = ingested(
-        graph_expand(planned, 2, rescore="memory_score", weights={**weights, "graph": 0})
-    )
-    assert contents(plain.retrieve(query("?"))) == [SEED, "Mara: salt"]
-    shut = ingested(
-        hybrid_gate(planned, 16, rescore="memory_score", similarity=-1.0, weights=weights)
-    ).retrieve(query("?"))
+    plain = {**scoring, "weights": {**weights, "graph": 0}}
+    assert contents(asked(graph_expand(planned, 2, **plain))) == [SEED, "Mara: salt"]
+    shut = asked(hybrid_gate(planned, 16, similarity=-1.0, **scoring))
     assert shut.trace["gate"]["open"] is False
     assert contents(shut)[:2] == [SEED, LINKED]  # rescored, whether the gate opens or not
 
@@ -102,14 +89,13 @@ def test_without_expansion_the_ranking_is_that_of_graph_score(parts, make, start
 
 def test_an_added_memory_has_to_earn_its_place(parts):
     planned = parts(Planned(COSINES))
-    product = graph_expand(planned, 2, path_weight="product")
-    (step,) = ingested(product).retrieve(query("?")).trace["expansion"]
+    (step,) = asked(graph_expand(planned, 2, path_weight="product")).trace["expansion"]
     assert step["edge"] == pytest.approx(MENTION, abs=1e-6)
     assert step["score"] == pytest.approx(0.6 * MENTION + 0.4 * 0.35, abs=1e-6)
-    weak = ingested(graph_expand(planned, 2, edge_weight=0.1, relevance_weight=0.1))
-    assert contents(weak.retrieve(query("?"))) == [SEED, "Mara: salt"]
-    assert len(weak.retrieve(query("?")).trace["expansion"]) == 1  # followed, but not kept
-    strict = ingested(graph_expand(planned, 2, threshold=0.36)).retrieve(query("?"))
+    weak = asked(graph_expand(planned, 2, edge_weight=0.1, relevance_weight=0.1))
+    assert contents(weak) == [SEED, "Mara: salt"]
+    assert len(weak.trace["expansion"]) == 1  # followed, but not kept
+    strict = asked(graph_expand(planned, 2, threshold=0.36))
     assert contents(strict) == [SEED, "Mara: salt"]
     assert strict.trace == {"expansion": []}
 
@@ -117,18 +103,18 @@ def test_an_added_memory_has_to_earn_its_place(parts):
 def test_reserved_places_are_for_what_the_graph_adds(parts):
     planned = parts(Planned(COSINES))
     weak = {"edge_weight": 0.1, "relevance_weight": 0.1}  # else it would come last and be cut
-    found = ingested(graph_expand(planned, 4, **weak, reserved=2)).retrieve(query("?")).candidates
-    plain = ingested(graph_expand(planned, 4, **weak)).retrieve(query("?")).candidates
-    assert LINKED not in [one.memory.content for one in plain]
+    found = asked(graph_expand(planned, 4, **weak, reserved=2))
+    plain = contents(asked(graph_expand(planned, 4, **weak)))
+    assert LINKED not in plain
     # One is added; the place that is left goes to the best of the rest.
-    assert [one.memory.content for one in found[:3]] == [c.memory.content for c in plain[:3]]
-    assert (found[3].memory.content, found[3].origin) == (LINKED, "expanded")
+    assert contents(found) == [*plain[:3], LINKED]
+    assert found.candidates[3].origin == "expanded"
 
 
 @pytest.mark.parametrize("reserved", [0, 15])
 def test_what_was_found_directly_stays_direct(parts, reserved):
     planned = parts(Planned(COSINES))
-    found = ingested(graph_expand(planned, 16, reserved=reserved)).retrieve(query("?")).candidates
+    found = asked(graph_expand(planned, 16, reserved=reserved)).candidates
     assert len({one.memory.id for one in found}) == 16
     assert {one.origin for one in found} == {"direct"}
     assert found[-1].score == pytest.approx(0.35)
@@ -137,8 +123,8 @@ def test_what_was_found_directly_stays_direct(parts, reserved):
 def test_only_seeds_are_expanded(parts):
     cosines = {**COSINES, SEED: 0.45, LINKED: 0.31}  # sixth: after .50 to .46
     planned = parts(Planned(cosines))
-    assert LINKED not in contents(ingested(graph_expand(planned, 8)).retrieve(query("?")))
-    assert LINKED in contents(ingested(graph_expand(planned, 8, seeds=9)).retrieve(query("?")))
+    assert LINKED not in contents(asked(graph_expand(planned, 8)))
+    assert LINKED in contents(asked(graph_expand(planned, 8, seeds=9)))
 
 
 def test_a_word_of_the_question_opens_the_gate(parts):
@@ -146,17 +132,13 @@ def test_a_word_of_the_question_opens_the_gate(parts):
     gate = ingested(hybrid_gate(planned, 2))
     shut, opened = gate.retrieve(query("Which bowl?")), gate.retrieve(query("Which other bowl?"))
     mean = pytest.approx((0.9 + 0.5 + 0.49 + 0.48 + 0.47) / 5)  # of the five seeds
-    assert shut.trace == {
-        "gate": {"open": False, "rule": "closed", "mean_similarity": mean},
-        "expansion": [],
-    }
-    assert shut.candidates == ingested(VectorOnly(planned, 2)).retrieve(query("?")).candidates
-    expanded = ingested(graph_expand(planned, 2)).retrieve(query("?"))
+    closed = {"open": False, "rule": "closed", "mean_similarity": mean}
+    assert shut.trace == {"gate": closed, "expansion": []}
+    assert shut.candidates == asked(VectorOnly(planned, 2)).candidates
+    expanded = asked(graph_expand(planned, 2))
     assert opened.candidates == expanded.candidates
-    assert opened.trace == {
-        "gate": {"open": True, "rule": "word:other", "mean_similarity": mean},
-        **expanded.trace,
-    }
+    by_word = {"open": True, "rule": "word:other", "mean_similarity": mean}
+    assert opened.trace == {"gate": by_word, **expanded.trace}
 
 
 @pytest.mark.parametrize(
@@ -208,9 +190,8 @@ def test_the_gate_reads_cosines_whatever_it_starts_from(parts):
 @pytest.mark.parametrize("make", [graph_expand, hybrid_gate])
 @pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
 def test_every_start_expands_unless_the_gate_is_shut(parts, make, start):
-    asked = query("What other red thing cracked?")
     strategy = ingested(make(parts(Planned(COSINES)), 1, start=start, threshold=0))
-    (step,) = strategy.retrieve(asked).trace["expansion"]
+    (step,) = strategy.retrieve(query("What other red thing cracked?")).trace["expansion"]
     by_vector = ("D1:1", "D1:16")
     assert (step["seed"], step["memory"]) == (by_vector[::-1] if start == "lexical" else by_vector)
     if make is hybrid_gate:

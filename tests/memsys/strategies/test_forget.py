@@ -1,7 +1,5 @@
 """Deletion of turns from the stores that the contract of strategies does not cover."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -10,18 +8,10 @@ from memsys.core.types import Session
 from memsys.index.vector import LargeVectors
 from memsys.strategies.plain import VectorOnly
 from memsys.strategies.store import Store
-from memsys.strategies.strategy import Strategy
-from tests.memsys.build import SESSIONS, BagOfWords, ingest_all, memory
+from tests.memsys.build import SESSIONS, TURN_IDS, BagOfWords, ingest_all, memory
 from tests.memsys.contract import GONE, QUERIES
 from tests.memsys.left import files_with
 from tests.memsys.strategies.make import large, option
-
-
-def without(strategy: Strategy) -> Strategy:
-    """The same, which has ingested SESSIONS without GONE."""
-    for one in SESSIONS:
-        strategy.ingest(one.without(GONE))
-    return strategy
 
 
 def test_a_strategy_with_a_store_elsewhere_does_not_claim_a_deletion(parts):
@@ -40,7 +30,9 @@ def test_an_index_for_large_stores_drops_the_vectors(parts, vectors, tmp_path):
     strategy = ingest_all(VectorOnly(given, 9))
     strategy.retrieve(QUERIES[0])
     assert strategy.forget(GONE) == 3
-    never = without(VectorOnly(given, 9))
+    never = VectorOnly(given, 9)
+    for one in SESSIONS:
+        never.ingest(one.without(GONE))
     assert [strategy.retrieve(one) for one in QUERIES] == [never.retrieve(one) for one in QUERIES]
     assert strategy.size() == never.size()
     index = strategy.store.by_vector
@@ -52,7 +44,7 @@ def test_an_index_for_large_stores_drops_the_vectors(parts, vectors, tmp_path):
     )
     assert files_with(folder, there) == ["saved"]
     assert not files_with(folder, gone)
-    strategy.forget([turn.id for one in SESSIONS for turn in one.turns])
+    strategy.forget(TURN_IDS)
     assert strategy.size()["bytes"] == 0
 
 

@@ -1,7 +1,3 @@
-"""strategy=fusion, and start=fusion wherever a start is taken."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -19,15 +15,7 @@ from memsys.index.weights import WEIGHTS
 from memsys.strategies.fusion import Fusion
 from memsys.strategies.plain import VectorOnly
 from memsys.strategies.store import Store
-from tests.memsys.build import (
-    BagOfTokens,
-    BagOfWords,
-    ids,
-    ingest_all,
-    memory,
-    query,
-    session,
-)
+from tests.memsys.build import BagOfTokens, BagOfWords, ids, ingest_all, memory, query, session
 from tests.memsys.contract import QUERIES
 from tests.memsys.strategies.make import large, option
 
@@ -125,9 +113,8 @@ def test_weights_of_a_file(parts, tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
         weights_file(tmp_path / name, **{other: 1.0})
         monkeypatch.chdir(tmp_path / name)  # a relative path is of the current folder
-        store = ingest_all(
-            Fusion(parts(index=IndexSettings(0.9, 0.4, 0.5, fusion="mine.yaml")), 10)
-        ).store
+        relative = IndexSettings(0.9, 0.4, 0.5, fusion="mine.yaml")
+        store = ingest_all(Fusion(parts(index=relative), 10)).store
         assert store.fused("What?").tolist() == store.signals.of("What?", None)[other].tolist()
 
 

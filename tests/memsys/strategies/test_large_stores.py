@@ -1,7 +1,3 @@
-"""Strategies over the parts of a large store find what they find over those of a small one."""
-
-from __future__ import annotations
-
 import pytest
 
 from memsys.core.errors import InputError

@@ -1,7 +1,3 @@
-"""Late interaction ranks by MaxSim within its pool."""
-
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -53,9 +49,8 @@ def test_the_token_vectors_count_in_the_size(parts):
     strategy = ingest_all(late(parts()))
     before = strategy.size()["bytes"]
     strategy.retrieve(QUERIES[0])
-    tokens = sum(
-        len(BagOfTokens().tokens_of(memory.content).ids) for memory in strategy.store.memories
-    )
+    contents = [one.content for one in strategy.store.memories]
+    tokens = sum(len(BagOfTokens().tokens_of(content).ids) for content in contents)
     vectors = 4 * 64 * 10
     assert strategy.size()["bytes"] == before + vectors + 2 * 64 * tokens
 

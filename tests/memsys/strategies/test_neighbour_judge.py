@@ -1,7 +1,5 @@
 """expansion.judge=llm: a model drops neighbours that do not help, in one call per question."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -13,7 +11,7 @@ from memsys.strategies.strategy import Strategy
 from tests.memsys.build import MakeParts, Planned, query
 from tests.memsys.strategies.asked import Asked
 from tests.memsys.strategies.make import graph_expand, hybrid_gate
-from tests.memsys.strategies.test_expansion import COSINES, LINKED, SEED, contents, ingested
+from tests.memsys.strategies.test_expansion import COSINES, LINKED, SEED, asked, contents, ingested
 
 
 def judged(parts: MakeParts, model: Asked, k: int = 2, **change: Any) -> Strategy:
@@ -37,7 +35,7 @@ def test_irrelevant_neighbours_are_dropped(parts, numbers, second):
     assert set(strategy.prompts) == {"expansion_judge"}
     # A reserved place that is left goes to the next direct result.
     dropped = judged(parts, Asked(lambda _: {"relevant": []}), k=4, reserved=1)
-    plain = ingested(VectorOnly(parts(Planned(COSINES)), 4)).retrieve(query("?"))
+    plain = asked(VectorOnly(parts(Planned(COSINES)), 4))
     assert contents(dropped.retrieve(query("?"))) == contents(plain)
 
 

@@ -1,34 +1,20 @@
 """A store of several conversations, of which a query may see its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import pytest
 
-from memsys.core.types import Query, Retrieval
+from memsys.core.types import Retrieval
 from memsys.graph.build import GraphSettings
 from memsys.strategies.plain import FullContext
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
-from tests.memsys.build import SESSIONS, query
+from tests.memsys.build import SESSIONS, TURN_IDS, query
 from tests.memsys.strategies.make import graph_expand, hybrid_gate, option
 
-OTHERS = tuple(
-    replace(
-        one,
-        owner="other",
-        turns=tuple(replace(turn, id=f"other:{turn.id}") for turn in one.turns),
-    )
-    for one in SESSIONS
-)
-OWN = tuple(replace(one, owner="talk") for one in SESSIONS)
-TURNS = [turn.id for one in OWN for turn in one.turns]
-QUERY: Query = query("Who sold a bowl at the Lantern market?")  # of the conversation "talk"
-
-
+QUERY = query("Who sold a bowl at the Lantern market?")  # of the conversation "talk"
 RANKERS = ("vector_only", "bm25", "hybrid_rank")
 ALL: dict[str, Callable[[Parts], Strategy]] = {
     **{name: partial(option, name) for name in (*RANKERS, "graph_score", "graph_walk")},
@@ -39,22 +25,21 @@ ALL: dict[str, Callable[[Parts], Strategy]] = {
 }
 
 
-def asked(
-    make: Callable[[Parts], Strategy], parts: Parts, text: str = QUERY.text
-) -> tuple[Strategy, Retrieval]:
+def asked(make: Callable[[Parts], Strategy], parts: Parts) -> tuple[Strategy, Retrieval]:
     """The strategy over both conversations, session by session, others' first; and its answer."""
     strategy = make(parts)
-    for pair in zip(OTHERS, OWN, strict=True):
-        for session in pair:
-            strategy.ingest(session)
-    return strategy, strategy.retrieve(replace(QUERY, text=text))
+    for one in SESSIONS:
+        others = tuple(replace(turn, id=f"other:{turn.id}") for turn in one.turns)
+        strategy.ingest(replace(one, owner="other", turns=others))
+        strategy.ingest(replace(one, owner="talk"))
+    return strategy, strategy.retrieve(QUERY)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_only_memories_of_the_owner_are_returned_if_that_is_set(name, parts):
     strategy, found = asked(ALL[name], parts(depth=6, owner_filter=True))
     whole = [*found.candidates, *(found.ranking or ())]
-    assert {one.memory.id for one in whole} <= set(TURNS)
+    assert {one.memory.id for one in whole} <= set(TURN_IDS)
     assert len(found.candidates) == (10 if name == "full_context" else 3)
     assert strategy.size()["memories"] == 20
     nobody = strategy.retrieve(replace(QUERY, conversation="nobody"))
@@ -80,11 +65,11 @@ def test_expansion_spends_its_places_on_the_owner(parts):
     (copied,) = asked(make, parts(graph=linking))[1].trace["expansion"]
     assert copied["memory"].removeprefix("other:") == copied["seed"].removeprefix("other:")
     (own,) = asked(make, parts(graph=linking, owner_filter=True))[1].trace["expansion"]
-    assert own["memory"] in TURNS
+    assert own["memory"] in TURN_IDS
 
 
 def test_full_context_fills_the_budget_with_the_owners_newest(parts):
     _, found = asked(partial(FullContext, budget=60), parts(owner_filter=True))
     ids = [one.memory.id for one in found.candidates]
     assert ids
-    assert ids == TURNS[-len(ids) :]
+    assert ids == TURN_IDS[-len(ids) :]

@@ -1,7 +1,3 @@
-"""What each of full_context, vector_only and graph_score does by itself."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from math import exp, log
@@ -113,13 +109,8 @@ OWN = 0.4 / 10 + 0.3 / 20 + 0.3
         ({"importance": 1}, (2 / 20, 4 / 20, 2 / 20)),
         ({"graph": 1}, (G, OWN, G)),
         (
-            {"similarity": 1, "access": 1, "recency": 1, "importance": 1, "graph": 1}
-            | {"decay_per_day": 0.02},
-            (
-                0.5 + log(2) / log(101) + 1 + 0.1 + G,
-                0.5 + exp(-0.6) + 0.2 + OWN,
-                0.5 + 1 + 0.1 + G,
-            ),
+            dict.fromkeys(NONE, 1) | {"decay_per_day": 0.02},
+            (1.6 + log(2) / log(101) + G, 0.7 + exp(-0.6) + OWN, 1.6 + G),
         ),
     ],
 )

@@ -1,7 +1,3 @@
-"""What runs of one process take over from those before them."""
-
-from __future__ import annotations
-
 import gc
 import time
 from weakref import ref

@@ -1,7 +1,3 @@
-"""The language of a store, and whether its embedder was trained for it."""
-
-from __future__ import annotations
-
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.embed.minilm import MiniLM

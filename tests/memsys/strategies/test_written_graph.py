@@ -1,7 +1,5 @@
 """graph=relations: strategies over the graph that a model writes."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import datetime
@@ -65,17 +63,10 @@ def model(**own: Any) -> Scripted:
 
 def osha(relations: str = "separate", **own: Any) -> dict[str, Any]:
     """Parts whose facts name Osha in two of three."""
-    facts = [
-        [fact("What to cook tonight?", "Mara", 1)],
-        [fact("Osha comes for dinner", "Mara", 1)],
-        [fact("Prawns make Osha ill", "Mara", 1)],
-        [],
-    ]
-    unit = Facts(
-        name="facts",
-        **{"prompt": "facts_extract", "summary_prompt": None, "exchange": 1, "recent": 0},
-        relations=relations,  # type: ignore[arg-type]
-    )
+    told = ("What to cook tonight?", "Osha comes for dinner", "Prawns make Osha ill")
+    facts = [*([fact(text, "Mara", 1)] for text in told), []]
+    numbers: dict[str, Any] = {"summary_prompt": None, "exchange": 1, "recent": 0}
+    unit = Facts(name="facts", prompt="facts_extract", relations=relations, **numbers)
     return {"memory": unit, "graph": written(), "llm": model(facts=facts), **own}
 
 
@@ -122,9 +113,8 @@ def test_relations_of_followed_entities_are_shown_beside_the_k_memories(parts, n
     found = shown[5].trace["relations"]["found"]
     scores = [0.6 * 0.5 + 0.4 * cosine for cosine in (0.6, 0.2)]
     assert [one["score"] for one in found] == pytest.approx(scores, abs=1e-6)
-    assert [one["relation"] for one in shown[1].trace["relations"]["found"]] == [
-        found[0]["relation"]
-    ]
+    (first,) = shown[1].trace["relations"]["found"]
+    assert first["relation"] == found[0]["relation"]
     related = shown[5].context.partition("<related_context>")[2]
     for sentence in ("prawns make ill Osha", "Osha comes for dinner"):
         assert f"<content>{sentence}</content>" in related
@@ -140,9 +130,8 @@ def test_every_strategy_over_a_graph_has_its_prompts_events_and_size(parts, name
     given = parts(graph=written(store), llm=model())
     strategy = ingested(getattr(make, name)(given, 3))
     assert {"entities", "relations", "conflicts"} <= strategy.prompts.keys()
-    assert {"entities", "relations", "apply_relation", "graph"} <= {
-        event["step"] for event in strategy.events
-    }
+    steps = {event["step"] for event in strategy.events}
+    assert {"entities", "relations", "apply_relation", "graph"} <= steps
     strategy.retrieve(query("Who comes?"))
     size, graph = strategy.size(), strategy.store.graph.store.size()
     assert (size["nodes"], size["edges"]) == (graph["nodes"], graph["edges"])

@@ -1,12 +1,10 @@
 """Rankings of real runs: each metric equals ir_measures, and the scores of records."""
 
-from __future__ import annotations
-
-import os
 from pathlib import Path
 
 import pytest
 
+from eval.datasets.files import shared_folder
 from eval.metrics.evidence import RECORDED
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import parse
@@ -16,8 +14,7 @@ from eval.summary.retrieval import by_type, evidence_of, value
 from tests.eval.commands import run_main, runs_in
 from tests.eval.metrics.retrieval.test_metrics import differences
 
-ROOT = Path(__file__).parents[4]
-LOCOMO = Path(os.environ.get("MEMSYS_SHARED", ROOT.parent / "shared")) / "locomo/locomo10.json"
+LOCOMO = shared_folder() / "locomo" / "locomo10.json"
 
 pytestmark = pytest.mark.skipif(
     not LOCOMO.exists(), reason="LoCoMo is not here: set MEMSYS_SHARED to the folder with locomo/"

@@ -1,10 +1,9 @@
 """Each metric by hand, and on generated rankings of many shapes as ir_measures has it."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from math import log2
+from typing import Any
 
 import pytest
 
@@ -92,15 +91,18 @@ def test_nothing_found_is_zero_and_has_no_first_rank():
     assert parse("precision").score(judged_of("", "x")) == 0.0
 
 
-def test_the_ideal_counts_all_evidence_not_what_was_found():
-    one = judged_of("xab", "xyz")
-    assert parse("ndcg@3").score(one) == pytest.approx(1 / IDEAL)
-
-
-def test_only_the_order_counts_and_evidence_named_twice_counts_once():
-    assert parse("recall@2").score(judged_of("xa", "xxy")) == 0.5
-    assert parse("mrr").score(judged_of("ax", "x")) == 0.5
-    assert parse("mrr").score(judged_of("xa", "x")) == 1.0
+@pytest.mark.parametrize(
+    ("name", "ranked", "relevant", "wanted"),
+    [
+        ("ndcg@3", "xab", "xyz", 1 / IDEAL),  # of all evidence, not of what was found
+        ("recall@2", "xa", "xxy", 0.5),  # evidence named twice counts once
+        ("mrr", "ax", "x", 0.5),
+        ("mrr", "xa", "x", 1.0),
+        *((unknown, "ax", "x", None) for unknown in ("recall@256tokens", "store_share@10")),
+    ],
+)
+def test_only_order_evidence_and_known_sizes_count(name, ranked, relevant, wanted):
+    assert parse(name).score(judged_of(ranked, relevant)) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(
@@ -119,11 +121,6 @@ def test_a_token_budget_counts_the_ranks_within_it(name, wanted):
     assert parse(name).score(one) == wanted
 
 
-@pytest.mark.parametrize("name", ["recall@256tokens", "store_share@10"])
-def test_what_needs_an_unknown_size_is_unknown(name):
-    assert parse(name).score(judged_of("ax", "x")) is None
-
-
 def test_scores_are_shares_and_grow_with_the_cutoff():
     for one in shapes(60).values():
         for name in ("recall", "recall_any", "recall_all", "mrr", "map", "store_share"):
@@ -139,18 +136,23 @@ WHOLE = {"ndcg": "nDCG", "mrr": "RR", "map": "AP", "r_precision": "Rprec"}
 NAMES = {f"{ours}@{k}": f"{theirs}@{k}" for ours, theirs in AT.items() for k in CUTOFFS} | WHOLE
 
 
-def differences(questions: Mapping[str, Judged]) -> dict[str, float]:
-    """By measure, the largest difference to ir_measures on a question."""
-    measures = pytest.importorskip("ir_measures")
+def trec(questions: Mapping[str, Judged]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Judgements and scores by question and unit, as other libraries take them."""
     qrels = {id_: dict.fromkeys(one.relevant, 1) for id_, one in questions.items()}
     runs = {
         id_: {unit: float(len(one.ranked) - rank) for rank, unit in enumerate(one.ranked)}
         for id_, one in questions.items()
     }
+    return qrels, runs
+
+
+def differences(questions: Mapping[str, Judged]) -> dict[str, float]:
+    """By measure, the largest difference to ir_measures on a question."""
+    measures = pytest.importorskip("ir_measures")
     theirs = {measures.parse_measure(name): ours for ours, name in NAMES.items()}
     largest = dict.fromkeys(NAMES, 0.0)
     seen = 0
-    for row in measures.iter_calc(list(theirs), qrels, runs):
+    for row in measures.iter_calc(list(theirs), *trec(questions)):
         ours = theirs[row.measure]
         mine = parse(ours).score(questions[row.query_id])
         assert mine is not None
@@ -165,3 +167,18 @@ def differences(questions: Mapping[str, Judged]) -> dict[str, float]:
 
 def test_generated_rankings_score_as_in_ir_measures():
     assert max(differences(shapes()).values()) < 1e-9
+
+
+def test_generated_rankings_score_as_in_ranx():
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed; pip install -e '.[ranx]'")
+    questions = shapes(60)
+    judged, scored = trec(questions)
+    names = {"recall@10": "recall@10", "recall_any@10": "hit_rate@10", "ndcg@10": "ndcg@10"}
+    names |= {"precision@10": "precision@10", "mrr": "mrr", "map": "map"}
+    names |= {"r_precision": "r-precision"}
+    qrels = ranx.Qrels(judged)
+    found = ranx.evaluate(qrels, ranx.Run(scored), list(names.values()), return_mean=False)
+    order = list(qrels.keys())
+    for ours, theirs in names.items():
+        mine = [parse(ours).score(questions[id_]) for id_ in order]
+        assert mine == pytest.approx(list(found[theirs]), abs=1e-9), ours

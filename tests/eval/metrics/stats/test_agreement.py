@@ -1,7 +1,5 @@
 """Kappas, rates of errors and corrected shares: published examples, and intervals by simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -59,17 +57,12 @@ def test_verdicts_of_two_judges_are_the_table():
     assert found.error == pytest.approx(0.1252, abs=0.01)
 
 
-def test_judges_of_one_verdict_have_no_kappa():
+def test_judges_of_one_verdict_have_no_kappa_and_equal_runs_1():
     assert math.isnan(cohen_interval([True] * 4, [True] * 4, list("aabb")).value)
     assert math.isnan(fleiss_interval([[False, False]] * 4, list("aabb")).low)
-
-
-def test_self_agreement_is_one_where_runs_never_differ():
     found = fleiss_interval([[True] * 3, [False] * 3] * 10, list("ab") * 10)
     assert (found.value, found.low, found.high) == (1, 1, 1)
-
-
-def test_fleiss_for_two_runs_of_equal_margins_is_cohens():
+    # Of two runs of equal margins it is Cohen's.
     one = [True, True, False, False, True, False]
     other = [True, False, True, False, True, False]
     both = fleiss_interval(list(zip(one, other, strict=True)), ["c"] * 6)

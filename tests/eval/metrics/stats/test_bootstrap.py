@@ -1,7 +1,5 @@
 """Standard errors and intervals over conversations against closed forms, and their coverage."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -71,14 +69,10 @@ def test_one_conversation_has_the_standard_error_of_its_questions():
     assert (point.low, point.high) == pytest.approx((0.7, 0.7))
 
 
-def test_is_the_same_by_seed_and_another_by_another():
+def test_is_the_same_by_seed_and_none_is_as_if_it_were_not_there():
     clusters, values = equal_sizes()
     assert estimate(clusters, values, seed=7) == estimate(clusters, values, seed=7)
     assert estimate(clusters, values, seed=7) != estimate(clusters, values, seed=8)
-
-
-def test_none_is_as_if_it_were_not_there():
-    clusters, values = equal_sizes()
     more = estimate([*clusters, "0", "unanswered"], [*values, None, None])
     assert more == estimate(clusters, values)
     assert ClusterBootstrap(["a", "b"], 0).mean([None, None]) is None

@@ -1,7 +1,5 @@
 """Intervals of fewer than five conversations: over their questions, and in the possible range."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -22,6 +20,7 @@ from eval.metrics.stats.interval import (
 from eval.metrics.stats.paired import compare, detectable
 from eval.summary.protocols import mean_cell
 from eval.summary.sample import Sample
+from tests.eval.metrics.stats.test_bootstrap import estimate
 
 UNIT = st.floats(0, 1) | st.sampled_from([0.0, 1.0])
 NAMES = st.sampled_from("abcdefgh")
@@ -29,12 +28,6 @@ NAMES = st.sampled_from("abcdefgh")
 
 def rows(value: st.SearchStrategy[float]) -> st.SearchStrategy[list[tuple[float, str]]]:
     return st.lists(st.tuples(value, NAMES), min_size=1, max_size=40)
-
-
-def mean(values: list[float], clusters: list[str]) -> Interval:
-    found = ClusterBootstrap(clusters, 0).mean(values)
-    assert found is not None
-    return found
 
 
 def split(chosen: list[tuple[float, str]]) -> tuple[list[float], list[str]]:
@@ -47,7 +40,7 @@ def test_the_error_is_that_of_resampled_questions_of_each_conversation(count):
     sizes = [30, 12, 50, 8][:count]
     strata = np.repeat(np.arange(count), sizes)
     values = rng.random(len(strata)) * (1 + strata) / 5
-    found = mean(values.tolist(), [f"c{i}" for i in strata])
+    found = estimate([f"c{i}" for i in strata], values.tolist())
     drawn = sums_within(values[:, None], strata, 0, 20_000)[:, 0] / len(values)
     n = len(values)
     assert found.error == pytest.approx(drawn.std() * math.sqrt(n / (n - count)), rel=0.03)
@@ -61,7 +54,7 @@ def test_of_four_conversations_how_they_differ_does_not_matter_of_five_it_does()
     def width(count: int, apart: float) -> float:
         clusters = [name for name in "abcde"[:count] for _ in range(20)]
         values = [i % 4 / 20 + apart * ord(name) for i, name in enumerate(clusters)]
-        found = mean(values, clusters)
+        found = estimate(clusters, values)
         return found.high - found.low
 
     for few in (1, 2, 3, 4):
@@ -70,13 +63,13 @@ def test_of_four_conversations_how_they_differ_does_not_matter_of_five_it_does()
 
 
 def test_conversations_of_one_question_are_one_stratum_or_join_the_smallest_other():
-    found = mean([0.2, 0.5, 0.9], ["a", "b", "c"])
+    found = estimate(["a", "b", "c"], [0.2, 0.5, 0.9])
     assert found.degrees == 2
     assert found.error == pytest.approx(np.std([0.2, 0.5, 0.9], ddof=1) / math.sqrt(3))
     clusters = ["a"] * 6 + ["b"] * 3 + ["c"]
     values = [0.1, 0.2, 0.4, 0.1, 0.3, 0.5, 0.6, 0.8, 0.7, 0.1]
-    joined = mean(values, ["a"] * 6 + ["b"] * 4)
-    assert mean(values, clusters) == replace(joined, clusters=3)
+    joined = estimate(["a"] * 6 + ["b"] * 4, values)
+    assert estimate(clusters, values) == replace(joined, clusters=3)
 
 
 def test_kappa_of_few_conversations_resamples_their_answers():
@@ -89,23 +82,18 @@ def test_kappa_of_few_conversations_resamples_their_answers():
     assert cohen_interval(one, other, ["a"] * 40).high > 0.2
 
 
+TOO_FEW = "too few to generalise to others"
+
+
 @pytest.mark.parametrize(
     ("clusters", "words"),
     [
         ([10, 0, 5], "over conversations"),
         ([], "over conversations"),
-        ([1], "over the questions of 1 conversation, too few to generalise to others"),
-        ([3, 3], "over the questions of 3 conversations, too few to generalise to others"),
-        (
-            [2, 0, 4],
-            "over the questions of 2 to 4 conversations, depending on the row, too few to "
-            "generalise to others",
-        ),
-        (
-            [10, 4],
-            "over conversations; of fewer than 5, too few to generalise to others, over their "
-            "questions",
-        ),
+        ([1], f"over the questions of 1 conversation, {TOO_FEW}"),
+        ([3, 3], f"over the questions of 3 conversations, {TOO_FEW}"),
+        ([2, 0, 4], f"over the questions of 2 to 4 conversations, depending on the row, {TOO_FEW}"),
+        ([10, 4], f"over conversations; of fewer than 5, {TOO_FEW}, over their questions"),
     ],
 )
 def test_words_for_what_an_interval_is_over(clusters, words):
@@ -136,7 +124,9 @@ def test_differences_stay_in_minus_1_to_1(chosen):
     values, clusters = split(chosen)
     found = compare(values, clusters, seed=0, resamples=10)
     assert within(found.estimate, -1, 1)
-    assert found.detectable == detectable(mean(values, clusters))  # clipping is no gain of power
+    assert found.detectable == detectable(
+        estimate(clusters, values)
+    )  # clipping is no gain of power
 
 
 @settings(max_examples=50, deadline=None)
