@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module

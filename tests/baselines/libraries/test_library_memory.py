@@ -1,5 +1,7 @@
 """A library behind its pipe and gateway keeps the contract of every strategy."""
 
+from __future__ import annotations
+
 from datetime import datetime
 from pathlib import Path
 from typing import ClassVar

@@ -1,5 +1,7 @@
 """Whatever the process at the other end does, a request ends: with a reply or an error."""
 
+from __future__ import annotations
+
 import json
 import subprocess
 import sys

@@ -1,5 +1,7 @@
 """Results of servers as items, and the turns that they are evidence of."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest

@@ -1,5 +1,7 @@
 """Which tools are chosen, from the schemas of real servers and of awkward ones."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest

@@ -2,6 +2,8 @@
 agree.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,5 +1,7 @@
 """A user's metric from docs/extend.md: in records, summary, tables, and in a rescored run."""
 
+from __future__ import annotations
+
 import csv
 import json
 import shutil

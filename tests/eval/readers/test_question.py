@@ -1,5 +1,7 @@
 """What a question asks for, and who says what in a memory's content."""
 
+from __future__ import annotations
+
 from datetime import date
 
 import pytest

@@ -1,5 +1,7 @@
 """Jobs at once and threads: their number, who draws them, and what an error leaves behind."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

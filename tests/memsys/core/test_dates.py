@@ -1,5 +1,7 @@
 """Dates in English and Chinese: house style, weekdays, ends of months, leap years and ISO 8601."""
 
+from __future__ import annotations
+
 from datetime import date
 
 import pytest

@@ -1,5 +1,7 @@
 """JSON and YAML of others are parsed whole and within limits, or refused with the reason."""
 
+from __future__ import annotations
+
 import json
 import math
 from itertools import product

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import random
 from collections.abc import Iterator
 from functools import cache

@@ -1,5 +1,7 @@
 """Classes that a configuration of somebody else may name: those of the group of each setting."""
 
+from __future__ import annotations
+
 import pytest
 import yaml
 

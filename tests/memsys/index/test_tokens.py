@@ -1,5 +1,7 @@
 """MaxSim against figures computed by hand."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

@@ -1,5 +1,7 @@
 """Cues of the fusion ranking in English and Chinese, and the weights of its signals."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

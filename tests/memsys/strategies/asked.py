@@ -1,5 +1,7 @@
 """A model in this process that answers requests with a schema by a function of the request."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

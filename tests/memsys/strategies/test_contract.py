@@ -1,5 +1,7 @@
 """The strategies of memsys keep the contract, from every start ranking, and name wrong settings."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar

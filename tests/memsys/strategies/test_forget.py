@@ -1,5 +1,7 @@
 """Deletion of turns from the stores that the contract of strategies does not cover."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 

@@ -1,5 +1,7 @@
 """expansion.judge=llm: a model drops neighbours that do not help, in one call per question."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import pytest

@@ -1,5 +1,7 @@
 """A store of several conversations, of which a query may see its own."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,5 +1,7 @@
 """What each strategy says that it holds: memories, and of vectors and graph what it goes by."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

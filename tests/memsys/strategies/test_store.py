@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.embed.minilm import MiniLM

@@ -1,5 +1,7 @@
 """Rankings of real runs: each metric equals ir_measures, and the scores of records."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest

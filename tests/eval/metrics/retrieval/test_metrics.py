@@ -1,5 +1,7 @@
 """Each metric by hand, and on generated rankings of many shapes as ir_measures has it."""
 
+from __future__ import annotations
+
 import random
 from collections.abc import Mapping
 from math import log2

@@ -1,5 +1,7 @@
 """Standard errors and intervals over conversations against closed forms, and their coverage."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
