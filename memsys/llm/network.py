@@ -23,6 +23,7 @@ from memsys.core.addresses import LOOPBACK
 
 _ENCODING = "gzip"
 _PART = 65_536  # bytes of an answer per read
+_IDLE_S = 5  # after which a connection is not used again: a firewall may have forgotten it
 
 
 @cache
@@ -41,7 +42,8 @@ class Network:
     """
 
     def __init__(self) -> None:
-        # By scheme, host and port; single operations of a list are safe for several threads.
+        # By scheme, host and port; single operations of a list are safe for several threads (see
+        # _taken).
         self._idle: defaultdict[tuple[str, str], list[_Connection]] = defaultdict(list)
 
     def send(
@@ -78,21 +80,21 @@ class Network:
             raise httpx2.RemoteProtocolError(f"{type(error).__name__}: {error}") from error
         finally:
             if reusable:
+                connection.idle_since = time.monotonic()
                 self._idle[url.scheme, url.netloc].append(connection)
             else:
                 connection.http.close()
 
     def close(self) -> None:
         """Close the connections."""
-        for connections in self._idle.values():
-            while connections:
-                connections.pop().http.close()
+        for connections in list(self._idle.values()):
+            while connection := _taken(connections):
+                connection.http.close()
 
     def _connection(self, url: SplitResult, deadline: float) -> _Connection:
         """Return an idle connection that the server has not closed, or else a new one."""
         idle = self._idle[url.scheme, url.netloc]
-        while idle:
-            connection = idle.pop()
+        while connection := _taken(idle):
             if not connection.has_ended():
                 connection.deadline = deadline
                 return connection
@@ -113,6 +115,14 @@ class Network:
         except OSError as error:
             raise httpx2.ConnectError(str(error)) from error
         return _Connection(http, proxy, deadline)
+
+
+def _taken(idle: list[_Connection]) -> _Connection | None:
+    """Remove and return the last connection, if there is one, though other threads do so, too."""
+    try:
+        return idle.pop()
+    except IndexError:
+        return None
 
 
 def _proxy_for(url: SplitResult) -> SplitResult | None:
@@ -159,6 +169,7 @@ class _Connection:
 
     def __init__(self, http: HTTPConnection, proxy: SplitResult | None, deadline: float) -> None:
         self.http, self.proxy, self.deadline = http, proxy, deadline
+        self.idle_since = time.monotonic()
         self.connected = http.sock
         http.sock = self
 
@@ -171,8 +182,11 @@ class _Connection:
         return self.connected
 
     def has_ended(self) -> bool:
-        """Return whether the other side has closed the connection, or sent what nobody asked."""
-        return bool(wait([self.connected], 0))
+        """Return whether the other side has closed the connection, or sent what nobody asked, or
+        may have dropped it without a word, as nobody used it.
+        """
+        is_old = time.monotonic() - self.idle_since >= _IDLE_S
+        return is_old or bool(wait([self.connected], 0))
 
     def sendall(self, data: Any) -> None:
         self.within_deadline().sendall(data)
