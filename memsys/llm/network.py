@@ -112,7 +112,8 @@ class Network:
             http.connect()
         except TimeoutError as error:
             raise httpx2.ConnectTimeout(str(error)) from error
-        except OSError as error:
+        except (OSError, HTTPException, UnicodeError) as error:  # the last for labels of a host
+            http.close()
             raise httpx2.ConnectError(str(error)) from error
         return _Connection(http, proxy, deadline)
 
