@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import socket
 import ssl
 import time
@@ -15,11 +16,16 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from multiprocessing.connection import wait
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.request import (
+    getproxies,
+    proxy_bypass,
+    proxy_bypass_environment,  # type: ignore[attr-defined]
+)
 
 import httpx2
 
 from memsys.core.addresses import LOOPBACK
+from memsys.core.errors import InputError
 
 _ENCODING = "gzip"
 _PART = 65_536  # bytes of an answer per read
@@ -52,7 +58,7 @@ class Network:
         """Return status, headers with names in lower case, and body, unpacked. `timeout_s` bounds
         the time from connecting to the last byte, `most_bytes` the body. Raises
         httpx2.TransportError; AnswerTooLarge if an answer with a status of 2xx is larger (another
-        answer is returned without its body).
+        answer is returned without its body); InputError on an unusable proxy.
         """
         url = urlsplit(str(request.url))
         deadline = time.monotonic() + timeout_s
@@ -101,7 +107,8 @@ class Network:
             connection.http.close()
         proxy = _proxy_for(url)
         address = proxy or url
-        host, port, left = str(address.hostname), address.port, deadline - time.monotonic()
+        port = address.port or (443 if address.scheme == "https" else 80)
+        host, left = str(address.hostname), deadline - time.monotonic()
         if url.scheme == "http":
             http = HTTPConnection(host, port, timeout=left)
         else:
@@ -127,12 +134,32 @@ def _taken(idle: list[_Connection]) -> _Connection | None:
 
 
 def _proxy_for(url: SplitResult) -> SplitResult | None:
-    """Return the address of the proxy through which the system sends a request, if any."""
-    if url.hostname in LOOPBACK or proxy_bypass(url.netloc):
-        return None
+    """Return the address of the proxy through which the system sends a request, if any. Raises
+    InputError unless it is one of HTTP, as another would receive its password in clear.
+    """
     proxies = getproxies()
-    address = proxies.get(url.scheme) or proxies.get("all")
-    return urlsplit(address if "://" in address else f"http://{address}") if address else None
+    direct = {"no": re.sub(r"\w+://", "", proxies.get("no", ""))}
+    if (
+        url.hostname in LOOPBACK
+        or proxy_bypass(url.netloc)
+        or proxy_bypass_environment(url.netloc, direct)
+    ):
+        return None
+    name = url.scheme if proxies.get(url.scheme) else "all"
+    address = proxies.get(name)
+    if not address:
+        return None
+    try:
+        proxy = urlsplit(address if "://" in address else f"http://{address}")
+        is_usable = proxy.scheme == "http" and bool(proxy.hostname) and proxy.port != 0
+    except ValueError:  # the message may repeat a password
+        is_usable = False
+    if not is_usable:
+        raise InputError(
+            f"{name.upper()}_PROXY: is no proxy of HTTP; use http://HOST:PORT, or name the server "
+            "in NO_PROXY"
+        )
+    return proxy
 
 
 def _login(proxy: SplitResult) -> dict[str, str]:

@@ -96,6 +96,42 @@ def test_a_proxy_of_the_system_is_asked_for_another_server(server, make, monkeyp
     assert server.requests == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("https_proxy", "https://me:secret@127.0.0.1:9"),
+        ("all_proxy", "socks5://me:secret@127.0.0.1:9"),
+        ("https_proxy", "http://me:secret@127.0.0.1:x"),
+    ],
+)
+def test_a_proxy_that_would_get_its_password_in_clear_is_named(name, address, make, monkeypatch):
+    for other in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv(name, address)
+    client = make("https://elsewhere.invalid/v1", retries=0)
+    with pytest.raises(InputError, match=f"^{name.upper()}: is no proxy of HTTP") as raised:
+        client.complete(HELLO)
+    assert "secret" not in str(raised.value)
+
+
+def test_the_port_of_a_proxy_is_80_and_exceptions_may_have_a_scheme(make, monkeypatch):
+    asked: list[tuple[str, int]] = []
+
+    def connect(address: tuple[str, int], *_: object) -> None:
+        asked.append(address)
+        raise OSError
+
+    monkeypatch.setattr("socket.create_connection", connect)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("https_proxy", "http://proxy.invalid")
+    for sample, spared in enumerate(("", "a.invalid, https://elsewhere.invalid")):
+        monkeypatch.setenv("no_proxy", spared)
+        with pytest.raises(LLMError, match="ConnectError"):
+            make("https://elsewhere.invalid/v1", retries=0).complete(HELLO, sample=sample)
+    assert asked == [("proxy.invalid", 80), ("elsewhere.invalid", 443)]
+
+
 def test_a_schema_is_asked_for_by_its_title(server, make):
     assert json.loads(make(server).complete(HELLO, schema=SCHEMA).text)["label"] == "right"
     assert server.bodies[0]["response_format"] == {
