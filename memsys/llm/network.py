@@ -16,10 +16,10 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from multiprocessing.connection import wait
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
-from urllib.request import (
+from urllib.request import (  # type: ignore[attr-defined]
     getproxies,
     proxy_bypass,
-    proxy_bypass_environment,  # type: ignore[attr-defined]
+    proxy_bypass_environment,
 )
 
 import httpx2
