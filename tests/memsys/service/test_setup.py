@@ -207,7 +207,7 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
         ("embedder: {_target_: no.such.Class}\n", "no.such.Class"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
-        ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts: 'NoneType' object is not"),
+        ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts: give names with values, or name"),
         ("llm: {tokens: 9}\n", "llm: tokens: no such setting; there are base_url"),
         (
             "strategy: {option: graph_expand, expansion: {hop: 2}}\n",
@@ -216,8 +216,8 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
         ("facts: {prompt: nowhere.txt}\n", "prompt nowhere.txt: no such file; name one of"),
         ("update: {prompt: facts_user}\n", "the place {memories} is missing"),
         ("procedure: {prompt: no.txt}\n", "prompt no.txt: no such file"),
-        ("facts: {promt: x}\n", "unexpected keyword argument 'promt'; give"),
-        ("facts: 3\n", "facts: 'int' object is not a mapping; give"),
+        ("facts: {promt: x}\n", "facts: promt: no such setting; there are a"),
+        ("facts: 3\n", "facts: give names with values, or name"),
         ("facts: {relations: same_reply}\n", "same_reply: needs strategy=mem0_graph"),
         (
             "strategy: mem0_graph\nllm: grammar\nfacts: {relations: same_reply, exchange: 4}\n",
@@ -239,6 +239,7 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
         ("memory: observations\n", "memory=observations: messages are stored verbatim"),
         ("memory: facts\n", "memory=facts: messages are stored verbatim"),
         ("weights: {recency: -1}\n", "weights.recency: -1; use a number"),
+        ("weights: {relevence: 1}\n", "relevence: no such setting; there are access, "),
         ("weights: {pool: 0}\n", "weights.pool: 0; use a whole number"),
         ("k: 0\n", "k: 0; use a whole number"),
         ("budget: 0\n", "budget: 0; use a whole number"),
