@@ -15,7 +15,7 @@ from memsys.core.trusted import CONF
 from memsys.embed.minilm import MiniLM
 from memsys.llm.client import ChatClient
 from memsys.service.memory import Memory
-from memsys.service.setup import Setup, load_setup
+from memsys.service.setup import SearchWeights, Setup, SummarySettings, load_setup
 from memsys.stores.faiss_vectors import FaissVectors
 
 BAG = "embedder: {_target_: tests.memsys.build.BagOfWords}\n"
@@ -254,6 +254,15 @@ def test_what_cannot_be_used_is_named(tmp_path, text, message):
     with pytest.raises(InputError) as caught:
         load_setup(path)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [(SearchWeights, "relevance", -1), (SummarySettings, "background", 1)],
+)
+def test_settings_check_themselves(kind, field, value):
+    with pytest.raises(InputError, match=rf"\.{field}: {value}; use"):
+        kind(**{field: value})
 
 
 @pytest.mark.parametrize("content", [None, "{", "{}", '{"config": 3}'])
