@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from baselines.mcp.admission import check
 from baselines.mcp.strategy import server_of
@@ -38,16 +39,31 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("add-tool", "search-tool", "delete-tool", "owners"):
         parser.add_argument(f"--{name}", metavar="NAME")
     for name in ("add-arguments", "search-arguments"):
-        parser.add_argument(f"--{name}", metavar="JSON", type=parse_json)
+        parser.add_argument(f"--{name}", metavar="JSON", type=json_object)
     parser.add_argument("--timeout-s", type=float, default=60)
     parser.add_argument("--settle-s", type=float, default=0)
     return parser
 
 
 def variable(text: str) -> tuple[str, str]:
-    """Return name and value of a variable. Raises ValueError without an equals sign."""
-    name, value = text.split("=", 1)
+    """Return name and value of a variable. Raises ArgumentTypeError without a name or an equals
+    sign; the text, which may be a secret, is not repeated.
+    """
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError("write NAME=VALUE")
     return name, value
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Return the JSON object `text`. Raises ArgumentTypeError, with the reason, if it is none."""
+    try:
+        value = parse_json(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}; write a JSON object") from None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError("write a JSON object")
+    return value
 
 
 if __name__ == "__main__":

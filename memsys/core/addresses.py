@@ -77,10 +77,18 @@ def check_open(name: str, value: object, field: str, remedy: str) -> None:
 
 
 def check_key(key_variable: str, host: str, option: str) -> None:
-    """Raise InputError, naming `option`, if `host` is another machine and there is no key."""
+    """Raise InputError, naming `option`, if `host` is another machine and there is no key, or if a
+    header cannot carry the key, which is not repeated.
+    """
     check_variable(key_variable, f"{option}: key_variable")
-    if not os.environ.get(key_variable) and host not in LOOPBACK:
+    key = os.environ.get(key_variable, "")
+    if not key and host not in LOOPBACK:
         raise InputError(f"{option}: set the variable {key_variable} to your key")
+    if re.search(r"[^!-~]", key):
+        raise InputError(
+            f"{option}: {key_variable}: the key contains white space or other characters that a "
+            "header cannot carry"
+        )
 
 
 def without_secrets(text: str, key_variable: str = "") -> str:

@@ -85,12 +85,6 @@ def check_number(name: str, value: object, least: float, most: float) -> None:
         raise InputError(f"{name}: {value!r:.60}; use a number from {least:g} to {most:g}")
 
 
-def check_bool(name: str, value: object) -> None:
-    """Raise InputError with `name` unless `value` is true or false."""
-    if not isinstance(value, bool):
-        raise InputError(f"{name}: {value!r:.40}; use true or false")
-
-
 def check_choice(name: str, value: object, options: Sequence[str]) -> None:
     """Raise InputError naming `name` unless `value` is one of `options`."""
     if value not in options:

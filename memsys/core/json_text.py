@@ -60,7 +60,7 @@ def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: boo
                 wrong = strings and _fault(one) is not None
             elif kind is dict:
                 below.extend(one.values())
-                wrong = strings and any(map(_fault, one))
+                wrong = strings and any(_fault(key, nan) for key in one)
             elif kind is list or kind is tuple:
                 below.extend(one)
                 wrong = False

@@ -14,22 +14,27 @@ _SPAN = re.compile(r"(\d{4}-\d{2}-\d{2})/(\d{4}-\d{2}-\d{2})")
 _DIGITS = {"day": 10, "month": 7, "year": 4}  # of an ISO date, by its precision
 _WEEK_DAYS = 7
 _VAGUE = re.compile(r"\b(?:few|several|some)\b|几")
+_BOUND = ("since ", "until ", "by ")  # before a year: what they name is no date
+_SAME = {"this day": "today", "这天": "今天", "本年": "今年", "上年": "去年", "下年": "明年"}
+_MONTHS = re.compile(r"(?<=[\d一二两三四五六七八九十])月(?=[前后]$)")  # 一月前 for 一个月前
 
 
 def resolve(words: str, said: date) -> str | None:
     """Return `words` as a date in ISO 8601: a year, a month, a day, or the span of days of a week.
 
     ISO dates are validated and returned. Other words are resolved from the day `said` by the rules
-    for dates in dialogue, except that a time of day after a comma is left out: "last Friday" is the
-    latest one before that day. None is returned if the words name no definite date.
+    for dates in dialogue, except that what follows the year after a comma is left out: "last
+    Friday" is the latest one before that day. None is returned if the words name no definite date.
     """
     text = " ".join(words.casefold().split()).strip(" .,。")
     if iso := iso_date(text.upper()):
         return iso
-    text = text.partition(",")[0].removeprefix("the ")
+    text = re.sub(r"(\b\d{4}),.*", r"\1", text).removeprefix("the ")
     text = text.replace(" ", "") if is_cjk(text) else text
+    text = _MONTHS.sub("个月", _SAME.get(text, text))
     mentions = dates_of(text, said)
-    if len(mentions) != 1 or (mentions[0].start, mentions[0].end) != (0, len(text)):
+    is_whole = len(mentions) == 1 and (mentions[0].start, mentions[0].end) == (0, len(text))
+    if not is_whole or text.startswith(_BOUND):
         return None
     period = mentions[0].period
     first, last = period.first.isoformat(), period.last.isoformat()

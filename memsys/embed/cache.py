@@ -158,8 +158,8 @@ class _Rows(ABC, Generic[V]):
         """Return `value` as it is stored."""
 
     @abstractmethod
-    def _unpacked(self, blob: object) -> V | None:
-        """Return a stored value, None if it cannot be the embedder's."""
+    def _unpacked(self, key: str, blob: object) -> V | None:
+        """Return the value stored under `key`, None if it cannot be the embedder's."""
 
     def _batch(self, kind: Kind, texts: Sequence[str]) -> Sequence[V]:
         prefix = self._embedder.prefix(kind)  # not part of the key, which has the kind
@@ -168,22 +168,25 @@ class _Rows(ABC, Generic[V]):
         started = time.perf_counter()
         keys = [hashlib.sha256(f"{kind}\0{text}".encode()).hexdigest() for text in texts]
         values: dict[str, V] = {}
-        ms = {} if self._fresh_queries and kind == "query" else self._read(keys, values)
+        anew = self._fresh_queries and kind == "query"
+        ms, former = ({}, {}) if anew else self._read(keys, values)
         own = self._computed & values.keys() if self._fresh_queries else set()
         cached = values.keys() - own
         live_ms, usage, fresh_ms = sum(ms[key] for key in cached), Usage(), 0.0
         missing = {k: prefix + t for k, t in zip(keys, texts, strict=True) if k not in values}
         if missing:
-            fresh_ms, usage = self._add(missing, values)
+            fresh_ms, usage = self._add(missing, values, former)
         spent_ms = (time.perf_counter() - started) * 1000
         if own:
             live_ms += max(spent_ms - fresh_ms, 0.0)
         self._meter.note(Call(spent_ms, live_ms + fresh_ms, False, usage, cached=bool(cached)))
         return [values[key] for key in keys]
 
-    def _read(self, keys: Sequence[str], values: dict[str, V]) -> dict[str, float]:
-        """Add the usable stored values to `values`; return their milliseconds. Warn once of others,
-        which are computed anew and replaced.
+    def _read(
+        self, keys: Sequence[str], values: dict[str, V]
+    ) -> tuple[dict[str, float], dict[str, object]]:
+        """Add the usable stored values to `values`; return their milliseconds, and all that is
+        stored.
         """
         marks = ",".join("?" * len(keys))
         names = f"key, {self.column}, ms"
@@ -192,33 +195,40 @@ class _Rows(ABC, Generic[V]):
             rows = self._db.execute(select, keys).fetchall()
         times = {}
         for key, blob, ms in rows:
-            value = self._unpacked(blob)
+            value = self._unpacked(key, blob)
             if value is not None and isinstance(ms, float) and 0 <= ms < math.inf:
                 values[key], times[key] = value, ms
-        if len(times) < len(rows) and not self._warned:
-            self._warned = True
-            _log.warning("%s: %s in it are damaged; embedding anew", self._path, self.table)
-        return times
+        return times, {key: blob for key, blob, _ in rows}
 
-    def _add(self, missing: Mapping[str, str], values: dict[str, V]) -> tuple[float, Usage]:
-        """Compute and store the values of texts, and add them to `values`; return the time in
-        milliseconds, and the usage.
-        """
+    def _warm_up(self) -> None:
+        """Load the model outside the clock."""
         if not self._warm:
-            self._embed(["warm up"])  # loads the model outside the clock
+            self._embed(["warm up"])
             self._warm = True
+
+    def _add(
+        self, missing: Mapping[str, str], values: dict[str, V], former: Mapping[str, object]
+    ) -> tuple[float, Usage]:
+        """Compute and store the values of texts, and add them to `values`; return the time in
+        milliseconds, and the usage. Warn once if they replace other ones, `former`.
+        """
+        self._warm_up()
         started = time.perf_counter()
         computed, usage = self._embed(list(missing.values()))
         live_ms = (time.perf_counter() - started) * 1000
         fresh = dict(zip(missing, computed, strict=True))
         self._computed.update(fresh)
         values.update(fresh)
+        packed = {key: self._packed(value) for key, value in fresh.items()}
+        if not self._warned and any(packed[k] != former[k] for k in packed.keys() & former.keys()):
+            self._warned = True
+            _log.warning("%s: %s in it are damaged; embedding anew", self._path, self.table)
         names = f"(key, {self.column}, ms)"
         with self._errors(), self._db:
             self._db.executemany(
                 # A damaged row is replaced; of two processes, each writes the same value.
                 f"INSERT OR REPLACE INTO {self.table} {names} VALUES (?, ?, ?)",  # noqa: S608
-                [(key, self._packed(one), live_ms / len(missing)) for key, one in fresh.items()],
+                [(key, blob, live_ms / len(missing)) for key, blob in packed.items()],
             )
         return live_ms, usage
 
@@ -227,19 +237,35 @@ class VectorRows(_Rows[Vectors]):
     """Unit vectors of texts, or zeros for a text without words; float32 of shape (d,)."""
 
     table, column, content = "vectors", "vector", "a vector cache"
+    _length: int | None = None  # of the model's vectors, once one was embedded
+
+    def look_up(self, kind: Kind, texts: Sequence[str]) -> list[Vectors]:
+        """Return the vector of each text; where stored ones differ in length, those that have not
+        the model's are embedded anew.
+        """
+        vectors = super().look_up(kind, texts)
+        if len(set(map(len, vectors))) > 1:
+            self._warm_up()
+            vectors = super().look_up(kind, texts)
+        return vectors
 
     def _embed(self, texts: Sequence[str]) -> tuple[Sequence[Vectors], Usage]:
         vectors, usage = self._embedder.embed(texts)
+        self._length = vectors.shape[1]
         return list(vectors), usage
 
     def _packed(self, value: Vectors) -> bytes:
         return value.tobytes()
 
-    def _unpacked(self, blob: object) -> Vectors | None:
+    def _unpacked(self, key: str, blob: object) -> Vectors | None:
+        """Return a unit vector, or zeros where the model was seen to map the text to them."""
         if not isinstance(blob, bytes) or not blob or len(blob) % 4:
             return None
         vector: Vectors = np.frombuffer(blob, dtype=np.float32)
-        return vector if not vector.any() or _are_unit(vector[None]) else None
+        is_right = self._length in (None, len(vector)) and (
+            _are_unit(vector[None]) or (key in self._computed and not vector.any())
+        )
+        return vector if is_right else None
 
 
 class TokenRows(_Rows[TokenVectors]):
@@ -263,7 +289,7 @@ class TokenRows(_Rows[TokenVectors]):
     def _packed(self, value: TokenVectors) -> bytes:
         return value.ids.tobytes() + value.vectors.tobytes()
 
-    def _unpacked(self, blob: object) -> TokenVectors | None:
+    def _unpacked(self, key: str, blob: object) -> TokenVectors | None:  # noqa: ARG002
         """Return ids of 0 or more with unit vectors."""
         if not isinstance(blob, bytes) or len(blob) % (4 + 2 * self._length):
             return None

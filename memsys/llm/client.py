@@ -165,9 +165,10 @@ class ChatClient(LLM):
                 return send(form)
         if self._accepted is None:
             with self._probe:  # finds out which format the server accepts, while others wait
-                for form in FORMATS if self._accepted is None else ():
-                    with suppress(Declined):
-                        return send(form, probing=form != FORMATS[-1])
+                if self._accepted is None:
+                    for form in FORMATS:
+                        with suppress(Declined):
+                            return send(form, probing=form != FORMATS[-1])
         return send(self._accepted)
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import socket
 import ssl
 import time
@@ -15,14 +16,20 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from multiprocessing.connection import wait
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.request import (  # type: ignore[attr-defined]
+    getproxies,
+    proxy_bypass,
+    proxy_bypass_environment,
+)
 
 import httpx2
 
 from memsys.core.addresses import LOOPBACK
+from memsys.core.errors import InputError
 
 _ENCODING = "gzip"
 _PART = 65_536  # bytes of an answer per read
+_IDLE_S = 5  # after which a connection is not used again: a firewall may have forgotten it
 
 
 @cache
@@ -41,7 +48,8 @@ class Network:
     """
 
     def __init__(self) -> None:
-        # By scheme, host and port; single operations of a list are safe for several threads.
+        # By scheme, host and port; single operations of a list are safe for several threads (see
+        # _taken).
         self._idle: defaultdict[tuple[str, str], list[_Connection]] = defaultdict(list)
 
     def send(
@@ -50,7 +58,7 @@ class Network:
         """Return status, headers with names in lower case, and body, unpacked. `timeout_s` bounds
         the time from connecting to the last byte, `most_bytes` the body. Raises
         httpx2.TransportError; AnswerTooLarge if an answer with a status of 2xx is larger (another
-        answer is returned without its body).
+        answer is returned without its body); InputError on an unusable proxy.
         """
         url = urlsplit(str(request.url))
         deadline = time.monotonic() + timeout_s
@@ -78,28 +86,29 @@ class Network:
             raise httpx2.RemoteProtocolError(f"{type(error).__name__}: {error}") from error
         finally:
             if reusable:
+                connection.idle_since = time.monotonic()
                 self._idle[url.scheme, url.netloc].append(connection)
             else:
                 connection.http.close()
 
     def close(self) -> None:
         """Close the connections."""
-        for connections in self._idle.values():
-            while connections:
-                connections.pop().http.close()
+        for connections in list(self._idle.values()):
+            while connection := _taken(connections):
+                connection.http.close()
 
     def _connection(self, url: SplitResult, deadline: float) -> _Connection:
         """Return an idle connection that the server has not closed, or else a new one."""
         idle = self._idle[url.scheme, url.netloc]
-        while idle:
-            connection = idle.pop()
+        while connection := _taken(idle):
             if not connection.has_ended():
                 connection.deadline = deadline
                 return connection
             connection.http.close()
         proxy = _proxy_for(url)
         address = proxy or url
-        host, port, left = str(address.hostname), address.port, deadline - time.monotonic()
+        port = address.port or (443 if address.scheme == "https" else 80)
+        host, left = str(address.hostname), deadline - time.monotonic()
         if url.scheme == "http":
             http = HTTPConnection(host, port, timeout=left)
         else:
@@ -110,18 +119,47 @@ class Network:
             http.connect()
         except TimeoutError as error:
             raise httpx2.ConnectTimeout(str(error)) from error
-        except OSError as error:
+        except (OSError, HTTPException, UnicodeError) as error:  # the last for labels of a host
+            http.close()
             raise httpx2.ConnectError(str(error)) from error
         return _Connection(http, proxy, deadline)
 
 
-def _proxy_for(url: SplitResult) -> SplitResult | None:
-    """Return the address of the proxy through which the system sends a request, if any."""
-    if url.hostname in LOOPBACK or proxy_bypass(url.netloc):
+def _taken(idle: list[_Connection]) -> _Connection | None:
+    """Remove and return the last connection, if there is one, though other threads do so, too."""
+    try:
+        return idle.pop()
+    except IndexError:
         return None
+
+
+def _proxy_for(url: SplitResult) -> SplitResult | None:
+    """Return the address of the proxy through which the system sends a request, if any. Raises
+    InputError unless it is one of HTTP, as another would receive its password in clear.
+    """
     proxies = getproxies()
-    address = proxies.get(url.scheme) or proxies.get("all")
-    return urlsplit(address if "://" in address else f"http://{address}") if address else None
+    direct = {"no": re.sub(r"\w+://", "", proxies.get("no", ""))}
+    if (
+        url.hostname in LOOPBACK
+        or proxy_bypass(url.netloc)
+        or proxy_bypass_environment(url.netloc, direct)
+    ):
+        return None
+    name = url.scheme if proxies.get(url.scheme) else "all"
+    address = proxies.get(name)
+    if not address:
+        return None
+    try:
+        proxy = urlsplit(address if "://" in address else f"http://{address}")
+        is_usable = proxy.scheme == "http" and bool(proxy.hostname) and proxy.port != 0
+    except ValueError:  # the message may repeat a password
+        is_usable = False
+    if not is_usable:
+        raise InputError(
+            f"{name.upper()}_PROXY: is no proxy of HTTP; use http://HOST:PORT, or name the server "
+            "in NO_PROXY"
+        )
+    return proxy
 
 
 def _login(proxy: SplitResult) -> dict[str, str]:
@@ -159,6 +197,7 @@ class _Connection:
 
     def __init__(self, http: HTTPConnection, proxy: SplitResult | None, deadline: float) -> None:
         self.http, self.proxy, self.deadline = http, proxy, deadline
+        self.idle_since = time.monotonic()
         self.connected = http.sock
         http.sock = self
 
@@ -171,8 +210,11 @@ class _Connection:
         return self.connected
 
     def has_ended(self) -> bool:
-        """Return whether the other side has closed the connection, or sent what nobody asked."""
-        return bool(wait([self.connected], 0))
+        """Return whether the other side has closed the connection, or sent what nobody asked, or
+        may have dropped it without a word, as nobody used it.
+        """
+        is_old = time.monotonic() - self.idle_since >= _IDLE_S
+        return is_old or bool(wait([self.connected], 0))
 
     def sendall(self, data: Any) -> None:
         self.within_deadline().sendall(data)

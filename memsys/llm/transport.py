@@ -175,6 +175,9 @@ class _Attempts(httpx2.BaseTransport):
                     "(connection refused); start it, or correct base_url, and resume"
                 ) from None
             raise
+        except InputError:
+            settle(Usage(1))  # the proxy is at fault, and nothing was sent
+            raise
         except BaseException as error:
             settle(None)  # the answer is lost, but the server may bill it
             if isinstance(error, AnswerTooLarge):  # which another attempt would not mend

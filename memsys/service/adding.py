@@ -70,8 +70,11 @@ class Adder:
                 "infer: there is no model to write facts, or to record a run, with; set llm= "
                 "(openai, local), or add with infer=False"
             )
-        texts = messages if isinstance(messages, str) else as_texts(setup, as_list(messages), log)
-        if infer and llm is not None and about.kind == "procedural":
+        is_run = infer and about.kind == "procedural"
+        texts: Messages = messages
+        if not isinstance(messages, str):
+            texts = as_texts(setup, as_list(messages), log, run=is_run)
+        if is_run and llm is not None:
             run = as_list(texts)
             record = procedure(llm, run, setup.procedure, prompt)
             turns = tuple(id_ for one in run if isinstance(id_ := one.get("id"), str))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -282,13 +282,13 @@ class Groups:
         """Return the settings of the dataclass `kind`: those of `base`, changed by the section
         `name` of the memory's settings. Raises InputError on an unknown or missing one.
         """
-        try:
-            settings = {**base, **(self.settings.get(name) or {})}  # type: ignore[dict-item]
-            check_values(kind, settings, f"{self.where}: {name}")
-            return kind(**settings)
-        except TypeError as error:
-            reason = f"{error}; give names with values, or name an option of conf/strategy"
-            raise InputError(f"{self.where}: {name}: {reason}") from error
+        own, place = self.settings.get(name) or {}, f"{self.where}: {name}"
+        if not (isinstance(base, Mapping) and isinstance(own, Mapping)):
+            raise InputError(f"{place}: give names with values, or name an option of conf/strategy")
+        settings = {**base, **own}
+        check_names(settings, [one.name for one in fields(kind)], place)  # type: ignore[arg-type]
+        check_values(kind, settings, place)
+        return kind(**settings)
 
 
 def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:

@@ -53,6 +53,7 @@ class _Image(BaseModel, strict=True):
     image_url: _Address
 
 
+_TYPES = ("text", "image_url")
 _PARTS = TypeAdapter(list[Annotated[_Words | _Image, Field(discriminator="type")]])
 
 
@@ -117,22 +118,28 @@ def as_units(messages: Messages, parsed: ParsedMessages, builder: MemoryBuilder)
     return [replace(one, speaker=old.speaker) for one, old in zip(plain, units, strict=True)]
 
 
-def as_texts(setup: Setup, messages: Sequence[Any], log: list[Event]) -> list[Any]:
+def as_texts(
+    setup: Setup, messages: Sequence[Any], log: list[Event], *, run: bool = False
+) -> list[Any]:
     """Return `messages` of OpenAI's chat protocol with text in place of a content that is a part or
     a list of parts; an image becomes `[image: description]` by the model. The calls are logged.
+    `run`: of an agent, where a message with parts of another type stays as it is.
 
     Raises InputError on an invalid part, NoModelError on an image without a model, LLMError without
     a description.
     """
-    return [_as_text(setup, one, f"messages[{i}]", log) for i, one in enumerate(messages)]
+    return [_as_text(setup, one, f"messages[{i}]", log, run) for i, one in enumerate(messages)]
 
 
-def _as_text(setup: Setup, message: Any, where: str, log: list[Event]) -> Any:
+def _as_text(setup: Setup, message: Any, where: str, log: list[Event], run: bool) -> Any:
     content = message.get("content") if isinstance(message, Mapping) else None
     if not isinstance(content, Mapping | list):
         return message
+    given = [content] if isinstance(content, Mapping) else content
+    if run and not all(isinstance(one, Mapping) and one.get("type") in _TYPES for one in given):
+        return message
     with problems(f"{where}.content"):
-        parts = _PARTS.validate_python([content] if isinstance(content, Mapping) else content)
+        parts = _PARTS.validate_python(given)
     words = "\n".join(one.text for one in parts if isinstance(one, _Words))
     turn = Turn(where, str(message.get("name") or message.get("role")), words)
     images = [one.image_url for one in parts if isinstance(one, _Image)]

@@ -111,8 +111,17 @@ def test_it_lists_the_tools_and_says_whether_the_server_is_admitted(
     assert ("not admitted: it mixes owners" in err) == (code == 2)
 
 
-@pytest.mark.parametrize("wrong", [["--env", "A"], ["--add-arguments", "{"]])
-def test_a_wrong_argument_is_named(wrong, capsys):
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        *(("--env", value, "write NAME=VALUE\n") for value in ("A", "=x")),
+        ("--add-arguments", "{", "(char 1); write a JSON object"),
+        ("--search-arguments", "[1]", "write a JSON object"),
+    ],
+)
+def test_a_wrong_argument_is_named(option, value, reason, capsys):
     with pytest.raises(SystemExit, match="2"):
-        command.main(["--command", "ls", *wrong])
-    assert f"argument {wrong[0]}: invalid" in capsys.readouterr().err
+        command.main(["--command", "ls", option, value])
+    error = capsys.readouterr().err
+    assert f"argument {option}: " in error
+    assert reason in error

@@ -149,6 +149,13 @@ def test_positions_point_at_the_words_and_characters_are_numbers():
         *((words, None) for words in ("in 99999999999 days", "9 Brumaire 2023")),
         *((date, None) for date in ("31 February 2023", "2023-02-30", "2023-13", "0000-01-01")),
         *((date, None) for date in ("2023-1-5", "2023-12-24/2023-12-18")),
+        # A comma before a year, and words that bound a time.
+        ("May 8, 2019", "2019-05-08"),
+        *((bound, None) for bound in ("today, maybe next week", "since 2016", "by 2016")),
+        # Further words for the same.
+        *((day, "2024-01-14") for day in ("this day", "这天")),
+        *((words, year) for words, year in (("本年", "2024"), ("上年", "2023"), ("下年", "2025"))),
+        *((ago, month) for ago, month in (("一月前", "2023-12"), ("3 月后", "2024-04"))),
     ],
 )
 def test_words_for_a_time_are_as_exact_in_iso_8601_as_they_were_and_no_more(words, expected):

@@ -48,6 +48,7 @@ def test_repeated_keys_are_refused_and_nan_is_accepted_on_request():
     with pytest.raises(ValueError, match="key 'c' occurs twice in one object"):
         parse_json(text, unique=True)
     assert math.isnan(parse_json("[NaN]", nan=True)[0])
+    check_json({math.nan: 1}, nan=True)
     with pytest.raises(ValueError, match="beyond the range"):
         parse_json("[Infinity]", nan=True)
 

@@ -111,3 +111,17 @@ def test_the_work_grows_with_the_length(kind, monkeypatch):
     assert count_tokens(text) > 0
     assert sum(merged) <= 6 * len(text.encode())
     assert max(merged, default=0) <= 500
+
+
+@pytest.mark.parametrize("kind", ["han", "thai"])
+def test_runs_in_scripts_of_few_tokens_are_counted_in_short_parts(kind, monkeypatch):
+    windows: list[bytes] = []
+    by_windows = TokenCounter._by_windows
+
+    def counted(self: TokenCounter, text: bytes) -> list[bytes]:
+        windows.append(text)
+        return by_windows(self, text)
+
+    monkeypatch.setattr(TokenCounter, "_by_windows", counted)
+    assert count_tokens(LONG[kind][:50_000]) > 0
+    assert sum(map(len, windows)) < len(LONG[kind][:50_000].encode()) / 10

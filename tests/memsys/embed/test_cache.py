@@ -177,11 +177,14 @@ def unit(numbers: object) -> bytes:
 
 
 UNIT = np.full(64, 1 / 8)
+OTHER = unit(np.eye(32)[0])  # a unit vector, but of another model
 DAMAGE: dict[str, object] = {
     "cut": unit(UNIT[:32]),
     "empty": b"",
     "longer": unit([1 / 8] * 65),
     "one NaN": unit([np.nan, *UNIT[1:]]),
+    "zero": unit([0] * 64),
+    "of another model": OTHER,
     "not of length 1": unit(UNIT * 2),
     "almost of length 1": unit(UNIT * 1.01),
     "null": None,
@@ -195,6 +198,7 @@ def test_a_damaged_vector_is_embedded_anew(damage, every, tmp_path, caplog):
     texts = ["a bowl", "the kiln", "some clay"]
     right = CachedEmbedder(BagOfWords(), tmp_path, Meter()).documents(texts)
     before = blobs(tmp_path)
+    every = every and damage != OTHER  # there would be nothing to compare with
     keys = list(before) if every else [min(before)]
     with sqlite3.connect(tmp_path / "bag.sqlite") as db:
         changes = [(damage, key) for key in keys]
@@ -225,12 +229,12 @@ def test_a_latency_that_is_none_is_measured_anew(ms, tmp_path):
 
 
 def test_a_text_without_words_for_the_model_is_no_damage(tmp_path, caplog):
-    for again in (False, True):
+    for _ in range(2):
         embedder = BagOfWords()
         cached = CachedEmbedder(embedder, tmp_path, Meter())
         for _ in range(2):
             assert not cached.documents(["?"]).any()
-        assert asked(embedder) == ([] if again else ["?"])
+        assert asked(embedder) == ["?"]  # once a process: zeros may be damage
     assert caplog.records == []
 
 

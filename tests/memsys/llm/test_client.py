@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from socketserver import BaseRequestHandler
 from types import SimpleNamespace
 from typing import Any
 
@@ -64,6 +65,14 @@ def test_a_proxy_is_not_asked_for_a_server_on_this_machine(server, make, monkeyp
     assert server.requests == 1
 
 
+class Garbage(BaseRequestHandler):
+    """Answers with words that are not HTTP."""
+
+    def handle(self) -> None:
+        self.request.recv(65_536)
+        self.request.sendall(b"garbage\r\n\r\n")
+
+
 def test_a_proxy_of_the_system_is_asked_for_another_server(server, make, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     for name in ("NO_PROXY", "no_proxy"):
@@ -76,10 +85,51 @@ def test_a_proxy_of_the_system_is_asked_for_another_server(server, make, monkeyp
     monkeypatch.setenv("https_proxy", proxy.removeprefix("http://"))
     with pytest.raises(LLMError, match="Tunnel connection failed: 501"):  # it knows no CONNECT
         make("https://elsewhere.invalid/v1", retries=0).complete(HELLO, sample=1)
+    with FaultyServer() as other:
+        other.RequestHandlerClass = Garbage
+        monkeypatch.setenv("https_proxy", f"127.0.0.1:{other.server_address[1]}")
+        with pytest.raises(LLMError, match="ConnectError: garbage"):
+            make("https://elsewhere.invalid/v1", retries=0).complete(HELLO, sample=3)
     monkeypatch.setenv("no_proxy", "elsewhere.invalid")
     with pytest.raises(LLMError, match="ConnectError"):
         make("http://elsewhere.invalid/v1", retries=0).complete(HELLO, sample=2)
     assert server.requests == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("https_proxy", "https://me:secret@127.0.0.1:9"),
+        ("all_proxy", "socks5://me:secret@127.0.0.1:9"),
+        ("https_proxy", "http://me:secret@127.0.0.1:x"),
+    ],
+)
+def test_a_proxy_that_would_get_its_password_in_clear_is_named(name, address, make, monkeypatch):
+    for other in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv(name, address)
+    client = make("https://elsewhere.invalid/v1", retries=0)
+    with pytest.raises(InputError, match=f"^{name.upper()}: is no proxy of HTTP") as raised:
+        client.complete(HELLO)
+    assert "secret" not in str(raised.value)
+
+
+def test_the_port_of_a_proxy_is_80_and_exceptions_may_have_a_scheme(make, monkeypatch):
+    asked: list[tuple[str, int]] = []
+
+    def connect(address: tuple[str, int], *_: object) -> None:
+        asked.append(address)
+        raise OSError
+
+    monkeypatch.setattr("socket.create_connection", connect)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("https_proxy", "http://proxy.invalid")
+    for sample, spared in enumerate(("", "a.invalid, https://elsewhere.invalid")):
+        monkeypatch.setenv("no_proxy", spared)
+        with pytest.raises(LLMError, match="ConnectError"):
+            make("https://elsewhere.invalid/v1", retries=0).complete(HELLO, sample=sample)
+    assert asked == [("proxy.invalid", 80), ("elsewhere.invalid", 443)]
 
 
 def test_a_schema_is_asked_for_by_its_title(server, make):
@@ -229,6 +279,15 @@ def test_a_missing_key_is_named_unless_nothing_is_live(tmp_path):
         with pytest.raises(InputError, match="MY_KEY"):
             settings.open(Recording(tmp_path, mode), Meter())
     settings.open(Recording(tmp_path, "replay"), Meter())
+
+
+@pytest.mark.parametrize("key", ["sk-very-secret\n", "sk-very secret", "sk-sécret"])
+def test_a_key_that_no_header_carries_is_named_but_not_shown(key, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_KEY", key)
+    settings = ChatSettings(model="m", base_url="http://localhost/v1", key_variable="MY_KEY")
+    with pytest.raises(InputError, match="MY_KEY: the key contains white space") as raised:
+        settings.open(Recording(tmp_path), Meter())
+    assert "sk-" not in str(raised.value)
 
 
 def test_no_model_is_none(tmp_path):

@@ -164,6 +164,30 @@ def test_a_connection_that_the_server_closed_is_not_used_again():
     assert not any(network._idle.values())
 
 
+def test_a_connection_that_was_idle_or_that_another_thread_took_is_not_used():
+    class Taken(list):  # between the look whether there is one and its use
+        def __len__(self):
+            return 1
+
+    network = Network()
+    with FaultyServer() as server:
+        body = {"model": "m", "messages": HELLO}
+        request = httpx2.Request("POST", f"{server.base_url}/chat/completions", json=body)
+        network.send(request, 60, 10_000)
+        [(key, [idle])] = network._idle.items()
+        idle.idle_since += 1_000  # it counts from here
+        network.send(request, 60, 10_000)
+        assert network._idle[key] == [idle]
+        idle.idle_since -= 5
+        network.send(request, 60, 10_000)
+        assert idle not in network._idle[key]
+        assert idle.connected.fileno() == -1
+        network.close()
+        network._idle[key] = Taken()
+        network.send(request, 60, 10_000)
+    network._idle[key].pop().http.close()
+
+
 def test_a_replay_repeats_how_a_request_failed_last(make):
     script = [
         faults.status(500, "first"),

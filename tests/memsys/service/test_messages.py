@@ -178,6 +178,23 @@ def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path):
         store.add("x", user_id="mara", memory_type="procedural_memory")
 
 
+def test_parts_of_other_types_are_skipped_in_a_run_and_are_an_error_elsewhere(tmp_path):
+    other = {"type": "tool_result", "content": "x"}
+    with memory(tmp_path, llm=(llm := Seeing())) as store:
+        store.add(
+            user([words("Heat it"), other, "Cool it"]),
+            user_id="mara",
+            kind="procedural",
+            infer=True,
+        )
+        sent = "\n".join(one["content"] for one in llm.calls[-1])
+        assert "Heat it" in sent
+        assert "Cool it" in sent
+        for kind, infer in (("procedural", False), ("fact", True)):
+            with pytest.raises(InputError, match=r"messages\[0\]\.content: .*'tool_result'"):
+                store.add(user([words("Heat it"), other]), user_id="mara", kind=kind, infer=infer)
+
+
 def test_other_names_of_arguments(tmp_path):
     with memory(tmp_path) as store:
         for text in ("kiln", "bowl", "cup"):

@@ -15,7 +15,7 @@ from memsys.core.trusted import CONF
 from memsys.embed.minilm import MiniLM
 from memsys.llm.client import ChatClient
 from memsys.service.memory import Memory
-from memsys.service.setup import Setup, load_setup
+from memsys.service.setup import SearchWeights, Setup, SummarySettings, load_setup
 from memsys.stores.faiss_vectors import FaissVectors
 
 BAG = "embedder: {_target_: tests.memsys.build.BagOfWords}\n"
@@ -207,7 +207,7 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
         ("embedder: {_target_: no.such.Class}\n", "no.such.Class"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
-        ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts: 'NoneType' object is not"),
+        ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts: give names with values, or name"),
         ("llm: {tokens: 9}\n", "llm: tokens: no such setting; there are base_url"),
         (
             "strategy: {option: graph_expand, expansion: {hop: 2}}\n",
@@ -216,8 +216,8 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
         ("facts: {prompt: nowhere.txt}\n", "prompt nowhere.txt: no such file; name one of"),
         ("update: {prompt: facts_user}\n", "the place {memories} is missing"),
         ("procedure: {prompt: no.txt}\n", "prompt no.txt: no such file"),
-        ("facts: {promt: x}\n", "unexpected keyword argument 'promt'; give"),
-        ("facts: 3\n", "facts: 'int' object is not a mapping; give"),
+        ("facts: {promt: x}\n", "facts: promt: no such setting; there are a"),
+        ("facts: 3\n", "facts: give names with values, or name"),
         ("facts: {relations: same_reply}\n", "same_reply: needs strategy=mem0_graph"),
         (
             "strategy: mem0_graph\nllm: grammar\nfacts: {relations: same_reply, exchange: 4}\n",
@@ -239,6 +239,7 @@ def test_a_graph_that_the_strategy_does_not_use_needs_no_model(strategy):
         ("memory: observations\n", "memory=observations: messages are stored verbatim"),
         ("memory: facts\n", "memory=facts: messages are stored verbatim"),
         ("weights: {recency: -1}\n", "weights.recency: -1; use a number"),
+        ("weights: {relevence: 1}\n", "relevence: no such setting; there are access, "),
         ("weights: {pool: 0}\n", "weights.pool: 0; use a whole number"),
         ("k: 0\n", "k: 0; use a whole number"),
         ("budget: 0\n", "budget: 0; use a whole number"),
@@ -253,6 +254,15 @@ def test_what_cannot_be_used_is_named(tmp_path, text, message):
     with pytest.raises(InputError) as caught:
         load_setup(path)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [(SearchWeights, "relevance", -1), (SummarySettings, "background", 1)],
+)
+def test_settings_check_themselves(kind, field, value):
+    with pytest.raises(InputError, match=rf"\.{field}: {value}; use"):
+        kind(**{field: value})
 
 
 @pytest.mark.parametrize("content", [None, "{", "{}", '{"config": 3}'])
