@@ -36,6 +36,22 @@ class Ended:
     out: str
     err: str
 
+    def ok(self) -> Ended:
+        """The same, which went well."""
+        assert self.code == 0, self.err
+        return self
+
+    def refused(self, *said: str) -> Ended:
+        """The same, refused as wrong input with all that is `said`."""
+        assert self.code == 2, (self.out, self.err)
+        assert [one for one in said if one not in self.err] == [], self.err
+        return self
+
+    def one_line(self, *said: str) -> Ended:
+        """The same, refused with all that is `said` in one line."""
+        assert self.err.count("\n") == 1, self.err
+        return self.refused(*said)
+
 
 @dataclass(frozen=True)
 class Run:
@@ -44,10 +60,14 @@ class Run:
     folder: Path
     ended: Ended | None = None
 
+    def lines(self, name: str) -> list[dict[str, Any]]:
+        """Those of a file, read."""
+        text = (self.folder / name).read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
     @property
     def records(self) -> list[dict[str, Any]]:
-        text = (self.folder / "records.jsonl").read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines()]
+        return self.lines("records.jsonl")
 
     @property
     def untimed(self) -> list[dict[str, Any]]:
@@ -55,8 +75,7 @@ class Run:
 
     @property
     def ingests(self) -> list[dict[str, Any]]:
-        text = (self.folder / "ingest.jsonl").read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines()]
+        return self.lines("ingest.jsonl")
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -116,8 +135,7 @@ def run_once(factory: pytest.TempPathFactory, cache: Path, name: str, *arguments
     """
 
     def make(folder: Path) -> None:
-        ended = run_main(folder, cache, *arguments)
-        assert ended.code == 0, ended.err
+        ended = run_main(folder, cache, *arguments).ok()
         (folder / "ended.json").write_text(json.dumps(asdict(ended)), encoding="utf-8")
 
     folder = made_once(factory, name, make)

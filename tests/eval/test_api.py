@@ -233,8 +233,7 @@ def test_the_front_leaves_out_what_is_dearer_and_no_better():
 def test_a_run_from_python_is_that_of_the_command(
     small, cache, start, tmp_path, monkeypatch, capsys
 ):
-    ended = start("strategy=bm25", *small)
-    assert ended.code == 0, ended.err
+    start("strategy=bm25", *small).ok()
     (commanded,) = runs_in(tmp_path)
     monkeypatch.setenv("MEMSYS_CACHE", str(cache))
     (tmp_path / "python").mkdir()

@@ -78,7 +78,6 @@ def test_a_folder_is_locked_once_and_free_again_also_after_a_process_that_dies(t
         refused()
     command = [sys.executable, "-c", HOLD, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         refused()
         process.kill()

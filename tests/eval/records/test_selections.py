@@ -36,8 +36,7 @@ def whole(tmp_path_factory, cache, small) -> Run:
 
 
 def test_a_record_is_read_as_if_it_had_what_is_stored_once(tmp_path, start, small, whole):
-    ended = start("strategy=full_context", "budget=null", *small, f"hydra.run.dir={tmp_path / 'x'}")
-    assert ended.code == 0, ended.err
+    start("strategy=full_context", "budget=null", *small, f"hydra.run.dir={tmp_path / 'x'}").ok()
     each = tmp_path / "x"
     assert all(row.keys() >= LEFT_OUT for row in lines(each))
     assert not any(row.keys() & LEFT_OUT for row in lines(whole.folder))
@@ -53,8 +52,7 @@ def test_what_is_written_again_leaves_it_out_too(tmp_path, start, whole, capsys)
     expected, out = read(whole.folder, "scores", "judge"), tmp_path / "out"
     for number, part in enumerate(("judge=gold_recall", "reader=none")):
         folder = tmp_path / f"again{number}"
-        ended = start(f"from={whole.folder}", part, f"hydra.run.dir={folder}")
-        assert ended.code == 0, ended.err
+        start(f"from={whole.folder}", part, f"hydra.run.dir={folder}").ok()
         found = read(folder)
         assert [one["retrieved"] for one in found] == [one["retrieved"] for one in expected]
         assert all(one["scores"]["evidence_recall"] in {1.0, None} for one in found)
@@ -76,8 +74,7 @@ def test_a_resumed_run_stores_nothing_twice(tmp_path, start, small, whole):
     fields = whole.manifest | {"status": "interrupted"}
     (folder / "manifest.json").write_text(json.dumps(fields), encoding="utf-8")
     arguments = ("strategy=full_context", "retrieval.depth=2", "budget=null", *small)
-    ended = start(*arguments, f"resume={folder}", f"hydra.run.dir={folder}")
-    assert ended.code == 0, ended.err
+    start(*arguments, f"resume={folder}", f"hydra.run.dir={folder}").ok()
     assert (folder / "contexts.jsonl").read_bytes() == whole.files["contexts.jsonl"]
     assert not any(row.keys() & LEFT_OUT for row in lines(folder))
     assert read(folder) == read(whole.folder)

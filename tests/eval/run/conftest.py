@@ -27,14 +27,27 @@ def assert_as_clean(run: Run, clean: Run) -> None:
     assert mine["by_type"] == its["by_type"]
 
 
+def prices(folder: Path, output: int = 1000) -> str:
+    """The option of a dollar a thousand tokens, so that budgets are whole dollars."""
+    models = f"{{gpt-4o-mini: {{input: 1000, output: {output}}}}}"
+    path = folder / "prices.yaml"
+    path.write_text(f"as_of: 2025-01-01\nsource: a test\nmodels: {models}\n")
+    return f"pricing={path}"
+
+
 @pytest.fixture
-def made(start: Start, tmp_path: Path, small: tuple[str, ...]) -> Make:
-    """Make a run over the small data set in the test's own folder, and return it."""
+def made(completed: Make, small: tuple[str, ...]) -> Make:
+    """Make a run over the small data set."""
+    return lambda *arguments: completed(*small, *arguments)
+
+
+@pytest.fixture
+def completed(start: Start, tmp_path: Path) -> Make:
+    """Make a run in the test's own folder, and return it."""
 
     def make(*arguments: str) -> Run:
         before = {run.folder for run in runs_in(tmp_path)}
-        ended = start(*small, *arguments)
-        assert ended.code == 0, ended.err
+        ended = start(*arguments).ok()
         (folder,) = {run.folder for run in runs_in(tmp_path)} - before
         return Run(folder, ended)
 

@@ -9,17 +9,15 @@ from eval.analyse.retrieval.__main__ import main as retrieval
 from eval.exchange.export.__main__ import main as export
 from eval.pages.report.__main__ import main as report
 from eval.records.run import load_run
-from tests.eval.commands import runs_in
 from tests.eval.datasets.made_beir import beir, lmeb
 
 FOUND = ("recall@10", "ndcg@10", "mrr")
 
 
-def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, start, capsys):
+def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, completed, capsys):
     path = beir(tmp_path / "beir")
-    ended = start("dataset=beir", f"dataset.path={path}", "strategy=bm25", "reader=none", "k=2")
-    assert ended.code == 0, ended.err
-    (made,) = runs_in(tmp_path)
+    options = ("dataset=beir", f"dataset.path={path}", "reader=none", "k=2")
+    made = completed(*options, "strategy=bm25")
     assert made.manifest["stores"] == {"corpus": {"turns": 5}}
     assert [one["name"] for one in made.manifest["data"]] == [
         *("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
@@ -41,7 +39,6 @@ def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, sta
     run = load_run(made.folder)
     ranked = run.rankings["q1"]
     assert ranked.sessions is None
-    assert ranked.turns is not None
     assert set(ranked.turns.ids) == {"d1", "d2", "d 3", "d4", "d5"}
     assert ranked.turns.complete
 
@@ -50,19 +47,16 @@ def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, sta
     assert retrieval([str(made.folder), "--unit", "session"]) == 2
     assert "session" in capsys.readouterr().err
     assert report([str(made.folder), "--out", str(tmp_path / "report.html")]) == 0
-    again = ("dataset=beir", f"dataset.path={path}", "strategy=hybrid_rank", "reader=none", "k=2")
-    assert start(*again).code == 0
-    folders = [str(one.folder) for one in runs_in(tmp_path)]
-    assert compare([*folders, "--score", "ndcg@10"]) == 0
+    again = completed(*options, "strategy=hybrid_rank")
+    assert compare([str(made.folder), str(again.folder), "--score", "ndcg@10"]) == 0
     assert "ndcg@10" in capsys.readouterr().out.lower()
 
 
 @pytest.mark.parametrize("strategy", ["hybrid_rank", "graph_walk"])
-def test_each_pool_is_a_store_of_its_own(tmp_path, start, strategy):
+def test_each_pool_is_a_store_of_its_own(tmp_path, completed, strategy):
     path = lmeb(tmp_path / "lmeb")
-    ended = start("dataset=beir", f"dataset.path={path}", f"strategy={strategy}", "reader=none")
-    assert ended.code == 0, ended.err
-    (made,) = runs_in(tmp_path)
+    options = ("dataset=beir", f"dataset.path={path}", "reader=none")
+    made = completed(*options, f"strategy={strategy}")
     rankings = load_run(made.folder).rankings
     stores = {"s_1_q_0": {"t1", "t2"}, "s_2_q_0": {"t3"}}
     assert {id_: {one for one, _ in r.memories} for id_, r in rankings.items()} == stores
@@ -72,13 +66,11 @@ def test_each_pool_is_a_store_of_its_own(tmp_path, start, strategy):
     }
 
 
-def test_an_exported_run_read_back_has_the_same_scores(tmp_path, made, start):
+def test_an_exported_run_read_back_has_the_same_scores(tmp_path, made, completed):
     first = made("strategy=vector_only", "reader=none")
     assert export([str(first.folder), "--to", "beir", "--out", str(tmp_path / "out")]) == 0
     path = f"dataset.path={tmp_path / 'out'}"
-    ended = start("dataset=beir", path, "strategy=vector_only", "reader=none")
-    assert ended.code == 0, ended.err
-    (second,) = (one for one in runs_in(tmp_path) if one.folder != first.folder)
+    second = completed("dataset=beir", path, "strategy=vector_only", "reader=none")
     before, after = ({one["id"]: one for one in run.records} for run in (first, second))
     assert before.keys() == after.keys()
     for id_, record in before.items():

@@ -104,8 +104,7 @@ def test_a_resumed_run_deletes_again(start, tmp_path, small, fault):
     failed = [one["id"] for one in run.records if one["status"] == "error"]
     assert failed
     fault.unlink()
-    ended = start(*options, *small[:2], target, f"resume={run.folder}")
-    assert ended.code == 0, ended.err
+    start(*options, *small[:2], target, f"resume={run.folder}").ok()
     events = [event for line in run.ingests for event in line.get("events", ())]
     assert [one["result"] for one in events if one["step"] == "forget"] == [2, 2, 2]
     found = {one["id"]: json.dumps(one["retrieved"]) for one in run.records}

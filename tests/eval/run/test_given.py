@@ -63,10 +63,9 @@ def test_evidence_and_cost_of_writing_are_unknown_and_not_0(given, capsys):
     assert "no rankings are recorded\n" in capsys.readouterr().err
 
 
-def test_with_k_the_best_by_cosine_are_read(start, small, tmp_path):
+def test_with_k_the_best_by_cosine_are_read(made, tmp_path):
     place = written(tmp_path, ["0.txt", "1.txt", "2.txt"])
-    assert start(*small, "strategy=given", place, "strategy.k=1", "reader=none").code == 0
-    (run,) = runs_in(tmp_path)
+    run = made("strategy=given", place, "strategy.k=1", "reader=none")
     assert {one["k"] for one in run.records} == {1}
     assert "Nobody answered the questions.\n" in (run.folder / "report.md").read_text("utf-8")
 
@@ -95,9 +94,7 @@ def test_a_missing_or_empty_file_is_named_before_the_run(names, message, start, 
     ],
 )
 def test_what_does_not_go_together_is_refused(start, small, chosen, message):
-    ended = start(*small, *chosen)
-    assert ended.code == 2
-    assert message in ended.err
+    start(*small, *chosen).refused(message)
 
 
 @pytest.mark.skipif(

@@ -130,9 +130,7 @@ def nodes(
     folder = tmp_path_factory.mktemp("nodes")
     with two_nodes(folder, environment(folder, cache)) as (address, env):
         command = [str(RAY / "python"), "-m", "eval.run", *FAULTY, "-m"]
-        command += [
-            "hydra/launcher=ray_cluster",
-        ]
+        command += ["hydra/launcher=ray_cluster"]
         yield folder, [*command, f"hydra.launcher.ray.init.address={address}"], env
 
 

@@ -48,9 +48,7 @@ def alive(pids: Path) -> list[int]:
     return found
 
 
-def test_a_crash_costs_its_conversation_and_nothing_is_left(
-    start, tmp_path, small, pids,
-    monkeypatch):  # fmt: skip
+def test_a_crash_costs_its_conversation_and_nothing_is_left(made, pids, monkeypatch):
     search = OwnerMemory.search
 
     def fatal(self: OwnerMemory, query: str, k: int) -> Any:
@@ -59,10 +57,8 @@ def test_a_crash_costs_its_conversation_and_nothing_is_left(
 
     owners: dict[str, int] = {}
     monkeypatch.setattr(OwnerMemory, "search", fatal)
-    ended = start(*small, *over("plain"), *PATIENT, "dataset.conversations=[beech,cedar]")
-    assert ended.code == 0, ended.err
-    assert ended.err.count("add: remember") == 1  # shown once
-    (run,) = runs_in(tmp_path)
+    run = made(*over("plain"), *PATIENT, "dataset.conversations=[beech,cedar]")
+    assert run.ended.err.count("add: remember") == 1  # shown once
     by_status: dict[str, set[str]] = {}
     for record in run.records:
         by_status.setdefault(record["status"], set()).add(record["conversation"])
@@ -84,9 +80,7 @@ def test_a_server_that_is_not_admitted_ends_the_run_before_any_ingestion(
 ):
     assert start(*small, *over("plain"), "estimate=true").code == 0
     assert not pids.exists()  # an estimate starts no server
-    ended = start(*small, *over("mixing"))
-    assert ended.code == 2
-    assert "the server is not admitted: it mixes owners" in ended.err
+    start(*small, *over("mixing")).refused("the server is not admitted: it mixes owners")
     assert not any((run.folder / "ingest.jsonl").read_text() for run in runs_in(tmp_path))
     assert alive(pids) == []
 

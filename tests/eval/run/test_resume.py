@@ -30,9 +30,7 @@ def test_killed_run_goes_on_to_the_same_records(start, tmp_path, cache, small, c
         (run,) = runs_in(tmp_path)
         again = (*HANG, *small, f"resume={run.folder.name}")
         before = run.files
-        second = start(*again)
-        assert second.code == 2
-        assert "another process is writing this run" in second.err
+        start(*again).refused("another process is writing this run")
         assert run.files == before
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
@@ -43,9 +41,7 @@ def test_killed_run_goes_on_to_the_same_records(start, tmp_path, cache, small, c
     with (run.folder / "ingest.jsonl").open("a") as ingests:
         ingests.write('{"conver')
 
-    ended = start(*again)
-
-    assert ended.code == 0, ended.err
+    start(*again).ok()
     assert len(runs_in(tmp_path)) == 1
     assert_as_clean(run, clean)
     assert run.records[:DONE] == answered  # timings too: they were not asked again
@@ -102,9 +98,7 @@ def plain(keyed: dict[str, Run], copy: Callable[[Run], Run]) -> Run:
 def refused(start: Start, run: Run, *arguments: str) -> str:
     """The one line by which a command is refused; the run stays as it was, to the byte."""
     before = run.files
-    ended = start(*arguments)
-    assert ended.code == 2, (ended.out, ended.err)
-    assert ended.err.count("\n") == 1
+    ended = start(*arguments).one_line()
     assert run.files == before
     return ended.err
 
@@ -119,38 +113,33 @@ def test_resume_refuses_another_configuration(start, small, plain):
         assert differing in refused(start, plain, *overrides, f"resume={plain.folder.name}")
 
 
-def test_resume_refuses_changed_data(start, tmp_path):
+def test_resume_refuses_changed_data(start, completed, tmp_path):
     path = tmp_path / "my.json"
     path.write_text(json.dumps(small_sample("ash")))
     command = ("strategy=bm25", "k=2", f"dataset.path={path}")
-    assert start(*command).code == 0
-    (run,) = runs_in(tmp_path)
+    run = completed(*command)
     path.write_text(json.dumps(small_sample("ash")) + "\n")
     assert "data files have changed" in refused(start, run, *command, f"resume={run.folder.name}")
 
 
-def test_resume_refuses_changed_weights(start, tmp_path, small, clean):
+def test_resume_refuses_changed_weights(start, completed, tmp_path, small, clean):
     path = tmp_path / "mine.yaml"
     path.write_bytes(WEIGHTS.read_bytes())
     chosen = ("strategy=fusion", "index.fusion=mine.yaml", *small)
-    assert start(*chosen).code == 0
-    (run,) = runs_in(tmp_path)
+    run = completed(*chosen)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     expected = {"name": "mine.yaml", "bytes": path.stat().st_size, "sha256": sha256}
     assert run.manifest["weights"] == expected
     assert "weights" not in clean.manifest
     path.write_text(path.read_text(encoding="utf-8") + "# again\n", encoding="utf-8")
-    ended = start(*chosen, f"resume={run.folder.name}")
-    assert ended.code == 2
-    assert "the file of index.fusion has changed since" in ended.err
+    start(*chosen, f"resume={run.folder.name}").refused(
+        "the file of index.fusion has changed since"
+    )
 
 
 def test_resume_refuses_an_unknown_run(start, tmp_path, small):
     for name in ("nope", "2024"):
-        ended = start("strategy=bm25", *small, f"resume={name}")
-        assert ended.code == 2
-        assert ended.err.count("\n") == 1
-        assert name in ended.err
+        start("strategy=bm25", *small, f"resume={name}").one_line(name)
         assert runs_in(tmp_path) == []
 
 

@@ -185,8 +185,7 @@ def test_another_key_about_leaves_no_trace(run, cache):
 def test_same_command_cold_and_warm_gives_the_same_records(tmp_path, small):
     command = ("strategy=graph_expand", *small)
     for _ in ("cold", "warm"):
-        ended = run_main(tmp_path, tmp_path / "cache", *command)
-        assert ended.code == 0, ended.err
+        run_main(tmp_path, tmp_path / "cache", *command).ok()
     cold, warm = runs_in(tmp_path)
     assert {r["latency_source"] for r in cold.records[:7]} == {"live"}  # later texts are repeats
     assert {r["latency_source"] for r in warm.records} == {"vectors"}
@@ -227,16 +226,16 @@ def test_memories_that_the_embedder_does_not_read_whole_are_warned_of(made):
 
 
 def test_help_names_the_ways_to_start(start):
-    ended = start("--help")
-    assert ended.code == 0
+    ended = start("--help").ok()
     assert "python -m eval.run strategy=graph_expand" in ended.out
     assert "resume=RUN_ID" in ended.out
 
 
-def test_debug_asks_five_questions_and_ingests_only_their_conversations(start, tmp_path, small):
-    for arguments in (("questions=8",), ("debug=default",), ()):
-        assert start("strategy=bm25", *small, *arguments).code == 0
-    part, debug, whole = runs_in(tmp_path)
+def test_debug_asks_five_questions_and_ingests_only_their_conversations(made):
+    part, debug, whole = (
+        made("strategy=bm25", *arguments)
+        for arguments in (("questions=8",), ("debug=default",), ())
+    )
     assert len(debug.records) == 5
     assert {line["conversation"] for line in debug.ingests} == {"ash"}
     assert debug.manifest["choices"]["debug"] == "default"

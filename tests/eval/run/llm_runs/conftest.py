@@ -75,8 +75,7 @@ def first(
     model = Model()
     with FaultyServer(model) as server:
         bench = Bench(folder, folder / "cache", server, model, small)
-        ended = bench.start()
-        assert ended.code == 0, ended.err
+        bench.start().ok()
         yield bench
 
 

@@ -52,8 +52,7 @@ def record(bench: Bench) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("context", "prompt"), [("flat", "short_answer"), ("layered", "layered")])
 def test_the_readers_prompt_is_that_of_the_layout(bench, options, context, prompt):
-    ended = bench.start(*options, f"context={context}")
-    assert ended.code == 0, ended.err
+    ended = bench.start(*options, f"context={context}").ok()
     assert "warning" not in ended.out + ended.err
     (text,) = asked(bench, prompt)
     assert bench.server.requests == 1
@@ -104,8 +103,7 @@ def test_a_model_judges_neighbours_once_a_question(bench, options, verdict):
 
 def test_long_memories_are_shown_as_summaries(bench, options):
     bench.model.break_down(faults.says('{"summary": "Ada has a map"}'), role="gate", words=SEED)
-    ended = bench.start(*options, "context.summarise=llm", "context.longer_than=8")
-    assert ended.code == 0, ended.err
+    bench.start(*options, "context.summarise=llm", "context.longer_than=8").ok()
     (text,) = asked(bench, "short_answer")
     assert "] Ada has a map\n" in text
     assert SEED not in text
@@ -141,8 +139,7 @@ def test_an_estimate_counts_the_calls(bench, options):
     both = (*both, "context.longer_than=8")
     calls = []
     for chosen in (options, (*options, "strategy.expansion.judge=llm"), both):
-        ended = bench.start(*chosen, "estimate=true")
-        assert ended.code == 0, ended.err
+        ended = bench.start(*chosen, "estimate=true").ok()
         rows, width = table(ended)
         calls.append(int(rows[-1][width:].split()[0]))  # after that of full_context
     assert calls == [1, 1 + 2, 1 + 2 + 2]

@@ -35,8 +35,7 @@ def test_every_answer_is_the_models_and_is_judged(answered):
 
 def test_records_do_not_depend_on_concurrency(make, answered):
     bench = make(delay_s=0.005)
-    ended = bench.start("concurrency=4", "llm.concurrency=4")
-    assert ended.code == 0, ended.err
+    ended = bench.start("concurrency=4", "llm.concurrency=4").ok()
     assert "is lower than" not in ended.err
     check_same(bench, answered)
     assert bench.server.requests == requests_of(answered)
@@ -48,8 +47,7 @@ def test_records_do_not_depend_on_concurrency(make, answered):
 
 def test_questions_at_once_do_not_lengthen_the_latency_of_one(make):
     bench = make(delay_s=0.1)
-    ended = bench.start("concurrency=4", "llm.concurrency=1", "dataset.conversations=[ash]")
-    assert ended.code == 0, ended.err
+    ended = bench.start("concurrency=4", "llm.concurrency=1", "dataset.conversations=[ash]").ok()
     assert ended.err.count("llm.concurrency=1 is lower than concurrency=4") == 1
     waited = [record["waited_ms"]["answer"] for record in bench.run.records]
     answers = [record["latency_ms"]["answer"] for record in bench.run.records]

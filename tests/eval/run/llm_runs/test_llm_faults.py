@@ -57,8 +57,7 @@ def check_mended(bench: Bench, answered: Run, *settings: str) -> list[str]:
     """Resumed without the fault, the run is the one that never failed; who asked is returned."""
     bench.model.recover()
     before = bench.server.requests
-    ended = bench.start(*settings, resume=True)
-    assert ended.code == 0, ended.err
+    bench.start(*settings, resume=True).ok()
     assert bench.run.untimed == answered.untimed
     assert scores(bench.run) == scores(answered)
     assert bench.run.summary["errors_by_kind"] == {}
@@ -68,8 +67,7 @@ def check_mended(bench: Bench, answered: Run, *settings: str) -> list[str]:
 def test_an_answer_that_fails(bench, answered):
     long = faults.status(400, "maximum context length is 512 tokens", "context_length_exceeded")
     bench.model.break_down(long, "answer", MIDDLE_WORDS)
-    ended = bench.start("llm.retries=1")
-    assert ended.code == 0, ended.err
+    ended = bench.start("llm.retries=1").ok()
     assert "1 of 21 questions failed; they are in no mean" in ended.out
     words = "longer than the model's context"
     failed = check_failed(bench, "RequestTooLongError", words, answered)
@@ -80,8 +78,7 @@ def test_an_answer_that_fails(bench, answered):
 
 def test_a_fault_that_passes_leaves_a_wait_and_nothing_else(bench, answered):
     bench.model.break_down(OUT, "answer", MIDDLE_WORDS, times=1)
-    ended = bench.start("llm.retries=1")
-    assert ended.code == 0, ended.err
+    bench.start("llm.retries=1").ok()
     assert bench.run.untimed == answered.untimed
     record = bench.run.records[ALL.index(MIDDLE)]
     assert record["waited_ms"]["answer"] > 9  # of SOON
@@ -104,10 +101,7 @@ def test_every_answer_fails(impatient, answered):
 
 def test_what_would_fail_every_call_ends_the_run(bench, answered):
     bench.model.break_down(faults.status(401), "answer", MIDDLE_WORDS)
-    ended = bench.start("concurrency=4")
-    assert ended.code == 2
-    assert "HTTP 401" in ended.err
-    assert "resume=run" in ended.err
+    bench.start("concurrency=4").refused("HTTP 401", "resume=run")
     assert bench.run.manifest["status"] == "interrupted"
     done = [record["id"] for record in bench.run.records]
     # what was under way with others is kept, as it was paid for
@@ -119,8 +113,7 @@ def test_what_would_fail_every_call_ends_the_run(bench, answered):
 
 def test_a_failing_judge_takes_no_other_score_and_is_asked_again_alone(bench, answered):
     bench.model.break_down(faults.status(503, "the judge is out"), role="judge")
-    ended = bench.start(ONCE, "concurrency=4")
-    assert ended.code == 0, ended.err
+    ended = bench.start(ONCE, "concurrency=4").ok()
     assert f"{JUDGED} answers could not be judged" in ended.out
     assert "0 judged (18 errors)" in ended.out
     for record, right in zip(bench.run.untimed, answered.untimed, strict=True):

@@ -71,8 +71,7 @@ def recording(
     """A bench in `folder` after a run, whose bundle is made."""
     with FaultyServer(model, delay_s) as server:
         bench = Bench(folder, folder / "cache", server, model, options)
-        ended = bench.start(*arguments)
-        assert ended.code == 0, ended.err
+        bench.start(*arguments).ok()
         bench.export()
         yield bench
 
@@ -111,8 +110,7 @@ def latencies(run: Run) -> list[float]:
 
 
 def test_a_bundle_replays_the_run(recorded, elsewhere):
-    ended = elsewhere.start(*DEAD, "concurrency=4")
-    assert ended.code == 0, ended.err
+    elsewhere.start(*DEAD, "concurrency=4").ok()
     check_same(elsewhere, recorded.run)
     assert min(latencies(recorded.run)) > 60
     assert min(latencies(elsewhere.run)) > 60  # as recorded, not the time of the replay
@@ -126,8 +124,7 @@ def test_a_bundle_replays_the_run(recorded, elsewhere):
 
 def test_a_request_that_is_not_recorded(elsewhere):
     started = time.monotonic()
-    ended = elsewhere.start(*DEAD, "k=1", "concurrency=4")
-    assert ended.code == 2
+    ended = elsewhere.start(*DEAD, "k=1", "concurrency=4").refused()
     assert time.monotonic() - started < 60  # no retries, no waiting for a name to be looked up
     errors = [line for line in ended.err.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1

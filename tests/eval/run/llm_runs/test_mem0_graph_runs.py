@@ -74,8 +74,7 @@ def check_branches(run: Run) -> None:
 
 
 def test_relations_are_context_evidence_and_trace(bench, data):
-    ended = bench.start(*data, "context=layered")
-    assert ended.code == 0, ended.err
+    bench.start(*data, "context=layered").ok()
     check_branches(bench.run)
     badminton, fox = bench.run.records
     assert {record["status"] for record in (badminton, fox)} == {"ok"}
@@ -95,8 +94,7 @@ def test_relations_are_context_evidence_and_trace(bench, data):
 
 
 def test_memories_are_linked_by_what_was_written(bench, linked):
-    ended = bench.start(*linked, "graph.on_conflict=invalidate", "graph.max_share=1")
-    assert ended.code == 0, ended.err
+    bench.start(*linked, "graph.on_conflict=invalidate", "graph.max_share=1").ok()
     assert [operation for operation, _ in changes(bench.run)][:3] == ["ADD", "ADD", "END"]
     graphs = [(e["lost"], e["of"]) for e in events(bench.run, "graph")]
     assert graphs == [(0, 3), (0, 2), (3, 8), (1, 3)]

@@ -103,8 +103,7 @@ def check_replays(bench: Bench, *own: str) -> None:
     first, asked = bench.run, bench.server.requests
     bench.folder = bench.folder / "again"
     bench.folder.mkdir()
-    ended = bench.start(*own, "llm.cache=replay")
-    assert ended.code == 0, ended.err
+    bench.start(*own, "llm.cache=replay").ok()
     assert bench.server.requests == asked
     logs = [
         [{name: line.get(name) for name in MEMORY} for line in run.ingests]  # without times
