@@ -90,6 +90,14 @@ class Run:
         return {path.name: path.read_bytes() for path in self.folder.iterdir()}
 
 
+def untimed_cells(run: Run) -> dict[str, Any]:
+    """The cells of a run's summary without latencies."""
+    return {
+        name: {column: value for column, value in cell.items() if "_ms_" not in column}
+        for name, cell in run.summary["by_type"].items()
+    }
+
+
 def run_main(folder: Path, cache: Path, *arguments: str) -> Ended:
     """`python -m eval.run ARGUMENTS` in `folder`, within this process; of a setting that is given
     several times, as in additions to shared arguments, the last one counts.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +66,7 @@ def test_what_is_written_again_leaves_it_out_too(tmp_path, start, whole, capsys)
 
 
 def test_a_resumed_run_stores_nothing_twice(tmp_path, start, small, whole):
-    folder = tmp_path / "run"
-    folder.mkdir()
-    for name, data in whole.files.items():
-        (folder / name).write_bytes(data)
+    folder = shutil.copytree(whole.folder, tmp_path / "run")
     kept = whole.files["records.jsonl"].splitlines(keepends=True)[:-3]
     (folder / "records.jsonl").write_bytes(b"".join(kept))
     fields = whole.manifest | {"status": "interrupted"}
@@ -83,19 +81,14 @@ def test_a_resumed_run_stores_nothing_twice(tmp_path, start, small, whole):
 @pytest.mark.parametrize(
     ("name", "removed", "message"),
     [
-        (
-            "contexts.jsonl",
-            {"retrieved", "titles"},
-            r"contexts\.jsonl: lacks the memories .*ash/0",
-        ),
+        ("contexts.jsonl", {"retrieved", "titles"}, r"contexts\.jsonl: lacks the memories .*ash/0"),
         ("records.jsonl", {"context_sha256"}, r"records\.jsonl: line 1: .*retrieved: absent"),
         ("rankings.jsonl", {"context_sha256"}, r"rankings\.jsonl: line 1: .*ranking: use either"),
     ],
 )
 def test_a_selection_that_is_gone_is_noticed(tmp_path, whole, name, removed, message):
-    for file, data in whole.files.items():
-        (tmp_path / file).write_bytes(data)
-    rows = [{k: v for k, v in row.items() if k not in removed} for row in lines(tmp_path, name)]
-    (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    folder = shutil.copytree(whole.folder, tmp_path / "run")
+    rows = [{k: v for k, v in row.items() if k not in removed} for row in lines(folder, name)]
+    (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        _ = load_run(tmp_path).rankings
+        _ = load_run(folder).rankings

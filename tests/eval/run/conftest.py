@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import FAULTY, PATIENT, Run, Start, run_once, runs_in
+from tests.eval.commands import FAULTY, PATIENT, Run, Start, run_once, runs_in, untimed_cells
 
 Make = Callable[..., Run]
+ALL = [f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)]
 THIRD = (*FAULTY, "strategy=faulty", *PATIENT, "strategy.fault=third")
 
 
@@ -19,12 +20,7 @@ def assert_as_clean(run: Run, clean: Run) -> None:
     """A run that was broken off and went on is one that never was, timings aside."""
     assert run.untimed == clean.untimed
     assert run.manifest["status"] == "complete"
-    mine, its = run.summary, clean.summary
-    for by_type in (mine["by_type"], its["by_type"]):
-        for cell in by_type.values():
-            for name in [name for name in cell if "_ms_" in name]:
-                del cell[name]
-    assert mine["by_type"] == its["by_type"]
+    assert untimed_cells(run) == untimed_cells(clean)
 
 
 def prices(folder: Path, output: int = 1000) -> str:
@@ -64,6 +60,32 @@ def copy(tmp_path: Path) -> Callable[[Run], Run]:
         return replace(run, folder=folder)
 
     return copied
+
+
+class Broken:
+    """A run of the faulty strategy, and the same command again when the fault has gone."""
+
+    def __init__(self, start: Start, folder: Path, fault: Path, *arguments: str) -> None:
+        self._start, self._fault = start, fault
+        self._command = (*FAULTY, "strategy=faulty", *PATIENT, *arguments)
+        self.ended = start(*self._command)
+        (self.run,) = runs_in(folder)
+        self.errors = {r["id"]: r["error"] for r in self.run.records if r["status"] != "ok"}
+
+    def resume(self) -> Run:
+        self._fault.unlink()
+        self._start(*self._command, f"resume={self.run.folder.name}").ok()
+        assert [r["status"] for r in self.run.records] == ["ok"] * 21
+        assert self.run.summary["errors"] == 0
+        return self.run
+
+
+@pytest.fixture
+def broken(
+    start: Start, tmp_path: Path, fault: Path, small: tuple[str, ...]
+) -> Callable[..., Broken]:
+    """Start a run over the small data set under a fault."""
+    return lambda *arguments: Broken(start, tmp_path, fault, *small, *arguments)
 
 
 @pytest.fixture(scope="session")

@@ -20,12 +20,11 @@ import pytest
 from eval.bench.runs import loopback_model, write_dataset
 from eval.records.jsonl import INGEST, RECORDS, read_lines
 from memsys.llm.recording import CALLS, key_of
-from tests.eval.commands import run_main
+from tests.eval.commands import TIMINGS, run_main
 
 QUESTIONS, DELAY_S = 10, 0.03
 MODEL = ("strategy=bm25", "k=5", "llm=openai", "reader=llm", "judge=llm")
 AT_ONCE = ("concurrency=8", "llm.concurrency=8")
-TIMES = {"latency_ms", "latency_source", "waited_ms", "recorded"}  # differ between any two runs
 
 
 class KilledRun:
@@ -69,7 +68,7 @@ class KilledRun:
 
     def records(self) -> list[dict[str, Any]]:
         lines = read_lines(self.folder / "run" / RECORDS)
-        return [{k: v for k, v in one.items() if k not in TIMES} for one in lines]
+        return [{k: v for k, v in one.items() if k not in TIMINGS} for one in lines]
 
     def _command(self) -> list[str]:
         begun = (self.folder / "run" / "manifest.json").exists()

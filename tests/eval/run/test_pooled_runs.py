@@ -15,7 +15,8 @@ from eval.datasets.overlays import write_overlay
 from eval.exchange.merge.__main__ import main as merge
 from eval.imports.rescore.__main__ import main as rescore
 from eval.pages.report.runs import load
-from tests.eval.commands import FAULTY, PATIENT, Run, runs_in
+from tests.eval.commands import Run
+from tests.eval.run.conftest import THIRD
 
 POOLED = "dataset.pooled=true"
 FILTERED = (POOLED, "dataset.owner_filter=true")
@@ -98,18 +99,14 @@ def test_questions_are_asked_at_the_end_of_their_own_conversation(made, path, tm
     assert terms[0] == terms[1]
 
 
-def test_a_pooled_run_can_be_resumed(start, completed, small, tmp_path, fault):
+def test_a_pooled_run_can_be_resumed(broken, made):
     """Questions that failed are asked again; a torn line of the ingestion is repeated."""
-    arguments = (*FAULTY, "strategy=faulty", "strategy.fault=third", *small, *PATIENT, POOLED)
-    assert start(*arguments).code in (0, 1)
-    (resumed,) = runs_in(tmp_path)
-    assert resumed.summary["errors"]
-    fault.unlink()
-    with (resumed.folder / "ingest.jsonl").open("a") as ingests:
+    case = broken("strategy.fault=third", POOLED)
+    assert case.errors
+    with (case.run.folder / "ingest.jsonl").open("a") as ingests:
         ingests.write('{"conver')
-    assert start(*arguments, f"resume={resumed.folder.name}").code == 0
-    unbroken = completed(*arguments)
-    assert resumed.summary["errors"] == 0
+    resumed = case.resume()
+    unbroken = made(*THIRD, POOLED)
     assert resumed.untimed == unbroken.untimed
     assert resumed.manifest["config_sha256"] == unbroken.manifest["config_sha256"]
 

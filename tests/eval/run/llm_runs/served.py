@@ -16,7 +16,6 @@ from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
 MODELS = ("strategy=bm25", "llm=openai", "reader=llm", "judge=llm")
-ALL = [f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)]
 JUDGED = 18  # of the 21 questions: three are adversarial
 MIDDLE, MIDDLE_WORDS = "beech/3", "flute with beech"
 
@@ -123,14 +122,6 @@ class Bench:
 
 
 Scripted = Callable[[Model], Bench]
-
-
-def scores(run: Run) -> dict[str, Any]:
-    """The cells of a run's summary without latencies."""
-    return {
-        name: {column: value for column, value in cell.items() if "_ms_" not in column}
-        for name, cell in run.summary["by_type"].items()
-    }
 
 
 def requests_of(run: Run) -> int:

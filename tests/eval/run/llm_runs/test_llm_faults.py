@@ -8,17 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.eval.commands import Run
-from tests.eval.run.llm_runs.served import (
-    ALL,
-    JUDGED,
-    MIDDLE,
-    MIDDLE_WORDS,
-    Bench,
-    requests_of,
-    role_of,
-    scores,
-)
+from tests.eval.commands import Run, untimed_cells
+from tests.eval.run.conftest import ALL
+from tests.eval.run.llm_runs.served import JUDGED, MIDDLE, MIDDLE_WORDS, Bench, requests_of, role_of
 from tests.memsys.llm import faults
 
 ONCE = "llm.retries=0"
@@ -59,7 +51,7 @@ def check_mended(bench: Bench, answered: Run, *settings: str) -> list[str]:
     before = bench.server.requests
     bench.start(*settings, resume=True).ok()
     assert bench.run.untimed == answered.untimed
-    assert scores(bench.run) == scores(answered)
+    assert untimed_cells(bench.run) == untimed_cells(answered)
     assert bench.run.summary["errors_by_kind"] == {}
     return [role_of(body) for body in bench.server.bodies[before:]]
 
