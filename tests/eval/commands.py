@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import runpy
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
 from itertools import cycle
 from pathlib import Path
@@ -187,41 +184,3 @@ def small_sample(name: str) -> dict[str, Any]:
         for text, answer, evidence, category in asked
     ]
     return {"sample_id": name, "conversation": conversation(said, "Ada", "Bo"), "qa": qa}
-
-
-# `python -m eval.run`, but a shell that runs the tests in the background has its programs ignore
-# Ctrl-C.
-HEEDFUL = """
-import runpy, signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
-"""
-
-
-@contextmanager
-def hanging(folder: Path, cache: Path, *arguments: str, lines: int) -> Iterator[subprocess.Popen]:
-    """A process in `folder` that hangs after so many `lines` of records."""
-    environment = {
-        **os.environ,
-        "MEMSYS_CACHE": str(cache),
-        "FAULT": str(folder),  # exists, so the fault is on
-        "PYTHONPATH": os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")]),
-    }
-    command = [sys.executable, "-c", HEEDFUL, *arguments]
-    with subprocess.Popen(
-        command, cwd=folder, env=environment, text=True, stdout=-1, stderr=-1
-    ) as process:
-        try:
-            until = time.monotonic() + 60
-            while not any(_lines(run) == lines for run in runs_in(folder)):
-                assert process.poll() is None, process.communicate()[1]
-                assert time.monotonic() < until, "the run did not come so far"
-                time.sleep(0.05)
-            yield process
-        finally:
-            process.kill()
-
-
-def _lines(run: Run) -> int:
-    path = run.folder / "records.jsonl"
-    return path.read_bytes().count(b"\n") if path.exists() else 0

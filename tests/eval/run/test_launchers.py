@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import FAULTY, HEEDFUL, Run, run_main, runs_in
+from tests.eval.commands import FAULTY, Run, run_main, runs_in
 from tests.eval.launching import (
     DONE,
     HANG,
+    HEEDFUL,
     RAY,
     by_strategy,
     ended,

@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import signal
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -18,17 +19,19 @@ from eval.records.manifest import load_manifest
 from memsys.core.errors import InputError
 from memsys.index.weights import WEIGHTS
 from tests.eval import faulty
-from tests.eval.commands import FAULTY, PATIENT, Run, Start, hanging, runs_in, small_sample
+from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in, small_sample
+from tests.eval.launching import DONE, HANG, environment, hanging_run, started, until
 from tests.eval.run.conftest import ALL, assert_as_clean
 
-HANG = (*FAULTY, "strategy=faulty", "strategy.fault=hang", "strategy.at=beech/3")
-DONE = 10  # questions before beech/3
+HANGING = (*FAULTY, "strategy=faulty", *HANG)
 
 
 def test_killed_run_goes_on_to_the_same_records(start, tmp_path, cache, small, clean):
-    with hanging(tmp_path, cache, *HANG, *small, lines=DONE) as process:
-        (run,) = runs_in(tmp_path)
-        again = (*HANG, *small, f"resume={run.folder.name}")
+    (tmp_path / "fault").touch()
+    command = [sys.executable, "-m", "eval.run", *HANGING, *small]
+    with started(command, tmp_path, environment(tmp_path, cache)) as process:
+        run = until(lambda: hanging_run(tmp_path), process, tmp_path)
+        again = (*HANGING, *small, f"resume={run.folder.name}")
         before = run.files
         start(*again).refused("another process is writing this run")
         assert run.files == before
@@ -59,7 +62,7 @@ def test_a_signal_leaves_its_code_and_the_command_that_goes_on(
     hung = SimpleNamespace(sleep=lambda _: os.kill(os.getpid(), sent))
     monkeypatch.setattr(faulty, "time", hung)
     types = "dataset.types=[multi_hop, temporal, open_domain, single_hop, adversarial]"
-    ended = start(*HANG, *small, types)
+    ended = start(*HANGING, *small, types)
     signal.signal(signal.SIGINT, before)
     fault.unlink()
     assert ended.code == code

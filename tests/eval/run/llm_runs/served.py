@@ -84,16 +84,10 @@ class Bench:
 
     def command(self, *arguments: str, resume: bool = False) -> list[str]:
         """The arguments of eval.run; later ones win over the bench's own."""
-        command = [
-            *MODELS,
-            *(PATIENT if self.patient else ()),
-            *self.options,
-            f"llm.base_url={self.server.base_url}",
-        ]
-        command += [f"hydra.run.dir={self.run.folder}", *(["resume=run"] if resume else [])]
-        named = {argument.partition("=")[0] for argument in arguments}
-        kept = [argument for argument in command if argument.partition("=")[0] not in named]
-        return last_of_each([*kept, *arguments])
+        command = [*MODELS, *(PATIENT if self.patient else ()), *self.options]
+        command += [f"llm.base_url={self.server.base_url}", f"hydra.run.dir={self.run.folder}"]
+        command += ["resume=run"] if resume else []
+        return last_of_each([*command, *arguments])
 
     def start(self, *arguments: str, resume: bool = False) -> Ended:
         """Begin the run, or go on with it, in this process."""
