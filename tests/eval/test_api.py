@@ -236,8 +236,7 @@ def test_a_run_from_python_is_that_of_the_command(
     assert run.manifest["command"] == commanded.manifest["command"]
     scores = [record["scores"] for record in run.records.values()]
     assert scores == [record["scores"] for record in commanded.records]
-    names = {path.name for path in commanded.folder.iterdir()}
-    assert {path.name for path in run.folder.iterdir()} == names
+    assert {path.name for path in run.folder.iterdir()} == set(commanded.files)
     cell = commanded.summary["by_type"]["overall"]
     table = run.table().set_index("type")
     assert table.loc["overall", "f1"] == cell["f1"]

@@ -34,7 +34,7 @@ def given(tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[st
     return run_once(tmp_path_factory, cache, "given", *small, *chosen)
 
 
-def test_the_reader_gets_the_whole_file_of_its_conversation(given):
+def test_the_reader_gets_the_whole_file_and_evidence_and_cost_are_unknown_not_0(given, capsys):
     contexts = (given.folder / "contexts.jsonl").read_text("utf-8")
     assert contexts.count("flute of") == 2
     assert "flute of 1.txt" in contexts  # beech, although ash is left out
@@ -45,8 +45,6 @@ def test_the_reader_gets_the_whole_file_of_its_conversation(given):
     assert first["context_tokens"] == count_tokens(text)
     assert first["context_sha256"] == hashlib.sha256(text.encode()).hexdigest()
 
-
-def test_evidence_and_cost_of_writing_are_unknown_and_not_0(given, capsys):
     for one in given.records:
         assert one["retrieved"] is one["evidence_found"] is None
         assert one["scores"]["evidence_recall"] is one["scores"]["recall@10"] is None

@@ -18,13 +18,6 @@ OUT = faults.status(500)
 OF_THE_JUDGE = {"scores", "judge", "judge_error", "judge_reasons", "usage"}
 
 
-@pytest.fixture
-def impatient(bench: Bench) -> Bench:
-    """A bench whose runs stop after as many failures in a row as shipped."""
-    bench.patient = False
-    return bench
-
-
 def check_failed(bench: Bench, kind: str, words: str, answered: Run) -> dict[str, Any]:
     """The answer of MIDDLE alone failed by an error of this kind, which is shown, and is in no
     mean; its record is returned.
@@ -78,17 +71,18 @@ def test_a_fault_that_passes_leaves_a_wait_and_nothing_else(bench, answered):
     assert bench.server.requests == requests_of(answered) + 1
 
 
-def test_every_answer_fails(impatient, answered):
-    impatient.model.break_down(faults.status(503))
-    ended = impatient.start(ONCE, "concurrency=4", "failures.stop_after=null")
+def test_every_answer_fails(bench, answered):
+    bench.patient = False  # stops after as many failures in a row as shipped
+    bench.model.break_down(faults.status(503))
+    ended = bench.start(ONCE, "concurrency=4", "failures.stop_after=null")
     assert (ended.code, "failed: every question failed" in ended.err) == (1, True)
-    assert impatient.run.manifest["status"] == "complete"
-    summary = impatient.run.summary
+    assert bench.run.manifest["status"] == "complete"
+    summary = bench.run.summary
     assert (summary["errors"], summary["errors_by_kind"]) == (21, {"answer: LLMError": 21})
     cell = summary["by_type"]["overall"]
     assert (cell["f1"], cell["judge"]) == (None, None)  # not 0
     assert summary["judge"] is None
-    check_mended(impatient, answered)
+    check_mended(bench, answered)
 
 
 def test_what_would_fail_every_call_ends_the_run(bench, answered):
@@ -124,18 +118,19 @@ def test_a_failing_judge_takes_no_other_score_and_is_asked_again_alone(bench, an
     assert set(check_mended(bench, answered, "concurrency=4")) == {"judge"}
 
 
-def test_a_dead_endpoint_ends_the_run_which_can_be_resumed(impatient, answered):
-    impatient.model.break_down(OUT)
-    ended = impatient.start(ONCE)
+def test_a_dead_endpoint_ends_the_run_which_can_be_resumed(bench, answered):
+    bench.patient = False
+    bench.model.break_down(OUT)
+    ended = bench.start(ONCE)
     assert ended.code == 1
-    assert impatient.server.requests == 5
+    assert bench.server.requests == 5
     *_, command, line = ended.err.splitlines()
-    assert command.endswith(f"hydra.run.dir={impatient.run.folder} llm.retries=0 resume=run")
+    assert command.endswith(f"hydra.run.dir={bench.run.folder} llm.retries=0 resume=run")
     assert line.startswith(
         "stopped: 5 questions in a row failed alike, the last one ash/4 in answer: LLMError: "
     )
     assert "out of order" in line
     assert "failures.stop_after=null" in line
-    assert impatient.run.manifest["status"] == "interrupted"
-    assert list(impatient.errors()) == ALL[:5]
-    check_mended(impatient, answered)
+    assert bench.run.manifest["status"] == "interrupted"
+    assert list(bench.errors()) == ALL[:5]
+    check_mended(bench, answered)

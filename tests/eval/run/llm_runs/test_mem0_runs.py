@@ -21,7 +21,7 @@ def bench(scripted: Scripted) -> Bench:
     return scripted(Mem0Model())
 
 
-def test_a_run_takes_every_branch(kept):
+def test_a_run_takes_every_branch_and_the_cost_of_a_session_is_that_of_its_events(kept):
     like = "Ada: I like badminton"
     assert changes(kept) == [
         ("ADD", None, like),
@@ -43,8 +43,6 @@ def test_a_run_takes_every_branch(kept):
     (store,) = [line["store"] for line in kept.ingests if "store" in line]
     assert store["memories"] == len(left)
 
-
-def test_the_cost_of_a_session_is_that_of_its_events(kept):
     lines = [line for line in kept.ingests if line["phase"] == "ingest"]
     assert [line["memories"] for line in lines] == [2, 1, 0, 0]
     for line, unusable in zip(lines, [0, 0, 0, 1], strict=True):
