@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import shlex
 import signal
 import socket
 import subprocess
@@ -118,12 +117,6 @@ def by_strategy(folder: Path) -> dict[str, Run]:
     found = {run.manifest["strategy"]: run for run in runs}
     assert len(found) == len(runs)
     return found
-
-
-def resuming(end: Ended) -> list[str]:
-    """The arguments of the command that the sweep named for its only unfinished run."""
-    (line,) = (line for line in end.err.splitlines() if line.startswith("  python -m eval.run"))
-    return shlex.split(line)[3:]
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,6 @@ from eval.datasets.locomo import LoCoMo
 from memsys.core.tokens import count_tokens
 from tests.eval.commands import Run, run_once, runs_in
 
-Write = Callable[..., Path]
 PARAGRAPHS = ["Ada plays the flute.", "On 2 May 2023 Ada\nbought a red kite.", "Bo has nine bees."]
 TEXT = "\n\n".join(PARAGRAPHS) + "\n"
 

@@ -36,11 +36,10 @@ EXTRAS = {  # modules; those of a distribution of another name have it
 }
 
 
-def chinese_sample() -> dict[str, object]:
-    asked = [("谁在上陶艺课？", "玛拉", ["D1:1"], 4), ("她什么时候卖掉了碗？", "昨天", ["D2:1"], 2)]
-    fields = ("question", "answer", "evidence", "category")
-    qa = [dict(zip(fields, one, strict=True)) for one in asked]
-    return {"sample_id": "willow", "conversation": conversation(SAID, "Ada", "Bo"), "qa": qa}
+QA = [
+    {"question": "谁在上陶艺课？", "answer": "玛拉", "evidence": ["D1:1"], "category": 4},
+    {"question": "她什么时候卖掉了碗？", "answer": "昨天", "evidence": ["D2:1"], "category": 2},
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -61,7 +60,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """Options for an English and a Chinese conversation."""
     folder = tmp_path_factory.mktemp("languages")
     path = folder / "two.json"
-    path.write_text(json.dumps([small_sample("ash"), chinese_sample()]), encoding="utf-8")
+    talk = conversation(SAID, "Ada", "Bo")
+    chinese = {"sample_id": "willow", "conversation": talk, "qa": QA}
+    path.write_text(json.dumps([small_sample("ash"), chinese]), encoding="utf-8")
     name = ("dataset.name=two", f"dataset.path={path}", "strategy=vector_only")
     return (*name, "k=2", f"cache={folder / 'vectors'}")
 

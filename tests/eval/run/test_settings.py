@@ -19,6 +19,7 @@ from tests.eval.commands import PROJECT
 
 _SAMPLE = f"dataset.path={PROJECT / 'data' / 'sample'}"
 _BASE = ("strategy=bm25", "dataset.limit=1", "embedder=wordllama", _SAMPLE)
+_OF_OTHERS = "has no such setting; these have it"
 _WHOLE = "use a whole number of"
 _WRONG = ("true", "1.5", "[1]", "1e400", "99999999999999999999")
 _LLM = "reader=llm llm=openai llm.base_url=http://127.0.0.1:9/v1"
@@ -82,14 +83,10 @@ _REFUSED = (
     ("dataset.limit=0", f"dataset.limit: 0; {_WHOLE} 1 or more, or null"),
     ("dataset.path=away.json", "away.json: no such file or folder; correct dataset.path"),
     ("dataset.limmit=3", "dataset.limmit: no such setting; did you mean dataset.limit?"),
-    (
-        "dataset.hops=2",
-        "dataset.hops: the chosen dataset has no such setting; these have it: synth",
-    ),
+    ("dataset.hops=2", f"dataset.hops: the chosen dataset {_OF_OTHERS}: synth"),
     (
         "strategy.gate.similarity=1",
-        "strategy.gate.similarity: the chosen strategy has no such setting; these have it: "
-        "hybrid_gate, hybrid_gate_hybrid",
+        f"similarity: the chosen strategy {_OF_OTHERS}: hybrid_gate, hy",
     ),
     ("stratagy=bm25", "stratagy: no such setting; did you mean strategy?"),
     ("zzzzzz=1", "zzzzzz: no such setting (python -m eval.run --cfg job prints all"),

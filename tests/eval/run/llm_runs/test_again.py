@@ -15,18 +15,13 @@ RETRIEVED = ("retrieved", "k", "context_tokens", "context_sha256", "evidence_fou
 OF_JUDGE = {"judge", "judge_error", "judge_reasons"}
 
 
-def again(bench: Bench, *arguments: str, name: str = "new") -> Run:
+def again(bench: Bench, *arguments: str, name: str = "new", code: int = 0) -> Run:
     """Repeat a part of the bench's run in a new folder, against the same server."""
-    tried = attempt(bench, *arguments, name=name)
-    tried.ended.ok()
-    return tried
-
-
-def attempt(bench: Bench, *arguments: str, name: str = "new") -> Run:
-    """The same, which may be refused."""
     folder = bench.folder / name
     command = (f"from={bench.run.folder}", f"hydra.run.dir={folder}", *arguments)
-    return Run(folder, run_main(bench.folder, bench.cache, *command))
+    ended = run_main(bench.folder, bench.cache, *command)
+    assert ended.code == code, ended.err
+    return Run(folder, ended)
 
 
 def asked(bench: Bench, since: int) -> list[str]:
@@ -60,8 +55,7 @@ def test_stored_answers_are_judged_anew(parent):
 
 def test_an_interrupted_repetition_is_resumed(parent):
     parent.model.break_down(status(401), "judge", MIDDLE_WORDS)
-    new = attempt(parent, "judge=llm", "judge.rubric=strict")
-    new.ended.refused()
+    new = again(parent, "judge=llm", "judge.rubric=strict", code=2)
     assert new.manifest["status"] == "interrupted"
     assert load_run(new.folder, complete=False).records.keys() == {r["id"] for r in new.records}
     parent.model.recover()
@@ -114,7 +108,7 @@ def test_questions_are_asked_by_id(bench):
     new = again(bench, "judge=llm", "judge.runs=2", "only=beech/3")
     assert [r["id"] for r in new.records] == ["beech/3"]
     assert set(asked(bench, before)) == {"judge"}
-    new = attempt(bench, "judge=llm", "only=ash/1", name="none")
+    new = again(bench, "judge=llm", "only=ash/1", name="none", code=2)
     new.ended.one_line("the run did not ask ash/1")
     assert not new.folder.exists()
     new = again(bench, "judge=llm", "judge.runs=3", name="whole")
@@ -143,7 +137,7 @@ def test_what_cannot_be_repeated_is_refused(parent):
         (("reader=extractive",), "reads memories, and a run stores contexts"),
         (("only=ash/99", "judge=llm"), "only=ash/99: small has no such question; one is ash/"),
     ):
-        new = attempt(parent, *arguments)
+        new = again(parent, *arguments, code=2)
         new.ended.one_line(words)
         assert not new.folder.exists()
     parent.start("only=failed").refused("only=failed: of which run? add from=RUN")
@@ -155,5 +149,6 @@ def test_a_foreign_class_in_the_parent_is_never_built(parent, tmp_path):
     manifest = json.loads(path.read_text())
     manifest["config"]["embedder"] = {"_target_": "os.system", "command": f"touch {canary}"}
     path.write_text(json.dumps(hashed(manifest)))
-    attempt(parent, "judge=llm", "judge.rubric=strict").ended.refused("os.system is not trusted")
+    new = again(parent, "judge=llm", "judge.rubric=strict", code=2)
+    assert "os.system is not trusted" in new.ended.err
     assert not canary.exists()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tests.eval.run.llm_runs.keeping import Mem0Model, events, faults_of
 
-URL = "https://example.org/court.jpg"
 FACTS = ("memory=facts", "memory.exchange=1", "memory.retries=0")
 
 

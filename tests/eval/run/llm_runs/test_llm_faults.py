@@ -4,8 +4,6 @@ as if it had never failed. What the client does with each kind of fault is teste
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.eval.commands import Run, untimed_cells
@@ -16,26 +14,6 @@ from tests.memsys.llm import faults
 ONCE = "llm.retries=0"
 OUT = faults.status(500)
 OF_THE_JUDGE = {"scores", "judge", "judge_error", "judge_reasons", "usage"}
-
-
-def check_failed(bench: Bench, kind: str, words: str, answered: Run) -> dict[str, Any]:
-    """The answer of MIDDLE alone failed by an error of this kind, which is shown, and is in no
-    mean; its record is returned.
-    """
-    ((id_, found),) = bench.errors().items()
-    assert (id_, found["phase"], found["kind"]) == (MIDDLE, "answer", kind)
-    assert words in found["message"]
-    (failed,) = [record for record in bench.run.records if record["id"] == MIDDLE]
-    assert failed["status"] == "error"
-    assert set(failed["scores"].values()) == {None}
-    others = [record for record in bench.run.untimed if record["id"] != MIDDLE]
-    assert others == [record for record in answered.untimed if record["id"] != MIDDLE]
-    summary = bench.run.summary
-    assert summary["errors_by_kind"] == {f"answer: {kind}": 1}
-    assert (summary["errors"], summary["judge"]["n"]) == (1, JUDGED - 1)
-    right = [r["scores"]["judge"] for r in others if r["type"] == "single_hop"]
-    assert summary["by_type"]["single_hop"]["judge"] == pytest.approx(sum(right) / len(right))
-    return failed
 
 
 def check_mended(bench: Bench, answered: Run, *settings: str) -> list[str]:
@@ -54,9 +32,19 @@ def test_an_answer_that_fails(bench, answered):
     bench.model.break_down(long, "answer", MIDDLE_WORDS)
     ended = bench.start("llm.retries=1").ok()
     assert "1 of 21 questions failed; they are in no mean" in ended.out
-    words = "longer than the model's context"
-    failed = check_failed(bench, "RequestTooLongError", words, answered)
-    assert failed["answer"] is None
+    ((id_, found),) = bench.errors().items()
+    assert (id_, found["phase"], found["kind"]) == (MIDDLE, "answer", "RequestTooLongError")
+    assert "longer than the model's context" in found["message"]
+    failed = bench.run.records[ALL.index(MIDDLE)]
+    assert (failed["id"], failed["status"], failed["answer"]) == (MIDDLE, "error", None)
+    assert set(failed["scores"].values()) == {None}
+    others = [record for record in bench.run.untimed if record["id"] != MIDDLE]
+    assert others == [record for record in answered.untimed if record["id"] != MIDDLE]
+    summary = bench.run.summary
+    assert summary["errors_by_kind"] == {"answer: RequestTooLongError": 1}
+    assert (summary["errors"], summary["judge"]["n"]) == (1, JUDGED - 1)
+    right = [r["scores"]["judge"] for r in others if r["type"] == "single_hop"]
+    assert summary["by_type"]["single_hop"]["judge"] == pytest.approx(sum(right) / len(right))
     # The failed question alone, and its verdict.
     assert check_mended(bench, answered, ONCE) == ["answer", "judge"]
 

@@ -12,8 +12,6 @@ from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour
 
 MEMORY = ("conversation", "phase", "session", "status", "error", "memories", "usage", "events")
-PRICE = {"input": 0.15, "output": 0.6}  # dollars a million tokens of gpt-4o-mini
-NO_MORE = "Ada: I do not like badminton any more"
 
 
 @pytest.fixture
@@ -27,7 +25,7 @@ def test_a_run_takes_every_branch_and_the_cost_of_a_session_is_that_of_its_event
         ("ADD", None, like),
         ("ADD", None, "Ada: I love pizza"),
         ("DELETE", like, None),
-        ("ADD", None, NO_MORE),
+        ("ADD", None, "Ada: I do not like badminton any more"),
         ("ADD", None, "Ada: I also like burgers"),
         ("NOOP", None, None),
     ]
