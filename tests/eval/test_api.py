@@ -223,9 +223,7 @@ def test_the_front_leaves_out_what_is_dearer_and_no_better():
     assert list(axes.lines[-1].get_xdata()) == [10, 90]
 
 
-def test_a_run_from_python_is_that_of_the_command(
-    small, cache, keyed, tmp_path, monkeypatch, capsys
-):
+def test_a_run_from_python_is_the_commands(small, cache, keyed, tmp_path, monkeypatch, capsys):
     commanded = keyed["plain"]
     monkeypatch.setenv("MEMSYS_CACHE", str(cache))
     monkeypatch.chdir(tmp_path)

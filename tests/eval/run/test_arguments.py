@@ -24,9 +24,7 @@ from tests.eval.commands import FAULTY, PROJECT, runs_in
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="this Python checks help texts itself")
-def test_a_run_with_an_argparse_that_checks_help_texts_as_that_of_python_3_14(
-    start, small, monkeypatch
-):
+def test_a_run_with_an_argparse_that_checks_help_texts_as_python_3_14(start, small, monkeypatch):
     add = argparse.ArgumentParser.add_argument
 
     def check(self: argparse.ArgumentParser, action: argparse.Action) -> None:
@@ -100,15 +98,13 @@ def test_flags_may_stand_anywhere_and_a_wrong_argument_is_one_line(start, tmp_pa
 def test_help_on_an_option_lists_its_settings_with_their_comments(start):
     ended = start("--help", "strategy=graph_expand").ok()
     first, _, *lines = ended.out.splitlines()
-    assert first == (
-        "strategy=graph_expand: The graph adds memories: one hop from the best direct results"
-    )
+    best = "one hop from the best direct results"
+    assert first == f"strategy=graph_expand: The graph adds memories: {best}"
     settings = {line.split("  ")[1]: line.split("  ")[-1].strip() for line in lines}
     assert settings["strategy.k=${k}"] == "as k"
     assert settings["strategy.expansion.per_seed=2"] == "most memories that a seed adds"
-    assert settings["strategy.start=vector"] == (
-        "the ranking that it begins with: vector, lexical, hybrid or fusion"  # of graph_score
-    )
+    start_at = settings["strategy.start=vector"]  # of graph_score
+    assert start_at == "the ranking that it begins with: vector, lexical, hybrid or fusion"
     assert settings["strategy.use_graph_expansion=true"] == "false: rank like graph_score"
 
 

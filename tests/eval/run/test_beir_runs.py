@@ -9,9 +9,14 @@ from eval.analyse.retrieval.__main__ import main as retrieval
 from eval.exchange.export.__main__ import main as export
 from eval.pages.report.__main__ import main as report
 from eval.records.run import load_run
+from tests.eval.commands import Run
 from tests.eval.datasets.made_beir import beir, lmeb
 
 FOUND = ("recall@10", "ndcg@10", "mrr")
+
+
+def counts(run: Run) -> dict[str, int]:
+    return {name: cell["n"] for name, cell in run.summary["by_type"].items() if cell["n"]}
 
 
 def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, completed, capsys):
@@ -19,19 +24,15 @@ def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, com
     options = ("dataset=beir", f"dataset.path={path}", "reader=none", "k=2")
     made = completed(*options, "strategy=bm25")
     assert made.manifest["stores"] == {"corpus": {"turns": 5}}
-    assert [one["name"] for one in made.manifest["data"]] == [
-        *("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
-    ]
+    files = [one["name"] for one in made.manifest["data"]]
+    assert files == ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"]
     for record in made.records:
         assert (record["status"], record["answer"], record["gold"]) == ("ok", None, None)
         assert (record["category"], record["type"]) == (21, "query")
     first, _, unjudged = made.records
     assert [first["scores"][name] for name in FOUND] == [1, 1, 1]
     assert [unjudged["scores"][name] for name in FOUND] == [None, None, None]
-    cells = made.summary["by_type"]
-    assert {name: cell["n"] for name, cell in cells.items() if cell["n"]} == {
-        **{"query": 3, "overall": 3}
-    }
+    assert counts(made) == {"query": 3, "overall": 3}
     contexts = (made.folder / "contexts.jsonl").read_text(encoding="utf-8")
     assert "Bees Honey bees dance to point at flowers.\\n" in contexts
     assert "[1 January" not in contexts
@@ -60,10 +61,7 @@ def test_each_pool_is_a_store_of_its_own(tmp_path, completed, strategy):
     rankings = load_run(made.folder).rankings
     stores = {"s_1_q_0": {"t1", "t2"}, "s_2_q_0": {"t3"}}
     assert {id_: {one for one, _ in r.memories} for id_, r in rankings.items()} == stores
-    cells = made.summary["by_type"]
-    assert {name: cell["n"] for name, cell in cells.items() if cell["n"]} == {
-        **{"adversarial_queries": 1, "single_hop": 1, "overall": 2}
-    }
+    assert counts(made) == {"adversarial_queries": 1, "single_hop": 1, "overall": 2}
 
 
 def test_an_exported_run_read_back_has_the_same_scores(tmp_path, made, completed):
@@ -71,9 +69,9 @@ def test_an_exported_run_read_back_has_the_same_scores(tmp_path, made, completed
     assert export([str(first.folder), "--to", "beir", "--out", str(tmp_path / "out")]) == 0
     path = f"dataset.path={tmp_path / 'out'}"
     second = completed("dataset=beir", path, "strategy=vector_only", "reader=none")
-    before, after = ({one["id"]: one for one in run.records} for run in (first, second))
-    assert before.keys() == after.keys()
-    for id_, record in before.items():
-        for name in FOUND:
-            assert after[id_]["scores"][name] == record["scores"][name], (id_, name)
+    before, after = (
+        {one["id"]: [one["scores"][name] for name in FOUND] for one in run.records}
+        for run in (first, second)
+    )
+    assert before == after
     assert len(second.manifest["stores"]) == len(first.manifest["stores"])

@@ -163,9 +163,7 @@ def test_tokens_of_full_context_are_those_of_a_real_run(server, start, tmp_path,
     assert abs(expected - real) <= 0.01 * real
 
 
-def test_a_real_run_takes_about_the_expected_tokens_and_no_more_than_at_most(
-    server, start, tmp_path, small
-):
+def test_a_run_takes_about_the_expected_tokens_and_at_most_the_most(server, start, tmp_path, small):
     options = (prices(tmp_path), "llm.max_tokens=10", *MODELS, *small)
     found = estimate((*FIVE, "mem0", "mem0ai"), *options)
     for row in found.values():

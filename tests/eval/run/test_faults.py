@@ -39,9 +39,7 @@ def test_every_third_question(start, third, small, clean):
     assert third.summary["errors"] == 0
 
 
-def test_the_first_exception_of_users_code_is_shown_with_its_line_and_each_is_logged(
-    broken, monkeypatch
-):
+def test_the_first_exception_is_shown_with_its_line_and_each_is_logged(broken, monkeypatch):
     monkeypatch.setenv("SHELF_KEY", "question 2 of beech")  # as if an exception repeated a key
     case = broken("strategy.fault=third")
     (line,) = [one for one in case.ended.err.splitlines() if "Error" in one]  # beside progress

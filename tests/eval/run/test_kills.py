@@ -104,9 +104,7 @@ def completed(folder: Path, conversations: int, kills: int, random: Random) -> K
     ("conversations", "kills", "seed"),
     [(3, 1, 1), pytest.param(12, 20, 2, marks=pytest.mark.soak)],
 )
-def test_a_run_killed_again_and_again_ends_as_an_undisturbed_one(
-    tmp_path, conversations, kills, seed, monkeypatch
-):
+def test_a_killed_run_ends_as_an_undisturbed_one(tmp_path, conversations, kills, seed, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     random = Random(seed)  # noqa: S311 - no secret
     undisturbed = completed(tmp_path / "clean", conversations, 0, random)

@@ -151,9 +151,7 @@ def test_of_a_strategy_without_vectors_the_fallback_is_no_matter(data, completed
     assert run.manifest["languages"]["willow"] == "zh"
 
 
-def test_the_fallback_can_be_switched_off_whether_or_not_it_is_installed(
-    data, completed, monkeypatch
-):
+def test_the_fallback_can_be_switched_off_installed_or_not(data, completed, monkeypatch):
     here = completed(*data, "embedder.fallback=none")
     monkeypatch.setattr(base, "find_spec", lambda name: None)
     missing = completed(*data, "embedder.fallback=null")
@@ -164,9 +162,7 @@ def test_the_fallback_can_be_switched_off_whether_or_not_it_is_installed(
 
 
 @pytest.mark.parametrize("at_first", [True, False])
-def test_a_resumed_run_goes_on_with_the_embedder_it_had(
-    start, data, fallen, plain, copy, at_first, monkeypatch
-):
+def test_a_resumed_run_keeps_its_embedder(start, data, fallen, plain, copy, at_first, monkeypatch):
     whole = fallen if at_first else plain
     run = copy(whole)
     lines = run.files["records.jsonl"].splitlines(keepends=True)
@@ -179,9 +175,7 @@ def test_a_resumed_run_goes_on_with_the_embedder_it_had(
 
 
 @pytest.mark.usefixtures("without_package")
-def test_failed_questions_are_asked_again_with_the_embedder_of_the_run(
-    data, completed, fallen, copy
-):
+def test_failed_questions_are_asked_again_with_its_embedder(data, completed, fallen, copy):
     parent = copy(fallen)
     records = parent.records
     records[-1] |= error()

@@ -101,9 +101,7 @@ def test_joblib_makes_the_runs_of_the_basic_launcher_from_a_cold_cache(tmp_path,
 @pytest.mark.parametrize(
     "how", ["kill", "terminate", pytest.param("ctrl-c", marks=pytest.mark.soak)]
 )
-def test_joblib_a_sweep_that_breaks_off_names_the_command_that_goes_on(
-    start, tmp_path, cache, small, clean, how
-):
+def test_joblib_a_broken_sweep_names_what_goes_on(start, tmp_path, cache, small, clean, how):
     (tmp_path / "fault").touch()
     choice = (*FAULTY, *JOBLIB, *HANG, "strategy=faulty", *small)
     command = [sys.executable, "-c", HEEDFUL, *choice]

@@ -44,9 +44,7 @@ def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 
 
 @pytest.mark.parametrize("pages", [1, 5])
-def test_a_full_disk_interrupts_a_run_that_goes_on_once_there_is_space(
-    start, small, disk, pages, keyed
-):
+def test_a_full_disk_interrupts_a_run_which_goes_on(start, small, disk, pages, keyed):
     run = Run(disk(f"size={4 * pages}k") / "run")
     command = ("strategy=bm25", *small, f"hydra.run.dir={run.folder}")
     ended = start(*command).refused()
@@ -128,9 +126,7 @@ def test_nohup_is_heeded():
     assert signal.signal(signal.SIGHUP, before) == signal.SIG_IGN
 
 
-def test_a_command_ends_well_without_stdout_and_errors_are_one_line_in_one_call(
-    tmp_path, monkeypatch
-):
+def test_a_command_ends_well_without_stdout_and_errors_are_one_call(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     assert code_of(lambda: print("text")) == 0
     calls: list[str] = []

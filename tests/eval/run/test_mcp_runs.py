@@ -73,9 +73,7 @@ def test_a_crash_costs_its_conversation_and_nothing_is_left(made, pids, monkeypa
     assert alive(pids) == []
 
 
-def test_a_server_that_is_not_admitted_ends_the_run_before_any_ingestion(
-    start, tmp_path, small, pids
-):
+def test_a_server_that_is_not_admitted_ends_the_run_at_once(start, tmp_path, small, pids):
     assert start(*small, *over("plain"), "estimate=true").code == 0
     assert not pids.exists()  # an estimate starts no server
     start(*small, *over("mixing")).refused("the server is not admitted: it mixes owners")

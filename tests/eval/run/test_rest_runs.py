@@ -29,9 +29,7 @@ def scores(run: Run) -> list[float]:
     return [one[2] for record in run.records for one in record["retrieved"]]
 
 
-def test_it_retrieves_what_vector_only_does_and_leaves_nothing_there_and_errors_are_counted(
-    tmp_path, server, made
-):
+def test_it_retrieves_what_vector_only_does_and_leaves_nothing(tmp_path, server, made):
     rest = ("strategy=rest", f"strategy.url={server.url}")
     one, session = made(*rest), made(*rest, "strategy.batch=null")
     inside = made("strategy=vector_only")

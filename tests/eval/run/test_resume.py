@@ -79,9 +79,7 @@ def test_a_signal_leaves_its_code_and_the_command_that_goes_on(
     assert_as_clean(run, clean)
 
 
-def test_complete_run_can_be_resumed_to_no_effect_wherever_the_cache_is(
-    start, tmp_path, small, plain
-):
+def test_a_complete_run_is_resumed_to_no_effect(start, tmp_path, small, plain):
     before = plain.files
     other = f"cache={tmp_path / 'other'}"
     assert start("strategy=bm25", *small, f"resume={plain.folder.name}", other).code == 0

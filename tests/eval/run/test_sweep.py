@@ -11,7 +11,7 @@ from hydra._internal.config_loader_impl import ConfigLoaderImpl
 
 from eval.datasets.locomo import LoCoMo
 from tests.eval.commands import FAULTY, TIMINGS, Ended, runs_in
-from tests.eval.run.conftest import Make, assert_as_clean
+from tests.eval.run.conftest import assert_as_clean
 
 SYNTHETIC = (
     *("dataset=synthetic", "dataset.conversations=1", "dataset.sessions=4", "dataset.turns=12"),
@@ -86,9 +86,7 @@ def test_refused_and_broken_runs_do_not_stop_the_others(start, tmp_path, small):
     assert ended.err.count("failed: 6 of 21 questions failed") == 1
 
 
-def test_a_refused_run_of_an_experiment_is_named_by_what_the_experiment_varies(
-    start, tmp_path, small, monkeypatch
-):
+def test_a_refused_run_is_named_by_what_the_experiment_varies(start, tmp_path, monkeypatch):
     monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "empty"))
     chosen = ("experiment=across_datasets", "dataset=longmemeval,sample_zh", "strategy=bm25")
     ended = start("-m", *chosen, "questions=3")
@@ -115,9 +113,7 @@ def test_an_experiment_is_a_sweep_whose_runs_say_what_the_grid_gave_them(start, 
     assert "note: " not in start(*chosen, "context=layered").err
 
 
-def test_jobs_share_what_they_load_and_make_and_are_equal_to_single_runs(
-    start, tmp_path, small, made: Make, monkeypatch
-):
+def test_jobs_share_what_they_load_and_equal_single_runs(start, tmp_path, small, made, monkeypatch):
     loaded, load = [], LoCoMo.load
     monkeypatch.setattr(LoCoMo, "load", lambda self: loaded.append(self) or load(self))
     composed, compose = [], ConfigLoaderImpl.load_sweep_config

@@ -87,9 +87,7 @@ def cells(folder: Path, given: tuple[str, ...], capsys: pytest.CaptureFixture[st
         return {(r["table"], r["row"], r["column"]): r for r in csv.DictReader(file) if r["run_id"]}
 
 
-def test_two_conversations_from_end_to_end_and_the_same_digits_from_the_recording(
-    tmp_path, small, server, monkeypatch, capsys
-):
+def test_two_conversations_and_again_as_recorded(tmp_path, small, server, monkeypatch, capsys):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     first, second, cache = tmp_path / "first", tmp_path / "second", tmp_path / "cache"
     orders = commands(small, server)
