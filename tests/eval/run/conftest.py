@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.eval.commands import FAULTY, PATIENT, Run, Start, run_once, runs_in, untimed_cells
+from tests.shared import no_key
+
+__all__ = ["no_key"]  # a fixture
 
 Make = Callable[..., Run]
 ALL = [f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)]

@@ -19,9 +19,6 @@ from memsys.llm.prompt import load_prompt
 from tests.eval.commands import Ended, Run, Start, run_main, runs_in
 from tests.eval.run.conftest import prices
 from tests.memsys.llm.server import FaultyServer
-from tests.shared import no_key
-
-__all__ = ["no_key"]  # a fixture
 
 FIVE = ("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate")
 EVERY = {path.stem for path in (CONF / "strategy").glob("*.yaml")}

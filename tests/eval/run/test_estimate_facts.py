@@ -13,13 +13,9 @@ from tests.eval.run.test_estimate import FIVE, MODELS, estimate, estimate_of, nu
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body, right_answer
 from tests.memsys.llm.server import Behaviour, FaultyServer
-from tests.shared import no_key
 
 ASKED, EXCHANGES, SESSIONS, CONVERSATIONS = 21, 12, 6, 3
 DECISIONS = 3  # three facts a conversation stand for .43 of six turns; one is its speaker's second
-
-
-__all__ = ["no_key"]  # used by each test
 
 
 def test_calls_are_counted_by_what_they_are_for(small):

@@ -23,8 +23,7 @@ from tests.eval.commands import FAULTY, runs_in
         ("k=${kk}", "Interpolation key 'kk' not found"),
     ],
 )
-def test_one_line_and_no_folder(start, tmp_path, small, monkeypatch, argument, said):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+def test_one_line_and_no_folder(start, tmp_path, small, argument, said):
     (tmp_path / "broken.json").write_text("[oops")
     ended = start("strategy=vector_only", *small, argument).one_line(said)
     assert ended.out == ""

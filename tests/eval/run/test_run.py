@@ -14,7 +14,7 @@ import pytest
 from eval.metrics.registry import names
 from eval.records.run import load_run
 from eval.run.run_files import RunFiles
-from tests.eval.commands import Run, run_main, runs_in, untimed_cells
+from tests.eval.commands import Run, run_main, run_once, runs_in, untimed_cells
 
 KEY = "sk-test-0123456789abcdef"
 TYPES = ["multi_hop", "temporal", "open_domain", "single_hop", "adversarial", "overall"]
@@ -42,13 +42,10 @@ INTERVALS = {
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Run:
     """All of one conversation by graph_expand, with a key about."""
-    folder = tmp_path_factory.mktemp("user")
+    chosen = ("strategy=graph_expand", "dataset.conversations=[harbour]")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", KEY)
-        chosen = ("strategy=graph_expand", "dataset.conversations=[harbour]")
-        ended = run_main(folder, cache, *chosen).ok()
-    (found,) = runs_in(folder)
-    return Run(found.folder, ended)
+        return run_once(tmp_path_factory, cache, "user", *chosen)
 
 
 def test_leaves_every_file_and_prints_table_folder_and_next_command(run):

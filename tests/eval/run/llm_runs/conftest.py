@@ -14,9 +14,7 @@ from tests.eval.commands import Run
 from tests.eval.run.llm_runs.keeping import Mem0Model, talk
 from tests.eval.run.llm_runs.served import Bench, Model, Scripted
 from tests.memsys.llm.server import FaultyServer
-from tests.shared import made_once, no_key
-
-__all__ = ["no_key"]  # a fixture
+from tests.shared import made_once
 
 Make = Callable[..., Bench]
 

@@ -27,16 +27,9 @@ def options(tmp_path: Path) -> tuple[str, ...]:
     sample = {"sample_id": "bay", "conversation": conversation(said, "Ada", "Bo"), "qa": qa}
     path = tmp_path / "bay.json"
     path.write_text(json.dumps([sample]))
-    return (
-        f"dataset.path={path}",
-        "dataset.name=bay",
-        "k=2",
-        "judge=none",
-        "strategy=graph_expand",
-        "strategy.start=lexical",
-        "strategy.expansion.threshold=-1",
-        "strategy.expansion.reserved=1",
-    )
+    own = ("strategy=graph_expand", "strategy.start=lexical", "k=2", "judge=none")
+    own += ("strategy.expansion.threshold=-1", "strategy.expansion.reserved=1")
+    return (*own, f"dataset.path={path}", "dataset.name=bay")
 
 
 def asked(bench: Bench, role: str) -> list[str]:
