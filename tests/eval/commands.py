@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import runpy
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass
 from itertools import cycle
 from pathlib import Path
@@ -36,6 +33,22 @@ class Ended:
     out: str
     err: str
 
+    def ok(self) -> Ended:
+        """The same, which went well."""
+        assert self.code == 0, self.err
+        return self
+
+    def refused(self, *said: str) -> Ended:
+        """The same, refused as wrong input with all that is `said`."""
+        assert self.code == 2, (self.out, self.err)
+        assert [one for one in said if one not in self.err] == [], self.err
+        return self
+
+    def one_line(self, *said: str) -> Ended:
+        """The same, refused with all that is `said` in one line."""
+        assert self.err.count("\n") == 1, self.err
+        return self.refused(*said)
+
 
 @dataclass(frozen=True)
 class Run:
@@ -44,10 +57,14 @@ class Run:
     folder: Path
     ended: Ended | None = None
 
+    def lines(self, name: str) -> list[dict[str, Any]]:
+        """Those of a file, read."""
+        text = (self.folder / name).read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
     @property
     def records(self) -> list[dict[str, Any]]:
-        text = (self.folder / "records.jsonl").read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines()]
+        return self.lines("records.jsonl")
 
     @property
     def untimed(self) -> list[dict[str, Any]]:
@@ -55,8 +72,7 @@ class Run:
 
     @property
     def ingests(self) -> list[dict[str, Any]]:
-        text = (self.folder / "ingest.jsonl").read_text(encoding="utf-8")
-        return [json.loads(line) for line in text.splitlines()]
+        return self.lines("ingest.jsonl")
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -69,6 +85,14 @@ class Run:
     @property
     def files(self) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in self.folder.iterdir()}
+
+
+def untimed_cells(run: Run) -> dict[str, Any]:
+    """The cells of a run's summary without latencies."""
+    return {
+        name: {column: value for column, value in cell.items() if "_ms_" not in column}
+        for name, cell in run.summary["by_type"].items()
+    }
 
 
 def run_main(folder: Path, cache: Path, *arguments: str) -> Ended:
@@ -116,8 +140,7 @@ def run_once(factory: pytest.TempPathFactory, cache: Path, name: str, *arguments
     """
 
     def make(folder: Path) -> None:
-        ended = run_main(folder, cache, *arguments)
-        assert ended.code == 0, ended.err
+        ended = run_main(folder, cache, *arguments).ok()
         (folder / "ended.json").write_text(json.dumps(asdict(ended)), encoding="utf-8")
 
     folder = made_once(factory, name, make)
@@ -161,41 +184,3 @@ def small_sample(name: str) -> dict[str, Any]:
         for text, answer, evidence, category in asked
     ]
     return {"sample_id": name, "conversation": conversation(said, "Ada", "Bo"), "qa": qa}
-
-
-# `python -m eval.run`, but a shell that runs the tests in the background has its programs ignore
-# Ctrl-C.
-HEEDFUL = """
-import runpy, signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
-"""
-
-
-@contextmanager
-def hanging(folder: Path, cache: Path, *arguments: str, lines: int) -> Iterator[subprocess.Popen]:
-    """A process in `folder` that hangs after so many `lines` of records."""
-    environment = {
-        **os.environ,
-        "MEMSYS_CACHE": str(cache),
-        "FAULT": str(folder),  # exists, so the fault is on
-        "PYTHONPATH": os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")]),
-    }
-    command = [sys.executable, "-c", HEEDFUL, *arguments]
-    with subprocess.Popen(
-        command, cwd=folder, env=environment, text=True, stdout=-1, stderr=-1
-    ) as process:
-        try:
-            until = time.monotonic() + 60
-            while not any(_lines(run) == lines for run in runs_in(folder)):
-                assert process.poll() is None, process.communicate()[1]
-                assert time.monotonic() < until, "the run did not come so far"
-                time.sleep(0.05)
-            yield process
-        finally:
-            process.kill()
-
-
-def _lines(run: Run) -> int:
-    path = run.folder / "records.jsonl"
-    return path.read_bytes().count(b"\n") if path.exists() else 0

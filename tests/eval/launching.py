@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import shlex
 import signal
 import socket
 import subprocess
@@ -19,6 +18,14 @@ from typing import Any
 from tests.eval.commands import PROJECT, Ended, Run, runs_in
 
 RAY = PROJECT / ".venv-ray" / "bin"  # made by `make ray`
+# `python -m eval.run`, but a shell that runs the tests in the background has its programs ignore
+# Ctrl-C.
+HEEDFUL = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
+"""
+
 HANG = ("strategy.fault=hang", "strategy.at=beech/3")
 DONE = 10  # questions before beech/3
 
@@ -110,12 +117,6 @@ def by_strategy(folder: Path) -> dict[str, Run]:
     found = {run.manifest["strategy"]: run for run in runs}
     assert len(found) == len(runs)
     return found
-
-
-def resuming(end: Ended) -> list[str]:
-    """The arguments of the command that the sweep named for its only unfinished run."""
-    (line,) = (line for line in end.err.splitlines() if line.startswith("  python -m eval.run"))
-    return shlex.split(line)[3:]
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from matplotlib.colors import to_hex
 from eval import api
 from eval.api import compare, frames, load, load_all, load_runs, means, tables
 from memsys.core.errors import InputError
-from tests.eval.commands import Run, runs_in
-from tests.eval.factory import hashed
+from tests.eval.commands import Run
+from tests.eval.factory import error, hashed
 
 ENDS = ("", "_low", "_high")
 
@@ -59,14 +59,7 @@ def test_gate_and_hops_come_from_the_trace_and_failures_are_not_counted(keyed, t
         "evidence": ["D1:1", "D1:2", "D2:1"],
         "evidence_found": {"direct": ["D1:1"], "expanded": ["D1:1", "D1:2"]},
     }
-    frame = load(
-        rewritten(
-            keyed["plain"],
-            tmp_path / "run",
-            traced,
-            {"status": "error", "error": {"phase": "answer", "kind": "E", "message": "m"}},
-        )
-    ).frame()
+    frame = load(rewritten(keyed["plain"], tmp_path / "run", traced, error("answer"))).frame()
     row = frame.iloc[0]
     assert (row["gate_open"], row["gate_rule"]) == (True, "similarity")
     assert (row["evidence"], row["direct"], row["expanded"]) == (3, 1, 1)  # found twice is direct
@@ -230,15 +223,10 @@ def test_the_front_leaves_out_what_is_dearer_and_no_better():
     assert list(axes.lines[-1].get_xdata()) == [10, 90]
 
 
-def test_a_run_from_python_is_that_of_the_command(
-    small, cache, start, tmp_path, monkeypatch, capsys
-):
-    ended = start("strategy=bm25", *small)
-    assert ended.code == 0, ended.err
-    (commanded,) = runs_in(tmp_path)
+def test_a_run_from_python_is_the_commands(small, cache, keyed, tmp_path, monkeypatch, capsys):
+    commanded = keyed["plain"]
     monkeypatch.setenv("MEMSYS_CACHE", str(cache))
-    (tmp_path / "python").mkdir()
-    monkeypatch.chdir(tmp_path / "python")
+    monkeypatch.chdir(tmp_path)
     capsys.readouterr()
     run = api.run("strategy=bm25", *small, quiet=True)
     assert capsys.readouterr() == ("", "")
@@ -246,8 +234,7 @@ def test_a_run_from_python_is_that_of_the_command(
     assert run.manifest["command"] == commanded.manifest["command"]
     scores = [record["scores"] for record in run.records.values()]
     assert scores == [record["scores"] for record in commanded.records]
-    names = {path.name for path in commanded.folder.iterdir()}
-    assert {path.name for path in run.folder.iterdir()} == names
+    assert {path.name for path in run.folder.iterdir()} == set(commanded.files)
     cell = commanded.summary["by_type"]["overall"]
     table = run.table().set_index("type")
     assert table.loc["overall", "f1"] == cell["f1"]

@@ -17,14 +17,7 @@ from eval.records.comma_separated import read_cell, write_rows
 from eval.records.folder import locked
 from eval.records.jsonl import LineWriter, read_lines, write_json, write_lines
 from eval.records.manifest import command
-from eval.records.trec import (
-    decode,
-    document_of,
-    encode,
-    qrels_lines,
-    read_run,
-    run_lines,
-)
+from eval.records.trec import decode, document_of, encode, qrels_lines, read_run, run_lines
 from memsys.core.errors import InputError
 
 
@@ -78,16 +71,12 @@ def test_a_folder_is_locked_once_and_free_again_also_after_a_process_that_dies(t
         refused()
     command = [sys.executable, "-c", HOLD, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         refused()
         process.kill()
         process.wait()
         with locked(tmp_path):
             pass
-
-
-def test_a_folder_that_is_none_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"file: cannot be written"), locked(tmp_path / "file"):
         pass
@@ -116,9 +105,7 @@ def test_lines_come_back():
 
 def test_other_programs_write_tabs_empty_lines_and_marks_of_byte_order():
     text = "\ufeffq\tQ0\td\t1\t-2.5e-3\tx\r\n\n  \n"
-    assert [tuple(line) for line in read_run(text.split("\n"), "run")] == [
-        ("q", "d", 1, -0.0025, "x")
-    ]
+    assert list(map(tuple, read_run(text.split("\n"), "run"))) == [("q", "d", 1, -0.0025, "x")]
 
 
 NUMBERS_OF_A_RUN = "write a whole number and a finite number"
@@ -159,12 +146,8 @@ def test_a_formula_is_marked_as_text_and_all_is_read_again(text, written):
 
 def test_the_name_of_a_system_is_no_formula(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("a.jsonl").write_text(
-        "".join(
-            f'{{"sample_id": "harbour", "qa_index": {n}, "prediction": "x {n}"}}\n'
-            for n in range(20)
-        )
-    )
+    answer = '{{"sample_id": "harbour", "qa_index": {0}, "prediction": "x {0}"}}\n'
+    Path("a.jsonl").write_text("".join(map(answer.format, range(20))))
     for out, name in (("one", "--name==1+1"), ("two", "--name=@two")):
         assert main(["a.jsonl", "--dataset", "sample", name, "--out", out]) == 0
     assert compare(["one", "two", "--out", "both"]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,7 @@ def whole(tmp_path_factory, cache, small) -> Run:
 
 
 def test_a_record_is_read_as_if_it_had_what_is_stored_once(tmp_path, start, small, whole):
-    ended = start("strategy=full_context", "budget=null", *small, f"hydra.run.dir={tmp_path / 'x'}")
-    assert ended.code == 0, ended.err
+    start("strategy=full_context", "budget=null", *small, f"hydra.run.dir={tmp_path / 'x'}").ok()
     each = tmp_path / "x"
     assert all(row.keys() >= LEFT_OUT for row in lines(each))
     assert not any(row.keys() & LEFT_OUT for row in lines(whole.folder))
@@ -53,8 +53,7 @@ def test_what_is_written_again_leaves_it_out_too(tmp_path, start, whole, capsys)
     expected, out = read(whole.folder, "scores", "judge"), tmp_path / "out"
     for number, part in enumerate(("judge=gold_recall", "reader=none")):
         folder = tmp_path / f"again{number}"
-        ended = start(f"from={whole.folder}", part, f"hydra.run.dir={folder}")
-        assert ended.code == 0, ended.err
+        start(f"from={whole.folder}", part, f"hydra.run.dir={folder}").ok()
         found = read(folder)
         assert [one["retrieved"] for one in found] == [one["retrieved"] for one in expected]
         assert all(one["scores"]["evidence_recall"] in {1.0, None} for one in found)
@@ -67,17 +66,13 @@ def test_what_is_written_again_leaves_it_out_too(tmp_path, start, whole, capsys)
 
 
 def test_a_resumed_run_stores_nothing_twice(tmp_path, start, small, whole):
-    folder = tmp_path / "run"
-    folder.mkdir()
-    for name, data in whole.files.items():
-        (folder / name).write_bytes(data)
+    folder = shutil.copytree(whole.folder, tmp_path / "run")
     kept = whole.files["records.jsonl"].splitlines(keepends=True)[:-3]
     (folder / "records.jsonl").write_bytes(b"".join(kept))
     fields = whole.manifest | {"status": "interrupted"}
     (folder / "manifest.json").write_text(json.dumps(fields), encoding="utf-8")
     arguments = ("strategy=full_context", "retrieval.depth=2", "budget=null", *small)
-    ended = start(*arguments, f"resume={folder}", f"hydra.run.dir={folder}")
-    assert ended.code == 0, ended.err
+    start(*arguments, f"resume={folder}", f"hydra.run.dir={folder}").ok()
     assert (folder / "contexts.jsonl").read_bytes() == whole.files["contexts.jsonl"]
     assert not any(row.keys() & LEFT_OUT for row in lines(folder))
     assert read(folder) == read(whole.folder)
@@ -86,19 +81,14 @@ def test_a_resumed_run_stores_nothing_twice(tmp_path, start, small, whole):
 @pytest.mark.parametrize(
     ("name", "removed", "message"),
     [
-        (
-            "contexts.jsonl",
-            {"retrieved", "titles"},
-            r"contexts\.jsonl: lacks the memories .*ash/0",
-        ),
+        ("contexts.jsonl", {"retrieved", "titles"}, r"contexts\.jsonl: lacks the memories .*ash/0"),
         ("records.jsonl", {"context_sha256"}, r"records\.jsonl: line 1: .*retrieved: absent"),
         ("rankings.jsonl", {"context_sha256"}, r"rankings\.jsonl: line 1: .*ranking: use either"),
     ],
 )
 def test_a_selection_that_is_gone_is_noticed(tmp_path, whole, name, removed, message):
-    for file, data in whole.files.items():
-        (tmp_path / file).write_bytes(data)
-    rows = [{k: v for k, v in row.items() if k not in removed} for row in lines(tmp_path, name)]
-    (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    folder = shutil.copytree(whole.folder, tmp_path / "run")
+    rows = [{k: v for k, v in row.items() if k not in removed} for row in lines(folder, name)]
+    (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        _ = load_run(tmp_path).rankings
+        _ = load_run(folder).rankings

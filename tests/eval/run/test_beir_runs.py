@@ -9,31 +9,30 @@ from eval.analyse.retrieval.__main__ import main as retrieval
 from eval.exchange.export.__main__ import main as export
 from eval.pages.report.__main__ import main as report
 from eval.records.run import load_run
-from tests.eval.commands import runs_in
+from tests.eval.commands import Run
 from tests.eval.datasets.made_beir import beir, lmeb
 
 FOUND = ("recall@10", "ndcg@10", "mrr")
 
 
-def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, start, capsys):
+def counts(run: Run) -> dict[str, int]:
+    return {name: cell["n"] for name, cell in run.summary["by_type"].items() if cell["n"]}
+
+
+def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, completed, capsys):
     path = beir(tmp_path / "beir")
-    ended = start("dataset=beir", f"dataset.path={path}", "strategy=bm25", "reader=none", "k=2")
-    assert ended.code == 0, ended.err
-    (made,) = runs_in(tmp_path)
+    options = ("dataset=beir", f"dataset.path={path}", "reader=none", "k=2")
+    made = completed(*options, "strategy=bm25")
     assert made.manifest["stores"] == {"corpus": {"turns": 5}}
-    assert [one["name"] for one in made.manifest["data"]] == [
-        *("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
-    ]
+    files = [one["name"] for one in made.manifest["data"]]
+    assert files == ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"]
     for record in made.records:
         assert (record["status"], record["answer"], record["gold"]) == ("ok", None, None)
         assert (record["category"], record["type"]) == (21, "query")
     first, _, unjudged = made.records
     assert [first["scores"][name] for name in FOUND] == [1, 1, 1]
     assert [unjudged["scores"][name] for name in FOUND] == [None, None, None]
-    cells = made.summary["by_type"]
-    assert {name: cell["n"] for name, cell in cells.items() if cell["n"]} == {
-        **{"query": 3, "overall": 3}
-    }
+    assert counts(made) == {"query": 3, "overall": 3}
     contexts = (made.folder / "contexts.jsonl").read_text(encoding="utf-8")
     assert "Bees Honey bees dance to point at flowers.\\n" in contexts
     assert "[1 January" not in contexts
@@ -41,7 +40,6 @@ def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, sta
     run = load_run(made.folder)
     ranked = run.rankings["q1"]
     assert ranked.sessions is None
-    assert ranked.turns is not None
     assert set(ranked.turns.ids) == {"d1", "d2", "d 3", "d4", "d5"}
     assert ranked.turns.complete
 
@@ -50,38 +48,30 @@ def test_a_run_ranks_documents_and_answers_nothing_and_is_compared(tmp_path, sta
     assert retrieval([str(made.folder), "--unit", "session"]) == 2
     assert "session" in capsys.readouterr().err
     assert report([str(made.folder), "--out", str(tmp_path / "report.html")]) == 0
-    again = ("dataset=beir", f"dataset.path={path}", "strategy=hybrid_rank", "reader=none", "k=2")
-    assert start(*again).code == 0
-    folders = [str(one.folder) for one in runs_in(tmp_path)]
-    assert compare([*folders, "--score", "ndcg@10"]) == 0
+    again = completed(*options, "strategy=hybrid_rank")
+    assert compare([str(made.folder), str(again.folder), "--score", "ndcg@10"]) == 0
     assert "ndcg@10" in capsys.readouterr().out.lower()
 
 
 @pytest.mark.parametrize("strategy", ["hybrid_rank", "graph_walk"])
-def test_each_pool_is_a_store_of_its_own(tmp_path, start, strategy):
+def test_each_pool_is_a_store_of_its_own(tmp_path, completed, strategy):
     path = lmeb(tmp_path / "lmeb")
-    ended = start("dataset=beir", f"dataset.path={path}", f"strategy={strategy}", "reader=none")
-    assert ended.code == 0, ended.err
-    (made,) = runs_in(tmp_path)
+    options = ("dataset=beir", f"dataset.path={path}", "reader=none")
+    made = completed(*options, f"strategy={strategy}")
     rankings = load_run(made.folder).rankings
     stores = {"s_1_q_0": {"t1", "t2"}, "s_2_q_0": {"t3"}}
     assert {id_: {one for one, _ in r.memories} for id_, r in rankings.items()} == stores
-    cells = made.summary["by_type"]
-    assert {name: cell["n"] for name, cell in cells.items() if cell["n"]} == {
-        **{"adversarial_queries": 1, "single_hop": 1, "overall": 2}
-    }
+    assert counts(made) == {"adversarial_queries": 1, "single_hop": 1, "overall": 2}
 
 
-def test_an_exported_run_read_back_has_the_same_scores(tmp_path, made, start):
+def test_an_exported_run_read_back_has_the_same_scores(tmp_path, made, completed):
     first = made("strategy=vector_only", "reader=none")
     assert export([str(first.folder), "--to", "beir", "--out", str(tmp_path / "out")]) == 0
     path = f"dataset.path={tmp_path / 'out'}"
-    ended = start("dataset=beir", path, "strategy=vector_only", "reader=none")
-    assert ended.code == 0, ended.err
-    (second,) = (one for one in runs_in(tmp_path) if one.folder != first.folder)
-    before, after = ({one["id"]: one for one in run.records} for run in (first, second))
-    assert before.keys() == after.keys()
-    for id_, record in before.items():
-        for name in FOUND:
-            assert after[id_]["scores"][name] == record["scores"][name], (id_, name)
+    second = completed("dataset=beir", path, "strategy=vector_only", "reader=none")
+    before, after = (
+        {one["id"]: [one["scores"][name] for name in FOUND] for one in run.records}
+        for run in (first, second)
+    )
+    assert before == after
     assert len(second.manifest["stores"]) == len(first.manifest["stores"])

@@ -10,22 +10,14 @@ from typing import Any
 
 import pytest
 
-from eval.records.manifest import digest
 from eval.run.console import after_run, after_sweep
-from tests.eval.commands import FAULTY, Ended, Run, runs_in
-
-
-def following(ended: Ended) -> list[str]:
-    """Lines after `Next:`, which occurs once."""
-    assert ended.out.count("\nNext:\n") == 1
-    return [line.strip() for line in ended.out.partition("\nNext:\n")[2].splitlines()]
+from tests.eval.commands import FAULTY, Run, runs_in
+from tests.eval.factory import hashed
 
 
 def altered(run: Run, **fields: Any) -> Any:
     """The manifest of `run` with other `fields`."""
-    changed = {**run.manifest, **fields}
-    whole = {"config": changed["config"], "choices": changed["choices"]}
-    return {**changed, "config_sha256": digest(whole)}
+    return hashed({**run.manifest, **fields})
 
 
 @pytest.fixture
@@ -44,25 +36,18 @@ def add(runs: Path, name: str, manifest: Any) -> Path:
 
 
 def test_another_strategy_keeps_data_and_model_and_drops_settings_of_this_one(runs, clean):
-    command = (
-        "python -m eval.run --config-dir conf dataset=locomo strategy=hybrid_gate "
-        "strategy.expansion.hops=2 llm=openai 'llm.extra={a: 1}' k=5 resume=r"
-    )
-    mine = altered(clean, command=command)
-    first, *_ = after_run(runs / clean.folder.name, mine, clean.summary)
-    assert first == (
-        "python -m eval.run --config-dir conf dataset=locomo llm=openai 'llm.extra={a: 1}' k=5 "
-        "strategy=auto"
-    )
-    recommended = {**mine, "strategy": "auto"}
-    first, *_ = after_run(runs / clean.folder.name, recommended, clean.summary)
-    assert first.endswith(" k=5 strategy=vector_only")
-    of_relations = altered(clean, command="python -m eval.run graph=relations llm=openai")
-    first, *_ = after_run(runs / clean.folder.name, of_relations, clean.summary)
-    assert first == "python -m eval.run graph=relations llm=openai strategy=vector_only"
-    again = altered(clean, command="python -m eval.run from=last judge=llm")
-    first, *_ = after_run(runs / clean.folder.name, again, clean.summary)
-    assert first == f"python -m eval report {clean.folder.name}"
+    kept = "--config-dir conf dataset=locomo {}llm=openai 'llm.extra={{a: 1}}' k=5 {}"
+    own = kept.format("strategy=hybrid_gate strategy.expansion.hops=2 ", "resume=r")
+    graph = "graph=relations llm=openai"
+    for command, strategy, expected in (
+        (own, "faulty", f"eval.run {kept.format('', 'strategy=auto')}"),
+        (own, "auto", f"eval.run {kept.format('', 'strategy=vector_only')}"),
+        (graph, "faulty", f"eval.run {graph} strategy=vector_only"),
+        ("from=last judge=llm", "faulty", f"eval report {clean.folder.name}"),
+    ):
+        mine = altered(clean, command=f"python -m eval.run {command}", strategy=strategy)
+        first, *_ = after_run(runs / clean.folder.name, mine, clean.summary)
+        assert first == f"python -m {expected}"
 
 
 def test_the_newest_comparable_run_is_named(runs, clean):
@@ -107,8 +92,9 @@ def test_a_run_in_which_all_failed_says_why_and_what_to_mend(start, tmp_path, sm
     ended = start(*choice)
     assert ended.code == 1
     (run,) = runs_in(tmp_path)
-    remedy, command = following(ended)
-    assert "the first: ash/0: answer: " in ended.out
+    said, following = ended.out.split("\nNext:\n")
+    remedy, command = map(str.strip, following.splitlines())
+    assert "the first: ash/0: answer: " in said
     assert remedy.startswith("correct the code that ")
     assert remedy.endswith("log.txt names, and resume the run:")
     assert command == f"{run.manifest['command']} resume={run.folder.name}"

@@ -17,16 +17,13 @@ from memsys.core.places import CONF
 from memsys.core.tokens import count_tokens
 from memsys.llm.prompt import load_prompt
 from tests.eval.commands import Ended, Run, Start, run_main, runs_in
+from tests.eval.run.conftest import prices
 from tests.memsys.llm.server import FaultyServer
-from tests.shared import no_key
-
-__all__ = ["no_key"]  # a fixture
 
 FIVE = ("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate")
 EVERY = {path.stem for path in (CONF / "strategy").glob("*.yaml")}
 NAMES = ("calls", "read", "written", "system", "judge", "most", "break_even")
 MODELS = ("llm=openai", "reader=llm")
-PRICES = "as_of: 2025-01-01\nsource: a test\nmodels: {gpt-4o-mini: {input: 1000, output: 1000}}\n"
 
 
 @pytest.fixture
@@ -51,14 +48,15 @@ def table(ended: Ended) -> tuple[list[str], int]:
 
 
 def printed(strategies: tuple[str, ...], *overrides: str) -> Ended:
-    """What a sweep over the strategies prints, from one configuration."""
-    config, _ = composed(overrides)
+    """What a sweep over the strategies prints, from one configuration; of none, its own run."""
+    config, choices = composed(overrides)
     OmegaConf.set_struct(config, False)
     out = io.StringIO()
     with initialize_config_dir(str(CONF), version_base="1.3"), redirect_stdout(out):
         try:
-            for name in strategies:
-                config.strategy = compose(f"strategy/{name}").strategy
+            for name in strategies or [choices["strategy"]]:
+                if strategies:
+                    config.strategy = compose(f"strategy/{name}").strategy
                 add_estimate(config, name)
         finally:
             show_estimates()
@@ -72,14 +70,7 @@ def estimate(strategies: tuple[str, ...], *overrides: str) -> dict[str, dict[str
 
 def estimate_of(*overrides: str) -> dict[str, str]:
     """The row of the one run with these settings."""
-    config, choices = composed(overrides)
-    out = io.StringIO()
-    with initialize_config_dir(str(CONF), version_base="1.3"), redirect_stdout(out):
-        try:
-            add_estimate(config, choices["strategy"])
-        finally:
-            show_estimates()
-    return estimated(Ended(0, out.getvalue(), ""))[choices["strategy"]]
+    return list(estimate((), *overrides).values())[-1]  # after that of full_context
 
 
 def number(text: str) -> float:
@@ -103,11 +94,10 @@ def test_every_strategy_without_key_or_request(server, tmp_path, cache, small):
 
 def test_calls_are_counted_by_stage(small):
     """Without a key for the models, which are elsewhere."""
-    three = ("full_context", "vector_only", "hybrid_gate")
-    plain = estimate(three, *MODELS, *small)
-    judged = estimate(three, *MODELS, "judge=llm", "judge.runs=2", *small)
-    panel = estimate(three, *MODELS, "judge=panel", *small)
-    embedded = estimate(three, *MODELS, "embedder=openai", *small)
+    plain, judged, panel, embedded = (
+        estimate(("full_context", "vector_only", "hybrid_gate"), *MODELS, *small, *more)
+        for more in ((), ("judge=llm", "judge.runs=2"), ("judge=panel",), ("embedder=openai",))
+    )
     assert plain["vector_only"]["calls"] == "21"
     assert judged["vector_only"]["calls"] == str(21 + 2 * 18)  # type 5 is not judged
     assert panel["vector_only"]["calls"] == str(21 + 2 * 18)
@@ -170,12 +160,8 @@ def test_tokens_of_full_context_are_those_of_a_real_run(server, start, tmp_path,
     assert abs(expected - real) <= 0.01 * real
 
 
-def test_a_real_run_takes_about_the_expected_tokens_and_no_more_than_at_most(
-    server, start, tmp_path, small
-):
-    prices = tmp_path / "prices.yaml"
-    prices.write_text(PRICES)
-    options = (f"pricing={prices}", "llm.max_tokens=10", *MODELS, *small)
+def test_a_run_takes_about_the_expected_tokens_and_at_most_the_most(server, start, tmp_path, small):
+    options = (prices(tmp_path), "llm.max_tokens=10", *MODELS, *small)
     found = estimate((*FIVE, "mem0", "mem0ai"), *options)
     for row in found.values():
         assert row["most"] == "unknown" or number(row["system"]) <= number(row["most"])
@@ -190,8 +176,7 @@ def test_wrong_input_is_refused_as_by_a_run(start, small):
     of_given = ("strategy.path=away", "strategy.path=null")
     for strategy, wrongs in {"bm25": of_bm25, "given": of_given}.items():
         for wrong in wrongs:
-            ended = start("estimate=true", f"strategy={strategy}", *MODELS, *small, wrong)
-            assert ended.code == 2, wrong
+            ended = start("estimate=true", f"strategy={strategy}", *MODELS, *small, wrong).refused()
             told = [line for line in ended.err.splitlines() if not line.startswith("note: ")]
             assert len(told) == 1
 
@@ -203,28 +188,28 @@ def asked(ended: Ended) -> list[str]:
 
 
 def test_what_was_asked_is_estimated(start, small):
-    ended = start("estimate=true", *MODELS, "strategy=bm25", "k=2", *small)
+    command = ("estimate=true", *MODELS, *small)
+    ended = start(*command, "strategy=bm25", "k=2")
     assert asked(ended) == ["full_context", "bm25"]
     one = estimate_of(*MODELS, "strategy=bm25", "strategy.k=1", *small)
     assert number(one["read"]) < number(estimated(ended)["bm25"]["read"])
-    ended = start("estimate=true", *MODELS, "strategy=full_context", *small)
+    ended = start(*command, "strategy=full_context")
     assert "note: k=2 has no effect: strategy=full_context does not use it" in ended.err
     assert asked(ended) == ["full_context"]
-    cut = ("strategy=full_context", "strategy.budget=5")
-    ended = start("estimate=true", *MODELS, *cut, *small)
+    ended = start(*command, "strategy=full_context", "strategy.budget=5")
     assert asked(ended) == ["full_context", "full_context strategy.budget=5"]
     (whole, cut_row), width = table(ended)
     assert number(cut_row[width:].split()[1]) < number(whole[width:].split()[1])
 
 
 def test_a_sweep_is_one_table_with_each_run_once(start, small):
-    ended = start("-m", "estimate=true", "strategy=bm25,full_context", *MODELS, *small)
+    sweep = ("-m", "estimate=true", *MODELS, *small)
+    ended = start(*sweep, "strategy=bm25,full_context")
     assert asked(ended) == ["full_context", "bm25"]
     assert ended.out.count("Nothing is called") == 1
-    ended = start("-m", "estimate=true", "strategy=bm25", "budget=1,2", *MODELS, *small)
+    ended = start(*sweep, "strategy=bm25", "budget=1,2")
     assert asked(ended) == ["full_context", "bm25 budget=1", "bm25 budget=2"]
-    models = "llm.model=gpt-4o,gpt-4o-mini"
-    ended = start("-m", "estimate=true", "strategy=bm25", models, *MODELS, *small)
+    ended = start(*sweep, "strategy=bm25", "llm.model=gpt-4o,gpt-4o-mini")
     assert ended.out.count("Nothing is called") == 2
 
 

@@ -8,25 +8,14 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.llm.pricing import input_tokens
-from tests.eval.commands import runs_in
-from tests.eval.run.test_estimate import (
-    FIVE,
-    MODELS,
-    estimate,
-    estimate_of,
-    no_key,
-    number,
-    printed,
-)
+from tests.eval.run.conftest import prices
+from tests.eval.run.test_estimate import FIVE, MODELS, estimate, estimate_of, number, printed
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body, right_answer
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
 ASKED, EXCHANGES, SESSIONS, CONVERSATIONS = 21, 12, 6, 3
 DECISIONS = 3  # three facts a conversation stand for .43 of six turns; one is its speaker's second
-
-
-__all__ = ["no_key"]  # used by each test
 
 
 def test_calls_are_counted_by_what_they_are_for(small):
@@ -93,19 +82,13 @@ class Verbose:
         return faults.says(json.dumps({"facts": rows[:most]}))
 
 
-def test_no_run_of_mem0_takes_more_than_at_most(start, tmp_path, small):
-    prices = tmp_path / "prices.yaml"
-    prices.write_text(
-        "as_of: 2025-01-01\nsource: a test\nmodels: {gpt-4o-mini: {input: 1000, output: 0}}\n"
-    )
-    options = (f"pricing={prices}", *MODELS, *small, "dataset.conversations=[ash]")
+def test_no_run_of_mem0_takes_more_than_at_most(completed, tmp_path, small):
+    options = (prices(tmp_path, output=0), *MODELS, *small, "dataset.conversations=[ash]")
     found = estimate(("mem0",), *options)["mem0"]
     with FaultyServer(Verbose()) as server:
         url = f"llm.base_url={server.base_url}"
-        ended = start("strategy=mem0", url, "llm.cache=off", "llm.retries=0", *options)
-        assert ended.code == 0, ended.err
+        run = completed("strategy=mem0", url, "llm.cache=off", "llm.retries=0", *options)
         sent = sum(input_tokens(body) for body in server.bodies)
-    (run,) = runs_in(tmp_path)
     decided = [e for line in run.ingests for e in line.get("events", []) if e["step"] == "decide"]
     assert len(decided) == 3 * 6 - 1  # three a message, but for the very first
     assert number(found["system"]) < sent / 1000 <= number(found["most"])

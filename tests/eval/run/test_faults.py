@@ -7,30 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in
-from tests.eval.run.conftest import THIRD
-
-ALL = [f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)]
-
-
-class Case:
-    """A run under a fault, and the same command again when the fault has gone."""
-
-    def __init__(self, start: Start, folder: Path, fault: Path, *arguments: str) -> None:
-        self._start, self._folder, self._fault = start, folder, fault
-        self._command = (*FAULTY, "strategy=faulty", *PATIENT, *arguments)
-        self.ended = start(*self._command)
-        (self.run,) = runs_in(folder)
-        self.errors = {r["id"]: r["error"] for r in self.run.records if r["status"] != "ok"}
-
-    def resume(self) -> Run:
-        self._fault.unlink()
-        ended = self._start(*self._command, f"resume={self.run.folder.name}")
-        assert ended.code == 0, ended.err
-        (run,) = runs_in(self._folder)
-        assert [r["status"] for r in run.records] == ["ok"] * 21
-        assert run.summary["errors"] == 0
-        return run
+from tests.eval.run.conftest import ALL, THIRD
 
 
 def test_every_third_question(start, third, small, clean):
@@ -62,11 +39,9 @@ def test_every_third_question(start, third, small, clean):
     assert third.summary["errors"] == 0
 
 
-def test_the_first_exception_of_users_code_is_shown_with_its_line_and_each_is_logged(
-    start, tmp_path, fault, small, monkeypatch
-):
+def test_the_first_exception_is_shown_with_its_line_and_each_is_logged(broken, monkeypatch):
     monkeypatch.setenv("SHELF_KEY", "question 2 of beech")  # as if an exception repeated a key
-    case = Case(start, tmp_path, fault, *small, "strategy.fault=third")
+    case = broken("strategy.fault=third")
     (line,) = [one for one in case.ended.err.splitlines() if "Error" in one]  # beside progress
     assert line.startswith("ValueError in retrieve of ash/2: question 2 of ash is a third one (")
     path, number = re.search(r"\((.*faulty\.py):(\d+)\)", line).groups()
@@ -98,8 +73,8 @@ def test_means_leave_errors_out_and_the_other_column_counts_them_as_0(failed_thi
     assert "f1_errors_as_zero" not in by_type["temporal"]
 
 
-def test_a_session_that_cannot_be_remembered(start, tmp_path, fault, small, clean):
-    case = Case(start, tmp_path, fault, *small, "strategy.fault=ingest", "strategy.at=beech woke")
+def test_a_session_that_cannot_be_remembered(broken, clean):
+    case = broken("strategy.fault=ingest", "strategy.at=beech woke")
     assert case.ended.code == 0
     assert list(case.errors) == ALL[7:14]
     assert {tuple(error.values())[:3] for error in case.errors.values()} == {
@@ -122,11 +97,9 @@ def test_a_session_that_cannot_be_remembered(start, tmp_path, fault, small, clea
         ("reader.fault=torn", "null", ALL[3::7], "record", "UnicodeEncodeError"),
     ],
 )
-def test_each_phase_of_a_question(
-    start, tmp_path, fault, small,
-    setting, at, failed, phase, kind, clean):  # fmt: skip
+def test_each_phase_of_a_question(broken, setting, at, failed, phase, kind, clean):
     reader = ("reader=faulty",) if setting.startswith("reader") else ()
-    case = Case(start, tmp_path, fault, *small, *reader, setting, f"strategy.at={at}")
+    case = broken(*reader, setting, f"strategy.at={at}")
     assert case.ended.code == 0, case.ended.err
     assert list(case.errors) == failed
     assert {(e["phase"], e["kind"]) for e in case.errors.values()} == {(phase, kind)}
@@ -134,10 +107,8 @@ def test_each_phase_of_a_question(
     assert reader or case.run.untimed == clean.untimed
 
 
-def test_wrong_input_that_shows_late_ends_the_run_and_it_can_go_on(
-    start, tmp_path, fault, small, clean
-):
-    case = Case(start, tmp_path, fault, *small, "strategy.fault=input", "strategy.at=beech/4")
+def test_wrong_input_that_shows_late_ends_the_run_and_it_can_go_on(broken, clean):
+    case = broken("strategy.fault=input", "strategy.at=beech/4")
     assert case.ended.code == 2
     assert "error: strategy.at: this question is not to be asked" in case.ended.err
     assert f"resume={case.run.folder.name}" in case.ended.err

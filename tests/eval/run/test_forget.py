@@ -16,7 +16,7 @@ from eval.run.ingest import ingest
 from memsys.core.types import Conversation, Query, Retrieval, Session
 from memsys.llm.meter import Meter
 from memsys.strategies.strategy import MemoryStrategy
-from tests.eval.commands import FAULTY, PATIENT, runs_in, small_sample
+from tests.eval.commands import small_sample
 
 DAY = datetime(2024, 3, 2)
 SESSIONS = (Session("s1", DAY, ()), Session("s2", DAY, (), forgets=("D1:2", "D1:3")))
@@ -95,19 +95,13 @@ def test_pooled_deletions_name_the_turns_of_their_conversation(tmp_path):
     assert asked == {"ash": ("ash:D1:2",), "beech": ("beech:D1:2",)}
 
 
-def test_a_resumed_run_deletes_again(start, tmp_path, small, fault):
+def test_a_resumed_run_deletes_again(broken):
     target = f"dataset._target_={Forgetful.__module__}.Forgetful"
-    options = (*FAULTY, "strategy=faulty", "strategy.fault=third", *PATIENT, "k=99")
-    ended = start(*options, *small[:2], target)
-    assert ended.code in (0, 1), ended.err
-    (run,) = runs_in(tmp_path)
-    failed = [one["id"] for one in run.records if one["status"] == "error"]
-    assert failed
-    fault.unlink()
-    ended = start(*options, *small[:2], target, f"resume={run.folder}")
-    assert ended.code == 0, ended.err
+    case = broken("strategy.fault=third", "k=99", target)
+    assert case.errors
+    run = case.resume()
     events = [event for line in run.ingests for event in line.get("events", ())]
     assert [one["result"] for one in events if one["step"] == "forget"] == [2, 2, 2]
     found = {one["id"]: json.dumps(one["retrieved"]) for one in run.records}
-    assert set(failed) <= set(found)
+    assert set(case.errors) <= set(found)
     assert all('D1:1"' in turns and 'D1:2"' not in turns for turns in found.values())

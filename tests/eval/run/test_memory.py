@@ -39,8 +39,7 @@ def test_nothing_refers_to_a_run_that_has_ended(tmp_path, cache, small, monkeypa
     monkeypatch.setattr(gc, "freeze", lambda: calls.append("freeze"))
     monkeypatch.setattr(gc, "unfreeze", lambda: calls.append("unfreeze"))
     before = {id(one) for one in gc.get_objects() if isinstance(one, HEAVY)}
-    ended = run_main(tmp_path, cache, "strategy=graph_expand", *small, *sweep)
-    assert ended.code == 0, ended.err
+    run_main(tmp_path, cache, "strategy=graph_expand", *small, *sweep).ok()
     left = [one for one in gc.get_objects() if isinstance(one, HEAVY) and id(one) not in before]
     assert [type(one).__name__ for one in left] == []
     assert calls == ["freeze", "unfreeze"] * (2 if sweep else 1)

@@ -15,11 +15,11 @@ from eval.datasets.overlays import write_overlay
 from eval.exchange.merge.__main__ import main as merge
 from eval.imports.rescore.__main__ import main as rescore
 from eval.pages.report.runs import load
-from tests.eval.commands import FAULTY, PATIENT, Run, runs_in
+from tests.eval.commands import Run
+from tests.eval.run.conftest import THIRD
 
 POOLED = "dataset.pooled=true"
 FILTERED = (POOLED, "dataset.owner_filter=true")
-TIMED = {"usage", "latency_ms", "latency_source", "waited_ms", "recorded"}
 
 
 @pytest.fixture
@@ -50,12 +50,10 @@ def test_a_pooled_run_searches_one_store(made, keyed):
         (name, "pooled") for name in ("ash", "beech", "cedar")
     }
     assert {one["conversation"] for one in pooled.ingests} == {"pooled"}
-    lines = (pooled.folder / "rankings.jsonl").read_text().splitlines()
-    assert {json.loads(line)["store"] for line in lines} == {"pooled"}
+    assert {line["store"] for line in pooled.lines("rankings.jsonl")} == {"pooled"}
     found = {turn for one in pooled.records for _, turns, *_ in one["retrieved"] for turn in turns}
     assert {turn.partition(":")[0] for turn in found} == {"ash", "beech", "cedar"}
     (reported,) = load([str(pooled.folder)])
-    assert reported.texts is not None
     assert reported.texts.turn("pooled", "ash:D1:1") is not None
 
 
@@ -67,9 +65,9 @@ def test_the_owner_filter_returns_the_own_conversation(made, start, small):
     # A cosine does not depend on the other memories.
     own, among_others = made("strategy=vector_only"), made("strategy=vector_only", *FILTERED)
     assert [one["scores"] for one in among_others.records] == [one["scores"] for one in own.records]
-    ended = start("strategy=mem0", "llm=local", "strategy.update.calls=schema", *small, *FILTERED)
-    assert ended.code == 2
-    assert "strategy=mem0: cannot filter by owner" in ended.err
+    start("strategy=mem0", "llm=local", "strategy.update.calls=schema", *small, *FILTERED).refused(
+        "strategy=mem0: cannot filter by owner"
+    )
 
 
 @pytest.mark.parametrize("strategy", ["hybrid_gate", "oracle"])
@@ -101,29 +99,21 @@ def test_questions_are_asked_at_the_end_of_their_own_conversation(made, path, tm
     assert terms[0] == terms[1]
 
 
-def test_a_pooled_run_can_be_resumed(start, small, tmp_path, fault):
+def test_a_pooled_run_can_be_resumed(broken, made):
     """Questions that failed are asked again; a torn line of the ingestion is repeated."""
-    arguments = (*FAULTY, "strategy=faulty", "strategy.fault=third", *small, *PATIENT, POOLED)
-    assert start(*arguments).code in (0, 1)
-    (failed,) = runs_in(tmp_path)
-    assert failed.summary["errors"]
-    fault.unlink()
-    with (failed.folder / "ingest.jsonl").open("a") as ingests:
+    case = broken("strategy.fault=third", POOLED)
+    assert case.errors
+    with (case.run.folder / "ingest.jsonl").open("a") as ingests:
         ingests.write('{"conver')
-    assert start(*arguments, f"resume={failed.folder.name}").code == 0
-    whole = tmp_path / "whole"
-    assert start(*arguments, f"hydra.run.dir={whole}").code == 0
-    resumed, unbroken = Run(failed.folder), Run(whole)
-    assert resumed.summary["errors"] == 0
+    resumed = case.resume()
+    unbroken = made(*THIRD, POOLED)
     assert resumed.untimed == unbroken.untimed
     assert resumed.manifest["config_sha256"] == unbroken.manifest["config_sha256"]
 
 
 def test_parts_of_pooled_runs_are_not_merged(made, tmp_path, capsys):
-    parts = [
-        made("strategy=bm25", POOLED, f"dataset.conversations=[{name}]")
-        for name in ("ash", "beech")
-    ]
+    names = ("ash", "beech")
+    parts = [made("strategy=bm25", POOLED, f"dataset.conversations=[{one}]") for one in names]
     assert merge([*(str(part.folder) for part in parts), "--out", str(tmp_path / "out")]) == 2
     assert "its store is pooled" in capsys.readouterr().err
 
@@ -141,32 +131,27 @@ def test_a_run_rescored_is_as_a_run_under_that_evidence(made, path, tmp_path, ca
     changed = {id_ for id_, one in corrected.items() if "evidence_original" in one}
     assert changed == {"ash/0", "beech/1"}
 
-    assert compare([str(run.folder) for run in runs.values()]) == 0  # on answers alone
-    capsys.readouterr()
     folders = [str(run.folder) for run in runs.values()]
+    assert compare(folders) == 0  # on answers alone
+    capsys.readouterr()
     assert compare([*folders, "--score", "evidence_recall"]) == 2
     assert "scored by different evidence (original, corrected); rescore one by" in (
         capsys.readouterr().err
     )
-    fresh = {key: copied(run, tmp_path / f"fresh_{key}") for key, run in runs.items()}
+    copies = {key: shutil.copytree(run.folder, tmp_path / key) for key, run in runs.items()}
     again = ["--dataset", path]
     assert rescore([str(runs["original"].folder), str(runs["corrected"].folder), *again]) == 2
     assert "different evidence keys; name one for all by --evidence" in capsys.readouterr().err
 
     for first, key in zip(keys, ("corrected", "excluded", "original"), strict=True):
         assert rescore([str(runs[first].folder), *again, "--evidence", key]) == 0
-        rescored, whole = runs[first], fresh[key]
-        assert [strip(one) for one in rescored.records] == [strip(one) for one in whole.records]
+        rescored, whole = runs[first], Run(copies[key])  # never rescored
+        assert without_usage(rescored) == without_usage(whole)
         assert rescored.manifest["config_sha256"] == whole.manifest["config_sha256"]
         assert rescored.manifest["rescored"][-1]["evidence"] == key
         report = (rescored.folder / "report.md").read_text()
         assert (f"evidence key than the data set's: {key}" in report) is (key != "original")
 
 
-def copied(run: Run, folder: Path) -> Run:
-    """The run as it was made, never rescored."""
-    return Run(Path(shutil.copytree(run.folder, folder)))
-
-
-def strip(record: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in record.items() if name not in TIMED}
+def without_usage(run: Run) -> list[dict[str, object]]:
+    return [{k: v for k, v in one.items() if k != "usage"} for one in run.untimed]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +11,7 @@ from eval.records.rankings import Ranked
 from eval.records.run import load_run
 from eval.summary.retrieval import unknown
 from memsys.core.errors import InputError
-from tests.eval.commands import FAULTY, Run, run_once, runs_in
+from tests.eval.commands import FAULTY, Run, run_once
 from tests.eval.run.conftest import THIRD
 
 TURNS = ["D1:1", "D1:2", "D1:3", "D2:1", "D2:2", "D2:3"]
@@ -24,24 +22,17 @@ def rankings(run: Run) -> dict[str, Ranked]:
     return load_run(run.folder).rankings
 
 
-def lines(run: Run, name: str) -> list[dict[str, Any]]:
-    text = (run.folder / name).read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
-
-
 @pytest.fixture(scope="module")
 def bm25(tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[str, ...]) -> Run:
     return run_once(tmp_path_factory, cache, "depth-4", "strategy=bm25", DEPTH, *small)
 
 
 @pytest.mark.parametrize("strategy", ["hybrid_rank", "graph_follow"])
-def test_what_is_read_is_the_head_of_the_ranking(strategy, start, small, tmp_path):
-    chosen = (f"strategy={strategy}", *small, "dataset.conversations=[ash]")
+def test_what_is_read_is_the_head_of_the_ranking(strategy, made):
+    chosen = (f"strategy={strategy}", "dataset.conversations=[ash]")
     if strategy == "graph_follow":
         chosen = (*chosen, "strategy.expansion.reserved=1")
-    assert start(*chosen).code == 0
-    assert start(*chosen, "retrieval.depth=null").code == 0
-    deep, flat = runs_in(tmp_path)
+    deep, flat = made(*chosen), made(*chosen, "retrieval.depth=null")
     for with_ranking, without in zip(deep.untimed, flat.untimed, strict=True):
         ranking = with_ranking.pop("scores"), without.pop("scores")
         assert with_ranking == without
@@ -56,20 +47,17 @@ def test_what_is_read_is_the_head_of_the_ranking(strategy, start, small, tmp_pat
         ids = [memory for memory, _ in ranked.memories]
         assert ids[: len(read[id_])] == read[id_]
         assert sorted(ids) == TURNS
-        assert ranked.turns is not None
         assert ranked.turns.complete
 
 
 def test_rankings_end_at_their_depth_and_have_the_tokens_of_their_memories(bm25):
-    tokens = {(row["store"], row["id"]): row["tokens"] for row in lines(bm25, "memories.jsonl")}
+    tokens = {(row["store"], row["id"]): row["tokens"] for row in bm25.lines("memories.jsonl")}
     assert bm25.manifest["retrieval"]["depth"] == 4
     assert bm25.manifest["stores"]["ash"] == {"turns": 6, "sessions": 2}
     for ranked in rankings(bm25).values():
         assert len(ranked.memories) == 4
-        assert ranked.turns is not None
         assert not ranked.turns.complete
         assert ranked.turns.size == 6
-        assert ranked.turns.tokens is not None
         spent = [tokens[ranked.store, id_] for id_, _ in ranked.memories]
         assert ranked.turns.tokens[-1] == sum(spent)
     assert {record["scores"]["recall@10"] for record in bm25.records} == {None}
@@ -87,23 +75,21 @@ def test_selections_are_marked(made):
 
 def test_windows_become_turns_at_their_first_place(made):
     run = made("strategy=bm25", "memory=windows")
-    memories = {(row["store"], row["id"]): row["turns"] for row in lines(run, "memories.jsonl")}
+    memories = {(row["store"], row["id"]): row["turns"] for row in run.lines("memories.jsonl")}
     assert max(map(len, memories.values())) > 1
     for ranked in rankings(run).values():
         turns = [turn for id_, _ in ranked.memories for turn in memories[ranked.store, id_]]
-        assert ranked.turns is not None
         assert ranked.turns.ids == tuple(dict.fromkeys(turns))
-        assert ranked.sessions is not None
         assert ranked.sessions.ids == tuple(dict.fromkeys(turn[:2] for turn in turns))
 
 
 def test_resumed_runs_have_one_ranking_a_question_in_order(start, small, third):
-    assert len(lines(third, "rankings.jsonl")) == 15  # of 21
+    assert len(third.lines("rankings.jsonl")) == 15  # of 21
     with (third.folder / "rankings.jsonl").open("a") as file:
         file.write('{"id": "ash/0", "sto')  # a kill left the line unfinished
     assert start(*THIRD, *small, f"resume={third.folder.name}").code == 0
-    assert [row["id"] for row in lines(third, "rankings.jsonl")] == [r["id"] for r in third.records]
-    rows = [(row["store"], row["id"]) for row in lines(third, "memories.jsonl")]
+    assert [row["id"] for row in third.lines("rankings.jsonl")] == [r["id"] for r in third.records]
+    rows = [(row["store"], row["id"]) for row in third.lines("memories.jsonl")]
     assert len(rows) == len(set(rows))
 
 
@@ -111,8 +97,7 @@ def test_a_kill_before_the_first_ranking_leaves_a_run_to_resume(start, small, th
     (third.folder / "rankings.jsonl").unlink()
     (third.folder / "records.jsonl").write_text("")
     (third.folder / "memories.jsonl").write_text('{"store": "ash", "id"')
-    ended = start(*THIRD, *small, f"resume={third.folder.name}")
-    assert ended.code == 0, ended.err
+    start(*THIRD, *small, f"resume={third.folder.name}").ok()
     assert len(rankings(third)) == len(third.records) == 21
 
 
@@ -130,7 +115,6 @@ def test_failed_questions_count_as_zero_in_columns_of_their_own(made):
 def test_a_strategy_that_ranks_only_what_is_read_is_known_no_further(made):
     run = made(*FAULTY, "strategy=faulty", "strategy.fault=short")
     for ranked in rankings(run).values():
-        assert ranked.turns is not None
         assert (len(ranked.memories), ranked.turns.complete, ranked.turns.known) == (2, False, 2)
     assert {record["scores"]["recall@10"] for record in run.records} == {None}
     assert list(unknown(load_run(run.folder), [parse("recall@2"), parse("recall@5")])) == [
@@ -138,10 +122,9 @@ def test_a_strategy_that_ranks_only_what_is_read_is_known_no_further(made):
     ]
 
 
-def test_a_repetition_takes_the_rankings_over(bm25, start, tmp_path):
-    assert start(f"from={bm25.folder}", "judge=gold_recall").code == 0
-    (again,) = runs_in(tmp_path)
-    assert lines(again, "rankings.jsonl") == lines(bm25, "rankings.jsonl")
+def test_a_repetition_takes_the_rankings_over(bm25, completed):
+    again = completed(f"from={bm25.folder}", "judge=gold_recall")
+    assert again.lines("rankings.jsonl") == bm25.lines("rankings.jsonl")
     assert [record["scores"]["mrr"] for record in again.records] == [
         record["scores"]["mrr"] for record in bm25.records
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,19 +29,10 @@ def scores(run: Run) -> list[float]:
     return [one[2] for record in run.records for one in record["retrieved"]]
 
 
-def test_it_retrieves_what_vector_only_does_and_leaves_nothing_there_and_errors_are_counted(
-    start, tmp_path, small, server, made
-):
-    rest = (*small, "strategy=rest", f"strategy.url={server.url}")
-    folders = [tmp_path / name for name in ("one", "session", "inside")]
-    for folder, arguments in zip(
-        folders,
-        [rest, (*rest, "strategy.batch=null"), (*small, "strategy=vector_only")],
-        strict=True,
-    ):
-        ended = start(*arguments, f"hydra.run.dir={folder}")
-        assert ended.code == 0, ended.err
-    one, session, inside = (Run(folder) for folder in folders)
+def test_it_retrieves_what_vector_only_does_and_leaves_nothing(tmp_path, server, made):
+    rest = ("strategy=rest", f"strategy.url={server.url}")
+    one, session = made(*rest), made(*rest, "strategy.batch=null")
+    inside = made("strategy=vector_only")
     assert len(inside.records) == 21
     assert turns(one) == turns(session) == turns(inside)
     assert scores(one) == pytest.approx(scores(inside), abs=1e-5)
@@ -72,24 +62,20 @@ def test_it_retrieves_what_vector_only_does_and_leaves_nothing_there_and_errors_
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Rest, "retrieve", fatal)
-        run = made("strategy=rest", f"strategy.url={server.url}", *PATIENT)
+        run = made(*rest, *PATIENT)
     failed = {r["id"]: r["error"] for r in run.records if r["status"] == "error"}
-    assert set(failed) == {f"beech/{i}" for i in range(3, 7)} | {f"cedar/{i}" for i in range(7)}
-    assert run.summary["errors"] == len(failed) == 11
-    assert {error["phase"] for name, error in failed.items() if "beech" in name} == {"retrieve"}
-    assert {error["phase"] for name, error in failed.items() if "cedar" in name} == {
-        "ingest session_1"
+    assert {name: error["phase"] for name, error in failed.items()} == {
+        **{f"beech/{i}": "retrieve" for i in range(3, 7)},
+        **{f"cedar/{i}": "ingest session_1" for i in range(7)},
     }
+    assert run.summary["errors"] == 11
     assert {error["kind"] for error in failed.values()} == {"ServiceError"}
 
 
-def test_the_benchmarked_run_can_be_served_and_finds_the_same(start, tmp_path, small, monkeypatch):
+def test_the_benchmarked_run_can_be_served_and_finds_the_same(made, tmp_path, monkeypatch):
     monkeypatch.delenv("MEMSYS_API_KEY", raising=False)
-    inside = tmp_path / "inside"
-    assert start(*small, "strategy=hybrid_rank", f"hydra.run.dir={inside}").code == 0
-    with serving(tmp_path / "server", "--config", str(inside), config=None) as server:
-        outside = tmp_path / "outside"
-        options = ("strategy=rest", f"strategy.url={server.url}", "strategy.batch=null")
-        assert start(*small, *options, f"hydra.run.dir={outside}").code == 0
-    assert turns(Run(outside)) == turns(Run(inside))
-    assert json.loads((outside / "manifest.json").read_text())["system"]["batch"] is None
+    inside = made("strategy=hybrid_rank")
+    with serving(tmp_path / "server", "--config", str(inside.folder), config=None) as server:
+        outside = made("strategy=rest", f"strategy.url={server.url}", "strategy.batch=null")
+    assert turns(outside) == turns(inside)
+    assert outside.manifest["system"]["batch"] is None

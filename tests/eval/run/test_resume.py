@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import signal
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -18,21 +19,21 @@ from eval.records.manifest import load_manifest
 from memsys.core.errors import InputError
 from memsys.index.weights import WEIGHTS
 from tests.eval import faulty
-from tests.eval.commands import FAULTY, PATIENT, Run, Start, hanging, runs_in, small_sample
-from tests.eval.run.conftest import assert_as_clean
+from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in, small_sample
+from tests.eval.launching import DONE, HANG, environment, hanging_run, started, until
+from tests.eval.run.conftest import ALL, assert_as_clean
 
-HANG = (*FAULTY, "strategy=faulty", "strategy.fault=hang", "strategy.at=beech/3")
-DONE = 10  # questions before beech/3
+HANGING = (*FAULTY, "strategy=faulty", *HANG)
 
 
 def test_killed_run_goes_on_to_the_same_records(start, tmp_path, cache, small, clean):
-    with hanging(tmp_path, cache, *HANG, *small, lines=DONE) as process:
-        (run,) = runs_in(tmp_path)
-        again = (*HANG, *small, f"resume={run.folder.name}")
+    (tmp_path / "fault").touch()
+    command = [sys.executable, "-m", "eval.run", *HANGING, *small]
+    with started(command, tmp_path, environment(tmp_path, cache)) as process:
+        run = until(lambda: hanging_run(tmp_path), process, tmp_path)
+        again = (*HANGING, *small, f"resume={run.folder.name}")
         before = run.files
-        second = start(*again)
-        assert second.code == 2
-        assert "another process is writing this run" in second.err
+        start(*again).refused("another process is writing this run")
         assert run.files == before
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
@@ -43,14 +44,11 @@ def test_killed_run_goes_on_to_the_same_records(start, tmp_path, cache, small, c
     with (run.folder / "ingest.jsonl").open("a") as ingests:
         ingests.write('{"conver')
 
-    ended = start(*again)
-
-    assert ended.code == 0, ended.err
+    start(*again).ok()
     assert len(runs_in(tmp_path)) == 1
     assert_as_clean(run, clean)
     assert run.records[:DONE] == answered  # timings too: they were not asked again
-    names = ("ash", "beech", "cedar")
-    assert [r["id"] for r in run.records] == [f"{name}/{i}" for name in names for i in range(7)]
+    assert [r["id"] for r in run.records] == ALL
     steps = [(i["conversation"], i["phase"], i["session"]) for i in run.ingests]
     assert steps == [(i["conversation"], i["phase"], i["session"]) for i in clean.ingests]
     assert len(run.manifest["resumed"]) == 1
@@ -58,13 +56,13 @@ def test_killed_run_goes_on_to_the_same_records(start, tmp_path, cache, small, c
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_leaves_its_code_and_the_command_that_goes_on(
-    start, tmp_path, small, clean, fault,
-    sent, code, monkeypatch):  # fmt: skip
+    start, tmp_path, small, clean, fault, sent, code, monkeypatch
+):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # may be ignored
     hung = SimpleNamespace(sleep=lambda _: os.kill(os.getpid(), sent))
     monkeypatch.setattr(faulty, "time", hung)
     types = "dataset.types=[multi_hop, temporal, open_domain, single_hop, adversarial]"
-    ended = start(*HANG, *small, types)
+    ended = start(*HANGING, *small, types)
     signal.signal(signal.SIGINT, before)
     fault.unlink()
     assert ended.code == code
@@ -81,9 +79,7 @@ def test_a_signal_leaves_its_code_and_the_command_that_goes_on(
     assert_as_clean(run, clean)
 
 
-def test_complete_run_can_be_resumed_to_no_effect_wherever_the_cache_is(
-    start, tmp_path, small, plain
-):
+def test_a_complete_run_is_resumed_to_no_effect(start, tmp_path, small, plain):
     before = plain.files
     other = f"cache={tmp_path / 'other'}"
     assert start("strategy=bm25", *small, f"resume={plain.folder.name}", other).code == 0
@@ -102,9 +98,7 @@ def plain(keyed: dict[str, Run], copy: Callable[[Run], Run]) -> Run:
 def refused(start: Start, run: Run, *arguments: str) -> str:
     """The one line by which a command is refused; the run stays as it was, to the byte."""
     before = run.files
-    ended = start(*arguments)
-    assert ended.code == 2, (ended.out, ended.err)
-    assert ended.err.count("\n") == 1
+    ended = start(*arguments).one_line()
     assert run.files == before
     return ended.err
 
@@ -119,38 +113,33 @@ def test_resume_refuses_another_configuration(start, small, plain):
         assert differing in refused(start, plain, *overrides, f"resume={plain.folder.name}")
 
 
-def test_resume_refuses_changed_data(start, tmp_path):
+def test_resume_refuses_changed_data(start, completed, tmp_path):
     path = tmp_path / "my.json"
     path.write_text(json.dumps(small_sample("ash")))
     command = ("strategy=bm25", "k=2", f"dataset.path={path}")
-    assert start(*command).code == 0
-    (run,) = runs_in(tmp_path)
+    run = completed(*command)
     path.write_text(json.dumps(small_sample("ash")) + "\n")
     assert "data files have changed" in refused(start, run, *command, f"resume={run.folder.name}")
 
 
-def test_resume_refuses_changed_weights(start, tmp_path, small, clean):
+def test_resume_refuses_changed_weights(start, completed, tmp_path, small, clean):
     path = tmp_path / "mine.yaml"
     path.write_bytes(WEIGHTS.read_bytes())
     chosen = ("strategy=fusion", "index.fusion=mine.yaml", *small)
-    assert start(*chosen).code == 0
-    (run,) = runs_in(tmp_path)
+    run = completed(*chosen)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     expected = {"name": "mine.yaml", "bytes": path.stat().st_size, "sha256": sha256}
     assert run.manifest["weights"] == expected
     assert "weights" not in clean.manifest
     path.write_text(path.read_text(encoding="utf-8") + "# again\n", encoding="utf-8")
-    ended = start(*chosen, f"resume={run.folder.name}")
-    assert ended.code == 2
-    assert "the file of index.fusion has changed since" in ended.err
+    start(*chosen, f"resume={run.folder.name}").refused(
+        "the file of index.fusion has changed since"
+    )
 
 
 def test_resume_refuses_an_unknown_run(start, tmp_path, small):
     for name in ("nope", "2024"):
-        ended = start("strategy=bm25", *small, f"resume={name}")
-        assert ended.code == 2
-        assert ended.err.count("\n") == 1
-        assert name in ended.err
+        start("strategy=bm25", *small, f"resume={name}").one_line(name)
         assert runs_in(tmp_path) == []
 
 

@@ -19,6 +19,7 @@ from tests.eval.commands import PROJECT
 
 _SAMPLE = f"dataset.path={PROJECT / 'data' / 'sample'}"
 _BASE = ("strategy=bm25", "dataset.limit=1", "embedder=wordllama", _SAMPLE)
+_OF_OTHERS = "has no such setting; these have it"
 _WHOLE = "use a whole number of"
 _WRONG = ("true", "1.5", "[1]", "1e400", "99999999999999999999")
 _LLM = "reader=llm llm=openai llm.base_url=http://127.0.0.1:9/v1"
@@ -82,14 +83,10 @@ _REFUSED = (
     ("dataset.limit=0", f"dataset.limit: 0; {_WHOLE} 1 or more, or null"),
     ("dataset.path=away.json", "away.json: no such file or folder; correct dataset.path"),
     ("dataset.limmit=3", "dataset.limmit: no such setting; did you mean dataset.limit?"),
-    (
-        "dataset.hops=2",
-        "dataset.hops: the chosen dataset has no such setting; these have it: synth",
-    ),
+    ("dataset.hops=2", f"dataset.hops: the chosen dataset {_OF_OTHERS}: synth"),
     (
         "strategy.gate.similarity=1",
-        "strategy.gate.similarity: the chosen strategy has no such setting; these have it: "
-        "hybrid_gate, hybrid_gate_hybrid",
+        f"similarity: the chosen strategy {_OF_OTHERS}: hybrid_gate, hy",
     ),
     ("stratagy=bm25", "stratagy: no such setting; did you mean strategy?"),
     ("zzzzzz=1", "zzzzzz: no such setting (python -m eval.run --cfg job prints all"),
@@ -126,10 +123,7 @@ _REFUSED = (
     *((f"dataset.name={one}", "use a name without slashes") for one in ("null", "../x")),
     ("~dataset.name", "dataset.name: missing; use a name without slashes"),
     ("strategy=graph_score ~strategy.k", f"strategy.k: missing; {_WHOLE} 1 or more, or null"),
-    (
-        "scoring.protocols=[locomo,locomo]",
-        "scoring.protocols: ['locomo', 'locomo']; use one or more",
-    ),
+    ("scoring.protocols=[locomo,locomo]", "protocols: ['locomo', 'locomo']; use one or more"),
     ("+metric=x", "metric: 'x' is no option"),
     ("strategy=[bm25,vector_only]", "strategy: ['bm25', 'vector_only'] is no option"),
     ("--config-dir=nowhere", "--config-dir nowhere: no such folder"),
@@ -174,19 +168,13 @@ def test_settings_of_other_data_are_refused(overrides, expected):
     ("overrides", "idle"),
     [
         ("strategy=full_context k=3", "k=3 has no effect: strategy=full_context does not use it"),
-        (
-            "relation_store=neo4j",
-            "relation_store=neo4j has no effect: strategy=vector_only does not",
-        ),
+        ("relation_store=neo4j", "relation_store=neo4j has no effect: strategy=vector_only does"),
         ("vector_store.path=x", "vector_store.path=x has no effect: strategy=vector_only does"),
         ("graph=topics", "graph=topics has no effect: strategy=vector_only uses no su"),
         ("reader=none judge=gold_recall", "judge=gold_recall has no effect: with reader=none"),
         ("reader.name=foo", "reader.name=foo has no effect: records name the option, reader=ext"),
         ("context.longer_than=5", "context.longer_than=5 has no effect: with context.summarise=nu"),
-        (
-            f"{_EXPAND}pool=50",
-            "strategy.pool=50 has no effect: with strategy.use_graph_expan",
-        ),
+        (f"{_EXPAND}pool=50", "strategy.pool=50 has no effect: with strategy.use_graph_"),
         (f"{_EXPAND}expansion.judge_prompt=x", "has no effect: with strategy.expansion.judge=null"),
         ("strategy=graph_score strategy.pool=50 graph=topics k=5 judge=none context=xml", None),
         ("strategy=mem0 relation_store.path=null vector_store.path=x", "relation_store.path=null"),
@@ -215,6 +203,5 @@ def test_refused_with_one_line(overrides, expected):
     with pytest.raises((InputError, HydraException, OmegaConfBaseException)) as raised:
         _begin(overrides)
     message = blame(raised.value)
-    assert message is not None
     assert expected in message
     assert "\n" not in message

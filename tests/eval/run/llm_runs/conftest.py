@@ -14,9 +14,7 @@ from tests.eval.commands import Run
 from tests.eval.run.llm_runs.keeping import Mem0Model, talk
 from tests.eval.run.llm_runs.served import Bench, Model, Scripted
 from tests.memsys.llm.server import FaultyServer
-from tests.shared import made_once, no_key
-
-__all__ = ["no_key"]  # a fixture
+from tests.shared import made_once
 
 Make = Callable[..., Bench]
 
@@ -75,8 +73,7 @@ def first(
     model = Model()
     with FaultyServer(model) as server:
         bench = Bench(folder, folder / "cache", server, model, small)
-        ended = bench.start()
-        assert ended.code == 0, ended.err
+        bench.start().ok()
         yield bench
 
 
@@ -101,7 +98,6 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Run:
     def make(folder: Path) -> None:
         model = Mem0Model()
         with FaultyServer(model) as server:
-            ended = Bench(folder, folder / "cache", server, model, ()).start(*talk(folder))
-        assert ended.code == 0, ended.err
+            Bench(folder, folder / "cache", server, model, ()).start(*talk(folder)).ok()
 
     return Run(made_once(tmp_path_factory, "kept", make) / "run")

@@ -16,7 +16,6 @@ from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
 MODELS = ("strategy=bm25", "llm=openai", "reader=llm", "judge=llm")
-ALL = [f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)]
 JUDGED = 18  # of the 21 questions: three are adversarial
 MIDDLE, MIDDLE_WORDS = "beech/3", "flute with beech"
 
@@ -85,16 +84,10 @@ class Bench:
 
     def command(self, *arguments: str, resume: bool = False) -> list[str]:
         """The arguments of eval.run; later ones win over the bench's own."""
-        command = [
-            *MODELS,
-            *(PATIENT if self.patient else ()),
-            *self.options,
-            f"llm.base_url={self.server.base_url}",
-        ]
-        command += [f"hydra.run.dir={self.run.folder}", *(["resume=run"] if resume else [])]
-        named = {argument.partition("=")[0] for argument in arguments}
-        kept = [argument for argument in command if argument.partition("=")[0] not in named]
-        return last_of_each([*kept, *arguments])
+        command = [*MODELS, *(PATIENT if self.patient else ()), *self.options]
+        command += [f"llm.base_url={self.server.base_url}", f"hydra.run.dir={self.run.folder}"]
+        command += ["resume=run"] if resume else []
+        return last_of_each([*command, *arguments])
 
     def start(self, *arguments: str, resume: bool = False) -> Ended:
         """Begin the run, or go on with it, in this process."""
@@ -123,14 +116,6 @@ class Bench:
 
 
 Scripted = Callable[[Model], Bench]
-
-
-def scores(run: Run) -> dict[str, Any]:
-    """The cells of a run's summary without latencies."""
-    return {
-        name: {column: value for column, value in cell.items() if "_ms_" not in column}
-        for name, cell in run.summary["by_type"].items()
-    }
 
 
 def requests_of(run: Run) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from eval.records.manifest import digest
 from eval.records.run import load_run
-from tests.eval.commands import Ended, Run, run_main
+from tests.eval.commands import Run, run_main
+from tests.eval.factory import hashed
 from tests.eval.run.llm_runs.served import JUDGED, MIDDLE, MIDDLE_WORDS, Bench, role_of
 from tests.memsys.llm.faults import status
 
@@ -15,11 +15,13 @@ RETRIEVED = ("retrieved", "k", "context_tokens", "context_sha256", "evidence_fou
 OF_JUDGE = {"judge", "judge_error", "judge_reasons"}
 
 
-def again(bench: Bench, *arguments: str, name: str = "new") -> tuple[Ended, Run]:
+def again(bench: Bench, *arguments: str, name: str = "new", code: int = 0) -> Run:
     """Repeat a part of the bench's run in a new folder, against the same server."""
     folder = bench.folder / name
     command = (f"from={bench.run.folder}", f"hydra.run.dir={folder}", *arguments)
-    return run_main(bench.folder, bench.cache, *command), Run(folder)
+    ended = run_main(bench.folder, bench.cache, *command)
+    assert ended.code == code, ended.err
+    return Run(folder, ended)
 
 
 def asked(bench: Bench, since: int) -> list[str]:
@@ -36,8 +38,7 @@ def without_judge(record: dict[str, Any]) -> dict[str, Any]:
 
 def test_stored_answers_are_judged_anew(parent):
     before, old = parent.server.requests, parent.run
-    ended, new = again(parent, "judge=llm", "judge.rubric=strict")
-    assert ended.code == 0, ended.err
+    new = again(parent, "judge=llm", "judge.rubric=strict")
     assert set(asked(parent, before)) == {"judge"}
     assert [without_judge(r) for r in new.records] == [without_judge(r) for r in old.records]
     assert {key for r in new.records for key in r["judge"] or {}} == {"gpt-4o-mini, strict"}
@@ -54,14 +55,12 @@ def test_stored_answers_are_judged_anew(parent):
 
 def test_an_interrupted_repetition_is_resumed(parent):
     parent.model.break_down(status(401), "judge", MIDDLE_WORDS)
-    ended, new = again(parent, "judge=llm", "judge.rubric=strict")
-    assert ended.code == 2
+    new = again(parent, "judge=llm", "judge.rubric=strict", code=2)
     assert new.manifest["status"] == "interrupted"
     assert load_run(new.folder, complete=False).records.keys() == {r["id"] for r in new.records}
     parent.model.recover()
     before = parent.server.requests
-    ended, new = again(parent, "judge=llm", "judge.rubric=strict", "resume=new")
-    assert ended.code == 0, ended.err
+    new = again(parent, "judge=llm", "judge.rubric=strict", "resume=new")
     assert set(asked(parent, before)) == {"judge"}
     assert parent.server.requests - before < JUDGED
     assert sum("judge" in r["scores"] for r in new.records) == JUDGED
@@ -71,8 +70,7 @@ def test_stored_contexts_are_read_anew(bench):
     assert bench.start("judge=none").code == 0
     before = bench.server.requests
     url = f"llm.base_url={bench.server.base_url}"
-    ended, new = again(bench, "llm=openai", "llm.model=another", url)
-    assert ended.code == 0, ended.err
+    new = again(bench, "llm=openai", "llm.model=another", url)
     assert set(asked(bench, before)) == {"answer"}
     for old, record in zip(bench.run.records, new.records, strict=True):
         assert {name: record[name] for name in RETRIEVED} == {name: old[name] for name in RETRIEVED}
@@ -91,8 +89,7 @@ def test_failed_questions_alone_are_asked_again(bench):
     assert list(bench.errors()) == [MIDDLE]
     bench.model.recover()
     before = bench.server.requests
-    ended, new = again(bench, "only=failed")
-    assert ended.code == 0, ended.err
+    new = again(bench, "only=failed")
     assert sorted(asked(bench, before)) == ["answer", "judge"]
     assert len(new.records) == 21
     assert not [r for r in new.records if r["status"] == "error"]
@@ -108,19 +105,15 @@ def test_questions_are_asked_by_id(bench):
     assert [r["id"] for r in bench.run.records] == ["ash/0", "beech/3"]
     assert {line["conversation"] for line in bench.run.ingests} == {"ash", "beech"}
     before = bench.server.requests
-    ended, new = again(bench, "judge=llm", "judge.runs=2", "only=beech/3")
-    assert ended.code == 0, ended.err
+    new = again(bench, "judge=llm", "judge.runs=2", "only=beech/3")
     assert [r["id"] for r in new.records] == ["beech/3"]
     assert set(asked(bench, before)) == {"judge"}
-    ended, new = again(bench, "judge=llm", "only=ash/1", name="none")
-    assert (ended.code, ended.err.count("\n")) == (2, 1)
-    assert "the run did not ask ash/1" in ended.err
+    new = again(bench, "judge=llm", "only=ash/1", name="none", code=2)
+    new.ended.one_line("the run did not ask ash/1")
     assert not new.folder.exists()
-    ended, new = again(bench, "judge=llm", "judge.runs=3", name="whole")
-    assert ended.code == 0, ended.err
+    new = again(bench, "judge=llm", "judge.runs=3", name="whole")
     assert [r["id"] for r in new.records] == ["ash/0", "beech/3"]
-    ended, new = again(bench, "only=failed", name="failed")
-    assert ended.code == 0, ended.err
+    new = again(bench, "only=failed", name="failed")
     assert [r["id"] for r in new.records] == ["ash/0", "beech/3"]
 
 
@@ -130,8 +123,7 @@ def test_the_command_names_the_parent_by_its_id(parent):
     parent.run.folder.rename(runs / "parent")
     command = ("from=last", "judge=llm", "judge.runs=2", "only=ash/0")
     folder = parent.folder / "new"
-    ended = run_main(parent.folder, parent.cache, *command, f"hydra.run.dir={folder}")
-    assert ended.code == 0, ended.err
+    run_main(parent.folder, parent.cache, *command, f"hydra.run.dir={folder}").ok()
     words = Run(folder).manifest["command"].split()
     assert "from=parent" in words
     assert "from=last" not in words
@@ -145,14 +137,10 @@ def test_what_cannot_be_repeated_is_refused(parent):
         (("reader=extractive",), "reads memories, and a run stores contexts"),
         (("only=ash/99", "judge=llm"), "only=ash/99: small has no such question; one is ash/"),
     ):
-        ended, new = again(parent, *arguments)
-        assert ended.code == 2
-        assert words in ended.err
-        assert ended.err.count("\n") == 1
+        new = again(parent, *arguments, code=2)
+        new.ended.one_line(words)
         assert not new.folder.exists()
-    ended = parent.start("only=failed")
-    assert ended.code == 2
-    assert "only=failed: of which run? add from=RUN" in ended.err
+    parent.start("only=failed").refused("only=failed: of which run? add from=RUN")
 
 
 def test_a_foreign_class_in_the_parent_is_never_built(parent, tmp_path):
@@ -160,10 +148,7 @@ def test_a_foreign_class_in_the_parent_is_never_built(parent, tmp_path):
     path = parent.run.folder / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["config"]["embedder"] = {"_target_": "os.system", "command": f"touch {canary}"}
-    chosen = {"config": manifest["config"], "choices": manifest["choices"]}
-    manifest["config_sha256"] = digest(chosen)
-    path.write_text(json.dumps(manifest))
-    ended, _ = again(parent, "judge=llm", "judge.rubric=strict")
-    assert ended.code == 2
-    assert "os.system is not trusted" in ended.err
+    path.write_text(json.dumps(hashed(manifest)))
+    new = again(parent, "judge=llm", "judge.rubric=strict", code=2)
+    assert "os.system is not trusted" in new.ended.err
     assert not canary.exists()

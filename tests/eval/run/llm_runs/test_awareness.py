@@ -9,6 +9,7 @@ import pytest
 from eval.judges.llm import LLMJudge
 from eval.judges.panel import Panel
 from memsys.core.errors import InputError
+from tests.eval.commands import Run, run_main
 from tests.eval.datasets.made_locomo_plus import sample, write
 from tests.eval.judges.test_llm_judge import CORRECT, Scripted
 from tests.eval.run.llm_runs.served import Bench, text_of
@@ -25,14 +26,12 @@ def plus(bench: Bench, tmp_path: Path) -> Bench:
 
 
 def test_the_judge_sees_cue_remark_and_reply_and_an_estimate_counts_them(plus):
-    ended = plus.start(*_AWARE, "estimate=true")
-    assert ended.code == 0, ended.err
+    ended = plus.start(*_AWARE, "estimate=true").ok()
     (line,) = [line for line in ended.out.splitlines() if line.startswith("bm25")]
     name, calls, _, written, *_ = line.split()
     assert (name, calls) == ("bm25", "10")
     assert int(written) > 0
-    ended = plus.start(*_AWARE)
-    assert ended.code == 0, ended.err
+    plus.start(*_AWARE).ok()
     asked = [text_of(body) for body in plus.server.bodies]
     judging = [text for text in asked if "CORRECT or WRONG" in text]
     assert judging
@@ -52,15 +51,23 @@ def test_the_judge_sees_cue_remark_and_reply_and_an_estimate_counts_them(plus):
     assert not any("reader.prompt" in one for one in plus.run.manifest["warnings"])
 
 
+def test_a_cue_judged_by_from_has_the_verdicts_of_the_other_run(plus):
+    plus.start(*_AWARE).ok()
+    parent, new = plus.run, Run(plus.folder / "new")
+    judge = (f"from={parent.folder}", "judge=llm", "judge.rubric=awareness")
+    run_main(plus.folder, plus.cache, *judge, f"hydra.run.dir={new.folder}").ok()
+    verdicts = [(one["judge"], one["scores"]["judge"]) for one in new.records]
+    assert verdicts == [(one["judge"], one["scores"]["judge"]) for one in parent.records]
+    assert (None, None) not in verdicts
+
+
 @pytest.mark.parametrize("estimate", ["false", "true"])
 def test_rubrics_of_the_other_kind_are_refused(plus, small, estimate):
-    ended = plus.start(f"estimate={estimate}")
-    assert ended.code == 2
-    assert "generous: compares with gold answers" in ended.err
+    plus.start(f"estimate={estimate}").refused("generous: compares with gold answers")
     plus.options = small
-    ended = plus.start("judge.rubric=awareness", f"estimate={estimate}")
-    assert ended.code == 2
-    assert "awareness of a cue, and dataset=small has none" in ended.err
+    plus.start("judge.rubric=awareness", f"estimate={estimate}").refused(
+        "awareness of a cue, and dataset=small has none"
+    )
 
 
 def test_a_panel_has_judges_of_one_kind():

@@ -50,7 +50,6 @@ def replay(folder: Path, bundle: str, *command: str) -> Run:
 
 def test_answers_and_verdicts_are_those_of_the_recorded_run(tmp_path):
     run = replay(tmp_path, "sample.jsonl.gz", *ASKED)
-    assert run.ended is not None
     assert run.ended.code == 0, ANSWERS + run.ended.err
     records, summary = run.records, run.summary
     assert summary["errors_by_kind"] == {}, ANSWERS
@@ -67,7 +66,6 @@ def test_answers_and_verdicts_are_those_of_the_recorded_run(tmp_path):
 
 def test_what_was_written_is_written_again(tmp_path):
     run = replay(tmp_path, "sample_mem0_graph.jsonl.gz", *WRITING)
-    assert run.ended is not None
     assert run.ended.code == 0, MEMORIES + run.ended.err
     assert [line["status"] for line in run.ingests] == ["ok"] * 14, MEMORIES
     assert run.summary["errors_by_kind"] == {}, MEMORIES

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from tests.eval.commands import Run
-from tests.eval.run.llm_runs.served import (
-    ALL,
-    JUDGED,
-    Bench,
-    requests_of,
-    scores,
-)
+from tests.eval.commands import Run, untimed_cells
+from tests.eval.run.conftest import ALL
+from tests.eval.run.llm_runs.served import JUDGED, Bench, requests_of
 
 
 def check_same(bench: Bench, answered: Run) -> None:
     """The bench's run has the records, in order, the scores and the calls of `answered`."""
     assert [record["id"] for record in bench.run.records] == ALL
     assert bench.run.untimed == answered.untimed
-    assert scores(bench.run) == scores(answered)
+    assert untimed_cells(bench.run) == untimed_cells(answered)
     calls = [(run.folder / "calls.jsonl").read_text() for run in (bench.run, answered)]
     assert calls[0] == calls[1]
 
@@ -35,8 +30,7 @@ def test_every_answer_is_the_models_and_is_judged(answered):
 
 def test_records_do_not_depend_on_concurrency(make, answered):
     bench = make(delay_s=0.005)
-    ended = bench.start("concurrency=4", "llm.concurrency=4")
-    assert ended.code == 0, ended.err
+    ended = bench.start("concurrency=4", "llm.concurrency=4").ok()
     assert "is lower than" not in ended.err
     check_same(bench, answered)
     assert bench.server.requests == requests_of(answered)
@@ -48,8 +42,7 @@ def test_records_do_not_depend_on_concurrency(make, answered):
 
 def test_questions_at_once_do_not_lengthen_the_latency_of_one(make):
     bench = make(delay_s=0.1)
-    ended = bench.start("concurrency=4", "llm.concurrency=1", "dataset.conversations=[ash]")
-    assert ended.code == 0, ended.err
+    ended = bench.start("concurrency=4", "llm.concurrency=1", "dataset.conversations=[ash]").ok()
     assert ended.err.count("llm.concurrency=1 is lower than concurrency=4") == 1
     waited = [record["waited_ms"]["answer"] for record in bench.run.records]
     answers = [record["latency_ms"]["answer"] for record in bench.run.records]

@@ -4,21 +4,11 @@ as if it had never failed. What the client does with each kind of fault is teste
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from tests.eval.commands import Run
-from tests.eval.run.llm_runs.served import (
-    ALL,
-    JUDGED,
-    MIDDLE,
-    MIDDLE_WORDS,
-    Bench,
-    requests_of,
-    role_of,
-    scores,
-)
+from tests.eval.commands import Run, untimed_cells
+from tests.eval.run.conftest import ALL
+from tests.eval.run.llm_runs.served import JUDGED, MIDDLE, MIDDLE_WORDS, Bench, requests_of, role_of
 from tests.memsys.llm import faults
 
 ONCE = "llm.retries=0"
@@ -26,41 +16,13 @@ OUT = faults.status(500)
 OF_THE_JUDGE = {"scores", "judge", "judge_error", "judge_reasons", "usage"}
 
 
-@pytest.fixture
-def impatient(bench: Bench) -> Bench:
-    """A bench whose runs stop after as many failures in a row as shipped."""
-    bench.patient = False
-    return bench
-
-
-def check_failed(bench: Bench, kind: str, words: str, answered: Run) -> dict[str, Any]:
-    """The answer of MIDDLE alone failed by an error of this kind, which is shown, and is in no
-    mean; its record is returned.
-    """
-    ((id_, found),) = bench.errors().items()
-    assert (id_, found["phase"], found["kind"]) == (MIDDLE, "answer", kind)
-    assert words in found["message"]
-    (failed,) = [record for record in bench.run.records if record["id"] == MIDDLE]
-    assert failed["status"] == "error"
-    assert set(failed["scores"].values()) == {None}
-    others = [record for record in bench.run.untimed if record["id"] != MIDDLE]
-    assert others == [record for record in answered.untimed if record["id"] != MIDDLE]
-    summary = bench.run.summary
-    assert summary["errors_by_kind"] == {f"answer: {kind}": 1}
-    assert (summary["errors"], summary["judge"]["n"]) == (1, JUDGED - 1)
-    right = [r["scores"]["judge"] for r in others if r["type"] == "single_hop"]
-    assert summary["by_type"]["single_hop"]["judge"] == pytest.approx(sum(right) / len(right))
-    return failed
-
-
 def check_mended(bench: Bench, answered: Run, *settings: str) -> list[str]:
     """Resumed without the fault, the run is the one that never failed; who asked is returned."""
     bench.model.recover()
     before = bench.server.requests
-    ended = bench.start(*settings, resume=True)
-    assert ended.code == 0, ended.err
+    bench.start(*settings, resume=True).ok()
     assert bench.run.untimed == answered.untimed
-    assert scores(bench.run) == scores(answered)
+    assert untimed_cells(bench.run) == untimed_cells(answered)
     assert bench.run.summary["errors_by_kind"] == {}
     return [role_of(body) for body in bench.server.bodies[before:]]
 
@@ -68,20 +30,28 @@ def check_mended(bench: Bench, answered: Run, *settings: str) -> list[str]:
 def test_an_answer_that_fails(bench, answered):
     long = faults.status(400, "maximum context length is 512 tokens", "context_length_exceeded")
     bench.model.break_down(long, "answer", MIDDLE_WORDS)
-    ended = bench.start("llm.retries=1")
-    assert ended.code == 0, ended.err
+    ended = bench.start("llm.retries=1").ok()
     assert "1 of 21 questions failed; they are in no mean" in ended.out
-    words = "longer than the model's context"
-    failed = check_failed(bench, "RequestTooLongError", words, answered)
-    assert failed["answer"] is None
+    ((id_, found),) = bench.errors().items()
+    assert (id_, found["phase"], found["kind"]) == (MIDDLE, "answer", "RequestTooLongError")
+    assert "longer than the model's context" in found["message"]
+    failed = bench.run.records[ALL.index(MIDDLE)]
+    assert (failed["id"], failed["status"], failed["answer"]) == (MIDDLE, "error", None)
+    assert set(failed["scores"].values()) == {None}
+    others = [record for record in bench.run.untimed if record["id"] != MIDDLE]
+    assert others == [record for record in answered.untimed if record["id"] != MIDDLE]
+    summary = bench.run.summary
+    assert summary["errors_by_kind"] == {"answer: RequestTooLongError": 1}
+    assert (summary["errors"], summary["judge"]["n"]) == (1, JUDGED - 1)
+    right = [r["scores"]["judge"] for r in others if r["type"] == "single_hop"]
+    assert summary["by_type"]["single_hop"]["judge"] == pytest.approx(sum(right) / len(right))
     # The failed question alone, and its verdict.
     assert check_mended(bench, answered, ONCE) == ["answer", "judge"]
 
 
 def test_a_fault_that_passes_leaves_a_wait_and_nothing_else(bench, answered):
     bench.model.break_down(OUT, "answer", MIDDLE_WORDS, times=1)
-    ended = bench.start("llm.retries=1")
-    assert ended.code == 0, ended.err
+    bench.start("llm.retries=1").ok()
     assert bench.run.untimed == answered.untimed
     record = bench.run.records[ALL.index(MIDDLE)]
     assert record["waited_ms"]["answer"] > 9  # of SOON
@@ -89,25 +59,23 @@ def test_a_fault_that_passes_leaves_a_wait_and_nothing_else(bench, answered):
     assert bench.server.requests == requests_of(answered) + 1
 
 
-def test_every_answer_fails(impatient, answered):
-    impatient.model.break_down(faults.status(503))
-    ended = impatient.start(ONCE, "concurrency=4", "failures.stop_after=null")
+def test_every_answer_fails(bench, answered):
+    bench.patient = False  # stops after as many failures in a row as shipped
+    bench.model.break_down(faults.status(503))
+    ended = bench.start(ONCE, "concurrency=4", "failures.stop_after=null")
     assert (ended.code, "failed: every question failed" in ended.err) == (1, True)
-    assert impatient.run.manifest["status"] == "complete"
-    summary = impatient.run.summary
+    assert bench.run.manifest["status"] == "complete"
+    summary = bench.run.summary
     assert (summary["errors"], summary["errors_by_kind"]) == (21, {"answer: LLMError": 21})
     cell = summary["by_type"]["overall"]
     assert (cell["f1"], cell["judge"]) == (None, None)  # not 0
     assert summary["judge"] is None
-    check_mended(impatient, answered)
+    check_mended(bench, answered)
 
 
 def test_what_would_fail_every_call_ends_the_run(bench, answered):
     bench.model.break_down(faults.status(401), "answer", MIDDLE_WORDS)
-    ended = bench.start("concurrency=4")
-    assert ended.code == 2
-    assert "HTTP 401" in ended.err
-    assert "resume=run" in ended.err
+    bench.start("concurrency=4").refused("HTTP 401", "resume=run")
     assert bench.run.manifest["status"] == "interrupted"
     done = [record["id"] for record in bench.run.records]
     # what was under way with others is kept, as it was paid for
@@ -119,8 +87,7 @@ def test_what_would_fail_every_call_ends_the_run(bench, answered):
 
 def test_a_failing_judge_takes_no_other_score_and_is_asked_again_alone(bench, answered):
     bench.model.break_down(faults.status(503, "the judge is out"), role="judge")
-    ended = bench.start(ONCE, "concurrency=4")
-    assert ended.code == 0, ended.err
+    ended = bench.start(ONCE, "concurrency=4").ok()
     assert f"{JUDGED} answers could not be judged" in ended.out
     assert "0 judged (18 errors)" in ended.out
     for record, right in zip(bench.run.untimed, answered.untimed, strict=True):
@@ -139,18 +106,19 @@ def test_a_failing_judge_takes_no_other_score_and_is_asked_again_alone(bench, an
     assert set(check_mended(bench, answered, "concurrency=4")) == {"judge"}
 
 
-def test_a_dead_endpoint_ends_the_run_which_can_be_resumed(impatient, answered):
-    impatient.model.break_down(OUT)
-    ended = impatient.start(ONCE)
+def test_a_dead_endpoint_ends_the_run_which_can_be_resumed(bench, answered):
+    bench.patient = False
+    bench.model.break_down(OUT)
+    ended = bench.start(ONCE)
     assert ended.code == 1
-    assert impatient.server.requests == 5
+    assert bench.server.requests == 5
     *_, command, line = ended.err.splitlines()
-    assert command.endswith(f"hydra.run.dir={impatient.run.folder} llm.retries=0 resume=run")
+    assert command.endswith(f"hydra.run.dir={bench.run.folder} llm.retries=0 resume=run")
     assert line.startswith(
         "stopped: 5 questions in a row failed alike, the last one ash/4 in answer: LLMError: "
     )
     assert "out of order" in line
     assert "failures.stop_after=null" in line
-    assert impatient.run.manifest["status"] == "interrupted"
-    assert list(impatient.errors()) == ALL[:5]
-    check_mended(impatient, answered)
+    assert bench.run.manifest["status"] == "interrupted"
+    assert list(bench.errors()) == ALL[:5]
+    check_mended(bench, answered)

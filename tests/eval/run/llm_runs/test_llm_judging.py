@@ -26,8 +26,7 @@ def test_a_failed_member_of_a_panel_is_shown_and_does_not_lose_the_others(bench)
     assert shown.scores
     asked = bench.server.requests
     bench.model.recover()
-    again = bench.start(*panel, resume=True)
-    assert again.code == 0, again.err
+    bench.start(*panel, resume=True).ok()
     texts = [text_of(body) for body in bench.server.bodies]
     before, new = texts[:asked], texts[asked:]
     # Strict verdicts and answers are replayed.
@@ -50,8 +49,7 @@ def _words(rubric: str) -> str:
 
 def test_instructions_are_in_every_request_but_the_judge_s(bench):
     gate = ("strategy=hybrid_gate", "strategy.gate.similarity=0")  # so that the model is asked
-    ended = bench.start("instructions=Answer in German.", *gate)
-    assert ended.code == 0, ended.err
+    bench.start("instructions=Answer in German.", *gate).ok()
     by_role: dict[str, set[str]] = {"answer": set(), "gate": set(), "judge": set()}
     for body in bench.server.bodies:
         system = [one["content"] for one in body["messages"] if one["role"] == "system"]

@@ -13,8 +13,6 @@ from tests.eval.run.llm_runs.graphing import GraphModel, graph_talk
 from tests.eval.run.llm_runs.keeping import events
 from tests.eval.run.llm_runs.served import Bench, Scripted
 
-FIRST = [("ADD", "Ada like badminton"), ("ADD", "Ada love pizza")]
-
 
 @pytest.fixture
 def data(tmp_path: Path) -> tuple[str, ...]:
@@ -37,10 +35,11 @@ def changes(run: Run) -> list[tuple[str, str]]:
     return [(e["operation"], e["text"]) for e in events(run, "apply_relation")]
 
 
-def check_branches(run: Run) -> None:
-    """The run took every branch."""
-    assert changes(run) == [
-        *FIRST,
+def test_a_run_takes_every_branch_and_relations_are_context_evidence_and_trace(bench, data):
+    bench.start(*data, "context=layered").ok()
+    assert changes(bench.run) == [
+        ("ADD", "Ada like badminton"),
+        ("ADD", "Ada love pizza"),
         ("DELETE", "Ada like badminton"),
         ("ADD", "Ada do not like badminton"),
         ("ADD", "Ada also like burgers"),
@@ -53,7 +52,7 @@ def check_branches(run: Run) -> None:
         ("DELETE", "Ada do not like badminton"),
         ("ADD", "Ada like badminton"),
     ]
-    lines = [line for line in run.ingests if line["status"] == "ok"]
+    lines = [line for line in bench.run.ingests if line["status"] == "ok"]
     log = [event for line in lines for event in line.get("events", [])]
     wrong = [(event["step"], event["fault"]) for event in log if "fault" in event]
     assert wrong == [
@@ -71,12 +70,6 @@ def check_branches(run: Run) -> None:
     ]
     graphs = [(e["faults"], e["lost"], e["of"]) for e in log if e["step"] == "graph"]
     assert graphs == [*((0, 0, 3), (0, 0, 2), (10 - 1 + 1 + 1, 3, 8), (2, 1, 3))]
-
-
-def test_relations_are_context_evidence_and_trace(bench, data):
-    ended = bench.start(*data, "context=layered")
-    assert ended.code == 0, ended.err
-    check_branches(bench.run)
     badminton, fox = bench.run.records
     assert {record["status"] for record in (badminton, fox)} == {"ok"}
     shown = {id_: (turns, origin) for id_, turns, _, origin in fox["retrieved"]}
@@ -95,8 +88,7 @@ def test_relations_are_context_evidence_and_trace(bench, data):
 
 
 def test_memories_are_linked_by_what_was_written(bench, linked):
-    ended = bench.start(*linked, "graph.on_conflict=invalidate", "graph.max_share=1")
-    assert ended.code == 0, ended.err
+    bench.start(*linked, "graph.on_conflict=invalidate", "graph.max_share=1").ok()
     assert [operation for operation, _ in changes(bench.run)][:3] == ["ADD", "ADD", "END"]
     graphs = [(e["lost"], e["of"]) for e in events(bench.run, "graph")]
     assert graphs == [(0, 3), (0, 2), (3, 8), (1, 3)]

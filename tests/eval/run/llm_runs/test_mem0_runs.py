@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import pytest
 
+from tests.eval.commands import runs_in
 from tests.eval.run.llm_runs.keeping import WHY, Calls, Mem0Model, changes, events, faults_of
 from tests.eval.run.llm_runs.served import Bench, Scripted, files_with
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour
 
 MEMORY = ("conversation", "phase", "session", "status", "error", "memories", "usage", "events")
-PRICE = {"input": 0.15, "output": 0.6}  # dollars a million tokens of gpt-4o-mini
-NO_MORE = "Ada: I do not like badminton any more"
 
 
 @pytest.fixture
@@ -21,13 +20,13 @@ def bench(scripted: Scripted) -> Bench:
     return scripted(Mem0Model())
 
 
-def test_a_run_takes_every_branch(kept):
+def test_a_run_takes_every_branch_and_the_cost_of_a_session_is_that_of_its_events(kept):
     like = "Ada: I like badminton"
     assert changes(kept) == [
         ("ADD", None, like),
         ("ADD", None, "Ada: I love pizza"),
         ("DELETE", like, None),
-        ("ADD", None, NO_MORE),
+        ("ADD", None, "Ada: I do not like badminton any more"),
         ("ADD", None, "Ada: I also like burgers"),
         ("NOOP", None, None),
     ]
@@ -43,8 +42,6 @@ def test_a_run_takes_every_branch(kept):
     (store,) = [line["store"] for line in kept.ingests if "store" in line]
     assert store["memories"] == len(left)
 
-
-def test_the_cost_of_a_session_is_that_of_its_events(kept):
     lines = [line for line in kept.ingests if line["phase"] == "ingest"]
     assert [line["memories"] for line in lines] == [2, 1, 0, 0]
     for line, unusable in zip(lines, [0, 0, 0, 1], strict=True):
@@ -60,9 +57,7 @@ def test_the_cost_of_a_session_is_that_of_its_events(kept):
     assert {role: prompts[role]["name"] for role in roles} == roles
 
 
-def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(
-    bench, data, monkeypatch
-):
+def test_a_dead_server_fails_the_questions_and_nothing_is_doubled(bench, data, monkeypatch):
     """Nor is a key that the server repeats in the log."""
     key = "sk-distinctive-77aa88bb"
     monkeypatch.setenv("ANOTHER_SECRET", key)
@@ -103,8 +98,7 @@ def check_replays(bench: Bench, *own: str) -> None:
     first, asked = bench.run, bench.server.requests
     bench.folder = bench.folder / "again"
     bench.folder.mkdir()
-    ended = bench.start(*own, "llm.cache=replay")
-    assert ended.code == 0, ended.err
+    bench.start(*own, "llm.cache=replay").ok()
     assert bench.server.requests == asked
     logs = [
         [{name: line.get(name) for name in MEMORY} for line in run.ingests]  # without times
@@ -153,15 +147,11 @@ def test_a_decision_that_came_late_comes_late_in_a_replay(bench, data):
         (("strategy=mem0", "strategy.infer=false"), None),  # raw messages
     ],
 )
-def test_what_a_model_writes_is_refused_in_one_line_without_one(
-    start, data, tmp_path, chosen, writer
-):
+def test_what_a_model_writes_is_refused_without_one(start, data, tmp_path, chosen, writer):
     own = [one for one in data if not one.startswith(("llm.", "strategy"))]
     ended = start(*own, *chosen)
-    assert (ended.code, bool(list(tmp_path.glob("results/runs/*")))) == (
-        (0, True) if writer is None else (2, False)
-    )
-    if writer is not None:
-        (line,) = ended.err.splitlines()
-        assert line.startswith(f"error: {writer}")
-        assert "; add llm=openai" in line
+    assert bool(runs_in(tmp_path)) == (writer is None)
+    if writer is None:
+        ended.ok()
+    else:
+        ended.one_line(f"error: {writer}", "; add llm=openai")
