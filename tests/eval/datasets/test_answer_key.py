@@ -16,7 +16,9 @@ from eval.datasets.files import DATA
 from eval.datasets.locomo import EvidenceOverlay
 from eval.datasets.overlays import AnswerOverlay, read_overlay, write_overlay
 from eval.datasets.types import Dataset, KeyChange
+from eval.records.jsonl import write_lines
 from memsys.core.errors import InputError
+from tests.eval.commands import Said
 
 Load = Callable[..., Dataset]
 
@@ -47,9 +49,8 @@ def errors(tmp_path: Path) -> Callable[..., str]:
     """Write errors as JSON lines; returns the path."""
 
     def write(rows: list[dict[str, Any]]) -> str:
-        path = tmp_path / "errors.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        return str(path)
+        write_lines(tmp_path / "errors.jsonl", rows)
+        return str(tmp_path / "errors.jsonl")
 
     return write
 
@@ -126,15 +127,12 @@ def test_a_key_that_is_not_there_is_refused(sample, load, tmp_path):
 
 
 @pytest.fixture
-def overlay(
-    sample: Any, load: Load, errors: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Path:
+def overlay(sample: Any, load: Load, errors: Any, said: Said, tmp_path: Path) -> Path:
     """An overlay of ERRORS, made by the command; it cuts the parenthesis off conv-1/0."""
     load(sample)
     path = tmp_path / "mine.json"
     made = ["--dataset", str(tmp_path / "my.json"), "--source", "us", "--licence", "CC0"]
-    assert main([errors(ERRORS), *made, "--out", str(path)]) == 0
-    assert "3 of 4 gold answers are wrong" in capsys.readouterr().out
+    assert "3 of 4 gold answers are wrong" in said(main, errors(ERRORS), *made, "--out", path)
     value = json.loads(path.read_text())
     value["entries"][0]["gold"] = [[0, 11]]
     path.write_text(json.dumps(value))

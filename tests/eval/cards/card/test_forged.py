@@ -181,7 +181,7 @@ def test_a_forged_card_of_a_run_is_refused(own, verified, name):
     assert (code, expected in out) == (1, True), out
 
 
-def test_other_rankings_and_other_data_are_refused(own, verified, data, errors, tmp_path, capsys):
+def test_other_rankings_and_other_data_are_refused(own, verified, data, errors, tmp_path, said):
     run, path, _ = own
     other, copy = tmp_path / "ranked.json", tmp_path / "small.json"
     other.write_text(json.dumps({id_: ids[::-1] for id_, ids in ranked_ids(run).items()}))
@@ -190,8 +190,7 @@ def test_other_rankings_and_other_data_are_refused(own, verified, data, errors, 
     assert "ndcg@10: mean: " in out
     copy.write_bytes(data.read_bytes() + b"\n")
     given = ["--verify", path, "--answers", run.folder, "--dataset", copy, "--key-file", errors]
-    assert command.main([*map(str, given)]) == 1
-    assert "data: small.json (sha256 " in capsys.readouterr().out
+    assert "data: small.json (sha256 " in said(command.main, *given, code=1)
 
 
 INVALID: dict[str, tuple[Callable[[Json], object], str]] = {

@@ -155,7 +155,7 @@ def test_the_weights_of_a_ranking_are_on_the_card(start, tmp_path, small):
     assert file.sha256 == run.manifest["weights"]["sha256"]
 
 
-def test_rankings_alone_have_a_card(keyed, data, tmp_path, capsys):
+def test_rankings_alone_have_a_card(keyed, data, tmp_path, capsys, said):
     file, folder = tmp_path / "ranked.json", tmp_path / "run"
     file.write_text(json.dumps(ranked_ids(keyed["plain"])), encoding="utf-8")
     options = ["--dataset", str(data), "--run-folder", str(folder), "--measure", "mrr"]
@@ -166,9 +166,7 @@ def test_rankings_alone_have_a_card(keyed, data, tmp_path, capsys):
     assert {score.measure for score in card.scores} == {"recall@10", "ndcg@10", "mrr"}
     assert [one.name for one in card.of_role("rankings")] == ["ranked.json"]
     verify = ["--verify", str(path), "--dataset", str(data)]
-    capsys.readouterr()
-    assert command.main(verify) == 2
-    assert "the card is of rankings" in capsys.readouterr().err
+    assert "the card is of rankings" in said(command.main, *verify, code=2)
     assert command.main([*verify, "--rankings", str(file)]) == 0
     assert command.main([*verify, "--answers", str(folder)]) == 0
 

@@ -225,9 +225,8 @@ def test_the_newest_complete_run_with_default_settings_is_taken(tmp_path, monkey
         strategies_of(["new", "old"])
 
 
-def test_bad_input_is_named(tmp_path, capsys, monkeypatch):
-    assert leaderboard.main(["--seed", "-1", "--out", str(tmp_path)]) == 2
-    assert "--seed -1" in capsys.readouterr().err
+def test_bad_input_is_named(tmp_path, capsys, said, monkeypatch):
+    assert "--seed -1" in said(leaderboard.main, "--seed", "-1", "--out", tmp_path, code=2)
     (tmp_path / "notes.txt").write_text("x", encoding="utf-8")
     with pytest.raises(InputError, match=r"no file of answers \(\.jsonl, \.json, \.csv\)"):
         published(tmp_path, DATASET, FACTS, tmp_path / "runs")

@@ -119,19 +119,17 @@ def test_building_again_removes_the_pages_of_cards_that_are_gone(tmp_path, capsy
     assert names == ["mine.txt", "one", "one"]
 
 
-def test_nothing_is_written_over_something_else_or_of_what_is_no_card(tmp_path, capsys):
+def test_nothing_is_written_over_something_else_or_of_what_is_no_card(tmp_path, said):
     (tmp_path / "cards").mkdir()
     folder = write(tmp_path / "cards", card("one"))
     before = content(folder)
-    assert main([str(folder), "--out", str(folder)]) == 2
-    assert "is a folder of something else" in capsys.readouterr().err
+    assert "is a folder of something else" in said(main, folder, "--out", folder, code=2)
     assert content(folder) == before
     # a file that is no card, and a folder without cards
     (folder / "bad.json").write_text('{"system": "x"}')
     (tmp_path / "empty").mkdir()
     for given, says in ((folder, "bad.json"), (tmp_path / "empty", "empty")):
-        assert main([str(given), "--out", str(tmp_path / "site")]) == 2
-        assert f"{says}: no score card" in capsys.readouterr().err
+        assert f"{says}: no score card" in said(main, given, "--out", tmp_path / "site", code=2)
         assert not (tmp_path / "site").exists()
 
 

@@ -231,26 +231,23 @@ def test_a_damaged_bundle_is_refused_whole(edit, words, made, importing, tmp_pat
     assert str(damaged) in error
 
 
-def test_a_run_whose_answers_are_elsewhere_is_not_half_exported(made, tmp_path, elsewhere, capsys):
+def test_a_run_whose_answers_are_elsewhere_is_not_half_exported(made, tmp_path, elsewhere, said):
     out = tmp_path / "b.gz"
     command = ["export", str(made.run), "--out", str(out), "--cache", str(elsewhere)]
-    assert cache.main(command) == 2
-    assert "nothing is recorded there" in capsys.readouterr().err
+    assert "nothing is recorded there" in said(cache.main, *command, code=2)
     assert not elsewhere.exists()
     Recording(elsewhere)
-    assert cache.main(command) == 2
-    assert "contains 0 of the 2 answers" in capsys.readouterr().err
+    assert "contains 0 of the 2 answers" in said(cache.main, *command, code=2)
     assert not out.exists()
 
 
 @pytest.mark.parametrize("content", [None, "[]\n", '{"key": "abc"}\n', "{\n"])
-def test_a_run_without_calls_is_told(content, tmp_path, capsys):
+def test_a_run_without_calls_is_told(content, tmp_path, said):
     Recording(tmp_path / "cache")
     if content is not None:
         (tmp_path / "calls.jsonl").write_text(content)
     command = ["export", str(tmp_path), "--out", str(tmp_path / "b.gz")]
-    assert cache.main([*command, "--cache", str(tmp_path / "cache")]) == 2
-    assert "calls.jsonl" in capsys.readouterr().err
+    assert "calls.jsonl" in said(cache.main, *command, "--cache", tmp_path / "cache", code=2)
 
 
 def test_stats(made, elsewhere, capsys):

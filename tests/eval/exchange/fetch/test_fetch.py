@@ -111,14 +111,12 @@ def test_a_file_that_is_wrong_or_breaks_off_leaves_nothing(server, tmp_path, nam
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_command_tells_what_it_did(server, tmp_path, monkeypatch, capsys):
+def test_the_command_tells_what_it_did(server, tmp_path, monkeypatch, capsys, said):
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # no notebook: no progress bar
     monkeypatch.setattr(module, "load_sources", lambda: {"set": SOURCE})
     command = ["set", "--to", str(tmp_path), "--from", f"{server}/right"]
-    assert main(command) == 0
-    assert "downloaded and checked; licence a licence" in capsys.readouterr().out
-    assert main(command) == 0
-    assert "already here" in capsys.readouterr().out
+    assert "downloaded and checked; licence a licence" in said(main, *command)
+    assert "already here" in said(main, *command)
     assert main(["set", "--to", str(tmp_path / "x"), "--from", f"{server}/wrong"]) == 2
     assert capsys.readouterr().err.startswith("error: ")
     with pytest.raises(SystemExit):
