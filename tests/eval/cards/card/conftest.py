@@ -14,6 +14,7 @@ from eval.cards.card import scores as loading
 from eval.cards.card.schema import Card, load_card
 from eval.datasets.types import Dataset
 from eval.imports.rescore import __main__ as rescore
+from eval.records.jsonl import read_lines, write_lines
 from memsys.core.errors import InputError
 from tests.eval.commands import Run
 
@@ -57,8 +58,14 @@ def rows_of(run: Run) -> list[dict[str, Any]]:
 
 
 def write_rows(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_lines(path, rows)
     return path
+
+
+def made_card(folder: Path, out: Path, *options: str) -> Card:
+    """The card of a run folder, written to `out`."""
+    assert command.main([str(folder), "--out", str(out), *options]) == 0
+    return load_card(out)
 
 
 def import_card(answers: Path, data: Path, *options: str) -> Path:
@@ -66,13 +73,13 @@ def import_card(answers: Path, data: Path, *options: str) -> Path:
     run, card = str(answers.parent / "run"), answers.parent / "card.json"
     assert rescore.main([str(answers), "--dataset", str(data), "--out", run, *options]) == 0
     listed = options[options.index("--key-file") :][:2] if "--key-file" in options else ()
-    assert command.main([run, "--out", str(card), "--dataset", str(data), *listed]) == 0
+    made_card(Path(run), card, "--dataset", str(data), *listed)
     return card
 
 
 def ranked_ids(run: Run) -> dict[str, list[str]]:
     """Ranked memories by question id, as a file of rankings has them."""
-    rows = [json.loads(line) for line in run.files["rankings.jsonl"].decode().splitlines()]
+    rows = read_lines(run.folder / "rankings.jsonl")
     return {row["id"]: [id_ for id_, _ in row["ranking"]] for row in rows}
 
 
@@ -85,11 +92,6 @@ def published(
     answers = write_rows(folder / "answers.jsonl", rows_of(keyed["original"]))
     import_card(answers, data, "--key", "original", "--key-file", str(errors))
     return folder
-
-
-@pytest.fixture
-def card(published: Path) -> Card:
-    return load_card(published / "card.json")
 
 
 @pytest.fixture

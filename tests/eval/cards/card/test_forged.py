@@ -12,7 +12,7 @@ import pytest
 from eval.cards.card import __main__ as command
 from eval.cards.card.schema import load_card
 from memsys.core.errors import InputError
-from tests.eval.cards.card.conftest import ranked_ids, rows_of, write_rows
+from tests.eval.cards.card.conftest import made_card, ranked_ids, rows_of, write_rows
 from tests.eval.commands import Run
 
 Verified = Callable[..., tuple[int, str]]
@@ -143,7 +143,7 @@ def test_a_pooled_store_on_a_card_is_no_crash(published, verified, keyed, tmp_pa
 @pytest.fixture
 def own(keyed: dict[str, Run], tmp_path: Path) -> tuple[Run, Path, Json]:
     run, path = keyed["original"], tmp_path / "card.json"
-    assert command.main([str(run.folder), "--out", str(path)]) == 0
+    made_card(run.folder, path)
     return run, path, json.loads(path.read_text(encoding="utf-8"))
 
 

@@ -17,7 +17,7 @@ from eval.metrics.protocols import PROTOCOLS
 from eval.records.answer_key_views import left_out
 from eval.records.run import load_run
 from eval.summary.protocols import by_protocol
-from tests.eval.cards.card.conftest import import_card, rows_of, write_rows
+from tests.eval.cards.card.conftest import import_card, made_card, rows_of, write_rows
 from tests.eval.commands import Run
 
 Verified = Callable[..., tuple[int, str]]
@@ -26,7 +26,7 @@ Verified = Callable[..., tuple[int, str]]
 @pytest.fixture(params=["plain", "original", "corrected", "excluded"])
 def own(request: pytest.FixtureRequest, keyed: dict[str, Run], tmp_path: Path) -> tuple[Run, Path]:
     run, path = keyed[request.param], tmp_path / "card.json"
-    assert command.main([str(run.folder), "--out", str(path)]) == 0
+    made_card(run.folder, path)
     return run, path
 
 
@@ -38,11 +38,11 @@ def test_a_run_is_equal_to_its_card(own, verified, data):
         return
     code, out = verified(path, "--answers", run.folder)
     assert (code, "cannot be recomputed" in out) == (0, False)
-    count = sum(2 + 2 * (score.low is not None) for score in load_card(path).scores)
+    count = _numbers(load_card(path))
     assert f"equal: {count} of {count} numbers equal" in out
 
 
-def test_rankings_are_verified_where_they_are_given(own, data, errors, capsys, said, tmp_path):
+def test_rankings_are_verified_where_they_are_given(own, data, errors, said, tmp_path):
     run, path = own
     records = tmp_path / "records.jsonl"
     records.write_bytes(run.files["records.jsonl"])
@@ -52,10 +52,9 @@ def test_rankings_are_verified_where_they_are_given(own, data, errors, capsys, s
     trec = tmp_path / "trec"
     assert export.main([str(run.folder), "--to", "trec", "--out", str(trec)]) == 0
     assert "numbers cannot be recomputed: rankings are not given" in said(command.main, *verify)
-    assert command.main([*verify, "--complete"]) == 1
-    assert "numbers are not verified: rankings are not given" in capsys.readouterr().out
-    assert command.main([*verify, "--rankings", str(trec / "run.trec")]) == 0
-    out = capsys.readouterr().out
+    told = said(command.main, *verify, "--complete", code=1)
+    assert "numbers are not verified: rankings are not given" in told
+    out = said(command.main, *verify, "--rankings", trec / "run.trec")
     assert "cannot be recomputed" not in out
     assert "run.trec" in out
     assert "is another file with the same rows" in out
@@ -122,7 +121,7 @@ def test_answers_are_read_as_they_were_for_the_card(published, data, keyed, tmp_
 
 def test_several_cards_are_verified_with_their_answers(published, verified, keyed, tmp_path):
     one, other = published / "card.json", tmp_path / "other.json"
-    assert command.main([str(keyed["corrected"].folder), "--out", str(other)]) == 0
+    made_card(keyed["corrected"].folder, other)
     answers = (published / "answers.jsonl", keyed["corrected"].folder)
     code, out = verified(one, other, "--answers", *answers)
     assert (code, out.count(": equal: ")) == (0, 2)
@@ -131,9 +130,8 @@ def test_several_cards_are_verified_with_their_answers(published, verified, keye
 
 
 def test_means_and_intervals_are_those_of_the_summary(keyed, tmp_path):
-    run, path = keyed["corrected"], tmp_path / "card.json"
-    assert command.main([str(run.folder), "--out", str(path)]) == 0
-    card = load_card(path)
+    run = keyed["corrected"]
+    card = made_card(run.folder, tmp_path / "card.json")
     assert card.key == "corrected"
     counted = [one for one in load_run(run.folder).records.values() if not left_out(one)]
     cells = by_protocol(counted, list(PROTOCOLS), 0)
