@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from eval.exchange.export import collection
 from eval.exchange.export.__main__ import main
-from tests.eval import factory
 from tests.eval.exchange.export import ranked
 
 
@@ -88,9 +86,7 @@ def test_arguments_without_effect_are_refused(run, capsys, arguments, message):
 
 
 def test_rankings_that_are_absent_or_of_the_other_unit_are_named(run, capsys):
-    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
-    manifest["retrieval"]["unit"] = "session"
-    (run / "manifest.json").write_text(json.dumps(factory.hashed(manifest)), encoding="utf-8")
+    ranked.by_session(run)
     message = error_of(capsys, run, "--to", "trec", "--unit", "turn")
     assert "has no ranking of turns; use --unit session" in message
     (run / "rankings.jsonl").unlink()

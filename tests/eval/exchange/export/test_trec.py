@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import ir_measures
@@ -146,9 +145,7 @@ def test_sessions_of_few_turns_are_noted(tmp_path, said):
 
 def test_depth_of_imported_sessions_is_checked(tmp_path, said):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=2)
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    manifest["retrieval"]["unit"] = "session"
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    ranked.by_session(folder)
     rows = ranked.read_lines(folder / "rankings.jsonl")
     ranking = {"ranking": [["D1", 1.0], ["D2", 0.5]]}
     ranked.write_lines(folder / "rankings.jsonl", [row | ranking for row in rows])

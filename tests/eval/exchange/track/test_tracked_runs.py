@@ -122,9 +122,9 @@ def test_a_tracker_that_is_not_installed_is_named_before_the_run(start, tmp_path
     assert not runs_in(tmp_path)
 
 
-def test_the_command_wants_runs_and_a_tracker_that_is_known(keyed, capsys, said):
-    assert main([str(keyed["plain"].folder)]) == 2
-    assert "name a RUN and a tracker: python -m eval track last tracker=" in capsys.readouterr().err
+def test_the_command_wants_runs_and_a_tracker_that_is_known(keyed, said):
+    told = said(main, keyed["plain"].folder, code=2)
+    assert "name a RUN and a tracker: python -m eval track last tracker=" in told
     assert "name a RUN and a tracker" in said(main, "tracker=mlflow", code=2)
     assert "nosuch" in said(main, keyed["plain"].folder, "tracker=nosuch", code=2)
 
