@@ -19,7 +19,7 @@ from eval.audit_judge.__main__ import main as audit
 from eval.datasets.files import load_sources, shared_folder
 from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES, LoCoMoPlus
 from eval.datasets.reload import config_of, load_dataset_of
-from eval.datasets.types import Dataset
+from eval.datasets.types import Dataset, Question
 from eval.exchange.export.__main__ import main as export
 from eval.imports.rescore.__main__ import main as rescore
 from eval.pages.report.__main__ import main as report
@@ -43,7 +43,7 @@ def load(tmp_path: Path, *samples: Any, **options: Any) -> Dataset:
 def test_a_cue_is_a_session_of_its_conversation_and_the_evidence(tmp_path):
     data = load(tmp_path, sample())
     (stitched,), (question,) = data.conversations, data.questions
-    assert stitched.id == question.conversation == "ash"
+    assert stitched.id == "ash"
     assert [one.id for one in stitched.sessions] == ["session_1", "cue_0", "session_2"]
     cue = stitched.sessions[1]
     assert cue.time == datetime(2023, 3, 25, 9)
@@ -51,12 +51,10 @@ def test_a_cue_is_a_session_of_its_conversation_and_the_evidence(tmp_path):
         ("C0:1", "Ada", "Since the flood I store the piano upstairs."),
         ("C0:2", "Bo", "A wise place for it."),
     ]
-    assert question.id == "ash/0"
-    assert question.text == "Ada: Every heavy rain makes me look at the stairs."
-    assert question.evidence == ("C0:1", "C0:2")
-    assert (question.category, question.type) == (17, "causal")
-    assert question.gold is None
-    assert question.asked_at == _ASKED
+    text = "Ada: Every heavy rain makes me look at the stairs."
+    expected = ("ash/0", "ash", 17, "causal", text, None, ("C0:1", "C0:2"))
+    cue_said = "\n".join(f"{turn.speaker}: {turn.text}" for turn in cue.turns)
+    assert question == Question(*expected, asked_at=_ASKED, cue=cue_said)
     assert data.types == LOCOMO_PLUS_TYPES
     assert data.repairs == ()
     assert [file.name for file in data.files] == ["locomo_plus.json", "locomo10.json"]
@@ -141,18 +139,18 @@ def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
         ({"trigger_query": "Well"}, "sample 1: trigger_query: line 1: 'Well' is no line"),
         ({"time_gap": None}, "sample 1: time_gap: must be a text"),
         ({"time_gap": "9999 years later"}, "sample 1: time_gap: goes back"),
+        ("x", "sample 1: must be an object"),
     ],
 )
 def test_errors_name_file_sample_and_field(tmp_path, changed, told):
+    given = sample(**changed) if isinstance(changed, dict) else changed
     with pytest.raises(InputError, match=rf"^locomo_plus\.json: {told}"):
-        load(tmp_path, sample(), sample(**changed))
+        load(tmp_path, sample(), given)
 
 
 def test_files_of_another_shape(tmp_path):
     with pytest.raises(InputError, match="must be a list of LoCoMo-Plus samples"):
         load(tmp_path)
-    with pytest.raises(InputError, match=r"sample 1: must be an object"):
-        load(tmp_path, sample(), "x")
     plus, locomo = write(tmp_path, sample())
     alone = conversation("ash", speaker_b=None)
     alone["conversation"] |= {"session_2": [], "speaker_b": " "}

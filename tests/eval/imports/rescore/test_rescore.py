@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,8 @@ import pytest
 from eval.imports.rescore.__main__ import main
 from eval.records.jsonl import write_lines
 from eval.records.manifest import load_manifest
-from tests.eval.commands import Run
+from tests.eval.commands import Run, Said
 from tests.eval.sample import SAMPLE, Rows, sample_answers, sample_questions
-
-Rescore = Callable[..., int]
 
 
 @pytest.fixture
@@ -26,13 +23,9 @@ def answers() -> Rows:
 
 
 @pytest.fixture
-def rescore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rescore:
+def rescore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said) -> Said:
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> int:
-        return main(["--dataset", "sample", *arguments])
-
-    return call
+    return lambda *arguments, code=0: said(main, "--dataset", "sample", *arguments, code=code)
 
 
 def _write(rows: Rows, name: str = "mine.jsonl") -> str:
@@ -44,10 +37,9 @@ def _run(folder: str = "run") -> Run:
     return Run(Path(folder))
 
 
-def test_an_import_is_a_run_folder(rescore, answers, capsys):
+def test_an_import_is_a_run_folder(rescore, answers):
     path = _write(answers[::-1])
-    assert rescore(path) == 0
-    out = capsys.readouterr().out
+    out = rescore(path)
     [folder] = Path("results/runs").iterdir()
     assert folder.name.endswith("_mine")
     assert f"Run folder: {folder}" in out
@@ -86,7 +78,7 @@ def test_answers_that_are_something_else_are_pointed_out(rescore, answers):
         (lambda _, n: f"something else {n}", ""),
     ):
         rows = [row | {"prediction": answer(row, n)} for n, row in enumerate(answers)]
-        assert rescore(_write(rows), "--out", f"run {says[:9]}") == 0
+        rescore(_write(rows), "--out", f"run {says[:9]}")
         warnings = _run(f"run {says[:9]}").manifest["warnings"]
         assert [says in one for one in warnings] == [True] * bool(says)
 
@@ -100,38 +92,35 @@ def test_a_message_of_an_error_is_no_answer(rescore, answers):
     ]
     written = [*messages, "503: HTTP", "pie"]  # an answer that only resembles one, and another
     rows = [row | {"prediction": one} for row, one in zip(answers, written, strict=False)]
-    assert rescore(_write(rows), "--out", "run") == 0
+    rescore(_write(rows), "--out", "run")
     failed = [record["error"]["message"] for record in _run().records if record["error"]]
     assert sorted(failed) == sorted(messages)
 
 
 @pytest.mark.parametrize("answer", ["N/A", "nan", "None", "the same"])
-def test_answers_that_may_be_none_stop_until_they_are_meant(answer, rescore, answers, capsys):
+def test_answers_that_may_be_none_stop_until_they_are_meant(answer, rescore, answers):
     every = 1 if answer == "the same" else 3
     for row in answers[::every]:
         row["prediction"] = answer
-    assert rescore(_write(answers), "--out", "run") == 2
-    [line] = capsys.readouterr().err.splitlines()
+    [line] = rescore(_write(answers), "--out", "run", code=2).splitlines()
     assert "say so in a column `error`; if they are answers, add --as-written" in line
     assert not Path("run").exists()
-    assert rescore(_write(answers), "--out", "run", "--as-written") == 0
+    rescore(_write(answers), "--out", "run", "--as-written")
     assert _run().summary["errors"] == 0
 
 
 @pytest.mark.parametrize("reply", ['{"answer": "%s"}', "```json\n%s\n```", "<think>so</think>%s"])
-def test_replies_in_place_of_answers_stop_until_they_are_meant(reply, rescore, answers, capsys):
+def test_replies_in_place_of_answers_stop_until_they_are_meant(reply, rescore, answers):
     wrapped = [row | {"prediction": reply % row["prediction"]} for row in answers]
-    assert rescore(_write(wrapped), "--out", "run") == 2
-    assert "answers are whole replies, such as" in capsys.readouterr().err
-    assert rescore(_write(wrapped), "--out", "run", "--as-written") == 0
+    assert "answers are whole replies, such as" in rescore(_write(wrapped), "--out", "run", code=2)
+    rescore(_write(wrapped), "--out", "run", "--as-written")
 
 
-def test_times_beyond_belief_stop_until_their_unit_is_known(rescore, answers, capsys):
+def test_times_beyond_belief_stop_until_their_unit_is_known(rescore, answers):
     def written(column: str) -> str:
         return _write([row | {column: 1234} for row in answers])
 
-    assert rescore(written("latency"), "--out", "run") == 2
-    [line] = capsys.readouterr().err.splitlines()
+    [line] = rescore(written("latency"), "--out", "run", code=2).splitlines()
     assert "latency, read as seconds, has a median of 1,234 s a question; write the unit" in line
     given = {  # column, arguments, milliseconds
         "named": ("latency", ["--columns", "total_seconds=latency"], 1_234_000),
@@ -140,24 +129,23 @@ def test_times_beyond_belief_stop_until_their_unit_is_known(rescore, answers, ca
         "s": ("latency_seconds", [], 1_234_000),
     }
     for name, (column, arguments, milliseconds) in given.items():
-        assert rescore(written(column), "--out", name, *arguments) == 0
+        rescore(written(column), "--out", name, *arguments)
         assert _run(name).summary["by_type"]["overall"]["total_ms_p50"] == milliseconds
 
 
-def test_judged_partial_and_failed_rows(rescore, answers, capsys):
+def test_judged_partial_and_failed_rows(rescore, answers):
     kept = [row for row in answers if row["category"] == 4][:4]
     for row, (verdict, error) in zip(
         kept, [("CORRECT", None), ("WRONG", None), ("correct", None), (None, "429")], strict=True
     ):
         row |= {"judge": verdict, "error": error, "context_tokens": 100, "total_seconds": 2}
     stray = {**kept[0], "qa_index": 0, "question": "Who is that?"}
-    assert rescore(_write([*kept, stray]), "--out", "run", "--name", "A B", "--partial") == 0
+    out = rescore(_write([*kept, stray]), "--out", "run", "--name", "A B", "--partial")
     cell = _run().summary["by_type"]["single_hop"]
     expected = {"n": 4, "errors": 1, "judge": pytest.approx(2 / 3), "judge_errors_as_zero": 0.5}
     expected |= {"judge_source": "as reported", "evidence_recall_errors_as_zero": None}
     expected |= {"context_tokens_mean": 100, "total_ms_p50": 2000, "retrieve_ms_p50": None}
     assert {name: cell[name] for name in expected} == expected
-    out = capsys.readouterr().out
     assert "0.667 [" in out
     assert "] as reported" in out
     assert "Not scored: 1 of 5 rows (the question at its qa_index is another: 1)" in out
@@ -169,7 +157,7 @@ def test_judged_partial_and_failed_rows(rescore, answers, capsys):
     assert any("single_hop have no row" in line for line in manifest["warnings"])
 
 
-def test_permuted_labels_and_positions_of_mem0(rescore, capsys):
+def test_permuted_labels_and_positions_of_mem0(rescore):
     labels, sample = {1: 3, 2: 2, 3: 4, 4: 1, 5: 5}, sample_questions()
     keys = dict(zip(sample, ("1", "2", "0"), strict=True))
     value = {
@@ -187,8 +175,7 @@ def test_permuted_labels_and_positions_of_mem0(rescore, capsys):
         for name, questions in sample.items()
     }
     Path("mem0.json.gz").write_bytes(gzip.compress(json.dumps(value).encode()))
-    assert rescore("mem0.json.gz", "--out", "run") == 0
-    out = capsys.readouterr().out
+    out = rescore("mem0.json.gz", "--out", "run")
     assert "a permutation of the official categories: 1 is 4 single_hop" in out
     assert "label in the file" in out
     assert f"0 is {list(sample)[2]}" in out
@@ -200,67 +187,57 @@ def test_permuted_labels_and_positions_of_mem0(rescore, capsys):
     assert "| label in the file |" in Path("run/report.md").read_text(encoding="utf-8")
 
 
-def test_several_files_end_in_one_table(rescore, answers, capsys):
+def test_several_files_end_in_one_table(rescore, answers):
     files = [_write(answers, "one.jsonl"), _write(answers[:5], "two.jsonl")]
-    assert rescore(*files) == 0
-    table = capsys.readouterr().out.split("Types 1-4, mean with 95% interval:")[1]
+    table = rescore(*files).split("Types 1-4, mean with 95% interval:")[1]
     *rows, over = table.strip().splitlines()[2:]
     assert [line.split()[0] for line in rows] == ["one", "two"]
     assert over.startswith("Intervals are over the questions of ")
     assert len(list(Path("results/runs").iterdir())) == 2
-    assert rescore(files[0], "--name", "沈" * 50, "--out", "run") == 0  # of 150 bytes
+    rescore(files[0], "--name", "沈" * 50, "--out", "run")  # of 150 bytes
     assert _run().manifest["strategy"] == "沈" * 50
 
 
-def test_a_run_folder_is_scored_anew_but_not_on_other_data(rescore, answers, capsys):
-    assert rescore(_write(answers), "--out", "run") == 0
-    capsys.readouterr()
-    assert rescore("run") == 0
-    out = capsys.readouterr().out
+def test_a_run_folder_is_scored_anew_but_not_on_other_data(rescore, answers):
+    rescore(_write(answers), "--out", "run")
+    out = rescore("run")
     assert f"run: 0 of {len(answers)} records have a new score" in out
     assert "overall (types 1-4)" in out
     assert f"Matched: {len(answers)} of {len(answers)} rows" in out
     Path("other.json").write_bytes((SAMPLE / "harbour.json").read_bytes())
     before = Path("run/manifest.json").read_text()
-    capsys.readouterr()
-    assert rescore("run", "--dataset", "other.json") == 2
-    assert "name the same files by --dataset" in capsys.readouterr().err
+    assert "name the same files by --dataset" in rescore("run", "--dataset", "other.json", code=2)
     assert Path("run/manifest.json").read_text() == before
 
 
-def _strange(answers: Rows) -> str:
-    """A file of which one row in five matches, with an unlisted column."""
+def test_a_fifth_of_the_rows_is_no_table(rescore, answers, capsys):
     rows = [
         {"query": row["question"] if n % 5 == 0 else f"Which {n}?", "pred": "x", "conv": "1"}
         for n, row in enumerate(answers)
     ]
-    Path("strange.json").write_text(json.dumps({"out": {"rows": rows}}), encoding="utf-8")
-    return "strange.json"
-
-
-def test_a_fifth_of_the_rows_is_no_table(rescore, answers, capsys):
-    path = _strange(answers)
-    assert rescore(path) == 2
+    path = "strange.json"
+    Path(path).write_text(json.dumps({"out": {"rows": rows}}), encoding="utf-8")
+    assert main([path, "--dataset", "sample"]) == 2
     out, err = capsys.readouterr()
     assert re.search(r"^query +question +\d+%  ", out, re.MULTILINE)
     assert max(map(len, out.splitlines())) <= 100
     assert err.count("\n") == 1
     assert "95% are needed; correct --dataset, name the columns or the list by --columns" in err
     assert not Path("results").exists()
-    assert rescore(path, "--partial", "--out", "run") == 0
-    assert "have no row" in capsys.readouterr().out + str(_run().manifest["warnings"])
+    out = rescore(path, "--partial", "--out", "run")
+    assert "have no row" in out + str(_run().manifest["warnings"])
     assert _run().manifest["command"].endswith(" --partial")
 
 
 def test_a_saved_layout_is_used_again_and_in_the_command(rescore, answers):
     rows = [{"q": row["question"], "a": f"{row['prediction']}, or so"} for row in answers]
     Path("mine.json").write_text(json.dumps({"all": [{"rows": rows}]}), encoding="utf-8")
-    assert rescore("mine.json", "--out", "one", "--save-layout", "mine.yaml") == 0
-    assert rescore("mine.json", "--layout", "mine.yaml", "--out", "two") == 0
+    rescore("mine.json", "--out", "one", "--save-layout", "mine.yaml")
+    rescore("mine.json", "--layout", "mine.yaml", "--out", "two")
     assert _run("one").records == _run("two").records
     assert "--layout mine.yaml" in _run("two").manifest["command"]
     options = ("--rows", "all[].rows", "--columns", "answer=a", "question=q")
-    assert rescore("mine.json", *options, "--out", "three") == 0
+    rescore("mine.json", *options, "--out", "three")
     assert "--columns answer=a question=q --rows 'all[].rows'" in _run("three").manifest["command"]
     assert _run("three").records == _run("one").records
 
@@ -268,7 +245,7 @@ def test_a_saved_layout_is_used_again_and_in_the_command(rescore, answers):
 def test_runs_of_the_judge_have_statistics(rescore, answers):
     for row in answers:
         row["llm_judgments"] = [True, row["qa_index"] % 2 == 0, True]
-    assert rescore(_write(answers), "--out", "run") == 0
+    rescore(_write(answers), "--out", "run")
     judge = _run().summary["judge"]
     assert judge["name"] == "as reported"
     assert judge["members"]["as reported"]["runs"][0] == 1.0
@@ -326,11 +303,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_wrong_input_is_one_line_and_leaves_nothing(
-    arguments, says, prepared, rescore, capsys, monkeypatch
+    arguments, says, prepared, rescore, monkeypatch
 ):
     monkeypatch.chdir(prepared)
-    assert rescore(*arguments) == 2
-    [line] = capsys.readouterr().err.splitlines()
+    [line] = rescore(*arguments, code=2).splitlines()
     assert line.startswith("error: ")
     assert says in line
     assert not Path("results").exists()
