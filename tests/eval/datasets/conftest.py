@@ -10,6 +10,8 @@ import pytest
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
+from memsys.core.types import Memory
+from memsys.knowledge.memory.turns import Turns
 from tests.eval.commands import conversation
 
 Sample = dict[str, Any]
@@ -22,6 +24,14 @@ def locomo() -> Dataset:
     if not LOCOMO.is_file():
         pytest.skip("locomo/locomo10.json is not in $MEMSYS_SHARED")
     return LoCoMo(name="locomo", path=str(LOCOMO)).load()
+
+
+def memories_of(dataset: Dataset, builder: Turns) -> dict[str, dict[str, Memory]]:
+    """By conversation and turn."""
+    return {
+        talk.id: {one.turns[0]: one for session in talk.sessions for one in builder.build(session)}
+        for talk in dataset.conversations
+    }
 
 
 @pytest.fixture

@@ -234,32 +234,26 @@ def test_answers_without_gold_have_no_score(answered):
     assert first.summary["by_type"]["overall"]["evidence_recall"] == 1.0
 
 
-def test_commands_know_the_types_and_that_there_is_no_gold(answered, tmp_path, capsys):
+def test_commands_know_the_types_and_that_there_is_no_gold(answered, tmp_path, said):
     shutil.copytree(answered[0].folder.parent, tmp_path / "results" / "runs")
     runs = {run.manifest["strategy"]: run for run in runs_in(tmp_path)}
-    by_strategy = {name: str(run.folder) for name, run in runs.items()}
-    bm25, folders = by_strategy["bm25"], [by_strategy["bm25"], by_strategy["hybrid_rank"]]
-
-    def printed(code: int) -> str:
-        assert code == 0
-        shown = capsys.readouterr().out
+    bm25, hybrid = (runs[name].folder for name in ("bm25", "hybrid_rank"))
+    for command, given, parts in (
+        (compare, (bm25, hybrid), ("recall@10", "overall (all but type 5)")),
+        (diagnose, (bm25,), ("no gold answers, so that no answer has locomo_f1",)),
+        (measure, (bm25,), ("6 questions of all but type 5",)),
+        (report, (bm25, hybrid), ()),
+    ):
+        shown = said(command, *given).replace("\n", " ")
         assert "types 1-4 " not in shown.replace("n, types 1-4", "")
-        return shown
-
-    shown = printed(compare(folders))
-    assert "recall@10" in shown
-    assert "overall (all but type 5)" in shown
-    shown = printed(diagnose([bm25]))
-    assert "no gold answers, so that no answer has locomo_f1" in shown.replace("\n", " ")
-    assert "6 questions of all but type 5" in printed(measure([bm25]))
-    printed(report(folders))
-    text = next(Path(folders[0]).glob("comparison.md")).read_text(encoding="utf-8")
+        assert all(part in shown for part in parts), shown
+    text = next(bm25.glob("comparison.md")).read_text(encoding="utf-8")
     assert "Scores of all but type 5, unless another type is named." in text
     assert "phrase match; abstention" not in text
     before = runs["bm25"].records
-    assert rescore([bm25]) == 0
+    said(rescore, bm25)
     assert runs["bm25"].records == before
-    assert export([bm25, "--to", "trec", "--out", str(tmp_path / "trec")]) == 0
+    said(export, bm25, "--to", "trec", "--out", tmp_path / "trec")
     qrels = (tmp_path / "trec" / "qrels.trec").read_text().splitlines()
     assert qrels[:2] == ["ash/0 0 ash:C0:1 1", "ash/0 0 ash:C0:2 1"]
     assert len(qrels) == 12

@@ -18,6 +18,7 @@ from memsys.core.errors import InputError
 from memsys.core.language import language_of
 from memsys.core.types import Candidate, Conversation, Memory, Retrieval, Turn
 from memsys.knowledge.memory.turns import Turns
+from tests.eval.datasets.conftest import memories_of
 
 PARAMETERS: dict[str, Any] = {
     **{"conversations": 2, "sessions": 6, "turns": 16, "distractors": 0.5, "hops": 3, "updates": 1},
@@ -42,16 +43,7 @@ def _made(parameters: tuple[tuple[str, Any], ...]) -> Dataset:
 
 
 def memories(dataset: Dataset) -> dict[str, dict[str, Memory]]:
-    """By conversation and turn."""
-    builder = Turns("turns", lead=0)
-    return {
-        conversation.id: {
-            memory.turns[0]: memory
-            for session in conversation.sessions
-            for memory in builder.build(session)
-        }
-        for conversation in dataset.conversations
-    }
+    return memories_of(dataset, Turns("turns", lead=0))
 
 
 def tellings(conversation: Conversation) -> dict[tuple[str, str], list[tuple[Turn, str]]]:
