@@ -139,7 +139,9 @@ def test_indices_that_count_from_1_are_recognised_or_asked_about(rows, lines, da
     ]
     found = _matched(lines(moved), dataset)
     assert (_answers(found), found.first) == (_expected(rows), 1)
-    assert "counts qa_index from 1" in _said(lines(moved), dataset)
+    source = read_import(lines(moved), None, "mine", dataset)
+    sentences = account(source.file, source.matching, dataset, []).sentences
+    assert "counts qa_index from 1" in " ".join(sentences)
     within = [row for row in moved if row["qa_index"] < 6]
     assert _matched(lines(within), dataset).first is None
     with pytest.raises(UnclearColumnsError, match="do they count from 1"):
@@ -147,8 +149,3 @@ def test_indices_that_count_from_1_are_recognised_or_asked_about(rows, lines, da
     source = read_import(lines(within), None, "mine", dataset, as_written=True)
     assert source.matching.first is None
     assert _matched(lines(moved[1:3]), dataset).first == 0
-
-
-def _said(path: Path, dataset: Dataset) -> str:
-    source = read_import(path, None, "mine", dataset)
-    return " ".join(account(source.file, source.matching, dataset, []).sentences)

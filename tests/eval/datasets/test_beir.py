@@ -136,10 +136,9 @@ def test_equal_candidates_are_one_pool(tmp_path):
 
 
 def test_relevant_documents_outside_of_the_pool_are_reported(tmp_path):
-    folder = beir(tmp_path)
     rows = [{"scene_id": one["_id"], "candidate_doc_ids": ["d1"]} for one in QUERIES]
-    write(folder / "candidates.jsonl", lines(rows))
-    data = load(folder)
+    write(beir(tmp_path) / "candidates.jsonl", lines(rows))
+    data = load(tmp_path)
     assert evidence(data)["q2"] == ("d 3",)
     assert data.repairs[-1] == (
         "queries.jsonl: 1 of its queries: each has relevant documents that are no candidates: "

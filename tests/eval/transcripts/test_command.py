@@ -112,10 +112,8 @@ def test_refuses_a_broken_file_and_keeps_what_was_there(export, tmp_path, capsys
     export.write_text('[{"mapping": {}, "create_time": 1', encoding="utf-8")
     capsys.readouterr()
     assert main([str(export), "--out", str(folder)]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.count("\n") == 1
-    assert "conversations.json: not JSON" in said.err
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n"), "conversations.json: not JSON" in err) == ("", 1, True)
     assert (folder / "transcripts.json").read_bytes() == before
     # a history without a question
     chat = [("user", "你好", 0.0), ("assistant", "你好！", 0.1)]

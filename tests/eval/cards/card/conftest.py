@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from eval.datasets.types import Dataset
 from eval.imports.rescore import __main__ as rescore
 from eval.records.jsonl import read_lines, write_lines
 from memsys.core.errors import InputError
-from tests.eval.commands import Run
+from tests.eval.commands import Run, Said
 
 Options = tuple[str, ...]
 
@@ -27,19 +26,10 @@ def data(small: Options) -> Path:
 
 
 @pytest.fixture
-def verified(
-    capsys: pytest.CaptureFixture[str], data: Path, errors: Path
-) -> Callable[..., tuple[int, str]]:
-    """`python -m eval card --verify` on the small data set: exit code and output."""
-
-    def call(*arguments: object) -> tuple[int, str]:
-        where = ("--dataset", str(data), "--key-file", str(errors))
-        capsys.readouterr()
-        code = command.main(["--verify", *map(str, arguments), *where])
-        out = capsys.readouterr()
-        return code, out.out + out.err
-
-    return call
+def verified(said: Said, data: Path, errors: Path) -> Said:
+    """What `python -m eval card --verify` says on the small data set."""
+    where = ("--dataset", data, "--key-file", errors)
+    return lambda *arguments, code=0: said(command.main, "--verify", *arguments, *where, code=code)
 
 
 def rows_of(run: Run) -> list[dict[str, Any]]:

@@ -18,11 +18,9 @@ def run(tmp_path: Path) -> Path:
 
 def error_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     assert main([str(argument) for argument in arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("error: ")
-    assert captured.err.count("\n") == 1
-    return captured.err
+    out, err = capsys.readouterr()
+    assert (out, err.startswith("error: "), err.count("\n")) == ("", True, 1)
+    return err
 
 
 def test_files_are_replaced_on_demand_only(run, tmp_path, capsys):
@@ -87,11 +85,11 @@ def test_arguments_without_effect_are_refused(run, capsys, arguments, message):
 
 def test_rankings_that_are_absent_or_of_the_other_unit_are_named(run, capsys):
     ranked.by_session(run)
-    message = error_of(capsys, run, "--to", "trec", "--unit", "turn")
-    assert "has no ranking of turns; use --unit session" in message
+    told = "has no ranking of turns; use --unit session"
+    assert told in error_of(capsys, run, "--to", "trec", "--unit", "turn")
     (run / "rankings.jsonl").unlink()
-    message = error_of(capsys, run, "--to", "trec")
-    assert "has no rankings; run it again with retrieval.depth=100" in message
+    told = "has no rankings; run it again with retrieval.depth=100"
+    assert told in error_of(capsys, run, "--to", "trec")
 
 
 def test_the_licence_of_the_texts_is_printed(tmp_path, capsys):
