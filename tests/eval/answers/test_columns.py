@@ -87,10 +87,8 @@ def test_any_names(answer, question, gold, conversation, verdict, answered, writ
 
 def test_without_a_data_set_names_decide(rows, write):
     file = read_answers(write(mem0_layout(rows, {"first": "0", "second": "1"})), None)
-    columns = {"question": "question", "answer": "response", "gold": "answer"}
-    assert {field: file.columns[field] for field in columns} == {
-        field: (column,) for field, column in columns.items()
-    }
+    columns = {"question": ("question",), "answer": ("response",), "gold": ("answer",)}
+    assert columns.items() <= file.columns.items()
     assert [row.conversation for row in file.rows][::6] == ["0", "1"]
 
 
@@ -102,15 +100,14 @@ def test_a_column_of_golds_is_the_answer_only_without_another(answered, write, d
 
 
 def test_an_unlisted_answer_among_other_texts(answered, write, dataset):
-    def row(one: dict[str, Any]) -> dict[str, Any]:
+    def row(n: int, one: dict[str, Any]) -> dict[str, Any]:
         context = f"{one['question']} {one['gold']}"
         texts = {"context": context, "reasoning": f"since {context}", "x": one["answer"]}
-        return {"asked": one["question"], "right": one["gold"], "key": f"u{one['answer']}", **texts}
+        return {"asked": one["question"], "right": one["gold"], "key": f"u{n}", **texts}
 
-    path = write([row(one) | {"key": f"u{n}"} for n, one in enumerate(answered)])
-    columns = read_answers(path, dataset).columns
-    assert (columns["question"], columns["gold"]) == (("asked",), ("right",))
-    assert columns["answer"] == ("x",)
+    path = write([row(n, one) for n, one in enumerate(answered)])
+    columns = {"question": ("asked",), "gold": ("right",), "answer": ("x",)}
+    assert columns.items() <= read_answers(path, dataset).columns.items()
 
 
 def test_two_models_in_one_file_stop_until_one_is_named(answered, write, dataset):
@@ -194,9 +191,8 @@ def test_a_history_with_one_question_is_named_by_the_id_of_the_question(write, d
     talks = tuple(replace(dataset.conversations[0], id=q.conversation) for q in asked)
     single = replace(dataset, questions=asked, conversations=talks)
     path = write([{"question_id": q.conversation, "hypothesis": q.id} for q in asked])
-    assert {id_: row.answer for id_, row in matched(path, single).items()} == {
-        q.id: q.id for q in asked
-    }
+    found = matched(path, single)
+    assert {id_: row.answer for id_, row in found.items()} == {q.id: q.id for q in asked}
 
 
 @pytest.mark.parametrize(

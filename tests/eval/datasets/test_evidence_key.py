@@ -51,10 +51,8 @@ def test_wrong_citations_are_corrected_or_excluded(sample, load):
     assert shown(corrected) == [(("D1:2", "D2:1"), ("D1:1",)), (("D1:1",), None)]
     excluded = load(sample, evidence="excluded")
     assert shown(excluded) == [((), ("D1:1",)), (("D1:1",), None)]
-    assert [one.evidence.name for one in (corrected, excluded) if one.evidence] == [
-        "corrected",
-        "excluded",
-    ]
+    names = [one.evidence.name for one in (corrected, excluded) if one.evidence]
+    assert names == ["corrected", "excluded"]
     pooled = load(sample, evidence="corrected", pooled=True)
     assert shown(pooled)[0] == (("conv-1:D1:2", "conv-1:D2:1"), ("conv-1:D1:1",))
 
