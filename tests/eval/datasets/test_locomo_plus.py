@@ -224,10 +224,9 @@ def test_answers_without_gold_have_no_score(answered):
             assert record["asked_at"] == "2023-04-08T09:00:00"
         cells = run.summary["by_type"]
         assert [cells[name]["n"] for name in ("causal", "state", "goal", "value")] == [1, 2, 2, 1]
-        overall = cells["overall"]
-        assert (overall["n"], overall["errors"]) == (6, 0)
-        assert overall["f1"] is overall["bleu1"] is overall["judge"] is None
-        assert overall["evidence_recall"] is not None
+        known = {"n": 6, "errors": 0, "f1": None, "bleu1": None, "judge": None}
+        assert known.items() <= cells["overall"].items()
+        assert cells["overall"]["evidence_recall"] is not None
         protocol = run.summary["protocols"]["locomo"]["by_type"]["overall"]
         assert (protocol["n"], protocol["f1"]) == (6, None)
     first = next(run for run in answered if run.manifest["strategy"] == "oracle")

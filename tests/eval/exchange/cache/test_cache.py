@@ -180,13 +180,13 @@ def test_a_wrong_field_of_a_bundle_is_one_line(name, value, made, importing, tmp
 
 
 @pytest.mark.parametrize("name", ["", "calls.sqlite"])
-def test_another_cache_folder_is_imported(name, made, elsewhere, capsys, importing):
+def test_another_cache_folder_is_imported(name, made, elsewhere, said, importing):
     source = made.store / name
     for new in ("3 of 3", "0 of 3"):
         assert f"{new} answers are new" in importing(source)
     assert Recording(elsewhere).all() == Recording(made.store).all()
-    assert cache.main(["import", str(source), "--cache", str(made.store)]) == 2
-    assert "is the cache itself" in capsys.readouterr().err
+    told = said(cache.main, "import", source, "--cache", made.store, code=2)
+    assert "is the cache itself" in told
 
 
 def test_a_folder_without_calls_and_a_bomb_are_refused(tmp_path, importing, monkeypatch):

@@ -92,14 +92,13 @@ def test_rankings_that_are_absent_or_of_the_other_unit_are_named(run, capsys):
     assert told in error_of(capsys, run, "--to", "trec")
 
 
-def test_the_licence_of_the_texts_is_printed(tmp_path, capsys):
+def test_the_licence_of_the_texts_is_printed(tmp_path, said):
     config = {**ranked.SAMPLE, "name": "locomo"}  # the sample under a published name
     run = ranked.write(tmp_path / "run", config)
-    assert main([str(run), "--to", "trec"]) == 0
     assert (
         "note: corpus.jsonl and topics.tsv: with texts of the data set locomo, which remain under "
         "its licence (CC BY-NC 4.0 (no commercial use))\n"
-    ) in capsys.readouterr().out
+    ) in said(main, run, "--to", "trec")
 
 
 def test_nothing_of_an_earlier_export_changes_the_meaning_of_the_next(tmp_path, capsys):
