@@ -149,6 +149,7 @@ def run_once(factory: pytest.TempPathFactory, cache: Path, name: str, *arguments
 
 
 Start = Callable[..., Ended]
+Said = Callable[..., str]
 
 
 def conversation(said: list[list[str]], *speakers: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 
 from eval.metrics import registry
 from eval.run import progress
-from tests.eval.commands import FAULTY, PROJECT, Run, Start, run_main, run_once, small_sample
+from tests.eval.commands import FAULTY, PROJECT, Run, Said, Start, run_main, run_once, small_sample
 from tests.eval.composing import quick_composition
 from tests.shared import made_once
 
@@ -75,6 +75,19 @@ def _copy_vectors(folder: Path) -> None:
 def start(tmp_path: Path, cache: Path) -> Start:
     """Start a command in the test's own folder; returns when it has ended."""
     return lambda *arguments: run_main(tmp_path, cache, *arguments)
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Said:
+    """Call the `main` of a command: what it prints, which is of stderr if `code` is 2."""
+
+    def call(main: Callable[[list[str]], int], *arguments: object, code: int = 0) -> str:
+        capsys.readouterr()
+        assert main([str(argument) for argument in arguments]) == code
+        printed = capsys.readouterr()
+        return printed.err if code == 2 else printed.out
+
+    return call
 
 
 @pytest.fixture

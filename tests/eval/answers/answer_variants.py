@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tests.eval.answers.conftest import SAMPLES
+from tests.eval.answers.conftest import SAMPLES, mem0_layout, right_answers
 
 Row = dict[str, Any]
 LONG = "a" * 20_000
@@ -27,17 +27,11 @@ class Variant(NamedTuple):
 
 
 def rows() -> list[Row]:
-    """One right answer to every question of SAMPLES, with its index."""
+    """One right answer to every question of SAMPLES, with its index and no gold answer."""
+    names = ("sample_id", "qa_index", "question", "category")
     return [
-        {
-            "sample_id": sample["sample_id"],
-            "qa_index": index,
-            "question": qa["question"],
-            "category": qa["category"],
-            "prediction": str(qa.get("answer", "not mentioned")),
-        }
-        for sample in SAMPLES
-        for index, qa in enumerate(sample["qa"])
+        {name: row[name] for name in names} | {"prediction": row["answer"]}
+        for row in right_answers()
     ]
 
 
@@ -50,14 +44,14 @@ def lines(values: list[Any]) -> bytes:
     return "".join(json.dumps(value) + "\n" for value in values).encode()
 
 
-def mem0(values: list[Row], key: Callable[[Row], str]) -> bytes:
-    """Mem0's layout."""
-    made: dict[str, list[Row]] = {}
-    for row in values:
-        made.setdefault(key(row), []).append(
-            {"question": row["question"], "response": row["prediction"]}
-        )
-    return json.dumps(made).encode()
+def mem0(keys: dict[str, str]) -> bytes:
+    """Mem0's layout, without gold answers and categories."""
+    made = mem0_layout(right_answers(), keys)
+    kept = {
+        key: [{name: one[name] for name in ("question", "response")} for one in several]
+        for key, several in made.items()
+    }
+    return json.dumps(kept).encode()
 
 
 def comma(values: list[Row], mark: str = ",") -> bytes:
@@ -190,13 +184,9 @@ def variants() -> list[Variant]:
             lines([{"id": "first", "answer": "x"}]),
             "none of the 1 rows matches",
         ),
-        ("Mem0", mem0(base, lambda r: number[r["sample_id"]]), ALL | {"conversations_moved": []}),
-        (
-            "Mem0, moved",
-            mem0(base, lambda r: swapped[r["sample_id"]]),
-            ALL | {"conversations_moved": ["0", "1"]},
-        ),
-        ("Mem0, names", mem0(base, lambda r: r["sample_id"]), ALL),
+        ("Mem0", mem0(number), ALL | {"conversations_moved": []}),
+        ("Mem0, moved", mem0(swapped), ALL | {"conversations_moved": ["0", "1"]}),
+        ("Mem0, names", mem0({name: name for name in number}), ALL),
         ("Mem0, no rows", b'{"0": []}', "contains no answers"),
         ("CSV", comma(base), ALL),
         ("CSV with semicolons", comma(base, ";"), ALL),

@@ -12,6 +12,10 @@ import pytest
 
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
+from eval.records.jsonl import json_line
+from tests.eval.commands import conversation
+
+Rows = list[dict[str, Any]]
 
 
 def _qa(question: str, answer: str | int | None, category: int, **more: Any) -> dict[str, Any]:
@@ -19,17 +23,9 @@ def _qa(question: str, answer: str | int | None, category: int, **more: Any) -> 
     return {"question": question, "category": category, "evidence": ["D1:1"], **gold, **more}
 
 
-def _sample(name: str, qa: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "sample_id": name,
-        "conversation": {
-            "speaker_a": "Ada",
-            "speaker_b": "Bo",
-            "session_1_date_time": "1:56 pm on 8 May, 2023",
-            "session_1": [{"dia_id": "D1:1", "speaker": "Ada", "text": "I planted a fig tree."}],
-        },
-        "qa": qa,
-    }
+def _sample(name: str, qa: Rows) -> dict[str, Any]:
+    talk = conversation([["I planted a fig tree."]], "Ada")
+    return {"sample_id": name, "conversation": talk, "qa": qa}
 
 
 SAMPLES = [
@@ -65,8 +61,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return LoCoMo(name="talks", path=str(path)).load()
 
 
-@pytest.fixture
-def rows() -> list[dict[str, Any]]:
+def right_answers() -> Rows:
     """One right answer to every question, as JSON lines have it, with the index."""
     return [
         {
@@ -83,41 +78,44 @@ def rows() -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def by_words(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def rows() -> Rows:
+    return right_answers()
+
+
+@pytest.fixture
+def by_words(rows: Rows) -> Rows:
     """The same without the index."""
     return [{k: v for k, v in row.items() if k != "qa_index"} for row in rows]
 
 
 @pytest.fixture
-def lines(tmp_path: Path) -> Callable[..., Path]:
-    """Write rows as JSON lines; a name that ends in .gz is gzipped."""
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Write bytes, a text or JSON; a name that ends in .gz is gzipped."""
 
-    def write(rows: list[dict[str, Any]], name: str = "answers.jsonl") -> Path:
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        data = text.encode()
-        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-        return tmp_path / name
+    def call(value: Any, name: str = "answers.json", indent: int | None = 1) -> Path:
+        text = value if isinstance(value, str) else None
+        if text is None and not isinstance(value, bytes):
+            text = json.dumps(value, indent=indent)
+        data = value if text is None else text.encode()
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
 
-    return write
+    return call
 
 
 @pytest.fixture
-def mem0(tmp_path: Path) -> Callable[..., Path]:
-    """Write rows in Mem0's layout; `keys`: sample id -> key."""
+def lines(write: Callable[..., Path]) -> Callable[[Rows], Path]:
+    """Write rows as JSON lines."""
+    return lambda rows: write("".join(map(json_line, rows)), "answers.jsonl")
 
-    def write(rows: list[dict[str, Any]], keys: dict[str, str], **more: Any) -> Path:
-        value: dict[str, list[dict[str, Any]]] = {}
-        for row in rows:
-            item = {
-                "question": row["question"],
-                "answer": row["gold"],
-                "response": row["answer"],
-                "category": str(row["category"]),
-                **more,
-            }
-            value.setdefault(keys[row["sample_id"]], []).append(item)
-        path = tmp_path / "mem0.json"
-        path.write_text(json.dumps(value, indent=2), encoding="utf-8")
-        return path
 
-    return write
+def mem0_layout(rows: Rows, keys: dict[str, str]) -> dict[str, Rows]:
+    """Rows in Mem0's layout; `keys`: sample id -> key."""
+    value: dict[str, Rows] = {}
+    for row in rows:
+        said = {"answer": row["gold"], "response": row["answer"], "category": str(row["category"])}
+        item = {"question": row["question"], **said}
+        value.setdefault(keys[row["sample_id"]], []).append(item)
+    return value

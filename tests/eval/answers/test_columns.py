@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from eval.answers.files import AnswerRow, UnclearColumnsError, read_answers
+from eval.answers.files import AnswerFile, AnswerRow, UnclearColumnsError, read_answers
 from eval.answers.layout import Layout, load_layout, parse_columns, shipped
-from eval.answers.match import match
+from eval.answers.match import Matching, match
 from eval.datasets.types import Dataset
-from eval.imports.rescore.account import account
+from eval.imports.rescore.account import Account, account
 from eval.imports.rescore.imports import read_import, record
 from memsys.core.errors import InputError
+from tests.eval.answers.conftest import Rows, mem0_layout
 
-Rows = list[dict[str, Any]]
-Write = Callable[[Any], Path]
 ANSWERS = [
     *("pred", "predicted", "prediction", "generated_answer", "generatedAnswer", "predicted_answer"),
     *("system_answer", "model_answer", "hypothesis", "response", "gpt-4o_prediction", "antwort"),
@@ -31,16 +29,6 @@ GOLDS = [
 ]
 CONVERSATIONS = ["conv", "conv_id", "conversation_id", "user_id", "group_id", "gespraech", None]
 VERDICTS = ["grade", "llm_judgments", "result", "label", "is_correct", "score", "urteil"]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def write(value: Any) -> Path:
-        path = tmp_path / "answers.json"
-        path.write_text(json.dumps(value), encoding="utf-8")
-        return path
-
-    return write
 
 
 @pytest.fixture
@@ -71,18 +59,19 @@ def texts(rows: Rows) -> list[str]:
     return sorted(row["answer"] for row in rows)
 
 
+def naming(column: str) -> Layout:
+    """A layout which names one column, as FIELD=COLUMN."""
+    return Layout(columns=parse_columns([column]))
+
+
+def told(file: AnswerFile, matching: Matching, dataset: Dataset) -> Account:
+    records = [record(question, matching.answers[question.id]) for question in dataset.questions]
+    return account(file, matching, dataset, records)
+
+
 @pytest.mark.parametrize(
     ("answer", "question", "gold", "conversation", "verdict"),
-    [
-        (
-            one,
-            QUESTIONS[n % len(QUESTIONS)],
-            GOLDS[n % len(GOLDS)],
-            CONVERSATIONS[n % len(CONVERSATIONS)],
-            VERDICTS[n % len(VERDICTS)],
-        )
-        for n, one in enumerate(ANSWERS * 3)
-    ],
+    [*zip(ANSWERS * 3, *map(cycle, (QUESTIONS, GOLDS, CONVERSATIONS, VERDICTS)), strict=False)],
 )
 def test_any_names(answer, question, gold, conversation, verdict, answered, write, dataset):
     names = {"answer": answer, "gold": gold, "question": question, "judge": verdict}
@@ -96,12 +85,10 @@ def test_any_names(answer, question, gold, conversation, verdict, answered, writ
     assert found["first/0"].answer == "nobody knows, answer 0"
 
 
-def test_without_a_data_set_names_decide(rows, mem0):
-    file = read_answers(mem0(rows, {"first": "0", "second": "1"}), None)
-    columns = {"question": "question", "answer": "response", "gold": "answer"}
-    assert {field: file.columns[field] for field in columns} == {
-        field: (column,) for field, column in columns.items()
-    }
+def test_without_a_data_set_names_decide(rows, write):
+    file = read_answers(write(mem0_layout(rows, {"first": "0", "second": "1"})), None)
+    columns = {"question": ("question",), "answer": ("response",), "gold": ("answer",)}
+    assert columns.items() <= file.columns.items()
     assert [row.conversation for row in file.rows][::6] == ["0", "1"]
 
 
@@ -113,37 +100,35 @@ def test_a_column_of_golds_is_the_answer_only_without_another(answered, write, d
 
 
 def test_an_unlisted_answer_among_other_texts(answered, write, dataset):
-    def row(one: dict[str, Any]) -> dict[str, Any]:
+    def row(n: int, one: dict[str, Any]) -> dict[str, Any]:
         context = f"{one['question']} {one['gold']}"
         texts = {"context": context, "reasoning": f"since {context}", "x": one["answer"]}
-        return {"asked": one["question"], "right": one["gold"], "key": f"u{one['answer']}", **texts}
+        return {"asked": one["question"], "right": one["gold"], "key": f"u{n}", **texts}
 
-    path = write([row(one) | {"key": f"u{n}"} for n, one in enumerate(answered)])
-    columns = read_answers(path, dataset).columns
-    assert (columns["question"], columns["gold"]) == (("asked",), ("right",))
-    assert columns["answer"] == ("x",)
+    path = write([row(n, one) for n, one in enumerate(answered)])
+    columns = {"question": ("asked",), "gold": ("right",), "answer": ("x",)}
+    assert columns.items() <= read_answers(path, dataset).columns.items()
 
 
 def test_two_models_in_one_file_stop_until_one_is_named(answered, write, dataset):
-    path = write(
-        [
-            {"question": row["question"], "a_prediction": row["answer"], "b_prediction": "no"}
-            for row in answered
-        ]
-    )
+    value = [
+        {"question": row["question"], "a_prediction": row["answer"], "b_prediction": "no"}
+        for row in answered
+    ]
+    path = write(value)
     with pytest.raises(UnclearColumnsError, match="a_prediction, b_prediction; name one by") as one:
         read_answers(path, dataset)
     assert [column.meaning for column in one.value.proposal.table] == ["question", None, None]
-    layout = Layout(columns=parse_columns(["answer=b_prediction"]))
-    assert {row.answer for row in matched(path, dataset, layout).values()} == {"no"}
+    found = matched(path, dataset, naming("answer=b_prediction"))
+    assert {row.answer for row in found.values()} == {"no"}
 
 
 def test_an_answer_beside_a_chain_of_thought_stops_until_one_is_named(answered, write, dataset):
     value = [row | {"response": f"Step by step: {row['answer']}"} for row in answered]
     with pytest.raises(UnclearColumnsError, match="response, answer; name one by --columns"):
         read_answers(write(value), dataset)
-    layout = Layout(columns=parse_columns(["answer=answer"]))
-    assert read_answers(write(value), dataset, layout).columns["answer"] == ("answer",)
+    file = read_answers(write(value), dataset, naming("answer=answer"))
+    assert file.columns["answer"] == ("answer",)
     same = [row | {"response": row["answer"]} for row in answered]
     assert read_answers(write(same), dataset).columns["answer"] == ("response",)
 
@@ -152,8 +137,8 @@ def test_an_empty_column_of_answers_is_refused_until_it_is_named(answered, write
     path = write([row | {"answer": None} for row in answered])
     with pytest.raises(UnclearColumnsError, match="the column of answers, 'answer', is empty"):
         read_answers(path, dataset)
-    layout = Layout(columns=parse_columns(["answer=answer"]))
-    assert {row.answer for row in read_answers(path, dataset, layout).rows} == {""}
+    rows = read_answers(path, dataset, naming("answer=answer")).rows
+    assert {row.answer for row in rows} == {""}
 
 
 def test_a_table_by_columns_is_recognised(answered, write, dataset):
@@ -206,9 +191,8 @@ def test_a_history_with_one_question_is_named_by_the_id_of_the_question(write, d
     talks = tuple(replace(dataset.conversations[0], id=q.conversation) for q in asked)
     single = replace(dataset, questions=asked, conversations=talks)
     path = write([{"question_id": q.conversation, "hypothesis": q.id} for q in asked])
-    assert {id_: row.answer for id_, row in matched(path, single).items()} == {
-        q.id: q.id for q in asked
-    }
+    found = matched(path, single)
+    assert {id_: row.answer for id_, row in found.items()} == {q.id: q.id for q in asked}
 
 
 @pytest.mark.parametrize(
@@ -270,17 +254,14 @@ def test_verdicts_against_the_answers_stop_until_they_are_named(column, answered
     says = rf"the verdicts in {column} go against the answers: .* in 12% of the pairs; name the"
     with pytest.raises(UnclearColumnsError, match=says):
         read_import(path, None, "mine", dataset)
-    told = {}
+    found = {}
     for given in (column, "none"):
-        layout = Layout(columns=parse_columns([f"judge={given}"]))
-        source = read_import(path, layout, "mine", dataset)
-        matching = source.matching
-        records = [record(q, matching.answers[q.id]) for q in dataset.questions]
-        made = account(source.file, matching, dataset, records)
-        told[given] = made.counts["told"]["verdicts"], " ".join(made.warnings)
-    assert told[column][0] == len(answered)
-    assert "go against the answers" in told[column][1]
-    assert told["none"] == (0, "")
+        source = read_import(path, naming(f"judge={given}"), "mine", dataset)
+        made = told(source.file, source.matching, dataset)
+        found[given] = made.counts["told"]["verdicts"], " ".join(made.warnings)
+    assert found[column][0] == len(answered)
+    assert "go against the answers" in found[column][1]
+    assert found["none"] == (0, "")
 
 
 def test_two_systems_in_one_file_stop_until_one_is_named(answered, write, dataset):
@@ -335,9 +316,7 @@ def test_what_is_no_verdict_is_passed_over_and_said(column, value, answered, wri
     path = write([row | {column: value} for row in named(answered, judge=None)])
     file = read_answers(path, dataset)
     assert "judge" not in file.columns
-    matching = match(file.rows, dataset)
-    records = [record(q, matching.answers[q.id]) for q in dataset.questions]
-    said = "\n".join(account(file, matching, dataset, records).sentences)
+    said = "\n".join(told(file, match(file.rows, dataset), dataset).sentences)
     assert f"Columns that were not read: {column}." in said
     if column != "is_adversarial":
         assert "Not in the file: judge verdicts" not in said
@@ -364,7 +343,7 @@ def test_too_few_matching_rows_are_refused(answered, write, dataset):
 
     with pytest.raises(UnclearColumnsError, match=r"only 12 of 13 rows .* 95% are needed"):
         read_import(strange(1), None, "mine", dataset)
-    said = Layout(columns=parse_columns(["answer=answer"]))
+    said = naming("answer=answer")
     assert len(read_import(strange(12), said, "mine", dataset).matching.answers) == 12
     with pytest.raises(UnclearColumnsError, match=r"only 12 of 25 rows .* 50% are needed"):
         read_import(strange(13), said, "mine", dataset)

@@ -1,6 +1,4 @@
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,9 +15,7 @@ from eval.answers.match import (
 from eval.datasets.types import Dataset
 from eval.imports.rescore.account import account
 from eval.imports.rescore.imports import read_import
-
-Rows = list[dict[str, Any]]
-Lines = Callable[..., Path]
+from tests.eval.answers.conftest import Rows, mem0_layout
 
 
 def _matched(path: Path, dataset: Dataset) -> Matching:
@@ -66,11 +62,7 @@ def test_by_words_with_duplicates(rows, by_words, lines, dataset):
     assert list(_answers(found).values()) == [row["answer"] for row in by_words]
     assert list(found.answers) == list(_expected(rows))
     assert found.ambiguous == 2  # the two that share even gold and category
-
-
-def test_duplicates_out_of_order_are_told_apart_where_that_can_be(by_words, lines, dataset):
-    for number, row in enumerate(by_words):
-        row["answer"] = f"answer {number}"
+    # out of order they are told apart where that can be
     found = _answers(_matched(lines(by_words[::-1]), dataset))
     assert (found["second/4"], found["second/5"]) == ("answer 10", "answer 11")  # by gold
     assert (found["first/4"], found["first/5"]) == ("answer 4", "answer 5")  # by category
@@ -113,9 +105,7 @@ def test_typing_is_forgiven_and_nothing_else(by_words, lines, dataset):
     found = _matched(lines(typed), dataset)
     assert sorted(found.answers) == ["first/0", "first/2"]
     assert _reasons(found) == [("line 3", NO_QUESTION), ("line 4", NO_QUESTION)]
-
-
-def test_the_same_words_to_the_letter_go_first(by_words, lines, dataset):
+    # the same words to the letter go first
     loose = {**by_words[0], "question": "WHAT DID ADA PLANT?", "answer": "loose"}
     found = _matched(lines([loose, by_words[0]]), dataset)
     assert _answers(found) == {"first/0": "a fig tree"}
@@ -129,10 +119,10 @@ def test_a_question_of_another_conversation_is_no_match(by_words, lines, dataset
     assert _reasons(found) == [("line 2", NO_QUESTION), ("line 3", NO_CONVERSATION)]
 
 
-def test_mem0_positions_are_confirmed_by_the_questions(rows, mem0, dataset):
-    straight = _matched(mem0(rows, {"first": "0", "second": "1"}), dataset)
+def test_mem0_positions_are_confirmed_by_the_questions(rows, write, dataset):
+    straight = _matched(write(mem0_layout(rows, {"first": "0", "second": "1"})), dataset)
     assert not any(one.moved for one in straight.labels.values())
-    swapped = _matched(mem0(rows[::-1], {"first": "1", "second": "0"}), dataset)
+    swapped = _matched(write(mem0_layout(rows[::-1], {"first": "1", "second": "0"})), dataset)
     assert {label: one.conversation for label, one in swapped.labels.items()} == {
         "1": "first",
         "0": "second",
@@ -149,7 +139,9 @@ def test_indices_that_count_from_1_are_recognised_or_asked_about(rows, lines, da
     ]
     found = _matched(lines(moved), dataset)
     assert (_answers(found), found.first) == (_expected(rows), 1)
-    assert "counts qa_index from 1" in _said(lines(moved), dataset)
+    source = read_import(lines(moved), None, "mine", dataset)
+    sentences = account(source.file, source.matching, dataset, []).sentences
+    assert "counts qa_index from 1" in " ".join(sentences)
     within = [row for row in moved if row["qa_index"] < 6]
     assert _matched(lines(within), dataset).first is None
     with pytest.raises(UnclearColumnsError, match="do they count from 1"):
@@ -157,8 +149,3 @@ def test_indices_that_count_from_1_are_recognised_or_asked_about(rows, lines, da
     source = read_import(lines(within), None, "mine", dataset, as_written=True)
     assert source.matching.first is None
     assert _matched(lines(moved[1:3]), dataset).first == 0
-
-
-def _said(path: Path, dataset: Dataset) -> str:
-    source = read_import(path, None, "mine", dataset)
-    return " ".join(account(source.file, source.matching, dataset, []).sentences)

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections.abc import Callable
 from itertools import permutations
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from eval.answers.ranking_files import RankingFile, read_rankings
 from memsys.core.errors import InputError
 
-Write = Callable[..., Path]
 SCORED = {"first/0": [("D1:3", 2.5), ("D1:1", 1.0)], "first/1": [("D2:1", 0.5), ("D1:1", -1.0)]}
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def call(content: Any, name: str = "file.json") -> Path:
-        text = content if isinstance(content, str) else json.dumps(content)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        return tmp_path / name
-
-    return call
 
 
 def rankings(file: RankingFile) -> dict[str, list[tuple[str, float | None]]]:
@@ -73,9 +58,8 @@ def test_each_layout_says_the_same(layout, write):
     assert rankings(read_rankings(write(LAYOUTS[layout]))) == SCORED
 
 
-def test_gzip_is_read_and_ids_without_scores_stay_in_order(tmp_path):
-    path = tmp_path / "file.json.gz"
-    path.write_bytes(gzip.compress(b'{"What?": ["D1:3", "D1:1"], "Who?": []}'))
+def test_gzip_is_read_and_ids_without_scores_stay_in_order(write):
+    path = write({"What?": ["D1:3", "D1:1"], "Who?": []}, "file.json.gz")
     assert rankings(read_rankings(path)) == {"What?": [("D1:3", None), ("D1:1", None)], "Who?": []}
 
 
@@ -141,7 +125,7 @@ BAD = {
         "line 2: its memories are selected, without an order; name the run folder",
     ),
     "torn line": ('{"id": "a", "ids": []}\n{"id": "b"', "line 2: not JSON"),
-    "NaN in TREC": ("q Q0 D1:1 1 0.5 t\nq Q0 D1:2 2 nan t", "line 2: score 'nan'"),
+    "NaN in TREC": ("q Q0 D1:1 1 0.5 t\nq Q0 D1:2 2 nan t", "line 2: rank '2', score 'nan'"),
     "five fields": ("q Q0 D1:1 1 0.5 t\nq Q0 D1:2 2 0.4", "line 2: has 5 fields"),
     "two runs": ("q Q0 D1:1 1 0.5 t\nq Q0 D1:2 2 0.4 u", "contains 2 runs (t, u)"),
 }
@@ -171,5 +155,5 @@ def test_bad_input_is_one_line_with_the_place(case, write):
     with pytest.raises(InputError) as error:
         read_rankings(write(content))
     assert message in str(error.value)
-    assert str(error.value).startswith("file.json: ")
+    assert str(error.value).startswith("answers.json: ")
     assert "\n" not in str(error.value)

@@ -10,6 +10,9 @@ import pytest
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
+from memsys.core.types import Memory
+from memsys.knowledge.memory.turns import Turns
+from tests.eval.commands import conversation
 
 Sample = dict[str, Any]
 LOCOMO = shared_folder() / "locomo" / "locomo10.json"
@@ -23,40 +26,28 @@ def locomo() -> Dataset:
     return LoCoMo(name="locomo", path=str(LOCOMO)).load()
 
 
-def turn(dia_id: str, speaker: str, text: str, **more: Any) -> dict[str, Any]:
-    return {"dia_id": dia_id, "speaker": speaker, "text": text, **more}
+def memories_of(dataset: Dataset, builder: Turns) -> dict[str, dict[str, Memory]]:
+    """By conversation and turn."""
+    return {
+        talk.id: {one.turns[0]: one for session in talk.sessions for one in builder.build(session)}
+        for talk in dataset.conversations
+    }
 
 
 @pytest.fixture
 def sample() -> Sample:
     """A well-formed sample of two sessions and one question of types 1 and 5; tests break it."""
+    said = [["I planted a fig tree.", "Lovely! Mine died."], ["The fig has leaves."]]
+    times = {"session_1_date_time": "1:56 pm on 8 May, 2023"}
+    times["session_2_date_time"] = "2023-05-09 08:05"
+    asked = [
+        {"question": "What did Ada plant?", "answer": "a fig tree", "category": 1},
+        {"question": "What did Bo plant?", "adversarial_answer": "a fig tree", "category": 5},
+    ]
     return {
         "sample_id": "conv-1",
-        "conversation": {
-            "speaker_a": "Ada",
-            "speaker_b": "Bo",
-            "session_1_date_time": "1:56 pm on 8 May, 2023",
-            "session_1": [
-                turn("D1:1", "Ada", "I planted a fig tree."),
-                turn("D1:2", "Bo", "Lovely! Mine died."),
-            ],
-            "session_2_date_time": "2023-05-09 08:05",
-            "session_2": [turn("D2:1", "Ada", "The fig has leaves.")],
-        },
-        "qa": [
-            {
-                "question": "What did Ada plant?",
-                "answer": "a fig tree",
-                "evidence": ["D1:1"],
-                "category": 1,
-            },
-            {
-                "question": "What did Bo plant?",
-                "adversarial_answer": "a fig tree",
-                "evidence": ["D1:1"],
-                "category": 5,
-            },
-        ],
+        "conversation": conversation(said, "Ada", "Bo") | times,
+        "qa": [one | {"evidence": ["D1:1"]} for one in asked],
     }
 
 

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.eval.commands import conversation as made
+
 
 def sample(**more: Any) -> dict[str, Any]:
     return {
@@ -21,20 +23,12 @@ def sample(**more: Any) -> dict[str, Any]:
 
 def conversation(id_: str, **more: Any) -> dict[str, Any]:
     """Two sessions, on 1 March and 1 April 2023."""
+    talk = made([["I planted a fig."], ["I water the fig.", "It has a leaf."]], "Ada", "Bo")
+    months = {"session_1_date_time": "March", "session_2_date_time": "April"}
+    times = {name: f"9:00 am on 1 {month}, 2023" for name, month in months.items()}
     return {
         "sample_id": id_,
-        "conversation": {
-            "speaker_a": "Ada",
-            "speaker_b": "Bo",
-            "session_1_date_time": "9:00 am on 1 March, 2023",
-            "session_1": [{"speaker": "Ada", "dia_id": "D1:1", "text": "I planted a fig."}],
-            "session_2_date_time": "9:00 am on 1 April, 2023",
-            "session_2": [
-                {"speaker": "Bo", "dia_id": "D2:1", "text": "How is the fig?"},
-                {"speaker": "Ada", "dia_id": "D2:2", "text": "It has a leaf."},
-            ],
-            **more,
-        },
+        "conversation": {**talk, **times, **more},
         "qa": [{"question": "What was planted?", "answer": "a fig", "category": 4}],
     }
 

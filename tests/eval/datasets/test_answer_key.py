@@ -16,7 +16,9 @@ from eval.datasets.files import DATA
 from eval.datasets.locomo import EvidenceOverlay
 from eval.datasets.overlays import AnswerOverlay, read_overlay, write_overlay
 from eval.datasets.types import Dataset, KeyChange
+from eval.records.jsonl import write_lines
 from memsys.core.errors import InputError
+from tests.eval.commands import Said
 
 Load = Callable[..., Dataset]
 
@@ -47,9 +49,8 @@ def errors(tmp_path: Path) -> Callable[..., str]:
     """Write errors as JSON lines; returns the path."""
 
     def write(rows: list[dict[str, Any]]) -> str:
-        path = tmp_path / "errors.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        return str(path)
+        write_lines(tmp_path / "errors.jsonl", rows)
+        return str(tmp_path / "errors.jsonl")
 
     return write
 
@@ -63,16 +64,14 @@ def test_corrected_key_changes_leaves_out_and_keeps(sample, load, errors):
     data = load(sample, key="corrected", key_file=errors(ERRORS))
     assert golds(plain) == ["a fig tree", None, "Bo", "2023", "here"]
     assert golds(data) == ["a plum tree (it died)", None, None, "2023", "here"]
-    assert [question.key_change for question in data.questions] == [
-        KeyChange("corrected", "HALLUCINATION", "a fig tree"),
-        None,
-        KeyChange("excluded", "ATTRIBUTION_ERROR", "Bo"),
-        None,  # only its evidence is wrong
-        None,  # the correction is the same answer
-    ]
+    # Of conv-1/3 only the evidence is wrong, of conv-1/4 the correction is the same answer.
+    assert {one.id: one.key_change for one in data.questions if one.key_change} == {
+        "conv-1/0": KeyChange("corrected", "HALLUCINATION", "a fig tree"),
+        "conv-1/2": KeyChange("excluded", "ATTRIBUTION_ERROR", "Bo"),
+    }
     assert [question.original_gold for question in data.questions] == golds(plain)
-    assert data.key.name == "corrected"
-    assert data.key.wrong == ("conv-1/0", "conv-1/2", "conv-1/4")
+    wrong = ("conv-1/0", "conv-1/2", "conv-1/4")
+    assert (data.key.name, data.key.wrong) == ("corrected", wrong)
     assert data.key.overlay is not None
     assert data.key.overlay.name == "errors.jsonl"
 
@@ -113,28 +112,26 @@ def test_wrong_errors_are_refused(sample, load, errors, rows, told):
 
 
 def test_a_key_that_is_not_there_is_refused(sample, load, tmp_path):
-    with pytest.raises(InputError, match="key: 'better' is none of original, corrected, excluded"):
-        load(sample, key="better")
-    for key in ("corrected", "excluded"):
-        with pytest.raises(InputError, match=r"no errors are known in my.json .*dataset.key_file"):
-            load(sample, key=key)
-    with pytest.raises(InputError, match=r"none\.json: no such file; correct dataset"):
-        load(sample, key="corrected", key_file="none.json")
-    (tmp_path / "broken").write_text('{"a": 1}\n{"a"\n')
-    with pytest.raises(InputError, match=r"broken: line 2: not JSON \(.*column 5"):
-        load(sample, key="corrected", key_file=str(tmp_path / "broken"))
+    broken = tmp_path / "broken"
+    broken.write_text('{"a": 1}\n{"a"\n')
+    for key, file, told in (
+        ("better", None, "key: 'better' is none of original, corrected, excluded"),
+        ("corrected", None, r"no errors are known in my.json .*dataset.key_file"),
+        ("excluded", None, r"no errors are known in my.json .*dataset.key_file"),
+        ("corrected", "none.json", r"none\.json: no such file; correct dataset"),
+        ("corrected", str(broken), r"broken: line 2: not JSON \(.*column 5"),
+    ):
+        with pytest.raises(InputError, match=told):
+            load(sample, key=key, key_file=file)
 
 
 @pytest.fixture
-def overlay(
-    sample: Any, load: Load, errors: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Path:
+def overlay(sample: Any, load: Load, errors: Any, said: Said, tmp_path: Path) -> Path:
     """An overlay of ERRORS, made by the command; it cuts the parenthesis off conv-1/0."""
     load(sample)
     path = tmp_path / "mine.json"
     made = ["--dataset", str(tmp_path / "my.json"), "--source", "us", "--licence", "CC0"]
-    assert main([errors(ERRORS), *made, "--out", str(path)]) == 0
-    assert "3 of 4 gold answers are wrong" in capsys.readouterr().out
+    assert "3 of 4 gold answers are wrong" in said(main, errors(ERRORS), *made, "--out", path)
     value = json.loads(path.read_text())
     value["entries"][0]["gold"] = [[0, 11]]
     path.write_text(json.dumps(value))

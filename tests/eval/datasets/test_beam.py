@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,26 +23,25 @@ ABILITIES = (
 )
 
 
-def message(id_: int, role: str, content: str, **more: Any) -> dict[str, Any]:
-    return {"role": role, "id": id_, "content": content, **more}
-
-
 def batches(first: int = 0) -> list[Any]:
     """Two batches, of two turns and of one; ids count from `first`."""
-    opening = message(
-        first,
-        "user",
+    said = (
         "I keep eleven bees' nests behind the mill. ->-> 1,1",
-        time_anchor="March-15-2024",
-        index="1,1",
-        question_type="main_question",
+        "Eleven! Do they winter well?",
+        "They do, but I never open the nests. ->> 2,N/A",
+        "I opened a nest: twelve now.",
+        "A good year.",
     )
-    reply = message(first + 1, "assistant", "Eleven! Do they winter well?")
-    more = message(first + 2, "user", "They do, but I never open the nests. ->> 2,N/A")
-    later = message(first + 3, "user", "I opened a nest: twelve now.", time_anchor="April-02-2024")
+    roles = ("user", "assistant", "user", "user", "assistant")
+    opening, reply, more, later, end = (
+        {"role": role, "id": id_, "content": text}
+        for id_, role, text in zip(count(first), roles, said, strict=False)
+    )
+    opening |= {"time_anchor": "March-15-2024", "index": "1,1", "question_type": "main_question"}
+    later["time_anchor"] = "April-02-2024"
     return [
         {"batch_number": 1, "turns": [[opening, reply], [more]]},
-        {"batch_number": 2, "turns": [[later, message(first + 4, "assistant", "A good year.")]]},
+        {"batch_number": 2, "turns": [[later, end]]},
     ]
 
 
@@ -93,8 +93,7 @@ def load(path: Path, **options: Any) -> Dataset:
 def test_a_batch_is_a_session_and_a_message_a_turn_without_the_generator_s_notes(tmp_path):
     data = load(write(tmp_path / "1"))
     (conversation,) = data.conversations
-    assert conversation.id == "1"
-    assert conversation.speakers == ("user", "assistant")
+    assert (conversation.id, conversation.speakers) == ("1", ("user", "assistant"))
     first, second = conversation.sessions
     assert (first.id, first.time) == ("s1", datetime(2024, 3, 15))
     assert (second.id, second.time) == ("s2", datetime(2024, 4, 2))
@@ -125,12 +124,10 @@ def test_the_ten_abilities_are_the_types(tmp_path):
     assert without == {"adversarial", "instruction_following", "preference_following"}
     assert {gold for gold in golds.values() if gold} == {"twelve"}
     # Evidence is what the message ids mean.
-    cited = {one.type: one.evidence for one in data.questions}
-    assert cited["contradiction_resolution"] == ("s1:2", "s2:0")
-    assert cited["event_ordering"] == ("s1:0", "s2:0")
-    assert cited["knowledge_update"] == ("s1:0", "s2:0")
-    assert cited["information_extraction"] == ("s2:0",)
-    assert cited["summarization"] == ()
+    assert {one.type: one.evidence for one in data.questions if one.evidence} == {
+        **dict.fromkeys(("event_ordering", "knowledge_update"), ("s1:0", "s2:0")),
+        **{"contradiction_resolution": ("s1:2", "s2:0"), "information_extraction": ("s2:0",)},
+    }
 
 
 def test_ids_that_mean_nothing_or_several_turns_are_reported(tmp_path):
@@ -242,17 +239,17 @@ def test_unknown_forms_are_refused(tmp_path, chat, asked, said):
 def test_what_is_no_folder_of_the_repository(tmp_path):
     with pytest.raises(InputError, match=r"dataset\.path is missing: BEAM is not part of"):
         Beam(name="beam").load()
-    with pytest.raises(InputError, match="no such folder; name a folder of the published"):
-        load(tmp_path / "none")
-    with pytest.raises(InputError, match="contains no probing_questions"):
-        load(tmp_path)
+    (tmp_path / "empty").mkdir()
     (tmp_path / "rows.json").write_text("[]")
-    with pytest.raises(InputError, match="no such folder; name a folder"):
-        load(tmp_path / "rows.json")
-    (write(tmp_path / "1") / "chat.json").unlink()
-    with pytest.raises(InputError, match=r"neither chat_trunecated\.json nor chat\.json"):
-        load(tmp_path)
-    write(tmp_path / "both" / "a-1")
-    write(tmp_path / "both" / "A" / "1")
-    with pytest.raises(InputError, match="folders whose names look alike, as a-1"):
-        load(tmp_path / "both")
+    (write(tmp_path / "bare" / "1") / "chat.json").unlink()
+    for name in ("a-1", "A/1"):
+        write(tmp_path / "both" / name)
+    for name, told in (
+        ("none", "no such folder; name a folder of the published"),
+        ("empty", "contains no probing_questions"),
+        ("rows.json", "no such folder; name a folder"),
+        ("bare", r"neither chat_trunecated\.json nor chat\.json"),
+        ("both", "folders whose names look alike, as a-1"),
+    ):
+        with pytest.raises(InputError, match=told):
+            load(tmp_path / name)

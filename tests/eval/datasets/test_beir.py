@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval.datasets.beir import Beir
-from eval.datasets.types import Dataset
+from eval.datasets.types import Dataset, Question
 from memsys.core.errors import InputError
 from memsys.knowledge.memory.turns import Turns
 from tests.eval.datasets.made_beir import DOCUMENTS, QRELS, QUERIES, beir, lines, lmeb, table, write
@@ -31,11 +31,12 @@ def test_documents_are_turns_and_relevant_ones_are_evidence(tmp_path):
     assert [turn.id for turn in turns] == ["d1", "d2", "d 3", "d4", "d5"]
     assert turns[0].text == "Bees Honey bees dance to point at flowers."
     assert turns[1].text == "A lighthouse warns ships off the rocks."
-    assert evidence(data) == {"q1": ("d1",), "q2": ("d 3",), "q3": ()}
-    assert {one.conversation for one in data.questions} == {"corpus"}
-    assert {(one.category, one.type) for one in data.questions} == {(21, "query")}
+    cited = {"q1": ("d1",), "q2": ("d 3",), "q3": ()}
+    texts = {str(one["_id"]): str(one["text"]) for one in QUERIES}
+    assert list(data.questions) == [
+        Question(id_, "corpus", 21, "query", texts[id_], None, ids) for id_, ids in cited.items()
+    ]
     assert data.types == {21: "query"}
-    assert all(one.gold is None for one in data.questions)
     assert data.repairs == (
         "queries.jsonl: 1 of its queries: each has no relevant document, and so no evidence",
     )
@@ -135,10 +136,9 @@ def test_equal_candidates_are_one_pool(tmp_path):
 
 
 def test_relevant_documents_outside_of_the_pool_are_reported(tmp_path):
-    folder = beir(tmp_path)
     rows = [{"scene_id": one["_id"], "candidate_doc_ids": ["d1"]} for one in QUERIES]
-    write(folder / "candidates.jsonl", lines(rows))
-    data = load(folder)
+    write(beir(tmp_path) / "candidates.jsonl", lines(rows))
+    data = load(tmp_path)
     assert evidence(data)["q2"] == ("d 3",)
     assert data.repairs[-1] == (
         "queries.jsonl: 1 of its queries: each has relevant documents that are no candidates: "
@@ -197,7 +197,8 @@ def test_what_is_missing_or_cannot_be_used_is_named(tmp_path):
         with pytest.raises(InputError, match=f"no {re.escape(missing)}"):
             load(folder)
     folder = beir(tmp_path / "whole")
-    for option, value in (("types", ["q"]), ("conversations", ["c"]), ("limit", 0)):
+    wrong: dict[str, Any] = {"types": ["q"], "conversations": ["c"], "limit": 0}
+    for option, value in wrong.items():
         with pytest.raises(InputError, match=rf"dataset\.{option}"):
             load(folder, **{option: value})
     with pytest.raises(InputError, match="no such folder"):

@@ -76,17 +76,19 @@ def refusal(load: Callable[[], object]) -> str:
     return line
 
 
-def check(path: Path, data: bytes, expected: Expected) -> None:
-    """Check what LoCoMo makes of a file."""
+def check(
+    path: Path, data: bytes, expected: Expected, of: Callable[..., Any] = LoCoMo, n: int = N
+) -> None:
+    """Check what a class makes of a file, whose conversations have `n` questions each."""
     path.write_bytes(data)
-    source = LoCoMo(name="mine", path=str(path))
+    source = of(name="mine", path=str(path))
     if isinstance(expected, str):
         line = refusal(source.load)
         assert "my.json" in line
         assert re.search(expected, line), line
         return
     dataset = source.load()
-    ids = [f"{one.id}/{number}" for one in dataset.conversations for number in range(N)]
+    ids = [f"{one.id}/{number}" for one in dataset.conversations for number in range(n)]
     assert [question.id for question in dataset.questions] == ids
     assert len(ids) == expected
     rows = [asdict(one) for one in dataset.questions]
@@ -208,23 +210,16 @@ def test_files_are_loaded_or_refused_in_one_line(tmp_path):
         check(tmp_path / "my.json", data, expected)
 
 
-def test_an_answer_is_read_as_written(tmp_path):
-    path = tmp_path / "my.json"
+def test_an_answer_is_read_as_written(load):
     for given in (5, 0, 1.5, -1, " a ", 2**62):
-        path.write_text(json.dumps([put(base(), "qa/3/answer", given)]))
-        loaded = LoCoMo(name="mine", path=str(path)).load()
+        loaded = load([put(base(), "qa/3/answer", given)])
         assert loaded.questions[3].gold == str(given)
         assert loaded.questions[2].gold == base()["qa"][2]["answer"]
 
 
-def test_sessions_out_of_date_order_are_noted(tmp_path):
-    path = tmp_path / "my.json"
-    path.write_text(json.dumps([base()]))
-    assert not LoCoMo(name="mine", path=str(path)).load().repairs
-    path.write_text(
-        json.dumps([put(base(), "conversation/session_4_date_time", "2001-01-01 10:00")])
-    )
-    dataset = LoCoMo(name="mine", path=str(path)).load()
+def test_sessions_out_of_date_order_are_noted(load):
+    assert not load([base()]).repairs
+    dataset = load([put(base(), "conversation/session_4_date_time", "2001-01-01 10:00")])
     [line] = dataset.repairs
     assert line.startswith("my.json: sample harbour: session_4_date_time: earlier than that of")
     ids = [one.id for one in dataset.conversations[0].sessions]

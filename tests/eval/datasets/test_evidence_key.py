@@ -16,6 +16,7 @@ from eval.datasets.files import DATA
 from eval.datasets.locomo import Citation, EvidenceOverlay, LoCoMo
 from eval.datasets.overlays import read_overlay, write_overlay
 from eval.datasets.types import Dataset
+from eval.records.jsonl import read_lines, write_lines
 from memsys.core.errors import InputError
 from tests.eval.datasets.conftest import LOCOMO
 
@@ -50,10 +51,8 @@ def test_wrong_citations_are_corrected_or_excluded(sample, load):
     assert shown(corrected) == [(("D1:2", "D2:1"), ("D1:1",)), (("D1:1",), None)]
     excluded = load(sample, evidence="excluded")
     assert shown(excluded) == [((), ("D1:1",)), (("D1:1",), None)]
-    assert [one.evidence.name for one in (corrected, excluded) if one.evidence] == [
-        "corrected",
-        "excluded",
-    ]
+    names = [one.evidence.name for one in (corrected, excluded) if one.evidence]
+    assert names == ["corrected", "excluded"]
     pooled = load(sample, evidence="corrected", pooled=True)
     assert shown(pooled)[0] == (("conv-1:D1:2", "conv-1:D2:1"), ("conv-1:D1:1",))
 
@@ -84,31 +83,24 @@ def test_an_overlay_of_other_data_or_beside_another_is_refused(sample, load, ove
 
 
 @pytest.mark.usefixtures("locomo")
-def test_locomos_overlay(tmp_path, capsys):
+def test_locomos_overlay(tmp_path, said):
     """It belongs to the published file, has the audit's questions, and is what is built."""
     loaded = LoCoMo(name="locomo", path=str(LOCOMO), evidence="corrected").load()
     assert sum(one.evidence_original is not None for one in loaded.questions) == 54
     overlay, _ = read_overlay(EvidenceOverlay, DATA / "evidence" / "locomo.json")
-    listed = (LOCOMO.parent / "answer_key_errors.jsonl").read_text(encoding="utf-8").splitlines()
-    errors = [json.loads(line) for line in listed]
-    wrong = {
-        f"{one['sample_id']}/{one['qa_index']}"
-        for one in errors
-        if one["error_type"] == "WRONG_CITATION"
+    errors = {
+        f"{one['sample_id']}/{one['qa_index']}": one
+        for one in read_lines(LOCOMO.parent / "answer_key_errors.jsonl")
     }
-    assert {one.id for one in overlay.entries} == wrong
     right = {one.id: one.evidence for one in overlay.entries}
-    rows = [
-        {**one, "correct_evidence": right.get(f"{one['sample_id']}/{one['qa_index']}", ())}
-        for one in errors
-    ]
-    given = tmp_path / "audit.jsonl"
-    given.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    out = tmp_path / "mine.json"
+    wrong = {id_ for id_, one in errors.items() if one["error_type"] == "WRONG_CITATION"}
+    assert right.keys() == wrong
+    rows = [one | {"correct_evidence": right.get(id_, ())} for id_, one in errors.items()]
+    given, out = tmp_path / "audit.jsonl", tmp_path / "mine.json"
+    write_lines(given, rows)
     named = ["--source", overlay.source, "--commit", overlay.commit, "--licence", overlay.licence]
-    assert evidence.main([str(given), "--out", str(out), *named]) == 0
+    assert "WRONG_CITATION: 54 of 57" in said(evidence.main, given, "--out", out, *named)
     assert out.read_bytes() == (DATA / "evidence" / "locomo.json").read_bytes()
-    assert "WRONG_CITATION: 54 of 57" in capsys.readouterr().out
 
 
 AUDIT = ["--source", "an audit", "--commit", "abc", "--licence", "CC0"]

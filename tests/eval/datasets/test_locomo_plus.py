@@ -19,7 +19,7 @@ from eval.audit_judge.__main__ import main as audit
 from eval.datasets.files import load_sources, shared_folder
 from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES, LoCoMoPlus
 from eval.datasets.reload import config_of, load_dataset_of
-from eval.datasets.types import Dataset
+from eval.datasets.types import Dataset, Question
 from eval.exchange.export.__main__ import main as export
 from eval.imports.rescore.__main__ import main as rescore
 from eval.pages.report.__main__ import main as report
@@ -43,7 +43,7 @@ def load(tmp_path: Path, *samples: Any, **options: Any) -> Dataset:
 def test_a_cue_is_a_session_of_its_conversation_and_the_evidence(tmp_path):
     data = load(tmp_path, sample())
     (stitched,), (question,) = data.conversations, data.questions
-    assert stitched.id == question.conversation == "ash"
+    assert stitched.id == "ash"
     assert [one.id for one in stitched.sessions] == ["session_1", "cue_0", "session_2"]
     cue = stitched.sessions[1]
     assert cue.time == datetime(2023, 3, 25, 9)
@@ -51,12 +51,10 @@ def test_a_cue_is_a_session_of_its_conversation_and_the_evidence(tmp_path):
         ("C0:1", "Ada", "Since the flood I store the piano upstairs."),
         ("C0:2", "Bo", "A wise place for it."),
     ]
-    assert question.id == "ash/0"
-    assert question.text == "Ada: Every heavy rain makes me look at the stairs."
-    assert question.evidence == ("C0:1", "C0:2")
-    assert (question.category, question.type) == (17, "causal")
-    assert question.gold is None
-    assert question.asked_at == _ASKED
+    text = "Ada: Every heavy rain makes me look at the stairs."
+    expected = ("ash/0", "ash", 17, "causal", text, None, ("C0:1", "C0:2"))
+    cue_said = "\n".join(f"{turn.speaker}: {turn.text}" for turn in cue.turns)
+    assert question == Question(*expected, asked_at=_ASKED, cue=cue_said)
     assert data.types == LOCOMO_PLUS_TYPES
     assert data.repairs == ()
     assert [file.name for file in data.files] == ["locomo_plus.json", "locomo10.json"]
@@ -141,18 +139,18 @@ def test_filters_leave_the_other_cues_in_the_conversation(tmp_path):
         ({"trigger_query": "Well"}, "sample 1: trigger_query: line 1: 'Well' is no line"),
         ({"time_gap": None}, "sample 1: time_gap: must be a text"),
         ({"time_gap": "9999 years later"}, "sample 1: time_gap: goes back"),
+        ("x", "sample 1: must be an object"),
     ],
 )
 def test_errors_name_file_sample_and_field(tmp_path, changed, told):
+    given = sample(**changed) if isinstance(changed, dict) else changed
     with pytest.raises(InputError, match=rf"^locomo_plus\.json: {told}"):
-        load(tmp_path, sample(), sample(**changed))
+        load(tmp_path, sample(), given)
 
 
 def test_files_of_another_shape(tmp_path):
     with pytest.raises(InputError, match="must be a list of LoCoMo-Plus samples"):
         load(tmp_path)
-    with pytest.raises(InputError, match=r"sample 1: must be an object"):
-        load(tmp_path, sample(), "x")
     plus, locomo = write(tmp_path, sample())
     alone = conversation("ash", speaker_b=None)
     alone["conversation"] |= {"session_2": [], "speaker_b": " "}
@@ -226,54 +224,46 @@ def test_answers_without_gold_have_no_score(answered):
             assert record["asked_at"] == "2023-04-08T09:00:00"
         cells = run.summary["by_type"]
         assert [cells[name]["n"] for name in ("causal", "state", "goal", "value")] == [1, 2, 2, 1]
-        overall = cells["overall"]
-        assert (overall["n"], overall["errors"]) == (6, 0)
-        assert overall["f1"] is overall["bleu1"] is overall["judge"] is None
-        assert overall["evidence_recall"] is not None
+        known = {"n": 6, "errors": 0, "f1": None, "bleu1": None, "judge": None}
+        assert known.items() <= cells["overall"].items()
+        assert cells["overall"]["evidence_recall"] is not None
         protocol = run.summary["protocols"]["locomo"]["by_type"]["overall"]
         assert (protocol["n"], protocol["f1"]) == (6, None)
     first = next(run for run in answered if run.manifest["strategy"] == "oracle")
     assert first.summary["by_type"]["overall"]["evidence_recall"] == 1.0
 
 
-def test_commands_know_the_types_and_that_there_is_no_gold(answered, tmp_path, capsys):
+def test_commands_know_the_types_and_that_there_is_no_gold(answered, tmp_path, said):
     shutil.copytree(answered[0].folder.parent, tmp_path / "results" / "runs")
     runs = {run.manifest["strategy"]: run for run in runs_in(tmp_path)}
-    by_strategy = {name: str(run.folder) for name, run in runs.items()}
-    bm25, folders = by_strategy["bm25"], [by_strategy["bm25"], by_strategy["hybrid_rank"]]
-
-    def printed(code: int) -> str:
-        assert code == 0
-        shown = capsys.readouterr().out
+    bm25, hybrid = (runs[name].folder for name in ("bm25", "hybrid_rank"))
+    for command, given, parts in (
+        (compare, (bm25, hybrid), ("recall@10", "overall (all but type 5)")),
+        (diagnose, (bm25,), ("no gold answers, so that no answer has locomo_f1",)),
+        (measure, (bm25,), ("6 questions of all but type 5",)),
+        (report, (bm25, hybrid), ()),
+    ):
+        shown = said(command, *given).replace("\n", " ")
         assert "types 1-4 " not in shown.replace("n, types 1-4", "")
-        return shown
-
-    shown = printed(compare(folders))
-    assert "recall@10" in shown
-    assert "overall (all but type 5)" in shown
-    shown = printed(diagnose([bm25]))
-    assert "no gold answers, so that no answer has locomo_f1" in shown.replace("\n", " ")
-    assert "6 questions of all but type 5" in printed(measure([bm25]))
-    printed(report(folders))
-    text = next(Path(folders[0]).glob("comparison.md")).read_text(encoding="utf-8")
+        assert all(part in shown for part in parts), shown
+    text = next(bm25.glob("comparison.md")).read_text(encoding="utf-8")
     assert "Scores of all but type 5, unless another type is named." in text
     assert "phrase match; abstention" not in text
     before = runs["bm25"].records
-    assert rescore([bm25]) == 0
+    said(rescore, bm25)
     assert runs["bm25"].records == before
-    assert export([bm25, "--to", "trec", "--out", str(tmp_path / "trec")]) == 0
+    said(export, bm25, "--to", "trec", "--out", tmp_path / "trec")
     qrels = (tmp_path / "trec" / "qrels.trec").read_text().splitlines()
     assert qrels[:2] == ["ash/0 0 ash:C0:1 1", "ash/0 0 ash:C0:2 1"]
     assert len(qrels) == 12
 
 
-def test_judges_and_audits_of_gold_answers_are_refused(start, tmp_path, capsys):
+def test_judges_and_audits_of_gold_answers_are_refused(start, tmp_path, said):
     given = options(tmp_path)
     ended = start(*given, "strategy=bm25", "judge=gold_recall")
     assert ended.code == 2
     assert "dataset=locomo_plus has none, only cues; use judge=llm" in ended.err
-    assert audit([*given[:3]]) == 2
-    assert "locomo_plus: has no gold answers" in capsys.readouterr().err
+    assert "locomo_plus: has no gold answers" in said(audit, *given[:3], code=2)
 
 
 def test_rankings_of_others_find_the_data_set(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from eval.metrics.published import locomo_f1
 from eval.readers.extractive import ExtractiveReader
 from memsys.core.types import Candidate, Memory, Retrieval, Turn
 from memsys.knowledge.memory.turns import Turns
-from tests.eval.datasets.conftest import LOCOMO
+from tests.eval.datasets.conftest import LOCOMO, memories_of
 
 ERRORS = LOCOMO.parent / "answer_key_errors.jsonl"
 
@@ -110,15 +110,6 @@ def sample() -> Dataset:
     return LoCoMo(name="sample", path="data/sample").load()
 
 
-@pytest.fixture(scope="module")
-def memories(sample: Dataset) -> dict[str, dict[str, Memory]]:
-    turns = Turns("turns")
-    return {
-        talk.id: {m.id: m for session in talk.sessions for m in turns.build(session)}
-        for talk in sample.conversations
-    }
-
-
 def _score(question: Question, memories: list[Memory]) -> float:
     ranked = tuple(Candidate(memory, 1 / rank) for rank, memory in zip(count(1), memories))
     answer = READER.read(question.text, Retrieval(ranked, context="", context_tokens=0))
@@ -141,7 +132,8 @@ def test_the_hard_sample_has_the_same_conversations_and_other_questions(sample):
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_answers_need_the_evidence(name, sample, memories):
+def test_answers_need_the_evidence(name, sample):
+    memories = memories_of(sample, Turns("turns"))
     rng = random.Random(0)  # noqa: S311 - of test data
     given, without = [], []
     for question in (q for q in sample.questions if q.type == name):

@@ -58,10 +58,9 @@ def test_sessions_are_those_of_the_keys_and_turns_have_their_own_time(tmp_path):
         ["22:42:04", "23:05:10", "23:30:00", "23:59:59"]
     )
     assert [one.session_time.strftime("%H:%M") for one in memories] == ["22:42"] * 2 + ["23:30"] * 2
-    assert (first.sessions[0].turns[1].caption, first.sessions[0].turns[1].image) == (
-        "a red kite",
-        "https://example.org/kite.jpg",
-    )
+    pictured = first.sessions[0].turns[1]
+    image = "https://example.org/kite.jpg"
+    assert (pictured.caption, pictured.image) == ("a red kite", image)
     assert (question.id, question.type, question.gold) == ("Chat_9/0", "multi_hop", "A kite")
     assert question.asked_at == datetime(2023, 12, 29, 23, 59, 59)
     assert data.repairs == ()

@@ -11,6 +11,7 @@ import pytest
 from eval.datasets.checks import Location, TurnIds
 from eval.datasets.files import load_sources
 from eval.datasets.sessions import parse_time
+from eval.datasets.types import Question
 from memsys.core.errors import InputError
 from memsys.core.types import Observation
 
@@ -100,11 +101,11 @@ def test_turn_ids_of_observations_may_be_one_several_or_a_list(sample, load):
 
 def test_questions_carry_type_gold_and_evidence(sample, load):
     data = load(sample)
-    first, second = data.questions
-    assert (first.id, first.conversation) == ("conv-1/0", "conv-1")
-    assert (first.category, first.type) == (1, "multi_hop")
-    assert (first.gold, first.evidence, first.adversarial) == ("a fig tree", ("D1:1",), None)
-    assert (second.type, second.gold, second.adversarial) == ("adversarial", None, "a fig tree")
+    plant = [f"What did {name} plant?" for name in ("Ada", "Bo")]
+    assert data.questions == (
+        Question("conv-1/0", "conv-1", 1, "multi_hop", plant[0], "a fig tree", ("D1:1",)),
+        Question("conv-1/1", "conv-1", 5, "adversarial", plant[1], None, ("D1:1",), "a fig tree"),
+    )
     assert data.repairs == ()
     for absent in (None, []):
         sample["qa"][0]["evidence"] = absent
@@ -115,8 +116,7 @@ def test_questions_carry_type_gold_and_evidence(sample, load):
 def test_type_5_has_no_gold_even_where_an_answer_is_written(sample, load):
     sample["qa"][1]["answer"] = "nothing"
     data = load(sample)
-    assert data.questions[1].gold is None
-    assert data.questions[1].adversarial == "a fig tree"
+    assert (data.questions[1].gold, data.questions[1].adversarial) == (None, "a fig tree")
     assert data.repairs == (
         "my.json: sample conv-1: qa[1].answer: 'nothing' ignored: type 5 requires to abstain",
     )

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from eval.records import jsonl
+
 MAY = 1_746_712_800.0  # 8 May 2025, 14:00 UTC
 DAY = 86_400.0
 # Role, text, and hours since MAY.
@@ -128,5 +130,5 @@ def write_json(path: Path, value: Any) -> Path:
 def write_lines(path: Path, lines: Iterable[Any]) -> Path:
     """Write `lines` as JSON lines; return the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
+    jsonl.write_lines(path, lines)
     return path

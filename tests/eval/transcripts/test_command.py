@@ -47,23 +47,23 @@ def test_the_folder_loads_as_locomo(export, tmp_path):
         assert question.gold in turns[question.evidence[0]]
 
 
-def test_says_what_was_left_out_and_what_comes_next(tmp_path, capsys):
+def test_says_what_was_left_out_and_what_comes_next(tmp_path, said):
     chat = [*exports.DEPLOY, ("user", "The key is sk-proj-abcdefghijklmnop1234", 97)]
     path = exports.write_json(tmp_path / "in" / "conversations.json", exports.chatgpt([chat]))
     exports.write_json(path.with_name("user.json"), {"id": "u"})
     path.with_name("notes.json").write_text("{", encoding="utf-8")
     folder = tmp_path / "own"
     given = [str(path.parent), "--out", str(folder), "--user", "Ines", "--questions", "2"]
-    assert main(given) == 0
-    said = capsys.readouterr().out
-    assert "files: 1 of ChatGPT; 1 of no known format passed over" in said
-    assert "1 not readable passed over: notes.json: not JSON" in said
-    assert "1 conversations: chatgpt; 2 sessions, 7 turns" in said
-    assert "1 system messages" in said
-    assert "1 secrets masked" in said
-    assert "on this machine alone; compare strategies:" in said
-    assert f"dataset=locomo dataset.path={folder} " in said
-    assert "python -m eval compare" in said
+    told = said(main, *given)
+    for part in (
+        "files: 1 of ChatGPT; 1 of no known format passed over",
+        "1 not readable passed over: notes.json: not JSON",
+        "1 conversations: chatgpt; 2 sessions, 7 turns",
+        *("1 system messages", "1 secrets masked", "python -m eval compare"),
+        "on this machine alone; compare strategies:",
+        f"dataset=locomo dataset.path={folder} ",
+    ):
+        assert part in told
     text = (folder / "transcripts.json").read_text(encoding="utf-8")
     assert "sk-proj" not in text
     assert json.loads(text)[0]["conversation"]["speaker_a"] == "Ines"
@@ -86,20 +86,18 @@ def test_says_what_was_left_out_and_what_comes_next(tmp_path, capsys):
         (["--out", "."], "has conversations.json, which a run would read, too"),
     ],
 )
-def test_refuses_wrong_arguments_in_one_line(arguments, problem, export, monkeypatch, capsys):
+def test_refuses_wrong_arguments_in_one_line(arguments, problem, export, monkeypatch, said):
     monkeypatch.chdir(export.parent)
-    assert main(["conversations.json", *arguments]) == 2
-    said = capsys.readouterr().err
-    assert problem in said
-    assert said.count("\n") == 1
+    told = said(main, "conversations.json", *arguments, code=2)
+    assert (problem in told, told.count("\n")) == (True, 1), told
 
 
-def test_leaves_the_gitignore_of_another_folder(export, tmp_path, capsys):
+def test_leaves_the_gitignore_of_another_folder(export, tmp_path, said):
     ignored = tmp_path / "own" / ".gitignore"
     ignored.parent.mkdir()
     ignored.write_text("build/\n", encoding="utf-8")
-    assert main([str(export), "--out", str(ignored.parent)]) == 2
-    assert "has a .gitignore of its own; name another folder" in capsys.readouterr().err
+    told = said(main, export, "--out", ignored.parent, code=2)
+    assert "has a .gitignore of its own; name another folder" in told
     assert ignored.read_text(encoding="utf-8") == "build/\n"
     assert [*ignored.parent.iterdir()] == [ignored]
     ignored.unlink()
@@ -114,10 +112,8 @@ def test_refuses_a_broken_file_and_keeps_what_was_there(export, tmp_path, capsys
     export.write_text('[{"mapping": {}, "create_time": 1', encoding="utf-8")
     capsys.readouterr()
     assert main([str(export), "--out", str(folder)]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.count("\n") == 1
-    assert "conversations.json: not JSON" in said.err
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n"), "conversations.json: not JSON" in err) == ("", 1, True)
     assert (folder / "transcripts.json").read_bytes() == before
     # a history without a question
     chat = [("user", "你好", 0.0), ("assistant", "你好！", 0.1)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zipfile
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from eval.transcripts.importing import Imported, Wanted, read_transcripts
 from eval.transcripts.sources import json_values
 from memsys.core.errors import InputError
+from tests.eval.datasets.test_data_variants import MISSING, put
 from tests.eval.transcripts import exports
 
 DAYS = [datetime(2025, 5, *day) for day in ((8, 14), (10, 15), (11, 14), (12, 14))]
@@ -134,52 +136,42 @@ def test_takes_the_last_sessions_and_the_given_names(tmp_path):
     assert imported.tally.dropped["earlier sessions"] == 2
 
 
-ABSENT = object()
+def gpt(new: Any, place: str) -> Any:
+    return put(exports.chatgpt(), f"0/mapping/n1/{place}", new)
 
 
-def replaced(value: Any, new: Any, *keys: Any) -> Any:
-    """`value` with `new` at the path `keys`, or without what is there if `new` is ABSENT."""
-    inner = value
-    for key in keys[:-1]:
-        inner = inner[key]
-    inner[keys[-1]] = new
-    if new is ABSENT:
-        del inner[keys[-1]]
-    return value
-
-
-def gpt(new: Any, *keys: Any) -> Any:
-    return replaced(exports.chatgpt(), new, 0, "mapping", "n1", *keys)
-
-
-def of_claude(new: Any, *keys: Any) -> Any:
-    return replaced(exports.claude(), new, 0, "chat_messages", *keys)
+def of_claude(new: Any, place: str = "") -> Any:
+    return put(exports.claude(), f"0/chat_messages{place}", new)
 
 
 BROKEN = [
     (gpt("gone", "parent"), "conversation 1: current_node: 'gone' or a parent of it is not"),
     (gpt([5], "parent"), "conversation 1: mapping.n1.parent: must be a text"),
-    (gpt(ABSENT, "message", "author"), "mapping.n1.message.author"),
-    (gpt("x", "message", "content", "parts"), "mapping.n1.message.content.parts: must"),
-    (gpt("noon", "message", "create_time"), "'noon' is no time"),
+    (gpt(MISSING, "message/author"), "mapping.n1.message.author"),
+    (gpt("x", "message/content/parts"), "mapping.n1.message.content.parts: must"),
+    (gpt("noon", "message/create_time"), "'noon' is no time"),
     (of_claude({}), "conversation 1: chat_messages: must be a list"),
-    (of_claude("robot", 3, "sender"), "chat_messages[3].sender: 'robot' is unknown; use one of"),
-    (of_claude(7, 3, "created_at"), "chat_messages[3].created_at: 7 is no time"),
-    (of_claude([{"text": 5}], 3, "content"), "chat_messages[3].content[0].text: must"),
+    (of_claude("robot", "/3/sender"), "chat_messages[3].sender: 'robot' is unknown; use one of"),
+    (of_claude(7, "/3/created_at"), "chat_messages[3].created_at: 7 is no time"),
+    (of_claude([{"text": 5}], "/3/content"), "chat_messages[3].content[0].text: must"),
     ([{"some": "thing"}], "no export of a known format; name conversations.json of"),
     (of_claude([])[:1], "contains no message"),
 ]
 
 
-@pytest.mark.parametrize(("value", "problem"), BROKEN)
-def test_refuses_a_broken_export_naming_place_and_field(value, problem, tmp_path):
-    path = exports.write_json(tmp_path / "conversations.json", value)
+def refusal(path: Path) -> str:
+    """The one line of the error."""
     with pytest.raises(InputError) as refused:
         read(path)
-    message = str(refused.value)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(("value", "problem"), BROKEN)
+def test_refuses_a_broken_export_naming_place_and_field(value, problem, tmp_path):
+    message = refusal(exports.write_json(tmp_path / "conversations.json", value))
     assert "conversations.json" in message
     assert problem in message
-    assert "\n" not in message
 
 
 def test_refuses_a_broken_line_naming_it(tmp_path):
@@ -191,9 +183,7 @@ def test_refuses_a_broken_line_naming_it(tmp_path):
         ('{"type": "user", "sessionId": "s", "timestamp": "x"}', "timestamp: 'x' is no"),
     ):
         path.write_text(f"{json.dumps(exports.claude_code()[1])}\n{line}\n", encoding="utf-8")
-        with pytest.raises(InputError) as refused:
-            read(path)
-        assert str(refused.value).startswith(f"log.jsonl: line 2: {problem}")
+        assert refusal(path).startswith(f"log.jsonl: line 2: {problem}")
 
 
 def test_passes_over_what_is_not_readable_beside_an_export(tmp_path):
@@ -212,11 +202,9 @@ def test_passes_over_what_is_not_readable_beside_an_export(tmp_path):
         for one in (tmp_path / "in").iterdir():
             file.write(one, one.name)
     assert read(archive).unreadable == imported.unreadable
-    with pytest.raises(InputError, match=r"^tsconfig\.json: not JSON"):
-        read(broken)
+    assert refusal(broken).startswith("tsconfig.json: not JSON")
     (tmp_path / "in" / "conversations.json").unlink()
-    with pytest.raises(InputError, match=r"no export of a known format.*tsconfig\.json: not JSON"):
-        read(tmp_path / "in")
+    assert re.search(r"no export of a known format.*tsconfig\.json: not", refusal(broken.parent))
 
 
 def test_leaves_out_and_counts_the_line_that_a_running_program_writes(tmp_path):
@@ -228,11 +216,9 @@ def test_leaves_out_and_counts_the_line_that_a_running_program_writes(tmp_path):
         assert texts(imported) == SAID
         assert imported.formats == {"Claude Code": 1}
         assert imported.tally.dropped["half-written last lines"] == 1
-        with pytest.raises(InputError, match=r"^a\.jsonl: line \d+: not JSON"):
-            read(log)
+        assert re.match(r"a\.jsonl: line \d+: not JSON", refusal(log))
     log.write_bytes(whole + b"{\n" + whole)  # any other line is an error
-    with pytest.raises(InputError, match=r"^a\.jsonl: line \d+: not JSON"):
-        read(log.parent)
+    assert re.match(r"a\.jsonl: line \d+: not JSON", refusal(log.parent))
 
 
 def test_refuses_what_is_not_there_damaged_or_of_one_id(tmp_path):
@@ -241,19 +227,15 @@ def test_refuses_what_is_not_there_damaged_or_of_one_id(tmp_path):
     for name in ("a.json", "b.json"):
         rows = [{"sample_id": "garden", "conversation": said, "qa": []}]
         exports.write_json(tmp_path / "in" / name, rows)
-    with pytest.raises(InputError, match=r"b\.json: sample garden: sample_id: used twice"):
-        read(tmp_path / "in")
-    with pytest.raises(InputError, match="no such file or folder"):
-        read(tmp_path / "gone.zip")
+    assert "b.json: sample garden: sample_id: used twice" in refusal(tmp_path / "in")
+    assert "no such file or folder" in refusal(tmp_path / "gone.zip")
     binary = tmp_path / "x.json"
     binary.write_bytes(b'[{"a": "\xff"}]')
-    with pytest.raises(InputError, match=r"x\.json: not UTF-8"):
-        read(binary)
+    assert "x.json: not UTF-8" in refusal(binary)
     archive = tmp_path / "x.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("conversations.json", json.dumps(exports.claude()))
     content = bytearray(archive.read_bytes())
     content[60:80] = bytes(20)
     archive.write_bytes(content)
-    with pytest.raises(InputError, match=r"x\.zip: damaged"):
-        read(archive)
+    assert "x.zip: damaged" in refusal(archive)

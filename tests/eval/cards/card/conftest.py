@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,9 @@ from eval.cards.card import scores as loading
 from eval.cards.card.schema import Card, load_card
 from eval.datasets.types import Dataset
 from eval.imports.rescore import __main__ as rescore
+from eval.records.jsonl import read_lines, write_lines
 from memsys.core.errors import InputError
-from tests.eval.commands import Run
+from tests.eval.commands import Run, Said
 
 Options = tuple[str, ...]
 
@@ -26,19 +26,10 @@ def data(small: Options) -> Path:
 
 
 @pytest.fixture
-def verified(
-    capsys: pytest.CaptureFixture[str], data: Path, errors: Path
-) -> Callable[..., tuple[int, str]]:
-    """`python -m eval card --verify` on the small data set: exit code and output."""
-
-    def call(*arguments: object) -> tuple[int, str]:
-        where = ("--dataset", str(data), "--key-file", str(errors))
-        capsys.readouterr()
-        code = command.main(["--verify", *map(str, arguments), *where])
-        out = capsys.readouterr()
-        return code, out.out + out.err
-
-    return call
+def verified(said: Said, data: Path, errors: Path) -> Said:
+    """What `python -m eval card --verify` says on the small data set."""
+    where = ("--dataset", data, "--key-file", errors)
+    return lambda *arguments, code=0: said(command.main, "--verify", *arguments, *where, code=code)
 
 
 def rows_of(run: Run) -> list[dict[str, Any]]:
@@ -57,8 +48,14 @@ def rows_of(run: Run) -> list[dict[str, Any]]:
 
 
 def write_rows(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_lines(path, rows)
     return path
+
+
+def made_card(folder: Path, out: Path, *options: str) -> Card:
+    """The card of a run folder, written to `out`."""
+    assert command.main([str(folder), "--out", str(out), *options]) == 0
+    return load_card(out)
 
 
 def import_card(answers: Path, data: Path, *options: str) -> Path:
@@ -66,13 +63,13 @@ def import_card(answers: Path, data: Path, *options: str) -> Path:
     run, card = str(answers.parent / "run"), answers.parent / "card.json"
     assert rescore.main([str(answers), "--dataset", str(data), "--out", run, *options]) == 0
     listed = options[options.index("--key-file") :][:2] if "--key-file" in options else ()
-    assert command.main([run, "--out", str(card), "--dataset", str(data), *listed]) == 0
+    made_card(Path(run), card, "--dataset", str(data), *listed)
     return card
 
 
 def ranked_ids(run: Run) -> dict[str, list[str]]:
     """Ranked memories by question id, as a file of rankings has them."""
-    rows = [json.loads(line) for line in run.files["rankings.jsonl"].decode().splitlines()]
+    rows = read_lines(run.folder / "rankings.jsonl")
     return {row["id"]: [id_ for id_, _ in row["ranking"]] for row in rows}
 
 
@@ -85,11 +82,6 @@ def published(
     answers = write_rows(folder / "answers.jsonl", rows_of(keyed["original"]))
     import_card(answers, data, "--key", "original", "--key-file", str(errors))
     return folder
-
-
-@pytest.fixture
-def card(published: Path) -> Card:
-    return load_card(published / "card.json")
 
 
 @pytest.fixture

@@ -12,10 +12,9 @@ import pytest
 from eval.cards.card import __main__ as command
 from eval.cards.card.schema import load_card
 from memsys.core.errors import InputError
-from tests.eval.cards.card.conftest import ranked_ids, rows_of, write_rows
+from tests.eval.cards.card.conftest import made_card, ranked_ids, rows_of, write_rows
 from tests.eval.commands import Run
 
-Verified = Callable[..., tuple[int, str]]
 Json = dict[str, Any]
 OTHER = "0" * 64
 
@@ -113,8 +112,8 @@ FORGED: dict[str, tuple[Callable[[Json], object], str]] = {
 def test_a_forged_card_is_refused(published, verified, tmp_path, name):
     forge, expected = FORGED[name]
     path = forged(published, tmp_path, forge)
-    code, out = verified(path, "--answers", published / "answers.jsonl")
-    assert (code, expected in out) == (1, True), out
+    out = verified(path, "--answers", published / "answers.jsonl", code=1)
+    assert expected in out
     assert ": differs: " in out
 
 
@@ -122,28 +121,25 @@ def test_imported_answers_are_not_accepted_as_a_run_of_this_project(published, v
     path = forged(published, tmp_path, lambda card: card.update(kind="run"))
     given = (path, "--answers", published / "answers.jsonl")
     expected = "kind: run on the card, which only its run folder shows"
-    code, out = verified(*given)
-    assert (code, f"note: {expected}" in out) == (0, True), out
-    code, out = verified(*given, "--complete")
-    assert (code, f"  {expected}" in out) == (1, True), out
+    assert f"note: {expected}" in verified(*given)
+    assert f"  {expected}" in verified(*given, "--complete", code=1)
     hidden = "\x9b2J\u202e"  # words of a card are printed without control characters
     path = forged(published, tmp_path, lambda card: card["scores"][0].update(type=hidden))
-    code, out = verified(path, "--answers", published / "answers.jsonl")
-    assert (code, "\\x9b2J\\u202e" in out, {*hidden} & {*out} <= {*"2J"}) == (1, True, True)
+    out = verified(path, "--answers", published / "answers.jsonl", code=1)
+    assert ("\\x9b2J\\u202e" in out, {*hidden} & {*out} <= {*"2J"}) == (True, True)
 
 
 def test_a_pooled_store_on_a_card_is_no_crash(published, verified, keyed, tmp_path):
     rows = [row | {"sample_id": str(place)} for place, row in enumerate(rows_of(keyed["original"]))]
     answers = write_rows(tmp_path / "answers.jsonl", rows)
     path = forged(published, tmp_path, lambda card: card["dataset"].update(pooled=True))
-    code, out = verified(path, "--answers", answers)
-    assert (code, ": differs: " in out) == (1, True), out
+    assert ": differs: " in verified(path, "--answers", answers, code=1)
 
 
 @pytest.fixture
 def own(keyed: dict[str, Run], tmp_path: Path) -> tuple[Run, Path, Json]:
     run, path = keyed["original"], tmp_path / "card.json"
-    assert command.main([str(run.folder), "--out", str(path)]) == 0
+    made_card(run.folder, path)
     return run, path, json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -177,21 +173,19 @@ def test_a_forged_card_of_a_run_is_refused(own, verified, name):
     forge, expected = OF_RUN[name]
     forge(card)
     path.write_text(json.dumps(card), encoding="utf-8")
-    code, out = verified(path, "--answers", run.folder)
-    assert (code, expected in out) == (1, True), out
+    assert expected in verified(path, "--answers", run.folder, code=1)
 
 
-def test_other_rankings_and_other_data_are_refused(own, verified, data, errors, tmp_path, capsys):
+def test_other_rankings_and_other_data_are_refused(own, verified, data, errors, tmp_path, said):
     run, path, _ = own
     other, copy = tmp_path / "ranked.json", tmp_path / "small.json"
     other.write_text(json.dumps({id_: ids[::-1] for id_, ids in ranked_ids(run).items()}))
-    code, out = verified(path, "--answers", run.folder, "--rankings", other)
-    assert (code, "rankings: not those of the card" in out) == (1, True)
+    out = verified(path, "--answers", run.folder, "--rankings", other, code=1)
+    assert "rankings: not those of the card" in out
     assert "ndcg@10: mean: " in out
     copy.write_bytes(data.read_bytes() + b"\n")
     given = ["--verify", path, "--answers", run.folder, "--dataset", copy, "--key-file", errors]
-    assert command.main([*map(str, given)]) == 1
-    assert "data: small.json (sha256 " in capsys.readouterr().out
+    assert "data: small.json (sha256 " in said(command.main, *given, code=1)
 
 
 INVALID: dict[str, tuple[Callable[[Json], object], str]] = {
@@ -218,8 +212,8 @@ INVALID: dict[str, tuple[Callable[[Json], object], str]] = {
 def test_an_invalid_card_is_refused_in_one_line(published, verified, tmp_path, name):
     forge, expected = INVALID[name]
     path = forged(published, tmp_path, forge)
-    code, out = verified(path, "--answers", published / "answers.jsonl")
-    assert (code, expected in out, out.count("\n")) == (2, True, 1), out
+    out = verified(path, "--answers", published / "answers.jsonl", code=2)
+    assert (expected in out, out.count("\n")) == (True, 1), out
 
 
 def test_no_number_and_a_field_twice_are_refused(published, tmp_path):

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from shutil import copytree
-
-import pytest
 
 from eval.analyse.retrieval import __main__ as retrieval
 from eval.cards.card import __main__ as command
-from eval.cards.card.schema import MOST, is_absolute, load_card
-from tests.eval.cards.card.conftest import ranked_ids, rows_of, write_rows
+from eval.cards.card.schema import MOST, is_absolute
+from eval.records.jsonl import write_lines
+from tests.eval.cards.card.conftest import made_card, ranked_ids, rows_of, write_rows
 from tests.eval.commands import runs_in
 from tests.eval.factory import hashed
-
-Capture = pytest.CaptureFixture[str]
-
-
-def make(folder: Path, out: Path, *options: str) -> int:
-    return command.main([str(folder), "--out", str(out), *options])
 
 
 def test_a_card_names_no_folder_of_the_machine_and_no_text(keyed, published, tmp_path):
     run, path = keyed["corrected"], tmp_path / "card.json"
-    assert make(run.folder, path) == 0
+    card = made_card(run.folder, path)
     for text in (path.read_text("utf-8"), (published / "card.json").read_text("utf-8")):
         assert str(tmp_path.parent) not in text
         assert not [r for r in run.records if r["question"] in text]
         longer = [r["answer"] for r in run.records if len(r["answer"] or "") > 12]
         assert longer
         assert not [answer for answer in longer if answer in text]
-    card = load_card(path)
     assert card.dataset["path"] == "small.json"
     assert card.dataset["key_file"] == "errors.jsonl"
     assert "dataset.path=small.json" in card.command
@@ -49,9 +40,8 @@ def test_absolute_paths_are_recognised():
 
 
 def test_a_card_says_what_was_run(keyed, tmp_path):
-    run, path = keyed["excluded"], tmp_path / "card.json"
-    assert make(run.folder, path) == 0
-    card, manifest = load_card(path), run.manifest
+    run = keyed["excluded"]
+    card, manifest = made_card(run.folder, tmp_path / "card.json"), run.manifest
     assert (card.system, card.kind, card.key) == ("bm25", "run", "excluded")
     assert card.config_sha256 == manifest["config_sha256"]
     assert card.run_code is not None
@@ -63,9 +53,7 @@ def test_a_card_says_what_was_run(keyed, tmp_path):
     assert [file.sha256 for file in card.of_role("data")] == [manifest["data"][0]["sha256"]]
 
 
-def test_what_is_known_of_published_answers_is_on_the_card(
-    published, data, errors, tmp_path, capsys
-):
+def test_what_is_known_of_published_answers_is_on_the_card(published, data, errors, tmp_path, said):
     path = tmp_path / "card.json"
     where = ("--dataset", str(data), "--key-file", str(errors))
     origin = ("--origin-repository", "some/one", "--origin-commit", "7b143c50")
@@ -73,54 +61,44 @@ def test_what_is_known_of_published_answers_is_on_the_card(
     models = ("--model", "reader=gpt-4.1-mini", "--model", "judge=gpt-4o-mini")
     unknown = ("--unknown", "Its version is not known.", "--unknown", "Nor is its prompt.")
     run = published / "run"
-    assert make(run, path, *where, *origin, *url, *models, *unknown) == 0
-    card = load_card(path)
+    card = made_card(run, path, *where, *origin, *url, *models, *unknown)
     assert card.origin is not None
     assert card.origin.model_dump(exclude_none=True) == {
         "repository": "some/one",
         "commit": "7b143c50",
         "url": "https://example.org/answers.jsonl",
     }
-    assert card.models == {
-        "reader": "gpt-4.1-mini",
-        "judge": "gpt-4o-mini",
-        "embedder": None,
-        "llm": None,
-    }
+    known = {"reader": "gpt-4.1-mini", "judge": "gpt-4o-mini"}
+    assert card.models == {**known, "embedder": None, "llm": None}
     assert card.unknown == ["Its version is not known.", "Nor is its prompt."]
     assert (card.kind, card.run_code) == ("imported", None)
     assert card.of_role("answers")[0].name == "answers.jsonl"
     reported = {score.measure for score in card.scores if score.reported}
     assert reported == {"judge", "context_tokens"}
-    capsys.readouterr()
-    assert make(run, path, *where, "--model", "grader=x") == 2
-    assert "--model grader=...: no such role" in capsys.readouterr().err
-    assert make(run, path, *where, "--answers-url", "javascript:1") == 2
-    assert "url: " in capsys.readouterr().err
+    for wrong, says in (
+        (("--model", "grader=x"), "--model grader=...: no such role"),
+        (("--answers-url", "javascript:1"), "url: "),
+    ):
+        assert says in said(command.main, run, "--out", path, *where, *wrong, code=2)
 
 
-def test_a_card_is_made_of_the_files_that_others_have_and_is_small(keyed, data, tmp_path, capsys):
+def test_a_card_is_made_of_the_files_that_others_have_and_is_small(keyed, data, tmp_path, said):
     run, path = keyed["plain"], tmp_path / "card.json"
     answers = write_rows(tmp_path / "answers.jsonl", rows_of(run))
-    assert make(run.folder, path, "--answers", str(answers)) == 0
-    assert load_card(path).of_role("answers")[0].name == "answers.jsonl"
+    card = made_card(run.folder, path, "--answers", str(answers))
+    assert card.of_role("answers")[0].name == "answers.jsonl"
     path.unlink()
-    capsys.readouterr()
     write_rows(answers, rows_of(run)[1:])
-    assert make(run.folder, path, "--answers", str(answers)) == 2
-    assert "contains other answers than" in capsys.readouterr().err
-    other = tmp_path / "ranked.json"
-    turned = {id_: ids[::-1] for id_, ids in ranked_ids(run).items()}
-    other.write_text(json.dumps(turned), encoding="utf-8")
-    assert make(run.folder, path, "--rankings", str(other)) == 2
-    assert "contains other rankings than" in capsys.readouterr().err
-    copy = tmp_path / "small.json"
+    other, copy = tmp_path / "ranked.json", tmp_path / "small.json"
+    other.write_text(json.dumps({id_: ids[::-1] for id_, ids in ranked_ids(run).items()}))
     copy.write_bytes(data.read_bytes() + b"\n")
-    assert make(run.folder, path, "--dataset", str(copy)) == 2
-    assert "answers small.json, not the files of small" in capsys.readouterr().err
-    long = [word for _ in range(20) for word in ("--unknown", "x" * 900)]
-    assert make(run.folder, path, *long) == 2
-    assert f"{MOST:,} are allowed" in capsys.readouterr().err
+    for wrong, says in (
+        (("--answers", answers), "contains other answers than"),
+        (("--rankings", other), "contains other rankings than"),
+        (("--dataset", copy), "answers small.json, not the files of small"),
+        (("--unknown", "x" * 900) * 20, f"{MOST:,} are allowed"),
+    ):
+        assert says in said(command.main, run.folder, "--out", path, *wrong, code=2)
     assert not path.exists()
 
 
@@ -129,17 +107,13 @@ def test_scores_are_not_those_written_in_the_run_and_no_secret_is_on_a_card(
 ):
     run = keyed["plain"]
     folder = copytree(run.folder, tmp_path / "run")
-    perfect = [
-        json.dumps(row | {"scores": {name: 1.0 for name in row["scores"] if name != "judge"}})
-        for row in run.records
-    ]
-    (folder / "records.jsonl").write_text("\n".join(perfect) + "\n", encoding="utf-8")
+    perfect = {name: 1.0 for name in run.records[0]["scores"] if name != "judge"}
+    write_lines(folder / "records.jsonl", [row | {"scores": perfect} for row in run.records])
     manifest = run.manifest | {"command": "python -m eval.run llm.note=verysecretvalue"}
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     monkeypatch.setenv("SOME_API_KEY", "verysecretvalue")
-    assert make(folder, tmp_path / "forged.json") == 0
-    assert make(run.folder, tmp_path / "card.json") == 0
-    forged, own = (load_card(tmp_path / name) for name in ("forged.json", "card.json"))
+    forged = made_card(folder, tmp_path / "forged.json")
+    own = made_card(run.folder, tmp_path / "card.json")
     assert forged.scores == own.scores
     assert forged.command == "python -m eval.run llm.note=$SOME_API_KEY"
 
@@ -150,25 +124,21 @@ def test_the_weights_of_a_ranking_are_on_the_card(start, tmp_path, small):
     (tmp_path / "mine.yaml").write_bytes(WEIGHTS.read_bytes())
     assert start("strategy=fusion", "index.fusion=mine.yaml", *small).code == 0
     (run,) = runs_in(tmp_path)
-    assert make(run.folder, tmp_path / "card.json") == 0
-    (file,) = load_card(tmp_path / "card.json").of_role("weights")
+    (file,) = made_card(run.folder, tmp_path / "card.json").of_role("weights")
     assert file.sha256 == run.manifest["weights"]["sha256"]
 
 
-def test_rankings_alone_have_a_card(keyed, data, tmp_path, capsys):
+def test_rankings_alone_have_a_card(keyed, data, tmp_path, said):
     file, folder = tmp_path / "ranked.json", tmp_path / "run"
     file.write_text(json.dumps(ranked_ids(keyed["plain"])), encoding="utf-8")
     options = ["--dataset", str(data), "--run-folder", str(folder), "--measure", "mrr"]
     assert retrieval.main([str(file), *options]) == 0
     path = tmp_path / "card.json"
-    assert make(folder, path) == 0
-    card = load_card(path)
+    card = made_card(folder, path)
     assert {score.measure for score in card.scores} == {"recall@10", "ndcg@10", "mrr"}
     assert [one.name for one in card.of_role("rankings")] == ["ranked.json"]
     verify = ["--verify", str(path), "--dataset", str(data)]
-    capsys.readouterr()
-    assert command.main(verify) == 2
-    assert "the card is of rankings" in capsys.readouterr().err
+    assert "the card is of rankings" in said(command.main, *verify, code=2)
     assert command.main([*verify, "--rankings", str(file)]) == 0
     assert command.main([*verify, "--answers", str(folder)]) == 0
 
@@ -176,8 +146,7 @@ def test_rankings_alone_have_a_card(keyed, data, tmp_path, capsys):
 def test_a_selection_without_an_order_has_no_ranking_on_its_card(start, tmp_path, small):
     assert start("strategy=full_context", *small).code == 0
     (run,) = runs_in(tmp_path)
-    assert make(run.folder, tmp_path / "card.json") == 0
-    card = load_card(tmp_path / "card.json")
+    card = made_card(run.folder, tmp_path / "card.json")
     assert not card.of_role("rankings")
     assert not [score for score in card.scores if score.measure == "recall@10"]
 
@@ -193,16 +162,14 @@ def test_a_verdict_counts_for_the_gold_answer_that_it_was_given_for(keyed, tmp_p
             | ({"scores_original": row["scores_original"] | judged} if row["key"] else {})
             for row in run.records
         ]
-        lines = [json.dumps(row) + "\n" for row in rows]
-        (folder / "records.jsonl").write_text("".join(lines), encoding="utf-8")
+        write_lines(folder / "records.jsonl", rows)
         (folder / "manifest.json").write_text(json.dumps(hashed(run.manifest)), encoding="utf-8")
-        assert make(folder, tmp_path / "card.json") == 0
-        card = load_card(tmp_path / "card.json")
+        card = made_card(folder, tmp_path / "card.json")
         counts[name] = {s.type: s.n for s in card.scores if s.measure == "judge"}["overall"]
     assert counts == {"under its key": 17, "under the original key": 16}
 
 
-def test_bad_options_are_named(keyed, published, tmp_path, capsys):
+def test_bad_options_are_named(keyed, published, tmp_path, said):
     card, folder = str(published / "card.json"), str(keyed["plain"].folder)
     for arguments, expected in (
         ([], "name a RUN, or cards by --verify"),
@@ -216,6 +183,5 @@ def test_bad_options_are_named(keyed, published, tmp_path, capsys):
         (["--verify", folder + "/records.jsonl"], "bytes; at most 20,000"),
         (["--verify", card, "--answers", str(tmp_path / "no.csv")], "no.csv"),
     ):
-        assert command.main(arguments) == 2
-        err = capsys.readouterr().err
+        err = said(command.main, *arguments, code=2)
         assert (expected in err, err.count("\n")) == (True, 1), err

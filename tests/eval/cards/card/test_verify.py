@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,16 +16,14 @@ from eval.metrics.protocols import PROTOCOLS
 from eval.records.answer_key_views import left_out
 from eval.records.run import load_run
 from eval.summary.protocols import by_protocol
-from tests.eval.cards.card.conftest import import_card, rows_of, write_rows
+from tests.eval.cards.card.conftest import import_card, made_card, rows_of, write_rows
 from tests.eval.commands import Run
-
-Verified = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture(params=["plain", "original", "corrected", "excluded"])
 def own(request: pytest.FixtureRequest, keyed: dict[str, Run], tmp_path: Path) -> tuple[Run, Path]:
     run, path = keyed[request.param], tmp_path / "card.json"
-    assert command.main([str(run.folder), "--out", str(path)]) == 0
+    made_card(run.folder, path)
     return run, path
 
 
@@ -36,13 +33,13 @@ def test_a_run_is_equal_to_its_card(own, verified, data):
     if run.manifest["key"]["overlay"] is None:
         assert command.main(["--verify", *capable]) == 0
         return
-    code, out = verified(path, "--answers", run.folder)
-    assert (code, "cannot be recomputed" in out) == (0, False)
-    count = sum(2 + 2 * (score.low is not None) for score in load_card(path).scores)
+    out = verified(path, "--answers", run.folder)
+    assert "cannot be recomputed" not in out
+    count = _numbers(load_card(path))
     assert f"equal: {count} of {count} numbers equal" in out
 
 
-def test_rankings_are_verified_where_they_are_given(own, data, errors, capsys, tmp_path):
+def test_rankings_are_verified_where_they_are_given(own, data, errors, said, tmp_path):
     run, path = own
     records = tmp_path / "records.jsonl"
     records.write_bytes(run.files["records.jsonl"])
@@ -51,27 +48,22 @@ def test_rankings_are_verified_where_they_are_given(own, data, errors, capsys, t
     verify = ["--verify", str(path), "--answers", str(records), *where]
     trec = tmp_path / "trec"
     assert export.main([str(run.folder), "--to", "trec", "--out", str(trec)]) == 0
-    capsys.readouterr()
-    assert command.main(verify) == 0
-    assert "numbers cannot be recomputed: rankings are not given" in capsys.readouterr().out
-    assert command.main([*verify, "--complete"]) == 1
-    assert "numbers are not verified: rankings are not given" in capsys.readouterr().out
-    assert command.main([*verify, "--rankings", str(trec / "run.trec")]) == 0
-    out = capsys.readouterr().out
+    assert "numbers cannot be recomputed: rankings are not given" in said(command.main, *verify)
+    told = said(command.main, *verify, "--complete", code=1)
+    assert "numbers are not verified: rankings are not given" in told
+    out = said(command.main, *verify, "--rankings", trec / "run.trec")
     assert "cannot be recomputed" not in out
     assert "run.trec" in out
     assert "is another file with the same rows" in out
     jsonl = run.folder / "rankings.jsonl"
-    assert command.main([*verify, "--rankings", str(jsonl)]) == 0
-    assert "cannot be recomputed" not in capsys.readouterr().out
+    assert "cannot be recomputed" not in said(command.main, *verify, "--rankings", jsonl)
 
 
 def test_published_answers_verify_in_any_layout(published, verified, keyed, tmp_path):
     card, rows = published / "card.json", rows_of(keyed["original"])
-    assert verified(card, "--answers", published / "answers.jsonl") == (
-        0,
-        f"{card}: equal: {(n := _numbers(load_card(card)))} of {n} numbers equal\n",
-    )
+    n = _numbers(load_card(card))
+    told = verified(card, "--answers", published / "answers.jsonl")
+    assert told == f"{card}: equal: {n} of {n} numbers equal\n"
     packed = tmp_path / "answers.jsonl.gz"
     packed.write_bytes(gzip.compress((published / "answers.jsonl").read_bytes()))
     table = tmp_path / "answers.csv"
@@ -80,8 +72,7 @@ def test_published_answers_verify_in_any_layout(published, verified, keyed, tmp_
         writer.writeheader()
         writer.writerows(reversed(rows))
     for answers in (packed, table, published / "run", published / "run" / "records.jsonl"):
-        code, out = verified(card, "--answers", answers)
-        assert (code, f"{n} of {n} numbers equal" in out) == (0, True), out
+        assert f"{n} of {n} numbers equal" in verified(card, "--answers", answers)
 
 
 def test_verdicts_that_a_file_lacks_are_listed_as_such(published, verified, data, keyed, tmp_path):
@@ -90,19 +81,17 @@ def test_verdicts_that_a_file_lacks_are_listed_as_such(published, verified, data
         for row in rows_of(keyed["original"])
     ]
     bare = write_rows(tmp_path / "bare.jsonl", rows)
-    code, out = verified(published / "card.json", "--answers", bare)
-    assert code == 0
+    out = verified(published / "card.json", "--answers", bare)
     assert "numbers cannot be recomputed: the answers given contain no judge" in out
     assert "numbers cannot be recomputed: the answers given contain no context_tokens" in out
-    code, out = verified(published / "card.json", "--answers", bare, "--complete")
-    assert (code, "are not verified: the answers given contain no judge" in out) == (1, True)
+    out = verified(published / "card.json", "--answers", bare, "--complete", code=1)
+    assert "are not verified: the answers given contain no judge" in out
     # of the very file that the card names, they are refused
     path = import_card(bare, data)
     card, judged = (json.loads(one.read_text()) for one in (path, published / "card.json"))
     card["scores"].append(next(s for s in judged["scores"] if s["measure"] == "judge"))
     path.write_text(json.dumps(card))
-    code, out = verified(path, "--answers", bare)
-    assert (code, "judge: on the card, and does not follow" in out) == (1, True), out
+    assert "judge: on the card, and does not follow" in verified(path, "--answers", bare, code=1)
 
 
 def test_answers_are_read_as_they_were_for_the_card(published, data, keyed, tmp_path):
@@ -125,18 +114,16 @@ def test_answers_are_read_as_they_were_for_the_card(published, data, keyed, tmp_
 
 def test_several_cards_are_verified_with_their_answers(published, verified, keyed, tmp_path):
     one, other = published / "card.json", tmp_path / "other.json"
-    assert command.main([str(keyed["corrected"].folder), "--out", str(other)]) == 0
+    made_card(keyed["corrected"].folder, other)
     answers = (published / "answers.jsonl", keyed["corrected"].folder)
-    code, out = verified(one, other, "--answers", *answers)
-    assert (code, out.count(": equal: ")) == (0, 2)
-    code, out = verified(one, other, "--answers", *answers, answers[0])
-    assert (code, "--answers: 3 for 2 cards" in out) == (2, True)
+    assert verified(one, other, "--answers", *answers).count(": equal: ") == 2
+    out = verified(one, other, "--answers", *answers, answers[0], code=2)
+    assert "--answers: 3 for 2 cards" in out
 
 
 def test_means_and_intervals_are_those_of_the_summary(keyed, tmp_path):
-    run, path = keyed["corrected"], tmp_path / "card.json"
-    assert command.main([str(run.folder), "--out", str(path)]) == 0
-    card = load_card(path)
+    run = keyed["corrected"]
+    card = made_card(run.folder, tmp_path / "card.json")
     assert card.key == "corrected"
     counted = [one for one in load_run(run.folder).records.values() if not left_out(one)]
     cells = by_protocol(counted, list(PROTOCOLS), 0)
@@ -171,10 +158,9 @@ def test_failed_questions_count_as_the_protocol_says(published, data, tmp_path, 
 @pytest.mark.usefixtures("no_corrections")
 def test_scores_under_a_key_that_is_not_here_are_listed_as_such(published, verified):
     verify = (published / "card.json", "--answers", published / "answers.jsonl")
-    code, out = verified(*verify)
-    assert (code, "16 numbers cannot be recomputed: dataset.key=corrected: " in out) == (0, True)
-    code, out = verified(*verify, "--complete")
-    assert (code, "16 numbers are not verified: dataset.key=corrected: " in out) == (1, True)
+    assert "16 numbers cannot be recomputed: dataset.key=corrected: " in verified(*verify)
+    out = verified(*verify, "--complete", code=1)
+    assert "16 numbers are not verified: dataset.key=corrected: " in out
 
 
 def test_other_answers_are_refused_though_their_scores_are_equal_and_so_are_fewer(
@@ -182,12 +168,11 @@ def test_other_answers_are_refused_though_their_scores_are_equal_and_so_are_fewe
 ):
     rows = rows_of(keyed["original"])
     fewer = write_rows(tmp_path / "fewer.jsonl", rows[:-2])
-    code, out = verified(published / "card.json", "--answers", fewer)
-    assert (code, "rows: matched: 21 on the card, 19 recomputed" in out) == (1, True)
+    out = verified(published / "card.json", "--answers", fewer, code=1)
+    assert "rows: matched: 21 on the card, 19 recomputed" in out
     rows[0]["answer"] = rows[0]["answer"].swapcase()  # which no metric regards
     other = write_rows(tmp_path / "answers.jsonl", rows)
-    code, out = verified(published / "card.json", "--answers", other)
-    assert code == 1
+    out = verified(published / "card.json", "--answers", other, code=1)
     assert "answers: not those of the card: rows_sha256" in out
     assert ": mean: " not in out
 
@@ -200,8 +185,7 @@ def test_a_column_of_gold_answers_is_refused(published, keyed, data, errors, tmp
     answers = write_rows(tmp_path / "answers.jsonl", rows)
     listed = ("--key", "original", "--key-file", str(errors))
     card = import_card(answers, data, "--columns", "answer=reference", *listed)
-    code, out = verified(card, "--answers", answers)
-    assert (code, "are the gold answer word for word" in out) == (1, True), out
+    assert "are the gold answer word for word" in verified(card, "--answers", answers, code=1)
 
 
 def _numbers(card: Card) -> int:

@@ -13,7 +13,9 @@ import pytest
 
 from eval.cards.card import __main__ as cards
 from eval.imports.rescore import __main__ as rescore
+from eval.records.jsonl import write_lines
 from memsys.core.places import SHIPPED as PROJECT
+from tests.eval.sample import sample_answers
 
 _SITE = "https://example.org"
 # A verdict that the answers do not contain.
@@ -36,16 +38,9 @@ esac
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with answers.jsonl and its card.json, of the bundled data set."""
     folder = tmp_path_factory.mktemp("published")
-    rows = [
-        {"sample_id": sample["sample_id"], "qa_index": number, "answer": f"the {qa['answer']}"}
-        | {"question": qa["question"]}
-        for path in sorted((PROJECT / "data" / "sample").glob("*.json"))
-        for sample in json.loads(path.read_text(encoding="utf-8"))
-        for number, qa in enumerate(sample["qa"])
-        if "answer" in qa
-    ]
     answers = folder / "answers.jsonl"
-    answers.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    rows = sample_answers()
+    write_lines(answers, [row | {"prediction": f"the {row['prediction']}"} for row in rows])
     run = str(folder / "run")
     assert rescore.main([str(answers), "--dataset", "sample", "--out", run]) == 0
     url = ("--answers-url", f"{_SITE}/answers.jsonl")

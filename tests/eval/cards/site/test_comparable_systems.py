@@ -92,8 +92,7 @@ def test_the_table_shows_what_the_card_says(tmp_path):
 
 
 def test_a_verdict_of_this_project_is_not_marked_as_reported(tmp_path):
-    fields = card("own").model_dump()
-    own = [one | {"reported": False} for one in fields["scores"]]
+    own = [one | {"reported": False} for one in card("own").model_dump()["scores"]]
     (group,) = groups(tmp_path, card("theirs", 0.5), card("own", scores=own))
     judge = {column.title: column for column in group.columns}["judge"]
     assert (judge.note, [cell.note for cell in judge.cells]) == ("", ["reported", ""])

@@ -109,29 +109,27 @@ def test_two_builds_are_equal_and_the_order_of_cards_does_not_matter(tmp_path):
     assert len(read_entries([folder, folder / "0.json"])) == 3  # a card named twice is one
 
 
-def test_building_again_removes_the_pages_of_cards_that_are_gone(tmp_path, capsys):
+def test_building_again_removes_the_pages_of_cards_that_are_gone(tmp_path, said):
     out = site(tmp_path, card("one"), card("other"))
     (out / "cards" / "mine.txt").write_text("stays")
-    assert main([str(tmp_path / "cards" / "0.json"), "--out", str(out)]) == 0
+    told = said(main, tmp_path / "cards" / "0.json", "--out", out)
     written = len(content(out)) - 1  # mine.txt
-    assert f"1 cards; {written} files written to " in capsys.readouterr().out
+    assert f"1 cards; {written} files written to " in told
     names = sorted(path.name.partition("-")[0] for path in (out / "cards").iterdir())
     assert names == ["mine.txt", "one", "one"]
 
 
-def test_nothing_is_written_over_something_else_or_of_what_is_no_card(tmp_path, capsys):
+def test_nothing_is_written_over_something_else_or_of_what_is_no_card(tmp_path, said):
     (tmp_path / "cards").mkdir()
     folder = write(tmp_path / "cards", card("one"))
     before = content(folder)
-    assert main([str(folder), "--out", str(folder)]) == 2
-    assert "is a folder of something else" in capsys.readouterr().err
+    assert "is a folder of something else" in said(main, folder, "--out", folder, code=2)
     assert content(folder) == before
     # a file that is no card, and a folder without cards
     (folder / "bad.json").write_text('{"system": "x"}')
     (tmp_path / "empty").mkdir()
     for given, says in ((folder, "bad.json"), (tmp_path / "empty", "empty")):
-        assert main([str(given), "--out", str(tmp_path / "site")]) == 2
-        assert f"{says}: no score card" in capsys.readouterr().err
+        assert f"{says}: no score card" in said(main, given, "--out", tmp_path / "site", code=2)
         assert not (tmp_path / "site").exists()
 
 
@@ -194,8 +192,8 @@ def test_a_table_is_accessible(tmp_path):
 
 def test_pages_say_how_answers_without_a_link_are_had(tmp_path):
     out = site(tmp_path, keyless("own"), card("with"), card("without", url=None))
-    pages = {path.name.partition("-")[0]: path for path in (out / "cards").glob("*.html")}
-    for said, where in (("RUN is the folder", "own"), ("no link to the answers", "without")):
-        for name in ("own", "with", "without"):
-            if (said, name) != ("no link to the answers", "own"):
-                assert (said in pages[name].read_text("utf-8")) == (name == where)
+    pages = {path.name.partition("-")[0]: path.read_text() for path in out.glob("cards/*.html")}
+    of_run = {name: "RUN is the folder" in text for name, text in pages.items()}
+    assert of_run == {"own": True, "with": False, "without": False}
+    unlinked = {name: "no link to the answers" in pages[name] for name in ("with", "without")}
+    assert unlinked == {"with": False, "without": True}

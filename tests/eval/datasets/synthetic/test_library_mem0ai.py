@@ -139,14 +139,11 @@ def test_it_states_relations_and_drops_those_that_have_another_end_now():
     assert dropped(stored[1:5]) == []
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
+def test_other_requests_are_refused():
+    for body in (
         chat("Answer.", "Who is Velma Orr's cousin?"),
         chat("Name them.", SAID[0], tools=("Other",)),
         chat("Facts of no day.", f"Input:\n{SAID[0]}"),
-    ],
-)
-def test_other_requests_are_refused(body):
-    with pytest.raises(UnknownPromptError):
-        reply(body)
+    ):
+        with pytest.raises(UnknownPromptError):
+            reply(body)

@@ -83,11 +83,8 @@ def test_a_value_takes_the_place_of_the_one_before(fact, stored, operations):
 def test_it_names_the_entities_of_messages_and_of_questions():
     rows = ask("entities", "graph_entities", messages=numbered(ENGLISH))
     assert {row["entity"]: row["entity_type"] for row in rows} == {
-        "Velma Orr": "person",
-        "Dar Sule": "person",
-        "Nev Lar": "person",
-        "Tor Mill": "organisation",
-        "Port Sen": "place",
+        **dict.fromkeys(("Velma Orr", "Dar Sule", "Nev Lar"), "person"),
+        **{"Tor Mill": "organisation", "Port Sen": "place"},
     }
     for question, names in (
         ("What is the workplace of Velma Orr's cousin?", ["Velma Orr"]),

@@ -40,9 +40,7 @@ class Said(NamedTuple):
 
 
 class World:
-    """A data set, its turns by `conversation:turn`, and conversation and value of each statement by
-    subject and relation.
-    """
+    """A data set, its turns, and conversation and value of each statement."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -60,7 +58,6 @@ class World:
     def planted(
         self, kind: str | None = None, control: bool = False
     ) -> list[tuple[Question, Plant]]:
-        """Questions of `kind`, or of all kinds, that are controls or are none."""
         return [
             (one, one.plant)
             for one in self.dataset.questions

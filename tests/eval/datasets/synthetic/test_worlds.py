@@ -16,19 +16,13 @@ from eval.datasets.types import Dataset, Question
 from eval.readers.chain import ChainReader
 from memsys.core.errors import InputError
 from memsys.core.language import language_of
-from memsys.core.types import Candidate, Memory, Retrieval
+from memsys.core.types import Candidate, Conversation, Memory, Retrieval, Turn
 from memsys.knowledge.memory.turns import Turns
+from tests.eval.datasets.conftest import memories_of
 
 PARAMETERS: dict[str, Any] = {
-    "conversations": 2,
-    "sessions": 6,
-    "turns": 16,
-    "distractors": 0.5,
-    "hops": 3,
-    "updates": 1,
-    "relative_dates": 0.5,
-    "language": "en",
-    "seed": 0,
+    **{"conversations": 2, "sessions": 6, "turns": 16, "distractors": 0.5, "hops": 3, "updates": 1},
+    **{"relative_dates": 0.5, "language": "en", "seed": 0},
 }
 WORLDS = [
     {"hops": hops, "updates": updates, "language": language}
@@ -49,16 +43,17 @@ def _made(parameters: tuple[tuple[str, Any], ...]) -> Dataset:
 
 
 def memories(dataset: Dataset) -> dict[str, dict[str, Memory]]:
-    """By conversation and turn."""
-    builder = Turns("turns", lead=0)
-    return {
-        conversation.id: {
-            memory.turns[0]: memory
-            for session in conversation.sessions
-            for memory in builder.build(session)
-        }
-        for conversation in dataset.conversations
-    }
+    return memories_of(dataset, Turns("turns", lead=0))
+
+
+def tellings(conversation: Conversation) -> dict[tuple[str, str], list[tuple[Turn, str]]]:
+    """Turns and values, in order, by subject and relation."""
+    told: dict[tuple[str, str], list[tuple[Turn, str]]] = {}
+    for session in conversation.sessions:
+        for turn in session.turns:
+            for fact in LANGUAGES["en"].read(turn.text, session.time.date()):
+                told.setdefault((fact.subject, fact.relation), []).append((turn, fact.value))
+    return told
 
 
 def retrieval(found: list[Memory]) -> Retrieval:
@@ -97,18 +92,15 @@ def test_a_question_takes_as_many_turns_as_it_has_hops(hops):
 def test_a_fact_is_told_once_more_for_each_update_and_the_last_telling_counts(updates):
     dataset = made(hops=1, updates=updates, conversations=1)
     (conversation,) = dataset.conversations
-    language, order = LANGUAGES["en"], {}
-    for session in conversation.sessions:
-        for turn in session.turns:
-            for fact in language.read(turn.text, session.time.date()):
-                order.setdefault((fact.subject, fact.relation), []).append((turn.id, fact.value))
+    told = tellings(conversation)
     for question in dataset.questions:
-        asked = language.parse_question(question.text)
+        asked = LANGUAGES["en"].parse_question(question.text)
         assert asked is not None
         if question.category == 4:
-            told = order[asked[0], asked[1][0]]
-            assert len(told) == 1 + updates
-            assert told[-1] == (question.evidence[0], question.gold)
+            of_fact = told[asked[0], asked[1][0]]
+            assert len(of_fact) == 1 + updates
+            turn, value = of_fact[-1]
+            assert (turn.id, value) == (question.evidence[0], question.gold)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
@@ -215,12 +207,8 @@ def tellers(**parameters: Any) -> list[set[str]]:
     """Who tells each fact that changes, of one conversation."""
     dataset = made(hops=1, updates=3, sessions=12, conversations=1, **parameters)
     (conversation,) = dataset.conversations
-    told: dict[tuple[str, str], list[str]] = {}
-    for session in conversation.sessions:
-        for turn in session.turns:
-            for fact in LANGUAGES["en"].read(turn.text, session.time.date()):
-                told.setdefault((fact.subject, fact.relation), []).append(turn.speaker)
-    return [set(names) for names in told.values() if len(names) > 1]
+    told = tellings(conversation).values()
+    return [{turn.speaker for turn, _ in several} for several in told if len(several) > 1]
 
 
 @pytest.mark.parametrize("past", [False, True])

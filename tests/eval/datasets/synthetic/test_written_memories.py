@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,32 +16,40 @@ from tests.baselines.libraries.real import MADE, needs
 from tests.eval.commands import Run, run_main
 from tests.eval.datasets.synthetic.test_worlds import PARAMETERS
 
-SMALL = (
-    *("dataset=synthetic", "llm=grammar", "reader=chain", "k=3", "dataset.distractors=0.5"),
-    *("dataset.conversations=1", "dataset.sessions=4", "dataset.turns=8"),
+WORLD = (
+    *("dataset=synthetic", "llm=grammar", "reader=chain", "dataset.conversations=1"),
     *("dataset.hops=1", "dataset.updates=2", "dataset.past=true", "dataset.tellers=one"),
 )
+SMALL = ("k=3", "dataset.distractors=0.5", "dataset.sessions=4", "dataset.turns=8")
 
 
-def f1(tmp_path: Path, cache: Path, *options: str) -> dict[str, float]:
-    """By type that has answers; every question was answered."""
-    ended = run_main(tmp_path, cache, *SMALL, *options, f"hydra.run.dir={tmp_path / 'run'}")
+def finished(folder: Path, cache: Path, *options: str) -> Run:
+    """A run in a small world that answered every question, without a fault."""
+    ended = run_main(folder, cache, *WORLD, *options, f"hydra.run.dir={folder / 'run'}")
     assert ended.code == 0, ended.err
     assert "overall (all but type 5)" in ended.out  # it has a type that LoCoMo has not
-    run = Run(tmp_path / "run", ended)
+    run = Run(folder / "run", ended)
     assert {record["status"] for record in run.records} == {"ok"}
-    faults = [e for line in run.ingests for e in line.get("events", []) if "fault" in e]
-    assert not faults
+    assert not [event for event in events(run) if "fault" in event]
+    return run
+
+
+def events(run: Run) -> list[dict[str, Any]]:
+    return [event for line in run.ingests for event in line.get("events", [])]
+
+
+def f1(run: Run) -> dict[str, float]:
+    """By type that has answers."""
     cells = run.summary["by_type"].items()
     return {name: cell["f1"] for name, cell in cells if name != "adversarial"}
 
 
-def test_facts_that_are_kept_tell_what_holds_and_nothing_of_the_past(tmp_path, cache, capsys):
-    found = f1(tmp_path, cache, "strategy=mem0")
+def test_facts_that_are_kept_tell_what_holds_and_nothing_of_the_past(tmp_path, cache, said):
+    found = f1(finished(tmp_path, cache, *SMALL, "strategy=mem0"))
     assert found["single_hop"] == found["temporal"] == 1.0
     assert found["former_value"] == 0.0
-    assert losses([str(tmp_path / "run")]) == 0
-    assert "Points lost in ingestion are therefore included in reading" in capsys.readouterr().out
+    told = said(losses, tmp_path / "run")
+    assert "Points lost in ingestion are therefore included in reading" in told
 
 
 @pytest.mark.parametrize(
@@ -51,7 +60,7 @@ def test_relations_that_are_marked_and_not_dropped_tell_the_past(
     tmp_path, cache, on_conflict, calls, past
 ):
     chosen = (f"strategy.graph.on_conflict={on_conflict}", f"strategy.update.calls={calls}")
-    found = f1(tmp_path, cache, "strategy=mem0_graph", *chosen)
+    found = f1(finished(tmp_path, cache, *SMALL, "strategy=mem0_graph", *chosen))
     assert found["single_hop"] == found["temporal"] == 1.0
     assert found["former_value"] == past
 
@@ -64,7 +73,7 @@ def test_relations_that_are_marked_and_not_dropped_tell_the_past(
     ],
 )
 def test_facts_that_nobody_changes_tell_the_past(tmp_path, cache, options):
-    found = f1(tmp_path, cache, "memory=facts", "k=50", *options)
+    found = f1(finished(tmp_path, cache, *SMALL, "memory=facts", "k=50", *options))
     assert found.keys() == {"single_hop", "temporal", "former_value", "overall"}
     assert min(found.values()) == 1.0
 
@@ -92,26 +101,12 @@ def test_what_it_cannot_do_is_refused(chosen, dataset, misses, said):
     assert str(refused.value).startswith(said)
 
 
-LIBRARY_WORLD = (
-    *("dataset=synthetic", "llm=grammar", "reader=chain"),
-    *("dataset.conversations=1", "dataset.sessions=5", "dataset.turns=8"),
-    *("dataset.hops=1", "dataset.updates=2", "dataset.past=true", "dataset.tellers=one"),
-)
-
-
 def f1_of(folder: Path, *options: str) -> dict[str, float]:
-    """What holds and what held before, in a small world. Every question was answered, nothing
-    failed, and the library had nothing to warn of.
-    """
-    ended = run_main(
-        folder, folder / "cache", *LIBRARY_WORLD, *options, f"hydra.run.dir={folder / 'run'}"
-    )
-    assert ended.code == 0, ended.err
-    run = Run(folder / "run", ended)
-    assert {record["status"] for record in run.records} == {"ok"}
-    assert [event for line in run.ingests for event in line.get("events", [])] == []
-    cells = run.summary["by_type"].items()
-    return {name: cell["f1"] for name, cell in cells if name in ("single_hop", "former_value")}
+    """What holds and what held before; the library had nothing to warn of."""
+    chosen = ("dataset.sessions=5", "dataset.turns=8", *options)
+    run = finished(folder, folder / "cache", *chosen)
+    assert events(run) == []
+    return {kind: f1(run)[kind] for kind in ("single_hop", "former_value")}
 
 
 WIDE = "+strategy.settings.query_limit=8"
@@ -147,13 +142,6 @@ def test_some_of_it_is_told(tmp_path, name, kind, most):
     assert 0.0 < found[kind] <= most
 
 
-OF_MEM0AI = (
-    *("dataset=synthetic", "llm=grammar", "reader=chain", "k=3"),
-    *("dataset.conversations=1", "dataset.sessions=6", "dataset.turns=12"),
-    *("dataset.hops=1", "dataset.updates=2", "dataset.past=true", "dataset.tellers=one"),
-)
-
-
 @pytest.mark.parametrize(
     ("name", "past"),
     [
@@ -162,14 +150,10 @@ OF_MEM0AI = (
     ],
 )
 def test_a_run_with_mem0ai(tmp_path, name, past):
-    cache, folder = tmp_path / "cache", tmp_path / "run"
-    ended = run_main(tmp_path, cache, *OF_MEM0AI, f"strategy={name}", f"hydra.run.dir={folder}")
-    assert ended.code == 0, ended.err
-    run = Run(folder, ended)
-    assert {record["status"] for record in run.records} == {"ok"}
-    assert not [e for line in run.ingests for e in line.get("events", []) if "fault" in e]
+    chosen = ("k=3", "dataset.sessions=6", "dataset.turns=12", f"strategy={name}")
+    run = finished(tmp_path, tmp_path / "cache", *chosen)
     assert run.manifest["system"]["version"] == MADE[name]
-    found = {kind: cell["f1"] for kind, cell in run.summary["by_type"].items()}
+    found = f1(run)
     assert found["single_hop"] == found["temporal"] == 1.0
     assert found["former_value"] == past
     relations = [

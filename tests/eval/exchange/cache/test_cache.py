@@ -23,10 +23,12 @@ from tests.memsys.llm.server import FaultyServer
 Edit = Callable[[bytes], bytes]
 
 
-def ask(recording: Recording, base_url: str, *words: str) -> tuple[list[str], tuple[str, ...]]:
+def ask(
+    recording: Recording, base_url: str, *words: str, model: str = "gpt-4o-mini"
+) -> tuple[list[str], tuple[str, ...]]:
     """The answers, and the keys of the calls."""
     meter = Meter()
-    client = ChatSettings(model="gpt-4o-mini", base_url=base_url).open(recording, meter)
+    client = ChatSettings(model=model, base_url=base_url).open(recording, meter)
     with meter.phase() as reading:
         texts = [client.complete([{"role": "user", "content": one}]).text for one in words]
     return texts, reading.keys
@@ -101,29 +103,26 @@ def test_a_bundle_is_the_same_bytes_each_time(made, tmp_path):
 
 
 def test_an_answer_that_is_here_stays_and_is_reported(made, elsewhere, importing):
-    [line, *_] = gzip.decompress(made.bundle.read_bytes()).splitlines()[1:]
-    row = json.loads(line)
+    row = json.loads(gzip.decompress(made.bundle.read_bytes()).splitlines()[1])
     assert row.pop("request")["messages"]
     first = RecordedAnswer(**row)
     Recording(elsewhere).keep([first._replace(body="{}")])
     out = importing(made.bundle)
     assert "1 of 2 answers are new" in out
     assert "1 requests already had another answer" in out
-    found = Recording(elsewhere).find(first.key)
-    assert found is not None
-    assert found.body == "{}"
+    assert [one.body for one in Recording(elsewhere).find_all([first.key])] == ["{}"]
 
 
 def test_a_bundle_without_requests_is_read(made, elsewhere, importing, tmp_path):
-    header, *lines = gzip.decompress(made.bundle.read_bytes()).splitlines()
-    bare = []
-    for line in lines:
-        row = json.loads(line)
-        del row["request"]
-        bare.append(json.dumps(row).encode() + b"\n")
-    told = json.loads(header) | {"version": 1, "sha256": hashlib.sha256(b"".join(bare)).hexdigest()}
+    def bare(lines: list[bytes]) -> list[bytes]:
+        rows = map(json.loads, lines)
+        return [
+            json.dumps({name: row[name] for name in row if name != "request"}).encode() + b"\n"
+            for row in rows
+        ]
+
     old = tmp_path / "old.gz"
-    old.write_bytes(gzip.compress(json.dumps(told).encode() + b"\n" + b"".join(bare)))
+    old.write_bytes(resealed(bare, version=1)(made.bundle.read_bytes()))
     importing(old)
     recording = Recording(elsewhere)
     keys = [answer.key for answer in recording.all()]
@@ -131,13 +130,14 @@ def test_a_bundle_without_requests_is_read(made, elsewhere, importing, tmp_path)
     assert recording.requests(keys) == {}
 
 
-def resealed(change: Callable[[list[bytes]], list[bytes]]) -> Edit:
+def resealed(change: Callable[[list[bytes]], list[bytes]], version: int = 2) -> Edit:
     """Lines changed, and the sum made right again."""
 
     def edit(data: bytes) -> bytes:
         header, *lines = gzip.decompress(data).splitlines(keepends=True)
         rest = b"".join(change(lines))
-        told = json.loads(header) | {"sha256": hashlib.sha256(rest).hexdigest()}
+        sha256 = hashlib.sha256(rest).hexdigest()
+        told = json.loads(header) | {"sha256": sha256, "version": version}
         return gzip.compress(json.dumps(told).encode() + b"\n" + rest)
 
     return edit
@@ -180,13 +180,13 @@ def test_a_wrong_field_of_a_bundle_is_one_line(name, value, made, importing, tmp
 
 
 @pytest.mark.parametrize("name", ["", "calls.sqlite"])
-def test_another_cache_folder_is_imported(name, made, elsewhere, capsys, importing):
+def test_another_cache_folder_is_imported(name, made, elsewhere, said, importing):
     source = made.store / name
     for new in ("3 of 3", "0 of 3"):
         assert f"{new} answers are new" in importing(source)
     assert Recording(elsewhere).all() == Recording(made.store).all()
-    assert cache.main(["import", str(source), "--cache", str(made.store)]) == 2
-    assert "is the cache itself" in capsys.readouterr().err
+    told = said(cache.main, "import", source, "--cache", made.store, code=2)
+    assert "is the cache itself" in told
 
 
 def test_a_folder_without_calls_and_a_bomb_are_refused(tmp_path, importing, monkeypatch):
@@ -231,36 +231,30 @@ def test_a_damaged_bundle_is_refused_whole(edit, words, made, importing, tmp_pat
     assert str(damaged) in error
 
 
-def test_a_run_whose_answers_are_elsewhere_is_not_half_exported(made, tmp_path, elsewhere, capsys):
+def test_a_run_whose_answers_are_elsewhere_is_not_half_exported(made, tmp_path, elsewhere, said):
     out = tmp_path / "b.gz"
     command = ["export", str(made.run), "--out", str(out), "--cache", str(elsewhere)]
-    assert cache.main(command) == 2
-    assert "nothing is recorded there" in capsys.readouterr().err
+    assert "nothing is recorded there" in said(cache.main, *command, code=2)
     assert not elsewhere.exists()
     Recording(elsewhere)
-    assert cache.main(command) == 2
-    assert "contains 0 of the 2 answers" in capsys.readouterr().err
+    assert "contains 0 of the 2 answers" in said(cache.main, *command, code=2)
     assert not out.exists()
 
 
 @pytest.mark.parametrize("content", [None, "[]\n", '{"key": "abc"}\n', "{\n"])
-def test_a_run_without_calls_is_told(content, tmp_path, capsys):
+def test_a_run_without_calls_is_told(content, tmp_path, said):
     Recording(tmp_path / "cache")
     if content is not None:
         (tmp_path / "calls.jsonl").write_text(content)
     command = ["export", str(tmp_path), "--out", str(tmp_path / "b.gz")]
-    assert cache.main([*command, "--cache", str(tmp_path / "cache")]) == 2
-    assert "calls.jsonl" in capsys.readouterr().err
+    assert "calls.jsonl" in said(cache.main, *command, "--cache", tmp_path / "cache", code=2)
 
 
-def test_stats(made, elsewhere, capsys):
+def test_stats(made, elsewhere, said):
     shutil.copytree(made.store, elsewhere)
     with FaultyServer() as server:
-        client = ChatSettings(model="someone's", base_url=server.base_url)
-        client.open(Recording(elsewhere), Meter()).complete([{"role": "user", "content": "hi"}])
-    assert cache.main(["stats", "--cache", str(elsewhere)]) == 0
-    known, unknown = [
-        line.split() for line in capsys.readouterr().out.splitlines() if "/chat" in line
-    ]
+        ask(Recording(elsewhere), server.base_url, "hi", model="someone's")
+    told = said(cache.main, "stats", "--cache", elsewhere).splitlines()
+    known, unknown = [line.split() for line in told if "/chat" in line]
     assert known[1:6] == ["gpt-4o-mini", "3", "4", "6", "0.00000420"]
     assert unknown[1:6] == ["someone's", "1", "1", "2", "unknown"]

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from eval.datasets.reload import load_dataset_of
-from eval.datasets.types import Dataset
+from eval.datasets.types import Question
+from eval.records import jsonl
+from eval.records.jsonl import write_lines
 from eval.records.rankings import manifest_fields
 from tests.eval import factory
 
@@ -33,7 +35,7 @@ def write(
     turns = {one.id: [t.id for s in one.sessions for t in s.turns] for one in dataset.conversations}
     factory.write_run(
         folder,
-        [_record(dataset, index) for index in range(len(dataset.questions))],
+        map(_record, dataset.questions),
         dataset=dataset.name,
         data=[asdict(file) for file in dataset.files],
         config={"dataset": dict(config), "strategy": {"name": "plain"}},
@@ -46,12 +48,9 @@ def write(
         random_.shuffle(ids)
         ids.sort(key=lambda id_: id_ in question.evidence and random_.random() < 0.7, reverse=True)
         ranking = [[id_, 1 / (place + 1)] for place, id_ in enumerate(ids[:depth])]
-        line = {
-            "id": question.id,
-            "store": question.store or question.conversation,
-            "selected": selected,
-        }
-        rankings.append({**line, "ranking": ranking})
+        store = question.store or question.conversation
+        line = {"id": question.id, "store": store, "selected": selected, "ranking": ranking}
+        rankings.append(line)
     write_lines(folder / "rankings.jsonl", rankings)
     memories = [
         {"store": store, "id": first, "turns": [first, second][: 1 + (place % 3 == 0)], "tokens": 9}
@@ -62,17 +61,18 @@ def write(
     return folder
 
 
-def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+def by_session(folder: Path) -> None:
+    """Say that the rankings of a run are of sessions."""
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest["retrieval"]["unit"] = "session"
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return list(jsonl.read_lines(path))
 
 
-def _record(dataset: Dataset, index: int) -> dict[str, Any]:
-    question = dataset.questions[index]
+def _record(question: Question) -> dict[str, Any]:
     fields = {"type": question.type, "question": question.text, "gold": question.gold}
-    fields["conversation"] = question.conversation
-    row = factory.record(question.id, evidence=list(question.evidence), **fields)
-    return {**row, "category": question.category}
+    fields |= {"conversation": question.conversation, "category": question.category}
+    return factory.record(question.id, evidence=list(question.evidence)) | fields

@@ -17,6 +17,10 @@ from tests.eval.exchange.export.ranked import read_lines as lines
 from tests.eval.exchange.export.test_trec import read
 
 
+def config(folder: Path) -> dict[str, str]:
+    return {"_target_": "eval.datasets.beir.Beir", "name": "beir", "path": str(folder)}
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     return ranked.write(tmp_path / "run", ranked.SAMPLE)
@@ -83,11 +87,10 @@ def test_a_pooled_store_needs_no_pools_unless_owners_are_filtered(tmp_path):
     assert files[0] == files[1]
 
 
-def test_a_benchmark_comes_back_with_its_own_ids(tmp_path, capsys):
+def test_a_benchmark_comes_back_with_its_own_ids(tmp_path, said):
     first = ranked.write(tmp_path / "first", ranked.SAMPLE)
     assert main([str(first), "--to", "beir"]) == 0
-    config = {"_target_": "eval.datasets.beir.Beir", "name": "beir", "path": str(first / "beir")}
-    again = ranked.write(tmp_path / "again", config)
+    again = ranked.write(tmp_path / "again", config(first / "beir"))
     for to in ("beir", "trec"):
         assert main([str(again), "--to", to]) == 0
     folders = [run / "beir" for run in (first, again)]
@@ -99,12 +102,11 @@ def test_a_benchmark_comes_back_with_its_own_ids(tmp_path, capsys):
     assert {one["id"] for one in lines(again / "trec" / "corpus.jsonl")} == texts[0].keys()
     ranked_ids = {line.document for line in read(again / "trec" / "run.trec")}
     assert ranked_ids <= texts[0].keys()
-    capsys.readouterr()
-    assert main([str(again), "--to", "beir", "--unit", "session", "--force"]) == 2
-    assert "its documents belong to no sessions; use --unit turn" in capsys.readouterr().err
+    told = said(main, again, "--to", "beir", "--unit", "session", "--force", code=2)
+    assert "its documents belong to no sessions; use --unit turn" in told
 
 
-def test_corpora_that_share_an_id_are_not_mixed(tmp_path, capsys):
+def test_corpora_that_share_an_id_are_not_mixed(tmp_path, said):
     for name, text in (("android", "Hold the power key."), ("wordpress", "Clear the cache.")):
         made_beir.beir(
             tmp_path / "many" / name,
@@ -112,26 +114,22 @@ def test_corpora_that_share_an_id_are_not_mixed(tmp_path, capsys):
             queries=[{"_id": f"{name}-1", "text": "How?"}],
             qrels=[(f"{name}-1", "1", 1)],
         )
-    config = {"_target_": "eval.datasets.beir.Beir", "name": "beir"}
-    run = ranked.write(tmp_path / "run", {**config, "path": str(tmp_path / "many")})
+    run = ranked.write(tmp_path / "run", config(tmp_path / "many"))
     for to in ("beir", "trec"):
-        assert main([str(run), "--to", to]) == 2
-        assert "two documents have the id 1; run and export each corpus alone" in (
-            capsys.readouterr().err
-        )
+        told = said(main, run, "--to", to, code=2)
+        assert "two documents have the id 1; run and export each corpus alone" in told
         assert not (run / to).exists()
 
 
 def test_a_pool_may_be_called_pooled(tmp_path):
     folder = made_beir.lmeb(tmp_path / "lmeb")
-    pools = (folder / "candidates.jsonl").read_text().replace('"s_1"', '"pooled"')
-    (folder / "candidates.jsonl").write_text(pools)
-    queries = folder / "single_hop" / "queries.jsonl"
-    queries.write_text(queries.read_text().replace("s_1_q_0", "pooled"))
-    qrels = folder / "single_hop" / "qrels.tsv"
-    qrels.write_text(qrels.read_text().replace("s_1_q_0", "pooled"))
-    config = {"_target_": "eval.datasets.beir.Beir", "name": "beir", "path": str(folder)}
-    run = ranked.write(tmp_path / "run", config)
+    for name, old, new in (
+        ("candidates.jsonl", '"s_1"', '"pooled"'),
+        ("single_hop/queries.jsonl", "s_1_q_0", "pooled"),
+        ("single_hop/qrels.tsv", "s_1_q_0", "pooled"),
+    ):
+        (folder / name).write_text((folder / name).read_text().replace(old, new))
+    run = ranked.write(tmp_path / "run", config(folder))
     assert main([str(run), "--to", "beir"]) == 0
     assert {one["_id"] for one in lines(run / "beir" / "corpus.jsonl")} == {"t1", "t2", "t3"}
 
@@ -144,10 +142,9 @@ def test_ids_with_blanks_come_back_as_they_are(tmp_path):
         queries=[{"_id": f"q {id_}", "text": "Which?"} for id_ in ids],
         qrels=[(f"q {id_}", id_, 1) for id_ in ids],
     )
-    config = {"_target_": "eval.datasets.beir.Beir", "name": "beir"}
-    run = ranked.write(tmp_path / "run", {**config, "path": str(folder)})
+    run = ranked.write(tmp_path / "run", config(folder))
     assert main([str(run), "--to", "beir"]) == 0
-    one, two = (load_dataset_of({**config, "path": str(path)}) for path in (folder, run / "beir"))
+    one, two = (load_dataset_of(config(path)) for path in (folder, run / "beir"))
     assert [(q.id, q.evidence) for q in one.questions] == [
         (q.id, q.evidence) for q in two.questions
     ]

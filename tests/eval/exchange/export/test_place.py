@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from eval.exchange.export import collection
 from eval.exchange.export.__main__ import main
-from tests.eval import factory
 from tests.eval.exchange.export import ranked
 
 
@@ -20,11 +18,9 @@ def run(tmp_path: Path) -> Path:
 
 def error_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     assert main([str(argument) for argument in arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("error: ")
-    assert captured.err.count("\n") == 1
-    return captured.err
+    out, err = capsys.readouterr()
+    assert (out, err.startswith("error: "), err.count("\n")) == ("", True, 1)
+    return err
 
 
 def test_files_are_replaced_on_demand_only(run, tmp_path, capsys):
@@ -88,24 +84,21 @@ def test_arguments_without_effect_are_refused(run, capsys, arguments, message):
 
 
 def test_rankings_that_are_absent_or_of_the_other_unit_are_named(run, capsys):
-    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
-    manifest["retrieval"]["unit"] = "session"
-    (run / "manifest.json").write_text(json.dumps(factory.hashed(manifest)), encoding="utf-8")
-    message = error_of(capsys, run, "--to", "trec", "--unit", "turn")
-    assert "has no ranking of turns; use --unit session" in message
+    ranked.by_session(run)
+    told = "has no ranking of turns; use --unit session"
+    assert told in error_of(capsys, run, "--to", "trec", "--unit", "turn")
     (run / "rankings.jsonl").unlink()
-    message = error_of(capsys, run, "--to", "trec")
-    assert "has no rankings; run it again with retrieval.depth=100" in message
+    told = "has no rankings; run it again with retrieval.depth=100"
+    assert told in error_of(capsys, run, "--to", "trec")
 
 
-def test_the_licence_of_the_texts_is_printed(tmp_path, capsys):
+def test_the_licence_of_the_texts_is_printed(tmp_path, said):
     config = {**ranked.SAMPLE, "name": "locomo"}  # the sample under a published name
     run = ranked.write(tmp_path / "run", config)
-    assert main([str(run), "--to", "trec"]) == 0
     assert (
         "note: corpus.jsonl and topics.tsv: with texts of the data set locomo, which remain under "
         "its licence (CC BY-NC 4.0 (no commercial use))\n"
-    ) in capsys.readouterr().out
+    ) in said(main, run, "--to", "trec")
 
 
 def test_nothing_of_an_earlier_export_changes_the_meaning_of_the_next(tmp_path, capsys):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import ir_measures
@@ -95,15 +94,15 @@ def test_ids_texts_and_order_come_back(tmp_path):
     assert topics == [f"{question.id}\t{question.text}" for question in dataset.questions]
 
 
-def test_questions_without_evidence_are_ranked_and_failed_ones_are_not(tmp_path, capsys):
+def test_questions_without_evidence_are_ranked_and_failed_ones_are_not(tmp_path, said):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC)
     rows = ranked.read_lines(folder / "records.jsonl")
     first, failed = rows[0], next(row for row in rows[1:] if row["evidence"])
     first["evidence"] = []
     failed |= ranked.factory.error()
     ranked.write_lines(folder / "records.jsonl", rows)
-    assert main([str(folder), "--to", "trec"]) == 0
-    assert "since they failed or are excluded by the key: 1\n" in capsys.readouterr().out
+    told = said(main, folder, "--to", "trec")
+    assert "since they failed or are excluded by the key: 1\n" in told
     names = ("run.trec", "topics.tsv", "qrels.trec")
     ranking, topics, qrels = ((folder / "trec" / name).read_text("utf-8") for name in names)
     assert ranking.startswith(first["id"])
@@ -112,49 +111,41 @@ def test_questions_without_evidence_are_ranked_and_failed_ones_are_not(tmp_path,
     assert f"{failed['id']} " not in ranking + qrels
 
 
-def test_depth_cuts_rankings_that_reach_it(tmp_path, capsys):
+def test_depth_cuts_rankings_that_reach_it(tmp_path, said):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=4)
-    deep = [str(folder), "--to", "trec", "--depth"]
-    assert main([*deep, "3"]) == 0
+    export = (main, folder, "--to", "trec")
+    note = "note: rankings end at {}: measures at cutoffs beyond are"
+    assert note.format(3) in said(*export, "--depth", 3)
     lines = (folder / "trec" / "run.trec").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 3 * len(load_run(folder).records)
-
-    assert "note: rankings end at 3: measures at cutoffs beyond are" in capsys.readouterr().out
-    assert main([str(folder), "--to", "trec", "--force"]) == 0
-    assert "note: rankings end at 4: measures at cutoffs beyond are" in capsys.readouterr().out
-    assert main([*deep, "30", "--force"]) == 2
-    assert capsys.readouterr().err == (
+    assert note.format(4) in said(*export, "--force")
+    assert said(*export, "--depth", 30, "--force", code=2) == (
         f"error: {folder}: depth 4: what follows to --depth 30 is unknown; run it with "
         "retrieval.depth=30 or more, or import a deeper ranking\n"
     )
 
 
-def test_a_selection_is_exported_as_one(tmp_path, capsys):
+def test_a_selection_is_exported_as_one(tmp_path, said):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, selected=True)
-    assert main([str(folder), "--to", "trec"]) == 0
-    assert "only selects" in capsys.readouterr().out
-    assert main([str(folder), "--to", "trec", "--depth", "3", "--force"]) == 2
-    assert "only selects memories, in no order" in capsys.readouterr().err
+    assert "only selects" in said(main, folder, "--to", "trec")
+    told = said(main, folder, "--to", "trec", "--depth", 3, "--force", code=2)
+    assert "only selects memories, in no order" in told
 
 
-def test_sessions_of_few_turns_are_noted(tmp_path, capsys):
+def test_sessions_of_few_turns_are_noted(tmp_path, said):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=2)
-    sessions = [str(folder), "--to", "trec", "--unit", "session", "--force"]
-    assert main([*sessions, "--depth", "4"]) == 0
+    sessions = ("--to", "trec", "--unit", "session", "--force")
     ranks = len(load_run(folder).records)
-    note = f"sessions are those of the best 2 memories: {ranks} rankings end before"
-    assert f"note: {note} --depth 4\n" in capsys.readouterr().out
-    assert main(sessions) == 0
-    assert f"note: {note} the last session of the store\n" in capsys.readouterr().out
-    assert main([str(ranked.write(tmp_path / "deep", ranked.SYNTHETIC)), *sessions[1:]]) == 0
-    assert "rankings end" not in capsys.readouterr().out
+    note = f"note: sessions are those of the best 2 memories: {ranks} rankings end before"
+    assert f"{note} --depth 4\n" in said(main, folder, *sessions, "--depth", 4)
+    assert f"{note} the last session of the store\n" in said(main, folder, *sessions)
+    deep = ranked.write(tmp_path / "deep", ranked.SYNTHETIC)
+    assert "rankings end" not in said(main, deep, *sessions)
 
 
-def test_depth_of_imported_sessions_is_checked(tmp_path, capsys):
+def test_depth_of_imported_sessions_is_checked(tmp_path, said):
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=2)
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    manifest["retrieval"]["unit"] = "session"
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    ranked.by_session(folder)
     rows = ranked.read_lines(folder / "rankings.jsonl")
     ranking = {"ranking": [["D1", 1.0], ["D2", 0.5]]}
     ranked.write_lines(folder / "rankings.jsonl", [row | ranking for row in rows])
@@ -164,6 +155,6 @@ def test_depth_of_imported_sessions_is_checked(tmp_path, capsys):
         for session in ("D1", "D2")
     ]
     ranked.write_lines(folder / "memories.jsonl", memories)
-    assert main([str(folder), "--to", "trec", "--depth", "3"]) == 2
-    assert "depth 2: what follows to --depth 3 is unknown; run it" in capsys.readouterr().err
-    assert main([str(folder), "--to", "trec", "--depth", "2"]) == 0
+    told = said(main, folder, "--to", "trec", "--depth", 3, code=2)
+    assert "depth 2: what follows to --depth 3 is unknown; run it" in told
+    said(main, folder, "--to", "trec", "--depth", 2)

@@ -111,16 +111,14 @@ def test_a_file_that_is_wrong_or_breaks_off_leaves_nothing(server, tmp_path, nam
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_command_tells_what_it_did(server, tmp_path, monkeypatch, capsys):
+def test_the_command_tells_what_it_did(server, tmp_path, monkeypatch, capsys, said):
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # no notebook: no progress bar
     monkeypatch.setattr(module, "load_sources", lambda: {"set": SOURCE})
     command = ["set", "--to", str(tmp_path), "--from", f"{server}/right"]
-    assert main(command) == 0
-    assert "downloaded and checked; licence a licence" in capsys.readouterr().out
-    assert main(command) == 0
-    assert "already here" in capsys.readouterr().out
-    assert main(["set", "--to", str(tmp_path / "x"), "--from", f"{server}/wrong"]) == 2
-    assert capsys.readouterr().err.startswith("error: ")
+    assert "downloaded and checked; licence a licence" in said(main, *command)
+    assert "already here" in said(main, *command)
+    wrong = ("set", "--to", tmp_path / "x", "--from", f"{server}/wrong")
+    assert said(main, *wrong, code=2).startswith("error: ")
     with pytest.raises(SystemExit):
         main(["locomo11"])
     assert "choose from" in capsys.readouterr().err
@@ -149,13 +147,12 @@ def test_a_broken_list_of_sources(tmp_path, content):
 
 
 def test_what_is_not_pinned_is_downloaded_unchecked_and_its_sha256_printed(
-    server, tmp_path, monkeypatch, capsys
+    server, tmp_path, monkeypatch, capsys, said
 ):
     source = replace(SOURCE, bytes=None, sha256=None)
     monkeypatch.setattr(module, "load_sources", lambda: {"set": source})
     for state in ("downloaded", "already here"):
-        assert main(["set", "--to", str(tmp_path), "--from", f"{server}/wrong"]) == 0
-        out = capsys.readouterr().out
+        out = said(main, "set", "--to", tmp_path, "--from", f"{server}/wrong")
         assert f"{state}, not checked (no sha256 is pinned): sha256 {sha256_of('wrong')}" in out
     with pytest.raises(SystemExit):
         main(["--help"])

@@ -41,10 +41,9 @@ def test_a_run_can_be_read_again(keyed, tmp_path):
     MLflow(str(tmp_path / "mlruns"), "memsys", artifacts=False).log(read(run.folder))
     (found,) = stored(tmp_path / "mlruns")
     cell = run.summary["by_type"]["overall"]
-    assert found.info.status == "FINISHED"
-    assert found.info.run_name == run.folder.name
-    assert found.data.metrics["overall/f1"] == cell["f1"]
-    assert found.data.metrics["overall/recall_at_10"] == cell["recall@10"]
+    assert (found.info.status, found.info.run_name) == ("FINISHED", run.folder.name)
+    metrics = {"overall/f1": cell["f1"], "overall/recall_at_10": cell["recall@10"]}
+    assert metrics.items() <= found.data.metrics.items()
     assert found.data.params["strategy.k"] == "2"
     assert found.data.tags["config_sha256"] == run.manifest["config_sha256"]
     question = run.records[0]["question"]

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 
 from eval.imports.rescore import __main__ as rescore
-from tests.eval.commands import Run
-
-Capture = pytest.CaptureFixture[str]
+from eval.records.jsonl import write_lines
+from tests.eval.commands import Run, Said
 
 Options = tuple[str, ...]
-Rescore = Callable[..., int]
 
 
 @pytest.fixture
-def again(small: Options, errors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rescore:
+def again(
+    small: Options, errors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said
+) -> Said:
     """`memsys rescore` on the small data set; `key` adds the file of errors."""
     monkeypatch.chdir(tmp_path)
     path = small[0].removeprefix("dataset.path=")
 
-    def call(*arguments: str, key: str | None = None) -> int:
-        chosen = () if key is None else ("--key", key, "--key-file", str(errors))
-        return rescore.main([*arguments, "--dataset", path, *chosen])
+    def call(*arguments: object, key: str | None = None, code: int = 0) -> str:
+        chosen = () if key is None else ("--key", key, "--key-file", errors)
+        return said(rescore.main, *arguments, "--dataset", path, *chosen, code=code)
 
     return call
 
@@ -39,7 +37,7 @@ def copy(run: Run, folder: Path) -> Run:
 @pytest.mark.parametrize("first", ["plain", "corrected", "excluded"])
 def test_a_run_rescored_is_as_a_run_under_that_key(keyed, again, tmp_path, first, key):
     run, asked = copy(keyed[first], tmp_path / "copy"), keyed[key]
-    assert again(str(run.folder), key=key) == 0
+    again(run.folder, key=key)
     assert run.untimed == [
         record | {"trace": own["trace"]}
         for record, own in zip(asked.untimed, run.untimed, strict=True)
@@ -56,30 +54,27 @@ def test_verdicts_count_for_the_gold_they_were_given_for(keyed, again, tmp_path)
     rows = run.records
     for row in rows:
         row["scores"]["judge"] = 1.0 if row["gold"] else None
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    (run.folder / "records.jsonl").write_text(text)
-    assert again(str(run.folder), key="corrected") == 0
+    write_lines(run.folder / "records.jsonl", rows)
+    again(run.folder, key="corrected")
     first = run.records[0]
     assert (first["scores"]["judge"], first["scores_original"]["judge"]) == (None, 1.0)
     assert run.records[1]["scores"]["judge"] == 1.0
-    assert again(str(run.folder), key="original") == 0
+    again(run.folder, key="original")
     assert [row["scores"]["judge"] for row in run.records] == [r["scores"]["judge"] for r in rows]
 
 
-def test_rescoring_by_different_keys_or_data_is_refused(keyed, again, tmp_path, errors, capsys):
+def test_rescoring_by_different_keys_or_data_is_refused(keyed, again, tmp_path, errors, said):
     one, two = (copy(keyed[key], tmp_path / key) for key in ("plain", "excluded"))
     before = [run.files for run in (one, two)]
-    assert again(str(one.folder), str(two.folder)) == 2
-    err = capsys.readouterr().err
+    err = again(one.folder, two.folder, code=2)
     assert "scored by different answer keys; name one for all by --key" in err
-    assert rescore.main([str(one.folder), "--dataset", "sample", "--key", "original"]) == 2
-    assert "answers small.json, not the files of sample; name the same files by --dataset" in (
-        capsys.readouterr().err
-    )
-    assert again(str(one.folder), "--key-file", str(errors)) == 2
-    assert "add --key corrected or excluded" in capsys.readouterr().err
+    other = ("--dataset", "sample", "--key", "original")
+    err = said(rescore.main, one.folder, *other, code=2)
+    assert "answers small.json, not the files of sample; name the same files by --dataset" in err
+    err = again(one.folder, "--key-file", errors, code=2)
+    assert "add --key corrected or excluded" in err
     assert [run.files for run in (one, two)] == before
-    assert again(str(one.folder), str(two.folder), key="corrected") == 0
+    again(one.folder, two.folder, key="corrected")
 
 
 def test_imported_answers_match_on_the_original_gold(keyed, again, tmp_path):
@@ -92,21 +87,20 @@ def test_imported_answers_match_on_the_original_gold(keyed, again, tmp_path):
         for record in keyed["plain"].records
         if record["category"] != 5
     ]
-    (tmp_path / "theirs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert again("theirs.jsonl", "--out", "out", key="corrected") == 0
+    write_lines(tmp_path / "theirs.jsonl", rows)
+    again("theirs.jsonl", "--out", "out", key="corrected")
     run = Run(tmp_path / "out")
     told = run.manifest["matching"]
     assert (told["matched"], told["gold_differs"], told["same_as_gold"]) == (18, 0, 18)
     assert told["told"]["verdicts"] == 18
     assert told["reported_scores"]["mem0_f1"] == {"rows": 18, "equal": 18}
     changed = run.records[0]
-    assert (changed["gold"], changed["scores"]["judge"]) == ("nine bees", None)
-    assert changed["scores"]["mem0_f1"] == 0
-    assert changed["scores_original"]["mem0_f1"] == 1
-    assert changed["scores_original"]["judge"] == 1
+    assert changed["gold"] == "nine bees"
+    scores = [changed[name] for name in ("scores", "scores_original")]
+    assert [(one["mem0_f1"], one["judge"]) for one in scores] == [(0, None), (1, 1)]
     assert run.summary["key"]["by_type"]["overall"]["f1"] == pytest.approx(16 / 17)
     assert run.summary["original_key"]["by_type"]["overall"]["f1"] == pytest.approx(1)
     assert "--key corrected --key-file" in run.manifest["command"]
     before = run.records
-    assert again("out") == 0
+    again("out")
     assert run.records == before
