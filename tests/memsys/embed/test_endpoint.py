@@ -193,9 +193,7 @@ def test_unusable_vectors_are_an_error_and_requested_again(name, faulty, embedde
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        *({"timeout_s": 0}, {"retries": -1}, {"key_variable": "sk-secret-0123"}, {"model": " "}),
-    ],
+    [*({"timeout_s": 0}, {"retries": -1}, {"key_variable": "sk-secret-0123"}, {"model": " "})],
 )
 def test_wrong_settings_are_named(wrong):
     [name] = wrong

@@ -171,10 +171,7 @@ def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path):
         assert (said.kind, said.memory) == ("procedural", "Mara: Heat it")
         with pytest.raises(InputError, match=r"^add: memory_type: "):
             store.add("x", user_id="mara", memory_type="semantic_memory")  # type: ignore[arg-type]
-    with (
-        memory(tmp_path) as store,
-        pytest.raises(NoModelError, match="or to record a run"),
-    ):
+    with memory(tmp_path) as store, pytest.raises(NoModelError, match="or to record a run"):
         store.add("x", user_id="mara", memory_type="procedural_memory")
 
 
@@ -230,11 +227,7 @@ class EnglishOnly(BagOfWords):
 
 @pytest.mark.parametrize(
     ("embedder", "text", "warned"),
-    [
-        (EnglishOnly(), CHINESE, 1),
-        (EnglishOnly(), ENGLISH, 0),
-        (BagOfWords(), CHINESE, 0),
-    ],
+    [(EnglishOnly(), CHINESE, 1), (EnglishOnly(), ENGLISH, 0), (BagOfWords(), CHINESE, 0)],
 )
 def test_it_warns_once_if_the_language_is_not_known(tmp_path, caplog, embedder, text, warned):
     with memory(tmp_path, embedder=embedder) as store:

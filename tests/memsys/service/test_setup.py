@@ -41,8 +41,7 @@ def start_of(made: Setup) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("strategy", "start"),
-    [("vector_only", None), ("bm25", "lexical"), ("hybrid_rank", "hybrid")],
+    ("strategy", "start"), [("vector_only", None), ("bm25", "lexical"), ("hybrid_rank", "hybrid")]
 )
 def test_a_run_gives_its_ranking_its_k_and_its_parts(tmp_path, strategy, start):
     made = load_setup(run(tmp_path / "run", f"strategy={strategy}", "k=7", "index.alpha=0.25"))

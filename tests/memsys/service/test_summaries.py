@@ -98,10 +98,7 @@ def test_the_next_addition_of_an_owner_waits_for_the_summary_and_has_its_log(tmp
 @pytest.mark.usefixtures("lazy")
 def test_an_error_in_the_background_is_a_fault_of_the_next_addition_and_logged(tmp_path, caplog):
     llm = planned("one", LLMError("gone"), "three")
-    with (
-        caplog.at_level(logging.WARNING),
-        memory(tmp_path, llm=llm, summary=LATER) as store,
-    ):
+    with caplog.at_level(logging.WARNING), memory(tmp_path, llm=llm, summary=LATER) as store:
         for n in range(3):
             added = add(store, f"word{n}")
         assert [(one["step"], one["fault"]) for one in added.faults] == [("summary", "no_answer")]

@@ -11,11 +11,7 @@ from memsys.stores.neo4j_relations import Neo4jRelations
 from memsys.stores.qdrant_vectors import QdrantVectors
 from tests.memsys.left import files_with
 from tests.memsys.stores.made import node, pool, relation
-from tests.memsys.stores.places import (
-    RELATIONS,
-    VECTORS,
-    VectorPlace,
-)
+from tests.memsys.stores.places import RELATIONS, VECTORS, VectorPlace
 
 ROWS = pool(1, 60, 32)
 GONE, CHANGED, CLEARED = "memo-7-zebra", "memo-8", "memo-0-yak"

@@ -108,8 +108,7 @@ def test_the_nearest_relations_are_shown_first_and_not_too_many(bag_of_words):
     rows = [relation("Mara", "owns", f"{word}") for word in ("kelp", "flute", "kayak", "anvil")]
     names = [entity(row["destination"]) for row in rows]
     llm = Scripted(
-        entities=[names, [entity("kayak")]],
-        relations=[rows, [relation("Mara", "sold", "kayak")]],
+        entities=[names, [entity("kayak")]], relations=[rows, [relation("Mara", "sold", "kayak")]]
     )
     written = Written(llm, bag_of_words, shown=2)
     written.read(2, "I own kelp, a flute, a kayak and an anvil.")
