@@ -17,7 +17,7 @@ from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
 from tests.memsys.llm import faults
-from tests.memsys.llm.conftest import HELLO
+from tests.memsys.llm.conftest import HELLO, ask_at_once
 from tests.memsys.llm.server import FaultyServer
 
 NAN = float("nan")
@@ -157,11 +157,8 @@ def test_equal_calls_at_once_are_one_request(make):
 
 
 def test_no_more_calls_under_way_than_places(make):
-    asked = [[{"role": "user", "content": str(i)}] for i in range(12)]
     with FaultyServer(delay_s=0.03) as server:
-        client = make(server, concurrency=3)
-        with ThreadPoolExecutor(12) as pool:
-            list(pool.map(client.complete, asked))
+        ask_at_once(make(server, concurrency=3), 12)
         assert server.most_under_way == 3
 
 
@@ -169,10 +166,7 @@ def test_requests_are_spread_over_the_minute_and_replays_never_wait(server, make
     waits: list[float] = []
     clock = SimpleNamespace(monotonic=lambda: 100.0, sleep=waits.append)
     monkeypatch.setattr(budget, "time", clock)
-    asked = [[{"role": "user", "content": str(i)}] for i in range(5)]
-    client = make(server, requests_per_minute=1200)
-    with ThreadPoolExecutor(5) as pool:
-        list(pool.map(client.complete, asked))
+    asked = ask_at_once(make(server, requests_per_minute=1200), 5)
     assert sorted(waits) == pytest.approx([0.05, 0.1, 0.15, 0.2])
     meter = Meter()
     replaying = make(server, requests_per_minute=1, meter=meter)
@@ -223,12 +217,12 @@ def test_wrong_settings_are_named(name, value, words):
     assert "secret" not in str(raised.value)
 
 
-def test_a_missing_key_is_named_unless_nothing_is_live(tmp_path):
-    settings = ChatSettings(model="m", base_url="https://api.example.com/v1", key_variable="MY_KEY")
+def test_a_missing_key_is_named_unless_nothing_is_live(make):
+    elsewhere = "https://api.example.com/v1"
     for mode in ("auto", "off"):
         with pytest.raises(InputError, match="MY_KEY"):
-            settings.open(Recording(tmp_path, mode), Meter())
-    settings.open(Recording(tmp_path, "replay"), Meter())
+            make(elsewhere, mode, key_variable="MY_KEY")
+    make(elsewhere, "replay", key_variable="MY_KEY")
 
 
 def test_no_model_is_none(tmp_path):

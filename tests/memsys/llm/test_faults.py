@@ -136,11 +136,13 @@ def test_no_server_at_all_stops_the_run_at_once(make, monkeypatch):
         make(address, "replay").complete(HELLO)
 
 
-def test_a_server_that_went_away_is_asked_again(make):
-    def last(handler, body):
-        handler.reply(200, right_answer(body))
-        handler.close_connection = True
+def last(handler, body):
+    """A right answer, after which the connection is closed."""
+    handler.reply(200, right_answer(body))
+    handler.close_connection = True
 
+
+def test_a_server_that_went_away_is_asked_again(make):
     with FaultyServer([last]) as server:
         client = make(server, retries=0)
         client.complete(HELLO)
@@ -149,13 +151,10 @@ def test_a_server_that_went_away_is_asked_again(make):
 
 
 def test_a_connection_that_the_server_closed_is_not_used_again():
-    def last(handler, body):
-        handler.reply(200, {})
-        handler.close_connection = True
-
     network = Network()
     with FaultyServer(lambda _: last) as server:
-        request = httpx2.Request("POST", f"{server.base_url}/x", json={})
+        asked = {"model": "m", "messages": []}
+        request = httpx2.Request("POST", f"{server.base_url}/x", json=asked)
         for _ in range(2):
             assert network.send(request, 60, 1000)[0] == 200
             [[idle]] = network._idle.values()
@@ -165,13 +164,8 @@ def test_a_connection_that_the_server_closed_is_not_used_again():
 
 
 def test_a_replay_repeats_how_a_request_failed_last(make):
-    script = [
-        faults.status(500, "first"),
-        faults.says(None),
-        faults.says("so so"),
-        faults.status(413, "last"),
-        None,
-    ]
+    unusable = faults.says(None), faults.says("so so")
+    script = [faults.status(500, "first"), *unusable, faults.status(413, "last"), None]
     schema = {"type": "object", "properties": {"why": {"type": "string"}}, "required": ["why"]}
     with FaultyServer(script) as server:
         live, replaying = make(server, retries=0), make(server, "replay")

@@ -57,8 +57,6 @@ def served() -> Iterator[openai.OpenAI]:
     """
     command = [sys.executable, "-uc", program]
     with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as server:
-        assert server.stdin
-        assert server.stdout
         assert server.stdout.readline() == "False\n"
         address = server.stdout.readline().strip()
         try:
@@ -148,9 +146,7 @@ def test_a_server_starts_once_refuses_a_prompt_beyond_its_context_and_closes_its
 
 def settings() -> ChatSettings:
     """As a run has them."""
-    made = instantiate(OmegaConf.load(CONF))
-    assert isinstance(made, ChatSettings)
-    return made
+    return instantiate(OmegaConf.load(CONF))
 
 
 def test_the_configuration_says_which_weights_they_are():

@@ -77,13 +77,9 @@ def test_the_order_of_fields_is_no_part_of_a_request():
     body = {"model": "m", "messages": [{"role": "user", "content": "é"}]}
     other = dict(reversed(body.items()))
     assert key_of("POST", "/v1/x", body, 0) == key_of("POST", "/v1/x", other, 0)
-    keys = {
-        key_of("POST", "/v1/x", body, 0),
-        key_of("POST", "/v2/x", body, 0),
-        key_of("POST", "/v1/x", body, 1),
-        key_of("POST", "/v1/x", {**body, "model": "n"}, 0),
-        key_of("POST", "/v1/x", {**body, "seed": None}, 0),
-    }
+    others = {**body, "model": "n"}, {**body, "seed": None}
+    asked = ("/v1/x", body, 0), ("/v2/x", body, 0), ("/v1/x", body, 1)
+    keys = {key_of("POST", *one) for one in (*asked, *(("/v1/x", one, 0) for one in others))}
     assert len(keys) == 5
 
 
@@ -234,7 +230,6 @@ def test_a_claim_of_a_process_that_dies_is_free_again(tmp_path):
     code += "    print('claimed', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"claimed\n"
         process.kill()
         process.wait()

@@ -22,7 +22,6 @@ def killed_after(writes: int, kind: str, *where: str) -> int:
     """Start the writer, kill -9 it after so many writes; how many it had reported in all."""
     command = [sys.executable, "-m", "tests.memsys.stores.writer", kind, *where]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdout
         written = [int(writer.stdout.readline()) for _ in range(writes)]
         writer.kill()
         written += [int(line) for line in writer.stdout if line.endswith("\n")]

@@ -51,7 +51,6 @@ def test_or_ends_it_at_the_time_of_the_session_and_it_may_begin_anew(bag_of_word
     assert written.applied[1] == ("END", "Mara likes badminton")
 
     llm = written.extractor._llm
-    assert isinstance(llm, Scripted)
     llm.plans["relations"] = [LIKES]
     llm.plans["conflicts"] = [[conflict(1)]]
     written.read(4, "I like badminton again.")

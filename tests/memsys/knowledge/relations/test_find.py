@@ -122,7 +122,6 @@ def test_a_question_about_me_is_about_the_user(bag_of_words, question):
 def test_a_found_relation_is_a_candidate_that_the_graph_added(bag_of_words):
     written, find = told(bag_of_words)
     llm = written.extractor._llm
-    assert isinstance(llm, Scripted)
     llm.plans["relations"] = [[relation("Mara", "owns", "kelp")]]
     written.read(9, "Mara owns kelp.")
     (found,) = [one for one in find.find("kelp")[0] if "kelp" in one.memory.content]
