@@ -17,14 +17,10 @@ from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
 from memsys.service.memory import Memory
 from tests.memsys.knowledge.facts.models import Planned, call, fact, facts
-from tests.memsys.service.made import memory, texts
+from tests.memsys.service.made import memory, said, texts
 
 MAY = datetime(2024, 5, 8, 13, 56)
 JUNE = datetime(2024, 6, 1, 9, 0)
-
-
-def said(text: str, id_: str = "D1:1", **more: Any) -> list[dict[str, Any]]:
-    return [{"role": "user", "name": "Mara", "content": text, "id": id_, **more}]
 
 
 def add(store: Memory, text: str, id_: str = "D1:1", time: datetime = MAY, **own: Any) -> Any:
@@ -72,26 +68,15 @@ def test_a_fact_is_updated_or_deleted_and_the_tokens_of_every_call_are_logged(tm
     assert store.get_all(user_id="mara") == []
 
 
-def test_noop_and_what_stands_word_for_word_change_nothing(tmp_path):
+def test_noop_a_fault_and_what_stands_word_for_word_change_nothing(tmp_path):
     added, store, _ = two(tmp_path, (call("NOOP"),))
     assert (added.changes, len(store.get_all(user_id="mara"))) == ((), 1)
     store.close()
     added, store, _ = two(tmp_path / "b", (call("ADD"),), new="Mara has a kiln!")
     assert (added.changes, len(store.get_all(user_id="mara"))) == ((), 1)
-
-
-def test_what_goes_wrong_with_a_fact_is_reported(tmp_path):
-    added, store, _ = two(tmp_path, LLMError("gone"))
+    added, store, _ = two(tmp_path / "c", LLMError("gone"))
     assert [one["fault"] for one in added.faults] == ["no_answer"]
     assert texts(store.get_all(user_id="mara")) == ["Mara has a kiln"]
-
-
-def test_no_answer_at_all_is_an_error(tmp_path):
-    with (
-        memory(tmp_path, llm=Planned([LLMError("gone")])) as store,
-        pytest.raises(LLMError, match="none of 1 exchanges"),
-    ):
-        add(store, "I got a kiln")
 
 
 def test_the_dialogue_goes_on_in_another_process_and_ends_with_its_owner(tmp_path):
@@ -115,7 +100,7 @@ def test_an_agent_s_facts_have_a_prompt_of_their_own(tmp_path):
     own = ExtractSettings(
         prompt="facts_extract", summary_prompt=None, assistant_prompt="facts_assistant", retries=0
     )
-    talk = [*said("Hello"), {"role": "assistant", "content": "I like ferries."}]
+    talk = [said("Hello"), {"role": "assistant", "content": "I like ferries."}]
     with memory(tmp_path, llm=llm, facts=own) as store:
         store.add(talk, agent_id="guide", infer=True)
         store.add(talk, user_id="mara", infer=True)

@@ -112,7 +112,6 @@ def test_an_update_changes_what_is_found_and_keeps_what_it_was(store):
     assert store.search("cracked bowl", user_id="mara")[0].score == pytest.approx(1)
     assert store.update(id_, metadata={"b": 2}, time=datetime(2024, 1, 1, tzinfo=UTC)) is not None
     record = store.get(id_)
-    assert record is not None
     assert (record.memory, record.metadata) == ("cracked bowl", {"b": 2})
     assert record.time == datetime(2024, 1, 1)
     assert store.delete(id_) is not None
@@ -179,7 +178,6 @@ def test_a_record_has_its_accesses_and_its_time_in_utc_and_is_on_a_page(store):
     for _ in range(3):
         store.search("kiln", user_id="mara")
     record = store.get(ids[0])
-    assert record is not None
     assert record.accesses == 3
     assert record.accessed is not None
     assert record.as_json()["time"] == "2024-03-02T02:00:00Z"
@@ -276,7 +274,6 @@ def test_an_update_sets_the_title_and_lexical_search_finds_it(tmp_path):
         assert titles() == list(said)  # by rule
         assert store.search("pottery", user_id="mara", top_k=1)[0].relevance == 0
         change = store.update(other.id, title="Pottery")
-        assert change is not None
         assert (change.old, change.new) == ("cup", "cup")
         assert texts(store.search("pottery", user_id="mara", top_k=1)) == ["cup"]
         store.update(other.id, "The mug", title="Pottery")
@@ -304,7 +301,6 @@ def test_updates_of_text_and_title_at_once_lose_neither(tmp_path, monkeypatch):
         monkeypatch.setattr(embedder, "documents", meanwhile)
         store.update(one.id, title="pottery", metadata={"app": 1})
         found = store.get(one.id)
-        assert found is not None
         assert (found.memory, found.title) == ("Mara sold the kiln", "pottery")
         assert found.index_text == "pottery\nMara sold the kiln"
         assert store.search("sold", user_id="mara")[0].score > 0.4  # its vector is that of the text

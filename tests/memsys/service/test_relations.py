@@ -22,11 +22,11 @@ from memsys.stores.networkx_relations import NetworkxRelations
 from tests.memsys.build import query, session
 from tests.memsys.knowledge.facts.models import call, fact
 from tests.memsys.knowledge.relations.models import Scripted, conflict, entity, relation, settings
-from tests.memsys.service.made import memory, texts
+from tests.memsys.service.made import memory, said, texts
 
 MAY = datetime(2024, 5, 8, 13, 56)
 ADD = (call("ADD"),)
-NAMES = [entity("badminton", "activity"), entity("kiln")]
+SEARCH: dict[str, Any] = {"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4}
 
 
 def model(**own: Any) -> Scripted:
@@ -52,8 +52,7 @@ def opened(
     folder: Path, llm: Any = None, store: Any = None, more: Any = None, **own: Any
 ) -> Memory:
     llm = llm or model()
-    search = RelationSettings(by="both", query_entities="rule", limit=5, similarity=0.4)
-    relations = RelationSetup(settings(**own), search, store=store)
+    relations = RelationSetup(settings(**own), RelationSettings(**SEARCH), store=store)
     facts = ExtractSettings(
         prompt="facts_extract", summary_prompt=None, exchange=1, recent=0, retries=0
     )
@@ -62,8 +61,7 @@ def opened(
 
 
 def say(store: Memory, text: str, id_: str = "D1:1", time: datetime = MAY, **owner: str) -> Any:
-    said = [{"role": "user", "name": "Mara", "content": text, "id": id_}]
-    return store.add(said, time=time, **(owner or {"user_id": "mara"}))
+    return store.add(said(text, id_), time=time, **(owner or {"user_id": "mara"}))
 
 
 def stated(store: Memory, query: str = "badminton kiln", **owner: str) -> list[str]:
@@ -103,8 +101,8 @@ def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path):
 def test_who_has_no_name_is_the_user_of_the_memory(tmp_path):
     llm = model(entities=[[entity("kiln")]], relations=[[relation("I", "owns", "kiln", 1, 2)]])
     with opened(tmp_path, llm, exchange=2) as store:
-        said = [("user", "I own a kiln."), ("assistant", "I do not.")]
-        messages = [{"role": role, "content": text} for role, text in said]
+        lines = [("user", "I own a kiln."), ("assistant", "I do not.")]
+        messages = [{"role": role, "content": text} for role, text in lines]
         store.add(messages, user_id="alice_01", agent_id="coach")
         assert stated(store, "What is mine?", user_id="alice_01") == ["alice_01 owns kiln"]
         assert "1. alice_01: I own a kiln." in llm.asked["entities"][0]
@@ -205,20 +203,17 @@ def rows(folder: Path) -> tuple[int, int]:
 
 
 def test_facts_and_relations_are_those_of_the_benchmark(tmp_path, parts):
-    said = [f"Mara - {verb} - {what}" for verb in ("owns", "likes") for what in ("kiln", "kelp")]
-    search: dict[str, Any] = {
-        **{"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4}
-    }
+    told = [f"Mara - {verb} - {what}" for verb in ("owns", "likes") for what in ("kiln", "kelp")]
     numbers = {name: getattr(settings(), name) for name in settings().__dataclass_fields__}
     facts = {"prompt": "facts_extract", "summary_prompt": None, "exchange": 1, "recent": 0}
     update = {"calls": "tools", "similar": 3, "prompt": "mem0_update"}
     benchmarked = Mem0Graph(
         parts(llm=model(facts=remembered)),
         **{"k": 3, "budget": None, "infer": True, "facts": facts, "update": update},
-        **{"store": NetworkxRelations(), "graph": numbers, "relations": search},
+        **{"store": NetworkxRelations(), "graph": numbers, "relations": SEARCH},
     )
     with opened(tmp_path, model(facts=remembered)) as store:
-        for number, text in enumerate(said, 1):
+        for number, text in enumerate(told, 1):
             benchmarked.ingest(session(number, MAY.replace(day=number), ("Mara", text)))
             say(store, text, f"D{number}:1", MAY.replace(day=number))
         for question in ("Who owns a kiln?", "kelp", "nothing"):

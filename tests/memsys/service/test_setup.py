@@ -58,7 +58,6 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(tmp_path, monkeypatch):
         *("strategy.update.calls=schema", "strategy.update.similar=4"),
     )
     made = load_setup(folder)
-    assert made.llm is not None
     assert (made.llm.name, made.infer, made.strategy) == ("tiny", True, None)
     prompts = made.facts.prompt, made.facts.assistant_prompt
     assert (made.facts.exchange, *prompts) == (5, "facts_user", "facts_assistant")
@@ -120,12 +119,10 @@ def test_a_group_may_change_single_settings_of_an_option(tmp_path, monkeypatch):
     settings = made.llm._settings
     assert (settings.max_tokens, settings.model, settings.timeout_s) == (4096, "gpt-4o-mini", 60)
     assert settings.extra == {"top_p": 0.5}
-    assert made.strategy is not None
     expansion = made.strategy.make.keywords["expansion"]
     assert (made.k, expansion["hops"], expansion["seeds"]) == (4, 2, 5)
     path.write_text(f"{BAG}llm: {{model: gpt-4o}}\nindex: {{alpha: 0.25}}\nk: 3\n")
     made = load_setup(path)  # of the default option, or openai
-    assert made.llm is not None
     assert (made.llm.name, made.index.alpha, made.k) == ("gpt-4o", 0.25, 3)
 
 
@@ -187,7 +184,6 @@ def test_nothing_named_is_the_default():
 def test_relations_may_come_in_the_reply_that_has_the_facts():
     config = {"strategy": "mem0_graph", "llm": "grammar", "embedder": "wordllama"}
     made = load_setup({**config, "facts": {"relations": "same_reply"}})
-    assert made.relations is not None
     assert (made.facts.relations, made.relations.max_share) == ("same_reply", None)
 
 

@@ -23,8 +23,8 @@ from memsys.service.configuration import NUMBERS, OPTIONS, composed, resolved
 from memsys.service.memory import Memory
 from memsys.service.setup import load_setup
 from memsys.strategies.strategy import Strategy
-from tests.memsys.build import SESSIONS, BagOfTokens, query, session
-from tests.memsys.service.made import texts
+from tests.memsys.build import BagOfTokens, ingest_all, query, session
+from tests.memsys.service.made import messages, texts
 from tests.memsys.service.test_ranking import WORDS, fill
 from tests.memsys.service.test_relations import model
 from tests.memsys.service.test_setup import run
@@ -61,15 +61,17 @@ def opened(folder: Path, strategy: Mapping[str, Any] | str, **more: Any) -> Memo
     return Memory.from_config(path, folder / "memories")
 
 
+def strategy_of(chosen: Any, parts: Any, *given: Any, **own: Any) -> Strategy:
+    """The benchmark's, over turns."""
+    own = {"memory": instantiate(json.loads(option(memory="turns"))["memory"]), **own}
+    made: Strategy = instantiate(chosen, _convert_="all")(parts=parts(*given, **own))
+    return made
+
+
 @pytest.mark.parametrize("strategy", RANKING)
 def test_every_strategy_ranks_as_in_the_benchmark(tmp_path, parts, strategy):
     chosen = settings_of(strategy)
-    memory = instantiate(json.loads(option(memory="turns"))["memory"])
-    benchmarked: Strategy = instantiate(chosen, _convert_="all")(
-        parts=parts(BagOfTokens(), memory=memory)
-    )
-    for one in SESSIONS:
-        benchmarked.ingest(one)
+    benchmarked = ingest_all(strategy_of(chosen, parts, BagOfTokens()))
     time = datetime(2024, 7, 1)
     with opened(tmp_path, chosen) as store:
         fill(store)
@@ -119,7 +121,6 @@ def test_graph_score_counts_the_searches_that_returned_a_memory(tmp_path):
     assert first.score == pytest.approx(recency(said, asked, 0.01))
     for count, found in ((1, second), (2, third)):
         last = found.record.accessed
-        assert last is not None
         expected = access_frequency(count) + recency(last, asked, 0.01)
         assert found.score == pytest.approx(expected, abs=1e-3)
         assert found.score > first.score + 0.1
@@ -219,12 +220,8 @@ def test_the_run_of_every_strategy_configures_a_memory(tmp_path, monkeypatch, st
 def test_relations_that_a_model_wrote_link_memories(tmp_path, monkeypatch, parts, strategy):
     llm, chosen = model(), settings_of(strategy)
     chosen |= {"gate": OPEN} if strategy == "hybrid_gate" else {}
-    memory = instantiate(json.loads(option(memory="turns"))["memory"])
     relations = json.loads(option(**{**OPTIONS, "graph": "relations"}))["graph"] | {"exchange": 1}
-    written = instantiate(relations)
-    benchmarked: Strategy = instantiate(chosen, _convert_="all")(
-        parts=parts(memory=memory, graph=written, llm=llm)
-    )
+    benchmarked = strategy_of(chosen, parts, graph=instantiate(relations), llm=llm)
     monkeypatch.setattr(NoModel, "open", lambda *_: llm)
     said = [f"Mara - {verb} - {what}" for what in ("kiln", "kelp") for verb in ("owns", "sold")]
     with opened(tmp_path, chosen, graph=relations) as store:
@@ -233,11 +230,8 @@ def test_relations_that_a_model_wrote_link_memories(tmp_path, monkeypatch, parts
             day = datetime(2024, 6, number)
             one = session(number, day, ("Mara", text), ("Noor", f"Good news {number}"))
             benchmarked.ingest(one)
-            turns = [
-                {"role": "user", "name": turn.speaker, "content": turn.text, "id": turn.id}
-                for turn in one.turns
-            ]
-            assert len(store.add(turns, user_id="mara", time=day).relations) == 1
+            added = store.add(messages(one), user_id="mara", time=day)
+            assert len(added.relations) == 1
             expected = benchmarked.rank(query("Who owns a kiln?"))[0][: benchmarked.k]
             found = store.search("Who owns a kiln?", user_id="mara", time=datetime(2024, 7, 1))
             assert [f.record.turns for f in found] == [c.memory.turns for c in expected]

@@ -90,7 +90,6 @@ def serving(
         ) as process,
     ):
         try:
-            assert process.stdout is not None
             told = process.stdout.readline()
             assert told, (folder / "server.log").read_text()
             yield Served(told.split("/docs")[0], process, key)

@@ -12,7 +12,7 @@ import pytest
 from memsys.context.writers import Layered
 from tests.memsys.knowledge.facts.models import fact
 from tests.memsys.left import files_with
-from tests.memsys.service.made import memory
+from tests.memsys.service.made import memory, said
 from tests.memsys.service.rest.serving import Served, ask
 from tests.memsys.service.test_relations import model, opened
 
@@ -260,14 +260,9 @@ def test_a_memory_without_history_is_in_no_file(server, folder):
     assert not files_with(folder, "The zebra is ill")
 
 
-def said(text: str, **owner: str) -> dict[str, Any]:
-    message = {"role": "user", "name": "Mara", "content": text, "id": "m1"}
-    return {"messages": [message], **(owner or {"user_id": "mara"})}
-
-
 def test_relations_are_written_searched_and_deleted(tmp_path):
     with opened(tmp_path, model(facts=[[fact("Mara owns a kiln", "Mara", 1)]])) as store:
-        added = ask(store, "POST", "/memories", said("Mara - owns - kiln"))
+        added = ask(store, "POST", "/memories", {**MARA, "messages": said("Mara - owns - kiln")})
         assert added.status == 201
         named = {"source": "Mara", "relationship": "owns", "destination": "kiln"}
         assert added.body["relations"] == [{"event": "ADD", **named}]
@@ -275,7 +270,7 @@ def test_relations_are_written_searched_and_deleted(tmp_path):
         found = ask(store, "POST", "/search", question).body
         assert [one["memory"] for one in found["results"]] == ["Mara owns a kiln"]
         (one,) = found["relations"]
-        assert (one["turns"], one["ended"], one["mentions"]) == (["m1"], None, 1)
+        assert (one["turns"], one["ended"], one["mentions"]) == (["D1:1"], None, 1)
         assert named.items() <= one.items()
         for more in ({"enable_graph": False}, {"run_id": "r1"}):
             assert ask(store, "POST", "/search", question | more).body["relations"] == []
@@ -285,7 +280,7 @@ def test_relations_are_written_searched_and_deleted(tmp_path):
 
 def test_a_context_is_in_the_layout_of_the_configuration(tmp_path):
     with memory(tmp_path, context=Layered("layered")) as store:
-        ask(store, "POST", "/memories", said("a kiln"))
+        store.add("a kiln", **MARA)
         asked = {"query": "kiln", "filters": {"user_id": "mara"}}
         written = ask(store, "POST", "/context", {**asked, "budget": 60}).body
         assert written["text"].startswith("<memory_context>\n<direct_matches>\n")
