@@ -91,10 +91,9 @@ def test_of_both_ways_none_takes_all_the_places(bag_of_words):
 
 def test_by_triple_only_what_is_like_the_question(bag_of_words):
     _, find = told(bag_of_words, by="triple", similarity=0.6)
-    found, trace = find.find("Where in Bergen does Theo live?")
-    assert texts((found,)) == ["Theo lives in Bergen"]
-    assert found[0].score >= 0.6
-    assert trace["entities"] == []
+    (found,), trace = find.find("Where in Bergen does Theo live?")
+    assert (found.memory.content, trace["entities"]) == ("Theo lives in Bergen", [])
+    assert found.score >= 0.6
     assert find.find("What is for dinner?")[0] == []
 
 
@@ -126,9 +125,9 @@ def test_a_found_relation_is_a_candidate_that_the_graph_added(bag_of_words):
     written.read(9, "Mara owns kelp.")
     (found,) = [one for one in find.find("kelp")[0] if "kelp" in one.memory.content]
     (stored,) = [one for one in written.graph.relations() if one.target == "kelp"]
-    assert found.origin == "expanded"
-    assert (found.memory.id, found.memory.turns) == ("r:mara|owns|kelp", ("D2:1", "D9:1"))
-    assert (found.memory.time, found.memory.speaker) == (DAY, "Mara")
+    assert (found.origin, found.memory.id) == ("expanded", "r:mara|owns|kelp")
+    expected = ("D2:1", "D9:1"), DAY, "Mara"
+    assert (found.memory.turns, found.memory.time, found.memory.speaker) == expected
     assert (stored.created, stored.last_seen) == (DAY, DAY.replace(day=9))
 
 
