@@ -98,9 +98,8 @@ def test_messages_with_roles_have_prompts_of_their_own(given, prompt, assistant,
     made = for_roles(settings(prompt=given, summary_prompt="facts_summary"))
     assert (made.prompt, made.assistant_prompt, made.summary_prompt) == (prompt, assistant, summary)
     assert made.roles
-    assert for_roles(settings(summary_prompt="facts_summary_steps")).summary_prompt == (
-        "facts_summary_steps"
-    )
+    steps = settings(summary_prompt="facts_summary_steps")
+    assert for_roles(steps).summary_prompt == "facts_summary_steps"
 
 
 def test_a_role_is_no_name_with_which_a_fact_begins():
@@ -154,10 +153,8 @@ def test_one_reply_can_have_further_lists_beside_the_facts():
         extractor.facts(turns, FIRST.time, log)
     assert (moods.found, log) == ([], [])
     (found,) = extractor.facts(turns, FIRST.time, log)
-    assert (found.content, [one["step"] for one in log]) == (
-        "Mara has a kiln",
-        ["extract", "moods"],
-    )
+    assert found.content == "Mara has a kiln"
+    assert [one["step"] for one in log] == ["extract", "moods"]
     assert moods.found == [(["gay"], [f"D1:{n}" for n in range(1, 7)], 6)]
     shown, schema = llm.asked["extract"][-1], llm.schemas[-1]
     assert shown.endswith('"moods" of the day 2 March 2024, 10:00.')
