@@ -75,8 +75,7 @@ def test_an_addition_returns_before_its_summary_and_close_waits_for_it(tmp_path)
         assert begun.wait(60)
         assert "summary" not in [event["step"] for event in added.events]
         go.set()
-    llm = planned("two")
-    with memory(tmp_path, llm=llm) as store:
+    with memory(tmp_path, llm=(llm := planned("two"))) as store:
         add(store, "word2")
         assert store.get_all(user_id="mara") == []  # a summary is no memory unless that is set
     assert "<summary_so_far>\none\n" in llm.asked["extract"][0]

@@ -73,12 +73,8 @@ def test_what_was_added_comes_back_with_its_metadata_and_time(memory):
         ("list_memories", {"user_id": "ana", "limit": 1}),
     )
     (stored,) = added["results"]
-    expected = {
-        "id": stored["id"],
-        "text": "I moved to Bergen",
-        "time": "2023-05-08T13:56:00Z",
-        "metadata": note,
-    }
+    time = "2023-05-08T13:56:00Z"
+    expected = {"id": stored["id"], "text": "I moved to Bergen", "time": time, "metadata": note}
     assert stored == {**expected, "event": "ADD"}
     assert listed["results"] == [expected]
     (hit,) = found["results"]
@@ -104,19 +100,18 @@ def test_a_context_is_one_text_within_a_budget(memory):
 def test_owners_are_apart(memory):
     (added,) = ask(memory, add("the code of the door is blue", "ana"))
     id_ = added["results"][0]["id"]
+    bob = {"user_id": "bob"}
     found, listed, *refused = ask(
         memory,
-        ("search_memory", {"query": "the code of the door", "user_id": "bob"}),
-        ("list_memories", {"user_id": "bob"}),
-        ("get_memory", {"id": id_, "user_id": "bob"}),
-        ("update_memory", {"id": id_, "text": "changed", "user_id": "bob"}),
-        ("delete_memory", {"id": id_, "user_id": "bob"}),
+        ("search_memory", {"query": "the code of the door", **bob}),
+        ("list_memories", bob),
+        *((f"{name}_memory", {"id": id_, **bob}) for name in ("get", "delete")),
+        ("update_memory", {"id": id_, "text": "changed", **bob}),
     )
     assert found["results"] == listed["results"] == []
     for error in refused:
         assert error.startswith("error: id: ")
-        assert "this user has no such memory" in error
-        assert "blue" not in error
+        assert ("this user has no such memory" in error, "blue" in error) == (True, False)
     (record,) = memory.get_all(user_id="ana")
     assert record.memory == "the code of the door is blue"
 
@@ -162,9 +157,8 @@ def test_an_unforeseen_error_tells_nothing_of_itself(memory, monkeypatch, caplog
         raise RuntimeError("sk-secret in /home/ana")
 
     monkeypatch.setattr(memory, "search", broken)
-    error, added = ask(
-        memory, ("search_memory", {"query": "tea", "user_id": "ana"}), add("I like tea", "ana")
-    )
+    search = "search_memory", {"query": "tea", "user_id": "ana"}
+    error, added = ask(memory, search, add("I like tea", "ana"))
     assert error == "error: internal error; see the server's log"
     assert "sk-secret" in caplog.text
     assert added["results"]
@@ -211,31 +205,24 @@ def test_too_large_replies_are_refused(memory, monkeypatch):
 
 def test_an_agent_over_stdio(tmp_path):
     (tmp_path / "config.yaml").write_text(CONFIG, encoding="utf-8")
-    arguments = ["-m", "eval", "serve", "--mcp", "--user", "ana"]
-    arguments += ["--folder", str(tmp_path / "memories")]
+    files = "--config", str(tmp_path / "config.yaml"), "--folder", str(tmp_path / "memories")
+    arguments = ["-m", "eval", "serve", "--mcp", "--user", "ana", *files]
     environment = {**os.environ, "PYTHONPATH": str(PROJECT), "MEMSYS_TRUSTED": "tests.memsys.build"}
-    parameters = StdioServerParameters(
-        command=sys.executable,
-        args=[*arguments, "--config", str(tmp_path / "config.yaml")],
-        env=environment,
-    )
+    parameters = StdioServerParameters(command=sys.executable, args=arguments, env=environment)
+    search = {"query": "moved to Bergen"}
+    calls = [
+        ("add_memory", {"text": "I moved to Bergen", "metadata": {"n": 1}}),
+        *(("search_memory", search), ("search_memory", {**search, "user_id": "bob"})),
+        ("get_memory", {"id": "x"}),
+    ]
 
     async def run() -> list[Any]:
         async with Client(stdio_client(parameters)) as client:
-            await client.call_tool(
-                "add_memory", {"text": "I moved to Bergen", "metadata": {"n": 1}}
-            )
-            search = {"query": "moved to Bergen"}
-            return [
-                await client.call_tool("search_memory", search),
-                await client.call_tool("search_memory", {**search, "user_id": "bob"}),
-                await client.call_tool("get_memory", {"id": "x"}),
-            ]
+            return [await client.call_tool(*one) for one in calls]
 
-    mine, others, refused = anyio.run(run)
-    assert [(row["text"], row["metadata"]) for row in mine.structured_content["results"]] == [
-        ("I moved to Bergen", {"n": 1})
-    ]
+    _, mine, others, refused = anyio.run(run)
+    (row,) = mine.structured_content["results"]
+    assert (row["text"], row["metadata"]) == ("I moved to Bergen", {"n": 1})
     assert others.structured_content["results"] == []
     assert refused.is_error
 
