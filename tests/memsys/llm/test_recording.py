@@ -50,14 +50,11 @@ def test_a_failure_takes_any_place_and_gives_way_to_anything(tmp_path):
     recording = Recording(tmp_path)
     first, second = _ONE, _ONE._replace(body="{}")
     failed, again = (_ONE._replace(status=status, body='{"error": {}}') for status in (400, 0))
-    for row, kept in [
-        (failed, failed),
-        (again, again),
-        (first, first),
-        (second, first),
-        (failed, failed),
-        (second, second),
-    ]:
+    for row, kept in zip(
+        (failed, again, first, second, failed, second),
+        (failed, again, first, first, failed, second),
+        strict=True,
+    ):
         assert recording.keep_failed(row, {}) == kept
         assert recording.find(_ONE.key) == kept
     assert recording.keep([failed]) == 0  # a bundle changes nothing that is here
@@ -86,9 +83,7 @@ def test_the_order_of_fields_is_no_part_of_a_request():
 @pytest.mark.parametrize("locks", [SlotLocks, FileLocks])
 def test_a_slot_belongs_to_one_of_those_who_share_the_folder(locks, tmp_path):
     one, other = locks(tmp_path / "locks"), locks(tmp_path / "locks")
-    assert one.take("a0f")
-    assert not one.take("a0f")
-    assert not other.take("a0f")
+    assert [locks.take("a0f") for locks in (one, one, other)] == [True, False, False]
     assert other.take("a10")
     one.release("a0f")
     assert other.take("a0f")

@@ -53,9 +53,8 @@ def opened(
 ) -> Memory:
     llm = llm or model()
     relations = RelationSetup(settings(**own), RelationSettings(**SEARCH), store=store)
-    facts = ExtractSettings(
-        prompt="facts_extract", summary_prompt=None, exchange=1, recent=0, retries=0
-    )
+    numbers = {"exchange": 1, "recent": 0, "retries": 0}
+    facts = ExtractSettings(prompt="facts_extract", summary_prompt=None, **numbers)
     fields = {"llm": llm, "infer": True, "facts": facts, "relations": relations}
     return memory(folder, **{**fields, **(more or {})})
 
@@ -75,9 +74,8 @@ def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path):
     with opened(tmp_path, llm) as store:
         added = say(store, "Mara - owns - kiln", "m1")
         (change,) = added.relations
-        assert change.as_json() == {
-            **{"event": "ADD", "source": "Mara", "relationship": "owns", "destination": "kiln"}
-        }
+        named = {"source": "Mara", "relationship": "owns", "destination": "kiln"}
+        assert change.as_json() == {"event": "ADD", **named}
         assert texts(store.get_all(user_id="mara")) == ["Mara owns a kiln"]
         found = store.search("Who owns a kiln?", user_id="mara")
         assert texts(found) == ["Mara owns a kiln"]
@@ -86,7 +84,7 @@ def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path):
         assert shown.pop("score") == pytest.approx(one.score)
         assert one.score > 0.5
         assert shown == {
-            **{"source": "Mara", "relationship": "owns", "destination": "kiln"},
+            **named,
             **{"time": "2024-05-08T13:56:00Z", "ended": None, "mentions": 1, "turns": ["m1"]},
         }
         assert {"relations", "apply_relation"} <= {event["step"] for event in added.events}

@@ -52,12 +52,9 @@ def test_a_run_gives_its_ranking_its_k_and_its_parts(tmp_path, strategy, start):
 
 def test_a_run_of_mem0_gives_its_facts_and_its_model(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    folder = run(
-        tmp_path / "run",
-        *("strategy=mem0", "llm=openai", "llm.model=tiny", "strategy.facts.exchange=5"),
-        *("strategy.update.calls=schema", "strategy.update.similar=4"),
-    )
-    made = load_setup(folder)
+    own = ["strategy=mem0", "llm=openai", "llm.model=tiny", "strategy.facts.exchange=5"]
+    own += ["strategy.update.calls=schema", "strategy.update.similar=4"]
+    made = load_setup(run(tmp_path / "run", *own))
     assert (made.llm.name, made.infer, made.strategy) == ("tiny", True, None)
     prompts = made.facts.prompt, made.facts.assistant_prompt
     assert (made.facts.exchange, *prompts) == (5, "facts_user", "facts_assistant")
@@ -96,9 +93,8 @@ def test_a_file_names_options_or_settings(tmp_path):
         "alpha: 1}\n"
     )
     made = load_setup(path)
-    assert (made.embedder.name, made.builder.name, start_of(made), made.k) == (
-        *("bag", "windows", "hybrid", 4),
-    )
+    named = made.embedder.name, made.builder.name, start_of(made), made.k
+    assert named == ("bag", "windows", "hybrid", 4)
     assert (made.weights.relevance, made.weights.recency) == (1.0, 0.5)
     assert isinstance(made.vectors, FaissVectors)
     made.vectors.close()
@@ -133,14 +129,10 @@ def test_groups_may_be_written_as_in_mem0(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     address = "http://127.0.0.1:9/v1"
     chat = {**MEM0_LLM["llm"]["config"], "openai_base_url": address, "api_key": None}
-    made = load_setup(
-        {
-            "version": "v1.1",
-            "llm": {"provider": "openai", "config": chat},
-            "embedder": {"provider": "openai", "config": {"openai_base_url": address}},
-            "vector_store": {"provider": "faiss", "config": {"path": str(tmp_path / "v")}},
-        }
-    )
+    groups = {"llm": chat, "embedder": {"openai_base_url": address}}
+    config = {name: {"provider": "openai", "config": own} for name, own in groups.items()}
+    faiss = {"provider": "faiss", "config": {"path": str(tmp_path / "v")}}
+    made = load_setup({"version": "v1.1", **config, "vector_store": faiss})
     assert isinstance(made.llm, ChatClient)
     settings = made.llm._settings
     assert (settings.model, settings.temperature, settings.base_url) == ("gpt-4o", 0.2, address)
@@ -148,9 +140,9 @@ def test_groups_may_be_written_as_in_mem0(tmp_path, monkeypatch):
     assert (made.infer, made.relations) == (True, None)
     assert isinstance(made.vectors, FaissVectors)
     made.vectors.close()
-    graph = {"provider": "neo4j", "config": {"url": "bolt://127.0.0.1:9"}}
+    graph = {"provider": "neo4j", "config": {"uri": "x"}}
     with pytest.raises(InputError, match=r"graph_store|relation_store"):
-        load_setup({**MEM0_LLM, "graph_store": {**graph, "config": {"uri": "x"}}})
+        load_setup({**MEM0_LLM, "graph_store": graph})
     assert load_setup({**MEM0_LLM, "strategy": "vector_only"}).infer is False
 
 

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hydra.utils import instantiate
 
 from baselines.libraries.memory import names
 from memsys.core.errors import InputError
 from memsys.core.trusted import CONF
 from memsys.core.types import Candidate, Query
+from memsys.graph.build import build_graph
 from memsys.graph.score import access_frequency, recency
 from memsys.llm.base import LLMError
 from memsys.llm.client import NoModel
@@ -54,8 +56,6 @@ def settings_of(strategy: str) -> dict[str, Any]:
 
 
 def opened(folder: Path, strategy: Mapping[str, Any] | str, **more: Any) -> Memory:
-    import yaml  # noqa: PLC0415
-
     path = folder / "mine.yaml"
     path.write_text(BAG + yaml.safe_dump({"strategy": strategy, "memory": "turns", **more}))
     return Memory.from_config(path, folder / "memories")
@@ -120,23 +120,19 @@ def test_graph_score_counts_the_searches_that_returned_a_memory(tmp_path):
         )
     assert first.score == pytest.approx(recency(said, asked, 0.01))
     for count, found in ((1, second), (2, third)):
-        last = found.record.accessed
-        expected = access_frequency(count) + recency(last, asked, 0.01)
+        expected = access_frequency(count) + recency(found.record.accessed, asked, 0.01)
         assert found.score == pytest.approx(expected, abs=1e-3)
         assert found.score > first.score + 0.1
 
 
 def test_a_graph_is_built_once_until_a_memory_of_the_owner_changes(tmp_path, monkeypatch):
-    from memsys.strategies import store as stores  # noqa: PLC0415
-
     built: list[int] = []
-    build = stores.build_graph
 
     def counted(memories: Any, *rest: Any) -> Any:
         built.append(len(memories))
-        return build(memories, *rest)
+        return build_graph(memories, *rest)
 
-    monkeypatch.setattr(stores, "build_graph", counted)
+    monkeypatch.setattr("memsys.strategies.store.build_graph", counted)
     with opened(tmp_path, "graph_expand") as store:
         (first, *_) = store.add("Mara fired the kiln", user_id="mara").changes
         store.add("Mara sold a bowl from the kiln", user_id="mara", run_id="r1")
@@ -147,14 +143,13 @@ def test_a_graph_is_built_once_until_a_memory_of_the_owner_changes(tmp_path, mon
         store.add("more seedlings", user_id="noor")  # another owner's
         store.search("kiln", user_id="mara")
         assert built == [2]
-        assert texts(store.search("kiln", user_id="mara", run_id="r1")) == [
-            "Mara sold a bowl from the kiln"
-        ]
+        sold = ["Mara sold a bowl from the kiln"]
+        assert texts(store.search("kiln", user_id="mara", run_id="r1")) == sold
         assert texts(store.search("kiln", user_id="mara", filters={"no": 1})) == []
         store.update(first.id, "Mara fired the raku kiln")
         assert "Mara fired the raku kiln" in texts(store.search("kiln", user_id="mara"))
         store.delete(first.id)
-        assert texts(store.search("kiln", user_id="mara")) == ["Mara sold a bowl from the kiln"]
+        assert texts(store.search("kiln", user_id="mara")) == sold
         with Memory(tmp_path / "memories", load_setup(tmp_path / "mine.yaml")) as other:
             other.add("the kiln of another process", user_id="mara")
         assert len(store.search("kiln", user_id="mara")) == 2

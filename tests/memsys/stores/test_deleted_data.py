@@ -61,10 +61,8 @@ def test_an_empty_store_and_one_in_memory_are_compact(name, tmp_path):
 
 @pytest.mark.parametrize("moved", [False, True])
 def test_an_interrupted_compaction_loses_nothing(tmp_path, moved):
-    place = VECTORS["qdrant_edge_folder"](tmp_path)
-    with closing(filled(place)):
-        pass
-    shard = tmp_path / "new" / "shard"
+    place, shard = VECTORS["qdrant_edge_folder"](tmp_path), tmp_path / "new" / "shard"
+    filled(place).close()
     old = shard.with_name("shard.old")
     if moved:  # killed before the old shard was removed, or else before the second move
         old.mkdir()

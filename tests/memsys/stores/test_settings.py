@@ -117,26 +117,21 @@ def test_no_qdrant_there(closed_port, monkeypatch):
 
 def test_the_variable_of_a_password_or_key_is_empty(monkeypatch):
     monkeypatch.setenv("SOME_KEY", "")
-    with pytest.raises(InputError, match="has no SOME_KEY") as error:
-        Neo4jRelations("bolt://127.0.0.1", "neo4j", "SOME_KEY").nodes("ann")
-    message(error)
-    with pytest.raises(InputError, match="has no SOME_KEY") as error:
-        QdrantVectors("http://127.0.0.1", key_variable="SOME_KEY").ids("ann")
-    message(error)
+    relations = Neo4jRelations("bolt://127.0.0.1", "neo4j", "SOME_KEY")
+    vectors = QdrantVectors("http://127.0.0.1", key_variable="SOME_KEY")
+    for ask in (relations.nodes, vectors.ids):
+        with pytest.raises(InputError, match="has no SOME_KEY") as error:
+            ask("ann")
+        message(error)
+
+
+BOLT = [f"bolt://neo4j:{SECRET}@localhost", "http://localhost", "localhost:7687", "bolt://"]
+HTTP = [f"http://u:{SECRET}@localhost:6333", "localhost:6333", "bolt://x"]
 
 
 @pytest.mark.parametrize(
     ("store", "place", "urls"),
-    [
-        (
-            *(Neo4jRelations, "relation_store"),
-            [f"bolt://neo4j:{SECRET}@localhost", "http://localhost", "localhost:7687", "bolt://"],
-        ),
-        (
-            *(QdrantVectors, "vector_store"),
-            [f"http://u:{SECRET}@localhost:6333", "localhost:6333", "bolt://x"],
-        ),
-    ],
+    [(Neo4jRelations, "relation_store", BOLT), (QdrantVectors, "vector_store", HTTP)],
 )
 def test_addresses_of_servers(store, place, urls):
     for url in urls:
@@ -146,11 +141,10 @@ def test_addresses_of_servers(store, place, urls):
 
 
 def test_names_that_go_into_statements():
-    for label in ("A B", "x) DETACH DELETE n //", "`x`", ""):
-        with pytest.raises(InputError, match="label"):
-            Neo4jRelations("bolt://localhost", label=label)
-    with pytest.raises(InputError, match="similarity"):
-        Neo4jRelations("bolt://localhost", similarity="f(x)")
+    names = [("label", name) for name in ("A B", "x) DETACH DELETE n //", "`x`", "")]
+    for setting, name in (*names, ("similarity", "f(x)")):
+        with pytest.raises(InputError, match=setting):
+            Neo4jRelations("bolt://localhost", **{setting: name})
 
 
 @pytest.mark.parametrize(

@@ -83,18 +83,18 @@ def test_an_empty_store_finds_nothing(store):
 
 
 def test_a_vector_of_another_dimension_is_refused(store):
-    rows = pool(5, 3)
-    store.put("ann", ["a"], rows[:1])
-    with pytest.raises(InputError, match="5 dimensions"):
-        store.put("bob", ["b"], pool(5, 1, dimension=5))
-    with pytest.raises(InputError, match="5 dimensions"):
-        store.nearest("ann", pool(5, 1, dimension=5)[0], 1)
-    with pytest.raises(InputError, match="2 ids need"):
-        store.put("ann", ["b", "c"], rows[:1])
-    with pytest.raises(InputError, match="finite"):
-        store.put("ann", ["b"], np.full((1, DIMENSION), np.nan, dtype=np.float32))
-    assert store.ids("ann") == ["a"]
-    assert store.ids("bob") == []
+    row, short = pool(5, 1), pool(5, 1, dimension=5)
+    store.put("ann", ["a"], row)
+    nan = np.full((1, DIMENSION), np.nan, dtype=np.float32)
+    for message, use, given in (
+        ("5 dimensions", store.put, ("bob", ["b"], short)),
+        ("5 dimensions", store.nearest, ("ann", short[0], 1)),
+        ("2 ids need", store.put, ("ann", ["b", "c"], row)),
+        ("finite", store.put, ("ann", ["b"], nan)),
+    ):
+        with pytest.raises(InputError, match=message):
+            use(*given)
+    assert (store.ids("ann"), store.ids("bob")) == (["a"], [])
 
 
 @pytest.mark.parametrize("seed", LIVES)
