@@ -56,9 +56,8 @@ def test_a_failing_server_is_asked_again():
             make(server.base_url, retries=1).embed(["abc"])
         assert server.requests == 2
         vectors, usage = make(server.base_url, retries=2).embed(["abc"])
-    assert vectors.shape == (1, 8)
-    assert server.requests == 5
-    assert usage == Usage(calls=1, input_tokens=7)
+    expected = (1, 8), 5, Usage(calls=1, input_tokens=7)
+    assert (vectors.shape, server.requests, usage) == expected
 
 
 def test_two_servers_are_two_models_to_the_cache():

@@ -40,8 +40,7 @@ def test_the_mark_is_written_once_and_by_the_package(monkeypatch):
     expected = np.array([[0, 6, 1], [2, 4, 1], [0, 4, 1], [0, 8, 1], [2, 3, 1]], dtype=np.float32)
     lengths = np.linalg.norm(expected, axis=1, keepdims=True)
     assert vectors == pytest.approx(expected / lengths)
-    assert vectors.dtype == np.float32
-    assert usage.calls == 0
+    assert (vectors.dtype, usage.calls) == (np.float32, 0)
 
 
 MARKED = ["query: who has a cat?", "passage: my kitten sleeps", "passage: stocks fell today"]

@@ -110,7 +110,6 @@ def test_what_a_model_wrote_and_read_is_in_no_file(tmp_path, ids):
 
 @pytest.mark.parametrize("before", [False, True])
 def test_relations_of_its_messages_are_in_no_file(tmp_path, before):
-    """Of a memory that was deleted before too."""
     relations = NetworkxRelations(str(tmp_path / "r.sqlite")) if before else None
     with opened(tmp_path / "m", model(facts=remembered), store=relations) as store:
         for _ in range(2):

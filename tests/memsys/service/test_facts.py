@@ -126,8 +126,7 @@ def test_messages_that_are_deleted_during_an_addition_do_not_return(tmp_path, re
         llm.action = lambda: getattr(store, remove)(user_id="mara")
         add(store, "word2")
         add(store, "word3")
-    assert "secret" in llm.asked["extract"][1]
-    assert "secret" not in llm.asked["extract"][2]
+    assert ["secret" in text for text in llm.asked["extract"][1:]] == [True, False]
     assert "word2" in llm.asked["extract"][2]
 
 
@@ -137,8 +136,7 @@ def test_additions_of_one_owner_at_once_lose_no_message(tmp_path):
         llm.action = lambda: add(store, "word2")
         add(store, "word1")
         add(store, "word3")
-    assert "word1" in llm.asked["extract"][2]
-    assert "word2" in llm.asked["extract"][2]
+    assert all(word in llm.asked["extract"][2] for word in ("word1", "word2"))
 
 
 def test_facts_are_compared_with_those_of_matching_ids_and_of_one_speaker(tmp_path):

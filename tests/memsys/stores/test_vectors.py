@@ -71,8 +71,7 @@ def test_ids_are_listed_page_by_page(store, monkeypatch):
 
 def test_an_empty_store_finds_nothing(store):
     (vector,) = pool(4, 1)
-    assert store.nearest("ann", vector, 3) == []
-    assert store.ids("ann") == []
+    assert store.nearest("ann", vector, 3) == store.ids("ann") == []
     store.drop("ann", ["unknown"])
     store.clear("ann")
     store.put("ann", [], np.empty((0, DIMENSION), dtype=np.float32))

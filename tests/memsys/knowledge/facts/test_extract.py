@@ -64,10 +64,8 @@ def test_a_model_sees_the_summary_the_last_messages_and_the_new_ones():
 
 def test_the_times_of_forgotten_turns_are_returned_and_the_summary_goes_with_them():
     *_, extractor = extracted(Planned([facts()], summary=["They count."]))
-    assert extractor.forget(["D9:9"]) == set()
-    assert extractor.summary == "They count."
-    assert extractor.forget(["D2:1"]) == {LATER.time}
-    assert extractor.summary == ""
+    assert (extractor.forget(["D9:9"]), extractor.summary) == (set(), "They count.")
+    assert (extractor.forget(["D2:1"]), extractor.summary) == ({LATER.time}, "")
 
 
 def test_a_summary_that_fails_or_is_cut_off_leaves_the_old_one_and_is_logged():

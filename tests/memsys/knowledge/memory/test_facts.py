@@ -73,12 +73,10 @@ def test_any_strategy_can_use_them(parts, kind):
     assert [one.ingest(session) for session in SESSIONS] == [2, 1, 2]
     found = one.retrieve(query("Who sold a bowl? And the allotment?")).candidates
     assert {candidate.memory.content for candidate in found} == ALL
-    assert one.events[-1]["step"] == "session"
-    assert set(one.prompts) == {"facts"}
+    assert (one.events[-1]["step"], set(one.prompts)) == ("session", {"facts"})
 
 
 def test_two_conversations_of_a_run_share_nothing(parts):
-    """Summary, earlier messages, ids and the log are those of a conversation."""
     llm = Planned([REPLIES[0]], summary=["Mara pots."])
     given = parts(memory=unit(summary_prompt="facts_summary"), llm=llm)
     first, second = VectorOnly(given, 9, None), VectorOnly(given, 9, None)
@@ -101,8 +99,7 @@ def test_wrong_settings_and_a_missing_model_are_named(parts):
 
 
 def test_an_option_without_state_is_its_own_builder():
-    turns = Turns("turns")
-    assert builder_for(turns, None) is turns
+    assert builder_for(turns := Turns("turns"), None) is turns
 
 
 def test_facts_of_forgotten_turns_are_gone_and_may_be_stated_again(parts):
