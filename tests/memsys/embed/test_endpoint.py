@@ -102,10 +102,8 @@ def test_a_replay_needs_neither_key_nor_server(server, tmp_path, monkeypatch):
     [
         *((f"{start}{KEY}@localhost/v1", "") for start in ("http://", "http://u:", "ftp://u:")),
         (f"http://localhost/v1?api-key={KEY}", ""),
-        *(
-            (url, r".*not an http\(s\) address")
-            for url in ("localhost:8000", "ftp://localhost/v1", "http://", "")
-        ),
+        *((url, r".*not an http\(s\) address") for url in ("localhost:8000", "http://", "")),
+        ("ftp://localhost/v1", r".*not an http\(s\) address"),
     ],
 )
 def test_an_address_that_is_none_or_has_a_secret_is_refused_without_it(url, words):
@@ -185,14 +183,11 @@ def test_unusable_vectors_are_an_error_and_requested_again(name, faulty, embedde
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [*({"timeout_s": 0}, {"retries": -1}, {"key_variable": "sk-secret-0123"}, {"model": " "})],
+    ("name", "value"),
+    [("timeout_s", 0), ("retries", -1), ("key_variable", "sk-secret-0123"), ("model", " ")],
 )
-def test_wrong_settings_are_named(wrong):
-    [name] = wrong
+def test_wrong_settings_are_named(name, value):
+    usual = {"model": "small", "base_url": "http://127.0.0.1:1/v1", "typical_similarity": 0.5}
     with pytest.raises(InputError, match=rf"embedder\.{name}: ") as error:
-        EndpointEmbedder(
-            **{"model": "small", "base_url": "http://127.0.0.1:1/v1", **wrong},
-            typical_similarity=0.5,
-        )
+        EndpointEmbedder(**{**usual, name: value})
     assert "secret" not in str(error.value)

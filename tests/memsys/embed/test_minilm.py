@@ -56,9 +56,8 @@ def test_what_is_read_whole_is_what_encoding_does_not_cut(text):
 
 
 def test_the_name_contains_all_that_changes_a_vector():
-    names = {
-        MiniLM(*given).name for given in (("a" * 64, 0.5), ("b" * 64, 0.5), ("a" * 64, 0.5, 128))
-    }
+    given = ("a" * 64, 0.5), ("b" * 64, 0.5), ("a" * 64, 0.5, 128)
+    names = {MiniLM(*one).name for one in given}
     assert len(names) == 3
     assert MiniLM("a" * 64, 0.1, threads=1).name in names  # neither of these does
 

@@ -21,13 +21,8 @@ from tests.memsys.llm.conftest import HELLO, ask_at_once
 from tests.memsys.llm.server import FaultyServer
 
 NAN = float("nan")
-SCHEMA = {
-    "title": "A verdict!",
-    "type": "object",
-    "properties": {"label": {"enum": ["right", "wrong"]}, "why": {"type": "string"}},
-    "required": ["label", "why"],
-    "additionalProperties": False,
-}
+FIELDS = {"label": {"enum": ["right", "wrong"]}, "why": {"type": "string"}}
+SCHEMA = {"title": "A verdict!", "type": "object", "properties": FIELDS, "required": [*FIELDS]}
 
 
 def test_the_request_is_what_the_settings_say(server, make):
@@ -83,10 +78,8 @@ def test_a_proxy_of_the_system_is_asked_for_another_server(server, make, monkeyp
 
 def test_a_schema_is_asked_for_by_its_title(server, make):
     assert json.loads(make(server).complete(HELLO, schema=SCHEMA).text)["label"] == "right"
-    assert server.bodies[0]["response_format"] == {
-        "type": "json_schema",
-        "json_schema": {"name": "A_verdict_", "strict": True, "schema": SCHEMA},
-    }
+    asked = {"name": "A_verdict_", "strict": True, "schema": SCHEMA}
+    assert server.bodies[0]["response_format"] == {"type": "json_schema", "json_schema": asked}
 
 
 def test_a_tool_is_called(server, make):
@@ -187,14 +180,9 @@ def test_a_server_of_our_own_starts_with_the_first_live_call(server, make):
 WRONG: list[tuple[str, Any, str]] = [
     *(("model", value, "") for value in ("", 5, None, " ", True, "\udc80")),
     ("timeout_s", 10**9, ".* 86,400"),
-    *(
-        (name, NAN, "")
-        for name in ("requests_per_minute", "temperature", "retries", "concurrency", "seed")
-    ),
-    ("max_tokens", 0, ""),
-    ("extra", 5, ""),
-    ("extra", {"top_p": NAN}, ""),
-    ("extra", {"stream": True}, ""),
+    *((name, NAN, "") for name in ("temperature", "retries", "concurrency", "seed")),
+    *(("requests_per_minute", NAN, ""), ("max_tokens", 0, "")),
+    *(("extra", value, "") for value in (5, {"top_p": NAN}, {"stream": True})),
     *(("base_url", url, "") for url in (5, None, "localhost:8000", "http://[::1/v1")),
     ("base_url", "http://me:secret@localhost/v1", ""),
     *(("base_url", f"http://127.0.0.1:{port}/v1", ".*1 to 65535") for port in (99999, 0, "x")),

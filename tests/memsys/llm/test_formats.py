@@ -19,12 +19,8 @@ from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
 ASKED = [{"role": "user", "content": "Is it right? Reply with JSON."}]
-SCHEMA = {
-    "title": "verdict",
-    "type": "object",
-    "properties": {"label": {"enum": ["right", "wrong"]}},
-    "required": ["label"],
-}
+LABEL = {"label": {"enum": ["right", "wrong"]}}
+SCHEMA = {"title": "verdict", "type": "object", "properties": LABEL, "required": ["label"]}
 RIGHT = '{"label": "right"}'
 
 

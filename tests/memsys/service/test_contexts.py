@@ -24,11 +24,7 @@ from tests.memsys.service.test_strategies import opened, option, settings_of, st
 pytestmark = pytest.mark.usefixtures("trusting", "composed_once")
 NOW = datetime(2024, 7, 1)
 ASKED = "Where was the bowl from the kiln sold?"
-LOOSE = settings_of("graph_expand")["expansion"] | {
-    "threshold": -1.0,
-    "seeds": 2,
-    "edge_weight": 3.0,
-}
+LOOSE = {"threshold": -1.0, "seeds": 2, "edge_weight": 3.0}
 
 
 def expanding(**more: Any) -> dict[str, Any]:
@@ -162,10 +158,8 @@ def test_long_memories_are_summarised_until_they_are_deleted(tmp_path, remove):
 
 
 def test_a_fact_has_the_date_of_its_event(tmp_path):
-    replies = [
-        facts(fact("Mara went to Bergen", "Mara", 1, when="2031-05-02")),
-        facts(fact("Mara liked Bergen", "Mara", 1)),
-    ]
+    went = fact("Mara went to Bergen", "Mara", 1, when="2031-05-02")
+    replies = [facts(went), facts(fact("Mara liked Bergen", "Mara", 1))]
     decision = (call("UPDATE", id=1, content="Mara likes Bergen"),)
     friday = said("I went to Bergen on Friday")
     chat = datetime(2031, 5, 6, 19, 20)
@@ -176,9 +170,8 @@ def test_a_fact_has_the_date_of_its_event(tmp_path):
         assert "<event_time>2031-05-02</event_time><said>6 May 2031, 19:20</said></memory>" in text
         store.add(friday, user_id="mara", infer=True, time=chat)  # no date is known of the new text
         assert store.get_all(user_id="mara")[0].event_time is None
-        assert "<event_time>6 May 2031, 19:20</event_time></memory>" in (
-            store.context("Bergen", user_id="mara").text
-        )
+        text = store.context("Bergen", user_id="mara").text
+        assert "<event_time>6 May 2031, 19:20</event_time></memory>" in text
 
 
 def test_an_update_may_give_the_date_of_an_event_and_a_new_text_has_none(tmp_path):
@@ -202,13 +195,13 @@ def test_an_update_may_give_the_date_of_an_event_and_a_new_text_has_none(tmp_pat
 
 @pytest.mark.parametrize("method", ["search", "context", "get_all"])
 def test_ids_may_be_among_the_filters(tmp_path, method):
+    query = () if method == "get_all" else ("kiln",)
     with memory(tmp_path) as store:
         for user in ("ana", "bob"):
             store.add(f"{user}'s kiln", user_id=user, metadata={"n": 1})
 
         def found(**given: Any) -> list[str]:
-            asked = getattr(store, method)
-            rows = asked(**given) if method == "get_all" else asked("kiln", **given)
+            rows = getattr(store, method)(*query, **given)
             return texts(rows.results if method == "context" else rows)
 
         assert found(filters={"user_id": "ana", "n": 1}) == ["ana's kiln"]

@@ -175,12 +175,10 @@ def badminton(
 @pytest.mark.parametrize("name", ["Alice", None])
 @pytest.mark.parametrize("own", [{"run_id": "r1"}, {"agent_id": "coach"}, {}])
 def test_a_contradiction_is_found_under_wider_ids_and_without_a_name(tmp_path, name, own):
-    first = {**LOVES, "speaker": name or "user"}
-    new = "Alice, the user, gave up badminton"
-    for kind, left in (
-        (call("UPDATE", id=1, content=new), [(new, own.get("run_id"), own.get("agent_id"))]),
-        (call("DELETE", id=1), []),
-    ):
+    first, new = {**LOVES, "speaker": name or "user"}, "Alice, the user, gave up badminton"
+    changed = [(new, own.get("run_id"), own.get("agent_id"))]
+    update, delete = call("UPDATE", id=1, content=new), call("DELETE", id=1)
+    for kind, left in ((update, changed), (delete, [])):
         llm = Planned([facts(first), facts(NO_MORE)], [(kind,)])
         with memory(tmp_path / kind[0], llm=llm) as store:
             owners = {"user_id": "alice", **own}, {"user_id": "alice"}
@@ -196,8 +194,8 @@ def test_a_setting_compares_facts_of_exactly_the_same_ids(tmp_path):
 
 
 def test_facts_of_several_users_are_compared_under_their_agent(tmp_path):
-    rows = [fact("Alice loves to play badminton", "user", 1), fact("Bob loves kilns", "user", 2)]
-    llm = Planned([facts(rows[0]), facts(rows[1]), facts(NO_MORE)], [(call("DELETE", id=1),)])
+    rows = {**LOVES, "speaker": "user"}, fact("Bob loves kilns", "user", 2), NO_MORE
+    llm = Planned([facts(row) for row in rows], [(call("DELETE", id=1),)])
     update = UpdateSettings(calls="tools", similar=2, prompt="mem0_update", scores=True)
     with memory(tmp_path, llm=llm, update=update) as store:
         for user in ("alice", "bob"):

@@ -172,8 +172,7 @@ def test_a_script_of_mem0_2_runs_with_its_import_changed(tmp_path, monkeypatch, 
     assert [one["results"] for one in (*ran["left"], ran["after"])] == [[], [], []]
     extraction = model.bodies[0]
     assert (extraction["model"], extraction["max_tokens"]) == ("gpt-4o", 2000)
-    system, user = extraction["messages"]
-    assert system == {"role": "system", "content": "Only food.\n\nWrite in English."}
-    assert user["content"].startswith("Input:\n")
-    assert "1. user: No thriller" in user["content"]
+    system, user = (message["content"] for message in extraction["messages"])
+    assert (system, user[:7]) == ("Only food.\n\nWrite in English.", "Input:\n")
+    assert "1. user: No thriller" in user
     assert not any("two people" in str(body["messages"]) for body in model.bodies)

@@ -201,8 +201,7 @@ def test_threads_write_the_relations_of_one_owner(tmp_path):
         with closing(sqlite3.connect(tmp_path / "relations.sqlite")) as db:
             stored = db.execute("SELECT name FROM relations ORDER BY name").fetchall()
             (mentions,) = db.execute("SELECT mentions FROM nodes WHERE id = 'kiln'").fetchone()
-        assert len(stored) == mentions == 12
-        assert len(stated(store)) == 5
+        assert (len(stored), mentions, len(stated(store))) == (12, 12, 5)
 
 
 def test_another_embedder_is_refused(tmp_path):

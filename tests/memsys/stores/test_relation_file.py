@@ -96,10 +96,9 @@ WRITES = 25
 
 
 def start(path: str, name: str, writes: int) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "tests.memsys.stores.writer"]
-    return subprocess.Popen(
-        [*command, "networkx_shared", path, name, str(writes)], stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-m", "tests.memsys.stores.writer", "networkx_shared"]
+    given = [path, name, str(writes)]
+    return subprocess.Popen([*command, *given], stdout=subprocess.PIPE, text=True)
 
 
 def check(store: RelationStore, written: dict[str, int], unsure: int = 0) -> None:
@@ -161,8 +160,7 @@ def test_a_store_sees_what_another_has_changed(two):
     one.drop_relations("ann", [("a", "knows", "b")])
     assert other.relations("ann") == []
     one.clear("ann")
-    assert other.nodes("ann") == []
-    assert other.similar("ann", rows[0], -1, 5) == []
+    assert other.nodes("ann") == other.similar("ann", rows[0], -1, 5) == []
     other.put_nodes("ann", [node("d", rows[0])])
     assert [found.id for found in one.nodes("ann")] == ["d"]
     other.drop_nodes("ann", ["d"])  # the last one
@@ -179,8 +177,7 @@ def test_a_failed_transaction_changes_nothing(two):
         raise ZeroDivisionError
     for store in two:
         assert store.nodes("ann") == [node("a", rows[0])]
-        assert store.relations("ann") == []
-        assert [found.node.id for found in store.similar("ann", rows[1], 0.999, 5)] == []
+        assert store.relations("ann") == store.similar("ann", rows[1], 0.999, 5) == []
 
 
 def test_a_failed_transaction_in_memory_changes_nothing_either():

@@ -147,20 +147,17 @@ def test_names_that_go_into_statements():
             Neo4jRelations("bolt://localhost", **{setting: name})
 
 
-@pytest.mark.parametrize(
-    ("make", "extra"),
-    [
-        (lambda: Neo4jRelations("bolt://localhost"), "neo4j"),
-        (lambda: QdrantVectors("http://localhost"), "qdrant"),
-        (QdrantEdgeVectors, "qdrant"),
-    ],
-)
-def test_a_missing_extra_names_the_command(make, extra, monkeypatch):
+def test_a_missing_extra_names_the_command(monkeypatch):
     for module in ("neo4j_relations", "qdrant_vectors", "qdrant_edge_vectors"):
         monkeypatch.setattr(f"memsys.stores.{module}.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=rf"pip install -e '\.\[{extra}\]'") as error:
-        make()
-    message(error)
+    for store, where, extra in (
+        (Neo4jRelations, ["bolt://localhost"], "neo4j"),
+        (QdrantVectors, ["http://localhost"], "qdrant"),
+        (QdrantEdgeVectors, [], "qdrant"),
+    ):
+        with pytest.raises(InputError, match=rf"pip install -e '\.\[{extra}\]'") as error:
+            store(*where)
+        message(error)
 
 
 @pytest.mark.slow

@@ -67,7 +67,6 @@ def test_facts_of_an_assistant_have_their_own_prompt(assistant_prompt, own):
 
 
 def test_the_text_of_a_system_prompt_replaces_what_is_to_be_extracted():
-    """For both subjects; an example in it is no fact."""
     example = "<example>Zephyrine likes rooibos.</example>"
     llm = Planned([facts(fact("Mara eats rye", "Mara", 1), fact("Zephyrine likes rooibos"))])
     own = settings(system=f"Only food. {example}", assistant_prompt="facts_assistant")

@@ -58,8 +58,7 @@ def test_by_entity_the_subgraph_is_found_ranked_by_words(bag_of_words):
     assert [one["by"] for one in trace["found"]] == [["entity"], ["entity"]]
     assert trace["found"][0]["relation"] == found[0].memory.id == "r:theo|plays|flute"
     limited = texts(find.find("Does Mara have a kayak?"))
-    assert len(limited) == 2
-    assert "Mara owns kayak" in limited
+    assert (len(limited), "Mara owns kayak" in limited) == (2, True)
 
 
 def test_a_further_hop_stands_behind_the_nearer_ones(bag_of_words):
@@ -84,8 +83,7 @@ def test_of_both_ways_none_takes_all_the_places(bag_of_words):
     assert "Theo lives in Bergen" in texts((found,))
     assert sorted(one["by"] for one in trace["found"]) == [["entity"], ["triple"]]
     assert [one["relation"] for one in trace["found"]] == [one.memory.id for one in found]
-    scores = [one.score for one in found]
-    assert scores == sorted(scores, reverse=True)
+    assert found[0].score >= found[1].score
     assert json.loads(json.dumps(trace)) == trace
 
 
@@ -113,8 +111,7 @@ def test_a_question_about_me_is_about_the_user(bag_of_words, question):
     written.read(2, "I eat kelp.", speaker="user")
     find = finder(written, bag_of_words, by="entity")
     found, trace = find.find(question)
-    assert texts((found,)) == ["alice eats kelp"]
-    assert trace["entities"][-1] == "alice"
+    assert (texts((found,)), trace["entities"][-1]) == (["alice eats kelp"], "alice")
     assert find.find("Will somebody be in time?")[0] == []
 
 
