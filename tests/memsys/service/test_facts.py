@@ -186,7 +186,7 @@ def test_a_contradiction_is_found_under_wider_ids_and_without_a_name(tmp_path, n
 
 
 def test_a_setting_compares_facts_of_exactly_the_same_ids(tmp_path):
-    llm = Planned([facts(LOVES), facts(NO_MORE)], [(call("DELETE", id=1),)])
+    llm = Planned([facts(LOVES), facts(NO_MORE)])
     update = UpdateSettings(calls="tools", similar=3, prompt="mem0_update", compare="owner")
     with memory(tmp_path, llm=llm, update=update) as store:
         left = badminton(store, {"user_id": "alice", "run_id": "r1"}, {"user_id": "alice"})

@@ -11,7 +11,8 @@ import pytest
 from memsys.core.errors import InputError
 from memsys.knowledge.facts import procedure
 from memsys.knowledge.facts.extract import ExtractSettings
-from memsys.llm.base import Completion, InstructedLLM, LLMError, instructed
+from memsys.llm.base import Completion, LLMError, instructed
+from memsys.llm.client import ChatClient
 from memsys.service.arguments import NoModelError
 from memsys.service.setup import SearchWeights, load_setup
 from tests.memsys.build import BagOfWords
@@ -64,12 +65,13 @@ def test_one_message_is_wrapped_and_texts_of_parts_are_joined(tmp_path):
         store.add([user([words("One bowl."), words("Two bowls.")])], user_id="mara")
         stored = ["Mara: The kiln is hot.", "Mara: One bowl.\nTwo bowls."]
         assert texts(store.get_all(user_id="mara")) == stored
-        for wrong in ({}, b"kiln", [7], user([]), user([{"type": "audio"}])):
-            with pytest.raises(InputError, match="messages"):
-                store.add(wrong, user_id="mara")  # type: ignore[arg-type]
-        for part in ({"type": "text"}, {"type": "image_url"}, image(7)):  # type: ignore[arg-type]
-            with pytest.raises(InputError, match=r"^messages\[0\].content: \[0\]\."):
-                store.add(user([part]), user_id="mara")
+        parts = {"type": "text"}, {"type": "image_url"}, image(7)  # type: ignore[arg-type]
+        for wrong, place in (
+            *((one, "messages") for one in ({}, b"kiln", [7], user([]), user([{"type": "audio"}]))),
+            *((user([part]), r"^messages\[0\].content: \[0\]\.") for part in parts),
+        ):
+            with pytest.raises(InputError, match=place):
+                store.add(wrong, user_id="mara")
 
 
 def test_images_become_descriptions_in_the_stored_text(tmp_path):
@@ -141,14 +143,11 @@ def test_a_configuration_has_instructions_but_not_that_of_a_run(tmp_path):
     chat = {"_target_": "memsys.llm.client.ChatSettings", "model": "m", "extra": {}}
     chat["base_url"] = "http://127.0.0.1:9/v1"
     config = {"llm": chat, "strategy": "bm25", "embedder": "wordllama", "instructions": "Be short."}
-    mine = load_setup(config).llm
-    assert isinstance(mine, InstructedLLM)
-    assert mine.instructions == "Be short."
+    assert load_setup(config).llm.instructions == "Be short."
     with pytest.raises(InputError, match=r"^instructions: 7; use text"):
         load_setup({**config, "instructions": 7})
     (tmp_path / "manifest.json").write_text(json.dumps({"config": config}))
-    theirs = load_setup(tmp_path).llm
-    assert not isinstance(theirs, InstructedLLM)
+    assert isinstance(load_setup(tmp_path).llm, ChatClient)
 
 
 def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path):

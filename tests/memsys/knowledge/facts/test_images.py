@@ -86,13 +86,11 @@ def test_captions_send_no_image(make):
     assert "image" not in extractor.prompts
 
 
+BLIND = faults.status(400, "no eyes")
+
+
 @pytest.mark.parametrize(
-    ("eye", "caption"),
-    [
-        (faults.status(400, "no eyes"), "a bowl"),
-        (faults.status(400, "no eyes"), None),
-        (faults.says("  "), "a bowl"),
-    ],
+    ("eye", "caption"), [(BLIND, "a bowl"), (BLIND, None), (faults.says("  "), "a bowl")]
 )
 def test_a_failure_falls_back_to_the_caption_and_is_logged(make, eye, caption):
     script = Seeing(eye)

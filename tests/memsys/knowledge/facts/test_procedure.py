@@ -57,8 +57,8 @@ def test_steps_are_numbered_with_results_word_for_word_findings_errors_and_conte
         "2. Waited\nNext step: Pay for the seat."
     )
     assert (made.steps, made.usage.calls) == (2, 1)
-    assert [event.get("fault") for event in made.events] == [None]
-    assert made.events[0]["tokens"]["output_tokens"] == 2
+    (event,) = made.events
+    assert (event.get("fault"), event["tokens"]["output_tokens"]) == (None, 2)
 
 
 def test_the_messages_of_the_run_have_their_roles_between_prompt_and_request(make):
@@ -183,14 +183,11 @@ def test_a_prompt_of_one_s_own_replaces_the_whole_template(make, tmp_path, text,
     made, body = asked(make, said, RUN[:1], **own)
     assert (made.text, made.steps) == ("OPEN, CLICK", None)
     assert "response_format" not in body
-    if "{history}" in text:
-        told = "[1] user: Book me a seat on the first ferry."
-        assert body["messages"] == [{"role": "user", "content": f"Steps of: {told}"}]
-    else:
-        system, user, request = body["messages"]
-        assert system == {"role": "system", "content": text}
-        assert user == RUN[0]
-        assert request["content"] == "Write the procedural memory of this run."
+    told = "Steps of: [1] user: Book me a seat on the first ferry."
+    request = {"role": "user", "content": "Write the procedural memory of this run."}
+    whole = [{"role": "system", "content": text}, RUN[0], request]
+    has_place = "{history}" in text
+    assert body["messages"] == ([{"role": "user", "content": told}] if has_place else whole)
 
 
 def test_a_record_that_was_cut_off_is_an_error_that_names_the_limit(make):

@@ -25,10 +25,8 @@ from memsys.service.memory import Memory
 from tests.memsys.service.made import memory as made
 from tests.memsys.service.rest.serving import CONFIG, KEY, PROJECT, Served, serving
 
-NAMES = {
-    *("add_memory", "search_memory", "memory_context", "list_memories"),
-    *("get_memory", "update_memory", "delete_memory"),
-}
+VERBS = ("add", "search", "get", "update", "delete")
+NAMES = {*(f"{verb}_memory" for verb in VERBS), "memory_context", "list_memories"}
 
 
 @pytest.fixture
@@ -117,7 +115,7 @@ def test_owners_are_apart(memory):
 
 
 def test_update_and_delete_change_one_memory(memory):
-    (added, _) = ask(memory, add("I live in Oslo", "ana"), add("I like tea", "ana"))
+    added, _ = ask(memory, add("I live in Oslo", "ana"), add("I like tea", "ana"))
     one = {"id": added["results"][0]["id"], "user_id": "ana"}
     updated, got, deleted, gone, listed = ask(
         memory,

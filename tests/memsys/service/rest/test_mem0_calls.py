@@ -77,8 +77,6 @@ def ask(running: Served) -> Ask:
 
 
 def test_create(ask):
-    """A conversation, one dict, a text; with ids, metadata, and what a model makes of it."""
-
     def add(messages: Any, **more: Any) -> Any:
         return ask(201, "POST", "/memories", {"messages": messages, **OWNER, **more})
 
@@ -89,8 +87,7 @@ def test_create(ask):
     raw = add(CHAT, agent_id="guide", run_id="r1", infer=False, version="v1.1")
     assert [one["memory"] for one in raw["results"]] == [*("I love science fiction.", "Noted.")]
     assert [one["run_id"] for one in raw["results"]] == ["r1", "r1"]
-    assert len(add(CHAT[1], infer=False)["results"]) == 1
-    assert len(add("I row", infer=False)["results"]) == 1
+    assert [len(add(said, infer=False)["results"]) for said in (CHAT[1], "I row")] == [1, 1]
     procedure = add(CHAT, agent_id="guide", memory_type="procedural_memory")
     assert procedure["results"][0]["memory"].startswith("Objective: Fire a bowl\n")
     shown = "[image: A kiln of brick.]"
