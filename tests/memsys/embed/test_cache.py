@@ -81,9 +81,7 @@ def test_a_model_s_marks_stand_before_texts_by_kind(records_calls, tmp_path):
 
 def test_keys_on_disk_are_those_of_earlier_caches(tmp_path):
     CachedEmbedder(BagOfWords(), tmp_path, Meter()).documents(["a bowl"])
-    with sqlite3.connect(tmp_path / "bag.sqlite") as db:
-        keys = [key for (key,) in db.execute("SELECT key FROM vectors")]
-    assert keys == [hashlib.sha256(b"document\0a bowl").hexdigest()]
+    assert list(blobs(tmp_path)) == [hashlib.sha256(b"document\0a bowl").hexdigest()]
 
 
 def test_a_replayed_query_reports_the_latency_of_its_live_call(tmp_path):
@@ -94,15 +92,12 @@ def test_a_replayed_query_reports_the_latency_of_its_live_call(tmp_path):
     assert first.source == "live"
     with notes.phase() as reading:
         CachedEmbedder(embedder, tmp_path, notes).query("a bowl")
-    live, replayed = notes.calls
-    assert (live.cached, replayed.cached) == (False, True)
-    assert not replayed.replayed  # as an answer of a model is
-    assert (live.usage, replayed.usage) == (Usage(calls=1, input_tokens=1), Usage())
-    assert embedder.batches == []
-    assert replayed.live_ms == live.live_ms >= 20
-    assert first.ms >= 20
-    assert reading.ms >= 20
-    assert reading.source == "vectors"
+    live, again = notes.calls
+    assert (live.cached, again.cached, again.replayed) == (False, True, False)  # of no model
+    assert (live.usage, again.usage) == (Usage(calls=1, input_tokens=1), Usage())
+    assert (embedder.batches, reading.source) == ([], "vectors")
+    assert again.live_ms == live.live_ms >= 20
+    assert min(first.ms, reading.ms) >= 20
     with notes.phase() as fresh:
         CachedEmbedder(Slow(), tmp_path, notes, fresh_queries=True).query("a bowl")
     assert fresh.source == "live"
@@ -139,25 +134,21 @@ def test_documents_share_their_batch_s_time(tmp_path):
 def test_embedders_of_different_names_never_mix_or_leave_the_folder(tmp_path, other):
     one = CachedEmbedder(BagOfWords("org/model", 64), tmp_path / "cache", Meter())
     two = CachedEmbedder(BagOfWords(other, 32), tmp_path / "cache", Meter())
-    assert one.query("a bowl").shape == (64,)
-    assert two.query("a bowl").shape == (32,)
+    assert [each.query("a bowl").shape for each in (one, two)] == [(64,), (32,)]
     assert (one.name, two.name) == ("org/model", other)
     assert [path.name for path in tmp_path.iterdir()] == ["cache"]
 
 
-def test_a_file_or_folder_that_is_no_cache_is_named(tmp_path):
+def test_a_file_or_folder_that_is_no_cache_or_damaged_is_named(tmp_path):
     path = tmp_path / "bag.sqlite"
     path.write_text("not a database, but long enough to look at" * 100)
     with pytest.raises(InputError, match=r"bag\.sqlite.*delete it"):
         CachedEmbedder(BagOfWords(), tmp_path, Meter())
     with pytest.raises(InputError, match=r"cache=.*: not a usable folder"):
         CachedEmbedder(BagOfWords(), path, Meter())
-
-
-def test_a_file_that_is_damaged_further_in_is_named(tmp_path):
+    path.unlink()
     texts = [f"word{i}" for i in range(500)]
     CachedEmbedder(BagOfWords(), tmp_path, Meter()).documents(texts)
-    path = tmp_path / "bag.sqlite"
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     data = bytearray(path.read_bytes())
@@ -223,9 +214,8 @@ def test_a_latency_that_is_none_is_measured_anew(ms, tmp_path):
     embedder, meter = BagOfWords(), Meter()
     with meter.phase() as reading:
         CachedEmbedder(embedder, tmp_path, meter).query("a bowl")
-    assert asked(embedder) == ["a bowl"]
+    assert (asked(embedder), reading.source) == (["a bowl"], "live")
     assert 0 <= reading.ms < 60_000
-    assert reading.source == "live"
 
 
 def test_a_text_without_words_for_the_model_is_no_damage(tmp_path, caplog):

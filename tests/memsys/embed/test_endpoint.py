@@ -46,10 +46,8 @@ def test_rows_follow_the_index_and_have_length_1(server):
     vectors, usage = make(server.base_url).embed(["abc", "", "abcd"])
     expected = np.array([[3, 1], [0, 1], [4, 1]]) / np.sqrt([[10], [1], [17]])
     assert vectors == pytest.approx(expected)
-    assert vectors.dtype == np.float32
-    assert usage == Usage(calls=1, input_tokens=21)
-    assert server.paths == ["/v1/embeddings"]
-    assert server.bodies[0]["model"] == "small"
+    assert (vectors.dtype, usage) == (np.float32, Usage(calls=1, input_tokens=21))
+    assert (server.paths, server.bodies[0]["model"]) == (["/v1/embeddings"], "small")
 
 
 def test_a_failing_server_is_asked_again():
@@ -58,14 +56,12 @@ def test_a_failing_server_is_asked_again():
             make(server.base_url, retries=1).embed(["abc"])
         assert server.requests == 2
         vectors, usage = make(server.base_url, retries=2).embed(["abc"])
-    assert vectors.shape == (1, 8)
-    assert server.requests == 5
-    assert usage == Usage(calls=1, input_tokens=7)
+    expected = (1, 8), 5, Usage(calls=1, input_tokens=7)
+    assert (vectors.shape, server.requests, usage) == expected
 
 
 def test_two_servers_are_two_models_to_the_cache():
-    names = {make("http://127.0.0.1:1/v1").name, make("http://127.0.0.1:2/v1").name}
-    assert len(names) == 2
+    assert make("http://127.0.0.1:1/v1").name != make("http://127.0.0.1:2/v1").name
 
 
 @pytest.mark.parametrize("value", [None, ""])
@@ -75,10 +71,9 @@ def test_a_missing_key_is_named(monkeypatch, value):
         monkeypatch.setenv("MY_KEY", value)
     unrecorded = Recording("", "off")
     elsewhere = make("https://api.example.com/v1", key_variable="MY_KEY")
-    with pytest.raises(InputError, match="MY_KEY"):
-        elsewhere.open(unrecorded, Meter())
-    with pytest.raises(InputError, match="MY_KEY"):
-        elsewhere.embed(["abc"])
+    for use in (lambda: elsewhere.open(unrecorded, Meter()), lambda: elsewhere.embed(["abc"])):
+        with pytest.raises(InputError, match="MY_KEY"):
+            use()
     for address in ("http://localhost:8000/v1", "http://[::1]:8000/v1"):
         make(address, key_variable="MY_KEY").open(unrecorded, Meter())  # a local server needs none
 
@@ -93,8 +88,7 @@ def test_a_replay_needs_neither_key_nor_server(server, tmp_path, monkeypatch):
     again.open(Recording(tmp_path, "replay"), calls)
     replayed, replayed_usage = again.embed(["abc", "de"])
     assert (replayed == vectors).all()
-    assert replayed_usage == usage
-    assert server.requests == 1
+    assert (replayed_usage, server.requests) == (usage, 1)
     live, call = calls.calls
     assert (live.replayed, live.attempts, call.replayed, call.attempts) == (False, 1, True, 0)
     assert (call.live_ms, call.key) == (live.live_ms, live.key)
@@ -108,10 +102,8 @@ def test_a_replay_needs_neither_key_nor_server(server, tmp_path, monkeypatch):
     [
         *((f"{start}{KEY}@localhost/v1", "") for start in ("http://", "http://u:", "ftp://u:")),
         (f"http://localhost/v1?api-key={KEY}", ""),
-        *(
-            (url, r".*not an http\(s\) address")
-            for url in ("localhost:8000", "ftp://localhost/v1", "http://", "")
-        ),
+        *((url, r".*not an http\(s\) address") for url in ("localhost:8000", "http://", "")),
+        ("ftp://localhost/v1", r".*not an http\(s\) address"),
     ],
 )
 def test_an_address_that_is_none_or_has_a_secret_is_refused_without_it(url, words):
@@ -187,21 +179,15 @@ def test_unusable_vectors_are_an_error_and_requested_again(name, faulty, embedde
     assert str(again.value) == str(error.value)
     assert faulty.requests == before + 1
     vectors, _ = embedders["auto"].embed([name, "de"])
-    assert vectors.shape == (2, 2)
-    assert faulty.requests == before + 2
+    assert (vectors.shape, faulty.requests) == ((2, 2), before + 2)
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        *({"timeout_s": 0}, {"retries": -1}, {"key_variable": "sk-secret-0123"}, {"model": " "}),
-    ],
+    ("name", "value"),
+    [("timeout_s", 0), ("retries", -1), ("key_variable", "sk-secret-0123"), ("model", " ")],
 )
-def test_wrong_settings_are_named(wrong):
-    [name] = wrong
+def test_wrong_settings_are_named(name, value):
+    usual = {"model": "small", "base_url": "http://127.0.0.1:1/v1", "typical_similarity": 0.5}
     with pytest.raises(InputError, match=rf"embedder\.{name}: ") as error:
-        EndpointEmbedder(
-            **{"model": "small", "base_url": "http://127.0.0.1:1/v1", **wrong},
-            typical_similarity=0.5,
-        )
+        EndpointEmbedder(**{**usual, name: value})
     assert "secret" not in str(error.value)

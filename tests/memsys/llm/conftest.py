@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -50,6 +51,14 @@ def make(tmp_path: Path) -> Make:
         return one.open(Recording(tmp_path, mode), meter or Meter(), budget)
 
     return made
+
+
+def ask_at_once(client: ChatClient, count: int) -> list[Any]:
+    """So many requests of as many threads; what was asked."""
+    asked = [[{"role": "user", "content": str(i)}] for i in range(count)]
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(client.complete, asked))
+    return asked
 
 
 @pytest.fixture

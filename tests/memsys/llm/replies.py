@@ -53,16 +53,12 @@ def framed(
     return behave
 
 
-def body(value: Any) -> Behaviour:
-    return faults.answer(value)
-
-
 def ok(value: Body, expected: str) -> Case:
-    return Case(body(value), expected)
+    return Case(faults.answer(value), expected)
 
 
 def bad(value: Any, error: str) -> Case:
-    return Case(body(value) if not callable(value) else value, None, error)
+    return Case(value if callable(value) else faults.answer(value), None, error)
 
 
 def usage(**counts: Any) -> Body:

@@ -13,7 +13,7 @@ from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, BudgetReached
 from memsys.llm.pricing import Price, load_pricing
 from tests.memsys.llm import faults
-from tests.memsys.llm.conftest import HELLO
+from tests.memsys.llm.conftest import HELLO, ask_at_once
 from tests.memsys.llm.server import FaultyServer
 
 PRICING = load_pricing()
@@ -44,13 +44,7 @@ def test_a_call_waits_for_what_others_under_way_really_cost(make):
     worst = 512 * 0.60 / 1e6  # of the answer alone
     one = budget(worst * 1.5)  # two worst costs at once exceed the limit
     with FaultyServer(delay_s=0.05) as server:
-        client = make(server, budget=one, retries=5)
-
-        def ask(i: int) -> None:
-            client.complete([{"role": "user", "content": str(i)}])
-
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(ask, range(4)))
+        ask_at_once(make(server, budget=one, retries=5), 4)
         assert (server.requests, server.most_under_way) == (4, 1)
     assert one._spent <= worst * 1.5
 
@@ -72,13 +66,9 @@ def test_the_message_counts_what_is_set_aside_and_a_limit_that_is_enough():
     one._settle("gpt-4o-mini", WORST, 0.6, Usage(1, 0, 1_200_000))  # 72 cents
     with pytest.raises(BudgetReached) as raised:
         one.reserve("gpt-4o-mini", WORST)
-    assert "$0.7200 spent and $0.6000 set aside for 1 call under way; the next call may cost " in (
-        str(raised.value)
-    )
-    enough = raised.value.enough_usd
-    assert enough is not None
-    assert enough >= 0.72 + 0.6 + 8 * 0.6
-    assert enough >= 2 * 1.3
+    words = "$0.7200 spent and $0.6000 set aside for 1 call under way; the next call may cost "
+    assert words in str(raised.value)
+    assert raised.value.enough_usd >= max(0.72 + 0.6 + 8 * 0.6, 2 * 1.3)
 
 
 def test_nothing_is_refused_for_the_rounding_of_what_was_set_aside():
@@ -107,13 +97,12 @@ def test_a_refused_call_is_free_and_a_lost_answer_or_usage_counts_in_full(make):
     answer = {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}
     script = [faults.status(500), faults.half_body, faults.answer(answer)]
     with FaultyServer(script) as server:
-        client = make(server, budget=one, retries=0)
-        with pytest.raises(LLMError):
-            client.complete(HELLO)
-        assert one._spent == 0
-        with pytest.raises(LLMError):
-            client.complete(HELLO)
-        assert one._spent >= worst
+        client, spent = make(server, budget=one, retries=0), []
+        for _ in range(2):
+            with pytest.raises(LLMError):
+                client.complete(HELLO)
+            spent.append(one._spent)
+        assert spent[0] == 0 < worst <= spent[1]
         done = make(server, budget=without_usage).complete(HELLO)
         assert done.usage == Usage(calls=1)
         assert without_usage._spent >= worst
@@ -149,8 +138,8 @@ def test_a_budget_needs_a_price_and_a_bound(make):
         make("http://localhost/v1", budget=budget(1), model="nobody-knows-it")
     with pytest.raises(InputError, match=r"llm\.max_tokens"):
         make("http://localhost/v1", budget=budget(1), max_tokens=None)
-    more = {"max_tokens": None, "extra": {"max_completion_tokens": 5}}
-    make("http://localhost/v1", budget=budget(1), **more)
+    bound = {"max_completion_tokens": 5}
+    make("http://localhost/v1", budget=budget(1), max_tokens=None, extra=bound)
     make("http://localhost/v1", "replay", budget=budget(1), model="nobody-knows-it")
     ledger = Paid([("nobody-knows-it", Usage(1, 1, 1))])
     make("http://localhost/v1", budget=Budget(None, PRICING, ledger), model="nobody-knows-it")
@@ -210,13 +199,10 @@ def price(fields: str) -> str:
         ("as_of: 1\nsource: x", "as_of, source and models"),
         ("as_of: 1\nsource: x\nmodels: []", "models"),
         (price("{input: .nan, output: 1}"), "models.m.input"),
-        *(
-            (price(fields), "models.m")
-            for fields in ("3", "{input: 1}", "{input: -1, output: 1}", "{input: '1', output: 1}")
-        ),
+        *((price(fields), "models.m") for fields in ("3", "{input: 1}")),
         *(
             (price(f"{{input: {dollars}, output: 1}}"), "models.m")
-            for dollars in ("1000001", "1.0e+300", "true")
+            for dollars in ("-1", "'1'", "1000001", "1.0e+300", "true")
         ),
         ("as_of: []\nsource: x\nmodels: {}", "as_of"),
         ("as_of: 1\nsource: null\nmodels: {}", "source"),

@@ -18,17 +18,12 @@ from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
 from tests.memsys.llm import faults
-from tests.memsys.llm.conftest import HELLO
+from tests.memsys.llm.conftest import HELLO, ask_at_once
 from tests.memsys.llm.server import FaultyServer
 
 NAN = float("nan")
-SCHEMA = {
-    "title": "A verdict!",
-    "type": "object",
-    "properties": {"label": {"enum": ["right", "wrong"]}, "why": {"type": "string"}},
-    "required": ["label", "why"],
-    "additionalProperties": False,
-}
+FIELDS = {"label": {"enum": ["right", "wrong"]}, "why": {"type": "string"}}
+SCHEMA = {"title": "A verdict!", "type": "object", "properties": FIELDS, "required": [*FIELDS]}
 
 
 def test_the_request_is_what_the_settings_say(server, make):
@@ -51,7 +46,6 @@ def test_while_it_records_every_call_is_live_and_the_first_answer_counts(make):
             with meter.phase() as reading:
                 assert recording.complete(HELLO).text == "one"
             assert reading.source == "live"
-        assert server.requests == 2
         assert make(server, "replay").complete(HELLO).text == "one"
         assert server.requests == 2
 
@@ -134,10 +128,8 @@ def test_the_port_of_a_proxy_is_80_and_exceptions_may_have_a_scheme(make, monkey
 
 def test_a_schema_is_asked_for_by_its_title(server, make):
     assert json.loads(make(server).complete(HELLO, schema=SCHEMA).text)["label"] == "right"
-    assert server.bodies[0]["response_format"] == {
-        "type": "json_schema",
-        "json_schema": {"name": "A_verdict_", "strict": True, "schema": SCHEMA},
-    }
+    asked = {"name": "A_verdict_", "strict": True, "schema": SCHEMA}
+    assert server.bodies[0]["response_format"] == {"type": "json_schema", "json_schema": asked}
 
 
 def test_a_tool_is_called(server, make):
@@ -200,18 +192,15 @@ def test_equal_calls_at_once_are_one_request(make):
     with FaultyServer(delay_s=0.1) as server:
         client = make(server, concurrency=16)
         with ThreadPoolExecutor(16) as pool:
-            texts = {done.text for done in pool.map(lambda _: client.complete(HELLO), range(16))}
+            texts = {done.text for done in pool.map(client.complete, [HELLO] * 16)}
         assert (len(texts), server.requests) == (1, 1)
         make(server).complete(HELLO)  # another client, another connection to the file
         assert server.requests == 1
 
 
 def test_no_more_calls_under_way_than_places(make):
-    asked = [[{"role": "user", "content": str(i)}] for i in range(12)]
     with FaultyServer(delay_s=0.03) as server:
-        client = make(server, concurrency=3)
-        with ThreadPoolExecutor(12) as pool:
-            list(pool.map(client.complete, asked))
+        ask_at_once(make(server, concurrency=3), 12)
         assert server.most_under_way == 3
 
 
@@ -219,10 +208,7 @@ def test_requests_are_spread_over_the_minute_and_replays_never_wait(server, make
     waits: list[float] = []
     clock = SimpleNamespace(monotonic=lambda: 100.0, sleep=waits.append)
     monkeypatch.setattr(budget, "time", clock)
-    asked = [[{"role": "user", "content": str(i)}] for i in range(5)]
-    client = make(server, requests_per_minute=1200)
-    with ThreadPoolExecutor(5) as pool:
-        list(pool.map(client.complete, asked))
+    asked = ask_at_once(make(server, requests_per_minute=1200), 5)
     assert sorted(waits) == pytest.approx([0.05, 0.1, 0.15, 0.2])
     meter = Meter()
     replaying = make(server, requests_per_minute=1, meter=meter)
@@ -232,32 +218,21 @@ def test_requests_are_spread_over_the_minute_and_replays_never_wait(server, make
     assert (reading.attempts, reading.replayed, len(waits)) == (0, True, 4)
 
 
-def test_a_server_of_our_own_starts_with_the_first_live_call(server, tmp_path):
-    class Local:
-        starts = 0
-
-        def start(self) -> str:
-            self.starts += 1
-            return server.base_url
-
-    settings = ChatSettings(model="small", base_url=(local := Local()))
+def test_a_server_of_our_own_starts_with_the_first_live_call(server, make):
+    starts: list[None] = []
+    local = SimpleNamespace(start=lambda: starts.append(None) or server.base_url)
     for _ in range(2):
-        settings.open(Recording(tmp_path), Meter()).complete(HELLO)
-    assert (local.starts, server.requests) == (1, 1)
+        make(server, base_url=local).complete(HELLO)
+    assert (len(starts), server.requests) == (1, 1)
 
 
 # What a range or a type admits is tested in core/test_declared.
 WRONG: list[tuple[str, Any, str]] = [
     *(("model", value, "") for value in ("", 5, None, " ", True, "\udc80")),
     ("timeout_s", 10**9, ".* 86,400"),
-    *(
-        (name, NAN, "")
-        for name in ("requests_per_minute", "temperature", "retries", "concurrency", "seed")
-    ),
-    ("max_tokens", 0, ""),
-    ("extra", 5, ""),
-    ("extra", {"top_p": NAN}, ""),
-    ("extra", {"stream": True}, ""),
+    *((name, NAN, "") for name in ("temperature", "retries", "concurrency", "seed")),
+    *(("requests_per_minute", NAN, ""), ("max_tokens", 0, "")),
+    *(("extra", value, "") for value in (5, {"top_p": NAN}, {"stream": True})),
     *(("base_url", url, "") for url in (5, None, "localhost:8000", "http://[::1/v1")),
     ("base_url", "http://me:secret@localhost/v1", ""),
     *(("base_url", f"http://127.0.0.1:{port}/v1", ".*1 to 65535") for port in (99999, 0, "x")),
@@ -273,12 +248,12 @@ def test_wrong_settings_are_named(name, value, words):
     assert "secret" not in str(raised.value)
 
 
-def test_a_missing_key_is_named_unless_nothing_is_live(tmp_path):
-    settings = ChatSettings(model="m", base_url="https://api.example.com/v1", key_variable="MY_KEY")
+def test_a_missing_key_is_named_unless_nothing_is_live(make):
+    elsewhere = "https://api.example.com/v1"
     for mode in ("auto", "off"):
         with pytest.raises(InputError, match="MY_KEY"):
-            settings.open(Recording(tmp_path, mode), Meter())
-    settings.open(Recording(tmp_path, "replay"), Meter())
+            make(elsewhere, mode, key_variable="MY_KEY")
+    make(elsewhere, "replay", key_variable="MY_KEY")
 
 
 @pytest.mark.parametrize("key", ["sk-very-secret\n", "sk-very secret", "sk-sécret"])

@@ -19,12 +19,8 @@ from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
 ASKED = [{"role": "user", "content": "Is it right? Reply with JSON."}]
-SCHEMA = {
-    "title": "verdict",
-    "type": "object",
-    "properties": {"label": {"enum": ["right", "wrong"]}},
-    "required": ["label"],
-}
+LABEL = {"label": {"enum": ["right", "wrong"]}}
+SCHEMA = {"title": "verdict", "type": "object", "properties": LABEL, "required": ["label"]}
 RIGHT = '{"label": "right"}'
 
 
@@ -110,8 +106,7 @@ def test_a_missing_model_and_a_request_that_is_too_long_say_nothing_of_the_forma
 
 
 def test_an_accepted_format_is_not_questioned_again(make):
-    script = [faults.says("so so"), faults.status(400, "bad")]
-    with FaultyServer(script) as server:
+    with FaultyServer([faults.says("so so"), faults.status(400, "bad")]) as server:
         client = make(server)
         for words in ("not the JSON", "bad"):
             with pytest.raises(LLMError, match=words):

@@ -39,10 +39,6 @@ def ask(client: openai.OpenAI, messages: Any, **choices: Any) -> Any:
     return client.chat.completions.create(model=local.MODEL, messages=messages, **settings)
 
 
-def text(reply: Any) -> str:
-    return str(reply.choices[0].message.content)
-
-
 @contextmanager
 def served() -> Iterator[openai.OpenAI]:
     """A client of a server in a process of its own: the engine takes 300 MB."""
@@ -57,8 +53,6 @@ def served() -> Iterator[openai.OpenAI]:
     """
     command = [sys.executable, "-uc", program]
     with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as server:
-        assert server.stdin
-        assert server.stdout
         assert server.stdout.readline() == "False\n"
         address = server.stdout.readline().strip()
         try:
@@ -78,9 +72,8 @@ def client() -> Iterator[openai.OpenAI]:
 @installed
 def test_a_chat_is_answered_with_its_usage_under_the_models_own_name(client):
     reply = ask(client, CAPITAL)
-    assert "Paris" in text(reply)
-    assert reply.model == local.MODEL
-    assert reply.choices[0].finish_reason == "stop"
+    assert "Paris" in reply.choices[0].message.content
+    assert (reply.model, reply.choices[0].finish_reason) == (local.MODEL, "stop")
     assert 15 < reply.usage.prompt_tokens < 60
     assert 1 < reply.usage.completion_tokens < 20
     cut = ask(client, CAPITAL, max_tokens=3)
@@ -148,9 +141,7 @@ def test_a_server_starts_once_refuses_a_prompt_beyond_its_context_and_closes_its
 
 def settings() -> ChatSettings:
     """As a run has them."""
-    made = instantiate(OmegaConf.load(CONF))
-    assert isinstance(made, ChatSettings)
-    return made
+    return instantiate(OmegaConf.load(CONF))
 
 
 def test_the_configuration_says_which_weights_they_are():

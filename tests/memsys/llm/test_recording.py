@@ -50,14 +50,11 @@ def test_a_failure_takes_any_place_and_gives_way_to_anything(tmp_path):
     recording = Recording(tmp_path)
     first, second = _ONE, _ONE._replace(body="{}")
     failed, again = (_ONE._replace(status=status, body='{"error": {}}') for status in (400, 0))
-    for row, kept in [
-        (failed, failed),
-        (again, again),
-        (first, first),
-        (second, first),
-        (failed, failed),
-        (second, second),
-    ]:
+    for row, kept in zip(
+        (failed, again, first, second, failed, second),
+        (failed, again, first, first, failed, second),
+        strict=True,
+    ):
         assert recording.keep_failed(row, {}) == kept
         assert recording.find(_ONE.key) == kept
     assert recording.keep([failed]) == 0  # a bundle changes nothing that is here
@@ -77,22 +74,16 @@ def test_the_order_of_fields_is_no_part_of_a_request():
     body = {"model": "m", "messages": [{"role": "user", "content": "é"}]}
     other = dict(reversed(body.items()))
     assert key_of("POST", "/v1/x", body, 0) == key_of("POST", "/v1/x", other, 0)
-    keys = {
-        key_of("POST", "/v1/x", body, 0),
-        key_of("POST", "/v2/x", body, 0),
-        key_of("POST", "/v1/x", body, 1),
-        key_of("POST", "/v1/x", {**body, "model": "n"}, 0),
-        key_of("POST", "/v1/x", {**body, "seed": None}, 0),
-    }
+    others = {**body, "model": "n"}, {**body, "seed": None}
+    asked = ("/v1/x", body, 0), ("/v2/x", body, 0), ("/v1/x", body, 1)
+    keys = {key_of("POST", *one) for one in (*asked, *(("/v1/x", one, 0) for one in others))}
     assert len(keys) == 5
 
 
 @pytest.mark.parametrize("locks", [SlotLocks, FileLocks])
 def test_a_slot_belongs_to_one_of_those_who_share_the_folder(locks, tmp_path):
     one, other = locks(tmp_path / "locks"), locks(tmp_path / "locks")
-    assert one.take("a0f")
-    assert not one.take("a0f")
-    assert not other.take("a0f")
+    assert [locks.take("a0f") for locks in (one, one, other)] == [True, False, False]
     assert other.take("a10")
     one.release("a0f")
     assert other.take("a0f")
@@ -162,10 +153,9 @@ def test_several_processes_send_a_request_once(tmp_path):
             process.start()
         for process in processes:
             process.join(60)
-        assert [process.exitcode for process in processes] == [0, 0]
+            assert process.exitcode == 0
         assert server.requests == 12
-    [total] = Recording(tmp_path).totals()
-    assert total[2] == 12
+    assert [total[2] for total in Recording(tmp_path).totals()] == [12]
 
 
 def test_a_request_is_recorded_with_its_answer_and_without_secrets(tmp_path, monkeypatch):
@@ -234,7 +224,6 @@ def test_a_claim_of_a_process_that_dies_is_free_again(tmp_path):
     code += "    print('claimed', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"claimed\n"
         process.kill()
         process.wait()

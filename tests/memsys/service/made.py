@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from memsys.core.types import Session
 from memsys.graph.build import GraphSettings
 from memsys.index.rank import IndexSettings
 from memsys.knowledge.facts.extract import ExtractSettings
@@ -40,6 +41,16 @@ def setup(start: Any = None, **own: Any) -> Setup:
 
 def memory(folder: Path, **own: Any) -> Memory:
     return Memory(folder, setup(**own))
+
+
+def said(text: str, id_: str = "D1:1", name: str = "Mara") -> dict[str, Any]:
+    """A message."""
+    return {"role": "user", "name": name, "content": text, "id": id_}
+
+
+def messages(session: Session) -> list[dict[str, Any]]:
+    """The turns of a session."""
+    return [said(turn.text, turn.id, turn.speaker) for turn in session.turns]
 
 
 def texts(found: Any) -> list[str]:

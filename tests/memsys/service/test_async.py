@@ -12,7 +12,6 @@ import pytest
 
 from memsys import AsyncMemory, Memory
 from memsys.core.errors import InputError
-from memsys.service.searching import Searcher
 from tests.memsys.service.made import setup, texts
 
 OTHERS = {"from_config", "enable_graph"}  # no operations
@@ -33,8 +32,14 @@ def test_operations_of_several_tasks_run_at_once_and_end_with_the_block(tmp_path
     async def run() -> list[Any]:
         async with AsyncMemory(tmp_path, setup()) as store:
             await store.add("the kiln", user_id="mara")
-            searcher = store.memory._searcher
-            monkeypatch.setattr(searcher, "_find", meeting(searcher, both))
+            search = store.memory._searcher._find
+
+            def meeting(asked: Any) -> Any:
+                if asked.owner.user_id == "mara":
+                    both.wait()
+                return search(asked)
+
+            monkeypatch.setattr(store.memory._searcher, "_find", meeting)
             found = await asyncio.gather(*(store.search("kiln", user_id="mara") for _ in range(2)))
             written = await store.context("kiln", user_id="nobody")
             assert written.text == ""
@@ -45,18 +50,6 @@ def test_operations_of_several_tasks_run_at_once_and_end_with_the_block(tmp_path
         return found
 
     assert [texts(one) for one in asyncio.run(run())] == [["the kiln"]] * 2
-
-
-def meeting(searcher: Searcher, both: threading.Barrier) -> Any:
-    """The search of `searcher`, of which each call for mara waits for another one."""
-    search = searcher._find
-
-    def waiting(asked: Any) -> Any:
-        if asked.owner.user_id == "mara":
-            both.wait()
-        return search(asked)
-
-    return waiting
 
 
 def test_one_from_a_configuration_may_be_awaited_or_not(tmp_path: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +21,7 @@ from memsys.stores.vectors import VectorStore
 from tests.memsys.build import BagOfTokens, BagOfWords
 from tests.memsys.knowledge.facts.models import Planned, call, fact, facts
 from tests.memsys.left import files_with
-from tests.memsys.service.made import memory, texts
+from tests.memsys.service.made import memory, said, texts
 from tests.memsys.service.test_relations import model, opened, remembered, say, stated
 
 MAY = datetime(2024, 5, 8)
@@ -29,10 +30,6 @@ STORES: dict[str, Callable[[Path], VectorStore | None]] = {
     "faiss": lambda folder: FaissVectors(str(folder / "v.sqlite")),
     "qdrant_edge": lambda folder: QdrantEdgeVectors(str(folder / "shard")),
 }
-
-
-def message(text: str, id_: str) -> dict[str, str]:
-    return {"role": "user", "name": "Mara", "content": text, "id": id_}
 
 
 def vector(text: str) -> Any:
@@ -48,8 +45,8 @@ def by_id(store: Memory, id_: str) -> str:
 @pytest.mark.parametrize("kind", STORES)
 def test_a_message_is_in_no_file(tmp_path, kind):
     with memory(tmp_path, vectors=STORES[kind](tmp_path), embedder=BagOfTokens()) as store:
-        said = [message("I fed the zebra", "m1"), message("It likes pears", "m2")]
-        store.add(said, user_id="mara", time=MAY)
+        both = [said("I fed the zebra", "m1"), said("It likes pears", "m2")]
+        store.add(both, user_id="mara", time=MAY)
         store._writer.embedder.document_tokens(["Mara: I fed the zebra"])
         id_ = by_id(store, "m1")
         store.update(id_, "I fed the quagga")
@@ -59,9 +56,8 @@ def test_a_message_is_in_no_file(tmp_path, kind):
             assert files_with(tmp_path, needle), "what is searched for has to be found before"
         store.delete(id_)
         assert store.history(id_)[-1].old == "I fed the quagga"
-        last = store.delete(id_, history=False)  # also if it was deleted before
-        assert last is not None
-        assert last.event == "DELETE"
+        # also if it was deleted before
+        assert store.delete(id_, history=False).event == "DELETE"
         assert store.history(id_) == []
         assert store.delete(id_, history=False) is None
         assert store.compact() == []
@@ -75,8 +71,8 @@ def test_a_message_is_in_no_file(tmp_path, kind):
 @pytest.mark.parametrize("before", [False, True])
 def test_the_next_message_is_not_found_by_deleted_words(tmp_path, before):
     with memory(tmp_path, start="lexical") as store:
-        said = ["I fed the zebra", "It likes pears", "Rain", "Sun", "Snow", "Wind", "Hail"]
-        store.add([message(text, f"m{n}") for n, text in enumerate(said, 1)], user_id="mara")
+        lines = ["I fed the zebra", "It likes pears", "Rain", "Sun", "Snow", "Wind", "Hail"]
+        store.add([said(text, f"m{n}") for n, text in enumerate(lines, 1)], user_id="mara")
 
         def score(query: str) -> float:
             found = store.search(query, user_id="mara", top_k=9)
@@ -97,9 +93,9 @@ def test_what_a_model_wrote_and_read_is_in_no_file(tmp_path, ids):
     llm = Planned(written, [(call("ADD"),)], summary=["They fed a zebra.", "Zebra and pears."])
     given = {"llm": llm, "infer": True, "summary": SummarySettings(searchable=True)}
     with memory(tmp_path, **given) as store:
-        for said in (message("I fed the zebra", "m1"), message("I have pears", "m2")):
-            store.add([said], user_id="mara", time=MAY, **ids)
-        store.add([message("Zebra!", "x1")], user_id="theo", time=MAY)
+        for message in (said("I fed the zebra", "m1"), said("I have pears", "m2")):
+            store.add(message, user_id="mara", time=MAY, **ids)
+        store.add(said("Zebra!", "x1"), user_id="theo", time=MAY)
         others = len(store.get_all(user_id="theo"))
         store.delete(by_id(store, "m1"), history=False)
         assert texts(store.get_all(user_id="mara")) == ["Mara has pears"]
@@ -108,13 +104,12 @@ def test_what_a_model_wrote_and_read_is_in_no_file(tmp_path, ids):
         store.compact()
         assert not files_with(tmp_path, "zebra", "Zebra", vector("Mara fed a zebra"))
         assert files_with(tmp_path, "Mara has pears")
-        store.add([message("I have more", "m3")], user_id="mara", time=MAY, **ids)
+        store.add(said("I have more", "m3"), user_id="mara", time=MAY, **ids)
         assert "ebra" not in llm.asked["extract"][-1]
 
 
 @pytest.mark.parametrize("before", [False, True])
 def test_relations_of_its_messages_are_in_no_file(tmp_path, before):
-    """Of a memory that was deleted before too."""
     relations = NetworkxRelations(str(tmp_path / "r.sqlite")) if before else None
     with opened(tmp_path / "m", model(facts=remembered), store=relations) as store:
         for _ in range(2):
@@ -153,9 +148,9 @@ def test_relations_of_other_messages_with_the_same_id_remain(tmp_path, other):
 @pytest.mark.parametrize("before", [False, True])
 def test_relations_of_every_message_of_a_memory_also_if_it_was_deleted_before(tmp_path, before):
     """Those of a message without a run too, which changed the memory of a run."""
-    said = [[fact("Mara likes badminton", "Mara", 1)], [fact("Mara owns a kiln", "Mara", 1)]]
+    read = [[fact("Mara likes badminton", "Mara", 1)], [fact("Mara owns a kiln", "Mara", 1)]]
     update = (call("UPDATE", id=1, content="Mara owns a kiln"),)
-    with opened(tmp_path, model(facts=said, operations=[update])) as store:
+    with opened(tmp_path, model(facts=read, operations=[update])) as store:
         say(store, "Mara - likes - badminton", "1", user_id="mara", run_id="A")
         say(store, "Mara - owns - kiln", "2")
         (kiln,) = store.get_all(user_id="mara")
@@ -174,8 +169,6 @@ def test_a_store_on_a_server_is_named(tmp_path):
 
 
 def test_a_reader_in_the_way_is_named(tmp_path, monkeypatch):
-    import sqlite3  # noqa: PLC0415
-
     with memory(tmp_path) as store:
         store.add("a zebra", user_id="mara")
         monkeypatch.setattr("memsys.stores.sqlite._PATIENCE_S", 0)

@@ -17,14 +17,10 @@ from memsys.llm.base import LLMError
 from memsys.llm.prompt import load_prompt
 from memsys.service.memory import Memory
 from tests.memsys.knowledge.facts.models import Planned, call, fact, facts
-from tests.memsys.service.made import memory, texts
+from tests.memsys.service.made import memory, said, texts
 
 MAY = datetime(2024, 5, 8, 13, 56)
 JUNE = datetime(2024, 6, 1, 9, 0)
-
-
-def said(text: str, id_: str = "D1:1", **more: Any) -> list[dict[str, Any]]:
-    return [{"role": "user", "name": "Mara", "content": text, "id": id_, **more}]
 
 
 def add(store: Memory, text: str, id_: str = "D1:1", time: datetime = MAY, **own: Any) -> Any:
@@ -45,9 +41,8 @@ def test_facts_are_stored_with_their_sources(tmp_path):
 
 def two(tmp_path: Path, decision: Any, new: str = "Mara sold the kiln") -> tuple[Any, Memory, Any]:
     """A store with one fact, after a second was decided on."""
-    llm = Planned(
-        [facts(fact("Mara has a kiln", "Mara", 1)), facts(fact(new, "Mara", 2))], [decision]
-    )
+    rows = fact("Mara has a kiln", "Mara", 1), fact(new, "Mara", 2)
+    llm = Planned([facts(row) for row in rows], [decision])
     store = memory(tmp_path, llm=llm)
     add(store, "I got a kiln")
     added = add(store, "I sold it", "D2:1", JUNE, metadata={"b": 2})
@@ -56,9 +51,8 @@ def two(tmp_path: Path, decision: Any, new: str = "Mara sold the kiln") -> tuple
 
 def test_a_fact_is_updated_or_deleted_and_the_tokens_of_every_call_are_logged(tmp_path):
     added, store, llm = two(tmp_path, (call("UPDATE", id=1, content="Mara had a kiln"),))
-    (change,) = added.changes
-    assert change.event == "UPDATE"
-    assert (change.old, change.new) == ("Mara has a kiln", "Mara had a kiln")
+    (change,) = ((one.event, one.old, one.new) for one in added.changes)
+    assert change == ("UPDATE", "Mara has a kiln", "Mara had a kiln")
     (record,) = store.get_all(user_id="mara")
     assert (record.turns, record.time, record.metadata) == (("D1:1", "D2:1"), JUNE, {"b": 2})
     assert "1. Mara has a kiln" in llm.asked["decide"][0]
@@ -72,26 +66,15 @@ def test_a_fact_is_updated_or_deleted_and_the_tokens_of_every_call_are_logged(tm
     assert store.get_all(user_id="mara") == []
 
 
-def test_noop_and_what_stands_word_for_word_change_nothing(tmp_path):
+def test_noop_a_fault_and_what_stands_word_for_word_change_nothing(tmp_path):
     added, store, _ = two(tmp_path, (call("NOOP"),))
     assert (added.changes, len(store.get_all(user_id="mara"))) == ((), 1)
     store.close()
     added, store, _ = two(tmp_path / "b", (call("ADD"),), new="Mara has a kiln!")
     assert (added.changes, len(store.get_all(user_id="mara"))) == ((), 1)
-
-
-def test_what_goes_wrong_with_a_fact_is_reported(tmp_path):
-    added, store, _ = two(tmp_path, LLMError("gone"))
+    added, store, _ = two(tmp_path / "c", LLMError("gone"))
     assert [one["fault"] for one in added.faults] == ["no_answer"]
     assert texts(store.get_all(user_id="mara")) == ["Mara has a kiln"]
-
-
-def test_no_answer_at_all_is_an_error(tmp_path):
-    with (
-        memory(tmp_path, llm=Planned([LLMError("gone")])) as store,
-        pytest.raises(LLMError, match="none of 1 exchanges"),
-    ):
-        add(store, "I got a kiln")
 
 
 def test_the_dialogue_goes_on_in_another_process_and_ends_with_its_owner(tmp_path):
@@ -99,23 +82,20 @@ def test_the_dialogue_goes_on_in_another_process_and_ends_with_its_owner(tmp_pat
         llm = Planned([facts()], summary=[f"summary {i}"])
         with memory(tmp_path, llm=llm) as store:
             add(store, f"word{i}", time=MAY)
-    shown = llm.asked["extract"][0]
-    assert "1. Mara: word1\n2. Mara: word2" in shown
-    assert "3. Mara: word3" in shown
-    assert "summary 2" in shown
+    for words in ("1. Mara: word1\n2. Mara: word2", "3. Mara: word3", "summary 2"):
+        assert words in llm.asked["extract"][0]
     with memory(tmp_path, llm=llm) as store:
         store.delete_all(user_id="mara")
         add(store, "word4")
-    assert "word3" not in llm.asked["extract"][-1]
-    assert "summary 3" not in llm.asked["extract"][-1]
+    for words in ("word3", "summary 3"):
+        assert words not in llm.asked["extract"][-1]
 
 
 def test_an_agent_s_facts_have_a_prompt_of_their_own(tmp_path):
     llm = Planned([facts()])
-    own = ExtractSettings(
-        prompt="facts_extract", summary_prompt=None, assistant_prompt="facts_assistant", retries=0
-    )
-    talk = [*said("Hello"), {"role": "assistant", "content": "I like ferries."}]
+    prompts = {"prompt": "facts_extract", "assistant_prompt": "facts_assistant"}
+    own = ExtractSettings(**prompts, summary_prompt=None, retries=0)
+    talk = [said("Hello"), {"role": "assistant", "content": "I like ferries."}]
     with memory(tmp_path, llm=llm, facts=own) as store:
         store.add(talk, agent_id="guide", infer=True)
         store.add(talk, user_id="mara", infer=True)
@@ -146,8 +126,7 @@ def test_messages_that_are_deleted_during_an_addition_do_not_return(tmp_path, re
         llm.action = lambda: getattr(store, remove)(user_id="mara")
         add(store, "word2")
         add(store, "word3")
-    assert "secret" in llm.asked["extract"][1]
-    assert "secret" not in llm.asked["extract"][2]
+    assert ["secret" in text for text in llm.asked["extract"][1:]] == [True, False]
     assert "word2" in llm.asked["extract"][2]
 
 
@@ -157,8 +136,7 @@ def test_additions_of_one_owner_at_once_lose_no_message(tmp_path):
         llm.action = lambda: add(store, "word2")
         add(store, "word1")
         add(store, "word3")
-    assert "word1" in llm.asked["extract"][2]
-    assert "word2" in llm.asked["extract"][2]
+    assert all(word in llm.asked["extract"][2] for word in ("word1", "word2"))
 
 
 def test_facts_are_compared_with_those_of_matching_ids_and_of_one_speaker(tmp_path):
@@ -174,9 +152,8 @@ def test_facts_are_compared_with_those_of_matching_ids_and_of_one_speaker(tmp_pa
         add(store, "I got a kiln", user_id="ida")
         add(store, "I got a kiln", user_id="mara")
         shown = [text.partition("<stored_facts>\n")[2] for text in llm.asked["decide"]]
-    assert [text.partition("\n</stored")[0] for text in shown] == [
-        *("1. Mara has a kiln", "1. Mara has a kiln\n2. Mara has a kiln")
-    ]
+    one, two = "1. Mara has a kiln", "1. Mara has a kiln\n2. Mara has a kiln"
+    assert [text.partition("\n</stored")[0] for text in shown] == [one, two]
 
 
 LOVES = fact("Alice loves to play badminton", "Alice", 1)
@@ -198,12 +175,10 @@ def badminton(
 @pytest.mark.parametrize("name", ["Alice", None])
 @pytest.mark.parametrize("own", [{"run_id": "r1"}, {"agent_id": "coach"}, {}])
 def test_a_contradiction_is_found_under_wider_ids_and_without_a_name(tmp_path, name, own):
-    first = {**LOVES, "speaker": name or "user"}
-    new = "Alice, the user, gave up badminton"
-    for kind, left in (
-        (call("UPDATE", id=1, content=new), [(new, own.get("run_id"), own.get("agent_id"))]),
-        (call("DELETE", id=1), []),
-    ):
+    first, new = {**LOVES, "speaker": name or "user"}, "Alice, the user, gave up badminton"
+    changed = [(new, own.get("run_id"), own.get("agent_id"))]
+    update, delete = call("UPDATE", id=1, content=new), call("DELETE", id=1)
+    for kind, left in ((update, changed), (delete, [])):
         llm = Planned([facts(first), facts(NO_MORE)], [(kind,)])
         with memory(tmp_path / kind[0], llm=llm) as store:
             owners = {"user_id": "alice", **own}, {"user_id": "alice"}
@@ -211,7 +186,7 @@ def test_a_contradiction_is_found_under_wider_ids_and_without_a_name(tmp_path, n
 
 
 def test_a_setting_compares_facts_of_exactly_the_same_ids(tmp_path):
-    llm = Planned([facts(LOVES), facts(NO_MORE)], [(call("DELETE", id=1),)])
+    llm = Planned([facts(LOVES), facts(NO_MORE)])
     update = UpdateSettings(calls="tools", similar=3, prompt="mem0_update", compare="owner")
     with memory(tmp_path, llm=llm, update=update) as store:
         left = badminton(store, {"user_id": "alice", "run_id": "r1"}, {"user_id": "alice"})
@@ -219,8 +194,8 @@ def test_a_setting_compares_facts_of_exactly_the_same_ids(tmp_path):
 
 
 def test_facts_of_several_users_are_compared_under_their_agent(tmp_path):
-    rows = [fact("Alice loves to play badminton", "user", 1), fact("Bob loves kilns", "user", 2)]
-    llm = Planned([facts(rows[0]), facts(rows[1]), facts(NO_MORE)], [(call("DELETE", id=1),)])
+    rows = {**LOVES, "speaker": "user"}, fact("Bob loves kilns", "user", 2), NO_MORE
+    llm = Planned([facts(row) for row in rows], [(call("DELETE", id=1),)])
     update = UpdateSettings(calls="tools", similar=2, prompt="mem0_update", scores=True)
     with memory(tmp_path, llm=llm, update=update) as store:
         for user in ("alice", "bob"):

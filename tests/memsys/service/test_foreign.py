@@ -41,11 +41,11 @@ def test_no_attack_is_built(tmp_path, group, kind):
         config = {**usual, "memory": TURNS}
         nested = group == "strategy" and attack["_target_"] == TURNS["_target_"]
         config[group] = {**EXPAND, "expansion": attack} if nested else attack
-        text = json.dumps({"config": config} if kind == "run" else config)
-        path = tmp_path / ("manifest.json" if kind == "run" else "mine.yaml")
-        path.write_text(text)
+        path = tmp_path / "mine.yaml" if kind == "yaml" else manifest(tmp_path, **config)
+        if kind == "yaml":
+            path.write_text(json.dumps(config))
         with pytest.raises(InputError) as caught:
-            load_setup(tmp_path if kind == "run" else path)
+            load_setup(path)
         assert "\n" not in str(caught.value)
         assert str(tmp_path) in str(caught.value)
         assert not canary.exists(), attack

@@ -50,13 +50,13 @@ def test_relevant_documents_come_first_among_all_or_the_candidates(strategy, tmp
     model = Search(strategy, cache=tmp_path)
     model.index(CORPUS, **TASK)
     found = ranked(model)
-    assert {id_: len(ranking) for id_, ranking in found.items()} == {"q1": 5, "q2": 5, "q3": 5}
+    assert {id_: len(ranking) for id_, ranking in found.items()} == dict.fromkeys(QRELS, 5)
     assert (found["q1"][0], found["q2"][0]) == ("d1", "d 3")
     assert found["q3"][0] in QRELS["q3"]
-    found = ranked(model, top_ranked={**POOLS, "q3": []})
-    assert {id_: set(ranking) for id_, ranking in found.items()} == {
-        **{"q1": set(POOLS["q1"]), "q2": set(POOLS["q2"])},
-        "q3": set(),
+    pools = {**POOLS, "q3": []}
+    found = ranked(model, top_ranked=pools)
+    assert {id_: sorted(ranking) for id_, ranking in found.items()} == {
+        id_: sorted(ranking) for id_, ranking in pools.items()
     }
     assert found["q1"][0] == "d1"
     assert len(ranked(model, top_ranked=POOLS, top_k=1)["q2"]) == 1
@@ -68,18 +68,16 @@ def test_a_later_search_may_go_deeper_and_a_new_corpus_replaces_the_old(tmp_path
     assert len(model.search(QUERIES, top_k=2, **TASK)["q1"]) == 2
     assert len(model.search(QUERIES, top_k=100, **TASK)["q1"]) == len(CORPUS)
     model.index(CORPUS[:2], **TASK)
-    assert model.search(QUERIES[:1], top_k=9, **TASK).keys() == {"q1"}
-    assert len(model.search(QUERIES[:1], top_k=9, **TASK)["q1"]) == 2
+    ((id_, found),) = model.search(QUERIES[:1], top_k=9, **TASK).items()
+    assert (id_, len(found)) == ("q1", 2)
     model.index([], **TASK)
     assert model.search(QUERIES[:1], top_k=9, **TASK) == {"q1": {}}
 
 
 def test_scores_keep_the_order_without_ties():
-    def candidate(id_: str, score: float) -> Candidate:
-        return Candidate(Memory(id_, "", "", UNDATED, "", (id_,)), score)
-
     given = [("b", 0.5), ("a", 0.5), ("c", 0.5 - 1e-12), ("d", 0.9), ("e", 0.25), ("f", -1.0)]
-    scores = decreasing([candidate(*one) for one in given])
+    memories = [(Memory(id_, "", "", UNDATED, "", (id_,)), score) for id_, score in given]
+    scores = decreasing([Candidate(*one) for one in memories])
     assert list(scores) == ["b", "a", "c", "d", "e", "f"]
     assert all(one > other for one, other in pairwise(map(np.float32, scores.values())))
     assert (scores["b"], scores["e"], scores["f"]) == (0.5, 0.25, -1.0)

@@ -33,7 +33,7 @@ OWNED: dict[str, Any] = {"user_id": "mara"}
 
 def one(store: Memory, text: str, **own: Any) -> str:
     """Add a text; its id."""
-    (change,) = store.add(text, **({"user_id": "mara"} | own)).changes
+    (change,) = store.add(text, **(OWNED | own)).changes
     return change.id
 
 
@@ -48,9 +48,8 @@ def test_a_text_stays_word_for_word_and_messages_have_the_names_of_their_speaker
     one(store, "I sold a bowl.", time=datetime(2024, 3, 2, 10, 0))
     store.add(TALK, user_id="mara", metadata={"from": "chat"})
     bowl, kiln, mind = store.get_all(user_id="mara")
-    assert texts([bowl, kiln, mind]) == [
-        *("I sold a bowl.", "Mara: The kiln is hot.", "Mind the kiln.")
-    ]
+    stored = ["I sold a bowl.", "Mara: The kiln is hot.", "Mind the kiln."]
+    assert texts([bowl, kiln, mind]) == stored
     assert (kiln.turns, kiln.speaker, kiln.metadata) == (("D1:1",), "Mara", {"from": "chat"})
     assert (bowl.time, bowl.speaker) == (datetime(2024, 3, 2, 10, 0), "user")
     assert mind.speaker == "assistant"  # a role is no name, and not in the text
@@ -76,15 +75,9 @@ def test_of_equals_the_older_is_first_however_many_there_are(store):
 
 
 def test_an_owner_sees_its_own_and_nothing_else(store):
-    places = [
-        {"user_id": "mara"},
-        {"user_id": "mara", "agent_id": "cook"},
-        {"user_id": "theo", "agent_id": "cook"},
-        {"agent_id": "cook"},
-        {"agent_id": "mara"},
-        {"run_id": "7"},
-        {"user_id": "mara", "run_id": "7"},
-    ]
+    cook, run = {"agent_id": "cook"}, {"run_id": "7"}
+    places = [OWNED, OWNED | cook, {"user_id": "theo"} | cook, cook, {"agent_id": "mara"}]
+    places += [run, OWNED | run]
     for i, place in enumerate(places):
         store.add(f"kiln number{i}", **place)
     seen = {
@@ -97,12 +90,11 @@ def test_an_owner_sees_its_own_and_nothing_else(store):
 
 
 def test_filters_are_equality_of_metadata(store):
-    for value in (1, True, "1", None, [1, 2]):
-        one(store, f"kiln {value}", metadata={"a": value, "b": "x"})
-    for value, expected in ((1, "1"), (True, "True"), ("1", "1"), (None, "None"), ([1, 2], "[1")):
+    values = (1, True, "1", None, [1, 2])
+    ids = [one(store, f"kiln {value}", metadata={"a": value, "b": "x"}) for value in values]
+    for value, id_ in zip(values, ids, strict=True):
         (found,) = store.search("kiln", user_id="mara", filters={"a": value, "b": "x"})
-        assert found.record.metadata["a"] == value
-        assert found.record.memory.startswith(f"kiln {expected}")
+        assert (found.record.id, found.record.metadata["a"]) == (id_, value)
     assert store.search("kiln", user_id="mara", filters={"c": None}) == []
 
 
@@ -112,7 +104,6 @@ def test_an_update_changes_what_is_found_and_keeps_what_it_was(store):
     assert store.search("cracked bowl", user_id="mara")[0].score == pytest.approx(1)
     assert store.update(id_, metadata={"b": 2}, time=datetime(2024, 1, 1, tzinfo=UTC)) is not None
     record = store.get(id_)
-    assert record is not None
     assert (record.memory, record.metadata) == ("cracked bowl", {"b": 2})
     assert record.time == datetime(2024, 1, 1)
     assert store.delete(id_) is not None
@@ -144,7 +135,6 @@ def test_delete_all_takes_one_owner_s_or_everybody_s_and_leaves_the_history(stor
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_the_reset_of_one_owner_leaves_the_others(tmp_path, kept):
-    """Another process, and a store of vectors that is kept, learn of it too."""
     vectors = FaissVectors(str(tmp_path / "vectors.sqlite")) if kept else None
     with memory(tmp_path, vectors=vectors) as store, memory(tmp_path) as other:
         ids = [one(store, "kiln"), one(store, "kiln", agent_id="cook")]
@@ -179,10 +169,8 @@ def test_a_record_has_its_accesses_and_its_time_in_utc_and_is_on_a_page(store):
     for _ in range(3):
         store.search("kiln", user_id="mara")
     record = store.get(ids[0])
-    assert record is not None
-    assert record.accesses == 3
+    assert (record.accesses, record.as_json()["time"]) == (3, "2024-03-02T02:00:00Z")
     assert record.accessed is not None
-    assert record.as_json()["time"] == "2024-03-02T02:00:00Z"
     first = datetime.min.replace(tzinfo=zone)  # in UTC it would be before the year 1
     assert store.update(ids[0], time=first) is not None
     assert store.get_all(user_id="mara")[0].time == datetime.min
@@ -216,10 +204,7 @@ NO_OWNER = (lambda s: s.add("kiln"), lambda s: s.search("kiln"), lambda s: s.get
         (lambda s: s.add([], **OWNED), "^messages: give a text"),
         (lambda s: s.add([{"content": "x"}], **OWNED), "^messages.0.: role: Field required"),
         (lambda s: s.add([{"role": "user", "text": "x"}], **OWNED), "^messages.0.: text: Extra"),
-        (
-            lambda s: s.add([TALK[0] | {"tool_call_id": ["z"]}], **OWNED),
-            "^messages.0..tool_call_id: ",
-        ),
+        (lambda s: s.add([TALK[0] | {"tool_call_id": [1]}], **OWNED), "^messages.0..tool_call_id"),
         (lambda s: s.add("half \ud800", **OWNED), "^messages.0.: content: .*unicode"),
         (lambda s: s.add("kiln", metadata={"a": float("nan")}, **OWNED), "metadata: not a JSON"),
         (lambda s: s.add("kiln", metadata={1: 2}, **OWNED), "^add: metadata: not a JSON"),
@@ -248,13 +233,9 @@ def test_wrong_input_is_named(store, call, message):
 
 
 def test_arguments_that_an_operation_does_not_have_are_refused(store):
-    for call in (
-        lambda: store.get("x", "y"),
-        lambda: store.get("x", memory_id="y"),
-        lambda: store.get("x", limit=3),  # of another operation
-    ):
+    for given, named in ((("y",), {}), ((), {"memory_id": "y"}), ((), {"limit": 3})):
         with pytest.raises(TypeError, match="get"):
-            call()
+            store.get("x", *given, **named)
     with pytest.raises(InputError, match=r"^search: rerank: "):
         store.search("kiln", user_id="mara", rerank=True)  # type: ignore[call-arg]
 
@@ -276,7 +257,6 @@ def test_an_update_sets_the_title_and_lexical_search_finds_it(tmp_path):
         assert titles() == list(said)  # by rule
         assert store.search("pottery", user_id="mara", top_k=1)[0].relevance == 0
         change = store.update(other.id, title="Pottery")
-        assert change is not None
         assert (change.old, change.new) == ("cup", "cup")
         assert texts(store.search("pottery", user_id="mara", top_k=1)) == ["cup"]
         store.update(other.id, "The mug", title="Pottery")
@@ -304,7 +284,6 @@ def test_updates_of_text_and_title_at_once_lose_neither(tmp_path, monkeypatch):
         monkeypatch.setattr(embedder, "documents", meanwhile)
         store.update(one.id, title="pottery", metadata={"app": 1})
         found = store.get(one.id)
-        assert found is not None
         assert (found.memory, found.title) == ("Mara sold the kiln", "pottery")
         assert found.index_text == "pottery\nMara sold the kiln"
         assert store.search("sold", user_id="mara")[0].score > 0.4  # its vector is that of the text

@@ -12,7 +12,7 @@ from memsys.core.errors import InputError
 from memsys.core.turns import importance
 from memsys.service.setup import SearchWeights
 from tests.memsys.build import SESSIONS
-from tests.memsys.service.made import memory, texts
+from tests.memsys.service.made import memory, messages, texts
 
 NOW = datetime(2024, 7, 1)
 WORDS = ("Where did Mara sell a bowl?", "What other news of the tomato seedlings?", "kiln", "")
@@ -21,11 +21,7 @@ WORDS = ("Where did Mara sell a bowl?", "What other news of the tomato seedlings
 def fill(store: Any) -> None:
     """The sessions of build.SESSIONS, as messages."""
     for session in SESSIONS:
-        said = [
-            {"role": "user", "name": turn.speaker, "content": turn.text, "id": turn.id}
-            for turn in session.turns
-        ]
-        store.add(said, user_id="talk", time=session.time)
+        store.add(messages(session), user_id="talk", time=session.time)
 
 
 def test_an_unknown_start_is_refused(tmp_path):

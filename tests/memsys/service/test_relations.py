@@ -22,11 +22,11 @@ from memsys.stores.networkx_relations import NetworkxRelations
 from tests.memsys.build import query, session
 from tests.memsys.knowledge.facts.models import call, fact
 from tests.memsys.knowledge.relations.models import Scripted, conflict, entity, relation, settings
-from tests.memsys.service.made import memory, texts
+from tests.memsys.service.made import memory, said, texts
 
 MAY = datetime(2024, 5, 8, 13, 56)
 ADD = (call("ADD"),)
-NAMES = [entity("badminton", "activity"), entity("kiln")]
+SEARCH: dict[str, Any] = {"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4}
 
 
 def model(**own: Any) -> Scripted:
@@ -52,18 +52,15 @@ def opened(
     folder: Path, llm: Any = None, store: Any = None, more: Any = None, **own: Any
 ) -> Memory:
     llm = llm or model()
-    search = RelationSettings(by="both", query_entities="rule", limit=5, similarity=0.4)
-    relations = RelationSetup(settings(**own), search, store=store)
-    facts = ExtractSettings(
-        prompt="facts_extract", summary_prompt=None, exchange=1, recent=0, retries=0
-    )
+    relations = RelationSetup(settings(**own), RelationSettings(**SEARCH), store=store)
+    numbers = {"exchange": 1, "recent": 0, "retries": 0}
+    facts = ExtractSettings(prompt="facts_extract", summary_prompt=None, **numbers)
     fields = {"llm": llm, "infer": True, "facts": facts, "relations": relations}
     return memory(folder, **{**fields, **(more or {})})
 
 
 def say(store: Memory, text: str, id_: str = "D1:1", time: datetime = MAY, **owner: str) -> Any:
-    said = [{"role": "user", "name": "Mara", "content": text, "id": id_}]
-    return store.add(said, time=time, **(owner or {"user_id": "mara"}))
+    return store.add(said(text, id_), time=time, **(owner or {"user_id": "mara"}))
 
 
 def stated(store: Memory, query: str = "badminton kiln", **owner: str) -> list[str]:
@@ -77,9 +74,8 @@ def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path):
     with opened(tmp_path, llm) as store:
         added = say(store, "Mara - owns - kiln", "m1")
         (change,) = added.relations
-        assert change.as_json() == {
-            **{"event": "ADD", "source": "Mara", "relationship": "owns", "destination": "kiln"}
-        }
+        named = {"source": "Mara", "relationship": "owns", "destination": "kiln"}
+        assert change.as_json() == {"event": "ADD", **named}
         assert texts(store.get_all(user_id="mara")) == ["Mara owns a kiln"]
         found = store.search("Who owns a kiln?", user_id="mara")
         assert texts(found) == ["Mara owns a kiln"]
@@ -88,7 +84,7 @@ def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path):
         assert shown.pop("score") == pytest.approx(one.score)
         assert one.score > 0.5
         assert shown == {
-            **{"source": "Mara", "relationship": "owns", "destination": "kiln"},
+            **named,
             **{"time": "2024-05-08T13:56:00Z", "ended": None, "mentions": 1, "turns": ["m1"]},
         }
         assert {"relations", "apply_relation"} <= {event["step"] for event in added.events}
@@ -103,8 +99,8 @@ def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path):
 def test_who_has_no_name_is_the_user_of_the_memory(tmp_path):
     llm = model(entities=[[entity("kiln")]], relations=[[relation("I", "owns", "kiln", 1, 2)]])
     with opened(tmp_path, llm, exchange=2) as store:
-        said = [("user", "I own a kiln."), ("assistant", "I do not.")]
-        messages = [{"role": role, "content": text} for role, text in said]
+        lines = [("user", "I own a kiln."), ("assistant", "I do not.")]
+        messages = [{"role": role, "content": text} for role, text in lines]
         store.add(messages, user_id="alice_01", agent_id="coach")
         assert stated(store, "What is mine?", user_id="alice_01") == ["alice_01 owns kiln"]
         assert "1. alice_01: I own a kiln." in llm.asked["entities"][0]
@@ -205,20 +201,17 @@ def rows(folder: Path) -> tuple[int, int]:
 
 
 def test_facts_and_relations_are_those_of_the_benchmark(tmp_path, parts):
-    said = [f"Mara - {verb} - {what}" for verb in ("owns", "likes") for what in ("kiln", "kelp")]
-    search: dict[str, Any] = {
-        **{"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4}
-    }
+    told = [f"Mara - {verb} - {what}" for verb in ("owns", "likes") for what in ("kiln", "kelp")]
     numbers = {name: getattr(settings(), name) for name in settings().__dataclass_fields__}
     facts = {"prompt": "facts_extract", "summary_prompt": None, "exchange": 1, "recent": 0}
     update = {"calls": "tools", "similar": 3, "prompt": "mem0_update"}
     benchmarked = Mem0Graph(
         parts(llm=model(facts=remembered)),
         **{"k": 3, "budget": None, "infer": True, "facts": facts, "update": update},
-        **{"store": NetworkxRelations(), "graph": numbers, "relations": search},
+        **{"store": NetworkxRelations(), "graph": numbers, "relations": SEARCH},
     )
     with opened(tmp_path, model(facts=remembered)) as store:
-        for number, text in enumerate(said, 1):
+        for number, text in enumerate(told, 1):
             benchmarked.ingest(session(number, MAY.replace(day=number), ("Mara", text)))
             say(store, text, f"D{number}:1", MAY.replace(day=number))
         for question in ("Who owns a kiln?", "kelp", "nothing"):

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hydra.utils import instantiate
 
 from baselines.libraries.memory import names
 from memsys.core.errors import InputError
 from memsys.core.trusted import CONF
 from memsys.core.types import Candidate, Query
+from memsys.graph.build import build_graph
 from memsys.graph.score import access_frequency, recency
 from memsys.llm.base import LLMError
 from memsys.llm.client import NoModel
@@ -23,8 +25,8 @@ from memsys.service.configuration import NUMBERS, OPTIONS, composed, resolved
 from memsys.service.memory import Memory
 from memsys.service.setup import load_setup
 from memsys.strategies.strategy import Strategy
-from tests.memsys.build import SESSIONS, BagOfTokens, query, session
-from tests.memsys.service.made import texts
+from tests.memsys.build import BagOfTokens, ingest_all, query, session
+from tests.memsys.service.made import messages, texts
 from tests.memsys.service.test_ranking import WORDS, fill
 from tests.memsys.service.test_relations import model
 from tests.memsys.service.test_setup import run
@@ -54,22 +56,22 @@ def settings_of(strategy: str) -> dict[str, Any]:
 
 
 def opened(folder: Path, strategy: Mapping[str, Any] | str, **more: Any) -> Memory:
-    import yaml  # noqa: PLC0415
-
     path = folder / "mine.yaml"
     path.write_text(BAG + yaml.safe_dump({"strategy": strategy, "memory": "turns", **more}))
     return Memory.from_config(path, folder / "memories")
 
 
+def strategy_of(chosen: Any, parts: Any, *given: Any, **own: Any) -> Strategy:
+    """The benchmark's, over turns."""
+    own = {"memory": instantiate(json.loads(option(memory="turns"))["memory"]), **own}
+    made: Strategy = instantiate(chosen, _convert_="all")(parts=parts(*given, **own))
+    return made
+
+
 @pytest.mark.parametrize("strategy", RANKING)
 def test_every_strategy_ranks_as_in_the_benchmark(tmp_path, parts, strategy):
     chosen = settings_of(strategy)
-    memory = instantiate(json.loads(option(memory="turns"))["memory"])
-    benchmarked: Strategy = instantiate(chosen, _convert_="all")(
-        parts=parts(BagOfTokens(), memory=memory)
-    )
-    for one in SESSIONS:
-        benchmarked.ingest(one)
+    benchmarked = ingest_all(strategy_of(chosen, parts, BagOfTokens()))
     time = datetime(2024, 7, 1)
     with opened(tmp_path, chosen) as store:
         fill(store)
@@ -118,24 +120,19 @@ def test_graph_score_counts_the_searches_that_returned_a_memory(tmp_path):
         )
     assert first.score == pytest.approx(recency(said, asked, 0.01))
     for count, found in ((1, second), (2, third)):
-        last = found.record.accessed
-        assert last is not None
-        expected = access_frequency(count) + recency(last, asked, 0.01)
+        expected = access_frequency(count) + recency(found.record.accessed, asked, 0.01)
         assert found.score == pytest.approx(expected, abs=1e-3)
         assert found.score > first.score + 0.1
 
 
 def test_a_graph_is_built_once_until_a_memory_of_the_owner_changes(tmp_path, monkeypatch):
-    from memsys.strategies import store as stores  # noqa: PLC0415
-
     built: list[int] = []
-    build = stores.build_graph
 
     def counted(memories: Any, *rest: Any) -> Any:
         built.append(len(memories))
-        return build(memories, *rest)
+        return build_graph(memories, *rest)
 
-    monkeypatch.setattr(stores, "build_graph", counted)
+    monkeypatch.setattr("memsys.strategies.store.build_graph", counted)
     with opened(tmp_path, "graph_expand") as store:
         (first, *_) = store.add("Mara fired the kiln", user_id="mara").changes
         store.add("Mara sold a bowl from the kiln", user_id="mara", run_id="r1")
@@ -146,14 +143,13 @@ def test_a_graph_is_built_once_until_a_memory_of_the_owner_changes(tmp_path, mon
         store.add("more seedlings", user_id="noor")  # another owner's
         store.search("kiln", user_id="mara")
         assert built == [2]
-        assert texts(store.search("kiln", user_id="mara", run_id="r1")) == [
-            "Mara sold a bowl from the kiln"
-        ]
+        sold = ["Mara sold a bowl from the kiln"]
+        assert texts(store.search("kiln", user_id="mara", run_id="r1")) == sold
         assert texts(store.search("kiln", user_id="mara", filters={"no": 1})) == []
         store.update(first.id, "Mara fired the raku kiln")
         assert "Mara fired the raku kiln" in texts(store.search("kiln", user_id="mara"))
         store.delete(first.id)
-        assert texts(store.search("kiln", user_id="mara")) == ["Mara sold a bowl from the kiln"]
+        assert texts(store.search("kiln", user_id="mara")) == sold
         with Memory(tmp_path / "memories", load_setup(tmp_path / "mine.yaml")) as other:
             other.add("the kiln of another process", user_id="mara")
         assert len(store.search("kiln", user_id="mara")) == 2
@@ -163,15 +159,13 @@ def test_stored_vectors_are_used_and_the_query_alone_is_embedded(tmp_path):
     with opened(tmp_path, "graph_expand_hybrid") as store:
         fill(store)
     (tmp_path / "memories" / "cache").rename(tmp_path / "elsewhere")
-    setup = load_setup(tmp_path / "mine.yaml")
-    with Memory(tmp_path / "memories", setup) as store:
-        assert store.search("kiln", user_id="talk")
-    embedded = [text for batch in setup.embedder.batches for text in batch]  # type: ignore[attr-defined]
-    assert set(embedded) <= {"kiln", "warm up"}
-    setup = load_setup(tmp_path / "mine.yaml")
-    with Memory(tmp_path / "memories", setup) as store:
-        assert store.search("of nobody", user_id="nobody") == []
-    assert ["of nobody"] in setup.embedder.batches  # type: ignore[attr-defined] # it is loaded
+    for asked, owner, count in (("kiln", "talk", 1), ("of nobody", "nobody", 0)):
+        setup = load_setup(tmp_path / "mine.yaml")
+        with Memory(tmp_path / "memories", setup) as store:
+            assert len(store.search(asked, user_id=owner, top_k=1)) == count
+        embedded = [text for batch in setup.embedder.batches for text in batch]
+        assert asked in embedded  # it is loaded for nobody, too
+        assert set(embedded) <= {asked, "warm up"}
 
 
 @pytest.mark.parametrize(
@@ -186,8 +180,8 @@ def test_more_or_fewer_results_than_a_strategy_is_set_to(tmp_path, strategy, own
         assert len(store.search("kiln", user_id="mara", top_k=12)) == 12
         if strategy == "hybrid_gate":
             for text, rule in (("Can you recommend a kiln?", "word:recommend"), ("kiln", "closed")):
-                assert store.search(text, user_id="mara").trace["gate"]["rule"] == rule
-                assert store.context(text, user_id="mara").trace["gate"]["rule"] == rule
+                for ask in (store.search, store.context):
+                    assert ask(text, user_id="mara").trace["gate"]["rule"] == rule
 
 
 def test_full_context_is_everything_in_order_or_the_newest(tmp_path):
@@ -219,12 +213,8 @@ def test_the_run_of_every_strategy_configures_a_memory(tmp_path, monkeypatch, st
 def test_relations_that_a_model_wrote_link_memories(tmp_path, monkeypatch, parts, strategy):
     llm, chosen = model(), settings_of(strategy)
     chosen |= {"gate": OPEN} if strategy == "hybrid_gate" else {}
-    memory = instantiate(json.loads(option(memory="turns"))["memory"])
     relations = json.loads(option(**{**OPTIONS, "graph": "relations"}))["graph"] | {"exchange": 1}
-    written = instantiate(relations)
-    benchmarked: Strategy = instantiate(chosen, _convert_="all")(
-        parts=parts(memory=memory, graph=written, llm=llm)
-    )
+    benchmarked = strategy_of(chosen, parts, graph=instantiate(relations), llm=llm)
     monkeypatch.setattr(NoModel, "open", lambda *_: llm)
     said = [f"Mara - {verb} - {what}" for what in ("kiln", "kelp") for verb in ("owns", "sold")]
     with opened(tmp_path, chosen, graph=relations) as store:
@@ -233,11 +223,8 @@ def test_relations_that_a_model_wrote_link_memories(tmp_path, monkeypatch, parts
             day = datetime(2024, 6, number)
             one = session(number, day, ("Mara", text), ("Noor", f"Good news {number}"))
             benchmarked.ingest(one)
-            turns = [
-                {"role": "user", "name": turn.speaker, "content": turn.text, "id": turn.id}
-                for turn in one.turns
-            ]
-            assert len(store.add(turns, user_id="mara", time=day).relations) == 1
+            added = store.add(messages(one), user_id="mara", time=day)
+            assert len(added.relations) == 1
             expected = benchmarked.rank(query("Who owns a kiln?"))[0][: benchmarked.k]
             found = store.search("Who owns a kiln?", user_id="mara", time=datetime(2024, 7, 1))
             assert [f.record.turns for f in found] == [c.memory.turns for c in expected]
@@ -284,8 +271,8 @@ def test_a_trusted_strategy_of_your_own_ranks(tmp_path, monkeypatch):
         opened(tmp_path, {"_target_": own, "k": 1})
     monkeypatch.setenv("MEMSYS_TRUSTED", f"tests.memsys.build,{__name__}")
     with opened(tmp_path, {"_target_": own, "k": 1}) as store:
-        store.add("old", user_id="mara")
-        store.add("new", user_id="mara")
+        for text in ("old", "new"):
+            store.add(text, user_id="mara")
         assert texts(store.search("anything", user_id="mara")) == ["new"]
 
 

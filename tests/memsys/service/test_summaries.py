@@ -75,8 +75,7 @@ def test_an_addition_returns_before_its_summary_and_close_waits_for_it(tmp_path)
         assert begun.wait(60)
         assert "summary" not in [event["step"] for event in added.events]
         go.set()
-    llm = planned("two")
-    with memory(tmp_path, llm=llm) as store:
+    with memory(tmp_path, llm=(llm := planned("two"))) as store:
         add(store, "word2")
         assert store.get_all(user_id="mara") == []  # a summary is no memory unless that is set
     assert "<summary_so_far>\none\n" in llm.asked["extract"][0]
@@ -98,10 +97,7 @@ def test_the_next_addition_of_an_owner_waits_for_the_summary_and_has_its_log(tmp
 @pytest.mark.usefixtures("lazy")
 def test_an_error_in_the_background_is_a_fault_of_the_next_addition_and_logged(tmp_path, caplog):
     llm = planned("one", LLMError("gone"), "three")
-    with (
-        caplog.at_level(logging.WARNING),
-        memory(tmp_path, llm=llm, summary=LATER) as store,
-    ):
+    with caplog.at_level(logging.WARNING), memory(tmp_path, llm=llm, summary=LATER) as store:
         for n in range(3):
             added = add(store, f"word{n}")
         assert [(one["step"], one["fault"]) for one in added.faults] == [("summary", "no_answer")]
@@ -121,8 +117,7 @@ def test_a_summary_of_what_was_deleted_meanwhile_is_not_stored(tmp_path, remove)
         add(store, "word1")
         getattr(store, remove)(user_id="mara")
         add(store, "word2")
-        assert len(llm.asked["summary"]) == 1
-        assert store.get_all(user_id="mara") == []
+        assert (len(llm.asked["summary"]), store.get_all(user_id="mara")) == (1, [])
     assert "secret" not in llm.asked["extract"][1]
 
 

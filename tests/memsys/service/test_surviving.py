@@ -88,12 +88,11 @@ def test_vectors_are_repaired_after_a_kill(killed, deed):
     file, there = str(killed / deed / "vectors.sqlite"), LEFT[deed]
     with memory(killed / deed, vectors=FaissVectors(file)) as store:
         assert texts(store.get_all(user_id="mara")) == there
-        for text in there:
+        for text in there or ["kiln"]:
             found = store.search(text, user_id="mara")
-            assert (found[0].memory, found[0].score) == (text, pytest.approx(1))
             assert len(found) == len(there)
-        if not there:
-            assert store.search("kiln", user_id="mara") == []
+            first = [(one.memory, one.score) for one in found[:1]]
+            assert first == [(text, pytest.approx(1))] * bool(there)
     assert vectors_in(file) == len(there)  # no vector of what is gone
 
 
@@ -202,8 +201,7 @@ def test_threads_write_the_relations_of_one_owner(tmp_path):
         with closing(sqlite3.connect(tmp_path / "relations.sqlite")) as db:
             stored = db.execute("SELECT name FROM relations ORDER BY name").fetchall()
             (mentions,) = db.execute("SELECT mentions FROM nodes WHERE id = 'kiln'").fetchone()
-        assert len(stored) == mentions == 12
-        assert len(stated(store)) == 5
+        assert (len(stored), mentions, len(stated(store))) == (12, 12, 5)
 
 
 def test_another_embedder_is_refused(tmp_path):

@@ -80,4 +80,3 @@ RELATIONS: dict[str, Callable[[Path], RelationPlace]] = {
 }
 # The last wants a server: see the fixture `relation_place`.
 RELATION_PLACES = [*RELATIONS, pytest.param("neo4j_on_arcadedb", marks=pytest.mark.slow)]
-LASTING_RELATION_PLACES = RELATION_PLACES[1:]

@@ -11,11 +11,7 @@ from memsys.stores.neo4j_relations import Neo4jRelations
 from memsys.stores.qdrant_vectors import QdrantVectors
 from tests.memsys.left import files_with
 from tests.memsys.stores.made import node, pool, relation
-from tests.memsys.stores.places import (
-    RELATIONS,
-    VECTORS,
-    VectorPlace,
-)
+from tests.memsys.stores.places import RELATIONS, VECTORS, VectorPlace
 
 ROWS = pool(1, 60, 32)
 GONE, CHANGED, CLEARED = "memo-7-zebra", "memo-8", "memo-0-yak"
@@ -39,8 +35,8 @@ def test_a_vector_store_leaves_nothing(name, tmp_path):
     place = VECTORS[name](tmp_path)
     gone = (GONE, CLEARED, ROWS[7], ROWS[8], -ROWS[0])
     with closing(filled(place)) as store:
-        assert files_with(tmp_path, GONE), "what is searched for has to be found before"
-        assert files_with(tmp_path, ROWS[7])
+        for needle in (GONE, ROWS[7]):
+            assert files_with(tmp_path, needle), "what is searched for has to be found before"
         before = store.nearest("ann", ROWS[3], 59)
         assert store.compact() is True
         assert not files_with(tmp_path, *gone)
@@ -59,16 +55,13 @@ def test_an_empty_store_and_one_in_memory_are_compact(name, tmp_path):
     with closing(VECTORS[name](tmp_path).open()) as store:
         assert store.compact() is True
         store.put("ann", IDS, ROWS)
-        assert store.compact() is True
-        assert len(store.ids("ann")) == 60
+        assert (store.compact(), len(store.ids("ann"))) == (True, 60)
 
 
 @pytest.mark.parametrize("moved", [False, True])
 def test_an_interrupted_compaction_loses_nothing(tmp_path, moved):
-    place = VECTORS["qdrant_edge_folder"](tmp_path)
-    with closing(filled(place)):
-        pass
-    shard = tmp_path / "new" / "shard"
+    place, shard = VECTORS["qdrant_edge_folder"](tmp_path), tmp_path / "new" / "shard"
+    filled(place).close()
     old = shard.with_name("shard.old")
     if moved:  # killed before the old shard was removed, or else before the second move
         old.mkdir()

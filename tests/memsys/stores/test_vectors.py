@@ -8,22 +8,8 @@ import pytest
 
 from memsys.core.errors import InputError
 from memsys.stores.vectors import Near, VectorStore
-from tests.memsys.stores.made import (
-    DIMENSION,
-    IDS,
-    LIVES,
-    ODD,
-    OWNERS,
-    cosine,
-    near_copies,
-    pool,
-)
-from tests.memsys.stores.places import (
-    LASTING_VECTOR_PLACES,
-    VECTOR_PLACES,
-    VECTORS,
-    VectorPlace,
-)
+from tests.memsys.stores.made import DIMENSION, IDS, LIVES, ODD, OWNERS, cosine, near_copies, pool
+from tests.memsys.stores.places import LASTING_VECTOR_PLACES, VECTOR_PLACES, VECTORS, VectorPlace
 
 # What the imitation of a server says of itself.
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes", "ignore:Local mode performs")
@@ -85,8 +71,7 @@ def test_ids_are_listed_page_by_page(store, monkeypatch):
 
 def test_an_empty_store_finds_nothing(store):
     (vector,) = pool(4, 1)
-    assert store.nearest("ann", vector, 3) == []
-    assert store.ids("ann") == []
+    assert store.nearest("ann", vector, 3) == store.ids("ann") == []
     store.drop("ann", ["unknown"])
     store.clear("ann")
     store.put("ann", [], np.empty((0, DIMENSION), dtype=np.float32))
@@ -97,18 +82,18 @@ def test_an_empty_store_finds_nothing(store):
 
 
 def test_a_vector_of_another_dimension_is_refused(store):
-    rows = pool(5, 3)
-    store.put("ann", ["a"], rows[:1])
-    with pytest.raises(InputError, match="5 dimensions"):
-        store.put("bob", ["b"], pool(5, 1, dimension=5))
-    with pytest.raises(InputError, match="5 dimensions"):
-        store.nearest("ann", pool(5, 1, dimension=5)[0], 1)
-    with pytest.raises(InputError, match="2 ids need"):
-        store.put("ann", ["b", "c"], rows[:1])
-    with pytest.raises(InputError, match="finite"):
-        store.put("ann", ["b"], np.full((1, DIMENSION), np.nan, dtype=np.float32))
-    assert store.ids("ann") == ["a"]
-    assert store.ids("bob") == []
+    row, short = pool(5, 1), pool(5, 1, dimension=5)
+    store.put("ann", ["a"], row)
+    nan = np.full((1, DIMENSION), np.nan, dtype=np.float32)
+    for message, use, given in (
+        ("5 dimensions", store.put, ("bob", ["b"], short)),
+        ("5 dimensions", store.nearest, ("ann", short[0], 1)),
+        ("2 ids need", store.put, ("ann", ["b", "c"], row)),
+        ("finite", store.put, ("ann", ["b"], nan)),
+    ):
+        with pytest.raises(InputError, match=message):
+            use(*given)
+    assert (store.ids("ann"), store.ids("bob")) == (["a"], [])
 
 
 @pytest.mark.parametrize("seed", LIVES)

@@ -19,6 +19,7 @@ from tests.memsys.stores.made import node, pool, relation
 
 ROWS = pool(0, 3)
 SHARED = "shared"
+VECTORS = {"faiss": FaissVectors, "qdrant_edge": QdrantEdgeVectors}
 
 
 def write_vectors(store: VectorStore) -> None:
@@ -53,10 +54,8 @@ def share_relations(store: RelationStore, name: str, writes: int) -> None:
 
 def main() -> None:
     kind, *where = sys.argv[1:]
-    if kind == "faiss":
-        write_vectors(FaissVectors(*where))
-    elif kind == "qdrant_edge":
-        write_vectors(QdrantEdgeVectors(*where))
+    if kind in VECTORS:
+        write_vectors(VECTORS[kind](*where))
     elif kind == "networkx":
         write_relations(NetworkxRelations(*where))
     elif kind == "networkx_shared":

@@ -16,19 +16,11 @@ from memsys.llm.base import LLMError
 from tests.memsys.build import session
 from tests.memsys.knowledge.facts.models import Planned, fact, facts
 
-FIRST = session(
-    1,
-    datetime(2024, 3, 2, 10, 0),
-    *(("Mara" if i % 2 else "Theo", f"word{i}") for i in range(1, 7)),
-)
-LATER = Session(
-    "2",
-    datetime(2024, 4, 10, 18, 30),
-    (
-        Turn("D2:1", "Mara", "Look at this!", "a cracked bowl on a kiln shelf"),
-        Turn("D2:2", "Theo", "Kiln accidents happen."),
-    ),
-)
+WORDS = [("Mara" if i % 2 else "Theo", f"word{i}") for i in range(1, 7)]
+FIRST = session(1, datetime(2024, 3, 2, 10, 0), *WORDS)
+SHOWN = Turn("D2:1", "Mara", "Look at this!", "a cracked bowl on a kiln shelf")
+SAID = Turn("D2:2", "Theo", "Kiln accidents happen.")
+LATER = Session("2", datetime(2024, 4, 10, 18, 30), (SHOWN, SAID))
 
 
 def settings(**own: Any) -> ExtractSettings:
@@ -56,9 +48,8 @@ def test_a_model_sees_the_summary_the_last_messages_and_the_new_ones():
     shown = llm.asked["extract"]
     assert len(shown) == 4
     assert between(shown[0], "summary_so_far") == between(shown[0], "earlier_messages")
-    assert (
-        between(shown[1], "new_messages") == "[2 March 2024, 10:00]\n3. Mara: word3\n4. Theo: word4"
-    )
+    second = "[2 March 2024, 10:00]\n3. Mara: word3\n4. Theo: word4"
+    assert between(shown[1], "new_messages") == second
     assert between(shown[3], "summary_so_far") == "Mara and Theo count words."
     assert between(shown[3], "earlier_messages").splitlines() == [
         *("[2 March 2024, 10:00]", "1. Theo: word4", "2. Mara: word5", "3. Theo: word6")
@@ -73,10 +64,8 @@ def test_a_model_sees_the_summary_the_last_messages_and_the_new_ones():
 
 def test_the_times_of_forgotten_turns_are_returned_and_the_summary_goes_with_them():
     *_, extractor = extracted(Planned([facts()], summary=["They count."]))
-    assert extractor.forget(["D9:9"]) == set()
-    assert extractor.summary == "They count."
-    assert extractor.forget(["D2:1"]) == {LATER.time}
-    assert extractor.summary == ""
+    assert (extractor.forget(["D9:9"]), extractor.summary) == (set(), "They count.")
+    assert (extractor.forget(["D2:1"]), extractor.summary) == ({LATER.time}, "")
 
 
 def test_a_summary_that_fails_or_is_cut_off_leaves_the_old_one_and_is_logged():
@@ -100,19 +89,13 @@ def test_a_fact_has_title_text_event_speaker_and_sources():
     assert found == [
         Fact("cracked bowl", "A bowl cracked in the kiln", "2024-04-09", "Mara", ("D2:1",))
     ]
-    assert log == [
-        {
-            "step": "extract",
-            "turns": ["D2:1", "D2:2"],
-            "facts": 1,
-            "tokens": {"input_tokens": 100, "output_tokens": 10},
-        }
-    ]
+    cost = {"input_tokens": 100, "output_tokens": 10}
+    assert log == [{"step": "extract", "turns": ["D2:1", "D2:2"], "facts": 1, "tokens": cost}]
     memory = as_memory("f1", found[0], LATER.time)
     assert memory.content == "Mara: A bowl cracked in the kiln (2024-04-09)"
-    assert memory.title == "cracked bowl"
     assert memory.index_text.startswith("cracked bowl\n")
-    assert (memory.time, memory.turns) == (LATER.time, ("D2:1",))
+    expected = "cracked bowl", LATER.time, ("D2:1",)
+    assert (memory.title, memory.time, memory.turns) == expected
 
 
 def test_sources_that_were_not_shown_are_dropped_and_logged():
@@ -136,17 +119,15 @@ EXAMPLE = """On {time} write notes on {messages}
 
 @pytest.fixture
 def with_example(tmp_path: Path) -> str:
-    path = tmp_path / "example.txt"
-    path.write_text(EXAMPLE, encoding="utf-8")
-    return str(path)
+    (tmp_path / "example.txt").write_text(EXAMPLE, encoding="utf-8")
+    return str(tmp_path / "example.txt")
 
 
 @pytest.mark.parametrize(
     "echo",
     [
-        "Quimby got a zebra-striped unicycle",
+        *("Quimby got a zebra-striped unicycle", "Mara got a striped unicycle"),
         "Quimby got a zebra-strippeduniclamped.",  # as a small model wrote it
-        "Mara got a striped unicycle",
         "Quimby lives in Bergen with two cats",
     ],
 )

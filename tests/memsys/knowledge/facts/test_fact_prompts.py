@@ -67,7 +67,6 @@ def test_facts_of_an_assistant_have_their_own_prompt(assistant_prompt, own):
 
 
 def test_the_text_of_a_system_prompt_replaces_what_is_to_be_extracted():
-    """For both subjects; an example in it is no fact."""
     example = "<example>Zephyrine likes rooibos.</example>"
     llm = Planned([facts(fact("Mara eats rye", "Mara", 1), fact("Zephyrine likes rooibos"))])
     own = settings(system=f"Only food. {example}", assistant_prompt="facts_assistant")
@@ -98,9 +97,8 @@ def test_messages_with_roles_have_prompts_of_their_own(given, prompt, assistant,
     made = for_roles(settings(prompt=given, summary_prompt="facts_summary"))
     assert (made.prompt, made.assistant_prompt, made.summary_prompt) == (prompt, assistant, summary)
     assert made.roles
-    assert for_roles(settings(summary_prompt="facts_summary_steps")).summary_prompt == (
-        "facts_summary_steps"
-    )
+    steps = settings(summary_prompt="facts_summary_steps")
+    assert for_roles(steps).summary_prompt == "facts_summary_steps"
 
 
 def test_a_role_is_no_name_with_which_a_fact_begins():
@@ -154,10 +152,8 @@ def test_one_reply_can_have_further_lists_beside_the_facts():
         extractor.facts(turns, FIRST.time, log)
     assert (moods.found, log) == ([], [])
     (found,) = extractor.facts(turns, FIRST.time, log)
-    assert (found.content, [one["step"] for one in log]) == (
-        "Mara has a kiln",
-        ["extract", "moods"],
-    )
+    assert found.content == "Mara has a kiln"
+    assert [one["step"] for one in log] == ["extract", "moods"]
     assert moods.found == [(["gay"], [f"D1:{n}" for n in range(1, 7)], 6)]
     shown, schema = llm.asked["extract"][-1], llm.schemas[-1]
     assert shown.endswith('"moods" of the day 2 March 2024, 10:00.')

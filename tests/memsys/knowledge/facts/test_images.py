@@ -45,19 +45,13 @@ class Seeing:
 
 
 def described(
-    make: Make,
-    script: Seeing,
-    session: Session,
-    images: str = "endpoint",
-    detail: str = "low",
-    **own: Any,
+    make: Make, script: Seeing, session: Session, images: str = "endpoint", detail: str = "low"
 ) -> tuple[list[Event], FactExtractor]:
-    settings: Any = {"prompt": "facts_extract", "summary_prompt": "facts_summary", "exchange": 1}
-    settings["image_detail"] = detail
+    prompts: Any = {"prompt": "facts_extract", "summary_prompt": "facts_summary", "exchange": 1}
+    settings = ExtractSettings(**prompts, images=images, image_detail=detail)
     log: list[Event] = []
     with FaultyServer(script) as server:
-        llm = make(server, retries=0, **own)
-        extractor = FactExtractor(llm, ExtractSettings(**settings, images=images))
+        extractor = FactExtractor(make(server, retries=0), settings)
         for turns in extractor.exchanges(session):
             extractor.facts(turns, session.time, log)
         extractor.refresh(session, log)
@@ -92,13 +86,11 @@ def test_captions_send_no_image(make):
     assert "image" not in extractor.prompts
 
 
+BLIND = faults.status(400, "no eyes")
+
+
 @pytest.mark.parametrize(
-    ("eye", "caption"),
-    [
-        (faults.status(400, "no eyes"), "a bowl"),
-        (faults.status(400, "no eyes"), None),
-        (faults.says("  "), "a bowl"),
-    ],
+    ("eye", "caption"), [(BLIND, "a bowl"), (BLIND, None), (faults.says("  "), "a bowl")]
 )
 def test_a_failure_falls_back_to_the_caption_and_is_logged(make, eye, caption):
     script = Seeing(eye)

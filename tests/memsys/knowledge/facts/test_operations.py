@@ -23,23 +23,13 @@ def by_text(text: str) -> Completion:
 
 
 def test_tools_and_schema_say_the_same():
-    calls = (
-        *(call("ADD"), call("UPDATE", id=2, content="Mara  swims"), call("DELETE", id=1)),
-        call("NOOP"),
-    )
-    rows = operations(
-        operation("ADD", 0, ""),
-        operation("UPDATE", 2, "Mara swims"),
-        operation("DELETE", 1, "left over"),
-        operation("NOOP"),
-    )
+    update = call("UPDATE", id=2, content="Mara  swims")
+    calls = call("ADD"), update, call("DELETE", id=1), call("NOOP")
+    kept = [("ADD", 0, ""), ("UPDATE", 2, "Mara swims"), ("DELETE", 1, ""), ("NOOP", 0, "")]
+    given = [*kept[:2], ("DELETE", 1, "left over"), kept[3]]
+    rows = operations(*(operation(*one) for one in given))
     assert violation(json.loads(rows), schema(2)) is None
-    expected = [
-        Operation("ADD", 0, "", "so it is"),
-        Operation("UPDATE", 2, "Mara swims", "so it is"),
-        Operation("DELETE", 1, "", "so it is"),
-        Operation("NOOP", 0, "", "so it is"),
-    ]
+    expected = [Operation(*one, "so it is") for one in kept]
     assert list(read_operations(by_tools(*calls))) == expected
     assert list(read_operations(by_text(rows))) == expected
 
@@ -63,7 +53,6 @@ def test_a_tool_call_that_cannot_be_used_costs_itself_alone(bad, fault):
     first, second, third = read_operations(by_tools(call("ADD"), bad, call("NOOP")))
     assert isinstance(first, Operation)
     assert isinstance(third, Operation)
-    assert isinstance(second, dict)
     assert (second["step"], second["fault"]) == ("decide", fault)
 
 
@@ -80,5 +69,4 @@ def test_a_tool_call_that_cannot_be_used_costs_itself_alone(bad, fault):
 )
 def test_a_text_without_operations_is_one_fault(text, fault):
     (event,) = read_operations(by_text(text))
-    assert isinstance(event, dict)
     assert event["fault"] == fault

@@ -16,15 +16,10 @@ from tests.memsys.llm.conftest import Make
 from tests.memsys.llm.server import FaultyServer
 
 PAGE = 'Ferry 14: 08:15, 9.50 €\n{"seats": 3}'
+CALL = {"id": "1", "type": "function", "function": {"name": "timetable", "arguments": "{}"}}
 RUN: list[dict[str, Any]] = [
     {"role": "user", "content": "Book me a seat on the first ferry."},
-    {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [
-            {"id": "1", "type": "function", "function": {"name": "timetable", "arguments": "{}"}}
-        ],
-    },
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
     {"role": "tool", "tool_call_id": "1", "content": PAGE},
     {"role": "assistant", "content": [{"type": "text", "text": "There are 3 seats left."}]},
 ]
@@ -50,13 +45,9 @@ def asked(make: Make, text: str, run: Any = RUN, **own: Any) -> tuple[Any, Any]:
 
 
 def test_steps_are_numbered_with_results_word_for_word_findings_errors_and_context(make):
-    step = row(
-        *("Asked the timetable for ferry=14", PAGE),
-        findings="3 seats are left",
-        navigation="from the menu to the timetable",
-        errors="the first call timed out",
-        context="the seat is chosen",
-    )
+    details = {"findings": "3 seats are left", "navigation": "from the menu to the timetable"}
+    details |= {"errors": "the first call timed out", "context": "the seat is chosen"}
+    step = row("Asked the timetable for ferry=14", PAGE, **details)
     made, _ = asked(make, reply(step, row("Waited"), progress="1 of 2 parts is done"))
     assert made.text == (
         "Objective: Book a seat.\nProgress: 1 of 2 parts is done\n"
@@ -66,24 +57,21 @@ def test_steps_are_numbered_with_results_word_for_word_findings_errors_and_conte
         "2. Waited\nNext step: Pay for the seat."
     )
     assert (made.steps, made.usage.calls) == (2, 1)
-    assert [event.get("fault") for event in made.events] == [None]
-    assert made.events[0]["tokens"]["output_tokens"] == 2
+    (event,) = made.events
+    assert (event.get("fault"), event["tokens"]["output_tokens"]) == (None, 2)
 
 
 def test_the_messages_of_the_run_have_their_roles_between_prompt_and_request(make):
     _, body = asked(make, reply(row("x")))
-    system, user, call, result, said, request = body["messages"]
-    assert system == {"role": "system", "content": load_prompt("procedure", []).text}
-    assert user == RUN[0]
-    assert call == RUN[1]
-    assert result == {"role": "tool", "tool_call_id": "1", "content": PAGE}
-    assert said == {"role": "assistant", "content": "There are 3 seats left."}
+    *before, request = body["messages"]
+    assert before == [
+        {"role": "system", "content": load_prompt("procedure", []).text},
+        *RUN[:3],
+        {"role": "assistant", "content": "There are 3 seats left."},
+    ]
     assert request["role"] == "user"
     assert request["content"].startswith("Write the record of this run.")
     assert "response_format" in body
-
-
-CALL = RUN[1]["tool_calls"][0]
 
 
 @pytest.mark.parametrize(
@@ -121,17 +109,12 @@ def test_a_history_between_marks_may_take_the_place_of_the_messages(make):
     ("limit", "own", "sent"), [(512, 8192, 8192), (9000, 8192, 9000), (512, None, 512)]
 )
 def test_a_record_has_a_limit_of_tokens_of_its_own(make, limit, own, sent):
+    reasoning = {"max_tokens": None, "extra": {"max_completion_tokens": 512}}
     with FaultyServer(lambda _: faults.says(reply(row("x")))) as server:
-        procedure(make(server, max_tokens=limit), RUN, ProcedureSettings(max_tokens=own))
-        extra = {"max_completion_tokens": 512}
-        reasoning = make(server, max_tokens=None, extra=extra)
-        procedure(reasoning, RUN, ProcedureSettings(max_tokens=own))
-        procedure(make(server, max_tokens=None), RUN, ProcedureSettings(max_tokens=own))
-    first, second, third = server.bodies
-    assert first["max_tokens"] == sent
-    assert second["max_completion_tokens"] == max(512, own or 0)
-    assert "max_tokens" not in second
-    assert "max_tokens" not in third
+        for settings in ({"max_tokens": limit}, reasoning, {"max_tokens": None}):
+            procedure(make(server, **settings), RUN, ProcedureSettings(max_tokens=own))
+    assert [body.get("max_tokens") for body in server.bodies] == [sent, None, None]
+    assert server.bodies[1]["max_completion_tokens"] == max(512, own or 0)
     with pytest.raises(InputError, match=r"procedure\.max_tokens: 0"):
         ProcedureSettings(max_tokens=0)
 
@@ -200,14 +183,11 @@ def test_a_prompt_of_one_s_own_replaces_the_whole_template(make, tmp_path, text,
     made, body = asked(make, said, RUN[:1], **own)
     assert (made.text, made.steps) == ("OPEN, CLICK", None)
     assert "response_format" not in body
-    if "{history}" in text:
-        told = "[1] user: Book me a seat on the first ferry."
-        assert body["messages"] == [{"role": "user", "content": f"Steps of: {told}"}]
-    else:
-        system, user, request = body["messages"]
-        assert system == {"role": "system", "content": text}
-        assert user == RUN[0]
-        assert request["content"] == "Write the procedural memory of this run."
+    told = "Steps of: [1] user: Book me a seat on the first ferry."
+    request = {"role": "user", "content": "Write the procedural memory of this run."}
+    whole = [{"role": "system", "content": text}, RUN[0], request]
+    has_place = "{history}" in text
+    assert body["messages"] == ([{"role": "user", "content": told}] if has_place else whole)
 
 
 def test_a_record_that_was_cut_off_is_an_error_that_names_the_limit(make):

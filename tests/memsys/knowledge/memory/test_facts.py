@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from baselines.mem0 import Mem0
 from baselines.rankings import BM25
 from memsys.core.errors import InputError
 from memsys.knowledge.memory.base import builder_for
-from memsys.knowledge.memory.facts import FactMemoryBuilder, Facts
+from memsys.knowledge.memory.facts import Facts
 from memsys.knowledge.memory.turns import Turns
 from memsys.strategies.plain import VectorOnly
 from tests.memsys.build import SESSIONS, query
@@ -21,12 +20,13 @@ from tests.memsys.knowledge.facts.models import Planned, fact, facts
 from tests.memsys.reach import mentions
 from tests.memsys.strategies.make import graph_expand
 
-CONF = Path(__file__).parents[4] / "conf"
-NO_MORE = fact("Theo has no allotment any more", "Theo", 9)
 REPLIES = [
     facts(fact("Mara takes pwalrusy lessons", "Mara", 1), fact("Theo has an allotment", "Theo", 2)),
     facts(fact("Mara broke a bowl", "Mara", 6)),
-    facts(NO_MORE, fact("Mara broke a bowl", "Mara", 8), fact("Mara sold a bowl", "Mara", 8)),
+    facts(
+        fact("Theo has no allotment any more", "Theo", 9),
+        *(fact(f"Mara {does} a bowl", "Mara", 8) for does in ("broke", "sold")),
+    ),
 ]
 ALL = {
     *("Mara takes pwalrusy lessons", "Theo has an allotment", "Mara broke a bowl"),
@@ -40,13 +40,9 @@ def unit(**own: Any) -> Any:
     return Facts(**{"name": "facts", **given, **prompts, **own})
 
 
-def writer(llm: Planned, **own: Any) -> FactMemoryBuilder:
-    return unit(**own).open(llm)
-
-
 def test_every_fact_is_added_once_and_logged_and_none_is_dropped():
     llm = Planned(REPLIES)
-    one = writer(llm)
+    one = unit().open(llm)
     built = [one.build(session) for session in SESSIONS]
     assert [len(memories) for memories in built] == [2, 1, 2]
     memories = [memory for found in built for memory in found]
@@ -55,10 +51,9 @@ def test_every_fact_is_added_once_and_logged_and_none_is_dropped():
     assert memories[2].turns == ("D2:2",)
     assert [memory.time for memory in memories[2:4]] == [SESSIONS[1].time, SESSIONS[2].time]
     assert llm.asked["decide"] == []
-    done = [event["operation"] for event in one.events if event["step"] == "apply"]
-    assert done == ["ADD", "ADD", "ADD", "ADD", "NOOP", "ADD"]
-    why = {event["operation"]: event["why"] for event in one.events if event["step"] == "apply"}
-    assert why == {"ADD": "nothing is compared", "NOOP": "it is stored already, word for word"}
+    done = [(event["operation"], event["why"]) for event in one.events if event["step"] == "apply"]
+    add, noop = ("ADD", "nothing is compared"), ("NOOP", "it is stored already, word for word")
+    assert done == [add, add, add, add, noop, add]
     last = {"step": "session", "ADD": 2, "NOOP": 1, "faults": 0, "lost": 0, "of": 1}
     assert one.events[-1] == last
     assert json.loads(json.dumps(one.events)) == one.events
@@ -78,12 +73,10 @@ def test_any_strategy_can_use_them(parts, kind):
     assert [one.ingest(session) for session in SESSIONS] == [2, 1, 2]
     found = one.retrieve(query("Who sold a bowl? And the allotment?")).candidates
     assert {candidate.memory.content for candidate in found} == ALL
-    assert one.events[-1]["step"] == "session"
-    assert set(one.prompts) == {"facts"}
+    assert (one.events[-1]["step"], set(one.prompts)) == ("session", {"facts"})
 
 
 def test_two_conversations_of_a_run_share_nothing(parts):
-    """Summary, earlier messages, ids and the log are those of a conversation."""
     llm = Planned([REPLIES[0]], summary=["Mara pots."])
     given = parts(memory=unit(summary_prompt="facts_summary"), llm=llm)
     first, second = VectorOnly(given, 9, None), VectorOnly(given, 9, None)
@@ -106,8 +99,7 @@ def test_wrong_settings_and_a_missing_model_are_named(parts):
 
 
 def test_an_option_without_state_is_its_own_builder():
-    turns = Turns("turns")
-    assert builder_for(turns, None) is turns
+    assert builder_for(turns := Turns("turns"), None) is turns
 
 
 def test_facts_of_forgotten_turns_are_gone_and_may_be_stated_again(parts):

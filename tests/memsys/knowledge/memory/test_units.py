@@ -26,11 +26,10 @@ LINES = [f"{turn.speaker}: {turn.text}" for turn in FIRST.turns]
 
 def test_a_turn_is_one_memory_and_the_lead_is_matched_but_not_shown():
     made = Turns("turns", lead=2).build(FIRST)
-    assert [memory.id for memory in made] == ["D1:1", "D1:2", "D1:3", "D1:4"]
-    assert [memory.content for memory in made] == LINES
-    assert [memory.turns for memory in made] == [("D1:1",), ("D1:2",), ("D1:3",), ("D1:4",)]
-    assert [memory.speaker for memory in made] == ["Mara", "Theo", "Mara", "Theo"]
-    assert {memory.time for memory in made} == {FIRST.time}
+    assert [(one.id, one.turns, one.content, one.speaker, one.time) for one in made] == [
+        (turn.id, (turn.id,), text, turn.speaker, FIRST.time)
+        for turn, text in zip(FIRST.turns, LINES, strict=True)
+    ]
     texts = [made[0].index_text, made[1].index_text, made[3].index_text]
     assert texts == [LINES[0], "\n".join(LINES[0:2]), "\n".join(LINES[1:4])]
     assert [memory.importance for memory in made] == [importance(line) for line in LINES]
@@ -40,18 +39,11 @@ def test_a_turn_is_one_memory_and_the_lead_is_matched_but_not_shown():
 
 def test_a_window_ends_with_its_session():
     made = Turns("windows", before=1, after=2, lead=0).build(FIRST)
-    assert [memory.turns for memory in made] == [
-        ("D1:1", "D1:2", "D1:3"),
-        ("D1:1", "D1:2", "D1:3", "D1:4"),
-        ("D1:2", "D1:3", "D1:4"),
-        ("D1:3", "D1:4"),
-    ]
-    assert made[3].content == "\n".join(LINES[2:])
-    assert [memory.id for memory in made] == ["D1:1", "D1:2", "D1:3", "D1:4"]
-    assert made[3].speaker == "Theo"
-
-
-def test_the_lead_of_a_window_stands_before_the_window():
+    ids = ("D1:1", "D1:2", "D1:3", "D1:4")
+    assert [memory.turns for memory in made] == [ids[:3], ids, ids[1:], ids[2:]]
+    assert [memory.id for memory in made] == list(ids)
+    assert (made[3].content, made[3].speaker) == ("\n".join(LINES[2:]), "Theo")
+    # a lead stands before the window
     made = Turns("windows", before=1, after=0, lead=1).build(FIRST)
     assert made[3].content == "\n".join(LINES[2:4])
     assert made[3].index_text == "\n".join(LINES[1:4])
@@ -91,14 +83,11 @@ NOTED = replace(SESSIONS[0], observations=NOTES)
 
 def test_a_fact_is_one_memory_and_rests_on_its_turns():
     made = Observations("observations").build(NOTED)
-    assert [memory.content for memory in made] == [
-        "Mara: Mara takes pottery lessons.",
-        "Theo: Theo grows tomatoes on an allotment.",
+    texts = "Mara: Mara takes pottery lessons.", "Theo: Theo grows tomatoes on an allotment."
+    assert [(one.content, one.index_text, one.turns, one.speaker, one.time) for one in made] == [
+        (text, text, note.turns, note.speaker, NOTED.time)
+        for text, note in zip(texts, NOTES, strict=True)
     ]
-    assert [memory.turns for memory in made] == [("D1:1",), ("D1:2", "D1:4")]
-    assert [memory.speaker for memory in made] == ["Mara", "Theo"]
-    assert {memory.time for memory in made} == {NOTED.time}
-    assert [memory.index_text for memory in made] == [memory.content for memory in made]
     assert made[0].importance == pytest.approx(4 / 20)  # mara take potteri lesson
 
 

@@ -58,8 +58,7 @@ def test_by_entity_the_subgraph_is_found_ranked_by_words(bag_of_words):
     assert [one["by"] for one in trace["found"]] == [["entity"], ["entity"]]
     assert trace["found"][0]["relation"] == found[0].memory.id == "r:theo|plays|flute"
     limited = texts(find.find("Does Mara have a kayak?"))
-    assert len(limited) == 2
-    assert "Mara owns kayak" in limited
+    assert (len(limited), "Mara owns kayak" in limited) == (2, True)
 
 
 def test_a_further_hop_stands_behind_the_nearer_ones(bag_of_words):
@@ -84,17 +83,15 @@ def test_of_both_ways_none_takes_all_the_places(bag_of_words):
     assert "Theo lives in Bergen" in texts((found,))
     assert sorted(one["by"] for one in trace["found"]) == [["entity"], ["triple"]]
     assert [one["relation"] for one in trace["found"]] == [one.memory.id for one in found]
-    scores = [one.score for one in found]
-    assert scores == sorted(scores, reverse=True)
+    assert found[0].score >= found[1].score
     assert json.loads(json.dumps(trace)) == trace
 
 
 def test_by_triple_only_what_is_like_the_question(bag_of_words):
     _, find = told(bag_of_words, by="triple", similarity=0.6)
-    found, trace = find.find("Where in Bergen does Theo live?")
-    assert texts((found,)) == ["Theo lives in Bergen"]
-    assert found[0].score >= 0.6
-    assert trace["entities"] == []
+    (found,), trace = find.find("Where in Bergen does Theo live?")
+    assert (found.memory.content, trace["entities"]) == ("Theo lives in Bergen", [])
+    assert found.score >= 0.6
     assert find.find("What is for dinner?")[0] == []
 
 
@@ -114,22 +111,20 @@ def test_a_question_about_me_is_about_the_user(bag_of_words, question):
     written.read(2, "I eat kelp.", speaker="user")
     find = finder(written, bag_of_words, by="entity")
     found, trace = find.find(question)
-    assert texts((found,)) == ["alice eats kelp"]
-    assert trace["entities"][-1] == "alice"
+    assert (texts((found,)), trace["entities"][-1]) == (["alice eats kelp"], "alice")
     assert find.find("Will somebody be in time?")[0] == []
 
 
 def test_a_found_relation_is_a_candidate_that_the_graph_added(bag_of_words):
     written, find = told(bag_of_words)
     llm = written.extractor._llm
-    assert isinstance(llm, Scripted)
     llm.plans["relations"] = [[relation("Mara", "owns", "kelp")]]
     written.read(9, "Mara owns kelp.")
     (found,) = [one for one in find.find("kelp")[0] if "kelp" in one.memory.content]
     (stored,) = [one for one in written.graph.relations() if one.target == "kelp"]
-    assert found.origin == "expanded"
-    assert (found.memory.id, found.memory.turns) == ("r:mara|owns|kelp", ("D2:1", "D9:1"))
-    assert (found.memory.time, found.memory.speaker) == (DAY, "Mara")
+    assert (found.origin, found.memory.id) == ("expanded", "r:mara|owns|kelp")
+    expected = ("D2:1", "D9:1"), DAY, "Mara"
+    assert (found.memory.turns, found.memory.time, found.memory.speaker) == expected
     assert (stored.created, stored.last_seen) == (DAY, DAY.replace(day=9))
 
 

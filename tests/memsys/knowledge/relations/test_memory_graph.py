@@ -65,10 +65,9 @@ def test_a_memory_mentions_its_title_and_the_ends_of_its_relations():
 
 
 def test_a_title_is_the_entity_of_its_words():
-    assert linked().titles == {
-        **{"a": "e:mondai even", "b": "e:harbour", "c": "e:willow studio"},
-        "d": "e:theo",  # without a title: the first of its heaviest entities
-    }
+    # d is without a title: the first of its heaviest entities
+    expected = ("e:mondai even", "e:harbour", "e:willow studio", "e:theo")
+    assert linked().titles == dict(zip("abcd", expected, strict=True))
 
 
 def test_relations_and_titles_are_edges():

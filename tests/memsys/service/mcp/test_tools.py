@@ -25,10 +25,8 @@ from memsys.service.memory import Memory
 from tests.memsys.service.made import memory as made
 from tests.memsys.service.rest.serving import CONFIG, KEY, PROJECT, Served, serving
 
-NAMES = {
-    *("add_memory", "search_memory", "memory_context", "list_memories"),
-    *("get_memory", "update_memory", "delete_memory"),
-}
+VERBS = ("add", "search", "get", "update", "delete")
+NAMES = {*(f"{verb}_memory" for verb in VERBS), "memory_context", "list_memories"}
 
 
 @pytest.fixture
@@ -73,12 +71,8 @@ def test_what_was_added_comes_back_with_its_metadata_and_time(memory):
         ("list_memories", {"user_id": "ana", "limit": 1}),
     )
     (stored,) = added["results"]
-    expected = {
-        "id": stored["id"],
-        "text": "I moved to Bergen",
-        "time": "2023-05-08T13:56:00Z",
-        "metadata": note,
-    }
+    time = "2023-05-08T13:56:00Z"
+    expected = {"id": stored["id"], "text": "I moved to Bergen", "time": time, "metadata": note}
     assert stored == {**expected, "event": "ADD"}
     assert listed["results"] == [expected]
     (hit,) = found["results"]
@@ -104,25 +98,24 @@ def test_a_context_is_one_text_within_a_budget(memory):
 def test_owners_are_apart(memory):
     (added,) = ask(memory, add("the code of the door is blue", "ana"))
     id_ = added["results"][0]["id"]
+    bob = {"user_id": "bob"}
     found, listed, *refused = ask(
         memory,
-        ("search_memory", {"query": "the code of the door", "user_id": "bob"}),
-        ("list_memories", {"user_id": "bob"}),
-        ("get_memory", {"id": id_, "user_id": "bob"}),
-        ("update_memory", {"id": id_, "text": "changed", "user_id": "bob"}),
-        ("delete_memory", {"id": id_, "user_id": "bob"}),
+        ("search_memory", {"query": "the code of the door", **bob}),
+        ("list_memories", bob),
+        *((f"{name}_memory", {"id": id_, **bob}) for name in ("get", "delete")),
+        ("update_memory", {"id": id_, "text": "changed", **bob}),
     )
     assert found["results"] == listed["results"] == []
     for error in refused:
         assert error.startswith("error: id: ")
-        assert "this user has no such memory" in error
-        assert "blue" not in error
+        assert ("this user has no such memory" in error, "blue" in error) == (True, False)
     (record,) = memory.get_all(user_id="ana")
     assert record.memory == "the code of the door is blue"
 
 
 def test_update_and_delete_change_one_memory(memory):
-    (added, _) = ask(memory, add("I live in Oslo", "ana"), add("I like tea", "ana"))
+    added, _ = ask(memory, add("I live in Oslo", "ana"), add("I like tea", "ana"))
     one = {"id": added["results"][0]["id"], "user_id": "ana"}
     updated, got, deleted, gone, listed = ask(
         memory,
@@ -152,10 +145,8 @@ def test_update_and_delete_change_one_memory(memory):
 )
 def test_errors_are_one_line_that_the_agent_sees(memory, name, arguments, said):
     (error,) = ask(memory, (name, arguments))
-    assert isinstance(error, str)
     assert error.startswith("error: ")
-    assert said in error
-    assert "\n" not in error
+    assert (said in error, "\n" in error) == (True, False)
 
 
 def test_an_unforeseen_error_tells_nothing_of_itself(memory, monkeypatch, caplog):
@@ -163,26 +154,19 @@ def test_an_unforeseen_error_tells_nothing_of_itself(memory, monkeypatch, caplog
         raise RuntimeError("sk-secret in /home/ana")
 
     monkeypatch.setattr(memory, "search", broken)
-    error, added = ask(
-        memory, ("search_memory", {"query": "tea", "user_id": "ana"}), add("I like tea", "ana")
-    )
+    search = "search_memory", {"query": "tea", "user_id": "ana"}
+    error, added = ask(memory, search, add("I like tea", "ana"))
     assert error == "error: internal error; see the server's log"
     assert "sk-secret" in caplog.text
     assert added["results"]
 
 
 def test_a_given_user_is_used_where_a_call_names_none(memory):
-    search: dict[str, Any] = {"query": "tea"}
-    _, mine, others = ask(
-        memory,
-        ("add_memory", {"text": "I like tea"}),
-        ("search_memory", search),
-        ("search_memory", {**search, "user_id": "bob"}),
-        user="ana",
-    )
+    calls = [("add_memory", {"text": "I like tea"}), ("search_memory", {"query": "tea"})]
+    bobs = "search_memory", {"query": "tea", "user_id": "bob"}
+    _, mine, others = ask(memory, *calls, bobs, user="ana")
     assert [row["text"] for row in mine["results"]] == ["I like tea"]
-    assert others["results"] == []
-    assert len(memory.get_all(user_id="ana")) == 1
+    assert (others["results"], len(memory.get_all(user_id="ana"))) == ([], 1)
 
 
 @pytest.mark.parametrize("user", [None, "ana"])
@@ -199,7 +183,6 @@ def test_every_tool_and_argument_is_described(memory, user):
         assert all(one["description"] and one["type"] for one in schema["properties"].values())
         assert ("user_id" in schema["required"]) is (user is None)
         assert schema["properties"]["user_id"].get("default") == user
-        assert tool.annotations is not None
         changes = tool.name.startswith(("add", "update", "delete"))
         assert tool.annotations.read_only_hint is not changes
 
@@ -213,31 +196,24 @@ def test_too_large_replies_are_refused(memory, monkeypatch):
 
 def test_an_agent_over_stdio(tmp_path):
     (tmp_path / "config.yaml").write_text(CONFIG, encoding="utf-8")
-    arguments = ["-m", "eval", "serve", "--mcp", "--user", "ana"]
-    arguments += ["--folder", str(tmp_path / "memories")]
+    files = "--config", str(tmp_path / "config.yaml"), "--folder", str(tmp_path / "memories")
+    arguments = ["-m", "eval", "serve", "--mcp", "--user", "ana", *files]
     environment = {**os.environ, "PYTHONPATH": str(PROJECT), "MEMSYS_TRUSTED": "tests.memsys.build"}
-    parameters = StdioServerParameters(
-        command=sys.executable,
-        args=[*arguments, "--config", str(tmp_path / "config.yaml")],
-        env=environment,
-    )
+    parameters = StdioServerParameters(command=sys.executable, args=arguments, env=environment)
+    search = {"query": "moved to Bergen"}
+    calls = [
+        ("add_memory", {"text": "I moved to Bergen", "metadata": {"n": 1}}),
+        *(("search_memory", search), ("search_memory", {**search, "user_id": "bob"})),
+        ("get_memory", {"id": "x"}),
+    ]
 
     async def run() -> list[Any]:
         async with Client(stdio_client(parameters)) as client:
-            await client.call_tool(
-                "add_memory", {"text": "I moved to Bergen", "metadata": {"n": 1}}
-            )
-            search = {"query": "moved to Bergen"}
-            return [
-                await client.call_tool("search_memory", search),
-                await client.call_tool("search_memory", {**search, "user_id": "bob"}),
-                await client.call_tool("get_memory", {"id": "x"}),
-            ]
+            return [await client.call_tool(*one) for one in calls]
 
-    mine, others, refused = anyio.run(run)
-    assert [(row["text"], row["metadata"]) for row in mine.structured_content["results"]] == [
-        ("I moved to Bergen", {"n": 1})
-    ]
+    _, mine, others, refused = anyio.run(run)
+    (row,) = mine.structured_content["results"]
+    assert (row["text"], row["metadata"]) == ("I moved to Bergen", {"n": 1})
     assert others.structured_content["results"] == []
     assert refused.is_error
 

@@ -42,11 +42,7 @@ class Served:
     key: str | None = None
 
     def ask(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        headers: Mapping[str, str] | None = None,
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
         data = body if isinstance(body, bytes) else None
         sent = {**({"X-API-Key": self.key} if self.key else {}), **(headers or {})}
@@ -94,7 +90,6 @@ def serving(
         ) as process,
     ):
         try:
-            assert process.stdout is not None
             told = process.stdout.readline()
             assert told, (folder / "server.log").read_text()
             yield Served(told.split("/docs")[0], process, key)

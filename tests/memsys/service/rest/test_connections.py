@@ -131,8 +131,7 @@ def test_more_connections_than_allowed_are_refused_at_once():
         with connect(address) as fourth:
             assert until_closed(fourth).startswith(b"HTTP/1.1 503 ")
         clients.pop().close()
-        give_up = time.monotonic() + WAIT_S
-        served = False
+        give_up, served = time.monotonic() + WAIT_S, False
         while not served and time.monotonic() < give_up:
             with connect(address) as client, suppress(OSError):
                 client.sendall(WHOLE)

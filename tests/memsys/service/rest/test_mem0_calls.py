@@ -24,7 +24,6 @@ CHAT = [
     {"role": "assistant", "content": "Noted."},
 ]
 REFUSED, DOWN = "Its key is refused.", "The model is down."
-STEPS_TEXT = json.dumps(STEPS)
 
 
 def script(body: Body) -> Behaviour | None:
@@ -38,8 +37,8 @@ def script(body: Body) -> Behaviour | None:
     if "response_format" not in body:
         return faults.says("They greet each other.")
     steps = "steps" in body["response_format"]["json_schema"]["schema"]["properties"]
-    text = STEPS_TEXT if steps else facts(fact("Loves science fiction", "user", 1))
-    return faults.says(text)
+    film = facts(fact("Loves science fiction", "user", 1))
+    return faults.says(json.dumps(STEPS) if steps else film)
 
 
 Ask = Callable[..., Any]
@@ -78,8 +77,6 @@ def ask(running: Served) -> Ask:
 
 
 def test_create(ask):
-    """A conversation, one dict, a text; with ids, metadata, and what a model makes of it."""
-
     def add(messages: Any, **more: Any) -> Any:
         return ask(201, "POST", "/memories", {"messages": messages, **OWNER, **more})
 
@@ -90,16 +87,15 @@ def test_create(ask):
     raw = add(CHAT, agent_id="guide", run_id="r1", infer=False, version="v1.1")
     assert [one["memory"] for one in raw["results"]] == [*("I love science fiction.", "Noted.")]
     assert [one["run_id"] for one in raw["results"]] == ["r1", "r1"]
-    assert len(add(CHAT[1], infer=False)["results"]) == 1
-    assert len(add("I row", infer=False)["results"]) == 1
+    assert [len(add(said, infer=False)["results"]) for said in (CHAT[1], "I row")] == [1, 1]
     procedure = add(CHAT, agent_id="guide", memory_type="procedural_memory")
     assert procedure["results"][0]["memory"].startswith("Objective: Fire a bowl\n")
+    shown = "[image: A kiln of brick.]"
     seen = add([{"role": "user", "content": IMAGE}], infer=False)
-    assert seen["results"][0]["memory"] == "[image: A kiln of brick.]"
+    assert seen["results"][0]["memory"] == shown
     parts = [{"type": "text", "text": "Mine"}, IMAGE, IMAGE]
     seen = add({"role": "user", "content": parts}, infer=False)
-    both = "[image: A kiln of brick.] [image: A kiln of brick.]"
-    assert seen["results"][0]["memory"] == f"Mine {both}"
+    assert seen["results"][0]["memory"] == f"Mine {shown} {shown}"
     films = {"query": "films", "limit": 2, "filters": {**OWNER, "category": "films"}}
     (found,) = ask(200, "POST", "/search", films | {"version": "v1.1"})["results"]
     assert {"memory", "created_at", "updated_at", "title"} < set(found)
@@ -110,20 +106,17 @@ def test_create(ask):
 
 def test_the_key_of_a_model_that_fails_is_told_to_nobody(ask, folder):
     for words, status, kind in ((REFUSED, 422, "invalid_input"), (DOWN, 502, "model_failed")):
-        body = ask(
-            status, "POST", "/memories", {"messages": words, "user_id": "zoe", "infer": True}
-        )
+        asked = {"messages": words, "user_id": "zoe", "infer": True}
+        body = ask(status, "POST", "/memories", asked)
         failed(Answer(status, {}, body), status, kind)
         assert "sk-of-the-tests" not in json.dumps(body)
     assert "sk-of-the-tests" not in (folder / "server.log").read_text()
 
 
+BOOK = {"id": "c1", "function": {"name": "book", "arguments": '{"ferry": 14}'}}
 RUN = [
     {"role": "user", "content": "Book a seat on ferry 14."},
-    {
-        "role": "assistant",
-        "tool_calls": [{"id": "c1", "function": {"name": "book", "arguments": '{"ferry": 14}'}}],
-    },
+    {"role": "assistant", "tool_calls": [BOOK]},
     {"role": "tool", "tool_call_id": "c1", "content": "seat 3A"},
 ]
 
@@ -135,16 +128,14 @@ def test_tool_calls_and_their_results_are_recorded(ask, model):
     assert added["memory"].startswith("Objective: Fire a bowl\n")
     sent = model.bodies[-1]
     assert sent["max_tokens"] == 8192
-    assert [one["role"] for one in sent["messages"]] == [
-        *("system", "user", "assistant", "tool", "user")
-    ]
+    roles = [one["role"] for one in sent["messages"]]
+    assert roles == ["system", "user", "assistant", "tool", "user"]
     (called,) = sent["messages"][2]["tool_calls"]
-    assert called == {"type": "function", **RUN[1]["tool_calls"][0]}
+    assert called == {"type": "function", **BOOK}
     empty = [RUN[0], {**RUN[1], "content": ""}, RUN[2]]  # as some clients send them
     again = {**body, "messages": empty, "memory_type": None, "infer": False}
     plain = ask(201, "POST", "/memories", again)["results"]
-    assert [one["memory"] for one in plain] == [
-        *("Book a seat on ferry 14.", 'calls book({"ferry": 14})', "seat 3A")
-    ]
+    stored = [RUN[0]["content"], 'calls book({"ferry": 14})', "seat 3A"]
+    assert [one["memory"] for one in plain] == stored
     for wrong in ({"role": "assistant"}, {**RUN[1], "tool_calls": []}, {**RUN[1], "content": 3}):
         ask(422, "POST", "/memories", {**body, "messages": [wrong]})

@@ -12,7 +12,7 @@ import pytest
 from memsys.context.writers import Layered
 from tests.memsys.knowledge.facts.models import fact
 from tests.memsys.left import files_with
-from tests.memsys.service.made import memory
+from tests.memsys.service.made import memory, said
 from tests.memsys.service.rest.serving import Served, ask
 from tests.memsys.service.test_relations import model, opened
 
@@ -39,10 +39,8 @@ def failed(answer: Any, status: int, kind: str, words: str = "") -> None:
 
 def test_a_memory_s_life(server):
     id_ = added(server, metadata={"a": 1}, time="2024-05-08T15:56:00+02:00", agent_id="cook")
-    one = server.ask("GET", f"/memories/{id_}").body
-    assert (one["memory"], one["metadata"], one["time"]) == (
-        *("The kiln", {"a": 1}, "2024-05-08T13:56:00Z"),
-    )
+    one, time = server.ask("GET", f"/memories/{id_}").body, "2024-05-08T13:56:00Z"
+    assert (one["memory"], one["metadata"], one["time"]) == ("The kiln", {"a": 1}, time)
     search = {"query": "kiln", "user_id": "mara", "filters": {"a": 1}, "top_k": 3}
     (found,) = server.ask("POST", "/search", search).body["results"]
     assert (found["id"], found["score"], found["agent_id"]) == (id_, pytest.approx(1), "cook")
@@ -103,11 +101,8 @@ def test_what_is_not_as_the_document_says_is_422(server, body, words):
     assert server.ask("GET", "/memories?user_id=m").body["results"] == []
 
 
-OWNERS = {
-    "mara": {"user_id": "mara"},
-    "cook": {"user_id": "mara", "agent_id": "cook"},
-    "theo": {"user_id": "theo"},
-}
+MARA = {"user_id": "mara"}
+OWNERS = {"mara": MARA, "cook": {**MARA, "agent_id": "cook"}, "theo": {"user_id": "theo"}}
 
 
 def owners(server: Served) -> dict[str, str]:
@@ -117,19 +112,14 @@ def owners(server: Served) -> dict[str, str]:
 
 def left(server: Served, ids: dict[str, str]) -> dict[str, int]:
     """The owners whose memory is there, and the number of changes in its history."""
-    found = {}
-    for name, id_ in ids.items():
-        history = server.ask("GET", f"/memories/{id_}/history")
-        if server.ask("GET", f"/memories/{id_}").status == 200:
-            found[name] = len(history.body)
-        else:
-            assert history.status in {200, 404}
-    return found
+    places = {name: f"/memories/{id_}" for name, id_ in ids.items()}
+    there = {n: at for n, at in places.items() if server.ask("GET", at).status == 200}
+    return {n: len(server.ask("GET", f"{at}/history").body) for n, at in there.items()}
 
 
 def test_a_reset_is_of_its_owner(server):
     ids = owners(server)
-    answer = server.ask("POST", "/reset", {"user_id": "mara", "agent_id": "cook"})
+    answer = server.ask("POST", "/reset", OWNERS["cook"])
     of = "everything of user_id=mara, agent_id=cook is deleted"
     assert (answer.status, answer.body) == (200, {"message": of})
     assert left(server, ids) == {"mara": 1, "theo": 1}
@@ -150,7 +140,6 @@ def test_a_reset_is_of_its_owner(server):
     assert server.ask("GET", f"/memories/{ids['theo']}/history").status == 200
 
 
-MARA = {"user_id": "mara"}
 BAD_REQUESTS = [
     ("POST /reset", {}, "all=true"),
     ("POST /reset", {"user_id": None}, "all=true"),
@@ -213,10 +202,9 @@ def test_metadata_nested_too_deep_or_too_large_are_refused(server):
 
 
 def test_a_page_that_is_too_large_asks_for_a_smaller_one(server):
-    large = {"a": "x" * 60_000}
     talk = [{"role": "user", "content": "kiln"}] * 200
+    body = {"messages": talk, **MARA, "metadata": {"a": "x" * 60_000}}
     for _ in range(2):
-        body = {"messages": talk, "user_id": "mara", "metadata": large}
         assert server.ask("POST", "/memories", body).status == 201
     failed(server.ask("GET", "/memories?user_id=mara&limit=400"), 422, "invalid_input", "limit")
     assert len(server.ask("GET", "/memories?user_id=mara&limit=200").body["results"]) == 200
@@ -234,12 +222,9 @@ def test_a_broken_store_is_500_and_tells_nothing(tmp_path):
 
 
 def test_what_needs_a_model_is_409_without_one(server):
-    for more in (
-        {"infer": True},
-        {"prompt": "In short."},
-        {"memory_type": "procedural_memory"},
-        {"messages": {"role": "user", "content": [IMAGE]}},
-    ):
+    seen = {"messages": {"role": "user", "content": [IMAGE]}}
+    procedure = {"memory_type": "procedural_memory"}
+    for more in ({"infer": True}, {"prompt": "In short."}, procedure, seen):
         body = {"messages": "kiln", "user_id": "alice", **more}
         failed(server.ask("POST", "/memories", body), 409, "no_model")
     question = {"query": "kiln", "user_id": "mara", "enable_graph": True}
@@ -260,14 +245,9 @@ def test_a_memory_without_history_is_in_no_file(server, folder):
     assert not files_with(folder, "The zebra is ill")
 
 
-def said(text: str, **owner: str) -> dict[str, Any]:
-    message = {"role": "user", "name": "Mara", "content": text, "id": "m1"}
-    return {"messages": [message], **(owner or {"user_id": "mara"})}
-
-
 def test_relations_are_written_searched_and_deleted(tmp_path):
     with opened(tmp_path, model(facts=[[fact("Mara owns a kiln", "Mara", 1)]])) as store:
-        added = ask(store, "POST", "/memories", said("Mara - owns - kiln"))
+        added = ask(store, "POST", "/memories", {**MARA, "messages": said("Mara - owns - kiln")})
         assert added.status == 201
         named = {"source": "Mara", "relationship": "owns", "destination": "kiln"}
         assert added.body["relations"] == [{"event": "ADD", **named}]
@@ -275,7 +255,7 @@ def test_relations_are_written_searched_and_deleted(tmp_path):
         found = ask(store, "POST", "/search", question).body
         assert [one["memory"] for one in found["results"]] == ["Mara owns a kiln"]
         (one,) = found["relations"]
-        assert (one["turns"], one["ended"], one["mentions"]) == (["m1"], None, 1)
+        assert (one["turns"], one["ended"], one["mentions"]) == (["D1:1"], None, 1)
         assert named.items() <= one.items()
         for more in ({"enable_graph": False}, {"run_id": "r1"}):
             assert ask(store, "POST", "/search", question | more).body["relations"] == []
@@ -285,7 +265,7 @@ def test_relations_are_written_searched_and_deleted(tmp_path):
 
 def test_a_context_is_in_the_layout_of_the_configuration(tmp_path):
     with memory(tmp_path, context=Layered("layered")) as store:
-        ask(store, "POST", "/memories", said("a kiln"))
+        store.add("a kiln", **MARA)
         asked = {"query": "kiln", "filters": {"user_id": "mara"}}
         written = ask(store, "POST", "/context", {**asked, "budget": 60}).body
         assert written["text"].startswith("<memory_context>\n<direct_matches>\n")
