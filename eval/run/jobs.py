@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -87,7 +88,7 @@ def _composed_once() -> Iterator[None]:
             return checked.pop(key)
         config = compose(loader, master_config, sweep_overrides)
         if len(checked) < _COMPOSED:
-            checked[key] = config
+            checked[key] = copy.deepcopy(config)
         return config
 
     ConfigLoaderImpl.load_sweep_config = once  # type: ignore[assignment, method-assign]

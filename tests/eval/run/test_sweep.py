@@ -101,6 +101,11 @@ def test_nothing_but_refused_runs_is_bad_input(start, tmp_path, small, wrong):
     assert runs_in(tmp_path) == []
 
 
+def test_a_value_given_twice_is_two_runs(start, tmp_path, small):
+    start("-m", "strategy=bm25", *small[:2], "k=3,3").ok()
+    assert [run.manifest["config"]["k"] for run in runs_in(tmp_path)] == [3, 3]
+
+
 def test_an_experiment_is_a_sweep_whose_runs_say_what_the_grid_gave_them(start, tmp_path, small):
     chosen = ("experiment=injection", "dataset=sample", *small, "strategy=bm25")
     assert start("-m", *chosen).code == 0
