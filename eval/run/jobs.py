@@ -65,6 +65,8 @@ def sweep(options: Any, arguments: Sequence[str]) -> int:
         complain(message)
         return FAILED if runs() else BAD_INPUT
     ended: list[Ended] = [job.return_value for batch in batches for job in batch]
+    if not ended:
+        raise InputError(f"the sweep has no run: {' '.join(arguments)}; a glob or a range is empty")
     first = next((one for one in ended if one.code), Ended(0))
     if first.fault is not None:
         complain(f"a run of the sweep failed: {first.fault}")

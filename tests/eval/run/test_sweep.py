@@ -101,6 +101,11 @@ def test_nothing_but_refused_runs_is_bad_input(start, tmp_path, small, wrong):
     assert runs_in(tmp_path) == []
 
 
+@pytest.mark.parametrize("nothing", ["k=glob(*)", "strategy=glob(zz*)"])
+def test_a_sweep_without_a_run_is_refused(start, nothing):
+    start("-m", nothing).one_line(f"the sweep has no run: -m {nothing}; ")
+
+
 def test_a_value_given_twice_is_two_runs(start, tmp_path, small):
     start("-m", "strategy=bm25", *small[:2], "k=3,3").ok()
     assert [run.manifest["config"]["k"] for run in runs_in(tmp_path)] == [3, 3]
