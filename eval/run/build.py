@@ -216,11 +216,11 @@ def selected(dataset: Dataset, limit: int | None, only: str | Sequence[str] | No
     ids `only` lists (None and FAILED_ONES: all), with their conversations. Raises InputError on an
     unknown id.
     """
-    ids = {only} if isinstance(only, str) else set(only or ())
-    if limit is None and ids <= {FAILED_ONES}:
+    if limit is None and only in (None, FAILED_ONES):
         return dataset
     questions = dataset.questions[:limit]
-    if not ids <= {FAILED_ONES}:
+    if only is not None and only != FAILED_ONES:
+        ids = {only} if isinstance(only, str) else set(only)
         known = {question.id for question in questions}
         for id_ in sorted(ids - known):
             near = get_close_matches(id_, known, 1) or sorted(known)[:1]

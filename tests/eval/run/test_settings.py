@@ -62,6 +62,7 @@ _REFUSED = (
     ("only=5", "only: 5; use a text or a list, each of it a text, or null"),
     ("only=[]", "only: []; use one or more different values"),
     ("only=nobody/7", "only=nobody/7: "),
+    ("only=[failed]", "only=failed: sample has no such question"),
     ("scoring=null", "scoring: None; set scoring.protocols"),
     ("scoring.protocols=5", "scoring.protocols: 5; use a list, each of it a text"),
     ("failures=5", "failures: 5; set failures.stop_after"),
