@@ -18,7 +18,7 @@ from eval.datasets.sessions import read_conversation
 from memsys.core.types import Conversation
 
 Role = Literal["user", "assistant"]
-_ROLES: Mapping[Any, Role] = {"user": "user", "assistant": "assistant"}
+_ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
 _SENDERS: Mapping[Any, Role] = {"human": "user", "assistant": "assistant"}
 _UNNAMED = "agent"
 _CITATION = re.compile("\ue200.*?\ue201|【\\d+[^】]{0,40}】", re.DOTALL)  # marks of web search
@@ -112,7 +112,7 @@ class _ClaudeMessage(Row):
     sender: Annotated[Role, key_of(_SENDERS)]
     attachments: Any = None
     files: Any = None
-    text: str | None = None
+    text: Any = None  # not read where there is content
     content: _Blocks | None = None
     created_at: _Iso = None
 
@@ -157,9 +157,9 @@ class Export:
     def _say_of_chatgpt(self, chat: Chat, raw: Any, where: Location, place: str) -> None:
         """Add a message, unless it is none of user or assistant to the other."""
         row = parse(_GptMessage, raw, where, place)
-        author, kind = row.author.get("role"), (row.content or {}).get("content_type")
-        if author not in _ROLES:
-            self.tally.drop(f"{author} messages")
+        role, kind = _role(row.author.get("role")), (row.content or {}).get("content_type")
+        if role is None:
+            self.tally.drop(f"{row.author.get('role')} messages")
         elif isinstance(row.metadata, dict) and row.metadata.get(_HIDDEN):
             self.tally.drop("hidden messages")
         elif row.recipient not in (None, "all"):
@@ -175,21 +175,26 @@ class Export:
                     texts.append(_CITATION.sub("", text))
                 else:
                     self.tally.drop("images and other attachments")
-            chat.messages.append(Message(_ROLES[author], "\n\n".join(texts), row.create_time))
+            chat.messages.append(Message(role, "\n\n".join(texts), row.create_time))
 
     def claude(self, raw: Mapping[str, Any], where: Location) -> None:
         """Read a conversation of Claude's conversations.json."""
         time = _field(_Iso, raw, where, "created_at")
         chat = self._chat(f"{where.file} {where.sample}", "claude", time)
-        for message in _field(list[_ClaudeMessage], raw, where, "chat_messages"):
+        messages = _field(list[_ClaudeMessage], raw, where, "chat_messages")
+        for index, message in enumerate(messages):
             for given in (message.attachments, message.files):
                 self.tally.drop("attachments", len(given) if isinstance(given, Sized) else 0)
-            text = self._text(message.content) if message.content else message.text or ""
+            if message.content:
+                text = self._text(message.content)
+            else:
+                text = parse(str, message.text or "", where, f"chat_messages[{index}].text")
             chat.messages.append(Message(message.sender, text, message.created_at))
 
     def claude_code(self, raw: Mapping[str, Any], where: Location) -> None:
         """Read a line of Claude Code: `type`, `sessionId`, `cwd`, `timestamp` and `message`."""
-        if raw.get("type") not in _ROLES:
+        role = _role(raw.get("type"))
+        if role is None:
             return
         line, flags = raw.get("uuid"), (flag for flag in _CLAUDE_CODE if raw.get(flag) is True)
         dropped = _CLAUDE_CODE.get(next(flags, ""))
@@ -203,7 +208,7 @@ class Export:
         session = _field(str, raw, where, "sessionId")
         message = _field(dict[str, Any], raw, where, "message")
         content = _field(_Blocks, message, where, "content", "message.")
-        self._say(self._chat(session, _project(raw), time), raw["type"], content, time)
+        self._say(self._chat(session, _project(raw), time), role, content, time)
 
     def codex(self, raw: Mapping[str, Any], where: Location) -> None:
         """Read a line of a rollout of Codex CLI: `timestamp`, `type` and `payload`; a file is a
@@ -212,12 +217,13 @@ class Export:
         if raw.get("type") not in ("session_meta", "response_item"):
             return  # event_msg repeats messages of response_item
         payload = _field(dict[str, Any], raw, where, "payload")
-        kind, role = payload.get("type"), payload.get("role")
+        kind, role = payload.get("type"), _role(payload.get("role"))
         chat = self._chat(where.file, _UNNAMED, None)
         if raw["type"] == "session_meta":
             chat.group = _project(payload)
-        elif kind != "message" or role not in _ROLES:
-            self.tally.drop(f"{role} messages" if kind == "message" else f"{kind} items")
+        elif kind != "message" or role is None:
+            is_said = kind == "message"
+            self.tally.drop(f"{payload.get('role')} messages" if is_said else f"{kind} items")
         else:
             content = _field(_Blocks, payload, where, "content", "payload.")
             self._say(chat, role, content, _field(_Iso, raw, where, "timestamp"))
@@ -251,6 +257,10 @@ class Export:
             if block.type not in _TEXTS:
                 self.tally.drop(f"{block.type} blocks")
         return "\n\n".join(block.text or "" for block in content if block.type in _TEXTS)
+
+
+def _role(value: Any) -> Role | None:
+    return _ROLES.get(value) if isinstance(value, str) else None
 
 
 def _project(row: Mapping[str, Any]) -> str:

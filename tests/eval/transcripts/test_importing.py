@@ -91,6 +91,24 @@ def test_claude_code_drops_subagents_repeats_and_inserted_texts(tmp_path):
     assert imported.tally.dropped["inserted texts"] == 1
 
 
+def test_roles_that_are_no_text_are_of_neither_side(tmp_path):
+    gpt, codex = exports.chatgpt([exports.DEPLOY]), exports.codex()
+    gpt[0]["mapping"]["n1"]["message"]["author"]["role"] = []
+    codex.append({"type": "response_item", "payload": {"type": "message", "role": {}}})
+    code = [*exports.claude_code([exports.DEPLOY]), {"type": ["user"], "sessionId": "s"}]
+    for lines, dropped in ((gpt, "[] messages"), (codex, "{} messages"), (code, None)):
+        imported = read(exports.write_lines(tmp_path / "x.jsonl", lines))
+        assert len(texts(imported)) == len(exports.DEPLOY) - (dropped == "[] messages")
+        assert dropped is None or imported.tally.dropped[dropped] == 1
+
+
+def test_the_text_of_a_claude_message_with_content_is_not_read(tmp_path):
+    export = exports.claude()
+    message = export[0]["chat_messages"][0]
+    message["text"], message["content"] = 5, [{"type": "text", "text": message["text"]}]
+    assert texts(read(exports.write_json(tmp_path / "c.json", export))) == SAID
+
+
 def test_each_project_is_a_conversation_with_a_name_of_its_own(tmp_path):
     for name in ("a", "b"):
         lines = exports.claude_code([exports.DEPLOY], cwd=f"/home/{name}/app")
@@ -153,6 +171,7 @@ BROKEN = [
     (of_claude({}), "conversation 1: chat_messages: must be a list"),
     (of_claude("robot", "/3/sender"), "chat_messages[3].sender: 'robot' is unknown; use one of"),
     (of_claude(7, "/3/created_at"), "chat_messages[3].created_at: 7 is no time"),
+    (of_claude(5, "/2/text"), "chat_messages[2].text: must be a text"),
     (of_claude([{"text": 5}], "/3/content"), "chat_messages[3].content[0].text: must"),
     ([{"some": "thing"}], "no export of a known format; name conversations.json of"),
     (of_claude([])[:1], "contains no message"),
