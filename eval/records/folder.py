@@ -28,6 +28,7 @@ from memsys.core.files import check_entry, is_there
 from memsys.core.places import MANIFEST, RECORDS, RUNS, find_run
 
 _LOCK = ".lock"
+_SPARE = 1_000  # blanks in the manifest of a running run, for the fields that its end adds
 _claimed: set[Path] = set()  # by this process
 
 
@@ -92,7 +93,7 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
                     f"{folder / name}: is there already, and a run would replace it; name a new "
                     f"folder by hydra.run.dir=..., or add resume={folder.name} if it is of a run"
                 )
-        write_json(folder / MANIFEST, manifest)
+        write_json(folder / MANIFEST, manifest, spare=_SPARE)
         return manifest
     old = load_manifest(folder)
     check_same_run(old, manifest)
@@ -103,7 +104,7 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
     old.pop("budget_usd", None)
     if state != old["git"]:
         old["warnings"].append("resumed by other code than it was started with (see resumed)")
-    write_json(folder / MANIFEST, old)
+    write_json(folder / MANIFEST, old, spare=_SPARE)
     return old
 
 

@@ -135,13 +135,31 @@ def validate(schema: TypeAdapter[Any], text: str, where: str) -> None:
         schema.validate_json(text, strict=True)
 
 
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Replace the file `path` in one step: a reader sees the old file or the new one. Raises
-    InputError if it cannot be written.
+def write_json(path: Path, value: Mapping[str, Any], *, spare: int = 0) -> None:
+    """Replace the file `path` in one step: a reader sees the old file or the new one.
+
+    `spare`: blanks at the end, which reserve space. Where there is no space for a second file, the
+    old one is overwritten if it is as long. Raises InputError if the file cannot be written.
     """
     text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
-    with replacing(path) as file:
-        file.write(f"{text}\n".encode())
+    data = (text + " " * spare + "\n").encode()
+    try:
+        with replacing(path) as file:
+            file.write(data)
+    except InputError:
+        if not _overwritten(path, data):
+            raise
+
+
+def _overwritten(path: Path, data: bytes) -> bool:
+    """Write `data` over a file of at least its length; return whether that was possible."""
+    try:
+        with open_entry(path, "rb+", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            padded = data[:-1].ljust(size - 1) + b"\n"
+            return len(padded) == size and file.write(padded) == size
+    except OSError:
+        return False
 
 
 def json_line(row: Mapping[str, Any]) -> str:

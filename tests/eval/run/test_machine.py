@@ -17,7 +17,7 @@ import pytest
 
 from eval.cli import TERMINATED, code_of, dispatch
 from eval.records import folder as folders
-from eval.records.jsonl import LineWriter, read_lines
+from eval.records.jsonl import LineWriter, read_lines, write_json
 from memsys.core.errors import InputError, complain
 from tests.eval.commands import Run
 
@@ -56,6 +56,7 @@ def test_a_full_disk_interrupts_a_run_which_goes_on(start, small, disk, pages, k
         for name in ("records.jsonl", "ingest.jsonl"):
             list(read_lines(run.folder / name, torn=True))
         again = (*command, "resume=run")
+        assert run.manifest["status"] == "interrupted"
     disk("size=1m")
     assert start(*again).code == 0
     assert run.untimed == keyed["plain"].untimed
@@ -96,6 +97,23 @@ def test_a_line_is_written_whole_or_not_at_all(tmp_path):
         writer.write({"b": "word " * 5})
     writer.close()
     assert list(read_lines(tmp_path / "lines")) == [{"a": 1}]
+
+
+def test_a_manifest_is_overwritten_where_there_is_no_space_for_another(tmp_path, monkeypatch):
+    path = tmp_path / "manifest.json"
+    write_json(path, {"status": "running"}, spare=50)
+    size = path.stat().st_size
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    write_json(path, {"status": "interrupted", "ended": "now"})
+    assert path.stat().st_size == size
+    assert '"interrupted"' in path.read_text()
+    with pytest.raises(InputError, match="cannot be written"):
+        write_json(path, {"status": "interrupted" * 9})
+    assert '"ended"' in path.read_text()
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
