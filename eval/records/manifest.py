@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 
 from eval.datasets.types import Dataset
 from eval.metrics.protocols import protocol_names
+from eval.records.answer_key_views import evidence_name
 from eval.records.environment import git_state, machine, now, versions
 from eval.records.jsonl import validate
 from eval.records.rankings import manifest_fields
@@ -263,4 +264,17 @@ def load_manifest(folder: Path) -> Manifest:
             f"{path}: config or choices were edited, as config_sha256 does not fit them; restore "
             "them, or run it again"
         )
+    said = dict(leaves(config))
+    for name, value, configured in (
+        ("seed", loaded["seed"], said.get("seed")),
+        ("strategy", loaded["strategy"], choices.get("strategy")),
+        ("scoring", loaded["scoring"], said.get("scoring.protocols")),
+        ("key.name", loaded["key"]["name"], said.get("dataset.key")),
+        ("evidence.name", evidence_name(loaded), said.get("dataset.evidence")),
+    ):
+        if configured is not None and value != configured:
+            raise InputError(
+                f"{path}: {name}: {value!r:.60} was edited, as the configuration says "
+                f"{configured!r:.60}; restore it, or run it again"
+            )
     return loaded

@@ -14,7 +14,7 @@ from eval.records.folder import begin
 from eval.records.manifest import load_manifest
 from eval.records.run import load_run
 from memsys.core.errors import InputError
-from tests.eval.factory import hashed, ingest_line, record, write_run
+from tests.eval.factory import FILE, hashed, ingest_line, record, write_run
 
 DEEP = '{"a":' * 100_000
 ROWS = [record(f"ash/{i}", scores={"locomo_f1": i / 10}) for i in range(5)]
@@ -78,6 +78,13 @@ MANIFEST: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("fewer questions than none", edited(questions=-5), "questions: "),
     ("a judge without a name", edited(judge={}), "judge"),
     ("another k", lambda m: m | {"config": m["config"] | {"k": 5}}, "config_sha256 does not fit"),
+    ("another seed", edited(seed=5), "seed: 5 was edited"),
+    ("another strategy", edited(strategy="other"), "strategy: 'other' was edited"),
+    ("another protocol", edited(scoring=["mem0"]), "scoring: ['mem0'] was edited"),
+    ("another key", edited(key={"name": "corrected", "overlay": None, "texts": None, "wrong": []}),
+     "key.name: 'corrected' was edited"),
+    ("other citations", edited(evidence={"name": "corrected", "overlay": FILE, "wrong": []}),
+     "evidence.name: 'corrected' was edited"),
     ("NaN", edited(seconds={"total": float("nan")}), "NaN"),
 ]  # fmt: skip
 
@@ -91,6 +98,7 @@ def run(folder: Path) -> Path:
         **{"strategy": {"name": "plain"}, "k": 10, "seed": 0},
         **{"scoring": {"protocols": ["locomo"]}, "dataset": {"name": "some", "key": "original"}},
     }
+    config["dataset"]["evidence"] = "original"
     return write_run(folder, ROWS, ingests=INGESTS, config=config)
 
 
