@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
+from typing import cast
 
 from filelock import FileLock, Timeout
 
@@ -19,10 +20,11 @@ from eval.records.jsonl import (
     INGEST,
     RANKINGS,
     read_lines,
+    torn_at,
     write_json,
 )
 from eval.records.manifest import check_same_run, load_manifest
-from eval.records.schema import INGEST_LINE, RECORD, Manifest
+from eval.records.schema import INGEST_LINE, RECORD, Manifest, Record, store_of
 from memsys.core.errors import InputError
 from memsys.core.files import check_entry, is_there
 from memsys.core.places import MANIFEST, RECORDS, RUNS, find_run
@@ -110,11 +112,23 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
 
 def _check_files(folder: Path, manifest: Manifest) -> None:
     """Raise InputError on a damaged line of the run to resume, and if a file is gone that its
-    answers belong to. A line that a kill left unfinished is cut off when files are opened.
+    answers belong to. A line that a kill left unfinished is cut off when files are opened; of
+    ingest.jsonl, only if its store has no answers, which are not repeated.
     """
-    for _ in read_lines(folder / INGEST, torn=True, schema=INGEST_LINE):
-        pass
+    ingests = folder / INGEST
+    indexed = {
+        line["conversation"]
+        for line in read_lines(ingests, torn=True, schema=INGEST_LINE)
+        if line["phase"] == "index" and line["status"] == "ok"
+    }
+    is_torn = torn_at(ingests) is not None
     for record in read_lines(folder / RECORDS, torn=True, schema=RECORD):
+        store = store_of(cast(Record, record))
+        if is_torn and record["status"] == "ok" and store not in indexed:
+            raise InputError(
+                f"{ingests}: the last line is incomplete, and {store:.60} has answers already; "
+                "restore the file from a copy, or run it again from the start"
+            )
         needed = {
             CONTEXTS: record.get("context_sha256") is not None,
             RANKINGS: manifest["retrieval"] is not None and bool(record.get("retrieved", True)),

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from pydantic import TypeAdapter, ValidationError
 
 from eval.records.files import replacing, writing
-from memsys.core.errors import InputError, first_problem, problems
+from memsys.core.errors import InputError, complain, first_problem, problems
 from memsys.core.files import open_entry
 from memsys.core.json_text import check_json, parse_json
 from memsys.core.places import MANIFEST, RECORDS
@@ -37,14 +37,19 @@ class LineWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open `path` for appending; a line that a kill left unfinished is cut off first.
+        """Open `path` for appending; a line that a kill left unfinished is cut off first,
+        with a warning on stderr.
 
         Raises InputError if the file cannot be written.
         """
         self._path = path
         with writing(path):
-            _drop_torn_line(path)
+            whole = torn_at(path)
             self._file = open_entry(path, "ab", buffering=0)
+            if whole is not None:
+                self._file.seek(whole)
+                self._file.truncate()
+                complain(f"{path}: the last line was incomplete and is removed", "warning")
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Append `row`; raises ValueError on NaN or infinity, which JSON does not have."""
@@ -167,15 +172,16 @@ def json_line(row: Mapping[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _drop_torn_line(path: Path) -> None:
-    """Remove an incomplete last line."""
+def torn_at(path: Path) -> int | None:
+    """Return the offset in bytes of an incomplete last line; None without it or without a file."""
     try:
-        file = open_entry(path, "rb+")
+        file = open_entry(path)
     except FileNotFoundError:
-        return
+        return None
     with file:
         size = file.seek(0, os.SEEK_END)
-        if size:
-            with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-                whole = data.rfind(b"\n") + 1
-            file.truncate(whole)
+        if not size:
+            return None
+        with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+            whole = data.rfind(b"\n") + 1
+    return whole if whole < size else None

@@ -205,6 +205,20 @@ def test_whole_runs_one_that_has_not_ended_and_one_without_a_reader_are_read(tmp
     assert hashed(load_manifest(folder)) == load_manifest(folder)
 
 
+@pytest.mark.parametrize("whole", [2, 3])
+def test_a_torn_ingestion_is_not_resumed_where_it_has_answers(tmp_path, whole):
+    folder = run(tmp_path / "run")
+    path = folder / "ingest.jsonl"
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:whole]) + b'{"conv')
+    before = path.read_bytes()
+    if whole < len(INGESTS):
+        with pytest.raises(InputError, match=r"ingest\.jsonl: .*incomplete, and ash has answers"):
+            begin(folder, load_manifest(folder), folder.name)
+    else:
+        assert begin(folder, load_manifest(folder), folder.name)["status"] == "running"
+    assert path.read_bytes() == before
+
+
 def test_a_second_record_after_an_answer_is_refused(tmp_path):
     folder = run(tmp_path / "run")
     with (folder / "records.jsonl").open("a") as file:

@@ -22,13 +22,15 @@ from memsys.core.errors import InputError
 
 
 @pytest.mark.parametrize("torn", ["", "{", '{"a": 2', '{"a": "\N{SNOWMAN}'])
-def test_a_torn_line_is_cut_off_before_the_next(tmp_path, torn):
+def test_a_torn_line_is_cut_off_before_the_next(tmp_path, torn, capsys):
     path = tmp_path / "lines"
     path.write_bytes(('{"a": 1}\n' + torn).encode()[: -1 if torn.endswith("\N{SNOWMAN}") else None])
     writer = LineWriter(path)
     writer.write({"a": 3})
     writer.close()
     assert list(read_lines(path)) == [{"a": 1}, {"a": 3}]
+    warning = f"warning: {path}: the last line was incomplete and is removed\n"
+    assert capsys.readouterr().err == (warning if torn else "")
 
 
 def test_a_line_is_on_disk_when_written(tmp_path):
