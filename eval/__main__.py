@@ -5,11 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from eval.cli import dispatch
-
 
 def main() -> int:
-    """Run the command named by the arguments; returns the exit code.
+    """Run the command named by the arguments; returns the exit code, 130 after Ctrl-C.
 
     A user's classes are imported from the working folder. It comes last, so that a file eval.py or
     a folder conf/ there replaces nothing.
@@ -17,7 +15,12 @@ def main() -> int:
     program = "python -m eval" if sys.argv[0].endswith("__main__.py") else "memsys"
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
-    return dispatch(sys.argv[1:], program)
+    try:
+        from eval.cli import dispatch  # noqa: PLC0415 - Ctrl-C may come before it is here
+
+        return dispatch(sys.argv[1:], program)
+    except KeyboardInterrupt:
+        return 130
 
 
 if __name__ == "__main__":

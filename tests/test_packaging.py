@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 from eval.__main__ import main as commands
@@ -16,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 POSIX = ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty", "posix_ipc")
 EXTRAS = ("mcp", "mcp_types", "neo4j", "qdrant_client", "qdrant_edge")
 IMPORTED = (
-    *("eval.__main__", "eval.run.__main__", "eval.records.folder", "memsys.llm.recording"),
+    *("eval.cli", "eval.run.command", "eval.records.folder", "memsys.llm.recording"),
     *("memsys.service.__main__", "memsys.service.rest.app", "memsys.service.mcp.tools"),
 )
 STORES = """
@@ -97,6 +99,19 @@ def test_a_command_finds_the_modules_of_the_working_folder_last(tmp_path, capsys
         assert commands() == 0
         assert sys.path.index(str(tmp_path)) == len(sys.path) - 1
     assert "run" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("program", "first"), [("eval", "cli"), ("eval/run", "run.command")])
+def test_ctrl_c_while_modules_are_imported_shows_no_traceback(program, first, monkeypatch):
+    class Interrupted:
+        def __getattr__(self, name: str) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setitem(sys.modules, f"eval.{first}", Interrupted())
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / program / "__main__.py"), run_name="__main__")
+    assert ended.value.code == 130
 
 
 def test_make_help_lists_every_target_that_a_user_names():

@@ -6,8 +6,11 @@ import atexit
 import gc
 import sys
 
-from eval.run.command import main
-
 if __name__ == "__main__":
     atexit.register(gc.freeze)  # or Python looks for garbage once more: .1 s
-    sys.exit(main(sys.argv[1:]))
+    try:
+        from eval.run.command import main
+
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:  # before it was imported
+        sys.exit(130)
