@@ -17,6 +17,7 @@ from hydra.utils import get_object
 from omegaconf import DictConfig, OmegaConf
 
 from eval.rendering.errors import no_such_setting
+from eval.run.arguments import check_folder
 from memsys.core.declared import (
     Count,
     CountFrom0,
@@ -159,6 +160,10 @@ def check_overrides(arguments: Sequence[str]) -> None:
         for value in [] if override.is_delete() else _values(override):
             if name in _FOLDERS and not value:
                 raise InputError(f"{name}: {value!r}; use a folder")
+            is_path = name == "hydra.searchpath" and isinstance(value, list)
+            for one in map(str, value) if is_path else ():
+                if "://" not in one or one.startswith("file://"):
+                    check_folder(one.removeprefix("file://"), name)
             if name in _GROUPS and not isinstance(value, str | list if name in _OPTIONAL else str):
                 _refuse_option(name, value)
             if name in _SETTINGS and "${" not in str(value):
