@@ -27,8 +27,7 @@ _NOT_THE_USERS = (
     "<",  # <frozen importlib>, <string>
 )
 _OF_RESOLVER = re.compile(
-    r"InputError raised while resolving interpolation: (.*?)"
-    r"(?: full_key: \S+)?(?: object_type=\S+)?$"
+    r"InputError raised while resolving interpolation: (.*?)(?: full_key: .*)?$"
 )
 _LAUNCHERS = {
     "joblib": "pip install -e '.[joblib]' -c requirements.lock",

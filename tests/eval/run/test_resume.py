@@ -139,7 +139,8 @@ def test_resume_refuses_changed_weights(start, completed, tmp_path, small, clean
 
 def test_resume_refuses_an_unknown_run(start, tmp_path, small):
     for name in ("nope", "2024"):
-        start("strategy=bm25", *small, f"resume={name}").one_line(name)
+        ended = start("strategy=bm25", *small, f"resume={name}").one_line(f"{name}: no such run; ")
+        assert ended.err.endswith(" or a part of it, or last\n")
         assert runs_in(tmp_path) == []
 
 
