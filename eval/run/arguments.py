@@ -99,7 +99,8 @@ def _spelling(one: str, after: str, groups: dict[str, list[str]]) -> str:
         each: [f"{each}={value or '...'}"] for each in (*groups, *settings_of(CONF / "config.yaml"))
     }
     if name in right:
-        return f"write {' or '.join(right[name])}, without dashes"
+        dashes = ", without dashes" if one.startswith("-") else ""
+        return f"write {' or '.join(right[name])}{dashes}"
     near = get_close_matches(name, right, n=1) or get_close_matches(one, _HYDRAS, n=1)
     if not near:
         return f"write NAME=VALUE, such as strategy=graph_expand; {_HELP}"

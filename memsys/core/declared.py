@@ -76,7 +76,7 @@ Seconds = Annotated[float, Range(0.001, 86_400)]
 Threads = Annotated[int, Range(1, 256)]
 Name = Annotated[str, Pattern(r"[^/\\\s](?:[^/\\\n]*[^/\\\s])?", "a name without slashes")]
 PathText = Annotated[str, Pattern(r"(?s).*\S.*", "a path")]
-Word = Annotated[str, Pattern(r"(?s).*\S.*", "a word")]
+Word = Annotated[str, Pattern(r"(?s).*\S.*", "a text that is not empty")]
 
 _PLAIN: Mapping[Any, str] = {
     bool: "true or false",

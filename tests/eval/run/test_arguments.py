@@ -69,6 +69,7 @@ def test_the_right_spelling(arguments, answer):
     with pytest.raises(InputError) as refused:
         check_arguments(arguments)
     assert str(refused.value).startswith(answer)
+    assert ("without dashes" in str(refused.value)) == ("dashes" in answer)
 
 
 @pytest.mark.parametrize(

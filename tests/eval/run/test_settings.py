@@ -55,6 +55,7 @@ _REFUSED = (
     ("~seed", f"seed: missing; {_WHOLE} 0 or more"),
     ("resamples=1", "resamples: 1; use a whole number from 2 to 100,000"),
     ("estimate=1", "estimate: 1; use true or false"),
+    ("instructions=''", "instructions: ''; use a text that is not empty, or null"),
     ("cache=", "cache: ''; use a path"),
     ("pricing=5", "pricing: 5; use a path, or null"),
     ("pricing=nowhere.yaml", "nowhere.yaml"),
