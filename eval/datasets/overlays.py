@@ -217,8 +217,10 @@ def read_errors(path: Path) -> tuple[Any, SourceFile]:
     content, source = read_text(path)
     try:
         return parse_json(content, unique=True), source
-    except ValueError:
+    except json.JSONDecodeError:
         return [value for _, value in json_lines(content, str(path))], source
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; correct it") from error
 
 
 def corrections(path: Path, value: Any, conversations: Sequence[str]) -> dict[str, Correction]:

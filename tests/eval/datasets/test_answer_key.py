@@ -114,12 +114,15 @@ def test_wrong_errors_are_refused(sample, load, errors, rows, told):
 def test_a_key_that_is_not_there_is_refused(sample, load, tmp_path):
     broken = tmp_path / "broken"
     broken.write_text('{"a": 1}\n{"a"\n')
+    repeated = tmp_path / "repeated"
+    repeated.write_text('[\n {"a": 1,\n "a": 2}]\n')
     for key, file, told in (
         ("better", None, "key: 'better' is none of original, corrected, excluded"),
         ("corrected", None, r"no errors are known in my.json .*dataset.key_file"),
         ("excluded", None, r"no errors are known in my.json .*dataset.key_file"),
         ("corrected", "none.json", r"none\.json: no such file; correct dataset"),
         ("corrected", str(broken), r"broken: line 2: not JSON \(.*column 5"),
+        ("corrected", str(repeated), "repeated: key 'a' occurs twice in one object; rename one; c"),
     ):
         with pytest.raises(InputError, match=told):
             load(sample, key=key, key_file=file)
