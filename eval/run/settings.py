@@ -101,7 +101,8 @@ def _check_setting(name: str, value: object) -> None:
         hint = _SETTINGS[name]
         if not fits(value, hint):
             raise InputError(f"{name}: {refusal(value, hint)}")
-        if isinstance(value, list) and not 0 < len(value) == len(set(value)):
+        is_set = name == "scoring.protocols"
+        if isinstance(value, list) and not 0 < len(value) == len(set(value) if is_set else value):
             raise InputError(f"{name}: {value!r:.60}; use one or more different values")
         return
     below = [one for one in _SETTINGS if one.startswith(f"{name}.")]

@@ -34,7 +34,7 @@ _OF_LLM = (
 _EXPAND = "strategy=graph_expand strategy."
 _NOTHING = "similarity:0,access:0,recency:0,importance:0,graph:0"
 _ACCEPTED = (
-    "k=1 budget=1 seed=0 resamples=2 questions=1 only=[harbour/0] concurrency=16",
+    "k=1 budget=1 seed=0 resamples=2 questions=1 only=[harbour/0,harbour/0] concurrency=16",
     "k=null budget=null questions=null failures.stop_after=null failures.tolerated=1",
     "k=2147483647 only=harbour/0 failures.tolerated=0 estimate=false cache=elsewhere",
     "scoring.protocols=[locomo,mem0] context=layered memory=windows index.alpha=1",
