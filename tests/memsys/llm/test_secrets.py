@@ -29,11 +29,8 @@ def test_the_key_is_sent_and_left_nowhere(tmp_path, monkeypatch, caplog):
     leaking["choices"][0]["message"]["content"] = f"your key is {KEY}"
     leaks = f"Incorrect API key provided: {KEY}"
     script = [
-        None,
-        faults.answer(leaking),
-        faults.status(500, leaks),
-        faults.status(400, leaks),
-        faults.status(401, leaks),
+        *(None, faults.answer(leaking)),
+        *(faults.status(code, leaks) for code in (500, 400, 401)),
         faults.answer({"error": {"message": leaks}}),
         faults.reset,
         faults.status(400, f"{'x' * 190} {KEY}"),  # where the message is cut off

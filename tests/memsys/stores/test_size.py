@@ -36,13 +36,10 @@ def test_memories_are_the_lines_of_a_file_from_which_they_come_back(tmp_path):
     assert [row.keys() for row in rows] == [(every := asdict(kept[0]).keys()), every - {"event"}]
 
 
-def test_the_lines_of_many_rows_add_up():
+def test_the_lines_of_many_rows_add_up_and_half_a_surrogate_pair_does_no_harm():
     rows = [[number, "陶", {"a": number / 7}] for number in range(2_345)]
     assert lines(rows) == sum(len(line(row).encode()) for row in rows)
     assert lines([]) == 0
-
-
-def test_half_a_surrogate_pair_is_counted_and_does_no_harm():
     assert lines([memory("a", "x\ud83d")]) == lines([memory("a", "x陶")])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from itertools import accumulate
 
 import pytest
 
@@ -52,7 +53,7 @@ def test_a_window_ends_with_its_session():
 
 def test_an_image_is_remembered_by_its_caption():
     turn = Turn("D1:1", "Mara", "Look!", caption="a cracked bowl")
-    memory = Turns("turns").build(Session("1", datetime(2024, 3, 2), (turn,)))[0]
+    (memory,) = Turns("turns").build(Session("1", datetime(2024, 3, 2), (turn,)))
     assert memory.content == line(turn) == "Mara: Look! [image: a cracked bowl]"
     assert line(Turn("D1:2", "Mara", "Look!")) == "Mara: Look!"
 
@@ -126,16 +127,11 @@ def test_chunks_cut_the_dated_lines_of_all_sessions_into_equal_parts():
 
 
 def test_the_turns_of_a_chunk_are_those_of_which_it_has_a_part():
-    bounds, start = {}, 0
-    for id_, text in DATED.items():
-        bounds[id_] = (start, start + len(text))
-        start += len(text)
-    start = 0
+    ends = list(accumulate(map(len, DATED.values())))
+    bounds, start = list(zip(DATED, [0, *ends], ends, strict=False)), 0
     for one in all_of(CHUNKS, SESSIONS):
         end = start + len(one.content)
-        assert one.turns == tuple(
-            t for t, (low, high) in bounds.items() if low < end and high > start
-        )
+        assert one.turns == tuple(t for t, low, high in bounds if low < end and high > start)
         start = end
 
 
@@ -152,9 +148,8 @@ def test_a_chunk_goes_on_in_the_next_session(parts):
     whole = FullContext(parts(memory=CHUNKS))
     for one in SESSIONS:
         whole.ingest(one)
-    assert whole.retrieve(QUERIES[0]).context.replace("\n", "") == "".join(DATED.values()).replace(
-        "\n", ""
-    )
+    context, text = whole.retrieve(QUERIES[0]).context, "".join(DATED.values())
+    assert context.replace("\n", "") == text.replace("\n", "")
 
 
 def test_no_chunk_ends_within_a_character():
