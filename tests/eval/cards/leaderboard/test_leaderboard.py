@@ -241,7 +241,7 @@ def test_bad_input_is_named(tmp_path, said, monkeypatch):
 
 @pytest.mark.slow
 @needs_answers
-def test_two_published_systems(tmp_path, monkeypatch):
+def test_two_published_systems(tmp_path, monkeypatch, capsys):
     """In a folder without runs: a table of one board, whose cards verify."""
     monkeypatch.chdir(tmp_path)
     answers, out = tmp_path / "answers", tmp_path / "out"
@@ -252,6 +252,7 @@ def test_two_published_systems(tmp_path, monkeypatch):
         (answers / path.name).write_bytes(path.read_bytes())
     given = ["--answers", str(answers), "--out", str(out), "--pictures", str(out)]
     assert leaderboard.main(given) == 0
+    assert f"\nwritten: {out}, {out}/leaderboard.png and .svg\n" in capsys.readouterr().out
     found = {
         row["system"]: row
         for row in csv.DictReader((out / "scores.csv").open())
