@@ -188,15 +188,27 @@ def _ranks(
         top = {k: shares(drawn, k) for k in TOPS}
         for i, system in enumerate(systems):
             name, count = scores.names[system], len(systems)
-            own = pairs if type_ == OVERALL else ()
-            left = _left(name, count, own) if own else ("", "")
-            letters = _letters(groups, name) if own else ""
-            if (mean := bootstrap.mean(table[i].tolist())) is not None:
+            best_left: int | str = ""
+            worst_left: int | str = ""
+            letters = ""
+            if type_ == OVERALL and pairs:
+                best_left, worst_left = _left(name, count, pairs)
+                letters = _letters(groups, name)
+            mean = bootstrap.mean(table[i].tolist())
+            if mean is not None:
                 yield Rank(
-                    *(column, type_, name, count, mean.within()),
-                    *(float(order[i]), float(low[i]), float(high[i])),
-                    {k: float(share[i]) for k, share in top.items()},
-                    *(*left, letters),
+                    column=column,
+                    type=type_,
+                    system=name,
+                    systems=count,
+                    mean=mean.within(),
+                    rank=float(order[i]),
+                    rank_low=float(low[i]),
+                    rank_high=float(high[i]),
+                    top={k: float(share[i]) for k, share in top.items()},
+                    best_left=best_left,
+                    worst_left=worst_left,
+                    groups=letters,
                 )
 
 
