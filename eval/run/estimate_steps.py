@@ -114,7 +114,8 @@ class Steps:
         """Yield the calls of extraction, summaries and images."""
         extract, limit = ExtractSettings(**settings), self._limit
         prompts = extract.prompts
-        frame, calls, read, summarised = _size(prompts["facts"]), 0, 0, 0
+        frame = _size(prompts["facts"])
+        calls = read = summarised = 0
         for conversation in self._conversations:
             said: list[int] = []
             for number, session in enumerate(conversation.sessions):

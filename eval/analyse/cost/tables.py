@@ -128,7 +128,9 @@ def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str,
         if cell[score] is not None:
             source = cell.get("judge_source") if score == "judge" else None
             text = interval(Interval(cell[score], *cell[f"{score}_ci"]), digits)
-            text += f" {source}" * bool(source) + f" n={cell['n']}{failed}"
+            if source:
+                text += f" {source}"
+            text += f" n={cell['n']}{failed}"
         column[f"{title}, types 1-4"] = text
     return column | {"break-even after questions of a conversation": _break_even(run, runs)}
 

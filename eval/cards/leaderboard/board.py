@@ -101,9 +101,9 @@ class Board:
         ranks: list[Rank] = []
         pairs: list[Pair] = []
         for column in scores.ranked():
-            found, groups = _pairs(scores, column, seed)
-            ranks += _ranks(scores, column, found, groups, seed)
-            pairs += found
+            of_column, groups = _pairs(scores, column, seed)
+            ranks += _ranks(scores, column, of_column, groups, seed)
+            pairs += of_column
         return cls(name, scores, tuple(scores.means(seed)), tuple(ranks), tuple(pairs))
 
     def overall(self, column: Column) -> dict[str, Rank]:
@@ -253,11 +253,8 @@ def _pairs(scores: Scores, column: Column, seed: int) -> tuple[list[Pair], Group
     systems, both = scores.shared(column, mask)
     shared = scores.scores[column][:, both]
     systems.sort(key=lambda i: -float(shared[i].mean()) if both.any() else 0.0)
-    differences = {
-        (i, j): difference
-        for i, j in combinations(systems, 2)
-        if not np.isnan(difference := values[i] - values[j]).all()
-    }
+    differences = {(i, j): values[i] - values[j] for i, j in combinations(systems, 2)}
+    differences = {pair: one for pair, one in differences.items() if not np.isnan(one).all()}
     if not differences:
         return [], {}
     bootstrap = scores.bootstrap(mask, seed)
@@ -265,13 +262,15 @@ def _pairs(scores: Scores, column: Column, seed: int) -> tuple[list[Pair], Group
     # nan: a question of one of the two, which a 0 leaves out of the sum
     raw = permutation_tests(np.nan_to_num(np.array([*differences.values()])), seed)
     names = scores.names
-    found = [
+    compared = [
         Pair(column, names[i], names[j], one.within(-1.0), p, verdict(one, p, lower=False))
         for (i, j), one, p in zip(differences, estimates, holm(raw), strict=True)
         if one is not None
     ]
-    groups = groups_of([names[i] for i in systems], found)
-    lettered = [one._replace(groups=_letters(groups, one.first, one.second)) for one in found]
+    groups = groups_of([names[i] for i in systems], compared)
+    lettered = [
+        pair._replace(groups=_letters(groups, pair.first, pair.second)) for pair in compared
+    ]
     return lettered, groups
 
 
