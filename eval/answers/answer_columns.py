@@ -135,8 +135,10 @@ def verdict_columns(sheet: Sheet) -> dict[str, tuple[str, ...]]:
         for one in candidates[1:]
         if len(one) > 1 or (named("judge_runs", one) and _listed(sheet, one[0]))
     ]
-    beside = several and len(judge) == 1 and not _listed(sheet, judge[0])
-    return {"judge": judge, **({"judge_runs": several[0]} if beside else {})}
+    columns = {"judge": judge}
+    if several and len(judge) == 1 and not _listed(sheet, judge[0]):
+        columns["judge_runs"] = several[0]
+    return columns
 
 
 def _groups(sheet: Sheet, free: Sequence[str]) -> list[tuple[str, ...]]:

@@ -199,7 +199,12 @@ def _cited(
                 continue
             if not where.lenient:
                 raise where.error(field, NO_TURN.format(part))
-            reason = "no such turn" if re.fullmatch(_ID, part) else "no id" if part else "empty"
+            if re.fullmatch(_ID, part):
+                reason = "no such turn"
+            elif part:
+                reason = "no id"
+            else:
+                reason = "empty"
             counts[f"dropped ({reason})"] += 1
             where.repaired(field, f"{raw!r:.60}: {part!r:.60} dropped: {reason}")
         if named and named != [raw]:

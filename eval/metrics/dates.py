@@ -78,7 +78,8 @@ _REWRITE: dict[str, Callable[[re.Match[str]], str]] = {
     "on_the_day": lambda m: f"on day{m['day']}",
 }
 _RULES = [(part, re.compile(row), _REWRITE[rule]) for rule, part, row in _TABLE["rules"]]
-_IN_FIGURES, _LETTERS = re.compile(r"\d[-/.]\d"), re.compile("[a-z]+")
+_IN_FIGURES = re.compile(r"\d[-/.]\d")
+_LETTERS = re.compile("[a-z]+")
 
 
 def in_parts(text: str) -> str:

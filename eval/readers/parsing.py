@@ -111,8 +111,10 @@ def roots_by_speaker(
         everything, claimed = said.get(sentence.speaker, (nothing, nothing))
         is_claim = not (sentence.asks or sentence.addresses)
         whole = everything | sentence.roots
-        same = is_claim and claimed == everything  # mostly: then both are one object
-        claimed = whole if same else claimed | sentence.roots if is_claim else claimed
+        if is_claim and claimed == everything:
+            claimed = whole  # mostly: then both are one object
+        elif is_claim:
+            claimed = claimed | sentence.roots
         said[sentence.speaker] = whole, claimed
     return said
 

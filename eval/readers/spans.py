@@ -154,7 +154,7 @@ def _token_weights(
     """
     asked, kind = question.roots, question.kind
     openers = _OPENERS.get(kind, frozenset())
-    near = _near([one[1] in asked or one[0] in openers for one in tokens], AFTER, BEFORE)
+    near = _near([token.root in asked or token.low in openers for token in tokens], AFTER, BEFORE)
     cost = CLAUSE_COST if kind in (Kind.WHY, Kind.HOW) else COST
     who, where, counted = kind is Kind.WHO, kind is Kind.WHERE, kind is Kind.COUNT
     moods = _MOODS if kind is Kind.MOOD else frozenset()

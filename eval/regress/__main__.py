@@ -182,7 +182,9 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
     protocol = protocols(manifest["scoring"])[0]
     cells: dict[str, dict[str, float | None]] = {}
     for type_, cell in summary["by_type"].items():
-        names = [*SCORES, *([JUDGE] if cell[JUDGE] is not None else [])]
+        names = list(SCORES)
+        if cell[JUDGE] is not None:
+            names.append(JUDGE)
         scores = {name: cell[name] and round(cell[name], DIGITS) for name in names}
         if cell["n"]:
             cells[type_] = {"n": cell["n"], **scores}

@@ -207,6 +207,19 @@ def _number(value: float | None) -> str:
     return number(value, DIGITS)
 
 
+def _over(conversations: int) -> str:
+    """Return what an interval is over: conversations, or the questions of too few of them."""
+    plural = "" if conversations == 1 else "s"
+    text = f"{conversations} conversation{plural}"
+    return text if conversations >= FEWEST else f"questions of {text}"
+
+
+def _detectable(difference: float) -> str:
+    if difference == 0:
+        return "- (all equal)"
+    return f"{difference:.{DIGITS}f}" if difference <= 1 else "none"
+
+
 _PINS: dict[str, Callable[[Result], str]] = {
     "pin": lambda result: result.pin.name,
     "verdict": lambda result: result.verdict,
@@ -235,18 +248,9 @@ _PAIRED: dict[str, Callable[[tuple[Pin, Row]], str]] = {
     "found - expected [95% interval]": lambda row: interval(
         row[1].contrasts[0].difference, DIGITS, signed
     ),
-    "over": lambda row: (
-        "questions of " * (row[1].clusters < FEWEST)
-        + f"{row[1].clusters} conversation{'' if row[1].clusters == 1 else 's'}"
-    ),
+    "over": lambda row: _over(row[1].clusters),
     "p (Holm)": lambda row: (
         p_value(row[1].contrasts[0].p_holm) if row[1].contrasts[0].needed else "-"
     ),
-    "detectable": lambda row: (
-        "- (all equal)"
-        if not (needed := row[1].contrasts[0].needed)
-        else f"{needed:.{DIGITS}f}"
-        if needed <= 1
-        else "none"
-    ),
+    "detectable": lambda row: _detectable(row[1].contrasts[0].needed),
 }

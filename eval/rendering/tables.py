@@ -288,7 +288,8 @@ def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str
             f"Retrieval is scored by another evidence key than the data set's: {used['name']}, as "
             f"listed in {used['overlay']['name']} (data/README.md)."
         )
-    if failed := (judge := summary["judge"] or {}).get("errors"):
+    judge = summary["judge"] or {}
+    if failed := judge.get("errors"):
         parts.append(
             f"The judge failed on {failed} of {judge['n'] + failed} answers. They are in no mean "
             "of its score; judge_errors_as_zero in summary.json counts them as 0."

@@ -28,14 +28,20 @@ from memsys.llm.prompt import Prompt, load_prompt
 from memsys.strategies.graph_expand import JUDGE_PLACES
 
 _FACTS_A_TURN = 0.43  # LoCoMo's own observations: 2,541 of 5,882 turns
-# Output tokens: of a fact as JSON, an empty list, an operation and its reason, a reply on the graph
-_FACT, _EMPTY, _DECISION, _RELATIONS = 80, 10, 40, 60
-# of a short reason and a word, the list around numbers, a summary of a memory, the gate's reply.
-_VERDICT, _LIST, _NOTE, _YES_OR_NO = 40, 8, 35, 8
+_FACT = 80  # output tokens of a fact, as JSON
+_EMPTY = 10  # output tokens of an empty list
+_DECISION = 40  # output tokens of an operation and its reason
+_RELATIONS = 60  # output tokens of a reply on the graph
+_VERDICT = 40  # output tokens of a judge's reply: a short reason and a word
+_LIST = 8  # output tokens around a list of numbers
+_NOTE = 35  # output tokens of a summary of a memory
+_YES_OR_NO = 8  # output tokens of the gate's model
 _SUMMARY = 200  # tokens of 150 words
 _LISTED = 150  # tokens of the entities or relations in a prompt on the graph
-_AROUND, _NUMBER = 4, 3  # tokens around a message, and of a note's number
-_IMAGE, _SENTENCE = 2_833, 30  # input tokens of an image at most, output tokens of its description
+_AROUND = 4  # tokens around a message: its number and the end of its line
+_NUMBER = 3  # tokens of a note's number
+_IMAGE = 2_833  # input tokens of an image at most
+_SENTENCE = 30  # output tokens of the description of an image
 _UNBOUNDED = 1_000  # output tokens of an answer without a limit
 _SAME_REPLY = "graph_same_reply"  # prompt that is added to that for facts
 _GRAPH_CALLS = 3  # an exchange, at most: entities, relations, conflicts
@@ -108,7 +114,8 @@ class Steps:
         """Yield the calls of extraction, summaries and images."""
         extract, limit = ExtractSettings(**settings), self._limit
         prompts = extract.prompts
-        frame, calls, read, summarised = _size(prompts["facts"]), 0, 0, 0
+        frame = _size(prompts["facts"])
+        calls = read = summarised = 0
         for conversation in self._conversations:
             said: list[int] = []
             for number, session in enumerate(conversation.sessions):

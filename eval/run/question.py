@@ -166,7 +166,9 @@ class Outcome:
         """Tokens and milliseconds by phase. The total excludes the judge, and latencies exclude
         the time spent on queues and failed attempts.
         """
-        phases = ["retrieve", "answer", *(["judge"] if "judge" in self.readings else [])]
+        phases = ["retrieve", "answer"]
+        if "judge" in self.readings:
+            phases.append("judge")
         readings = {phase: self._reading(phase) for phase in phases}
         usage = {phase: usage_entry(reading) for phase, reading in readings.items()}
         latency = {phase: reading.ms for phase, reading in readings.items()}

@@ -157,8 +157,8 @@ def _row(draft: _Draft, adjusted: Iterator[float], comparisons: int) -> Row:
             change, least = found.estimate.shifted(-1), 1 - found.detectable
             shown = verdict(change, p_holm, lower=True)
             words: dict[Verdict, Verdict] = {"better": "less", "worse": "more"}
-            told = words.get(shown, shown)
-            contrasts.append(Contrast(change, found.p, p_holm, None, math.nan, least, told))
+            of_ratio = words.get(shown, shown)
+            contrasts.append(Contrast(change, found.p, p_holm, None, math.nan, least, of_ratio))
             continue
         moved, lower = scores - draft.scores[0], lower_is_better(draft.measure.key, draft.type)
         judged = _contrast(found, moved, p_holm, comparisons, lower=lower, binary=draft.binary)

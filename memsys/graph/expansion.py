@@ -116,7 +116,12 @@ def expand(
                 relevant = relevance_of(node)
                 if relevant < settings.threshold:
                     continue
-                edge = mention if via == title else weight * mention if is_product else weight
+                if via == title:
+                    edge = mention
+                elif is_product:
+                    edge = weight * mention
+                else:
+                    edge = weight
                 score = settings.score(edge, relevant)
                 if node not in best or score > best[node].score:
                     memory = node.removeprefix(MEMORY)

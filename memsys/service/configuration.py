@@ -14,10 +14,9 @@ from hydra.errors import HydraException
 from hydra.utils import get_class, instantiate
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import BaseModel
 
 from memsys.core.declared import check_values
-from memsys.core.errors import InputError, check_whole, problems
+from memsys.core.errors import InputError, check_whole
 from memsys.core.files import read_text
 from memsys.core.json_text import parse_json
 from memsys.core.places import CONF, find_run
@@ -29,7 +28,8 @@ from memsys.llm.base import LLM
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
-from memsys.service.arguments import Arguments, either, path_of
+from memsys.service.arguments import path_of
+from memsys.service.mem0_form import translated
 from memsys.strategies.strategy import Strategy
 
 # The options of conf/config.yaml, as defaults.
@@ -51,11 +51,6 @@ _CHANGED = {**OPTIONS, "llm": "openai"}  # by settings that name no option
 VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
 Source = str | Path | Mapping[str, Any]
 _FILES = (".yaml", ".yml", ".json")
-_GROUPS = {  # of mem0
-    **{name: name for name in ("llm", "embedder", "vector_store")},
-    "graph_store": "relation_store",
-}
-_OURS = {"openai_base_url": "base_url", "collection_name": "collection"}
 _BYTES = 10_000_000  # of a manifest
 T = TypeVar("T")
 
@@ -74,7 +69,7 @@ def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
         where, run, settings = str(path), path.suffix == ".json", _parsed(path)
     if run:  # it has no settings of a memory, unless somebody wrote them into it
         return where, {name: one for name, one in settings.items() if name not in SETTINGS}, True
-    settings = _of_mem0(settings, where)
+    settings = translated(settings, where)
     check_names(settings, {*OPTIONS, *NUMBERS, *SETTINGS}, where)
     return where, settings, False
 
@@ -107,47 +102,6 @@ def _parsed(path: Path) -> dict[str, Any]:
         raise InputError(
             f"{path}: cannot be read as a configuration ({type(error).__name__}: {error})"
         ) from error
-
-
-class _Provider(BaseModel, extra="forbid"):
-    """A group in mem0's form."""
-
-    provider: str
-    config: dict[str, Any] | None = None
-
-
-def _of_mem0(settings: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return `settings` with what is in mem0's form in ours: groups with a provider are options of
-    the same name; the text `custom_fact_extraction_prompt` is the system prompt of extractions, and
-    `custom_instructions` are instructions. With a model or a graph in mem0's form, and no strategy,
-    the strategy is mem0, or mem0_graph. Raises InputError on an invalid value.
-    """
-    found = dict(settings)
-    theirs = [n for n in _GROUPS if isinstance(found.get(n), Mapping) and "provider" in found[n]]
-    for name in theirs:
-        with problems(f"{where}: {name}"):
-            group = _Provider.model_validate(found.pop(name))
-        own = {_OURS.get(n, n): one for n, one in (group.config or {}).items() if one is not None}
-        if "api_key" in own:
-            raise InputError(
-                f"{where}: {name}.config.api_key: no key is written into a configuration; put it "
-                "into the environment variable that the option's key_variable names"
-            )
-        found[_GROUPS[name]] = own | {"option": group.provider}
-    if {"llm", "graph_store"} & set(theirs):
-        found.setdefault("strategy", "mem0_graph" if "graph_store" in theirs else "mem0")
-    with problems(where):
-        Arguments(version=found.pop("version", None))
-    if (text := found.pop("custom_fact_extraction_prompt", None)) is not None:
-        facts = found.get("facts") or {}
-        if not isinstance(facts, Mapping) or "system" in facts:
-            raise InputError(f"{where}: custom_fact_extraction_prompt: give it or facts, not both")
-        found["facts"] = {**facts, "system": text}
-    if (text := found.pop("custom_instructions", None)) is not None:
-        found["instructions"] = either(
-            "custom_instructions", text, "instructions", found.get("instructions")
-        )
-    return found
 
 
 def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:

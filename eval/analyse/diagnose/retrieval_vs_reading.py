@@ -145,7 +145,8 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
     for name, records in named:
         states = [(one, [record for record in records if state(record) == one]) for one in STATES]
         occurring = [(one, chosen) for one, chosen in states if chosen]
-        occurring += [("(any)", records)] if len(occurring) > 1 else []
+        if len(occurring) > 1:
+            occurring.append(("(any)", records))
         rows += [[name, one, *_cells(chosen, marking, run.seed)] for one, chosen in occurring]
     judged = sum(record["scores"].get("judge") is not None for record in overall)
     rule = f"{marking.score} of {marking.correct:g} or more"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from eval.analyse.retrieval.evaluation import Request, evaluate
-from eval.analyse.retrieval.measured import KINDS
+from eval.analyse.retrieval.evaluation import evaluate
+from eval.analyse.retrieval.measured import KINDS, Request
 from eval.analyse.retrieval.write import write
 from eval.answers.ranking_files import LAYOUTS, RankingFile, read_rankings
 from eval.cli import add_wide, check_seed_and_out, code_of, parser

@@ -12,6 +12,7 @@ from eval.analyse.retrieval.measured import (
     KINDS,
     SELECTED,
     Measured,
+    Request,
     about,
     by_type,
     compared,
@@ -52,23 +53,6 @@ Reasons = Mapping[str, Mapping[str, str]]  # by run label and measure: why it is
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is measured. `measures`: those that the user named, which replace the default ones.
-
-    `unit`, `kind`, `cutoffs` and `type` are None where the user chose none. `every`: all
-    definitions side by side, without differences.
-    """
-
-    unit: Unit | None = None
-    kind: str | None = None
-    cutoffs: tuple[int, ...] | None = None
-    type: str | None = None
-    measures: tuple[Measure, ...] = ()
-    every: bool = False
-    seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Evaluation:
     """The measured runs: those with rankings, and those that only select memories. `sections` are
     printed; `differences` are those of the ranked runs to the first of them. `unit`, `types`: of
@@ -89,7 +73,7 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
     selected = [run for run in runs if is_selected(run)]
     ranked = [run for run in runs if run not in selected]
     unit = request.unit or unit_of(runs)
-    chosen = request.measures or compared(unit, request.kind, request.cutoffs or _CUTOFFS)
+    asked = request.measures or compared(unit, request.kind, request.cutoffs or _CUTOFFS)
     notes = []
     for run in runs:
         if run.manifest["status"] != "complete":
@@ -110,10 +94,10 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
             _unknown({run.label: unknown(run, measures) for run in selected}, refuse=True)
         found = _measured(selected, measures, request)
         sections.append(Section(SELECTED, of_sets(found, measures, types)))
-    if ranked and (both := _both_keys(ranked, chosen, types, request.seed)):
+    if ranked and (both := _both_keys(ranked, asked, types, request.seed)):
         sections.append(both)
     if len(ranked) > 1 and not request.every:
-        rows, why_none = _differences(ranked, chosen, types, request.seed)
+        rows, why_none = _differences(ranked, asked, types, request.seed)
         notes += why_none
     if rows:
         parts = [part for one in rows for part in (one[0].key, table(one, ranked))]

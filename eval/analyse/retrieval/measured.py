@@ -39,6 +39,23 @@ _SHARE = "store_share"
 
 
 @dataclass(frozen=True, slots=True)
+class Request:
+    """What is measured. `measures`: those that the user named, which replace the default ones.
+
+    `unit`, `kind`, `cutoffs` and `type` are None where the user chose none. `every`: all
+    definitions side by side, without differences.
+    """
+
+    unit: Unit | None = None
+    kind: str | None = None
+    cutoffs: tuple[int, ...] | None = None
+    type: str | None = None
+    measures: tuple[Measure, ...] = ()
+    every: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """Means of a run by question type and name of the measure, and the ranks of the first evidence
     by unit and type, where they were asked for.
@@ -183,10 +200,13 @@ def of_runs(runs: Sequence[Run]) -> Table:
     """Return a row per run: its folder, the recorded depth and the sizes of its stores."""
     rows = []
     for run in runs:
-        depth = "all" if (known := depth_of(run)) is None else f"{known:,}"
-        depth = depth if run.manifest.get("retrieval") else ABSENT
+        depth = depth_of(run)
+        if not run.manifest.get("retrieval"):
+            shown = ABSENT
+        else:
+            shown = "all" if depth is None else f"{depth:,}"
         sizes = [_sizes(run, unit) for unit in ("turns", "sessions")]
-        rows.append([run.label, str(run.folder), depth, *sizes])
+        rows.append([run.label, str(run.folder), shown, *sizes])
     return Table(["run", "folder", "depth", "turns of a store", "sessions"], rows)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval.analyse.retrieval.evaluation import Evaluation, Request
+from eval.analyse.retrieval.evaluation import Evaluation
 from eval.analyse.retrieval.measured import (
     Measured,
     Point,
+    Request,
     about,
     definitions,
     known,

@@ -235,9 +235,11 @@ def types_as_csv(runs: Sequence[Run], seed: int) -> str:
 
 def _table(first: str, runs: Sequence[Run], means: Sequence[Means], names: Sequence[str]) -> Table:
     """Return a row per run and a column for each of `names` that any run has a mean of."""
-    counts = {
-        name: known[0] for name in names if (known := [one[name].n for one in means if name in one])
-    }
+    counts: dict[str, int] = {}  # of the first run with a mean
+    for name in names:
+        for of_run in means:
+            if name in of_run:
+                counts.setdefault(name, of_run[name].n)
     grouped = any(" " in run.label for run in runs)
     rows = [
         [label_of(run, grouped=grouped), *(interval(one.get(name)) for name in counts)]

@@ -122,10 +122,14 @@ def _described(column: Column) -> list[str]:
     files = {f"{f['name']} {f['sha256'][:10]}" for one in column.manifests for f in one["data"]}
     counts = [f"{one:,}" if one else ABSENT for one in (column.n, column.conversations)]
     used: set[str] = set()
-    for manifest in column.manifests:  # its embedder, if any conversation has it, and others
-        others, own = manifest.get("embedders") or {}, manifest["models"]["embedder"]
-        everywhere = bool(others) and set(manifest.get("stores") or {}) <= set(others)
-        used |= {*others.values(), *([] if everywhere or own is None else [own])}
+    for manifest in column.manifests:
+        others = manifest.get("embedders") or {}  # by conversation
+        used.update(others.values())
+        conversations = set(manifest.get("stores") or {})
+        everywhere = bool(others) and conversations <= set(others)
+        own = manifest["models"]["embedder"]
+        if own is not None and not everywhere:
+            used.add(own)
     named = (", ".join(sorted(names)) or ABSENT for names in (used, files))
     return [column.name, *counts, *named]
 

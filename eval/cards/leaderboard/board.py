@@ -101,9 +101,9 @@ class Board:
         ranks: list[Rank] = []
         pairs: list[Pair] = []
         for column in scores.ranked():
-            found, groups = _pairs(scores, column, seed)
-            ranks += _ranks(scores, column, found, groups, seed)
-            pairs += found
+            of_column, groups = _pairs(scores, column, seed)
+            ranks += _ranks(scores, column, of_column, groups, seed)
+            pairs += of_column
         return cls(name, scores, tuple(scores.means(seed)), tuple(ranks), tuple(pairs))
 
     def overall(self, column: Column) -> dict[str, Rank]:
@@ -188,15 +188,27 @@ def _ranks(
         top = {k: shares(drawn, k) for k in TOPS}
         for i, system in enumerate(systems):
             name, count = scores.names[system], len(systems)
-            own = pairs if type_ == OVERALL else ()
-            left = _left(name, count, own) if own else ("", "")
-            letters = _letters(groups, name) if own else ""
-            if (mean := bootstrap.mean(table[i].tolist())) is not None:
+            best_left: int | str = ""
+            worst_left: int | str = ""
+            letters = ""
+            if type_ == OVERALL and pairs:
+                best_left, worst_left = _left(name, count, pairs)
+                letters = _letters(groups, name)
+            mean = bootstrap.mean(table[i].tolist())
+            if mean is not None:
                 yield Rank(
-                    *(column, type_, name, count, mean.within()),
-                    *(float(order[i]), float(low[i]), float(high[i])),
-                    {k: float(share[i]) for k, share in top.items()},
-                    *(*left, letters),
+                    column=column,
+                    type=type_,
+                    system=name,
+                    systems=count,
+                    mean=mean.within(),
+                    rank=float(order[i]),
+                    rank_low=float(low[i]),
+                    rank_high=float(high[i]),
+                    top={k: float(share[i]) for k, share in top.items()},
+                    best_left=best_left,
+                    worst_left=worst_left,
+                    groups=letters,
                 )
 
 
@@ -241,11 +253,8 @@ def _pairs(scores: Scores, column: Column, seed: int) -> tuple[list[Pair], Group
     systems, both = scores.shared(column, mask)
     shared = scores.scores[column][:, both]
     systems.sort(key=lambda i: -float(shared[i].mean()) if both.any() else 0.0)
-    differences = {
-        (i, j): difference
-        for i, j in combinations(systems, 2)
-        if not np.isnan(difference := values[i] - values[j]).all()
-    }
+    differences = {(i, j): values[i] - values[j] for i, j in combinations(systems, 2)}
+    differences = {pair: one for pair, one in differences.items() if not np.isnan(one).all()}
     if not differences:
         return [], {}
     bootstrap = scores.bootstrap(mask, seed)
@@ -253,13 +262,15 @@ def _pairs(scores: Scores, column: Column, seed: int) -> tuple[list[Pair], Group
     # nan: a question of one of the two, which a 0 leaves out of the sum
     raw = permutation_tests(np.nan_to_num(np.array([*differences.values()])), seed)
     names = scores.names
-    found = [
+    compared = [
         Pair(column, names[i], names[j], one.within(-1.0), p, verdict(one, p, lower=False))
         for (i, j), one, p in zip(differences, estimates, holm(raw), strict=True)
         if one is not None
     ]
-    groups = groups_of([names[i] for i in systems], found)
-    lettered = [one._replace(groups=_letters(groups, one.first, one.second)) for one in found]
+    groups = groups_of([names[i] for i in systems], compared)
+    lettered = [
+        pair._replace(groups=_letters(groups, pair.first, pair.second)) for pair in compared
+    ]
     return lettered, groups
 
 

@@ -136,9 +136,12 @@ def board(entries: Sequence[Entry], key: str, protocol: str) -> Board:
         ranked = all(n == most[place] for place, n in scope.places.items())
         groups.append(_group(members, scope, ranked, key, protocol))
     groups.sort(
-        key=lambda one: (
-            *(one.dataset, not all(one.ranks), one.scope.keyless),
-            *(-one.scope.questions, repr(one.scope)),
+        key=lambda group: (
+            group.dataset,
+            not all(group.ranks),
+            group.scope.keyless,
+            -group.scope.questions,
+            repr(group.scope),
         )
     )
     return Board(key, protocol, groups, without)

@@ -164,7 +164,7 @@ def _columns(counts: Counts) -> Iterator[str]:
     for name, one in REPORTED.items():
         column, count = columns.get(one.field), counts["told"][name]
         if count:
-            other_name = f", {column}" * (column not in (None, one.field))
+            other_name = "" if column in (None, one.field) else f", {column}"
             present.append(f"{one.words} ({count:,}{other_name})")
         elif column is not None:
             empty.append(f"{one.words} ({column})")

@@ -166,15 +166,29 @@ def store_share(judged: Judged, cutoff: int | None) -> float | None:
 
 _EVERY_CUT: tuple[Cut, ...] = ("", "rank", "tokens", "turns")
 METRICS: tuple[RetrievalMetric, ...] = (  # in the order of tables
-    *(
-        RetrievalMetric(
-            name=name, title=title, score=score, cuts=_EVERY_CUT, ordered=False, aliases=aliases
-        )
-        for name, title, score, aliases in (
-            ("recall", "recall", recall, ("R", "recall_fraction")),
-            ("recall_any", "any", recall_any, ("hit", "Success")),
-            ("recall_all", "all", recall_all, ("R_all",)),
-        )
+    RetrievalMetric(
+        name="recall",
+        title="recall",
+        score=recall,
+        cuts=_EVERY_CUT,
+        ordered=False,
+        aliases=("R", "recall_fraction"),
+    ),
+    RetrievalMetric(
+        name="recall_any",
+        title="any",
+        score=recall_any,
+        cuts=_EVERY_CUT,
+        ordered=False,
+        aliases=("hit", "Success"),
+    ),
+    RetrievalMetric(
+        name="recall_all",
+        title="all",
+        score=recall_all,
+        cuts=_EVERY_CUT,
+        ordered=False,
+        aliases=("R_all",),
     ),
     RetrievalMetric(
         name="precision", title="precision", score=precision, ordered=False, aliases=("P",)

@@ -95,8 +95,13 @@ def parse(text: str) -> Measure:
         ends: dict[Cut, str] = {"": "", "rank": "@10", "tokens": "@512tokens", "turns": "@10turns"}
         forms = (f"{session or ''}{found.name}{ends[cut]}" for cut in cuts)
         raise InputError(f"{text}: write {' or '.join(forms)}")
-    field = "cutoff" if kind == "rank" else kind
-    return Measure(unit, found, **({field: int(number)} if kind else {}))
+    if kind == "rank":
+        return Measure(unit, found, cutoff=int(number))
+    if kind == "tokens":
+        return Measure(unit, found, tokens=int(number))
+    if kind == "turns":
+        return Measure(unit, found, turns=int(number))
+    return Measure(unit, found)
 
 
 def cuts_of(metric: RetrievalMetric, unit: Unit) -> tuple[Cut, ...]:

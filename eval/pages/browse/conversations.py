@@ -106,7 +106,9 @@ class ConversationPage:
             mean = Sample(scores, [""] * len(scores), run.seed).mean(0.0, 1.0)
             alone = mean is not None and math.isnan(mean.low)
             text = number(mean.value) if mean and alone else interval(mean)
-            means.append(text + f" n={len(scores)}" * (0 < len(scores) < most))
+            if 0 < len(scores) < most:
+                text += f" n={len(scores)}"
+            means.append(text)
         return most, means
 
     def questions(self) -> list[Asked]:

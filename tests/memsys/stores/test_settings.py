@@ -148,7 +148,7 @@ def test_names_that_go_into_statements():
 
 
 def test_a_missing_extra_names_the_command(monkeypatch):
-    for module in ("neo4j_relations", "qdrant_vectors", "qdrant_edge_vectors"):
+    for module in ("bolt", "qdrant_vectors", "qdrant_edge_vectors"):
         monkeypatch.setattr(f"memsys.stores.{module}.find_spec", lambda name: None)
     for store, where, extra in (
         (Neo4jRelations, ["bolt://localhost"], "neo4j"),
