@@ -66,13 +66,12 @@ def test_a_fit_repeats_and_is_what_it_was(tmp_path, capsys):
     assert found.coverage == pytest.approx(COVERAGE, abs=0.005)
 
 
-def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, capsys, monkeypatch):
+def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, capsys, said, monkeypatch):
     few = examples(["conv-26", "conv-30"])
     monkeypatch.setattr(fit_fusion, "examples_of", lambda _: few)
     monkeypatch.setattr(fit_fusion, "_built", lambda _: (None, {}))
     out = tmp_path / "weights.yaml"
-    assert main(["--check", "--out", str(out)]) == 2
-    assert f"--out={out}: no such file to check" in capsys.readouterr().err
+    assert f"--out={out}: no such file to check" in said(main, "--check", "--out", out, code=2)
     fit = fit_weights(few)
     words, (none, full) = fit.all["words"], fit.coverage
     for weight, share, told in (
@@ -134,11 +133,10 @@ def test_other_data_are_refused_in_one_line_and_nothing_is_written(
 
 
 @pytest.mark.usefixtures("unread")
-def test_a_place_that_cannot_be_written_is_refused_before_the_fit(tmp_path, capsys):
+def test_a_place_that_cannot_be_written_is_refused_before_the_fit(tmp_path, said):
     made = data(tmp_path, "conv-26", "conv-30")
     for out in (tmp_path / "none" / "w.yaml", tmp_path, tmp_path / "made.json" / "w.yaml"):
-        assert main(["--out", str(out), made, "dataset.split=null"]) == 2
-        (line,) = capsys.readouterr().err.splitlines()
+        (line,) = said(main, "--out", out, made, "dataset.split=null", code=2).splitlines()
         assert str(out) in line
 
 

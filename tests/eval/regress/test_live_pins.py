@@ -65,7 +65,7 @@ def rows(out: str) -> dict[str, list[str]]:
     return {cells[0].removeprefix("live: "): cells[1:] for cells in lines}
 
 
-def test_a_live_pin_from_its_command_to_a_loss_and_a_failure(pin, model, capsys):
+def test_a_live_pin_from_its_command_to_a_loss_and_a_failure(pin, model, capsys, said):
     assert main(["live.yaml", "--repin", "begun"]) == 0
     assert "tolerance_questions" not in pin.read_text()
     stored = read(pin.with_name("live.scores.csv"))
@@ -74,30 +74,28 @@ def test_a_live_pin_from_its_command_to_a_loss_and_a_failure(pin, model, capsys)
     assert "bees" not in pin.with_name("live.scores.csv").read_text()
     capsys.readouterr()
 
-    assert main(["live.yaml"]) == 0
-    assert capsys.readouterr().out.startswith("## Score regression: OK\n")
+    assert said(main, "live.yaml").startswith("## Score regression: OK\n")
 
     model.wrong = 2
-    assert main(["live.yaml"]) == 0
-    out = capsys.readouterr().out
+    out = said(main, "live.yaml")
     assert out.startswith("## Score regression: OKish\n")
     verdict, _, n, expected, found, *_ = rows(out)["judge"]
     assert (verdict, n, expected, found) == ("OKish", "18", "1.0000", "0.8889")
 
     model.wrong = 18
-    assert main(["live.yaml"]) == 1
-    assert rows(capsys.readouterr().out)["judge"][0] == "FAIL"
+    assert rows(said(main, "live.yaml", code=1))["judge"][0] == "FAIL"
 
     model.wrong, model.refused = 0, 1
-    assert main(["live.yaml"]) == 1
-    out = capsys.readouterr().out
+    out = said(main, "live.yaml", code=1)
     assert "- live: 1 question failed that did not when pinned (ash/0); the first in answer:" in out
 
     model.refused = 1  # a run with a failure is pinned with it, and says so
-    assert main(["live.yaml", "--repin", "again"]) == 0
-    assert "live: 1 questions are pinned as failed: ['ash/0']" in capsys.readouterr().out
-    assert main(["live.yaml", "--repin", "again"]) == 0
-    assert "pinned as failed" not in capsys.readouterr().out  # nothing has changed
+    assert "live: 1 questions are pinned as failed: ['ash/0']" in said(
+        main, "live.yaml", "--repin", "again"
+    )
+    assert "pinned as failed" not in said(
+        main, "live.yaml", "--repin", "again"
+    )  # nothing has changed
     stored = read(pin.with_name("live.scores.csv"))
     assert [id_ for id_, one in stored.items() if one.failed] == ["ash/0"]
     assert main(["live.yaml"]) == 0
@@ -106,7 +104,7 @@ def test_a_live_pin_from_its_command_to_a_loss_and_a_failure(pin, model, capsys)
     assert "21 of 21 questions failed" in capsys.readouterr().out
 
 
-def test_a_pin_that_was_changed_by_hand_is_refused(pin, capsys):
+def test_a_pin_that_was_changed_by_hand_is_refused(pin, said):
     assert main(["live.yaml", "--repin", "begun"]) == 0
     beside = pin.with_name("live.scores.csv")
     whole = beside.read_text()
@@ -118,19 +116,16 @@ def test_a_pin_that_was_changed_by_hand_is_refused(pin, capsys):
         ("question\n", "line 1: must be question,conversation"),
     ):
         beside.write_text(text)
-        assert main(["live.yaml"]) == 2
-        error = capsys.readouterr().err.splitlines()[-1]
+        error = said(main, "live.yaml", code=2).splitlines()[-1]
         assert told in error
     beside.unlink()
-    assert main(["live.yaml"]) == 2
-    assert "live.scores.csv: cannot be read" in capsys.readouterr().err
+    assert "live.scores.csv: cannot be read" in said(main, "live.yaml", code=2)
     pin.write_text(pin.read_text() + "tolerance_questions: 1\n")
     beside.write_text(whole)
-    assert main(["live.yaml"]) == 2
-    assert "tolerance_questions: remove it" in capsys.readouterr().err
+    assert "tolerance_questions: remove it" in said(main, "live.yaml", code=2)
 
 
-def test_the_pinned_replay_asks_no_model_and_live_does(tmp_path, monkeypatch, capsys):
+def test_the_pinned_replay_asks_no_model_and_live_does(tmp_path, monkeypatch, capsys, said):
     pinned = load_pin(EXPECTED / "sample_bm25_llm.yaml")
     asked: list[dict[str, Any]] = []
 
@@ -157,5 +152,6 @@ def test_the_pinned_replay_asks_no_model_and_live_does(tmp_path, monkeypatch, ca
         assert len(asked) == 20  # each of ten questions is answered and judged
         out = capsys.readouterr().out
         assert "sample_bm25_llm: judge | OKish | single_hop | 10 | 0.6000 | 0.0000 |" in out
-        assert main([str(own), "--live", "--repin", "other answers"]) == 2
-        assert "--live with --repin: it replays" in capsys.readouterr().err
+        assert "--live with --repin: it replays" in said(
+            main, own, "--live", "--repin", "other answers", code=2
+        )

@@ -216,12 +216,11 @@ def test_the_table_follows_the_points_lost_where_memories_have_an_order(tmp_path
         assert retrieval_and_reading(run, F1).parts == [*before, *missed_by_rank(run)]
 
 
-def test_a_ranking_without_answers_has_the_ranks_of_all_evidence(tmp_path, capsys):
+def test_a_ranking_without_answers_has_the_ranks_of_all_evidence(tmp_path, said):
     unread = {"answer": None, "abstained": None, "retrieved": None, "evidence_found": None}
     row = ranked_row("a/0", ["D1:4", "D1:12"], [], scores={}, **unread)
     folder = write_rankings(write_run(tmp_path / "run", [row]), {"a/0": RANKED})
-    assert diagnose.main([str(folder)]) == 0
-    out = capsys.readouterr().out
+    out = said(diagnose.main, folder)
     assert "has no answers" in out
     assert "Abstention" not in out
     _, (_, overall) = counts(folder)

@@ -237,13 +237,14 @@ def test_compare_and_rescore_accept_an_import(score, write, ranked, tmp_path, ca
         (["{file}x.json"], "cannot be read: No such file"),
     ],
 )
-def test_wrong_options_are_one_line(arguments, message, score, write, tmp_path, trees, capsys):
+def test_wrong_options_are_one_line(
+    arguments, message, score, write, tmp_path, trees, capsys, said
+):
     path = write({"ash/0": ["D1:1", "D1:2"]})
     score(path)
     given = [one.format(file=path, run=tmp_path / "run") for one in arguments]
     data = [] if "{run}" in arguments[0] or "--dataset" in given else ["--dataset", str(trees)]
     capsys.readouterr()
-    assert main([*given, *data, "--at", "2"]) == 2
-    err = capsys.readouterr().err
+    err = said(main, *given, *data, "--at", "2", code=2)
     assert message in err
     assert err.count("\n") == 1

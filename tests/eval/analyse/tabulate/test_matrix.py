@@ -48,8 +48,7 @@ class Made:
     def page(self, *given: str) -> str:
         """The page; the tables are in `folder`/tables."""
         places = ("--runs", str(self._folder / "runs"), "--out", str(self._folder / "tables"))
-        assert main(["across_datasets", *(given or GIVEN), *places]) == 0
-        return self._capsys.readouterr().out
+        return self._said(main, "across_datasets", *(given or GIVEN), *places)
 
     def lines(self) -> list[dict[str, str]]:
         """The CSV file."""
@@ -163,9 +162,10 @@ def test_the_embedders_of_other_languages_are_named(made):
     assert "| sample_zh | 48 | 6 | e5, minilm | some.json" in page
 
 
-def test_without_any_run_the_command_is_named_and_without_a_reference_the_field(tmp_path, capsys):
-    assert main(["across_datasets", "--runs", str(tmp_path), "--out", str(tmp_path / "new")]) == 2
-    assert "run python -m eval.run -m experiment=across_datasets" in capsys.readouterr().err
+def test_without_any_run_the_command_is_named_and_without_a_reference_the_field(tmp_path, said):
+    assert "run python -m eval.run -m experiment=across_datasets" in said(
+        main, "across_datasets", "--runs", tmp_path, "--out", tmp_path / "new", code=2
+    )
     assert not (tmp_path / "new").exists()
     # a matrix without a reference
     grid = replace(load_grid("across_datasets"), tables={"matrix": {}})

@@ -116,10 +116,11 @@ def test_without_a_run_the_printed_side_remains(tmp_path):
     assert ", own |" not in text
 
 
-def test_settings_that_a_run_would_refuse_are_refused(tmp_path, capsys):
+def test_settings_that_a_run_would_refuse_are_refused(tmp_path, said):
     (tmp_path / "runs").mkdir()
-    assert main(["mem0_paper", "dataset=nope", "--runs", str(tmp_path / "runs")]) == 2
-    assert "dataset=nope: no such option" in capsys.readouterr().err
+    assert "dataset=nope: no such option" in said(
+        main, "mem0_paper", "dataset=nope", "--runs", tmp_path / "runs", code=2
+    )
     assert not (tmp_path / "results").exists()
 
 

@@ -27,7 +27,7 @@ def rows_of(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, capsys):
+def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, capsys, said):
     given = ("dataset=sample", *small[:2], "strategy=bm25", "context=flat,layered", "k=2")
     ended = start("-m", "experiment=injection", *given)
     assert ended.code == 0, ended.err
@@ -56,8 +56,9 @@ def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, capsys):
     with (tmp_path / "results" / "tables" / "injection.csv").open(encoding="utf-8") as file:
         found = list(csv.DictReader(file))
     assert {line["run_id"] for line in found} == {run.folder.name for run in runs}
-    assert main(["injection", *given, "--picture", "--out", "tables"]) == 2
-    assert "no number to draw scores over; leave out --picture" in capsys.readouterr().err
+    assert "no number to draw scores over; leave out --picture" in said(
+        main, "injection", *given, "--picture", "--out", "tables", code=2
+    )
     assert not list(Path("tables").glob("*"))  # nothing was replaced
 
 
@@ -82,9 +83,8 @@ def test_a_sweep_over_a_number_is_drawn_by_the_scores_that_it_has(keys, tmp_path
     assert ("<!-- evidence recall, 95% interval -->" in svg) == ("evidence_recall" in keys)
 
 
-def test_runs_that_are_missing_are_asked_for(tmp_path, capsys):
-    assert main(["memory_unit", "k=3"]) == 2
-    told = capsys.readouterr().err
+def test_runs_that_are_missing_are_asked_for(tmp_path, said):
+    told = said(main, "memory_unit", "k=3", code=2)
     assert "9 of 9 runs are missing" in told
     assert "run python -m eval.run -m experiment=memory_unit k=3" in told
     assert not (tmp_path / "results").exists()

@@ -11,9 +11,8 @@ from eval.rendering.blocks import Chart, Part, Section, Table
 from tests.eval.pages.report.made_report import made, records, write_run
 
 
-def test_the_report_of_one_run_is_in_its_folder(first, capsys):
-    assert report.main([str(first)]) == 0
-    assert "check its licence" in capsys.readouterr().out
+def test_the_report_of_one_run_is_in_its_folder(first, said):
+    assert "check its licence" in said(report.main, first)
     html = (first / "report.html").read_text(encoding="utf-8")
     text = (first / "report.md").read_text(encoding="utf-8")
     for one in (html, text):
@@ -116,10 +115,9 @@ def test_runs_of_other_data_are_reported_but_not_compared(first, data, tmp_path)
     assert "is better than" not in text
 
 
-def test_a_run_without_the_data_set_is_shown_by_ids(first, second, data, capsys):
+def test_a_run_without_the_data_set_is_shown_by_ids(first, second, data, said):
     data.write_text(json.dumps(json.loads(data.read_text()), indent=1))
-    assert report.main([str(first), str(second)]) == 0
-    assert "sha256 differs" in capsys.readouterr().out
+    assert "sha256 differs" in said(report.main, first, second)
     text = (first / "comparison.md").read_text(encoding="utf-8")
     assert "said D1:1" not in text
     assert "D2:1, 0.400, expanded from D1:1" in text
