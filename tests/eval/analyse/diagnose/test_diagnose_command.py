@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -24,26 +23,15 @@ TINY = (
 )
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> dict[str, str]:
-    made = {"vector_only": DIRECT, "graph_expand": ALWAYS, "hybrid_gate": GATED}
-    return {name: str(write_run(tmp_path / name, rows, name)) for name, rows in made.items()}
-
-
-def titles(out: str) -> list[str]:
-    return re.findall(r"^(.+)\n=+$", out, re.MULTILINE)
-
-
 def test_real_runs_are_diagnosed_by_what_they_recorded(tmp_path, cache, said):
     runs = {}
     for strategy in ("hybrid_gate", "vector_only", "graph_expand"):
         folder = tmp_path / strategy
-        ended = run_main(tmp_path, cache, *TINY, f"strategy={strategy}", f"hydra.run.dir={folder}")
-        assert ended.code == 0, ended.err
+        run_main(tmp_path, cache, *TINY, f"strategy={strategy}", f"hydra.run.dir={folder}").ok()
         runs[strategy] = Run(folder)
-    folders = [str(run.folder) for run in runs.values()]
-    out = said(main, folders[0], "--direct", folders[1], "--expanded", folders[2])
-    assert titles(out) == TITLES
+    gated, direct, always = (run.folder for run in runs.values())
+    out = said(main, gated, "--direct", direct, "--expanded", always)
+    assert re.findall(r"^(.+)\n=+$", out, re.MULTILINE) == TITLES
     counted = [row for row in runs["hybrid_gate"].records if row["category"] != 5]
     some = [row for row in counted if 0 < row["scores"]["evidence_recall"] < 1]
     right = sum(row["scores"]["locomo_f1"] >= 0.5 for row in some) / len(some)
@@ -91,23 +79,20 @@ def test_score_and_threshold(tmp_path, said):
         assert re.search(told, said(main, run, *options), re.M)
 
 
-def test_wrong_input_is_one_line_and_exit_code_2(runs, capsys):
-    for arguments, told in (
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
         ("nowhere", "nowhere: no such run"),
         ("{hybrid_gate} --expanded {graph_expand}", "--expanded: needs --direct RUN"),
         ("{graph_expand} --direct {hybrid_gate}", "expands as well (the first: b/1)"),
         ("{vector_only} --direct {vector_only}", "have no trace.expansion"),
-        (
-            "{hybrid_gate} --direct {vector_only} --expanded {vector_only}",
-            "does not always expand",
-        ),
+        ("{hybrid_gate} --direct {vector_only} --expanded {vector_only}", "not always expand"),
         ("{vector_only} --correct 0", "--correct 0: scores are 0 to 1"),
         ("{vector_only} --correct nan", "--correct nan"),
         ("{vector_only} --score bleu2", "use --score with one of locomo_f1"),
-    ):
-        assert main([argument.format(**runs) for argument in arguments.split()]) == 2
-        shown = capsys.readouterr()
-        assert shown.out == ""
-        assert shown.err.startswith("error: ")
-        assert told in shown.err
-        assert shown.err.count("\n") == 1
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(arguments, told, tmp_path, refused):
+    made = {"vector_only": DIRECT, "graph_expand": ALWAYS, "hybrid_gate": GATED}
+    runs = {name: write_run(tmp_path / name, rows, name) for name, rows in made.items()}
+    assert told in refused(main, *arguments.format(**runs).split())

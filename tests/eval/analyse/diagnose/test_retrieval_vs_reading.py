@@ -11,6 +11,7 @@ from eval.analyse.diagnose import __main__ as diagnose
 from eval.analyse.diagnose.retrieval_vs_reading import (
     LEAST,
     Marking,
+    PointsLost,
     missed_by_rank,
     points_lost,
     retrieval_and_reading,
@@ -75,10 +76,15 @@ def test_share_correct_given_all_some_and_none_of_the_evidence(tmp_path):
     assert {row[0] for row in table.rows[5:]} == {"overall (types 1-4)"}
 
 
-def test_what_a_type_lost_is_split_without_rest():
-    rows = [*some("a"), *some("b"), record("a/90", "", f1=1.0)]
+def lost(rows: list[dict]) -> PointsLost:
     found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
     assert found is not None
+    return found
+
+
+def test_what_a_type_lost_is_split_without_rest():
+    rows = [*some("a"), *some("b"), record("a/90", "", f1=1.0)]
+    found = lost(rows)
     assert (found.score.n, found.whole) == (20, 12)
     assert found.score.value == pytest.approx(0.47)
     assert found.retrieval.value == pytest.approx(0.70 - 0.47)
@@ -88,14 +94,12 @@ def test_what_a_type_lost_is_split_without_rest():
 def test_overall_weighs_types_by_their_questions_not_by_what_was_found():
     easy = [record(f"a/{i}", "a", "a" * (i < 5), f1=float(i < 5), category=2) for i in range(15)]
     hard = [record(f"b/{i}", "a", "a", category=1) for i in range(5)]
-    found = points_lost(easy + hard, [F1.value(row) for row in easy + hard], seed=0)
-    assert found is not None
+    found = lost(easy + hard)
     assert found.reading.value == pytest.approx(5 / 20)  # pooled it would be 5 / 10
     assert found.retrieval.value == pytest.approx(1 - 5 / 20 - 5 / 20)
     # all read or none read has a width
     rows = repeated([record(str(i), "a", "a") for i in range(5)])
-    found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
-    assert found is not None
+    found = lost(rows)
     assert (found.reading.value, found.reading.high) == (1.0, 1.0)
     assert 0.6 < found.reading.low < 0.8
 
@@ -125,8 +129,7 @@ def test_intervals_of_losses_are_those_of_resampled_conversations():
             whole = rng.random() < level
             f1 = round(float(np.clip(rng.normal(0.3 + 0.4 * whole * level, 0.1), 0, 1)), 6)
             rows.append(record(f"{name}/{i}", "a", "a" * whole, f1=f1, category=1 + i % 2))
-    found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
-    assert found is not None
+    found = lost(rows)
     names = sorted({row["conversation"] for row in rows})
     cells = np.zeros((len(names), 2, 4))  # by conversation and type: n, sum, n whole, sum of whole
     for row in rows:

@@ -113,7 +113,7 @@ def test_chosen_runs_open_with_the_first_begun_as_the_reference(folder):
 
 def test_a_run_that_cannot_be_shown_says_why_and_may_be_mended(folder):
     runs = RunList(folder, read)
-    broken = folder / "first" / "records.jsonl"
+    broken, path = (folder / "first" / name for name in ("records.jsonl", "manifest.json"))
     whole = broken.read_text()
     broken.write_text(f"{{}}\n{whole}")
     reply = runs.answer("/first/", ())
@@ -122,8 +122,7 @@ def test_a_run_that_cannot_be_shown_says_why_and_may_be_mended(folder):
     broken.write_text(whole)
     assert runs.answer("/first/", ()).status == HTTPStatus.OK
     assert "the run is running" in runs.answer("/going/", ()).body
-    manifest = json.loads((folder / "first" / "manifest.json").read_text())
-    write_json(folder / "first" / "manifest.json", {**manifest, "dataset": "renamed"})
+    write_json(path, {**json.loads(path.read_text()), "dataset": "renamed"})
     assert "on renamed</h1>" in runs.answer("/first/", ()).body  # read again
 
 
