@@ -111,8 +111,7 @@ def started(start: Start, data: Path, *more: str) -> Ended:
 
 @pytest.fixture
 def run(start: Start, files: tuple[Path, Path], tmp_path: Path) -> Run:
-    ended = started(start, files[0], f"dataset.subset={files[1]}")
-    assert ended.code == 0, ended.err
+    ended = started(start, files[0], f"dataset.subset={files[1]}").ok()
     (found,) = runs_in(tmp_path)
     return Run(found.folder, ended)
 
@@ -140,9 +139,7 @@ def test_a_run_does_not_go_on_with_another_subset(start, run, files):
     rows = json.loads(files[1].read_text())["questions"]
     change(files[1], questions=rows[:2])
     more = (f"dataset.subset={files[1]}", f"resume={run.folder.name}")
-    ended = started(start, files[0], *more)
-    assert ended.code == 2
-    assert "the subset's file has changed" in ended.err
+    started(start, files[0], *more).refused("the subset's file has changed")
 
 
 def judged(run: Run, verdicts: list[float | None]) -> dict[str, Any]:
