@@ -80,22 +80,20 @@ def test_different_scoring_is_an_objection_to_f1_but_not_to_a_named_score():
     assert len(objections(runs, [F1], ["f1"])) == 1
 
 
-def test_different_judges_are_an_objection_to_verdicts_alone():
+@pytest.mark.parametrize(
+    ("more", "fields"),
+    [
+        ({}, {"models": {"judge": "mild"}}),
+        ({}, {"models": {"judge": "strict"}, "prompts": {"judge": "ab"}}),
+        ({"judge_source": "as reported"}, {"models": {"judge": "strict"}}),
+    ],
+)
+def test_different_judges_are_an_objection_to_verdicts_alone(more, fields):
     one = run("plain", judged(records()), models={"judge": "strict"})
-    others = [
-        run("two", judged(records()), models={"judge": "mild"}),
-        run("three", judged(records()),
-            models={"judge": "strict"}, prompts={"judge": "ab"},
-        ),
-        run("four", judged(records(), judge_source="as reported"),
-            models={"judge": "strict"},
-        ),
-    ]  # fmt: skip
-    for other in others:
-        runs = [one, other]
-        (objection,) = objections(runs, [F1, JUDGE], [])
-        assert "different judges (strict" in objection
-        assert objections(runs, [F1], []) == []
+    runs = [one, run("other", judged(records(), **more), **fields)]
+    (objection,) = objections(runs, [F1, JUDGE], [])
+    assert "different judges (strict" in objection
+    assert objections(runs, [F1], []) == []
 
 
 def test_scores_are_named_as_in_summaries_or_in_records():
@@ -109,10 +107,12 @@ def test_scores_are_named_as_in_summaries_or_in_records():
 
 def test_by_default_the_judge_counts_if_every_run_has_verdicts():
     one, two = (run(name, judged(records())) for name in ("one", "two"))
-    three = run("three")
-    assert [m.key for m in choose([one, two], [], None)] == ["locomo_f1", "judge", "abstained"]
-    assert [m.key for m in choose([one, three], [], None)] == ["locomo_f1", "abstained"]
-    assert [m.key for m in choose([one, two], [], "temporal")] == ["locomo_f1", "judge"]
+    for other, type_, keys in (
+        (two, None, ["locomo_f1", "judge", "abstained"]),
+        (run("three"), None, ["locomo_f1", "abstained"]),
+        (two, "temporal", ["locomo_f1", "judge"]),
+    ):
+        assert [measure.key for measure in choose([one, other], [], type_)] == keys
     assert choose([one, two], [], "adversarial") == [Measure("abstained", ("adversarial",))]
 
 
