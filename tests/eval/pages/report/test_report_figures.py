@@ -11,19 +11,16 @@ from eval.pages.report.cards import gains_and_losses
 from eval.pages.report.costs import costs_block, latency_block
 from eval.pages.report.scores import judges_block, types_block
 from eval.records.schema import Record
-from eval.rendering.blocks import Block, Chart, Table
+from eval.rendering.blocks import Chart
 from eval.rendering.charts import ChartPoint, dots, scatter
 from eval.rendering.palette import looks
 from eval.rendering.svg import Scale, linear_ticks, log_ticks, short
 from eval.summary.measures import Measure
+from tests.eval.analyse.diagnose.made_runs import tables
 from tests.eval.factory import ingest_line
 from tests.eval.pages.report.made_report import CONVERSATIONS, made, records, write_run
 
 PRICING = {"as_of": "2026-01-01", "models": {"m": {"input": 2.0, "output": 4.0}}}
-
-
-def _first_table(block: Block) -> Table:
-    return next(part for part in block.parts if isinstance(part, Table))
 
 
 def _used(tokens: int) -> dict[str, dict]:
@@ -64,13 +61,13 @@ def test_costs_and_break_even(tmp_path, data):
     whole = run("whole", _used(1_000_000), {})
     thrifty = run("thrifty", _used(250_000), {"usage": _used(6_000_000)})
     block = costs_block(made(whole, thrifty))
-    assert [row[:4] for row in _first_table(block).rows] == [
+    assert [row[:4] for row in tables(block)[0].rows] == [
         ["whole", "30", "2,000.0000 [2,000.0000, 2,000.0000]", "0.0000"],
         ["thrifty", "30", "500.0000 [500.0000, 500.0000]", "12.0000"],
     ]
     assert block.parts[-1].rows == [["thrifty", "whole", "8"]]  # 12 / (2 - 0.5)
     unknown = made(run("unpriced", _used(5)), run("imported", None))
-    rows = _first_table(costs_block(unknown)).rows
+    rows = tables(costs_block(unknown))[0].rows
     assert [row[2:4] for row in rows] == [["unknown"] * 2] * 2  # which is not nothing
 
 
@@ -80,7 +77,7 @@ def test_latency_counts_known_values(tmp_path, data):
         row["latency_ms"] = {"retrieve": n + 1.0, "answer": None, "total": 2.0 * (n + 1)}
         row["latency_source"] = "recorded" if n < 15 else "shared" if n < 18 else "live"
     rows[0] |= {"status": "error", "error": {"phase": "answer", "kind": "E", "message": "m"}}
-    table = _first_table(latency_block(made(write_run(tmp_path / "a", rows, "a", data))))
+    (table,) = tables(latency_block(made(write_run(tmp_path / "a", rows, "a", data))))
     retrieve, total = table.rows
     assert retrieve[:6] == ["a", "retrieve", "29", "3.4", "9.0", "16.0"]
     assert total[1:3] == ["total", "29"]
@@ -103,11 +100,9 @@ def test_largest_changes(tmp_path, data, first):
 
 
 def test_counterparts_are_found_among_the_runs(tmp_path, data):
-    plain = records()
+    plain, always, gated = records(trace={}), records(), records()
     for row in plain:
         row["retrieved"][1] = ["D2:2", ["D2:2"], 0.4, "direct"]
-        row["trace"] = {}
-    always, gated = records(), records()
     for row in gated:
         row["trace"]["gate"] = {"open": True, "rule": "similarity"}
     config = {"strategy": {"k": 2}}
@@ -160,7 +155,7 @@ def test_judges_and_their_agreement(tmp_path, data, first):
     judge = {"name": "panel", "score": "judge", "members": {"a": {}, "b": {}}}
     runs = made(write_run(tmp_path / "judged", rows, "judged", data, judge=judge), first)
     block = judges_block(runs)
-    means, members, kappas = (part for part in block.parts if isinstance(part, Table))
+    means, members, kappas = tables(block)
     assert [row[:4] for row in means.rows] == [["judged", "panel", "judge", "30"]]
     assert [[row[1], row[3][:5], row[4]] for row in members.rows] == [
         ["a", "0.750", "2"],
