@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -113,9 +114,7 @@ def test_a_real_loss_fails_and_so_does_a_rise(pin, drop):
     assert (one.difference.value < -0.1) == (drop > 0)
     assert one.difference.low * one.difference.high > 0
     found = one.difference
-    row = next(
-        line for line in report([result]).splitlines() if "made: judge | FAIL | overall" in line
-    )
+    (row,) = re.findall(r"^.*made: judge \| FAIL \| overall.*$", report([result]), re.M)
     assert f"{found.value:+.4f} [{found.low:+.4f}, {found.high:+.4f}]" in row
     assert f"| 6 conversations | {one.p_holm:.4f} |".replace("0.0000", "< 0.0001") in row
     assert row.endswith(f"| {one.needed:.4f} |")
@@ -133,14 +132,11 @@ def test_a_loss_of_one_type_fails_and_is_not_told_twice(pin):
 
 def test_other_questions_fail_with_equal_scores(pin):
     failed = changed(PINNED, "c1/1", failed="answer: CallFailed: 400")
+    why = "1 question failed that did not when pinned (c1/1)"
     for found, told in (
         (without(PINNED, "c0/3", "c2/1"), "2 questions of the pin not asked (c0/3, c2/1)"),
         ({**PINNED, "c9/0": PINNED["c0/0"]}, "1 question not in the pin (c9/0)"),
-        (
-            failed,
-            "1 question failed that did not when pinned (c1/1); "
-            "the first in answer: CallFailed: 400",
-        ),
+        (failed, f"{why}; the first in answer: CallFailed: 400"),
         (changed(PINNED, "c1/1", judge=None), "1 question with judge on one side only (c1/1)"),
     ):
         result = judged(pin, found)

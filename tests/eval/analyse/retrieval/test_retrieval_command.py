@@ -1,5 +1,3 @@
-"""`python -m eval retrieval` as a user starts it."""
-
 from __future__ import annotations
 
 import csv

@@ -77,13 +77,13 @@ def test_scores_are_those_of_the_summary(folder):
     ends = {f"{name}_ci": [0.25, 0.75] for name in ("f1", "judge")}
     cell = {"n": 1540, "f1": 0.5, "judge": 0.5, "context_tokens_mean": None, **ends}
     summary = {"n": 1600, "errors": 3, "by_type": {"overall": cell}}
-    (folder / "first" / "summary.json").write_text(json.dumps(summary))
+    path = folder / "first" / "summary.json"
+    path.write_text(json.dumps(summary))
     found = of_name(folder, "first")
     assert found.scores == ("0.500 [0.250, 0.750]", "0.500 [0.250, 0.750]", "-", "-", "1,540")
     assert found.detail == "3 of 1600 questions failed"
-    (folder / "first" / "summary.json").write_text("[]")
-    found = of_name(folder, "first")
-    assert set(found.scores) == {"-"}
+    path.write_text("[]")
+    assert set(of_name(folder, "first").scores) == {"-"}
 
 
 def test_the_page_links_complete_runs_alone_and_escapes(folder):
