@@ -91,6 +91,21 @@ def said(capsys: pytest.CaptureFixture[str]) -> Said:
 
 
 @pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Said:
+    """Call the `main` of a command: the one line that refuses it, with nothing else printed."""
+
+    def call(main: Callable[[list[str]], int], *arguments: object) -> str:
+        capsys.readouterr()
+        assert main([str(argument) for argument in arguments]) == 2
+        printed = capsys.readouterr()
+        (line,) = printed.err.splitlines()
+        assert (printed.out, line[:7]) == ("", "error: ")
+        return line
+
+    return call
+
+
+@pytest.fixture
 def fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Faults of tests/eval/faulty.py are on until this file is unlinked."""
     path = tmp_path / "fault"

@@ -15,6 +15,7 @@ from eval.audit_judge.__main__ import (
 from eval.audit_judge.probes import Probe, ProbeOutcome, judge_probes
 from eval.audit_judge.statistics import ENOUGH, as_json, audit, correct, judged_records
 from eval.judges.judge import Judgement
+from eval.metrics.stats.interval import Interval
 from memsys.core.errors import InputError
 from memsys.llm.base import LLMError
 from tests.eval.factory import record, run_of
@@ -80,15 +81,21 @@ def test_length_is_paired_by_question_and_runs_and_judges_by_probe():
     assert found.panel.pairs["a", "b"].value == 1
 
 
+def corrected(kind: str, type_: str, probed: list[ProbeOutcome]) -> Interval:
+    """J of 60 of 100 records of a type, corrected by the rates of a kind."""
+    found = correct(records(60, 100, type_), "judge", probed)[0].corrected[kind]
+    assert found is not None
+    return found
+
+
 def test_corrected_shares_are_rogan_gladens():
     found = correct(records(60, 100), "judge", PROBED)
     assert [one.type for one in found] == ["temporal", "overall"]
-    specific, vague = (found[0].corrected[k] for k in ("wrong_specific", "wrong_vague"))
-    assert specific is not None
+    specific = corrected("wrong_specific", "temporal", PROBED)
     assert specific.value == pytest.approx((0.6 - 0.1) / (0.95 - 0.1))
     assert specific.low < specific.value < specific.high
-    assert vague is not None
-    assert vague.value == 0.0  # a judge who passes 60% of vague answers explains all of J
+    # a judge who passes 60% of vague answers explains all of J
+    assert corrected("wrong_vague", "temporal", PROBED).value == 0.0
     assert found[0].own_rates
     table = corrected_table(found, "J")
     assert table.header[2] == "J"
@@ -96,20 +103,17 @@ def test_corrected_shares_are_rogan_gladens():
 
 
 def test_a_type_with_few_probes_takes_the_rates_of_all():
-    few = outcomes("wrong_specific", 0, ENOUGH - 1, "multi_hop")
-    found = correct(records(60, 100, "multi_hop"), "judge", [*PROBED, *few])
-    assert not found[0].own_rates
-    specific = found[0].corrected["wrong_specific"]
-    assert specific is not None
+    few = [*PROBED, *outcomes("wrong_specific", 0, ENOUGH - 1, "multi_hop")]
     accepts = 10 / (100 + ENOUGH - 1)
-    assert specific.value == pytest.approx((0.6 - accepts) / (0.95 - accepts))
-    assert "fewer than" in corrected_note(found, rejects_probed=True)
-    # false rejects that were not probed count as none
-    found = correct(records(60, 100), "judge", outcomes("wrong_specific", 10, 100))
-    specific = found[0].corrected["wrong_specific"]
-    assert specific is not None
-    assert specific.value == pytest.approx((0.6 - 0.1) / 0.9)
-    assert "not probed" in corrected_note(found, rejects_probed=False)
+    alone = outcomes("wrong_specific", 10, 100)  # false rejects not probed count as none
+    for type_, probed, wanted, note in (
+        ("multi_hop", few, (0.6 - accepts) / (0.95 - accepts), "fewer than"),
+        ("temporal", alone, (0.6 - 0.1) / 0.9, "not probed"),
+    ):
+        found = correct(records(60, 100, type_), "judge", probed)
+        assert found[0].own_rates == (probed is alone)
+        assert corrected("wrong_specific", type_, probed).value == pytest.approx(wanted)
+        assert note in corrected_note(found, rejects_probed=probed is few)
 
 
 def test_all_of_it_is_plain_json_and_a_run_without_verdicts_refused():

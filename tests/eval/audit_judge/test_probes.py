@@ -70,9 +70,8 @@ def test_given_answers_take_the_place_of_made_ones():
     probes = make_probes(SAMPLE.questions, given, None, 0)
     specific = [probe for probe in probes if probe.kind == "wrong_specific"]
     assert [(p.question_id, p.answer) for p in specific] == [(id_, "a zeppelin")]
-    long = [probe for probe in probes if probe.kind == "wrong_long"]
-    assert len(long) == 1
-    assert "a zeppelin" in long[0].answer
+    (long,) = (probe for probe in probes if probe.kind == "wrong_long")
+    assert "a zeppelin" in long.answer
     assert make_probes(SAMPLE.questions, given, None, 0, by_rule=False) == specific
 
 
@@ -87,31 +86,29 @@ def test_other_forms_where_they_are_certain():
         ("Which?", "Ash, Beech and Cedar", "Cedar, Ash and Beech"),
         ("Which?", "nuts, figs, and dates", "dates, nuts, and figs"),
         ("哪些？", "南宁、桂林、柳州", "柳州、南宁、桂林"),
+        ("When?", "May 2023", None),
+        ("Which game?", "Kestrel 3", None),  # the number of a title
+        ("Which film?", "it takes two", None),
+        ("Which?", "a bowl of nuts, figs, and dates", None),
+        ("Which?", "tea, bread and butter", None),
+        ("Which, in order?", "Ash, Beech and Cedar", None),
+        ("先后去了哪里？", "南宁、桂林、柳州", None),
+        ("Which?", "Ash and Beech", None),
+        ("What time?", "3:30 pm", None),
+        ("What?", "a kayak", None),
     ):
-        assert reformatted(asked, gold) == expected
-    for asked, gold in (
-        ("When?", "May 2023"),
-        ("Which game?", "Kestrel 3"),  # the number of a title
-        ("Which film?", "it takes two"),
-        ("Which?", "a bowl of nuts, figs, and dates"),
-        ("Which?", "tea, bread and butter"),
-        ("Which, in order?", "Ash, Beech and Cedar"),
-        ("先后去了哪里？", "南宁、桂林、柳州"),
-        ("Which?", "Ash and Beech"),
-        ("What time?", "3:30 pm"),
-        ("What?", "a kayak"),
-    ):
-        assert reformatted(asked, gold) is None, gold
+        assert reformatted(asked, gold) == expected, gold
 
 
 def test_no_specific_wrong_answer_where_all_golds_say_the_same():
     asked = [question("a?", "a red kite"), question("b?", "the kite", 1), question("c?", "red", 2)]
-    wrong = WrongAnswers(asked, 0)
-    assert wrong.specific(asked[0]) is None
-    more = WrongAnswers([*asked, question("d?", "a blue kayak", 3)], 0)
-    assert more.specific(asked[0]) == "a blue kayak"
-    other_type = WrongAnswers([*asked, question("d?", "a blue kayak", 3, "multi_hop")], 0)
-    assert other_type.specific(asked[0]) is None
+    other = ("d?", "a blue kayak", 3)
+    for more, wrong in (
+        ([], None),
+        ([question(*other)], "a blue kayak"),
+        ([question(*other, "multi_hop")], None),
+    ):
+        assert WrongAnswers([*asked, *more], 0).specific(asked[0]) == wrong
 
 
 def test_vague_answers_follow_the_first_asking_word():

@@ -184,15 +184,16 @@ def _dies(*_: object) -> None:
     raise MemoryError
 
 
-def test_parts_run_in_order_and_alone_and_are_written(monkeypatch, tmp_path, capsys):
+def test_parts_run_in_order_and_alone_and_are_written(monkeypatch, tmp_path, said):
     def part(rows: partial[Iterator[Row]] | Callable[[], Iterator[Row]], _: float) -> Iterator[Row]:
         name = getattr(rows, "func", rows).__name__
         yield {"what": name, "now": 1234, "s": 0.012345}
 
     monkeypatch.setattr(bench, "limited", part)
-    assert bench.main(["--dataset", "sample"]) == 0
-    shown = [line for line in capsys.readouterr().out.splitlines() if "1,234" in line]
-    assert shown == [f"| {name} | 1,234 | 0.0123 | - |" for name in ("runs", "calls", "search")]
+    lines = said(bench.main, "--dataset", "sample").splitlines()
+    assert [line for line in lines if "1,234" in line] == [
+        f"| {name} | 1,234 | 0.0123 | - |" for name in ("runs", "calls", "search")
+    ]
     out = tmp_path / "out"
     assert bench.main(["--part", "scale", "--sizes", "10", "--out", str(out)]) == 0
     assert "| scale | 1,234 | 0.0123 |" in (out / "bench.md").read_text(encoding="utf-8")
@@ -200,10 +201,9 @@ def test_parts_run_in_order_and_alone_and_are_written(monkeypatch, tmp_path, cap
     assert written == {"scale": [{"what": "scale", "now": 1234, "s": 0.012345}]}
 
 
-def test_a_part_that_fails_gives_exit_code_1(monkeypatch, capsys):
+def test_a_part_that_fails_gives_exit_code_1(monkeypatch, said):
     monkeypatch.setattr(bench, "search", _fails)
-    assert bench.main(["--part", "search"]) == 1
-    assert "the rest" in capsys.readouterr().out
+    assert "the rest" in said(bench.main, "--part", "search", code=1)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,6 @@ def test_a_part_that_fails_gives_exit_code_1(monkeypatch, capsys):
         (("--longer", "nan"), "--longer nan: use a number above 0"),
     ],
 )
-def test_wrong_input_is_refused_before_anything_is_measured(given, message, monkeypatch, capsys):
+def test_wrong_input_is_refused_before_anything_is_measured(given, message, monkeypatch, said):
     monkeypatch.setattr(bench, "limited", None)
-    assert bench.main(given) == 2
-    assert message in capsys.readouterr().err
+    assert message in said(bench.main, *given, code=2)

@@ -66,33 +66,26 @@ def test_a_fit_repeats_and_is_what_it_was(tmp_path, capsys):
     assert found.coverage == pytest.approx(COVERAGE, abs=0.005)
 
 
-def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, capsys, monkeypatch):
+def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, said, monkeypatch):
     few = examples(["conv-26", "conv-30"])
     monkeypatch.setattr(fit_fusion, "examples_of", lambda _: few)
     monkeypatch.setattr(fit_fusion, "_built", lambda _: (None, {}))
     out = tmp_path / "weights.yaml"
-    assert main(["--check", "--out", str(out)]) == 2
-    assert f"--out={out}: no such file to check" in capsys.readouterr().err
+    assert f"--out={out}: no such file to check" in said(main, "--check", "--out", out, code=2)
     fit = fit_weights(few)
     words, (none, full) = fit.all["words"], fit.coverage
     for weight, share, told in (
         (0.05, 0.005, [f"{out}: its weights are those of the fit"]),
-        (
-            *(0.06, 0.006),
-            [
-                f"all.words: {words:g}, expected {words + 0.06:g}",
-                f"coverage: {full:g}, expected {full + 0.006:g}",
-            ],
-        ),
-    ):
-        other = replace(
-            fit, all={**fit.all, "words": words + weight}, coverage=(none, full + share)
-        )
+        (0.06, 0.006, [f"all.words: {words:g}, expected {words + 0.06:g}",
+                       f"coverage: {full:g}, expected {full + 0.006:g}"]),
+    ):  # fmt: skip
+        weights = {**fit.all, "words": words + weight}
+        other = replace(fit, all=weights, coverage=(none, full + share))
         out.write_text(written(other, "fusion", {}), "utf-8")
         before = out.read_bytes()
         load_weights.cache_clear()
-        assert main(["--check", "--out", str(out)]) == (len(told) == 2)
-        assert capsys.readouterr().out.splitlines() == told
+        shown = said(main, "--check", "--out", out, code=int(len(told) == 2))
+        assert shown.splitlines() == told
         assert out.read_bytes() == before
 
 
@@ -116,30 +109,22 @@ def test_a_check_names_what_is_not_fitted_and_writes_nothing(tmp_path, capsys, m
     ],
 )
 def test_other_data_are_refused_in_one_line_and_nothing_is_written(
-    tmp_path, capsys, overrides, told
+    tmp_path, refused, overrides, told
 ):
-    made, out = (
-        data(tmp_path, *LOCOMO["dev"], *LOCOMO["held_out"], "conv-1"),
-        tmp_path / "weights.yaml",
-    )
+    made = data(tmp_path, *LOCOMO["dev"], *LOCOMO["held_out"], "conv-1")
+    out = tmp_path / "weights.yaml"
     out.write_bytes(WEIGHTS.read_bytes())
     if not any(one.startswith("dataset=") for one in overrides):
         overrides = [*overrides, made]
-    assert main(["--out", str(out), *overrides]) == 2
+    assert told in refused(main, "--out", out, *overrides)
     assert out.read_bytes() == WEIGHTS.read_bytes()
-    said = capsys.readouterr()
-    (line,) = said.err.splitlines()
-    assert told in line
-    assert said.out == ""
 
 
 @pytest.mark.usefixtures("unread")
-def test_a_place_that_cannot_be_written_is_refused_before_the_fit(tmp_path, capsys):
+def test_a_place_that_cannot_be_written_is_refused_before_the_fit(tmp_path, refused):
     made = data(tmp_path, "conv-26", "conv-30")
     for out in (tmp_path / "none" / "w.yaml", tmp_path, tmp_path / "made.json" / "w.yaml"):
-        assert main(["--out", str(out), made, "dataset.split=null"]) == 2
-        (line,) = capsys.readouterr().err.splitlines()
-        assert str(out) in line
+        assert str(out) in refused(main, "--out", out, made, "dataset.split=null")
 
 
 def test_too_few_questions_are_named():

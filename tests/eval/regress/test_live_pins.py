@@ -65,72 +65,57 @@ def rows(out: str) -> dict[str, list[str]]:
     return {cells[0].removeprefix("live: "): cells[1:] for cells in lines}
 
 
-def test_a_live_pin_from_its_command_to_a_loss_and_a_failure(pin, model, capsys):
-    assert main(["live.yaml", "--repin", "begun"]) == 0
+def test_a_live_pin_from_its_command_to_a_loss_and_a_failure(pin, model, said):
+    beside = pin.with_name("live.scores.csv")
+
+    def judged(code: int, *arguments: str, wrong: int = 0, refuse: int = 0) -> str:
+        model.wrong, model.refused = wrong, refuse
+        return said(main, "live.yaml", *arguments, code=code)
+
+    judged(0, "--repin", "begun")
     assert "tolerance_questions" not in pin.read_text()
-    stored = read(pin.with_name("live.scores.csv"))
+    stored = read(beside)
     assert len(stored) == 21
     assert sum(one.scores["judge"] == 1 for one in stored.values()) == 21 - ADVERSARIAL
-    assert "bees" not in pin.with_name("live.scores.csv").read_text()
-    capsys.readouterr()
+    assert "bees" not in beside.read_text()
 
-    assert main(["live.yaml"]) == 0
-    assert capsys.readouterr().out.startswith("## Score regression: OK\n")
-
-    model.wrong = 2
-    assert main(["live.yaml"]) == 0
-    out = capsys.readouterr().out
+    assert judged(0).startswith("## Score regression: OK\n")
+    out = judged(0, wrong=2)
     assert out.startswith("## Score regression: OKish\n")
     verdict, _, n, expected, found, *_ = rows(out)["judge"]
     assert (verdict, n, expected, found) == ("OKish", "18", "1.0000", "0.8889")
+    assert rows(judged(1, wrong=18))["judge"][0] == "FAIL"
+    told = "- live: 1 question failed that did not when pinned (ash/0); the first in answer:"
+    assert told in judged(1, refuse=1)
 
-    model.wrong = 18
-    assert main(["live.yaml"]) == 1
-    assert rows(capsys.readouterr().out)["judge"][0] == "FAIL"
-
-    model.wrong, model.refused = 0, 1
-    assert main(["live.yaml"]) == 1
-    out = capsys.readouterr().out
-    assert "- live: 1 question failed that did not when pinned (ash/0); the first in answer:" in out
-
-    model.refused = 1  # a run with a failure is pinned with it, and says so
-    assert main(["live.yaml", "--repin", "again"]) == 0
-    assert "live: 1 questions are pinned as failed: ['ash/0']" in capsys.readouterr().out
-    assert main(["live.yaml", "--repin", "again"]) == 0
-    assert "pinned as failed" not in capsys.readouterr().out  # nothing has changed
-    stored = read(pin.with_name("live.scores.csv"))
-    assert [id_ for id_, one in stored.items() if one.failed] == ["ash/0"]
-    assert main(["live.yaml"]) == 0
-    model.refused = 100
-    assert main(["live.yaml"]) == 1  # all fail: there is nothing to compare
-    assert "21 of 21 questions failed" in capsys.readouterr().out
+    told = "pinned as failed"  # a run with a failure is pinned with it, and says so
+    again = ("--repin", "again")
+    assert f"live: 1 questions are {told}: ['ash/0']" in judged(0, *again, refuse=1)
+    assert told not in judged(0, *again)  # nothing has changed
+    assert [id_ for id_, one in read(beside).items() if one.failed] == ["ash/0"]
+    judged(0)
+    assert "21 of 21 questions failed" in judged(1, refuse=100)  # there is nothing to compare
 
 
-def test_a_pin_that_was_changed_by_hand_is_refused(pin, capsys):
-    assert main(["live.yaml", "--repin", "begun"]) == 0
-    beside = pin.with_name("live.scores.csv")
+def test_a_pin_that_was_changed_by_hand_is_refused(pin, said):
+    said(main, "live.yaml", "--repin", "begun")
+    beside, own = pin.with_name("live.scores.csv"), pin.read_text()
     whole = beside.read_text()
-    for text, told in (
-        (whole.replace(",1\n", ",0\n", 3), "live.scores.csv: does not belong to live.yaml"),
-        (whole.replace("ash/1,", "ash/0,"), "line 3: ash/0 occurs twice"),
-        (whole.replace(",1\n", ",2\n", 1), "judge: Input should be less than or equal to 1"),
-        (whole.replace(",ok,", ",fine,", 1), "line 2: status 'fine'"),
-        ("question\n", "line 1: must be question,conversation"),
+    for more, text, told in (
+        ("", whole.replace(",1\n", ",0\n", 3), "live.scores.csv: does not belong to live.yaml"),
+        ("", whole.replace("ash/1,", "ash/0,"), "line 3: ash/0 occurs twice"),
+        ("", whole.replace(",1\n", ",2\n", 1), "judge: Input should be less than or equal to 1"),
+        ("", whole.replace(",ok,", ",fine,", 1), "line 2: status 'fine'"),
+        ("", "question\n", "line 1: must be question,conversation"),
+        ("", None, "live.scores.csv: cannot be read"),
+        ("tolerance_questions: 1\n", whole, "tolerance_questions: remove it"),
     ):
-        beside.write_text(text)
-        assert main(["live.yaml"]) == 2
-        error = capsys.readouterr().err.splitlines()[-1]
-        assert told in error
-    beside.unlink()
-    assert main(["live.yaml"]) == 2
-    assert "live.scores.csv: cannot be read" in capsys.readouterr().err
-    pin.write_text(pin.read_text() + "tolerance_questions: 1\n")
-    beside.write_text(whole)
-    assert main(["live.yaml"]) == 2
-    assert "tolerance_questions: remove it" in capsys.readouterr().err
+        beside.unlink() if text is None else beside.write_text(text)
+        pin.write_text(own + more)
+        assert told in said(main, "live.yaml", code=2).splitlines()[-1]
 
 
-def test_the_pinned_replay_asks_no_model_and_live_does(tmp_path, monkeypatch, capsys):
+def test_the_pinned_replay_asks_no_model_and_live_does(tmp_path, monkeypatch, said):
     pinned = load_pin(EXPECTED / "sample_bm25_llm.yaml")
     asked: list[dict[str, Any]] = []
 
@@ -143,19 +128,14 @@ def test_the_pinned_replay_asks_no_model_and_live_does(tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     with FaultyServer(answer) as server:
         own = tmp_path / f"{pinned.name}.yaml"
-        elsewhere = pinned.path.read_text().replace(
-            " k=3 ", f" k=3 llm.base_url={server.base_url} "
-        )
         assert pinned.answers is not None
-        bundle = f"bundle: {pinned.answers.resolve()}"
-        own.write_text(elsewhere.replace(f"bundle: {pinned.bundle}", bundle))
+        text = pinned.path.read_text().replace(" k=3 ", f" k=3 llm.base_url={server.base_url} ")
+        own.write_text(text.replace(pinned.bundle, str(pinned.answers.resolve())))
         (tmp_path / pinned.scores.name).write_bytes(pinned.scores.read_bytes())
-        assert main([str(own)]) == 0
+        assert "## Score regression: OK\n" in said(main, own)
         assert asked == []
-        assert "## Score regression: OK\n" in capsys.readouterr().out
-        main([str(own), "--live"])
+        out = said(main, own, "--live")
         assert len(asked) == 20  # each of ten questions is answered and judged
-        out = capsys.readouterr().out
         assert "sample_bm25_llm: judge | OKish | single_hop | 10 | 0.6000 | 0.0000 |" in out
-        assert main([str(own), "--live", "--repin", "other answers"]) == 2
-        assert "--live with --repin: it replays" in capsys.readouterr().err
+        error = said(main, own, "--live", "--repin", "other answers", code=2)
+        assert "--live with --repin: it replays" in error

@@ -22,7 +22,6 @@ DATA = ("locomo_plus", "locomo", "sample_hard", "sample", "synthetic")
 
 
 def data_of(stem: str) -> str:
-    """Return the data set of a pin, which is the beginning of its name."""
     return next(data for data in DATA if stem.startswith(f"{data}_"))
 
 
@@ -42,13 +41,11 @@ def test_a_pin_is_found_by_name_and_says_how_to_repeat_it():
         load_pins(["sample_bm26"])
     pins = load_pins([])
     assert {pin.name for pin in pins if pin.bundle} == REPLAYED
-    for pin in pins:
-        if pin.bundle:
-            continue
+    for pin in (pin for pin in pins if not pin.bundle):
         data = data_of(pin.name)
-        strategy = pin.name.removeprefix(f"{data}_")
-        assert {f"dataset={data}", f"strategy={strategy}"} <= set(pin.arguments)
-        others = set(pin.arguments) - {f"dataset={data}", f"strategy={strategy}"}
+        named = {f"dataset={data}", f"strategy={pin.name.removeprefix(f'{data}_')}"}
+        assert named <= set(pin.arguments)
+        others = set(pin.arguments) - named
         if data != "synthetic":  # its parameters make it small
             assert others <= {"embedder.fallback=null"}, pin.name
 

@@ -51,10 +51,8 @@ def cells(*records: Record) -> dict[str, Any]:
 def test_percentiles_interpolate_linearly():
     # sorted 10 20 40 80: p50 lies half way from 20 to 40, p95 at 2.85, so 40 + .85 * 40
     found = cells(*(record(i, 4, 1.0, ms) for i, ms in enumerate((80.0, 10.0, 40.0, 20.0))))
-    assert found["single_hop"]["retrieve_ms_p50"] == pytest.approx(30)
-    assert found["single_hop"]["retrieve_ms_p95"] == pytest.approx(74)
-    assert found["single_hop"]["total_ms_p50"] == pytest.approx(31)
-    assert found["single_hop"]["total_ms_p95"] == pytest.approx(75)
+    wanted = {"retrieve_ms_p50": 30, "retrieve_ms_p95": 74, "total_ms_p50": 31, "total_ms_p95": 75}
+    assert {name: found["single_hop"][name] for name in wanted} == pytest.approx(wanted)
 
 
 def test_means_by_type_and_overall_without_type_5():
@@ -78,21 +76,18 @@ def test_errors_count_as_0_only_where_the_score_applies():
     found = cells(
         record(0, 4, 0.9), error(1, 4), error(2, 4, evidence=[]), record(3, 5, 1.0), error(4, 5)
     )
-    single, adversarial = found["single_hop"], found["adversarial"]
-    assert (single["n"], single["errors"]) == (3, 2)
-    assert single["f1"] == pytest.approx(0.9)
-    assert single["f1_errors_as_zero"] == pytest.approx(0.3)
-    # a question without evidence has no recall, whether it fails or not
-    assert single["evidence_recall_errors_as_zero"] == pytest.approx(0.45)
-    assert adversarial["f1_errors_as_zero"] == pytest.approx(0.5)
-    assert adversarial["bleu1_errors_as_zero"] is None
-    assert found["overall"]["errors"] == 2
-
-
-def test_a_judged_run_counts_its_failures_as_0_for_the_judge():
-    judged = record(0, 4, 1.0)
-    judged["scores"]["judge"] = 1.0
-    cell = cells(judged, error(1, 4))["single_hop"]
+    for type_, wanted in (
+        # a question without evidence has no recall, whether it fails or not
+        ("single_hop", {"n": 3, "errors": 2, "f1": 0.9, "f1_errors_as_zero": 0.3,
+                        "evidence_recall_errors_as_zero": 0.45}),
+        ("adversarial", {"f1_errors_as_zero": 0.5}),
+        ("overall", {"errors": 2}),
+    ):  # fmt: skip
+        assert {name: found[type_][name] for name in wanted} == pytest.approx(wanted)
+    assert found["adversarial"]["bleu1_errors_as_zero"] is None
+    scored = record(0, 4, 1.0)
+    scored["scores"]["judge"] = 1.0  # a judged run counts its failures as 0 for the judge
+    cell = cells(scored, error(1, 4))["single_hop"]
     assert (cell["judge"], cell["judge_errors_as_zero"]) == (1.0, 0.5)
 
 
@@ -122,42 +117,34 @@ def test_table_of_runs_shows_n_and_interval_of_abstention_too():
     assert row["false refusals, 1-4"] == "0.000 [0.000, 0.000]"
 
 
-def unjudged(index: int) -> Record:
+@pytest.mark.parametrize(
+    ("passed", "failed", "judge", "as_zero", "shown"),
+    [
+        ([True, False, True], 1, 2 / 3, 2 / 4, "] (1 not judged)"),
+        ([], 2, None, 0, "0 judged (2 errors)"),
+    ],
+)
+def test_an_answer_without_a_verdict_is_in_no_mean_of_the_judge_only(
+    passed, failed, judge, as_zero, shown
+):
     failure = {"phase": "judge", "kind": "LLMError", "message": "HTTP 500"}
-    return record(index, 4, 0.8, judge_error=failure)
-
-
-def judged(index: int, passed: bool) -> Record:
-    row = record(index, 4, 0.8, judge={"m": [passed]})
-    row["scores"]["judge"] = float(passed)
-    return row
-
-
-JUDGE = {"name": "llm", "score": "judge", "model": "m"}
-
-
-def test_an_answer_without_a_verdict_is_in_no_mean_of_the_judge_only():
-    rows = [judged(0, True), judged(1, False), judged(2, True), unjudged(3)]
-    summary = summarise(rows, {**MANIFEST, "judge": JUDGE}, seed=0)
-    cell = summary["by_type"]["single_hop"]
-    assert (cell["n"], cell["errors"], cell["judge_errors"]) == (4, 0, 1)
-    assert cell["judge"] == pytest.approx(2 / 3)
-    assert cell["judge_errors_as_zero"] == pytest.approx(2 / 4)
+    rows = [record(i, 4, 0.8, judge={"m": [one]}) for i, one in enumerate(passed)]
+    for row, one in zip(rows, passed, strict=True):
+        row["scores"]["judge"] = float(one)
+    rows += [record(9 + i, 4, 0.8, judge_error=failure) for i in range(failed)]
+    judged_by = {"name": "llm", "score": "judge", "model": "m"}
+    summary = summarise(rows, {**MANIFEST, "judge": judged_by}, seed=0)
+    cell, told = summary["by_type"]["single_hop"], summary["judge"]
+    assert (cell["n"], cell["errors"], cell["judge_errors"]) == (len(rows), 0, failed)
+    assert cell["judge"] == (judge and pytest.approx(judge))
+    assert cell["judge_errors_as_zero"] == pytest.approx(as_zero)
     assert cell["f1"] == pytest.approx(0.8)
     assert "f1_errors_as_zero" not in cell
-    assert (summary["judge"]["n"], summary["judge"]["errors"]) == (3, 1)
+    assert (told["n"], told["errors"], told["mean"]) == (len(passed), failed, cell["judge"])
     header, (row, _) = by_type(summary)
-    assert dict(zip(header, row, strict=True))["judge"].endswith("] (1 not judged)")
-    assert "The judge failed on 1 of 4 answers." in report_md(MANIFEST, summary, [])
-
-
-def test_a_judge_that_always_failed_is_shown_as_such():
-    summary = summarise([unjudged(0), unjudged(1)], {**MANIFEST, "judge": JUDGE}, seed=0)
-    cell = summary["by_type"]["single_hop"]
-    assert (cell["judge"], cell["judge_errors"], cell["judge_errors_as_zero"]) == (None, 2, 0)
-    assert (summary["judge"]["n"], summary["judge"]["mean"]) == (0, None)
-    header, (row, _) = by_type(summary)
-    assert dict(zip(header, row, strict=True))["judge"] == "0 judged (2 errors)"
+    assert dict(zip(header, row, strict=True))["judge"].endswith(shown)
+    note = f"The judge failed on {failed} of {len(rows)} answers."
+    assert note in report_md(MANIFEST, summary, [])
 
 
 def test_a_stream_of_records_is_not_held_in_memory():
@@ -186,9 +173,15 @@ def test_tokens_of_named_models_are_priced():
     assert found["single_hop"]["cost_usd"] is None  # not known, which is not free
 
 
-def test_a_failed_question_counts_as_0_where_the_score_applies_to_it():
-    wrong, adversarial = ({"status": "error", "category": one, "scores": {}} for one in (1, 5))
-    assert protocol_score(wrong, "f1") == 0
-    assert protocol_score(adversarial, "f1") is None  # it has no gold answer
-    assert protocol_score(adversarial, "evidence_recall") == 0
-    assert protocol_score(adversarial, "an own metric that is not here") is None
+@pytest.mark.parametrize(
+    ("category", "score", "wanted"),
+    [
+        (1, "f1", 0),
+        (5, "f1", None),  # it has no gold answer
+        (5, "evidence_recall", 0),
+        (5, "an own metric that is not here", None),
+    ],
+)
+def test_a_failed_question_counts_as_0_where_the_score_applies_to_it(category, score, wanted):
+    row = {"status": "error", "category": category, "scores": {}}
+    assert protocol_score(row, score) == wanted

@@ -1,5 +1,3 @@
-"""`python -m eval compare` as a user starts it."""
-
 from __future__ import annotations
 
 import csv
@@ -13,10 +11,6 @@ import pytest
 from eval.analyse.compare.__main__ import main
 from tests.eval.analyse.compare.made_runs import FILE, edit, judged, noisy, records, write_run
 from tests.eval.factory import error
-
-Patch = pytest.MonkeyPatch
-
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
@@ -38,115 +32,98 @@ def written(runs: tuple[str, str, str], tmp_path_factory: pytest.TempPathFactory
     return out
 
 
-def last_line(capsys: Capture) -> str:
-    return capsys.readouterr().out.splitlines()[-1]
-
-
-def test_the_last_line_answers_the_question(runs, capsys):
-    assert main([runs[0], runs[1], "--type", "multi_hop"]) == 0
-    assert re.fullmatch(
-        r"graph_expand is better than vector_only on multi_hop: locomo_f1 \+0\.100 "
-        r"\(95% interval \+0\.\d{3} to \+0\.\d{3}, p < 0\.0001; 80 questions of 8 "
-        r"conversations\); minimum detectable difference at 80% power: 0\.\d{3}\.",
-        last_line(capsys),
-    )
-    assert main([runs[0], runs[2], "--type", "multi_hop"]) == 0
-    told = last_line(capsys)
-    assert told.startswith("No difference shown between hybrid_rank and vector_only on multi_hop")
-    assert "detectable" in told
-    assert main([runs[1], runs[0], "--type", "multi_hop"]) == 0
-    assert last_line(capsys).startswith("vector_only is worse than graph_expand on multi_hop")
+def test_the_last_line_answers_the_question(runs, said):
+    one, better, noise = runs
+    for first, other, told in (
+        (
+            *(one, better),
+            r"graph_expand is better than vector_only on multi_hop: locomo_f1 \+0\.100 "
+            r"\(95% interval \+0\.\d{3} to \+0\.\d{3}, p < 0\.0001; 80 questions of 8 "
+            r"conversations\); minimum detectable difference at 80% power: 0\.\d{3}\.",
+        ),
+        (
+            *(one, noise),
+            "No difference shown between hybrid_rank and vector_only on multi_hop.*detectable.*",
+        ),
+        (better, one, "vector_only is worse than graph_expand on multi_hop.*"),
+    ):
+        line = said(main, first, other, "--type", "multi_hop").splitlines()[-1]
+        assert re.fullmatch(told, line), line
 
 
 def test_every_type_and_abstention_and_a_line_for_each_run_on_types_1_to_4(
-    runs, capsys, tmp_path, monkeypatch
+    runs, said, tmp_path, monkeypatch
 ):
     """Without --out, nothing is written and no pictures are made."""
     monkeypatch.chdir(tmp_path)
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     before = sorted(Path(runs[0]).parent.rglob("*"))
-    assert main([*runs]) == 0
+    out = said(main, *runs)
     assert "matplotlib" not in sys.modules
     assert sorted(Path(runs[0]).parent.rglob("*")) == before
     assert list(tmp_path.rglob("*")) == []
-    out = capsys.readouterr().out
     *_, one, other = out.splitlines()
     assert one.startswith("graph_expand is better than vector_only on types 1-4: locomo_f1 +0.100")
     assert other.startswith("No difference shown between hybrid_rank and vector_only on types 1-4")
     f1, abstained = out.split("\nabstained:")
-    types = ("multi_hop", "temporal", "open_domain", "single_hop", "overall")
-    assert all(f"\n{name}" in f1 for name in types)
-    assert "\nadversarial" not in f1
+    types = ("multi_hop", "temporal", "open_domain", "single_hop", "overall", "adversarial")
+    assert [f"\n{name}" in f1 for name in types] == [True] * 5 + [False]
     assert "\nadversarial" in abstained
     assert "\noverall" in abstained
     assert "the 14 comparisons" in out
     assert "  detectable\n" in out
-    main([*runs])
-    assert capsys.readouterr().out == out
-    main([*runs, "--seed", "2"])
-    assert capsys.readouterr().out != out
+    assert said(main, *runs) == out != said(main, *runs, "--seed", "2")
+
+
+def recalled(rows: list[dict], recall: float | None) -> list[dict]:
+    return [row | {"scores": row["scores"] | {"evidence_recall": recall}} for row in rows]
 
 
 @pytest.fixture(scope="module")
-def with_recall(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def with_recall(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Three runs with evidence recall, the second the best and the third the worst by F1."""
     folder = tmp_path_factory.mktemp("recalled")
-    made = {"a": (0.0, 0.5), "b": (0.2, 0.5), "c": (-0.1, 0.9)}
     return [
-        str(
-            write_run(
-                folder / f"2026-11-23_14-34-30-{name}_vector_only",
-                [
-                    row | {"scores": row["scores"] | {"evidence_recall": recall}}
-                    for row in noisy(more, 0.05)
-                ],
-                "vector_only",
-            )
+        write_run(
+            folder / f"2026-11-23_14-34-30-{name}_vector_only",
+            recalled(noisy(more, 0.05), recall),
+            "vector_only",
         )
-        for name, (more, recall) in made.items()
+        for name, more, recall in (("a", 0.0, 0.5), ("b", 0.2, 0.5), ("c", -0.1, 0.9))
     ]
 
 
 def test_evidence_recall_stands_beside_the_answers_and_leaves_their_p_alone(
-    with_recall, capsys, tmp_path
+    with_recall, said, tmp_path
 ):
     f1 = re.compile(r"\nlocomo_f1\n.*?\n\n", re.DOTALL)
-    assert main(with_recall[:2]) == 0
-    out = capsys.readouterr().out
-    for name in with_recall[:2]:
-        rows = (json.loads(line) for line in (Path(name) / "records.jsonl").open())
-        bare = [row | {"scores": row["scores"] | {"evidence_recall": None}} for row in rows]
-        write_run(tmp_path / Path(name).name, bare, "vector_only")
-    assert main(sorted(map(str, tmp_path.iterdir()))) == 0
-    without = capsys.readouterr().out
+    out = said(main, *with_recall[:2])
+    for run in with_recall[:2]:
+        rows = [json.loads(line) for line in (run / "records.jsonl").open()]
+        write_run(tmp_path / run.name, recalled(rows, None), "vector_only")
+    without = said(main, *sorted(tmp_path.iterdir()))
     assert "\nevidence_recall\n" not in without
     assert f1.findall(without) == f1.findall(out) != []
-    assert main(with_recall) == 0
-    out = capsys.readouterr().out
+    out = said(main, *with_recall)
     assert "\nevidence_recall\n" in out
     assert "vector_only #3 is better than vector_only #1 on types 1-4: evidence_recall +0.4" in out
-    assert main([*with_recall, "--score", "evidence_recall"]) == 0
-    assert "apart from them" not in capsys.readouterr().out
+    assert "apart from them" not in said(main, *with_recall, "--score", "evidence_recall")
 
 
-def test_the_best_run_is_the_reference_and_every_pair_is_compared(with_recall, capsys):
-    assert main([*with_recall, "--against", "best", "--score", "f1"]) == 0
-    out = capsys.readouterr().out
+def test_the_best_run_is_the_reference_and_every_pair_is_compared(with_recall, said):
+    out = said(main, *with_recall, "--against", "best", "--score", "f1")
     assert out.startswith("vector_only #2: ")
     assert "vector_only #1 is worse than vector_only #2 on types 1-4" in out
-    assert main([*with_recall, "--against", "all", "--score", "f1"]) == 0
-    pairs = re.findall(
-        r"^vector_only #(\d)  vector_only #(\d) .*worse", capsys.readouterr().out, re.M
-    )
+    out = said(main, *with_recall, "--against", "all", "--score", "f1")
+    pairs = re.findall(r"^vector_only #(\d)  vector_only #(\d) .*worse", out, re.M)
     assert pairs == [("1", "2"), ("3", "2"), ("3", "1")]
 
 
 @pytest.mark.parametrize("against", ["first", "best", "all"])
-def test_no_line_is_wider_than_80_columns(with_recall, against, capsys, monkeypatch):
+def test_no_line_is_wider_than_80_columns(with_recall, against, said, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    assert main([*with_recall, "--against", against]) == 0
-    out = capsys.readouterr().out
+    out = said(main, *with_recall, "--against", against)
     paths = [line for line in out.splitlines() if line.startswith("vector_only #") and "/" in line]
     assert all(len(line) <= 80 for line in out.splitlines() if line not in paths)
     first = out.split("locomo_f1")[1].split("\n\n")[0]
@@ -155,18 +132,20 @@ def test_no_line_is_wider_than_80_columns(with_recall, against, capsys, monkeypa
     assert "14-34-30" not in out.replace("\n".join(paths), "")
 
 
-def test_names_the_questions_that_do_not_count(runs, capsys, tmp_path):
+def test_names_the_questions_that_do_not_count(runs, said, tmp_path):
     failed = {f"a/{100 + i}": error() for i in range(4)}
-    other = str(write_run(tmp_path / "four", edit(records(), failed), "faulty", status="running"))
-    assert main([runs[0], other]) == 0
-    out = capsys.readouterr().out
-    assert "note: locomo_f1: 4 questions do not count, 316 do" in out
-    assert "(faulty: 4 failed): a/100, a/101, a/102, ...\n" in out
-    assert "note: faulty: the run is running, not complete" in out
-    assert "note: faulty differs from vector_only in: strategy" in out
+    other = write_run(tmp_path / "four", edit(records(), failed), "faulty", status="running")
+    out = said(main, runs[0], other)
+    for told in (
+        "note: locomo_f1: 4 questions do not count, 316 do",
+        "(faulty: 4 failed): a/100, a/101, a/102, ...\n",
+        "note: faulty: the run is running, not complete",
+        "note: faulty differs from vector_only in: strategy",
+    ):
+        assert told in out
 
 
-def test_verdicts_of_imports_are_compared_and_their_source_is_told(capsys, tmp_path):
+def test_verdicts_of_imports_are_compared_and_their_source_is_told(said, tmp_path):
     ids = [row["id"] for row in records()]
     folders = [
         write_run(
@@ -179,8 +158,7 @@ def test_verdicts_of_imports_are_compared_and_their_source_is_told(capsys, tmp_p
         )
         for name, right in (("mem", ids[::2]), ("zep", ids[::3]))
     ]
-    assert main([str(folder) for folder in folders]) == 0
-    out = capsys.readouterr().out
+    out = said(main, *folders)
     assert "note: judge: verdicts as reported" in out
     assert "note: zep: imported answers" in out
     assert "p (McNemar)" in out
@@ -188,29 +166,22 @@ def test_verdicts_of_imports_are_compared_and_their_source_is_told(capsys, tmp_p
 
 
 def test_writes_tables_and_pictures(written):
-    out = written
     charts = {f"{name}.{ending}" for name in ("forest", "heatmap") for ending in ("png", "svg")}
-    assert {path.name for path in out.iterdir()} == {
-        *charts,
-        "compare.md",
-        "compare.csv",
-        "compare.tex",
-    }
+    tables = {f"compare.{ending}" for ending in ("md", "csv", "tex")}
+    assert {path.name for path in written.iterdir()} == charts | tables
     for name in ("forest.png", "heatmap.png"):
-        data = (out / name).read_bytes()
+        data = (written / name).read_bytes()
         assert data.startswith(b"\x89PNG")
         assert len(data) > 20_000
-    with (out / "compare.csv").open() as file:
+    with (written / "compare.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 7 * 3
-    (row,) = (
-        r for r in rows if (r["score"], r["type"], r["run_id"]) == ("locomo_f1", "temporal", "two")
-    )
+    row = {(r["score"], r["type"], r["run_id"]): r for r in rows}["locomo_f1", "temporal", "two"]
     assert (row["run"], row["reference"], row["n"]) == ("graph_expand", "vector_only", "80")
     assert float(row["difference"]) == pytest.approx(0.1)
     assert float(row["difference_low"]) < 0.1 < float(row["difference_high"])
     assert row["verdict"] == "better"
-    text = (out / "compare.md").read_text()
+    text = (written / "compare.md").read_text()
     assert "| temporal | vector_only | 80 |" in text
     assert "graph_expand is better than vector_only on types 1-4" in text
 
@@ -228,19 +199,14 @@ def test_the_latex_table_escapes_what_latex_would_read(written):
         assert {line.count(" & ") for line in lines} == {len(columns[1]) - 1}
 
 
-def test_what_should_not_be_compared_is_refused_unless_forced(runs, capsys, tmp_path):
+def test_what_should_not_be_compared_is_refused_unless_forced(runs, said, refused, tmp_path):
     data = [FILE | {"sha256": "6" * 64}]
-    other = str(write_run(tmp_path / "other", records(), "elsewhere", data=data))
-    assert main([runs[0], other]) == 2
-    refused = capsys.readouterr()
-    assert refused.out == ""
-    assert refused.err.startswith("error: vector_only and elsewhere answered different data")
-    assert "--force" in refused.err
-    assert refused.err.count("\n") == 1
-    assert main([runs[0], other, "--force"]) == 0
-    assert "note: forced: vector_only and elsewhere answered different data" in (
-        capsys.readouterr().out
-    )
+    other = write_run(tmp_path / "other", records(), "elsewhere", data=data)
+    why = "vector_only and elsewhere answered different data"
+    line = refused(main, runs[0], other)
+    assert line.startswith(f"error: {why}")
+    assert "--force" in line
+    assert f"note: forced: {why}" in said(main, runs[0], other, "--force")
 
 
 @pytest.mark.parametrize(
@@ -255,12 +221,7 @@ def test_what_should_not_be_compared_is_refused_unless_forced(runs, capsys, tmp_
         ([], "name two or more to compare"),
     ],
 )
-def test_wrong_input_is_one_line_and_exit_code_2(runs, capsys, tmp_path, options, told):
+def test_wrong_input_is_one_line_and_exit_code_2(runs, refused, tmp_path, options, told):
     (tmp_path / "file").touch()
     filled = [option.format(file=tmp_path / "file") for option in options]
-    assert main([*runs[: len(runs) if options else 1], *filled]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.startswith("error: ")
-    assert told in shown.err
-    assert shown.err.count("\n") == 1
+    assert told in refused(main, *runs[: len(runs) if options else 1], *filled)

@@ -11,7 +11,6 @@ from eval.summary.measures import Measure, share
 from tests.eval.analyse.compare.made_runs import (
     ALL_TYPES,
     CONVERSATIONS,
-    edit,
     judged,
     noisy,
     records,
@@ -38,13 +37,12 @@ def test_a_row_for_each_type_with_n_and_means():
 
 
 def test_a_clear_difference_is_better_and_its_mirror_worse():
-    up = rows_of(F1, records(), noisy(0.1, 0.05))["overall"].contrasts[0]
-    down = rows_of(F1, records(), noisy(-0.1, 0.05))["overall"].contrasts[0]
-    assert (up.verdict, down.verdict) == ("better", "worse")
-    assert up.difference.value == pytest.approx(0.1)
-    assert down.difference.value == pytest.approx(-0.1)
-    assert up.effect == pytest.approx(2.0, rel=0.01)  # .1 in .05
-    assert up.p_holm < 0.05
+    for by, told in ((0.1, "better"), (-0.1, "worse")):
+        found = rows_of(F1, records(), noisy(by, 0.05))["overall"].contrasts[0]
+        assert found.verdict == told
+        assert found.difference.value == pytest.approx(by)
+        assert found.effect == pytest.approx(20 * by, rel=0.01)  # .1 in .05
+        assert found.p_holm < 0.05
 
 
 def test_noise_without_a_difference_shows_none_and_says_what_it_takes():
@@ -78,14 +76,12 @@ def test_mcnemar_stands_beside_scores_that_are_right_or_wrong_and_no_others():
 
 
 def test_abstaining_is_right_on_adversarial_and_wrong_elsewhere():
-    refusing = edit(records({5: 0.0}), {})
+    refusing = records({5: 0.0})
     eager = [row | {"abstained": True} for row in refusing]
-    measure = Measure("abstained", ("adversarial", "overall"))
-    found = rows_of(measure, refusing, eager)
-    mixed = {name: row.contrasts[0].difference.value for name, row in found.items()}
-    assert mixed == {"adversarial": 1.0, "overall": 1.0}
-    verdicts = {name: row.contrasts[0].verdict for name, row in found.items()}
-    assert verdicts == {"adversarial": "better", "overall": "worse"}
+    found = rows_of(Measure("abstained", ("adversarial", "overall")), refusing, eager)
+    contrasts = {name: row.contrasts[0] for name, row in found.items()}
+    told = {name: (one.difference.value, one.verdict) for name, one in contrasts.items()}
+    assert told == {"adversarial": (1.0, "better"), "overall": (1.0, "worse")}
 
 
 def test_differences_are_those_of_the_means_to_the_first_run():

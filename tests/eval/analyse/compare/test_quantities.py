@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,19 +34,18 @@ def rows(tokens: float, ms: float, count: int = 12, seed: int = 7) -> list[dict]
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def pair(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("taken")
     return [
-        str(factory.write_run(folder / name, rows(*taken), name, pricing=PRICES))
+        factory.write_run(folder / name, rows(*taken), name, pricing=PRICES)
         for name, taken in {"full": (25_000, 9000.0), "kept": (1700, 900.0)}.items()
     ]
 
 
-def test_the_ratio_has_an_interval_by_conversations_and_a_verdict(pair, capsys, tmp_path):
+def test_the_ratio_has_an_interval_by_conversations_and_a_verdict(pair, said, tmp_path):
     scores = ("context_tokens", "cost_usd", "total_ms_p95")
     asked = [part for one in scores for part in ("--score", one)]
-    assert main([*pair, *asked, "--type", "overall", "--out", str(tmp_path / "out")]) == 0
-    out = capsys.readouterr().out
+    out = said(main, *pair, *asked, "--type", "overall", "--out", tmp_path / "out")
     assert "kept takes less than full on types 1-4: context_tokens -93.2% (95% interval -93" in out
     assert "kept takes less than full on types 1-4: total_ms_p95 -" in out
     assert "minimum detectable change at 80% power: " in out
@@ -86,29 +86,27 @@ def test_a_percentile_is_that_of_all_questions_and_its_interval_is_about_it(clus
     assert (same.estimate.value, same.estimate.low, same.estimate.high, same.p) == (1, 1, 1, 1)
 
 
-def test_noise_shows_no_difference_and_nothing_is_less_than_something(pair, capsys, tmp_path):
-    others = [
-        str(factory.write_run(tmp_path / name, made, name))
-        for name, made in {"same": rows(25_000, 9000.0, seed=11), "none": rows(0, 1, 1)}.items()
-    ]
-    assert main([pair[0], others[0], "--score", "total_ms_p95", "--type", "overall"]) == 0
-    assert "No difference shown between same and full on types 1-4" in capsys.readouterr().out
-    assert main([pair[0], others[1], "--score", "context_tokens", "--type", "overall"]) == 0
-    assert "context_tokens -100.0% (95% interval -100.0% to" in capsys.readouterr().out
-    assert main([others[1], pair[0], "--score", "context_tokens", "--type", "overall"]) == 0
-    told = "No ratio of full to none on types 1-4: context_tokens is 0 in none; name another run"
-    assert told in capsys.readouterr().out
+def test_noise_shows_no_difference_and_nothing_is_less_than_something(pair, said, tmp_path):
+    full = pair[0]
+    same = factory.write_run(tmp_path / "same", rows(25_000, 9000.0, seed=11), "same")
+    none = factory.write_run(tmp_path / "none", rows(0, 1, 1), "none")
+    why = "context_tokens is 0 in none; name another run"
+    for first, other, score, told in (
+        (full, same, "total_ms_p95", "No difference shown between same and full on types 1-4"),
+        (full, none, "context_tokens", "context_tokens -100.0% (95% interval -100.0% to"),
+        (none, full, "context_tokens", f"No ratio of full to none on types 1-4: {why}"),
+    ):
+        assert told in said(main, first, other, "--score", score, "--type", "overall")
 
 
-def test_one_question_has_no_interval_and_a_row_of_zeros_no_ratio(capsys, tmp_path):
+def test_one_question_has_no_interval_and_a_row_of_zeros_no_ratio(said, tmp_path):
     free, folders = {"as_of": "2025-01-01", "models": {"small": {"input": 0.0, "output": 0.0}}}, []
     for name, ms in {"slow": 9000.0, "fast": 900.0}.items():
         first, *others = rows(10, ms, 2)
         of_one_type = [first, *(one for one in others if one["type"] != first["type"])]
-        folders.append(str(factory.write_run(tmp_path / name, of_one_type, name, pricing=free)))
+        folders.append(factory.write_run(tmp_path / name, of_one_type, name, pricing=free))
     asked = ("--score", "total_ms", "--score", "cost_usd")
-    assert main([*folders, *asked, "--out", str(tmp_path / "out")]) == 0
-    text = capsys.readouterr().out
+    text = said(main, *folders, *asked, "--out", tmp_path / "out")
     assert "No ratio of fast to slow on types 1-4: cost_usd is 0 in both." in text
     assert "fast takes less than slow on types 1-4: total_ms -" in text
     page = (tmp_path / "out" / "compare.md").read_text("utf-8")
@@ -118,43 +116,40 @@ def test_one_question_has_no_interval_and_a_row_of_zeros_no_ratio(capsys, tmp_pa
     )
     assert "| fast | 11 | 0.00000000 [0.00000000, 0.00000000] | - | 1.0000 | no diff" in page
     assert "nan" not in page
-    assert main([*folders, "--score", "total_ms", "--type", "multi_hop"]) == 0
-    assert "(no interval, p = 1.0000; 1 question of 1 conversation); too few" in " ".join(
-        capsys.readouterr().out.split()
-    )
+    text = " ".join(said(main, *folders, "--score", "total_ms", "--type", "multi_hop").split())
+    assert "(no interval, p = 1.0000; 1 question of 1 conversation); too few" in text
 
 
-def test_latencies_that_were_not_live_or_of_another_machine_are_refused(pair, capsys, tmp_path):
-    def made(name: str, source: str = "live", **fields: object) -> str:
-        changed = [one | {"latency_source": source} for one in rows(1700, 900.0, 2)]
-        return str(factory.write_run(tmp_path / name, changed, name, **fields))
-
-    told = {
-        made("replayed", "recorded"): "all latencies of replayed are replayed; run it with "
-        "llm.cache=record fresh_queries=true and a new folder as cache=",
-        made("cached", "vectors"): "all latencies of cached are partly read from the cache of",
-        made("away", machine={"cores": 99}): "full and away ran on different machines (cores)",
-    }
-    for folder, words in told.items():
-        assert main([pair[0], folder, "--score", "total_ms_p95"]) == 2
-        assert words in capsys.readouterr().err
-        assert main([pair[0], folder, "--score", "context_tokens"]) == 0
-        capsys.readouterr()
-    half = [row | {"latency_source": "recorded"} for row in rows(1700, 900.0, 2)[::2]]
-    live = rows(1700, 900.0, 2)[1::2]
-    some = str(factory.write_run(tmp_path / "some", [*half, *live], "some"))
-    assert main([pair[0], some, "--score", "total_ms_p95"]) == 0
-    assert "10 without this score" in " ".join(capsys.readouterr().out.split())
+def test_latencies_that_were_not_live_or_of_another_machine_are_refused(
+    pair, said, refused, tmp_path
+):
+    made, p95 = rows(1700, 900.0, 2), ("--score", "total_ms_p95")
+    for name, source, fields, told in (
+        ("replayed", "recorded", {}, "all latencies of replayed are replayed; run it with "
+         "llm.cache=record fresh_queries=true and a new folder as cache="),
+        ("cached", "vectors", {}, "all latencies of cached are partly read from the cache of"),
+        ("away", "live", {"machine": {"cores": 99}},
+         "full and away ran on different machines (cores)"),
+    ):  # fmt: skip
+        changed = [one | {"latency_source": source} for one in made]
+        folder = factory.write_run(tmp_path / name, changed, name, **fields)
+        assert told in refused(main, pair[0], folder, *p95)
+        said(main, pair[0], folder, "--score", "context_tokens")
+    half = [row | {"latency_source": "recorded"} for row in made[::2]]
+    some = factory.write_run(tmp_path / "some", [*half, *made[1::2]], "some")
+    assert "10 without this score" in " ".join(said(main, pair[0], some, *p95).split())
 
 
-def test_what_is_not_known_is_refused(pair, capsys, tmp_path):
+def test_what_is_not_known_is_refused(pair, refused, tmp_path):
     unknown = [one | {"usage": None} for one in rows(9, 1.0, 1)]
-    folder = str(factory.write_run(tmp_path / "unknown", unknown))
-    assert main([pair[0], folder, "--score", "cost_usd"]) == 2
-    assert "unknown: cost_usd is not known of any question" in capsys.readouterr().err
+    line = refused(
+        main, pair[0], factory.write_run(tmp_path / "unknown", unknown), "--score", "cost_usd"
+    )
+    assert "unknown: cost_usd is not known of any question" in line
     assert find("context_words") is find("total_ms_p0") is find("f1") is None
 
 
-def test_of_one_run_the_best_is_that_which_takes_least(pair, capsys):
-    assert main([*pair, "--score", "total_ms_p95", "--against", "best", "--type", "overall"]) == 0
-    assert "full takes more than kept on types 1-4: total_ms_p95 +" in capsys.readouterr().out
+def test_of_one_run_the_best_is_that_which_takes_least(pair, said):
+    asked = ("--score", "total_ms_p95", "--against", "best", "--type", "overall")
+    told = "full takes more than kept on types 1-4: total_ms_p95 +"
+    assert told in said(main, *pair, *asked)

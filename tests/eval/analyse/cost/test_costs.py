@@ -95,15 +95,14 @@ def table(out: str, first: str) -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in rows}
 
 
-def test_phases_and_break_even(tmp_path, capsys):
+def test_phases_and_break_even(tmp_path, said):
     # a question: 20,000 against 1,000 tokens read at $2 a million, so $.038 saved; a conversation's
     # ingest: $.19
     full = write(tmp_path / "full", used(1, 20_000, 10), strategy="full_context")
     graph = write(
         tmp_path / "graph", used(1, 1_000, 10), used(2, 95_000), judge={"name": "big, generous"}
     )
-    assert cost.main([full, graph]) == 0
-    out = capsys.readouterr().out
+    out = said(cost.main, full, graph)
     assert table(out, "phase") == {
         "ingest": ["4", "190,000", "0", "0.3800"],
         "retrieve": ["0", "0", "0", "0.0000"],
@@ -118,10 +117,9 @@ def test_phases_and_break_even(tmp_path, capsys):
     assert "prices as of 2025-01-01" in out
 
 
-def test_a_baseline_of_other_models_is_none_and_a_cent_is_not_shown_as_nothing(tmp_path, capsys):
+def test_a_baseline_of_other_models_is_none_and_a_cent_is_not_shown_as_nothing(tmp_path, said):
     full = write(tmp_path / "full", used(1, 9), strategy="full_context", llm="other")
-    assert cost.main([full, write(tmp_path / "graph", used(1, 30, 2))]) == 0
-    cells = table(capsys.readouterr().out, "run")["graph"]
+    cells = table(said(cost.main, full, write(tmp_path / "graph", used(1, 30, 2))), "run")["graph"]
     assert cells[-3:] == ["no", "such", "run"]
     assert cells[3] == "0.00008000"
 
@@ -139,9 +137,8 @@ def test_a_baseline_of_other_models_is_none_and_a_cent_is_not_shown_as_nothing(t
         (used(1, 5, 5), {"pricing": None}, "no prices of its models in its manifest"),
     ],
 )
-def test_what_a_run_is_is_told(answer, more, words, tmp_path, capsys):
-    assert cost.main([write(tmp_path / "one", answer, **more)]) == 0
-    assert words in capsys.readouterr().out
+def test_what_a_run_is_is_told(answer, more, words, tmp_path, said):
+    assert words in said(cost.main, write(tmp_path / "one", answer, **more))
 
 
 @pytest.mark.parametrize(
@@ -152,31 +149,26 @@ def test_what_a_run_is_is_told(answer, more, words, tmp_path, capsys):
         ("shared", "an index or graph of an earlier job of the sweep, at the time that making it"),
     ],
 )
-def test_what_is_not_live_is_told_by_its_source(source, words, tmp_path, capsys):
+def test_what_is_not_live_is_told_by_its_source(source, words, tmp_path, said):
     usage = {"retrieve": used(), "answer": used(1, 5, 5)}
     recorded = "2026-01-01T00:00:00+00:00" if source == "recorded" else None
     row = factory.record("a/0", usage=usage, latency_source=source, recorded=recorded)
     factory.write_run(tmp_path / "one", [row], pricing={"as_of": "2025-01-01", "models": PRICES})
-    assert cost.main([str(tmp_path / "one")]) == 0
-    out = " ".join(capsys.readouterr().out.split())
+    out = " ".join(said(cost.main, tmp_path / "one").split())
     assert out.count("1 questions used") == 1
     assert f"1 questions used {words}" in out
 
 
 @pytest.mark.parametrize("answer", [None, used(1, 5, 5, "mystery")])
-def test_unknown_says_so(answer, tmp_path, capsys):
+def test_unknown_says_so(answer, tmp_path, said):
     full = write(tmp_path / "full", used(1, 9), strategy="full_context", llm="big")
-    assert cost.main([full, write(tmp_path / "one", answer, llm="big")]) == 0
-    out = capsys.readouterr().out
+    out = said(cost.main, full, write(tmp_path / "one", answer, llm="big"))
     assert table(out, "phase")["answer"][-1] == "unknown"
     assert table(out, "run")["one"][-1] == "unknown"
     assert (table(out, "phase")["ingest"] == ["unknown"] * 4) == (answer is None)
 
 
-def test_wrong_input_is_one_line(tmp_path, capsys):
+def test_wrong_input_is_one_line(tmp_path, refused):
     run = write(tmp_path / "one", used())
-    for names, words in (([str(tmp_path / "no")], "no such run"), ([run, run], "named twice")):
-        assert cost.main(names) == 2
-        error = capsys.readouterr().err
-        assert words in error
-        assert error.count("\n") == 1
+    for names, words in (([tmp_path / "no"], "no such run"), ([run, run], "named twice")):
+        assert words in refused(cost.main, *names)

@@ -64,13 +64,14 @@ def edited(path: Path) -> Iterator[list[dict]]:
 
 def test_keyless_runs_cost_nothing_but_their_seconds_in_the_report_too(finished, capsys):
     found = shown(capsys, *finished)
+    none = {"calls": "0.0", "input tokens": "0.0", "output tokens": "0.0", "$": "0.0000"}
+    units = ("session", "conversation")
+    alike = {"sessions": "6", "conversations": "3", "memories stored, a conversation": "6.0"}
+    alike |= {f"{what} a {unit}": cell for what, cell in none.items() for unit in units}
+    alike |= {"judge, types 1-4": "no judge"}
+    assert {name: found[name] for name in alike} == {k: [cell] * 2 for k, cell in alike.items()}
     assert found["ingestion"] == [run.folder.name for run in finished]
-    assert found["sessions"] == ["6", "6"]
-    assert found["conversations"] == ["3", "3"]
-    for unit in ("session", "conversation"):
-        for what in ("calls", "input tokens", "output tokens"):
-            assert found[f"{what} a {unit}"] == ["0.0", "0.0"]
-        assert found[f"$ a {unit}"] == ["0.0000", "0.0000"]
+    assert found["break-even after questions of a conversation"] == ["-", "0.0"]
     for i, run in enumerate(finished):
         cell = run.summary["by_type"]["overall"]
         seconds = sum(line["latency_ms"] for line in run.ingests) / 1000
@@ -86,15 +87,9 @@ def test_keyless_runs_cost_nothing_but_their_seconds_in_the_report_too(finished,
         assert found["F1, types 1-4"][i] == f"{cell['f1']:.3f} [{low:.3f}, {high:.3f}] n=18"
         tokens_read = found["context tokens, types 1-4"][i]
         assert tokens_read.startswith(f"{cell['context_tokens_mean']:,.0f} [")
-    assert found["memories stored, a conversation"] == ["6.0", "6.0"]
-    assert found["judge, types 1-4"] == ["no judge", "no judge"]
-    assert found["break-even after questions of a conversation"] == ["-", "0.0"]
-
     block = costs_block(load([str(run.folder) for run in finished]))
     table = next(part for part in block.parts if getattr(part, "header", [""])[0] == "ingestion")
-    assert {row[0]: row[1:] for row in table.rows} == {
-        name: cells for name, cells in found.items() if name != "ingestion"
-    }
+    assert {row[0]: row[1:] for row in table.rows} | {"ingestion": found["ingestion"]} == found
 
 
 def test_a_run_that_does_not_tell_its_store_shows_none(copies, capsys):
@@ -109,10 +104,9 @@ def test_a_run_that_does_not_tell_its_store_shows_none(copies, capsys):
         lines[-1]["store"].pop("edges")  # not known of one conversation: of none
         lines[-1]["store"]["nodes"] = 10
     found = shown(capsys, old, part)
-    assert found["memories stored, a conversation"] == ["-", "6.0"]
-    assert found["nodes stored, a conversation"] == ["-", "6.0"]
-    assert found["edges stored, a conversation"] == ["-", "-"]
-    assert found["kB stored, a conversation"] == ["-", "1,234.6"]
+    names = ("memories", "nodes", "edges", "kB")
+    cells = [found[f"{name} stored, a conversation"] for name in names]
+    assert cells == [["-", "6.0"], ["-", "6.0"], ["-", "-"], ["-", "1,234.6"]]
     with edited(part.folder / "ingest.jsonl") as lines:
         lines[-1].pop("store")
     assert shown(capsys, part)["nodes stored, a conversation"] == ["-"]

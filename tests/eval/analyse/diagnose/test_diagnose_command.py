@@ -1,9 +1,6 @@
-"""`python -m eval diagnose` as a user starts it."""
-
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -24,27 +21,15 @@ TINY = (
 )
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> dict[str, str]:
-    made = {"vector_only": DIRECT, "graph_expand": ALWAYS, "hybrid_gate": GATED}
-    return {name: str(write_run(tmp_path / name, rows, name)) for name, rows in made.items()}
-
-
-def titles(out: str) -> list[str]:
-    return re.findall(r"^(.+)\n=+$", out, re.MULTILINE)
-
-
-def test_real_runs_are_diagnosed_by_what_they_recorded(tmp_path, cache, capsys):
+def test_real_runs_are_diagnosed_by_what_they_recorded(tmp_path, cache, said):
     runs = {}
     for strategy in ("hybrid_gate", "vector_only", "graph_expand"):
         folder = tmp_path / strategy
-        ended = run_main(tmp_path, cache, *TINY, f"strategy={strategy}", f"hydra.run.dir={folder}")
-        assert ended.code == 0, ended.err
+        run_main(tmp_path, cache, *TINY, f"strategy={strategy}", f"hydra.run.dir={folder}").ok()
         runs[strategy] = Run(folder)
-    folders = [str(run.folder) for run in runs.values()]
-    assert main([folders[0], "--direct", folders[1], "--expanded", folders[2]]) == 0
-    out = capsys.readouterr().out
-    assert titles(out) == TITLES
+    gated, direct, always = (run.folder for run in runs.values())
+    out = said(main, gated, "--direct", direct, "--expanded", always)
+    assert re.findall(r"^(.+)\n=+$", out, re.MULTILINE) == TITLES
     counted = [row for row in runs["hybrid_gate"].records if row["category"] != 5]
     some = [row for row in counted if 0 < row["scores"]["evidence_recall"] < 1]
     right = sum(row["scores"]["locomo_f1"] >= 0.5 for row in some) / len(some)
@@ -65,21 +50,20 @@ def test_real_runs_are_diagnosed_by_what_they_recorded(tmp_path, cache, capsys):
     assert shown[:3] == [reached[name] for name in ("vector_only", "hybrid_gate", "graph_expand")]
 
 
-def test_what_is_in_no_figure_is_counted(tmp_path, capsys):
+def test_what_is_in_no_figure_is_counted(tmp_path, said):
     scores = {"locomo_f1": None, "judge": None}
     rows = [
         *DIRECT,
         record("b/2", "a", "a", key=EXCLUDED, scores=scores, abstained=True),
         record("b/3", "a", "a", scores=scores) | error(),
     ]
-    assert main([str(write_run(tmp_path / "run", rows))]) == 0
-    out = capsys.readouterr().out
+    out = said(main, str(write_run(tmp_path / "run", rows)))
     assert "4 questions of 2 conversations; not counted: 1 failed, 1 excluded by the answer" in out
     assert re.search(r"^single_hop +\(any\) +2 +0\.500", out, re.M)
     assert re.search(r"^all +0 +2 +0\.0%", out, re.M)
 
 
-def test_score_and_threshold(tmp_path, capsys):
+def test_score_and_threshold(tmp_path, said):
     rows = [
         record(f"a/{i}", "a", "a", scores={"locomo_f1": 0.6, "strict_f1": f1, "judge": None})
         for i, f1 in enumerate((0.2, 0.4))
@@ -90,27 +74,23 @@ def test_score_and_threshold(tmp_path, capsys):
         (["--correct", "0.4"], r"^single_hop +all +2 +0\.300 .* 0\.500 "),
         (["--score", "f1_locomo"], r"^single_hop +all +2 +0\.600 .* 1\.000 "),
     ):
-        assert main([run, *options]) == 0
-        assert re.search(told, capsys.readouterr().out, re.M)
+        assert re.search(told, said(main, run, *options), re.M)
 
 
-def test_wrong_input_is_one_line_and_exit_code_2(runs, capsys):
-    for arguments, told in (
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
         ("nowhere", "nowhere: no such run"),
         ("{hybrid_gate} --expanded {graph_expand}", "--expanded: needs --direct RUN"),
         ("{graph_expand} --direct {hybrid_gate}", "expands as well (the first: b/1)"),
         ("{vector_only} --direct {vector_only}", "have no trace.expansion"),
-        (
-            "{hybrid_gate} --direct {vector_only} --expanded {vector_only}",
-            "does not always expand",
-        ),
+        ("{hybrid_gate} --direct {vector_only} --expanded {vector_only}", "not always expand"),
         ("{vector_only} --correct 0", "--correct 0: scores are 0 to 1"),
         ("{vector_only} --correct nan", "--correct nan"),
         ("{vector_only} --score bleu2", "use --score with one of locomo_f1"),
-    ):
-        assert main([argument.format(**runs) for argument in arguments.split()]) == 2
-        shown = capsys.readouterr()
-        assert shown.out == ""
-        assert shown.err.startswith("error: ")
-        assert told in shown.err
-        assert shown.err.count("\n") == 1
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(arguments, told, tmp_path, refused):
+    made = {"vector_only": DIRECT, "graph_expand": ALWAYS, "hybrid_gate": GATED}
+    runs = {name: write_run(tmp_path / name, rows, name) for name, rows in made.items()}
+    assert told in refused(main, *arguments.format(**runs).split())

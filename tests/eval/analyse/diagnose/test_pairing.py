@@ -38,27 +38,23 @@ def change(rows: list[dict], **fields: Any) -> list[dict]:
 def test_counterparts_are_paired_by_question(make):
     run, direct = make(GATED, "hybrid_gate"), make(DIRECT[::-1], "vector_only")
     pairs = pair_with_direct(run, direct)
-    assert [(mine["id"], theirs["id"]) for mine, theirs in pairs] == [
-        *(("a/1", "a/1"), ("a/2", "a/2"))
-    ]
-    assert pairs[1][0]["trace"]
-    assert not pairs[1][1]["trace"]
+    assert [[one["id"] for one in pair] for pair in pairs] == [["a/1"] * 2, ["a/2"] * 2]
+    assert [bool(one["trace"]) for one in pairs[1]] == [True, False]
     always = pair_with_expanded(run, make(ALWAYS, "graph_expand"))
     assert [theirs["trace"].keys() for _, theirs in always] == [{"expansion"}, {"expansion"}]
-    assert memory_ids(ALWAYS[0]) == {"ma", "mx", "mp"}
-    assert memory_ids(ALWAYS[0], "direct") == {"ma", "mx"}
-    assert memory_ids(ALWAYS[0], "expanded") == {"mp"}
+    found = [memory_ids(ALWAYS[0], *how) for how in ((), ("direct",), ("expanded",))]
+    assert found == [{"ma", "mx", "mp"}, {"ma", "mx"}, {"mp"}]
 
 
 def test_what_failed_or_is_left_out_is_in_no_pair(make):
     failed = error() | {"retrieved": []}
-    run = make(ALWAYS, "graph_expand")
-    assert len(pair_with_direct(run, make(change(DIRECT, **failed), "vector_only"))) == 1
-    left_out = {"key": EXCLUDED, "scores": {}}
-    run = make(change(ALWAYS, **left_out), "graph_expand")
-    assert len(pair_with_direct(run, make(DIRECT, "vector_only"))) == 1
+    left_out = change(ALWAYS, key=EXCLUDED, scores={})
+    for rows, others in ((ALWAYS, change(DIRECT, **failed)), (left_out, DIRECT)):
+        pairs = pair_with_direct(make(rows, "graph_expand"), make(others, "vector_only"))
+        assert len(pairs) == 1
+    none = make([DIRECT[0] | failed, DIRECT[1]], "vector_only")
     with pytest.raises(InputError, match="no question was answered in"):
-        pair_with_direct(run, make([DIRECT[0] | failed, DIRECT[1]], "vector_only"))
+        pair_with_direct(make(left_out, "graph_expand"), none)
 
 
 def test_reader_scoring_and_key_may_differ(make):
@@ -103,20 +99,15 @@ def test_another_graph_or_another_kept_memory_is_refused_for_the_gate_alone(make
 
 
 def test_another_expanded_run_is_refused_and_a_run_without_a_trace(make):
-    run, direct, always = (
-        make(GATED, "hybrid_gate"),
-        make(DIRECT, "vector_only"),
-        make(ALWAYS, "graph_expand"),
-    )
+    run, direct = make(GATED, "hybrid_gate"), make(DIRECT, "vector_only")
+    always = make(ALWAYS, "graph_expand")
     other = make(change(ALWAYS, **expanded("a/2", "b", "xy", "q")), "other")
-    for beside, told in (
-        (direct, "does not always expand"),
-        (run, "does not always expand"),
-        (other, "retrieved other memories .*first: a/2"),
+    for pair, one, beside, told in (
+        (pair_with_expanded, run, direct, "^--expanded .*does not always expand"),
+        (pair_with_expanded, run, run, "^--expanded .*does not always expand"),
+        (pair_with_expanded, run, other, "^--expanded .*other memories .*first: a/2"),
+        (pair_with_direct, direct, direct, r"have no trace\.expansion"),
+        (pair_with_expanded, always, always, r"have no trace\.gate"),
     ):
-        with pytest.raises(InputError, match=f"^--expanded .*{told}"):
-            pair_with_expanded(run, beside)
-    with pytest.raises(InputError, match=r"have no trace\.expansion"):
-        pair_with_direct(direct, direct)
-    with pytest.raises(InputError, match=r"have no trace\.gate"):
-        pair_with_expanded(always, always)
+        with pytest.raises(InputError, match=told):
+            pair(one, beside)

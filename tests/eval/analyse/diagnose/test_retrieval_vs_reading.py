@@ -11,6 +11,7 @@ from eval.analyse.diagnose import __main__ as diagnose
 from eval.analyse.diagnose.retrieval_vs_reading import (
     LEAST,
     Marking,
+    PointsLost,
     missed_by_rank,
     points_lost,
     retrieval_and_reading,
@@ -75,27 +76,29 @@ def test_share_correct_given_all_some_and_none_of_the_evidence(tmp_path):
     assert {row[0] for row in table.rows[5:]} == {"overall (types 1-4)"}
 
 
-def test_what_a_type_lost_is_split_without_rest():
-    rows = [*some("a"), *some("b"), record("a/90", "", f1=1.0)]
+def lost(rows: list[dict]) -> PointsLost:
     found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
     assert found is not None
+    return found
+
+
+def test_what_a_type_lost_is_split_without_rest():
+    rows = [*some("a"), *some("b"), record("a/90", "", f1=1.0)]
+    found = lost(rows)
     assert (found.score.n, found.whole) == (20, 12)
-    assert found.score.value == pytest.approx(0.47)
-    assert found.retrieval.value == pytest.approx(0.70 - 0.47)
-    assert found.reading.value == pytest.approx(1 - 0.70)
+    parts = [found.score.value, found.retrieval.value, found.reading.value]
+    assert parts == pytest.approx([0.47, 0.70 - 0.47, 1 - 0.70])
 
 
 def test_overall_weighs_types_by_their_questions_not_by_what_was_found():
     easy = [record(f"a/{i}", "a", "a" * (i < 5), f1=float(i < 5), category=2) for i in range(15)]
     hard = [record(f"b/{i}", "a", "a", category=1) for i in range(5)]
-    found = points_lost(easy + hard, [F1.value(row) for row in easy + hard], seed=0)
-    assert found is not None
+    found = lost(easy + hard)
     assert found.reading.value == pytest.approx(5 / 20)  # pooled it would be 5 / 10
     assert found.retrieval.value == pytest.approx(1 - 5 / 20 - 5 / 20)
     # all read or none read has a width
     rows = repeated([record(str(i), "a", "a") for i in range(5)])
-    found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
-    assert found is not None
+    found = lost(rows)
     assert (found.reading.value, found.reading.high) == (1.0, 1.0)
     assert 0.6 < found.reading.low < 0.8
 
@@ -125,8 +128,7 @@ def test_intervals_of_losses_are_those_of_resampled_conversations():
             whole = rng.random() < level
             f1 = round(float(np.clip(rng.normal(0.3 + 0.4 * whole * level, 0.1), 0, 1)), 6)
             rows.append(record(f"{name}/{i}", "a", "a" * whole, f1=f1, category=1 + i % 2))
-    found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
-    assert found is not None
+    found = lost(rows)
     names = sorted({row["conversation"] for row in rows})
     cells = np.zeros((len(names), 2, 4))  # by conversation and type: n, sum, n whole, sum of whole
     for row in rows:
@@ -145,10 +147,10 @@ def test_intervals_of_losses_are_those_of_resampled_conversations():
 
 
 def test_a_verdict_of_a_judge_goes_before_the_score(tmp_path):
-    def judged(id_: str, f1: float, judge: float | None) -> dict:
-        return record(id_, "a", "a") | {"scores": {"locomo_f1": f1, "judge": judge}}
-
-    rows = [judged("a/1", 0.1, 1.0), judged("a/2", 0.9, 0.0), judged("a/3", 0.9, None)]
+    rows = [
+        record(f"a/{i}", "a", "a") | {"scores": {"locomo_f1": f1, "judge": judge}}
+        for i, (f1, judge) in enumerate([(0.1, 1.0), (0.9, 0.0), (0.9, None)])
+    ]
     assert [F1.right(row) for row in rows] == [1.0, 0.0, 1.0]
     assert Marking("locomo_f1", 0.95).right(rows[2]) == 0.0
     told = sentences(retrieval_and_reading(made_run(tmp_path / "run", rows), F1))
@@ -216,12 +218,11 @@ def test_the_table_follows_the_points_lost_where_memories_have_an_order(tmp_path
         assert retrieval_and_reading(run, F1).parts == [*before, *missed_by_rank(run)]
 
 
-def test_a_ranking_without_answers_has_the_ranks_of_all_evidence(tmp_path, capsys):
+def test_a_ranking_without_answers_has_the_ranks_of_all_evidence(tmp_path, said):
     unread = {"answer": None, "abstained": None, "retrieved": None, "evidence_found": None}
     row = ranked_row("a/0", ["D1:4", "D1:12"], [], scores={}, **unread)
     folder = write_rankings(write_run(tmp_path / "run", [row]), {"a/0": RANKED})
-    assert diagnose.main([str(folder)]) == 0
-    out = capsys.readouterr().out
+    out = said(diagnose.main, folder)
     assert "has no answers" in out
     assert "Abstention" not in out
     _, (_, overall) = counts(folder)

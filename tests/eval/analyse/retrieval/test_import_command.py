@@ -15,29 +15,28 @@ from eval.exchange.export.__main__ import main as export
 from eval.imports.rescore.__main__ import main as rescore
 from eval.metrics.retrieval.registry import all_measures, parse
 from eval.records.jsonl import read_lines
-from eval.records.run import load_run
+from eval.records.run import Run, load_run
 from eval.records.schema import MEMORY_LINE, RANKING_LINE, RECORD
 from eval.summary.retrieval import unknown, value, values
 from memsys.core.tokens import count_tokens
 from tests.eval.analyse.retrieval.conftest import QUESTIONS
 
-Patch = pytest.MonkeyPatch
-
-Capture = pytest.CaptureFixture[str]
-
-Ended = tuple[int, str, str]
-Import = Callable[..., Ended]
+Import = Callable[..., str]
 
 
 @pytest.fixture
-def score(tmp_path: Path, trees: Path, monkeypatch: Patch, capsys: Capture) -> Import:
+def score(
+    tmp_path: Path, trees: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Import:
     """Import a file; the run folder is tmp_path / "run" unless another one is named."""
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments: object, to: str = "run", at: int = 2) -> Ended:
-        options = ["--dataset", str(trees), "--at", str(at), "--run-folder", str(tmp_path / to)]
-        code = main([*map(str, arguments), *options])
-        return code, *capsys.readouterr()
+    def call(*arguments: object, to: str = "run", at: int = 2, code: int = 0) -> str:
+        options = ("--dataset", trees, "--at", at, "--run-folder", tmp_path / to)
+        assert main(list(map(str, (*arguments, *options)))) == code
+        out, err = capsys.readouterr()
+        assert bool(err) == (code == 2), err
+        return err or out
 
     return call
 
@@ -52,9 +51,14 @@ def ranked(all_turns: list[str]) -> dict[str, list[tuple[str, float]]]:
     }
 
 
+def values_of(run: Run, *asked: str) -> list[float | None]:
+    """Values of questions, each as `QUESTION MEASURE`."""
+    pairs = [one.split() for one in asked]
+    return [value(run, id_, parse(measure)) for id_, measure in pairs]
+
+
 def test_a_ranking_becomes_a_run_without_answers(score, write, ranked, tmp_path):
-    code, out, err = score(write(ranked, "theirs.json"))
-    assert (code, err) == (0, "")
+    out = score(write(ranked, "theirs.json"))
     run = load_run(tmp_path / "run")
     manifest = run.manifest
     assert (manifest["kind"], manifest["status"]) == ("imported", "complete")
@@ -63,11 +67,11 @@ def test_a_ranking_becomes_a_run_without_answers(score, write, ranked, tmp_path)
     assert used is not None
     assert (used["depth"], used["unit"]) == (6, "turn")
     assert manifest["stores"]["fir"] == {"turns": 12, "sessions": 3}
-    for name, schema in (
-        ("records", RECORD),
-        ("rankings", RANKING_LINE),
-        ("memories", MEMORY_LINE),
-    ):
+    for name, schema in {
+        "records": RECORD,
+        "rankings": RANKING_LINE,
+        "memories": MEMORY_LINE,
+    }.items():
         assert list(read_lines(tmp_path / "run" / f"{name}.jsonl", schema=schema))
     record = run.records["ash/0"]
     assert (record["status"], record["answer"], record["retrieved"]) == ("ok", None, None)
@@ -76,8 +80,7 @@ def test_a_ranking_becomes_a_run_without_answers(score, write, ranked, tmp_path)
     assert turns is not None
     assert turns.tokens is not None
     assert turns.tokens[0] == count_tokens("Ada: ash 1 1")
-    assert value(run, "ash/1", parse("recall@2")) == 0.5
-    assert value(run, "fir/1", parse("session_recall_any@1")) == 0
+    assert values_of(run, "ash/1 recall@2", "fir/1 session_recall_any@1") == [0.5, 0]
     assert "Rankings of turns for 7 of 7 questions of trees." in out
     assert "Rankings have 6 ids: cutoffs beyond 6 are unknown." in out
     assert "recall@2" in out
@@ -87,14 +90,14 @@ def test_a_ranking_becomes_a_run_without_answers(score, write, ranked, tmp_path)
 
 def test_the_way_out_and_back_changes_no_score(score, write, ranked, tmp_path):
     """Exported as TREC, shuffled, gzipped, and read again."""
-    assert score(write(ranked))[0] == 0
+    score(write(ranked))
     assert export([str(tmp_path / "run"), "--to", "trec", "--out", str(tmp_path / "trec")]) == 0
     lines = (tmp_path / "trec" / "run.trec").read_text(encoding="utf-8").splitlines()
     shuffled = sorted(lines, key=lambda line: line.split()[2:5][::-1])
     assert shuffled != lines
     path = tmp_path / "back.trec.gz"
     path.write_bytes(gzip.compress("\n".join(shuffled).encode()))
-    assert score(path, to="back")[0] == 0
+    score(path, to="back")
     first, second = load_run(tmp_path / "run"), load_run(tmp_path / "back")
     known = [one for one in all_measures() if str(one) not in unknown(first, all_measures())]
     assert values(first, known) == values(second, known)
@@ -108,33 +111,25 @@ def test_sessions_are_scored_as_sessions(score, write, tmp_path):
         {"question": "Who left?", "results": [{"session_id": "session_3"}, {"session_id": "D2"}]},
         {"question": "When?", "results": [{"session_id": "D1"}, {"session_id": "ash:D2"}]},
     ]
-    code, out, _ = score(write("".join(json.dumps(row) + "\n" for row in rows)))
-    assert code == 0
+    out = score(write("".join(json.dumps(row) + "\n" for row in rows)))
     assert "Unit session" in out
     run = load_run(tmp_path / "run")
-    assert value(run, "ash/1", parse("session_recall@2")) == 0.5
-    assert value(run, "ash/2", parse("session_mrr")) == 0.5
-    code, _, err = score(
-        write([{"id": "ash/2", "docs": ["D1", "D2"]}]), "--unit", "turn", to="other"
-    )
-    assert code == 2
-    assert "whole sessions were ranked, not turns" in err
+    assert values_of(run, "ash/1 session_recall@2", "ash/2 session_mrr") == [0.5, 0.5]
+    path = write([{"id": "ash/2", "docs": ["D1", "D2"]}])
+    said = score(path, "--unit", "turn", to="other", code=2)
+    assert "whole sessions were ranked, not turns" in said
     assert not (tmp_path / "other").exists()
 
 
 def test_a_pooled_ranking_is_scored_among_all_turns(score, write, tmp_path):
-    pooled = {"ash/0": ["fir:D1:1", "ash:D1:1"], "fir/0": ["fir:D2:2", "fir:D1:1"]}
-    code, out, _ = score(write(pooled))
-    assert code == 0
+    out = score(write({"ash/0": ["fir:D1:1", "ash:D1:1"], "fir/0": ["fir:D2:2", "fir:D1:1"]}))
     assert "Pooled: 1 of 4 ids are of other conversations" in out
     assert "all 24 turns" in out
     run = load_run(tmp_path / "run")
     assert run.manifest["stores"] == {"pooled": {"turns": 24, "sessions": 6}}
     assert {one.store for one in run.rankings.values()} == {"pooled"}
-    assert value(run, "ash/0", parse("mrr")) == 0.5
-    assert value(run, "fir/0", parse("mrr")) == 1
-    assert value(run, "ash/0", parse("store_share@2")) == 2 / 24
-    assert value(run, "ash/0", parse("session_recall@2")) == 1
+    asked = ("ash/0 mrr", "fir/0 mrr", "ash/0 store_share@2", "ash/0 session_recall@2")
+    assert values_of(run, *asked) == [0.5, 1, 2 / 24, 1]
     assert run.manifest["config"]["dataset"]["pooled"] is True
 
 
@@ -147,12 +142,10 @@ def test_what_is_not_scored_is_counted_and_listed(score, write, tmp_path):
         {"question": "Who came?", "ids": ["D1:1"]},
         {"id": "fir/0", "ids": ["D2:2", "D2:1"]},
     ]
-    code, _, err = score(write(rows))
-    assert code == 2
-    assert "only 3 of 6 rankings are of a question of trees" in err
-    code, out, _ = score(write(rows), "--partial")
-    assert code == 0
-    account = load_run(tmp_path / "run").manifest["matching"]
+    assert "only 3 of 6 rankings are of a question of trees" in score(write(rows), code=2)
+    out = score(write(rows), "--partial")
+    run = load_run(tmp_path / "run")
+    account = run.manifest["matching"]
     expected = {"rows": 6, "matched": 3, "unknown": 2, "doubled": 1, "without_ranking": 4}
     assert {name: account[name] for name in expected} == expected
     assert account["empty"] == ["ash/1"]
@@ -166,19 +159,17 @@ def test_what_is_not_scored_is_counted_and_listed(score, write, tmp_path):
         "Empty, and scored as such: 1 ranking (ash/1).",
     ):
         assert sentence in out
-    run = load_run(tmp_path / "run")
-    assert value(run, "ash/1", parse("recall@2")) == 0
-    assert value(run, "ash/1", parse("mrr")) == 0
+    assert values_of(run, "ash/1 recall@2", "ash/1 mrr") == [0, 0]
     assert "ash/2" not in run.records
     assert "2 of 4 single_hop have no ranking" in run.manifest["warnings"][0]
 
 
 def test_an_unknown_question_is_named_once(score, write):
     """A place in the file may contain the question."""
-    _, out, _ = score(write({"ash/0": ["D1:1", "D1:2"], "oak/1": []}), "--partial")
+    out = score(write({"ash/0": ["D1:1", "D1:2"], "oak/1": []}), "--partial")
     assert "\n  'oak/1': no such question\n" in out
     lines = [f"{id_} Q0 D1:{rank} {rank} 1 t" for id_ in ("ash/0", "oak/1") for rank in (1, 2)]
-    _, out, _ = score(write("\n".join(lines), "theirs.trec"), "--partial", to="trec")
+    out = score(write("\n".join(lines), "theirs.trec"), "--partial", to="trec")
     assert "\n  query oak/1: no such question\n" in out
 
 
@@ -187,20 +178,17 @@ def test_a_cutoff_beyond_the_depth_is_an_error_before_anything_is_written(
 ):
     ranked["fir/0"] = ranked["fir/0"][:3]
     path = write(ranked)
-    code, _, err = score(path, at=5)
-    assert code == 2
-    assert "mine: depth 3: recall@5 is unknown; import rankings of 5 or more ids" in err
+    said = score(path, at=5, code=2)
+    assert "mine: depth 3: recall@5 is unknown; import rankings of 5 or more ids" in said
     unknown = "recall_any@5, recall_all@5, ndcg@5, store_share@5"
-    assert f"(also unknown: {unknown})" in err
+    assert f"(also unknown: {unknown})" in said
     assert not (tmp_path / "run").exists()
-    code, out, _ = score(path, at=3)
-    assert code == 0
-    assert "That of fir/0 ends at 3, so cutoffs beyond 3 are unknown; add --depth 6 if" in out
-    code, out, _ = score(path, "--depth", "6", at=5, to="stated")
-    assert code == 0
+    told = "That of fir/0 ends at 3, so cutoffs beyond 3 are unknown; add --depth 6 if"
+    assert told in score(path, at=3)
+    out = score(path, "--depth", "6", at=5, to="stated")
     assert "As --depth 6 states, shorter ones than 6 are complete." in out
     run = load_run(tmp_path / "stated")
-    assert value(run, "fir/0", parse("recall@5")) == 1
+    assert values_of(run, "fir/0 recall@5") == [1]
     assert "--depth 6" in run.manifest["command"]
     # Of two files, each is checked, and none is written if one fails.
     other = write({"ash/0": ["D1:1"]}, "short.json")
@@ -209,17 +197,15 @@ def test_a_cutoff_beyond_the_depth_is_an_error_before_anything_is_written(
     assert not (tmp_path / "results").exists()
 
 
-def test_compare_and_rescore_accept_an_import(score, write, ranked, tmp_path, capsys):
-    runs = [str(tmp_path / name) for name in ("first", "second")]
+def test_compare_and_rescore_accept_an_import(score, write, ranked, tmp_path, said):
+    first, second = (tmp_path / name for name in ("first", "second"))
     reversed_ = {id_: [turn for turn, _ in pairs[::-1]] for id_, pairs in ranked.items()}
     score(write(ranked, "forth.json"), to="first")
     score(write(reversed_, "back.json"), to="second")
-    assert compare([*runs, "--score", "recall@2"]) == 0
-    assert "back" in capsys.readouterr().out
-    before = [dict(one["scores"]) for one in load_run(runs[0]).records.values()]
-    assert rescore([runs[0]]) == 0
-    assert "Rankings of turns for 7 of 7 questions" in capsys.readouterr().out
-    assert [dict(one["scores"]) for one in load_run(runs[0]).records.values()] == before
+    assert "back" in said(compare, first, second, "--score", "recall@2")
+    before = [dict(one["scores"]) for one in load_run(first).records.values()]
+    assert "Rankings of turns for 7 of 7 questions" in said(rescore, first)
+    assert [dict(one["scores"]) for one in load_run(first).records.values()] == before
 
 
 @pytest.mark.parametrize(
@@ -233,17 +219,13 @@ def test_compare_and_rescore_accept_an_import(score, write, ranked, tmp_path, ca
         (["{file}", "--dataset", "no.json"], "--dataset no.json: no such file"),
         (["{file}", "--depth", "1"], "mine.json: --depth 1: 'ash/0': has 2 ids"),
         (["{file}", "--dataset", "no.json"], "a file or folder in LoCoMo's format, or a folder in"),
-        (["{file}", "--run-folder", "{run}"], "not empty; name another folder by --run-folder\n"),
+        (["{file}", "--run-folder", "{run}"], "not empty; name another folder by --run-folder"),
         (["{file}x.json"], "cannot be read: No such file"),
     ],
 )
-def test_wrong_options_are_one_line(arguments, message, score, write, tmp_path, trees, capsys):
+def test_wrong_options_are_one_line(arguments, message, score, write, tmp_path, trees, refused):
     path = write({"ash/0": ["D1:1", "D1:2"]})
     score(path)
     given = [one.format(file=path, run=tmp_path / "run") for one in arguments]
-    data = [] if "{run}" in arguments[0] or "--dataset" in given else ["--dataset", str(trees)]
-    capsys.readouterr()
-    assert main([*given, *data, "--at", "2"]) == 2
-    err = capsys.readouterr().err
-    assert message in err
-    assert err.count("\n") == 1
+    data = [] if "{run}" in arguments[0] or "--dataset" in given else ["--dataset", trees]
+    assert message in refused(main, *given, *data, "--at", "2")

@@ -47,31 +47,26 @@ def made(
 
 
 def test_a_gain_that_only_the_weak_embedder_sees_is_an_interaction():
-    runs = [
-        made("vector_only", [0.5, 0.75], "strong"),
-        made("graph_expand", [0.5, 0.75], "strong"),
-        made("vector_only", [0.25, 0.25], "weak"),
-        made("graph_expand", [0.5, 0.25], "weak"),
-    ]
-    header, rows = interaction(runs, BASE, "strong", "weak", 0)
+    def between(strong: list[list[float]], weak: list[list[float]]) -> tuple[list, list]:
+        """The table of vector_only and graph_expand with these recalls."""
+        runs = [
+            made(strategy, recalls, embedder)
+            for embedder, both in (("strong", strong), ("weak", weak))
+            for strategy, recalls in zip(("vector_only", "graph_expand"), both, strict=True)
+        ]
+        return interaction(runs, BASE, "strong", "weak", 0)
+
+    header, rows = between([[0.5, 0.75], [0.5, 0.75]], [[0.25, 0.25], [0.5, 0.25]])
     assert header[3:6] == ["with strong", "with weak", "weak minus strong"]
     by_score = {row[1]: row for row in rows if row[0] == "graph_expand - vector_only"}
     assert {row[0] for row in rows} == {"graph_expand - vector_only"}  # the rest was not run
-    recall = by_score["evidence recall"]
-    assert recall[2] == "80"
-    assert recall[3].startswith("0.000 [")
-    assert recall[4].startswith("0.125 [")
-    assert recall[5].startswith("+0.125 [")
-    assert recall[-1] == "better"
+    *recall, verdict = by_score["evidence recall"]
+    assert [cell.partition(" [")[0] for cell in recall[2:6]] == ["80", "0.000", "0.125", "+0.125"]
+    assert verdict == "better"
     assert by_score["F1"][5].startswith("+0.062 [")
     assert by_score["evidence recall, multi_hop"][2] == "20"
     # equal gains are none
-    runs = [
-        made(strategy, values, embedder)
-        for embedder in ("strong", "weak")
-        for strategy, values in (("vector_only", [0.25, 0.5]), ("graph_expand", [0.5, 0.5]))
-    ]
-    _, rows = interaction(runs, BASE, "strong", "weak", 0)
+    _, rows = between([[0.25, 0.5], [0.5, 0.5]], [[0.25, 0.5], [0.5, 0.5]])
     assert [row[5] for row in rows] == ["0.000 [0.000, 0.000]"] * 3
     assert all(row[-1].startswith("no difference shown") for row in rows)
 
@@ -84,10 +79,12 @@ def test_gates_are_measured_against_the_oracle():
     header, rows = gates([never, always, good], never, always, 0)
     assert header[2:6] == ["opened", "precision", "recall", "harmful"]
     value = [[cell.split(" ")[0] for cell in row] for row in rows]
-    assert value[0][2:] == ["0.0%", "-", "0.0%", "-", "0.500"]
-    assert value[1][2:] == ["100.0%", "25.0%", "100.0%", "25.0%", "0.500"]
-    assert value[2][2:] == ["50.0%", "50.0%", "100.0%", "0.0%", "0.562"]
-    assert value[3][2:] == ["25.0%", "100%", "100%", "0%", "0.562"]
+    assert [row[2:] for row in value] == [
+        ["0.0%", "-", "0.0%", "-", "0.500"],
+        ["100.0%", "25.0%", "100.0%", "25.0%", "0.500"],
+        ["50.0%", "50.0%", "100.0%", "0.0%", "0.562"],
+        ["25.0%", "100%", "100%", "0%", "0.562"],
+    ]
 
 
 def planted(id_: str, kind: str, *, control: bool = False, **fields: Any) -> dict[str, Any]:

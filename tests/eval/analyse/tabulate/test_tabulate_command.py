@@ -27,19 +27,17 @@ def rows_of(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, capsys):
+def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, said):
     given = ("dataset=sample", *small[:2], "strategy=bm25", "context=flat,layered", "k=2")
-    ended = start("-m", "experiment=injection", *given)
-    assert ended.code == 0, ended.err
-    assert main(["injection", *given]) == 0
+    start("-m", "experiment=injection", *given).ok()
+    shown = said(main, "injection", *given)
     path = tmp_path / "results" / "tables" / "injection.md"
     assert not path.exists()  # that of the experiment without other arguments
-    said = capsys.readouterr().out
-    assert "written to results/tables: injection-dataset=sample-" in said
-    assert main(["injection", *given, "--out", str(path.parent.resolve())]) == 0
-    page = path.read_text(encoding="utf-8")
-    assert capsys.readouterr().out.rstrip() == page.rstrip()
-    assert said.startswith(page.rstrip())
+    assert "written to results/tables: injection-dataset=sample-" in shown
+    again = said(main, "injection", *given, "--out", path.parent.resolve())
+    page = path.read_text(encoding="utf-8").rstrip()
+    assert again.rstrip() == page
+    assert shown.startswith(page)
     runs = runs_in(tmp_path)
     header, _, *lines = rows_of(page)
     assert header[0] == "context"
@@ -56,8 +54,8 @@ def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, capsys):
     with (tmp_path / "results" / "tables" / "injection.csv").open(encoding="utf-8") as file:
         found = list(csv.DictReader(file))
     assert {line["run_id"] for line in found} == {run.folder.name for run in runs}
-    assert main(["injection", *given, "--picture", "--out", "tables"]) == 2
-    assert "no number to draw scores over; leave out --picture" in capsys.readouterr().err
+    told = said(main, "injection", *given, "--picture", "--out", "tables", code=2)
+    assert "no number to draw scores over; leave out --picture" in told
     assert not list(Path("tables").glob("*"))  # nothing was replaced
 
 
@@ -82,9 +80,8 @@ def test_a_sweep_over_a_number_is_drawn_by_the_scores_that_it_has(keys, tmp_path
     assert ("<!-- evidence recall, 95% interval -->" in svg) == ("evidence_recall" in keys)
 
 
-def test_runs_that_are_missing_are_asked_for(tmp_path, capsys):
-    assert main(["memory_unit", "k=3"]) == 2
-    told = capsys.readouterr().err
+def test_runs_that_are_missing_are_asked_for(tmp_path, said):
+    told = said(main, "memory_unit", "k=3", code=2)
     assert "9 of 9 runs are missing" in told
     assert "run python -m eval.run -m experiment=memory_unit k=3" in told
     assert not (tmp_path / "results").exists()
@@ -130,25 +127,21 @@ def test_wrong_names_are_refused():
 
 
 def test_the_newest_complete_run_of_a_job_counts(tmp_path):
+    def write(name: str, overrides: str, experiment: str = "injection", **fields: str) -> None:
+        command = f"python -m eval.run experiment={experiment} strategy=bm25 {overrides}"
+        choices = {"experiment": experiment}
+        write_run(tmp_path / name, [record()], choices=choices, command=command, **fields)
+
     grid = load_grid("injection", ["strategy=bm25"])
-    write(tmp_path / "1", "context=flat")
-    write(tmp_path / "2", "context=flat hydra.run.dir=elsewhere cache=other")
-    write(tmp_path / "3", "context=flat", status="interrupted")
-    write(tmp_path / "4", "context=flat k=3")  # another experiment, as it were
-    write(tmp_path / "5", "context=layered", experiment="memory_unit")
-    write(tmp_path / "6", "context=xml")
+    write("1", "context=flat")
+    write("2", "context=flat hydra.run.dir=elsewhere cache=other")
+    write("3", "context=flat", status="interrupted")
+    write("4", "context=flat k=3")  # another experiment, as it were
+    write("5", "context=layered", "memory_unit")
+    write("6", "context=xml")
     with pytest.raises(InputError, match=r"1 of 3 runs are missing .*context=layered"):
         find_runs(grid, tmp_path)
-    write(tmp_path / "7", "context=layered")
-    runs = find_runs(grid, tmp_path)
-    assert [run.folder.name for run in runs] == ["2", "7", "6"]
-    assert [run.label for run in runs] == ["context=flat", "context=layered", "context=xml"]
-
-
-def write(
-    folder: Path, overrides: str, status: str = "complete", experiment: str = "injection"
-) -> None:
-    """A run of strategy bm25 with one record."""
-    command = f"python -m eval.run experiment={experiment} strategy=bm25 {overrides}"
-    choices = {"experiment": experiment}
-    write_run(folder, [record()], status=status, choices=choices, command=command)
+    write("7", "context=layered")
+    assert [(run.folder.name, run.label) for run in find_runs(grid, tmp_path)] == [
+        *(("2", "context=flat"), ("7", "context=layered"), ("6", "context=xml"))
+    ]

@@ -84,26 +84,30 @@ def test_prompts_and_replies_of_a_question_in_order(run, tmp_path):
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_calls_and_reasons_are_folded_and_escaped(run, tmp_path):
+@pytest.mark.parametrize(
+    ("id_", "folds", "words"),
+    [
+        (
+            "ash/0",
+            1 + 4,
+            [
+                *("4 calls to models", f"prompt {HOSTILE}", f"reply {HOSTILE}"),
+                *("It was not recorded.", f"judge {HOSTILE}, run 1: right: since {HOSTILE}"),
+                f"judge {HOSTILE}, run 2: wrong: {MARKED}",
+            ],
+        ),
+        ("ash/1", 0, [f"no verdict: LLMError: late {HOSTILE}"]),
+    ],
+)
+def test_calls_and_reasons_are_folded_and_escaped(run, tmp_path, id_, folds, words):
     questions = Questions([run], RecordedCalls(tmp_path / "cache"))
-    for id_ in ("ash/0", "ash/1"):
-        card = questions.card(id_)
-        page = Parsed(card_html(card))
-        assert page.open == []
-        assert not {"script", "img", "b", "i"} & set(page.tags)
-        assert ("open", None) not in page.attributes
-        if id_ == "ash/0":
-            assert page.tags.count("details") == 1 + 4
-            assert "4 calls to models" in page.words
-            for words in (f"prompt {HOSTILE}", f"reply {HOSTILE}", "It was not recorded."):
-                assert words in page.words
-            assert f"judge {HOSTILE}, run 1: right: since {HOSTILE}" in page.words
-            assert f"judge {HOSTILE}, run 2: wrong: {MARKED}" in page.words
-        else:
-            assert f"no verdict: LLMError: late {HOSTILE}" in page.words
-            assert "details" not in page.tags
-    without = Questions([run]).card("ash/0")
-    assert "calls to models" not in card_html(without)
+    page = Parsed(card_html(questions.card(id_)))
+    assert page.open == []
+    assert not {"script", "img", "b", "i"} & set(page.tags)
+    assert ("open", None) not in page.attributes
+    assert page.tags.count("details") == folds
+    assert [one for one in words if one not in page.words] == []
+    assert "calls to models" not in card_html(Questions([run]).card(id_))
 
 
 def test_a_damaged_list_of_calls_is_named(run, tmp_path):

@@ -94,10 +94,8 @@ def test_a_port_that_is_taken(server):
         (["--out", "out"], "name the runs"),
     ],
 )
-def test_wrong_input_is_one_line(arguments, expected, capsys):
-    assert browse.main(arguments) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert expected in line
+def test_wrong_input_is_one_line(arguments, expected, refused):
+    assert expected in refused(browse.main, *arguments)
 
 
 def test_a_browser_needs_a_display_and_a_terminal(monkeypatch):
@@ -109,13 +107,12 @@ def test_a_browser_needs_a_display_and_a_terminal(monkeypatch):
         assert has_display() == (bool(display) and terminal)
 
 
-def test_ctrl_c_is_the_way_out(folders, monkeypatch, capsys):
+def test_ctrl_c_is_the_way_out(folders, monkeypatch, said):
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(PageServer, "serve_forever", stop)
-    assert browse.main([str(folders[0]), "--port", "0"]) == 0
-    assert capsys.readouterr().out.startswith("http://127.0.0.1:")
+    assert said(browse.main, folders[0], "--port", "0").startswith("http://127.0.0.1:")
 
 
 def test_the_address_comes_before_the_runs_are_read(folders, tmp_path, capsys):

@@ -45,15 +45,14 @@ def test_no_page_asks_for_anything(bundle):
         assert not re.findall(r'(?:src|href)="(?:https?:)?//', page), path.name
 
 
-def test_something_else_is_not_replaced(folders, tmp_path, capsys):
+def test_something_else_is_not_replaced(folders, tmp_path, refused):
     (tmp_path / "file").write_text("mine")
     for folder, name in (("folder", "notes.txt"), ("page", "index.html")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / name).write_text("mine")
     for taken in ("file", "folder", "page"):
-        assert main([str(folders[0]), "--out", str(tmp_path / taken)]) == 2
-        (line,) = capsys.readouterr().err.splitlines()
-        assert "is something else already" in line
+        told = refused(main, folders[0], "--out", tmp_path / taken)
+        assert "is something else already" in told
 
 
 @needs_driver

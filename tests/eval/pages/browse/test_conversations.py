@@ -78,11 +78,11 @@ def test_without_the_data_questions_remain(tmp_path):
 
 
 def test_runs_of_other_files_are_named(tmp_path):
-    first = write_run(tmp_path / "a", records(), "plain", data_file(tmp_path / "made.json"))
-    other = data_file(tmp_path / "other.json")
-    other.write_text(other.read_text().replace("said", "wrote"))
-    second = write_run(tmp_path / "b", records(), "changed", other)
-    page = Site(Questions(made(first, second))).page("data.html")
+    data, other = data_file(tmp_path / "made.json"), tmp_path / "other.json"
+    other.write_text(data.read_text().replace("said", "wrote"))
+    pairs = (("plain", data), ("changed", other))
+    runs = made(*(write_run(tmp_path / name, records(), name, path) for name, path in pairs))
+    page = Site(Questions(runs)).page("data.html")
     assert "Other data files were read by changed" in page
 
 
@@ -112,9 +112,7 @@ def test_a_row_has_score_answer_and_verdicts_of_every_run(questions):
 def test_another_question_of_the_same_id_has_no_score(tmp_path):
     data, other = data_file(tmp_path / "made.json"), records()
     other[3]["question"] = "Another?"
-    folders = [
-        write_run(tmp_path / name, rows, name, data)
-        for name, rows in (("first", records()), ("second", other))
-    ]
-    row = next(row for row in Questions(made(*folders)).rows() if row["id"] == "ash/3")
+    pairs = (("first", records()), ("second", other))
+    runs = made(*(write_run(tmp_path / name, rows, name, data) for name, rows in pairs))
+    row = next(row for row in Questions(runs).rows() if row["id"] == "ash/3")
     assert [one[0] for one in row["runs"]] == [0.15, None]

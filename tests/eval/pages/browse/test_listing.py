@@ -77,13 +77,13 @@ def test_scores_are_those_of_the_summary(folder):
     ends = {f"{name}_ci": [0.25, 0.75] for name in ("f1", "judge")}
     cell = {"n": 1540, "f1": 0.5, "judge": 0.5, "context_tokens_mean": None, **ends}
     summary = {"n": 1600, "errors": 3, "by_type": {"overall": cell}}
-    (folder / "first" / "summary.json").write_text(json.dumps(summary))
+    path = folder / "first" / "summary.json"
+    path.write_text(json.dumps(summary))
     found = of_name(folder, "first")
     assert found.scores == ("0.500 [0.250, 0.750]", "0.500 [0.250, 0.750]", "-", "-", "1,540")
     assert found.detail == "3 of 1600 questions failed"
-    (folder / "first" / "summary.json").write_text("[]")
-    found = of_name(folder, "first")
-    assert set(found.scores) == {"-"}
+    path.write_text("[]")
+    assert set(of_name(folder, "first").scores) == {"-"}
 
 
 def test_the_page_links_complete_runs_alone_and_escapes(folder):
@@ -113,7 +113,7 @@ def test_chosen_runs_open_with_the_first_begun_as_the_reference(folder):
 
 def test_a_run_that_cannot_be_shown_says_why_and_may_be_mended(folder):
     runs = RunList(folder, read)
-    broken = folder / "first" / "records.jsonl"
+    broken, path = (folder / "first" / name for name in ("records.jsonl", "manifest.json"))
     whole = broken.read_text()
     broken.write_text(f"{{}}\n{whole}")
     reply = runs.answer("/first/", ())
@@ -122,8 +122,7 @@ def test_a_run_that_cannot_be_shown_says_why_and_may_be_mended(folder):
     broken.write_text(whole)
     assert runs.answer("/first/", ()).status == HTTPStatus.OK
     assert "the run is running" in runs.answer("/going/", ()).body
-    manifest = json.loads((folder / "first" / "manifest.json").read_text())
-    write_json(folder / "first" / "manifest.json", {**manifest, "dataset": "renamed"})
+    write_json(path, {**json.loads(path.read_text()), "dataset": "renamed"})
     assert "on renamed</h1>" in runs.answer("/first/", ()).body  # read again
 
 

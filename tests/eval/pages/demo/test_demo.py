@@ -37,15 +37,14 @@ def test_the_runs_are_of_the_present_sample_and_small_and_name_no_machine(runs):
             assert platform.node() not in text or len(platform.node()) < 4, path
 
 
-def test_the_pages_are_written_to_a_folder(tmp_path, capsys):
-    assert main(["--out", str(tmp_path / "pages")]) == 0
-    assert "6 pages" in capsys.readouterr().out
+def test_the_pages_are_written_to_a_folder(tmp_path, said):
+    assert "6 pages" in said(main, "--out", tmp_path / "pages")
     page = (tmp_path / "pages" / "index.html").read_text(encoding="utf-8")
     assert "vector_only, graph_walk, fusion, oracle, no_memory on sample" in page
     assert "python -m eval browse" in page
 
 
-def test_it_serves_until_ctrl_c_and_leaves_nothing(tmp_path, monkeypatch, capsys):
+def test_it_serves_until_ctrl_c_and_leaves_nothing(tmp_path, monkeypatch, said):
     opened: list[str] = []
 
     def stop(*_: object) -> None:
@@ -54,13 +53,10 @@ def test_it_serves_until_ctrl_c_and_leaves_nothing(tmp_path, monkeypatch, capsys
     monkeypatch.setattr(PageServer, "serve_forever", stop)
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert main(["--port", "0", "--no-open"]) == 0
-    assert opened == []
-    assert main(["--port", "0", "--open"]) == 0
-    _, second = re.findall(r"http://127\.0\.0\.1:\d+/", capsys.readouterr().out)
-    assert opened == [second]
+    for option in ("--no-open", "--open"):
+        (address,) = re.findall(r"http://127\.0\.0\.1:\d+/", said(main, "--port", "0", option))
+        assert opened == [address] * (option == "--open")
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(demo, "DEMO", tmp_path)  # of an installation without them
-    assert main([]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    (line,) = said(main, code=2).splitlines()
     assert "holds no runs" in line

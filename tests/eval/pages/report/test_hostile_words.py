@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 from eval.pages.report.build import Report, build_report
 from eval.rendering.page import plain
 from tests.eval.pages.report.made_report import HOSTILE, MARKED, made, records, write_run
@@ -84,12 +86,16 @@ def test_a_fence_in_a_manifest_does_not_end_its_fence(tmp_path, data):
     assert inside.rstrip().endswith("}")
 
 
-def test_plain_keeps_names_readable():
-    assert plain("hybrid_gate scores 0.5") == "hybrid_gate scores 0.5"
-    assert plain("_a_ *b* [c](d) <e> f|g `h`") == (
-        "\\_a\\_ \\*b\\* \\[c\\](d) \\<e\\> f\\|g \\`h\\`"
-    )
-    assert plain("F1 0.3 [0.1, 0.5], [a]") == "F1 0.3 [0.1, 0.5], \\[a\\]"
-    assert plain("[1](x) [2]: x") == "\\[1\\](x) \\[2\\]: x"
-    assert plain("1. item\n- other") == "1\\. item - other"
-    assert plain("- item") == "\\- item"
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("hybrid_gate scores 0.5", "hybrid_gate scores 0.5"),
+        ("_a_ *b* [c](d) <e> f|g `h`", r"\_a\_ \*b\* \[c\](d) \<e\> f\|g \`h\`"),
+        ("F1 0.3 [0.1, 0.5], [a]", r"F1 0.3 [0.1, 0.5], \[a\]"),
+        ("[1](x) [2]: x", r"\[1\](x) \[2\]: x"),
+        ("1. item\n- other", r"1\. item - other"),
+        ("- item", r"\- item"),
+    ],
+)
+def test_plain_keeps_names_readable(text, shown):
+    assert plain(text) == shown

@@ -62,40 +62,35 @@ def test_a_card_marks_evidence_and_expansion():
     assert found.hidden == 0
 
 
-def test_a_long_context_keeps_its_evidence():
+def test_a_long_context_keeps_its_evidence_and_unknown_values_stay_unknown():
     rows = [[f"D9:{n}", [f"D9:{n}"], 0.1, "direct"] for n in range(600)]
     found = _side(record("ash/1", retrieved=[*rows, ["D1:3", ["D1:3"], 0.0, "direct"]]))
-    assert len(found.lines) == SHOWN + 1
-    assert found.lines[-1].id == "D1:3"
+    assert (len(found.lines), found.lines[-1].id) == (SHOWN + 1, "D1:3")
     assert found.hidden == 600 - SHOWN
     assert [one.id for one in found.missed] == ["D1:1"]
-
-
-def test_unknown_values_stay_unknown():
-    imported = record("ash/1", retrieved=None, evidence_found=None, trace={})
+    unknown = _side(record("ash/1", retrieved=None, evidence_found=None, trace={}))
+    assert (unknown.lines, unknown.missed) == (None, [])
     broken = {"phase": "answer", "kind": "Timeout", "message": "late"}
-    failed = record("ash/1", status="error", error=broken, answer=None, retrieved=None)
-    unknown, error = _side(imported), _side(failed)
-    assert unknown.lines is None
-    assert unknown.missed == []
-    assert error.error == "answer: Timeout: late"
-    assert error.scores == []
+    failed = _side(record("ash/1", status="error", error=broken, answer=None, retrieved=None))
+    assert (failed.error, failed.scores) == ("answer: Timeout: late", [])
 
 
 def test_words_come_from_the_data_set(first):
     texts = made(first)[0].texts
-    words = f"Ada: said D2:1 beech {HOSTILE}"
-    assert texts.memory("beech", "D2:1", ["D2:1"]) == (words, "2 May 2023, 13:56")
-    assert texts.turn("beech", "D2:1") == (words, "2 May 2023, 13:56")
-    assert texts.memory("beech", "D2:1", ["D2:1", "D2:2"]) == (None, None)  # cut otherwise
-    assert texts.memory("beech", "D9:1", ["D9:1"]) == (None, None)
-    assert texts.turn("oak", "D1:1") == (None, None)
+    known, unknown = (f"Ada: said D2:1 beech {HOSTILE}", "2 May 2023, 13:56"), (None, None)
+    for asked, wanted in (
+        (("D2:1", ["D2:1"]), known),
+        (("D2:1", ["D2:1", "D2:2"]), unknown),  # cut otherwise
+        (("D9:1", ["D9:1"]), unknown),
+    ):
+        assert texts.memory("beech", *asked) == wanted
+    assert texts.turn("beech", "D2:1") == known
+    assert texts.turn("oak", "D1:1") == unknown
     # Memories that only a model could cut again leave the turns.
     manifest = json.loads((first / "manifest.json").read_text())
     manifest["config"]["memory"] = {"_target_": "memsys.knowledge.memory.facts.Facts", "llm": {}}
     texts = load_texts(manifest)
-    assert texts.memory("ash", "D1:1", ["D1:1"]) == (None, None)
-    assert texts.turn("ash", "D1:1") != (None, None)
+    assert texts.memory("ash", "D1:1", ["D1:1"]) == unknown != texts.turn("ash", "D1:1")
 
 
 def test_a_manifest_cannot_have_anything_called_and_missing_texts_have_a_reason(first, data):

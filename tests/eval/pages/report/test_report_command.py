@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 
 import pytest
 
@@ -11,34 +12,27 @@ from eval.rendering.blocks import Chart, Part, Section, Table
 from tests.eval.pages.report.made_report import made, records, write_run
 
 
-def test_the_report_of_one_run_is_in_its_folder(first, capsys):
-    assert report.main([str(first)]) == 0
-    assert "check its licence" in capsys.readouterr().out
-    html = (first / "report.html").read_text(encoding="utf-8")
-    text = (first / "report.md").read_text(encoding="utf-8")
-    for one in (html, text):
-        assert "plain on made" in one
-        assert "Differences to" not in one
-        assert "Largest gains" not in one
-        assert "0.225 [" in re.sub(r"<[^>]+>", "", one)  # mean of types 1-4
+def test_the_report_of_one_run_is_in_its_folder(first, said):
+    assert "check its licence" in said(report.main, first)
+    for name in ("report.html", "report.md"):
+        text = (first / name).read_text(encoding="utf-8")
+        assert "plain on made" in text
+        assert "Differences to" not in text
+        assert "Largest gains" not in text
+        assert "0.225 [" in re.sub(r"<[^>]+>", "", text)  # mean of types 1-4
 
 
-def test_several_are_compared_with_the_first(first, second, tmp_path):
-    out = tmp_path / "new" / "page.html"
-    assert report.main([str(first), str(second), "--out", str(out)]) == 0
+def test_several_are_compared_with_the_first_or_a_named_reference(first, second, tmp_path, said):
+    out, words = tmp_path / "new" / "page.html", tmp_path / "words.md"
+    said(report.main, first, second, "--out", out)
     text = out.with_suffix(".md").read_text(encoding="utf-8")
     assert "better\\<i\\> is better than plain on types 1-4: locomo_f1 +0.100" in text
     assert "## Accuracy against context and latency" in text
     assert "## Largest gains and losses" in text
     assert not (first / "report.md").exists()
-
-
-def test_the_reference_and_the_markdown_file_can_be_named(first, second, tmp_path):
-    out = tmp_path / "page.html"
-    words = tmp_path / "words.md"
     for runs in ([first, second], [first]):
-        names = [*map(str, runs), "--reference", str(second), "--out", str(out)]
-        assert report.main([*names, "--markdown", str(words)]) == 0
+        out.unlink()
+        said(report.main, *runs, "--reference", second, "--out", out, "--markdown", words)
         assert out.exists()
         text = words.read_text(encoding="utf-8")
         assert "# plain against better\\<i\\> on made" in text
@@ -86,25 +80,18 @@ def test_gains_show_both_answers_and_the_difference_unopened(first, second):
         (["FIRST", "FAILED"], "every question failed"),
     ],
 )
-def test_wrong_input_is_one_line(arguments, expected, first, data, tmp_path, capsys):
-    short = [{k: v for k, v in row.items() if k != "trace"} for row in records()]
-    failed = [
-        row | {"status": "error", "error": {"phase": "answer", "kind": "E", "message": "m"}}
-        for row in records()
-    ]
-    old = records()
-    for row in old:
-        del row["scores"]["locomo_f1"]
-    places = {
-        "FIRST": first,
-        "OPEN": write_run(tmp_path / "open", records(), "a", data, status="running"),
-        "SHORT": write_run(tmp_path / "short", short, "b", data),
-        "OLD": write_run(tmp_path / "old", old, "d", data),
-        "FAILED": write_run(tmp_path / "failed", failed, "c", data),
+def test_wrong_input_is_one_line(arguments, expected, first, data, tmp_path, refused):
+    made = {name: records() for name in ("OPEN", "SHORT", "OLD", "FAILED")}
+    for short, old, failed in zip(made["SHORT"], made["OLD"], made["FAILED"], strict=True):
+        del short["trace"]
+        del old["scores"]["locomo_f1"]
+        failed |= {"status": "error", "error": {"phase": "answer", "kind": "E", "message": "m"}}
+    status = {"OPEN": {"status": "running"}}
+    places = {"FIRST": first} | {
+        name: write_run(tmp_path / name, rows, name, data, **status.get(name, {}))
+        for name, rows in made.items()
     }
-    assert report.main([str(places.get(one, one)) for one in arguments]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert expected in line
+    assert expected in refused(report.main, *(places.get(one, one) for one in arguments))
 
 
 def test_runs_of_other_data_are_reported_but_not_compared(first, data, tmp_path):
@@ -116,25 +103,21 @@ def test_runs_of_other_data_are_reported_but_not_compared(first, data, tmp_path)
     assert "is better than" not in text
 
 
-def test_a_run_without_the_data_set_is_shown_by_ids(first, second, data, capsys):
+def test_a_run_without_the_data_set_is_shown_by_ids(first, second, data, said):
     data.write_text(json.dumps(json.loads(data.read_text()), indent=1))
-    assert report.main([str(first), str(second)]) == 0
-    assert "sha256 differs" in capsys.readouterr().out
+    assert "sha256 differs" in said(report.main, first, second)
     text = (first / "comparison.md").read_text(encoding="utf-8")
     assert "said D1:1" not in text
     assert "D2:1, 0.400, expanded from D1:1" in text
 
 
-def _tables(parts: object) -> list[Table]:
+def _tables(parts: Iterable[Part]) -> list[Table]:
     found: list[Table] = []
-    for part in parts:  # type: ignore[attr-defined]
-        one: Part = part
-        if isinstance(one, Table):
-            found.append(one)
-        elif isinstance(one, Chart):
-            found.append(one.alternative)
-        elif isinstance(one, Section):
+    for one in parts:
+        if isinstance(one, Section):
             found += _tables(one.parts)
+        elif isinstance(one, Table | Chart):
+            found.append(one if isinstance(one, Table) else one.alternative)
     return found
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -10,33 +11,34 @@ from eval.pages.report.cards import gains_and_losses
 from eval.pages.report.costs import costs_block, latency_block
 from eval.pages.report.scores import judges_block, types_block
 from eval.records.schema import Record
-from eval.rendering.blocks import Block, Chart, Table
+from eval.rendering.blocks import Chart
 from eval.rendering.charts import ChartPoint, dots, scatter
 from eval.rendering.palette import looks
 from eval.rendering.svg import Scale, linear_ticks, log_ticks, short
 from eval.summary.measures import Measure
+from tests.eval.analyse.diagnose.made_runs import tables
 from tests.eval.factory import ingest_line
 from tests.eval.pages.report.made_report import CONVERSATIONS, made, records, write_run
 
 PRICING = {"as_of": "2026-01-01", "models": {"m": {"input": 2.0, "output": 4.0}}}
 
 
-def _first_table(block: Block) -> Table:
-    return next(part for part in block.parts if isinstance(part, Table))
-
-
 def _used(tokens: int) -> dict[str, dict]:
     own = {"calls": 1, "input_tokens": tokens, "output_tokens": 0}
-    return {"retrieve": {}, "answer": own | {"by_model": {"m": own}}}
+    return own | {"by_model": {"m": own}}
 
 
 def test_tradeoffs_name_the_front_without_a_run_that_sees_the_evidence(tmp_path, data):
-    target = {"strategy": {"_target_": "baselines.rankings.Oracle"}}
-    seeing = write_run(tmp_path / "seeing", records(0.3), "oracle", data, config=target)
-    cheap = write_run(tmp_path / "cheap", records(0.1, context_tokens=300), "cheap", data)
-    dear = write_run(tmp_path / "dear", records(0.2, context_tokens=900), "dear", data)
-    bad = write_run(tmp_path / "bad", records(0.0, context_tokens=500), "bad", data)
-    runs = made(seeing, cheap, dear, bad)
+    target = {"config": {"strategy": {"_target_": "baselines.rankings.Oracle"}}}
+    runs = made(
+        *(
+            write_run(tmp_path / name, records(f1, context_tokens=tokens), name, data, **more)
+            for name, f1, tokens, more in (
+                *(("oracle", 0.3, 40, target), ("cheap", 0.1, 300, {})),
+                *(("dear", 0.2, 900, {}), ("bad", 0.0, 500, {})),
+            )
+        )
+    )
     assert [run.sees_evidence for run in runs] == [True, False, False, False]
     block = tradeoffs_block(runs)
     tokens = next(part for part in block.parts if isinstance(part, Chart))
@@ -49,24 +51,23 @@ def test_tradeoffs_name_the_front_without_a_run_that_sees_the_evidence(tmp_path,
 
 
 def test_costs_and_break_even(tmp_path, data):
-    used = {"calls": 1, "input_tokens": 6_000_000, "output_tokens": 0}
-    spent = {"pricing": PRICING, "ingests": [ingest_line(name) for name in CONVERSATIONS]}
-    whole = write_run(tmp_path / "whole", records(usage=_used(1_000_000)), "whole", data, **spent)
-    spent["ingests"] = [
-        ingest_line(name, usage=used | {"by_model": {"m": used}}) for name in CONVERSATIONS
-    ]
-    thrifty = write_run(
-        tmp_path / "thrifty", records(usage=_used(250_000)), "thrifty", data, **spent
-    )
+    def run(name: str, answer: dict | None, ingest: dict | None = None) -> Path:
+        rows = records(usage=answer and {"retrieve": {}, "answer": answer})
+        if ingest is None:  # without prices
+            return write_run(tmp_path / name, rows, name, data)
+        lines = [ingest_line(conversation, **ingest) for conversation in CONVERSATIONS]
+        return write_run(tmp_path / name, rows, name, data, pricing=PRICING, ingests=lines)
+
+    whole = run("whole", _used(1_000_000), {})
+    thrifty = run("thrifty", _used(250_000), {"usage": _used(6_000_000)})
     block = costs_block(made(whole, thrifty))
-    rows = _first_table(block).rows
-    assert rows[0][:4] == ["whole", "30", "2,000.0000 [2,000.0000, 2,000.0000]", "0.0000"]
-    assert rows[1][:4] == ["thrifty", "30", "500.0000 [500.0000, 500.0000]", "12.0000"]
-    last = block.parts[-1]
-    assert last.rows == [["thrifty", "whole", "8"]]  # 12 / (2 - 0.5)
-    unpriced = write_run(tmp_path / "a", records(usage=_used(5)), "a", data)
-    imported = write_run(tmp_path / "b", records(usage=None), "b", data)
-    rows = _first_table(costs_block(made(unpriced, imported))).rows
+    assert [row[:4] for row in tables(block)[0].rows] == [
+        ["whole", "30", "2,000.0000 [2,000.0000, 2,000.0000]", "0.0000"],
+        ["thrifty", "30", "500.0000 [500.0000, 500.0000]", "12.0000"],
+    ]
+    assert block.parts[-1].rows == [["thrifty", "whole", "8"]]  # 12 / (2 - 0.5)
+    unknown = made(run("unpriced", _used(5)), run("imported", None))
+    rows = tables(costs_block(unknown))[0].rows
     assert [row[2:4] for row in rows] == [["unknown"] * 2] * 2  # which is not nothing
 
 
@@ -76,14 +77,12 @@ def test_latency_counts_known_values(tmp_path, data):
         row["latency_ms"] = {"retrieve": n + 1.0, "answer": None, "total": 2.0 * (n + 1)}
         row["latency_source"] = "recorded" if n < 15 else "shared" if n < 18 else "live"
     rows[0] |= {"status": "error", "error": {"phase": "answer", "kind": "E", "message": "m"}}
-    table = _first_table(latency_block(made(write_run(tmp_path / "a", rows, "a", data))))
+    (table,) = tables(latency_block(made(write_run(tmp_path / "a", rows, "a", data))))
     retrieve, total = table.rows
     assert retrieve[:6] == ["a", "retrieve", "29", "3.4", "9.0", "16.0"]
     assert total[1:3] == ["total", "29"]
     assert total[-5:] == ["60.0", "48%", "10%", "0%", "0%"]  # 14 and 3 of 29
-    unknown = records(latency_ms=None)
-    for row in unknown:
-        row["latency_ms"] = {"retrieve": None, "answer": None, "total": None}
+    unknown = records(latency_ms=dict.fromkeys(("retrieve", "answer", "total")))
     block = latency_block(made(write_run(tmp_path / "b", unknown, "b", data)))
     assert block.parts == ["Unknown: no record has a latency."]
 
@@ -101,11 +100,9 @@ def test_largest_changes(tmp_path, data, first):
 
 
 def test_counterparts_are_found_among_the_runs(tmp_path, data):
-    plain = records()
+    plain, always, gated = records(trace={}), records(), records()
     for row in plain:
         row["retrieved"][1] = ["D2:2", ["D2:2"], 0.4, "direct"]
-        row["trace"] = {}
-    always, gated = records(), records()
     for row in gated:
         row["trace"]["gate"] = {"open": True, "rule": "similarity"}
     config = {"strategy": {"k": 2}}
@@ -158,7 +155,7 @@ def test_judges_and_their_agreement(tmp_path, data, first):
     judge = {"name": "panel", "score": "judge", "members": {"a": {}, "b": {}}}
     runs = made(write_run(tmp_path / "judged", rows, "judged", data, judge=judge), first)
     block = judges_block(runs)
-    means, members, kappas = (part for part in block.parts if isinstance(part, Table))
+    means, members, kappas = tables(block)
     assert [row[:4] for row in means.rows] == [["judged", "panel", "judge", "30"]]
     assert [[row[1], row[3][:5], row[4]] for row in members.rows] == [
         ["a", "0.750", "2"],

@@ -14,6 +14,7 @@ from eval.pages.report.build import build_report
 from eval.pages.report.retrieval import retrieval_block
 from eval.pages.report.runs import ReportedRun
 from eval.rendering.blocks import Block, Chart, Section, Table
+from tests.eval.analyse.diagnose.made_runs import sentences, tables
 from tests.eval.factory import write_rankings
 from tests.eval.pages.report.made_report import made, records, write_run
 
@@ -33,22 +34,14 @@ def _block(*folders: Path) -> Block:
     return retrieval_block(made(*folders))
 
 
-def _table(block: Block, number: int = 0) -> Table:
-    return [part for part in block.parts if isinstance(part, Table)][number]
-
-
 def _row(table: Table, name: str) -> dict[str, str]:
     """The cells of a row by their headings, without intervals."""
     (row,) = (row for row in table.rows if row[0] == name)
     return {title: cell.partition(" [")[0] for title, cell in zip(table.header, row, strict=True)}
 
 
-def _sentences(block: Block) -> str:
-    return " ".join(part for part in block.parts if isinstance(part, str))
-
-
 def test_the_table_has_each_kind_of_recall_by_type(first):
-    table = _table(_block(_ranked(first, 2, 40, size=500)))
+    table = tables(_block(_ranked(first, 2, 40, size=500)))[0]
     assert _row(table, "overall (types 1-4)") == {
         **{"type": "overall (types 1-4)", "n": "24", "recall@10": "0.500", "any@10": "1.000"},
         **{"all@10": "0.000", "nDCG@10": "0.387", "MRR": "0.500"},
@@ -73,7 +66,7 @@ def test_the_chart_has_recall_at_each_cutoff(first, second):
 def test_runs_without_rankings_are_named(first, second):
     assert retrieval_block(made(first, second)) is None
     block = _block(first, _ranked(second, 1, 2))
-    assert "No rankings are recorded: plain." in _sentences(block)
+    assert "No rankings are recorded: plain." in sentences(block)
     (shown,) = block.parts[0].legend
     assert shown.name == "better<i>"
     assert re.findall('class="c s(.)', block.parts[0].svg) == [str(shown.colour)]
@@ -81,9 +74,9 @@ def test_runs_without_rankings_are_named(first, second):
 
 def test_selections_are_marked_and_have_no_curve(first, second):
     block = _block(_ranked(first, 40, selected=True), _ranked(second, 1, 2))
-    assert "Without a ranking: plain select memories." in _sentences(block)
+    assert "Without a ranking: plain select memories." in sentences(block)
     assert [one.name for one in block.parts[0].legend] == ["better<i>"]
-    ranked, selected = _table(block), _table(block, 1)
+    ranked, selected = tables(block)[:2]
     assert [row[0] for row in ranked.rows] == ["better<i>"]
     assert [*selected.header] == ["run", "n", "recall", "any", "all", "precision", "share of store"]
     assert _row(selected, "plain") | {"run": ""} == {
@@ -97,9 +90,9 @@ def test_selections_are_marked_and_have_no_curve(first, second):
 def test_cutoffs_beyond_the_depth_are_unknown(first):
     block = _block(_ranked(first, 2, depth=5))
     assert "depth 5: recall@10 is unknown; run it with retrieval.depth=10 or more" in (
-        _sentences(block)
+        sentences(block)
     )
-    assert _row(_table(block), "overall (types 1-4)")["recall@10"] == "-"
+    assert _row(tables(block)[0], "overall (types 1-4)")["recall@10"] == "-"
     (row,) = block.parts[0].alternative.rows
     assert [cell.partition(" [")[0] for cell in row[2:]] == ["0.000", "0.500", "0.500", *"----"]
 
@@ -116,24 +109,23 @@ def test_rankings_of_sessions_are_measured_as_sessions(first, second):
     assert [[one.name for one in chart.legend] for chart in charts] == [["better<i>"], ["plain"]]
     assert charts[1].title.startswith("Recall of evidence sessions")
     assert _row(charts[1].alternative, "plain")["session recall@3"] == "1.000"
-    assert _row(_table(block), "plain")["session MRR"] == "0.333"
+    assert _row(tables(block)[0], "plain")["session MRR"] == "0.333"
 
 
 @pytest.fixture
 def unread(tmp_path: Path, data: Path) -> Path:
     """A run that ranked and did not answer."""
-    nothing = {"answer": None, "abstained": None, "answer_tokens": None, "context_tokens": None}
-    unknown = {"retrieved": None, "evidence_found": None, "k": None, "usage": None, "trace": {}}
-    never = {"latency_ms": {"retrieve": None, "answer": None, "total": None}}
-    rows = records(**nothing, **unknown, **never)
+    names = ("answer", "abstained", "answer_tokens", "context_tokens", "retrieved")
+    nothing = dict.fromkeys((*names, "evidence_found", "k", "usage"))
+    never = dict.fromkeys(("retrieve", "answer", "total"))
+    rows = records(**nothing, trace={}, latency_ms=never)
     for row in rows:
         row["scores"] = dict.fromkeys(row["scores"]) | {"recall@10": 0.5}
     return _ranked(write_run(tmp_path / "unread", rows, "theirs", data), 2, 40)
 
 
-def test_a_run_without_answers_is_reported(unread, capsys):
-    assert report.main([str(unread)]) == 0
-    capsys.readouterr()
+def test_a_run_without_answers_is_reported(unread, said):
+    said(report.main, unread)
     text = (unread / "report.md").read_text(encoding="utf-8")
     assert "theirs on made: no answers, only its ranking; recall@10 0.500 [0.500, 0.500]," in text
     assert "## Retrieval" in text
@@ -175,7 +167,7 @@ def test_pages_work_without_answers(unread):
 def test_mrr_beside_other_depths_has_a_cutoff(first, second):
     block = _block(_ranked(first, 15, 40), _ranked(second, 15, 16, depth=20))
     for name in ("plain", "better<i>"):
-        row = _row(_table(block), name)
+        row = _row(tables(block)[0], name)
         assert "MRR" not in row
         assert row["MRR@10"] == "0.000"
-    assert _row(_table(_block(first)), "overall (types 1-4)")["MRR"] == "0.067"
+    assert _row(tables(_block(first))[0], "overall (types 1-4)")["MRR"] == "0.067"
