@@ -39,6 +39,7 @@ def test_original_key_tells_its_ceiling(keyed):
     for text in (run.ended.out, (run.folder / "report.md").read_text()):
         assert "2 of 18 gold answers of types 1-4 are known to be wrong" in text
         assert told in text
+        assert "dataset.key=corrected or excluded scores without these errors." in text
     assert run.untimed == keyed["plain"].untimed
 
 
@@ -72,6 +73,7 @@ def test_summary_has_both_keys_and_the_ceiling(keyed, key, counts):
         assert shown(told["by_type"][name]) == shown(summary["by_type"][name])
     assert summary["n"] == 21
     assert summary["by_type"]["overall"]["n"] == 18 - counts[1]
+    assert f"\n| overall | {18 - counts[1]} | 18 | 0." in (run.folder / "report.md").read_text()
     assert summary["by_type"]["single_hop"]["n"] == 5
     kept = [r["scores"]["locomo_f1"] for r in run.records if r["type"] == "single_hop"]
     assert summary["by_type"]["single_hop"]["f1"] == pytest.approx(
