@@ -11,6 +11,7 @@ from eval.datasets.types import Question
 from eval.judges.gold_recall import gold_recall
 from eval.metrics.abstention import abstains
 from eval.metrics.normalise import terms
+from memsys.core.terms import is_cjk
 
 SAMPLE = LoCoMo(name="sample_hard", path="data/sample_hard").load()
 PROBES = make_probes(SAMPLE.questions, {}, None, seed=3)
@@ -51,7 +52,9 @@ def test_right_probes_hold_the_gold_and_refusals_refuse():
     for probe in of("gold_reformatted"):
         assert probe.answer != probe.gold
         assert Counter(terms(probe.answer)) == Counter(terms(probe.gold))
-    assert all(abstains(probe.answer) for probe in of("refusal"))
+    for probe in of("refusal"):
+        assert abstains(probe.answer)
+        assert is_cjk(probe.answer) == is_cjk(probe.question)
     assert {probe.answer for probe in of("empty")} == {""}
 
 
