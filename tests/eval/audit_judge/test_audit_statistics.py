@@ -6,12 +6,7 @@ import json
 
 import pytest
 
-from eval.audit_judge.__main__ import (
-    corrected_note,
-    corrected_table,
-    kinds_table,
-    sentences,
-)
+from eval.audit_judge.__main__ import corrected_note, corrected_table, kinds_table, sentences
 from eval.audit_judge.probes import Probe, ProbeOutcome, judge_probes
 from eval.audit_judge.statistics import ENOUGH, as_json, audit, correct, judged_records
 from eval.judges.judge import Judgement
@@ -59,8 +54,7 @@ def test_errors_are_counted_and_in_no_rate():
     failed = [ProbeOutcome(one.probe, {}, "no reply") for one in outcomes("gold", 0, 5)]
     found = audit([*PROBED, *failed])
     (gold,) = [one for one in found.kinds if one.kind == "gold"]
-    assert gold.errors == 5
-    assert (gold.mistaken.n, gold.mistaken.share) == (100, 0.05)
+    assert (gold.errors, gold.mistaken.n, gold.mistaken.share) == (5, 100, 0.05)
     only = audit(failed)
     assert only.kinds[0].mistaken is None
     assert kinds_table(only).rows[0][2:4] == ["0", "5"]
