@@ -17,14 +17,7 @@ import pytest
 
 from eval.bench import __main__ as bench
 from eval.bench import ratios, runs, scale
-from eval.bench.runs import (
-    MeasuredRun,
-    Row,
-    limited,
-    loopback_model,
-    measure_run,
-    write_dataset,
-)
+from eval.bench.runs import MeasuredRun, Row, limited, loopback_model, measure_run, write_dataset
 from eval.bench.scale import DIMENSIONS, memories, queries, query_vectors, write_vectors
 from eval.datasets.locomo import LoCoMo
 from memsys.core.yaml_text import load_yaml
@@ -168,9 +161,8 @@ def test_a_small_store_is_measured_and_a_process_that_dies_is_reported(monkeypat
     found = scale.large_store("ivf", 400)
     monkeypatch.setattr(ratios, "large_store", lambda *_: found)
     search = {str(row["what"]): row["now"] for row in ratios.search()}
-    assert search["vector_only of 10,000 memories / faiss, ms"] == pytest.approx(
-        found["vector_only ms"] / found["faiss ms"]
-    )
+    ratio = found["vector_only ms"] / found["faiss ms"]
+    assert search["vector_only of 10,000 memories / faiss, ms"] == pytest.approx(ratio)
     assert search.keys() <= RELEASED
     assert 0 < found["recall@10"] <= 1
     assert found["graph_expand / raw search"] > 0

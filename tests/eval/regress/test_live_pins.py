@@ -128,7 +128,6 @@ def test_the_pinned_replay_asks_no_model_and_live_does(tmp_path, monkeypatch, sa
     monkeypatch.chdir(tmp_path)
     with FaultyServer(answer) as server:
         own = tmp_path / f"{pinned.name}.yaml"
-        assert pinned.answers is not None
         text = pinned.path.read_text().replace(" k=3 ", f" k=3 llm.base_url={server.base_url} ")
         own.write_text(text.replace(pinned.bundle, str(pinned.answers.resolve())))
         (tmp_path / pinned.scores.name).write_bytes(pinned.scores.read_bytes())

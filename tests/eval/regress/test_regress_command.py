@@ -42,7 +42,6 @@ def test_a_strategy_that_forgets_fails_with_a_table(monkeypatch, tmp_path, said)
     out = said(main, "sample_bm25", code=1)
     assert out.startswith("## Score regression: FAIL\n\n1 pin: 1 FAIL.")
     expected = load_pin(EXPECTED / "sample_bm25.yaml").expected
-    assert expected is not None
     recall = expected.cells["overall"]["evidence_recall"]
     (row,) = re.findall(r"^\| (sample_bm25: evidence_recall \| FAIL \| overall.*)$", out, re.M)
     cells = [cell.strip() for cell in row.split("|")]

@@ -48,7 +48,6 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 def load(data: Path, subset: Path, **more: Any) -> list[str]:
     found = LoCoMo(name="small", path=str(data), subset=str(subset), **more).load()
-    assert found.subset is not None
     assert (found.subset.name, found.subset.questions, found.subset.of) == ("tiny", 3, 18)
     return [question.id for question in found.questions]
 
@@ -142,9 +141,7 @@ def judged(run: Run, verdicts: list[float | None]) -> dict[str, Any]:
         {**record, "scores": {**record["scores"], "judge": verdict}}
         for record, verdict in zip(run.records, verdicts, strict=True)
     ]
-    found = full_score(records, run.manifest)
-    assert found is not None
-    return found
+    return full_score(records, run.manifest)
 
 
 def test_verdicts_are_estimated_by_the_model(run):
@@ -167,7 +164,6 @@ def test_without_what_was_validated_there_is_no_estimate(run, files):
         (records, {**manifest, "key": {**manifest["key"], "name": "excluded"}}, "answer key"),
     ):
         found = full_score(given, told)
-        assert found is not None
         assert why in found["reason"]
         assert found["scores"] == {}
         (line,) = estimate_sentences({"subset": found})

@@ -195,7 +195,6 @@ def test_the_latex_table_escapes_what_latex_would_read(written):
         body = table.split(r"\midrule")[1].split(r"\bottomrule")[0]
         lines = [line for line in body.splitlines() if line.endswith(r"\\")]
         columns = re.search(r"\\begin\{tabular\}\{([lr]+)\}", table)
-        assert columns is not None
         assert {line.count(" & ") for line in lines} == {len(columns[1]) - 1}
 
 

@@ -100,7 +100,6 @@ def test_whole_sessions_are_compared_by_measures_of_sessions(tmp_path, said):
         assert f"{better}: session_recall@10 +1.0" in recall
         assert f"{better}: session_ndcg@10 +" in ndcg
     block = changes_block(load_reported([theirs, unread]))
-    assert block is not None
     (deck,) = (part for part in block.parts if isinstance(part, Deck))
     assert deck.title == "unread against theirs: 10 of 48 gains in session_recall@10 (+1.00)"
     assert "unread has no losses against theirs in session_recall@10." in block.parts

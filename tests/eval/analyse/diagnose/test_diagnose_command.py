@@ -34,7 +34,6 @@ def test_real_runs_are_diagnosed_by_what_they_recorded(tmp_path, cache, said):
     some = [row for row in counted if 0 < row["scores"]["evidence_recall"] < 1]
     right = sum(row["scores"]["locomo_f1"] >= 0.5 for row in some) / len(some)
     row = re.search(r"^overall \(types 1-4\) +some +(\d+) .* (\d\.\d{3}) \[\S+ \S+\]$", out, re.M)
-    assert row is not None
     assert (int(row[1]), row[2]) == (len(some), f"{right:.3f}")
     gates = [row["trace"]["gate"]["rule"] for row in runs["hybrid_gate"].records]
     assert set(gates) == {"closed", "similarity"}

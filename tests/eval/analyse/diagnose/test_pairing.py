@@ -58,13 +58,13 @@ def test_what_failed_or_is_left_out_is_in_no_pair(make):
 
 
 def test_reader_scoring_and_key_may_differ(make):
-    run = make(ALWAYS, "graph_expand")
     # a budget that passed one memory over may have taken another
     short = change(DIRECT, **record("a/2", "b", "xz"))
-    assert len(pair_with_direct(run, make(short, "vector_only"))) == 2
     other = {"config": {"reader": "llm"}, "scoring": ["strict"]}
     corrected = change(DIRECT, gold="another", key=EXCLUDED | {"kind": "corrected"})
-    assert len(pair_with_direct(run, make(corrected, "vector_only", **other))) == 2
+    for rows, more in ((short, {}), (corrected, other)):
+        beside = make(rows, "vector_only", **more)
+        assert len(pair_with_direct(make(ALWAYS, "graph_expand"), beside)) == 2
 
 
 @pytest.mark.parametrize(

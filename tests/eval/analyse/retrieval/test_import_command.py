@@ -63,9 +63,7 @@ def test_a_ranking_becomes_a_run_without_answers(score, write, ranked, tmp_path)
     manifest = run.manifest
     assert (manifest["kind"], manifest["status"]) == ("imported", "complete")
     assert (run.strategy, manifest["dataset"]) == ("theirs", "trees")
-    used = manifest["retrieval"]
-    assert used is not None
-    assert (used["depth"], used["unit"]) == (6, "turn")
+    assert [manifest["retrieval"][name] for name in ("depth", "unit")] == [6, "turn"]
     assert manifest["stores"]["fir"] == {"turns": 12, "sessions": 3}
     for name, schema in {
         "records": RECORD,
@@ -76,10 +74,7 @@ def test_a_ranking_becomes_a_run_without_answers(score, write, ranked, tmp_path)
     record = run.records["ash/0"]
     assert (record["status"], record["answer"], record["retrieved"]) == ("ok", None, None)
     assert run.rankings["ash/0"].memories == tuple(ranked["ash/0"])
-    turns = run.rankings["ash/0"].turns
-    assert turns is not None
-    assert turns.tokens is not None
-    assert turns.tokens[0] == count_tokens("Ada: ash 1 1")
+    assert run.rankings["ash/0"].turns.tokens[0] == count_tokens("Ada: ash 1 1")
     assert values_of(run, "ash/1 recall@2", "fir/1 session_recall_any@1") == [0.5, 0]
     assert "Rankings of turns for 7 of 7 questions of trees." in out
     assert "Rankings have 6 ids: cutoffs beyond 6 are unknown." in out

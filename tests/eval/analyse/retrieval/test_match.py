@@ -10,13 +10,7 @@ import pytest
 from eval.answers.ranking_files import RankingRow, rows_of
 from eval.datasets.types import Dataset
 from eval.imports.rankings.import_run import run_of
-from eval.imports.rankings.imports import (
-    NO_QUESTION,
-    OTHER_QUESTION,
-    SEVERAL,
-    Import,
-    matched,
-)
+from eval.imports.rankings.imports import NO_QUESTION, OTHER_QUESTION, SEVERAL, Import, matched
 from eval.metrics.retrieval.registry import parse
 from eval.summary.retrieval import value
 from memsys.core.errors import InputError

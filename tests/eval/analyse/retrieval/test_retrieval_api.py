@@ -70,14 +70,13 @@ def test_a_rankings_own_unit_is_scored_by_default(trees):
 
 
 def test_nothing_is_scored_by_guess(trees):
-    with pytest.raises(InputError, match="rankings: depth 2: recall@10 is unknown"):
-        api.score_rankings(PERFECT, dataset=str(trees))
+    for rankings, measures, told in (
+        (PERFECT, None, "rankings: depth 2: recall@10 is unknown"),
+        ({"ash/0": ["D7:1"]}, None, "'ash/0': 'D7:1' is no turn or session of ash"),
+        (PERFECT, ["first_rank"], "first_rank: has no value where nothing is found"),
+        ({}, None, "contains no ranking"),
+        ({7: ["D1:1"]}, None, "the question 7 must be a text"),
+    ):
+        with pytest.raises(InputError, match=told):
+            api.score_rankings(rankings, dataset=str(trees), measures=measures)
     assert len(api.score_rankings(PERFECT, dataset=str(trees), depth=10)) == 4
-    with pytest.raises(InputError, match="'ash/0': 'D7:1' is no turn or session of ash"):
-        api.score_rankings({"ash/0": ["D7:1"]}, dataset=str(trees))
-    with pytest.raises(InputError, match="first_rank: has no value where nothing is found"):
-        api.score_rankings(PERFECT, dataset=str(trees), measures=["first_rank"])
-    with pytest.raises(InputError, match="contains no ranking"):
-        api.score_rankings({}, dataset=str(trees))
-    with pytest.raises(InputError, match="the question 7 must be a text"):
-        api.score_rankings({7: ["D1:1"]}, dataset=str(trees))  # type: ignore[dict-item]

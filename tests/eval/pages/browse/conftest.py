@@ -13,7 +13,7 @@ from eval.pages.browse.questions import Questions
 from eval.pages.browse.server import PageServer, answer_site
 from eval.pages.browse.site import Site
 from eval.pages.report.runs import ReportedRun
-from tests.eval.pages.browse.driven import Page, start
+from tests.eval.pages.browse.driven import Page, start, watched
 from tests.eval.pages.report.made_report import data_file, made, record, records, write_run
 
 
@@ -73,13 +73,5 @@ def home(server: PageServer) -> str:
 
 @pytest.fixture
 def page(chrome: Chrome, home: str) -> Iterator[Page]:
-    page = Page(chrome, home)
-    chrome.get("about:blank")
-    page.requested(), page.complaints()  # of earlier tests
-    page.window(1280)
-    page.go()
-    yield page
-    assert page.complaints() == []
-    asked = page.requested()
-    assert asked
-    assert [one for one in asked if not one.startswith((home, "data:"))] == []
+    with watched(chrome, home, home) as page:
+        yield page

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,18 @@ class Page:
     def complaints(self) -> list[str]:
         """What the console said since this was last read."""
         return [row["message"] for row in self.chrome.get_log("browser")]
+
+
+@contextmanager
+def watched(chrome: Chrome, home: str, inside: str) -> Iterator[Page]:
+    """The page at `home`, which complains of nothing and asks for nothing but what is `inside`."""
+    page = Page(chrome, home)
+    chrome.get("about:blank")
+    page.requested(), page.complaints()  # of earlier tests
+    page.window(1280)
+    page.go()
+    yield page
+    assert page.complaints() == []
+    asked = page.requested()
+    assert asked
+    assert [one for one in asked if not one.startswith((inside, "data:"))] == []

@@ -9,7 +9,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from eval.pages.browse.__main__ import main
-from tests.eval.pages.browse.driven import Page, needs_driver
+from tests.eval.pages.browse.driven import needs_driver, watched
 from tests.eval.pages.report.made_report import HOSTILE
 
 
@@ -57,25 +57,18 @@ def test_something_else_is_not_replaced(folders, tmp_path, refused):
 
 @needs_driver
 def test_a_file_searches_opens_and_goes_back(chrome, bundle):
-    home = (bundle / "index.html").as_uri()
-    page = Page(chrome, home)
-    chrome.get("about:blank")
-    page.requested(), page.complaints()
-    page.window(1280)
-    page.go()
-    assert page.status == "1 to 30 of 30 questions"
-    page.choose("type", "temporal")
-    page.choose("verdict", "abstained")
-    assert page.ids == ["ash/1"]
-    chrome.back()
-    page.until(lambda: page.status == "1 to 6 of 6 questions")
-    page.press(Keys.ESCAPE, "j", Keys.ENTER)  # out of the box, to the first
-    page.until(lambda: "said D1:1 ash" in page.one("[data-id='ash/1']").text)
-    page.press("c")
-    page.until(lambda: chrome.current_url.endswith("conversation-0.html#q2"))
-    page.one("#q2 > summary").click()
-    page.one("#q2 a[href^='index.html']").click()
-    page.until(lambda: page.all("[data-id='ash/1'][open] .pair"))
-    assert page.complaints() == []
-    folder = f"{bundle.as_uri()}/"
-    assert [one for one in page.requested() if not one.startswith((folder, "data:"))] == []
+    home, inside = (bundle / "index.html").as_uri(), f"{bundle.as_uri()}/"
+    with watched(chrome, home, inside) as page:
+        assert page.status == "1 to 30 of 30 questions"
+        page.choose("type", "temporal")
+        page.choose("verdict", "abstained")
+        assert page.ids == ["ash/1"]
+        chrome.back()
+        page.until(lambda: page.status == "1 to 6 of 6 questions")
+        page.press(Keys.ESCAPE, "j", Keys.ENTER)  # out of the box, to the first
+        page.until(lambda: "said D1:1 ash" in page.one("[data-id='ash/1']").text)
+        page.press("c")
+        page.until(lambda: chrome.current_url.endswith("conversation-0.html#q2"))
+        page.one("#q2 > summary").click()
+        page.one("#q2 a[href^='index.html']").click()
+        page.until(lambda: page.all("[data-id='ash/1'][open] .pair"))

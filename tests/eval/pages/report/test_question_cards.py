@@ -47,8 +47,8 @@ def test_judged_runs_count_by_their_verdicts(tmp_path, data):
         row["scores"]["judge"] = float(n % 2)
     (run,) = made(write_run(tmp_path / "judged", rows, "judged", data))
     assert run.judged
-    found = [verdict(run.records[id_], run.marking) for id_ in ("ash/1", "ash/2")]
-    assert found == ["right", "wrong"]
+    assert verdict(run.records["ash/1"], run.marking) == "right"
+    assert verdict(run.records["ash/2"], run.marking) == "wrong"
 
 
 def test_a_card_marks_evidence_and_expansion():
@@ -117,11 +117,8 @@ def test_each_run_has_memories_of_its_own(first, data, tmp_path):
 
 def test_verdicts_have_their_reasons_and_errors_beside_the_scores(first, tmp_path, data):
     judged = {"judge": {"a": [True, False], "b": [False]}, "judge_reasons": {"a": ["same", ""]}}
-    assert _side(record("ash/1", **judged)).judged == [
-        "a, run 1: right: same",
-        "a, run 2: wrong",
-        "b: wrong",
-    ]
+    told = ["a, run 1: right: same", "a, run 2: wrong", "b: wrong"]
+    assert _side(record("ash/1", **judged)).judged == told
     failure = {"phase": "judge", "kind": "LLMError", "message": "late"}
     unjudged = _side(record("ash/1", f1=0.25, judge_error=failure))
     assert unjudged.judged == ["no verdict: LLMError: late"]
