@@ -167,6 +167,6 @@ def test_five_questions_that_moved_alike_show_nothing(pin):
     five = changed(scores(conversations=1, each=5), *(f"c0/{i}" for i in range(5)), judge=1.0)
     found = changed(five, *five, judge=0.0)
     result = judged(pin, found, five)
-    low, high = of(result, "judge").difference.low, of(result, "judge").difference.high
-    assert low == high == -1
+    found = of(result, "judge").difference
+    assert found.low == found.high == -1
     assert result.verdict == Verdict.OKISH

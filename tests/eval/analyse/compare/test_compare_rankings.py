@@ -22,12 +22,11 @@ from tests.eval.analyse.retrieval.ranked_runs import of_sessions, ranked, record
 ANSWERED = {"answer": "answer", "abstained": False, "scores": {"locomo_f1": 0.5}}
 
 
-def test_a_measure_of_rankings_is_compared_as_a_score(tmp_path, capsys):
+def test_a_measure_of_rankings_is_compared_as_a_score(tmp_path, said):
     one = ranked(tmp_path / "one", (6, 30), "one", by_conversation={"a": (2, 30)})
     other = ranked(tmp_path / "other", (2, 30), "other")
     names = ["recall_any@5", "ndcg@10", "session_mrr", "recall@10tokens"]
-    assert main([one, other, *(part for name in names for part in ("--score", name))]) == 0
-    text = capsys.readouterr().out
+    text = said(main, one, other, *(part for name in names for part in ("--score", name)))
     assert "other is better than one on types 1-4: recall_any@5 +0.833" in text
     assert "p (McNemar)" in text
     runs = load(Path(one), Path(other))

@@ -108,9 +108,8 @@ def test_how_often_it_opened_counts_every_question(tmp_path):
 
 def test_what_cannot_be_told_is_said(tmp_path):
     mine, without, _ = made()
-    assert sentences(gate(made_run(tmp_path / "one", without), None)) == (
-        "vector_only records no gate."
-    )
+    run = made_run(tmp_path / "one", without)
+    assert sentences(gate(run, None)) == "vector_only records no gate."
     run = made_run(tmp_path / "two", [imported(row) for row in mine])
     assert sentences(gate(run, None)).startswith("Unknown: imported answers")
     run = made_run(tmp_path / "three", mine, "hybrid_gate")

@@ -62,7 +62,7 @@ def test_an_experiment_becomes_a_page_and_a_csv(start, tmp_path, small, said):
 @pytest.mark.parametrize(
     "keys", [("locomo_f1", "evidence_recall"), ("locomo_f1",), ("evidence_recall",)]
 )
-def test_a_sweep_over_a_number_is_drawn_by_the_scores_that_it_has(keys, tmp_path, capsys):
+def test_a_sweep_over_a_number_is_drawn_by_the_scores_that_it_has(keys, tmp_path, said):
     given = ("strategy=bm25,auto", "strategy.budget=16,128")
     for job in load_grid("budget", given).jobs:
         command = f"python -m eval.run experiment=budget {' '.join(job.overrides)}"
@@ -70,8 +70,7 @@ def test_a_sweep_over_a_number_is_drawn_by_the_scores_that_it_has(keys, tmp_path
         folder = tmp_path / "runs" / command.replace(" ", "-")
         write_run(folder, rows, choices={"experiment": "budget"}, command=command)
     asked = (*given, "--runs", str(tmp_path / "runs"), "--picture", "--out", "drawn")
-    assert main(["budget", *asked]) == 0, capsys.readouterr().err
-    out = capsys.readouterr().out
+    out = said(main, "budget", *asked)
     assert "written to drawn: budget.md, budget.csv, budget.png, budget.svg" in out
     assert [row[1] for row in rows_of(out)[2:]] == ["4"] * 4
     svg = (tmp_path / "drawn" / "budget.svg").read_text(encoding="utf-8")
