@@ -4,7 +4,7 @@ run, or of a file with the same groups.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -13,9 +13,10 @@ from memsys.context.writers import ContextWriter, Flat
 from memsys.core.declared import Count, Weight, check_fields
 from memsys.core.errors import InputError, check_number, check_whole
 from memsys.core.trusted import addresses, check_addresses, check_config
+from memsys.core.types import Candidate, Query
 from memsys.embed.base import Embedder
 from memsys.graph.build import GraphSettings
-from memsys.index.rank import IndexSettings
+from memsys.index.rank import IndexSettings, Start, check_start
 from memsys.knowledge.facts.extract import ExtractSettings, for_roles
 from memsys.knowledge.facts.fact_writer import UpdateSettings
 from memsys.knowledge.facts.procedure import ProcedureSettings
@@ -31,7 +32,7 @@ from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import RelationStore
 from memsys.stores.vectors import VectorStore
-from memsys.strategies.plain import FullContext, Relevance
+from memsys.strategies.plain import FullContext
 from memsys.strategies.store import Parts
 from memsys.strategies.strategy import Strategy
 
@@ -153,6 +154,20 @@ class Setup:
     summary: SummarySettings = field(default_factory=SummarySettings)
     procedure: ProcedureSettings = field(default_factory=ProcedureSettings)
     calls: tuple[str, ...] = ()
+
+
+class Relevance(Strategy):
+    """The order of `start`, with scores of 0 to 1."""
+
+    def __init__(self, parts: Parts, k: int | None, start: Start) -> None:
+        """Raises InputError on an unknown start."""
+        check_start(start)
+        super().__init__(parts, k)
+        self._by = start
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Rank by words, or words and vectors."""
+        return self.best(self.store.relevance(query.text, self._by)), {}
 
 
 def load_setup(source: Source | None) -> Setup:

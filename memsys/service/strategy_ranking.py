@@ -16,9 +16,9 @@ from memsys.graph.store import ENTITY
 from memsys.service.arguments import Owner
 from memsys.service.relations import RelationMemory
 from memsys.service.results import MemoryRecord, SearchResult
-from memsys.service.setup import Setup, StrategySetup
+from memsys.service.setup import Relevance, Setup, StrategySetup
 from memsys.service.writing import Writer
-from memsys.strategies.plain import FullContext, Relevance
+from memsys.strategies.plain import FullContext
 from memsys.strategies.store import Parts, Store
 from memsys.strategies.strategy import Strategy
 

@@ -1,4 +1,4 @@
-"""Strategies without a graph: vector search, other orders of relevance, and all memories."""
+"""Strategies without a graph: vector search, and the whole conversation."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from memsys.core.types import Candidate, Query
-from memsys.index.rank import Start, check_start
-from memsys.strategies.store import Parts
+from memsys.index.rank import Start
 from memsys.strategies.strategy import Strategy
 
 
@@ -19,20 +18,6 @@ class VectorOnly(Strategy):
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by cosine, -1 to 1."""
         return self.best(self.store.ranking(query.text, "vector")), {}
-
-
-class Relevance(Strategy):
-    """The order of `start`, with scores of 0 to 1."""
-
-    def __init__(self, parts: Parts, k: int | None, start: Start) -> None:
-        """Raises InputError on an unknown start."""
-        check_start(start)
-        super().__init__(parts, k)
-        self._by = start
-
-    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Rank by words, or words and vectors."""
-        return self.best(self.store.relevance(query.text, self._by)), {}
 
 
 class FullContext(Strategy):

@@ -16,8 +16,7 @@ from memsys.knowledge.facts.extract import ExtractSettings
 from memsys.knowledge.facts.fact_writer import UpdateSettings
 from memsys.knowledge.memory.turns import Turns
 from memsys.service.memory import Memory
-from memsys.service.setup import Setup, StrategySetup
-from memsys.strategies.plain import Relevance
+from memsys.service.setup import Relevance, Setup, StrategySetup
 from tests.memsys.build import BagOfWords
 
 PROJECT = Path(__file__).parents[3]

@@ -82,6 +82,8 @@ def test_scores_are_those_of_the_summary(folder):
     found = of_name(folder, "first")
     assert found.scores == ("0.500 [0.250, 0.750]", "0.500 [0.250, 0.750]", "-", "-", "1,540")
     assert found.detail == "3 of 1600 questions failed"
+    page = RunList(folder, read).answer("/", ()).body
+    assert re.findall(r'<th scope="col">(.*?)</th>', page) == ["F1", "judge", "n"]  # with a value
     path.write_text("[]")
     assert set(of_name(folder, "first").scores) == {"-"}
 
