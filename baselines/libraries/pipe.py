@@ -75,8 +75,11 @@ class Pipe:
             raise LibraryError(f"{self._name}: {self._dead}")
         self._count += 1
         line = json.dumps({"id": self._count, **message}, ensure_ascii=True).encode() + b"\n"
-        # A process that does not read would block us here.
-        threading.Thread(target=_write, args=(self._process.stdin, line), daemon=True).start()
+        assert self._process.stdin is not None  # noqa: S101 - for the type checker
+        # A process that does not read would block us here. The thread has a descriptor of its own:
+        # the number of a closed one may be another process's by the time it writes.
+        own = os.dup(self._process.stdin.fileno())
+        threading.Thread(target=_write, args=(own, line), daemon=True).start()
         reply = self._reply(serve)
         if reply.get("id") != self._count:
             raise self._end("answered a different request")
@@ -152,10 +155,14 @@ def _read(stdout: IO[bytes], inbox: queue.SimpleQueue[bytes | GatewayRequest]) -
     inbox.put(b"")
 
 
-def _write(stdin: IO[bytes] | None, line: bytes) -> None:
-    with suppress(OSError, ValueError):  # the reader of the reply notices the end of the process
-        if stdin is not None:
-            os.write(stdin.fileno(), line)  # without the buffer, whose lock would block `close`
+def _write(descriptor: int, line: bytes) -> None:
+    """Write `line` without a buffer, whose lock would block `close`, and close the descriptor."""
+    try:
+        os.write(descriptor, line)
+    except OSError:
+        pass  # the reader of the reply notices the end of the process
+    finally:
+        os.close(descriptor)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -140,6 +142,32 @@ def test_what_ends_the_run_ends_the_process(pipe):
     with pytest.raises(KeyboardInterrupt):
         pipe.request({"do": "hang"}, stop)
     assert ends(child)
+
+
+def test_a_line_for_an_ended_process_reaches_no_other(tmp_path, monkeypatch):
+    write, may, done = os.write, threading.Event(), threading.Event()
+
+    def late(descriptor: int, line: bytes) -> int:
+        if b"hang" not in line:
+            return write(descriptor, line)
+        may.wait(60)
+        try:
+            return write(descriptor, line)
+        finally:
+            done.set()
+
+    def stop(job: GatewayRequest) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module.os, "write", late)
+    with opened(tmp_path) as ended:
+        ended.inbox.put(GatewayRequest("/embeddings", {}))
+        with pytest.raises(KeyboardInterrupt):
+            ended.request({"do": "hang"}, stop)
+        with opened(tmp_path) as other:
+            may.set()
+            assert done.wait(60)
+            assert ask(other, "reply")["id"] == 1
 
 
 def test_closing_refuses_what_waits_and_leaves_no_process(pipe):
