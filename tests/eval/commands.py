@@ -104,6 +104,7 @@ def run_main(folder: Path, cache: Path, *arguments: str) -> Ended:
         patch.setattr(sys, "argv", ["eval.run", *last_of_each(arguments)])
         patch.setenv("MEMSYS_CACHE", str(cache))
         patch.setenv("HYDRA_FULL_ERROR", "0")  # the run sets it: put it back afterwards
+        patch.delitem(sys.modules, "ipykernel", raising=False)  # of another test: bars are shown
         patch.chdir(folder)
         code = 0
         try:
