@@ -155,12 +155,20 @@ class LargeVectors(VectorIndex):
 class Nearest:
     """A ranking by cosine that computes only the scores that are read."""
 
-    def __init__(self, index: LargeVectors, vector: Vectors) -> None:
-        self._index, self._vector = index, vector
+    def __init__(self, index: LargeVectors, vector: Vectors, depth: int) -> None:
+        """`depth`: number of memories that the first search reads at least, since a second one
+        for the rankings that are recorded would take as long.
+        """
+        self._index, self._vector, self._depth = index, vector, depth
+        self._searched, self._nearest = 0, list[tuple[int, float]]()
 
     def best(self, k: int | None) -> list[tuple[int, float]]:
         """See Ranking."""
-        return self._index.nearest(self._vector, len(self._index) if k is None else k)
+        k = len(self._index) if k is None else k
+        if k > self._searched:
+            self._searched = max(k, self._depth)
+            self._nearest = self._index.nearest(self._vector, self._searched)
+        return self._nearest[:k]
 
     def of(self, row: int) -> float:
         """See Ranking."""

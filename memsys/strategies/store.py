@@ -234,7 +234,8 @@ class Store:
         if start == "vector" and cosines is not None:
             return cosines
         if start == "vector" and isinstance(self.by_vector, LargeVectors):
-            return Nearest(self.by_vector, self._parts.embedder.query(query))
+            vector = self._parts.embedder.query(query)
+            return Nearest(self.by_vector, vector, self._parts.depth)
         similarity = cosines.scores if isinstance(cosines, Dense) else None
         return Dense(self.relevance(query, start, similarity))
 

@@ -123,7 +123,7 @@ def test_a_saved_index_is_the_same_index(kind, tmp_path):
 def test_any_row_has_its_exact_cosine_and_only_an_exact_index_scores_all(kind):
     rows = vectors(300)
     index = filled(kind, rows)
-    ranking, cosines, some = Nearest(index, rows[5]), rows @ rows[5], [0, 5, 299]
+    ranking, cosines, some = Nearest(index, rows[5], 20), rows @ rows[5], [0, 5, 299]
     assert [ranking.of(row) for row in some] == pytest.approx(cosines[some].tolist(), abs=1e-6)
     assert ranking.best(1)[0][0] == 5
     if kind == "flat":
@@ -133,6 +133,21 @@ def test_any_row_has_its_exact_cosine_and_only_an_exact_index_scores_all(kind):
             index.similarities(rows[5])
     # Asking for more than there is gives what there is.
     assert {row for row, _ in filled(kind, rows[:3]).nearest(rows[0], 10)} == {0, 1, 2}
+
+
+@pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])
+def test_a_ranking_searches_once_for_all_that_is_read_to_its_depth(kind, monkeypatch):
+    rows = vectors(300)
+    index = filled(kind, rows)
+    searches, search = [], LargeVectors.nearest
+    monkeypatch.setattr(
+        LargeVectors, "nearest", lambda self, *asked: searches.append(asked) or search(self, *asked)
+    )
+    ranking = Nearest(index, rows[5], 20)
+    assert ranking.best(3) == ranking.best(20)[:3]
+    assert [k for _, k in searches] == [20]
+    assert ranking.best(None)[:20] == ranking.best(20) or kind == "hnsw"
+    assert [k for _, k in searches] == [20, 300]
 
 
 def uneven_texts() -> list[str]:
