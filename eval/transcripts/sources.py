@@ -12,7 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from eval.answers.documents import as_json, first_object
+from eval.answers.documents import first_object
+from eval.datasets.files import json_value
 from memsys.core.errors import InputError
 from memsys.core.files import (
     ANSWERS,
@@ -73,7 +74,7 @@ def json_values(path: Path, name: str) -> Iterator[tuple[str, Any]]:
     if begin.startswith("{") and first_object(begin) is not None:
         yield from _lines(text, name)
     elif begin:
-        value = as_json(text, name)
+        value = json_value(text, name, nan=True)
         if isinstance(value, list):
             yield from ((f"conversation {number}", one) for number, one in enumerate(value, 1))
         elif isinstance(value, dict):
