@@ -127,6 +127,12 @@ def find_folder(name: str, remedy: str, setting: str = "", *, kind: str = "folde
     return found
 
 
+def check_there(path: Path, remedy: str) -> None:
+    """Raise InputError with `remedy` if nothing is at `path`."""
+    if not is_there(path):
+        raise InputError(f"{shown(path)}: no such file or folder; {remedy}")
+
+
 def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
     """Return the file at `path`, or a folder's *.json files in name order, without hidden ones.
 

@@ -13,12 +13,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from eval.answers.documents import first_object
-from eval.datasets.files import json_value
+from eval.datasets.files import check_there, json_value
 from memsys.core.errors import InputError
 from memsys.core.files import (
     ANSWERS,
     check_regular,
-    is_there,
     read_bytes,
     shown,
     unpack,
@@ -39,8 +38,7 @@ def files_at(path: Path) -> Iterator[list[tuple[str, Path]]]:
 
     Raises InputError if nothing is there, or an archive is damaged or unpacks to too much.
     """
-    if not is_there(path):
-        raise InputError(f"{shown(path)}: no such file or folder; correct the path")
+    check_there(path, "correct the path")
     if path.is_dir():
         files = sorted(one for one in path.rglob("*") if one.name.lower().endswith(_ENDINGS))
         yield [(shown(one.relative_to(path)), one) for one in files if one.is_file()]
