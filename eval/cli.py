@@ -137,6 +137,12 @@ def check_out(out: Path) -> None:
         raise InputError(f"--out {shown(out)}: is a file; name a folder")
 
 
+def check_ours(out: Path, *, ours: bool) -> None:
+    """Raise InputError if there is something at --out that is not `ours`, of an earlier command."""
+    if out.exists() and not ours and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"--out {shown(out)}: is something else already; name a new folder")
+
+
 @contextmanager
 def writing_into(out: Path) -> Iterator[None]:
     """Create the folder of --out; a fault of the file system here and within is an InputError."""
