@@ -151,8 +151,8 @@ def _check(options: argparse.Namespace) -> None:
     if options.depth is not None:
         check_whole("--depth", options.depth)
     unused = {"depth": options.to != "trec", "unit": options.to in _OF_RECORDS}
-    for name, applies_not in unused.items():
-        if applies_not and getattr(options, name) is not None:
+    for name, is_unused in unused.items():
+        if is_unused and getattr(options, name) is not None:
             raise InputError(f"--{name} does not apply to --to {options.to}")
 
 
